@@ -15,7 +15,7 @@ let node: ProductionNode
 beforeAll(async () => {
   const ports = { clock: systemClock, log: silentLog, port: 0 }
   chains = [await startDevnet({ chainId: 8453, ...ports }), await startDevnet({ chainId: 137, ...ports })]
-  node = await startProductionNode(chains, { allShops: true })
+  node = await startProductionNode(chains, { ownShops: 'all' })
 }, 120_000)
 afterAll(async () => {
   await node?.stop()

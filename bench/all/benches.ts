@@ -26,6 +26,7 @@ const proof = (name: string, script: string, minutesMax: number, quick?: string[
 
 export const benches: readonly Bench[] = [
   proof('till', 'bench:till', 12, ['--quick']),
+  shop('providers', 3),
   shop('tokens', 5),
   shop('matrix', 8),
   shop('matrix', 12, { args: ['year'] }),

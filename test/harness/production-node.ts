@@ -6,12 +6,13 @@ import { type Address, concat, getAddress, keccak256, numberToHex, pad } from 'v
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openConsoleShop } from '../../packages/node/src/faces/console/index.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
-import { startNode } from '../../packages/node/src/node.ts'
+import { type NodeOptions, startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { openTokensShop, tokensShop } from '../../packages/node/src/shops/tokens/index.ts'
 import { knownNetworks } from '../../packages/till/src/chain/network.ts'
 import { contractArtifacts } from '../../packages/till/src/devnet/artifacts.ts'
 import type { Devnet } from '../../packages/till/src/devnet/index.ts'
+import type { Clock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { startTestServer } from '../../packages/till/src/store/testing.ts'
 
@@ -32,7 +33,7 @@ export type ProductionNode = {
  */
 export async function startProductionNode(
   chains: readonly [Devnet, Devnet],
-  options: { env?: Record<string, string>; allShops?: boolean } = {},
+  changes: { env?: Record<string, string>; ownShops?: NodeOptions['ownShops']; clock?: Clock } = {},
 ): Promise<ProductionNode> {
   const [base, polygon] = chains
   for (const chain of chains)
@@ -65,16 +66,15 @@ export async function startProductionNode(
     FACILITATOR: 'local',
     CONTACT_EMAIL: 'ops@node.test',
     LOG_LEVEL: 'silent',
-    ...options.env,
+    ...changes.env,
   })
   const node = await startNode(config, {
     log: silentLog,
-    ...(options.allShops
+    ...(changes.clock ? { clock: changes.clock } : {}),
+    ownShops: changes.ownShops ?? 'till',
+    ...(changes.ownShops === 'all'
       ? {}
-      : {
-          ownShops: 'till' as const,
-          shops: [{ ...tokensShop, open: tokensOnYoungChain }, openConsoleShop({ operators: [] })],
-        }),
+      : { shops: [{ ...tokensShop, open: tokensOnYoungChain }, openConsoleShop({ operators: [] })] }),
   })
   return {
     address: node.address,

@@ -212,11 +212,12 @@ function openPorts(config: Config, options: NodeOptions): Ports {
   }
 }
 
-function nodeFacts({ facilitator, royaltyRecipient }: Config, payees: Payees): NodeFacts {
+function nodeFacts({ facilitators, royaltyRecipient }: Config, payees: Payees): NodeFacts {
+  const [first] = facilitators
   return {
     facilitator: {
-      kind: facilitator.kind,
-      ...(facilitator.settings['url'] === undefined ? {} : { url: facilitator.settings['url'] }),
+      kind: first?.kind ?? '',
+      ...(first?.settings['url'] === undefined ? {} : { url: first.settings['url'] }),
     },
     royaltyRecipient,
     payees,

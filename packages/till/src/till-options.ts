@@ -38,7 +38,8 @@ export type TillOptions = {
   databaseDirect?: string
   /** By name (`base`, `polygon`, `base-sepolia`, `polygon-amoy`) or CAIP-2 id. */
   networks: Readonly<Record<string, NetworkOption>>
-  facilitator: FacilitatorOption | undefined
+  /** One, or several in the order in which they are tried. */
+  facilitator: FacilitatorOption | readonly FacilitatorOption[] | undefined
   /** Origin under which buyers reach the routes: resource URLs and signatures name it, never the Host header. */
   publicUrl: string | undefined
   /** Default: the host of `publicUrl`. */
@@ -96,7 +97,7 @@ export type TillSettings = {
   /** CAIP-2 by the name that the options use. */
   networkIds: ReadonlyMap<string, string>
   payees: Payees
-  facilitator: FacilitatorChoice
+  facilitators: readonly FacilitatorChoice[]
   settlerKeys: readonly Hex[]
   custodyKeys: readonly Hex[]
   payouts: PayoutPolicy
@@ -114,8 +115,8 @@ export function readTillOptions(options: TillOptions): TillSettings {
   const demo = options.demo === true
   const { origin, host } = readPublicUrl(options.publicUrl, demo, problems)
   const chains = readNetworks(options.networks, demo, problems)
-  const { facilitator } = options
-  if (facilitator === undefined)
+  const facilitators = listOf(options.facilitator)
+  if (facilitators.length === 0)
     problems.push('facilitator: missing, one of cdp({ keyId, keySecret }), http(url), local({ keys })')
   const exposureCapMicro = parseUsd(options.exposureCap ?? '10000')
   if (exposureCapMicro === undefined) problems.push(`exposureCap: must be decimal USD such as '10000'`)
@@ -125,8 +126,8 @@ export function readTillOptions(options: TillOptions): TillSettings {
     mode: demo ? 'demo' : 'production',
     ...readDatabase(options, demo, problems),
     ...{ origin, name: options.name ?? host, ...chains },
-    facilitator: facilitator?.choice ?? { kind: '', settings: {} },
-    settlerKeys: [...(facilitator?.settlerKeys ?? []), ...(options.settlerKeys ?? [])],
+    facilitators: facilitators.map(({ choice }) => choice),
+    settlerKeys: [...facilitators.flatMap(({ settlerKeys }) => settlerKeys ?? []), ...(options.settlerKeys ?? [])],
     custodyKeys: options.custodyKeys ?? [],
     payouts: options.payouts ?? parsePayoutPolicy(),
     exposureCapMicro: exposureCapMicro ?? 0n,
@@ -135,12 +136,15 @@ export function readTillOptions(options: TillOptions): TillSettings {
     signingKeyFile: options.signingKeyFile,
     erc6492Factories: [],
   }
-  problems.push(...facilitatorProblems(settings))
+  for (const choice of settings.facilitators) problems.push(...facilitatorProblems(choice, settings))
   if (problems.length > 0) throw new ConfigError(problems)
   return settings
 }
 
-function facilitatorProblems({ facilitator: { kind, settings }, settlerKeys }: TillSettings): string[] {
+const listOf = (given: TillOptions['facilitator']): readonly FacilitatorOption[] =>
+  given === undefined ? [] : 'choice' in given ? [given] : given
+
+function facilitatorProblems({ kind, settings }: FacilitatorChoice, { settlerKeys }: TillSettings): string[] {
   if (kind === 'local' && settlerKeys.length === 0)
     return ['facilitator: local({ keys }) needs the key of at least one wallet with gas']
   if (kind === 'cdp')

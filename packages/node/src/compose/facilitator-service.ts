@@ -21,7 +21,7 @@ export function facilitatorService(
   return [
     {
       routes: facilitatorRoutes({
-        facilitator: opened.facilitator,
+        facilitator: opened.local.facilitator,
         networks: ground.networks,
         ownPayees: new Set([...Object.values(payees.pay_to), ...Object.values(payees.custody)]),
         ownWallets: new Set(opened.local.wallets),

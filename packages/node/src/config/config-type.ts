@@ -35,7 +35,8 @@ export type Config = {
   apiUrl: string | undefined
   signingKeyFile: string | undefined
   logKeyFile: string | undefined
-  facilitator: FacilitatorChoice
+  /** In the order in which they are tried. */
+  facilitators: readonly FacilitatorChoice[]
   settlerKeys: readonly Hex[]
   /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */
   custodyKeys: readonly Hex[]

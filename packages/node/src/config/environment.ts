@@ -61,8 +61,6 @@ export const environmentSchema = z.object({
   SIGNING_KEY_FILE: z.string().optional(),
   LOG_KEY_FILE: z.string().optional(),
   FACILITATOR: z.string().optional(),
-  CDP_API_KEY_ID: z.string().optional(),
-  CDP_API_KEY_SECRET: z.string().optional(),
   SETTLER_KEYS: z.string().optional(),
   SETTLER_KEYS_FILE: z.string().optional(),
   CUSTODY_KEYS: z.string().optional(),

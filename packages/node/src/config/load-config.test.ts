@@ -40,6 +40,15 @@ function problemsOf(env: Record<string, string | undefined>): readonly string[] 
   }
 }
 
+test('a provider is asked over TLS, unless it is on this machine', () => {
+  const problems = (urls: string) => problemsOf({ ...production, BASE_RPC_URLS: urls })
+  expect(problems('http://rpc.example/secret-key')).toEqual([
+    'BASE_RPC_URLS: must be https, http is for this machine only: rpc.example',
+  ])
+  expect(problems('http://127.0.0.1.example')).toHaveLength(1)
+  expect(problems('http://127.0.0.1:8545,http://[::1]:8545,http://localhost:8545,http://127.0.0.2')).toEqual([])
+})
+
 test('nothing set is a demo node with its own chains and database', () => {
   const config = parseConfig({})
   expect(config).toMatchObject({
@@ -57,7 +66,7 @@ test('a complete production configuration is accepted, with the sandbox off', ()
   expect(config).toMatchObject({
     mode: 'production',
     values: expect.objectContaining({ SANDBOX: false }),
-    facilitator: { kind: 'cdp' },
+    facilitators: [{ kind: 'cdp' }],
     baseUrl: 'https://node.example',
   })
   expect(config.networks[0]?.rpcUrls).toHaveLength(2)

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseAddress, zeroAddress } from '@assay/protocol/address'
 import { demoAccounts } from '@assay/till/devnet/accounts'
-import { chooseFacilitator } from '@assay/till/facilitators'
+import { chooseFacilitators, facilitatorVariables } from '@assay/till/facilitators'
 import { ConfigError } from '@assay/till/kernel/config-error'
 import { parsePayoutPolicy } from '@assay/till/payouts'
 import type { NodeFacts, ShopDeclaration } from '../http/index.ts'
@@ -20,14 +20,14 @@ export { describeVariables } from './read-shops.ts'
 export function readConfig(env: Record<string, string | undefined>, shops: readonly ShopDeclaration[]): Config {
   // An empty variable is an unset one: that is how shells and compose files leave things out.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
-  const known = new Set([...Object.keys(environmentSchema.shape), ...Object.keys(variablesOf(shops))])
+  const known = new Set([environmentSchema.shape, facilitatorVariables, variablesOf(shops)].flatMap(Object.keys))
   const problems = unknownVariables(given, known)
   const parsed = environmentSchema.safeParse(given)
   if (!parsed.success) {
     problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
     throw new ConfigError([...problems, ...readShops(given, shops, demoFacts).problems])
   }
-  const own = toConfig(parsed.data, problems)
+  const own = toConfig(parsed.data, given, problems)
   const configured = readShops(given, shops, factsOf(own))
   const config = { ...own, shops: configured.shops, values: configured.values }
   if (config.mode === 'production') problems.push(...checkProduction(parsed.data, config))
@@ -58,7 +58,11 @@ const demoFacts: NodeFacts = {
   ownKeys: [],
 }
 
-function toConfig(env: Environment, problems: string[]): Omit<Config, 'shops' | 'values'> {
+function toConfig(
+  env: Environment,
+  given: Readonly<Record<string, string | undefined>>,
+  problems: string[],
+): Omit<Config, 'shops' | 'values'> {
   const demo = env.ASSAY_MODE === 'demo'
   const demoAddress = (role: string) => demoAccounts.find((account) => account.role === role)?.address ?? zeroAddress
   const payTo = parseAddress(env.PAY_TO) ?? (demo ? demoAddress('operator') : zeroAddress)
@@ -76,7 +80,7 @@ function toConfig(env: Environment, problems: string[]): Omit<Config, 'shops' | 
     apiUrl: checkOrigin('API_URL', env.API_URL, problems),
     signingKeyFile: env.SIGNING_KEY_FILE,
     logKeyFile: env.LOG_KEY_FILE,
-    facilitator: chooseFacilitator(env.FACILITATOR, env, problems),
+    facilitators: chooseFacilitators(env.FACILITATOR, given, problems),
     settlerKeys: settlerKeys(env, demo, problems),
     custodyKeys: custodyKeys(env, demo, problems),
     payouts: payoutPolicy(env.PAYOUTS, problems),

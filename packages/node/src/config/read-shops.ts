@@ -1,13 +1,16 @@
+import { facilitatorVariables } from '@assay/till/facilitators'
 import { type NodeFacts, readVariable, SettingsError, type ShopDeclaration, type Variable } from '../http/index.ts'
 import type { ConfiguredShop } from './config-type.ts'
 import { type Described, nodeVariables } from './variables.ts'
+
+const ownVariables: Readonly<Record<string, Described>> = { ...nodeVariables, ...facilitatorVariables }
 
 /** Of all shops together. Two may share a variable by sharing its declaration, and in no other way. */
 export function variablesOf(shops: readonly ShopDeclaration[]): Readonly<Record<string, Variable>> {
   const all: Record<string, Variable> = {}
   for (const { name, variables } of shops)
     for (const [variable, declared] of Object.entries(variables)) {
-      if (variable in nodeVariables || (all[variable] ?? declared) !== declared)
+      if (variable in ownVariables || (all[variable] ?? declared) !== declared)
         throw new Error(`${name} declares ${variable}, which somebody else declares`)
       all[variable] = declared
     }
@@ -24,7 +27,7 @@ export function describeVariables(shops: readonly ShopDeclaration[]): Readonly<R
       secret: variable.secret,
     },
   ])
-  return { ...nodeVariables, ...Object.fromEntries(described) }
+  return { ...ownVariables, ...Object.fromEntries(described) }
 }
 
 /** The shops with their settings, and whatever is wrong with those. */

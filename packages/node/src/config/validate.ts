@@ -37,7 +37,7 @@ export function checkProduction(env: Environment, config: Config): string[] {
   )
   if (env.LOG_KEY_FILE !== undefined && env.LOG_KEY_FILE === env.SIGNING_KEY_FILE)
     problems.push('LOG_KEY_FILE: must not be SIGNING_KEY_FILE, the log has a key of its own')
-  need('FACILITATOR', 'cdp, local or the URL of a facilitator')
+  need('FACILITATOR', 'cdp, local or the URL of a facilitator, or several of them')
   need('CONTACT_EMAIL', 'buyers and indexers need someone to write to')
   for (const { name, rpcUrls } of config.networks.slice(2))
     if (rpcUrls.length === 0) problems.push(`CHAINS: ${name}.rpc_urls is missing, production reads the real chain`)
@@ -46,7 +46,7 @@ export function checkProduction(env: Environment, config: Config): string[] {
     ['API_URL', config.apiUrl],
   ] as const)
     if (url !== undefined && !url.startsWith('https://')) problems.push(`${name}: must be https in production`)
-  if (config.facilitator.kind === 'local' && config.settlerKeys.length === 0)
+  if (config.facilitators.some(({ kind }) => kind === 'local') && config.settlerKeys.length === 0)
     problems.push('SETTLER_KEYS or SETTLER_KEYS_FILE: missing, needed by FACILITATOR=local')
   problems.push(...demoValues(config))
   return problems

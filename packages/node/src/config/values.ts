@@ -6,11 +6,18 @@ import { readKeys } from '../http/index.ts'
 import { type LoopbackTarget, parseIp, parseLoopbackHosts } from '../outbound/index.ts'
 import type { Environment } from './environment.ts'
 
+/** Anyone between us and a provider without TLS could tell us what the chain says. */
 export function checkUrls(name: string, urls: readonly string[], problems: string[]): readonly string[] {
-  for (const url of urls)
-    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) problems.push(`${name}: not an http(s) URL in the list`)
+  for (const url of urls) {
+    const parsed = /^https?:\/\//.test(url) && URL.canParse(url) ? new URL(url) : undefined
+    if (!parsed) problems.push(`${name}: not an http(s) URL in the list`)
+    else if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname))
+      problems.push(`${name}: must be https, http is for this machine only: ${parsed.host}`)
+  }
   return urls
 }
+
+const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** A base address is an origin: scheme, host and port, nothing behind it. */
 export function checkOrigin(name: string, value: string | undefined, problems: string[]): string | undefined {

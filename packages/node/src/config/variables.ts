@@ -104,18 +104,8 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
   FACILITATOR: {
     shown: '`local`',
     description:
-      'Who settles: `local` (own wallets), `cdp`, or the URL of any x402 facilitator. Required in production.',
+      'Who settles: `local` (own wallets), `cdp`, or the URL of any x402 facilitator; or several in the order in which they are tried, such as `cdp,local`. Required in production.',
     secret: false,
-  },
-  CDP_API_KEY_ID: {
-    shown: 'none',
-    description: 'Key id for `FACILITATOR=cdp`.',
-    secret: true,
-  },
-  CDP_API_KEY_SECRET: {
-    shown: 'none',
-    description: 'Key secret for `FACILITATOR=cdp`, Ed25519 (base64) or EC (PEM).',
-    secret: true,
   },
   SETTLER_KEYS: {
     shown: 'demo settler',

@@ -1,7 +1,6 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { askHedged, type Voice } from './ask-hedged.ts'
 import { isProbeDue } from './endpoint-health.ts'
-import { createLogSpan } from './log-span.ts'
 import { operatorOf, type Rpc, type RpcEndpoint } from './rpc.ts'
 import { type WatchedEndpoint, type WatchOptions, watchEndpoint } from './watch-endpoint.ts'
 
@@ -43,7 +42,6 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
     quorum,
     // The only one is asked whatever it did before.
     endpoints: endpoints.length === 1 ? endpoints.map((endpoint) => ({ ...endpoint, send: endpoint.ask })) : endpoints,
-    logSpan: createLogSpan(),
     batch,
     first: async (method, params) => (await batch([{ method, params }]))[0],
     collect: (method, params, decide) =>

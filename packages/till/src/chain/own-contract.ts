@@ -17,9 +17,16 @@ export function ownContract(artifact: { abi: unknown; bytecode: string }, args: 
   return { address: address.toLowerCase() as Address, initCode }
 }
 
+/** Code that is there stays there: it is asked for until it is seen. */
+const seen = new WeakMap<Rpc, Set<Address>>()
+
 export async function isDeployed(rpc: Rpc, address: Address): Promise<boolean> {
+  const known = seen.get(rpc) ?? new Set()
+  if (known.has(address)) return true
   const code = await rpc.first('eth_getCode', [address, 'latest'])
-  return typeof code === 'string' && code.length > 2
+  const isThere = typeof code === 'string' && code.length > 2
+  if (isThere) seen.set(rpc, known.add(address))
+  return isThere
 }
 
 /** True once the contract is there. Anyone may deploy it, and it is the same anyone who does. */

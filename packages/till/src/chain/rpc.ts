@@ -1,6 +1,5 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import { ChainUnreadable } from './chain-port.ts'
-import type { LogSpan } from './log-span.ts'
 
 export type RpcCall = { method: string; params: readonly unknown[] }
 
@@ -53,6 +52,4 @@ export type Rpc = {
   readonly quorum: number
   /** For what is asked of all of them. One that rests after failures rejects `send` at once; `ask` tries all the same. */
   readonly endpoints: readonly (RpcEndpoint & { ask: RpcEndpoint['send'] })[]
-  /** How many blocks of logs the endpoints give at once. */
-  readonly logSpan: LogSpan
 }

@@ -2,6 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import { ChainUnreadable } from './chain-port.ts'
+import { createLogSpan, type LogSpan } from './log-span.ts'
 import { type Rpc, RpcRefusal } from './rpc.ts'
 
 export type RpcLog = {
@@ -58,6 +59,15 @@ const consensusFields = (answer: unknown): Json =>
         .map(({ text }) => text)
     : null
 
+const spans = new WeakMap<Rpc, LogSpan>()
+
+/** What was learned about the providers of a chain, for all who search its logs. */
+function spanOf(rpc: Rpc): LogSpan {
+  const known = spans.get(rpc) ?? createLogSpan()
+  spans.set(rpc, known)
+  return known
+}
+
 /** So many narrower pieces before the usual width is tried again within one search. */
 const narrowPieces = 8
 
@@ -67,10 +77,11 @@ const narrowPieces = 8
  * some may only have found the range too wide.
  */
 async function inPieces(
-  { logSpan }: Rpc,
+  rpc: Rpc,
   search: LogSearch,
   read: (piece: LogSearch) => Promise<RpcLog[] | undefined>,
 ): Promise<RpcLog[]> {
+  const logSpan = spanOf(rpc)
   const found: RpcLog[] = []
   let { fromBlock } = search
   let width = logSpan.blocks()

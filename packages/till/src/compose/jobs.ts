@@ -1,4 +1,5 @@
 import type { PaidRoute } from '../contract/paid-call.ts'
+import { forgetHolders } from '../facilitators/index.ts'
 import { createScheduler, withLease } from '../jobs/index.ts'
 import { sealBooks } from '../ledger/index.ts'
 import { type PayoutDeps, runPayouts, watchPayouts } from '../payouts/index.ts'
@@ -56,6 +57,7 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
     job('store.restored', 10_000, () => detectRestore(ground.restoreDetection)),
     job('ledger.seal', 10_000, () => sealBooks(database)),
     job('payments.forget', 3_600_000, () => forgetIdle(database, clock.nowMs())),
+    job('facilitators.forget', 3_600_000, () => forgetHolders(database, clock.nowMs())),
     job('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs())),
     // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
     ...(settings.recoverLanes ? [job('wallets.recover', 10_000, settings.recoverLanes)] : []),

@@ -5,7 +5,11 @@ import type { Clock } from '../kernel/clock.ts'
 import { type CheckContractSignature, createContractSignatureChecker } from '../proofs/index.ts'
 import type { Interceptors } from './parts.ts'
 
+/** How old a head or final block may be that all readers share: real providers count every call. */
+const sharedFor = { headAgeMsMax: 2_000, finalAgeMsMax: 15_000 }
+
 export function openChains(
+  mode: 'demo' | 'production',
   clock: Clock,
   networks: readonly Network[],
   rpcs: ReadonlyMap<string, Rpc>,
@@ -18,6 +22,7 @@ export function openChains(
         network,
         rpc: rpcs.get(network.caip2) as Rpc,
         clock,
+        ...(mode === 'production' ? sharedFor : {}),
         checkContractSignature: (address, digest, signature) =>
           check({ chainId: network.chainId, address, digest, signature }),
       })

@@ -2,14 +2,15 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { SettlementWallets } from '../chain/wallet/index.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
-import { type FacilitatorChoice, type LocalChain, openFacilitator as openChosen } from '../facilitators/index.ts'
+import { type FacilitatorChoice, type LocalChain, openFacilitators } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
 import type { Ground } from './open-ground.ts'
 import type { Ports, Stops } from './parts.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 
 export type FacilitatorSettings = {
-  facilitator: FacilitatorChoice
+  /** In the order in which they are tried. */
+  facilitators: readonly FacilitatorChoice[]
   /** Keys of the wallets by which this process settles, or sends payouts. */
   settlerKeys: readonly Hex[]
   erc6492Factories: readonly Address[]
@@ -19,6 +20,7 @@ export type OpenedFacilitator = {
   facilitator: Facilitator
   /** Where this process settles with wallets of its own. */
   local?: {
+    facilitator: Facilitator
     wallets: readonly Address[]
     senders: readonly SettlementWallets[]
     recoverLanes(): Promise<void>
@@ -37,7 +39,7 @@ export async function openFacilitator(
   const recoverLanes = async () => {
     for (const chain of chains) await chain.wallets.recoverLanes()
   }
-  const facilitator = await openChosen(settings.facilitator, {
+  const { facilitator, local } = await openFacilitators(settings.facilitators, {
     ...ports,
     sql: ground.store.database,
     factories: settings.erc6492Factories,
@@ -52,7 +54,8 @@ export async function openFacilitator(
       return chains
     },
   })
-  if (chains.length === 0) return { facilitator }
+  if (!local) return { facilitator }
   const senders = chains.map(({ wallets }) => wallets)
-  return { facilitator, local: { wallets: senders.flatMap(({ addresses }) => addresses), senders, recoverLanes } }
+  const wallets = senders.flatMap(({ addresses }) => addresses)
+  return { facilitator, local: { facilitator: local, wallets, senders, recoverLanes } }
 }

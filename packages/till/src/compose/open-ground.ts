@@ -98,7 +98,7 @@ export async function openGround(
   )
   const endpoints = new Map([...rpcs].map(([caip2, rpc]) => [caip2, rpc.endpoints]))
   const checkContractSignature = contractSignatures(settings.erc6492Factories, networks, rpcs)
-  const chains = openChains(clock, networks, rpcs, checkContractSignature, intercept.chain)
+  const chains = openChains(settings.mode, clock, networks, rpcs, checkContractSignature, intercept.chain)
   const problems = (await Promise.all([...chains.values()].map((chain) => chain.verifyAsset()))).flat()
   if (problems.length > 0) throw new ConfigError(problems)
 

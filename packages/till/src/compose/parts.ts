@@ -37,7 +37,12 @@ export type Interceptors = {
 export type TillJob = { name: string; intervalMs: number; work(): Promise<unknown> }
 
 /** A named thing that must work. Rejecting or answering false means that it does not. */
-export type ReadinessCheck = { name: string; shop?: string; check(signal: AbortSignal): Promise<boolean> }
+export type ReadinessCheck = {
+  name: string
+  check(signal: AbortSignal): Promise<boolean>
+  /** Without it only a part stops: it is shown, and the rest stays ready. */
+  partial?: boolean
+}
 
 /** What takes part in sales beside the till itself: entitlements, hooks, shares owed to others, and work of its own. */
 export type SalePart = {

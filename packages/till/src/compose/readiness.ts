@@ -17,12 +17,14 @@ export function readinessChecks(ground: Ground, till: OpenedGate, parts: readonl
       name: `chain ${chain.network.caip2}`,
       check: async () => (await chain.head()).number >= 0n,
     })),
+    // Without one, free routes, credit and subscribers go on.
     {
       name: 'facilitator',
+      partial: true,
       check: async (signal: AbortSignal) => (await till.facilitator.supported(signal)).kinds.length > 0,
     },
     { name: 'signing key', check: async () => ground.keyring.complete() },
-    ...parts.flatMap((part) => (part.readiness ?? []).map((check) => ({ shop: check.name, ...check }))),
+    ...parts.flatMap((part) => (part.readiness ?? []).map((check) => ({ partial: true, ...check }))),
     { name: 'payments', check: async () => !(await till.pauses.read()).get('sales').paused },
   ]
 }

@@ -45,8 +45,8 @@ export type Facilitator = {
   readonly name: string
   verify(payment: FacilitatorPayment, signal: AbortSignal): Promise<VerifyOutcome>
   settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
-  /** Told when the chain contradicts its word. */
-  contradicted?(): void
+  /** Told when the chain contradicts its word about a payment. */
+  contradicted?(paymentId?: string): void
   /** What it charges for one settlement more, counted when asked; absent where nothing is charged. */
   settlementFee?(): Promise<Micro>
   supported(signal: AbortSignal): Promise<{ kinds: SupportedKind[]; signers: Record<string, string[]> }>

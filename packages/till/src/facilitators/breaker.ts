@@ -28,8 +28,8 @@ export function withBreaker(
     async settle(payment, signal) {
       return clock.monotonicMs() < openUntilMs ? distrusted : facilitator.settle(payment, signal)
     },
-    contradicted() {
-      facilitator.contradicted?.()
+    contradicted(paymentId) {
+      facilitator.contradicted?.(paymentId)
       const nowMs = clock.monotonicMs()
       contradictedAtMs = [...contradictedAtMs.filter((atMs) => nowMs - atMs < windowMs), nowMs]
       if (contradictedAtMs.length < contradictionsMax) return

@@ -22,16 +22,21 @@ export type FacilitatorPorts = {
   factories: readonly Address[]
 }
 
+/** How the documents show a variable, and whether its value must not be seen. */
+export type FacilitatorVariable = { shown: string; description: string; secret: boolean }
+
 /** One way to have payments settled: a folder with one of these, and a line in `kinds.ts`. */
 export type FacilitatorKind = {
   readonly name: string
   /** What the operator writes to choose it. */
   readonly chosenBy: string
   takes(choice: string): boolean
+  /** What it reads of the environment. */
+  readonly variables: Readonly<Record<string, FacilitatorVariable>>
   /** What is missing or wrong is added to `problems`, each with the name of its variable. */
   readSettings(
     choice: string,
-    env: Readonly<Record<string, unknown>>,
+    env: Readonly<Record<string, string | undefined>>,
     problems: string[],
   ): FacilitatorChoice['settings']
   open(settings: FacilitatorChoice['settings'], ports: FacilitatorPorts): Promise<Facilitator>

@@ -1,8 +1,9 @@
 export { createCdpFacilitator } from './cdp/cdp-facilitator.ts'
 export { type ExactPayment, exactPayment } from './exact-payment.ts'
 export type { FacilitatorChoice, FacilitatorKind, FacilitatorPorts } from './facilitator-kind.ts'
-export { chooseFacilitator, openFacilitator } from './kinds.ts'
+export { chooseFacilitators, facilitatorVariables, openFacilitators } from './kinds.ts'
 export type { LocalChain } from './local/local-facilitator.ts'
+export { forgetHolders } from './ordered/payment-holders.ts'
 export { defaultFacilitatorBudget } from './service/facilitator-budget.ts'
 export {
   admitFacilitatorCaller,

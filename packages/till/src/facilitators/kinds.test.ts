@@ -1,25 +1,35 @@
 import { expect, test } from 'vitest'
-import { chooseFacilitator } from './kinds.ts'
+import { chooseFacilitators } from './kinds.ts'
 
-const chosen = (choice: string | undefined, env: Record<string, unknown> = {}) => {
+const chosen = (choice: string | undefined, env: Record<string, string> = {}) => {
   const problems: string[] = []
-  return { ...chooseFacilitator(choice, env, problems), problems }
+  return { list: chooseFacilitators(choice, env, problems), problems }
 }
+const keys = { CDP_API_KEY_ID: 'id', CDP_API_KEY_SECRET: 'secret' }
+const url = 'https://facilitator.example/x402'
 
 test('each kind is chosen by its own word, with its own settings, and local where nothing is chosen', () => {
-  expect(chosen(undefined)).toEqual({ kind: 'local', settings: {}, problems: [] })
-  expect(chosen('local')).toEqual({ kind: 'local', settings: {}, problems: [] })
-  const keys = { CDP_API_KEY_ID: 'id', CDP_API_KEY_SECRET: 'secret' }
-  expect(chosen('cdp', keys)).toMatchObject({ kind: 'cdp', settings: { apiKeyId: 'id', apiKeySecret: 'secret' } })
-  const url = 'https://facilitator.example/x402'
-  expect(chosen(url, keys)).toEqual({ kind: 'url', settings: { url }, problems: [] })
+  expect(chosen(undefined)).toEqual({ list: [{ kind: 'local', settings: {} }], problems: [] })
+  expect(chosen('local')).toEqual({ list: [{ kind: 'local', settings: {} }], problems: [] })
+  expect(chosen('cdp', keys).list).toMatchObject([
+    { kind: 'cdp', settings: { apiKeyId: 'id', apiKeySecret: 'secret' } },
+  ])
+  expect(chosen(url, keys)).toEqual({ list: [{ kind: 'url', settings: { url } }], problems: [] })
+})
+
+test('several are tried in the order in which they are named', () => {
+  const { list, problems } = chosen(`cdp, ${url},local`, keys)
+  expect([list.map(({ kind }) => kind), problems]).toEqual([['cdp', 'url', 'local'], []])
+  expect(chosen('local,local').problems).toEqual(['FACILITATOR: names one twice'])
 })
 
 test('what is missing or unknown is said by the name of its variable', () => {
-  expect(chosen('cdp', { CDP_API_KEY_ID: '' }).problems).toEqual([
+  expect(chosen('local,cdp', { CDP_API_KEY_ID: '' }).problems).toEqual([
     'CDP_API_KEY_ID: missing, needed by FACILITATOR=cdp',
     'CDP_API_KEY_SECRET: missing, needed by FACILITATOR=cdp',
   ])
-  for (const wrong of ['', 'ftp://facilitator.example', 'CDP', 'https://'])
-    expect(chosen(wrong).problems).toEqual(['FACILITATOR: must be one of: local, cdp, the URL of an x402 facilitator'])
+  for (const wrong of ['', 'ftp://facilitator.example', 'CDP', 'https://', 'local,'])
+    expect(chosen(wrong).problems).toEqual([
+      'FACILITATOR: must be a list of: local, cdp, the URL of an x402 facilitator',
+    ])
 })

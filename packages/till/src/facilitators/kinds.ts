@@ -1,27 +1,58 @@
 import type { Facilitator } from '../contract/facilitator.ts'
 import { cdp } from './cdp/index.ts'
-import type { FacilitatorChoice, FacilitatorKind, FacilitatorPorts } from './facilitator-kind.ts'
+import type { FacilitatorChoice, FacilitatorKind, FacilitatorPorts, FacilitatorVariable } from './facilitator-kind.ts'
 import { http } from './http/index.ts'
 import { local } from './local/index.ts'
+import { createOrderedFacilitators } from './ordered/ordered-facilitators.ts'
+import { createPaymentHolders } from './ordered/payment-holders.ts'
 
 /** The first is chosen where the operator chooses none. */
 const kinds: readonly FacilitatorKind[] = [local, cdp, http]
 
-export function chooseFacilitator(
-  choice: string | undefined,
-  env: Readonly<Record<string, unknown>>,
+/** What the kinds read of the environment, each its own. */
+export const facilitatorVariables: Readonly<Record<string, FacilitatorVariable>> = Object.assign(
+  {},
+  ...kinds.map(({ variables }) => variables),
+)
+
+/** `cdp,local`: in the order in which they are tried. */
+export function chooseFacilitators(
+  list: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
   problems: string[],
-): FacilitatorChoice {
-  const kind = choice === undefined ? kinds[0] : kinds.find((one) => one.takes(choice))
-  if (!kind) {
-    problems.push(`FACILITATOR: must be one of: ${kinds.map(({ chosenBy }) => chosenBy).join(', ')}`)
-    return { kind: '', settings: {} }
-  }
-  return { kind: kind.name, settings: kind.readSettings(choice ?? kind.name, env, problems) }
+): FacilitatorChoice[] {
+  const words = list === undefined ? [local.name] : list.split(',').map((word) => word.trim())
+  if (new Set(words).size < words.length) problems.push('FACILITATOR: names one twice')
+  return words.flatMap((word) => {
+    const kind = kinds.find((one) => one.takes(word))
+    if (kind) return [{ kind: kind.name, settings: kind.readSettings(word, env, problems) }]
+    problems.push(`FACILITATOR: must be a list of: ${kinds.map(({ chosenBy }) => chosenBy).join(', ')}`)
+    return []
+  })
 }
 
-export function openFacilitator({ kind, settings }: FacilitatorChoice, ports: FacilitatorPorts): Promise<Facilitator> {
-  const chosen = kinds.find(({ name }) => name === kind)
-  if (!chosen) throw new Error(`there is no facilitator ${kind}`)
-  return chosen.open(settings, ports)
+export type OpenedFacilitators = {
+  facilitator: Facilitator
+  /** The one that settles with wallets of this process, if it is in the list. */
+  local?: Facilitator
+}
+
+export async function openFacilitators(
+  choices: readonly FacilitatorChoice[],
+  ports: FacilitatorPorts,
+): Promise<OpenedFacilitators> {
+  const members: Facilitator[] = []
+  let own: Facilitator | undefined
+  for (const { kind, settings } of choices) {
+    const chosen = kinds.find(({ name }) => name === kind)
+    if (!chosen) throw new Error(`there is no facilitator ${kind}`)
+    const opened = await chosen.open(settings, ports)
+    if (chosen === local) own = opened
+    members.push(opened)
+  }
+  const holders = createPaymentHolders(ports.sql)
+  // Wallets of our own note every transaction themselves, so nothing more is written where nobody else ever held a payment.
+  const alone = members.length === 1 && own !== undefined && !(await holders.any())
+  const facilitator = alone ? own : createOrderedFacilitators(members, { ...ports, holders })
+  return { facilitator: facilitator as Facilitator, ...(own === undefined ? {} : { local: own }) }
 }

@@ -38,7 +38,7 @@ export async function afterSettlement(
   if (result.status === 'contradicted') {
     deps.log.error({ paymentId: claim.id, detail: result.detail }, 'a reported settlement contradicts the chain')
     deps.metrics.count('alarms', { alarm: 'settlement_contradicted' })
-    deps.facilitator.contradicted?.()
+    deps.facilitator.contradicted?.(claim.id)
   }
   if (result.status === 'used_otherwise') await recordLoss(deps, claim, 0n)
   const ended = await end(deps, attempted, decision)

@@ -62,8 +62,7 @@ function readyz(deps: OpsDeps): RouteDeclaration {
       handle: async (_input, call) => {
         const results = await Promise.all(deps.checks.map((check) => runCheck(deps.clock, check, call.signal)))
         const checks = Object.fromEntries(results)
-        const needed = deps.checks.filter(({ shop }) => shop === undefined)
-        if (needed.some(({ name }) => checks[name] === 'failed'))
+        if (results.some(([, result], index) => result === 'failed' && !deps.checks[index]?.partial))
           throw new Problem('not_ready', { extra: { checks }, retryAfterSeconds: 2 })
         const notForSale = deps.routes().flatMap((route) => {
           const reason = availabilityOf(route)

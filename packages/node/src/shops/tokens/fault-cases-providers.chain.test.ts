@@ -221,7 +221,7 @@ describe('logs', () => {
       before: (call) => {
         if (call.method !== 'eth_getLogs') return
         const { fromBlock, toBlock } = call.params[0] as { fromBlock: Hex; toBlock: Hex }
-        if (Number(toBlock) - Number(fromBlock) + 1 > 3) throw new Error('HTTP 400')
+        if (Number(toBlock) - Number(fromBlock) + 1 > 3) throw new RpcRefusal(-32600, 'HTTP 400')
       },
     })
     expect(await codes([narrow])).toEqual([])

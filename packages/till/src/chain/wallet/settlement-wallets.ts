@@ -50,6 +50,9 @@ export function defaultWalletLimits(blockSeconds: number): WalletLimits {
   }
 }
 
+/** Reorganisations that take a transaction back are rare, and every look costs calls. */
+const takenBackEveryMs = 60_000
+
 export function createSettlementWallets(options: SettlementWalletsOptions): SettlementWallets {
   const { network, clock, database, keys, holder, rpc } = options
   const limits = { ...defaultWalletLimits(network.blockSecondsTypical), ...options.limits }
@@ -62,6 +65,13 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
   const closing = new Set<Promise<void>>()
   const addresses = keys.map((key) => key.address)
   let turn = 0
+  let takenBackDueMs = Number.NEGATIVE_INFINITY
+
+  const lookForTakenBack = async (): Promise<Set<Address>> => {
+    if (clock.monotonicMs() < takenBackDueMs) return new Set()
+    takenBackDueMs = clock.monotonicMs() + takenBackEveryMs
+    return walletsTakenBack(deps, addresses)
+  }
 
   const retire = (lane: Lane, force = false) => {
     if (lanes.get(lane.wallet) === lane) lanes.delete(lane.wallet)
@@ -152,7 +162,7 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
     async recoverLanes() {
       const unfinished = await walletsWithUnfinished(database, network.caip2)
       // What waits is taken over even when the chain cannot be asked for what it took back.
-      const takenBack = await walletsTakenBack(deps, addresses).catch(() => new Set<Address>())
+      const takenBack = await lookForTakenBack().catch(() => new Set<Address>())
       const taken: LaneRecovery[] = []
       for (const key of keys) {
         const lane =

@@ -6,10 +6,18 @@ export const cdp: FacilitatorKind = {
   name: 'cdp',
   chosenBy: 'cdp',
   takes: (choice) => choice === 'cdp',
+  variables: {
+    CDP_API_KEY_ID: { shown: 'none', description: 'Key id for `FACILITATOR=cdp`.', secret: true },
+    CDP_API_KEY_SECRET: {
+      shown: 'none',
+      description: 'Key secret for `FACILITATOR=cdp`, Ed25519 (base64) or EC (PEM).',
+      secret: true,
+    },
+  },
   readSettings: (_choice, env, problems) => {
     const read = (name: string) => {
       const value = env[name]
-      if (typeof value === 'string' && value !== '') return value
+      if (value !== undefined && value !== '') return value
       problems.push(`${name}: missing, needed by FACILITATOR=cdp`)
       return ''
     }

@@ -7,6 +7,9 @@ export const http: FacilitatorKind = {
   name: 'url',
   chosenBy: 'the URL of an x402 facilitator',
   takes: (choice) => /^https?:\/\//.test(choice) && URL.canParse(choice),
+  variables: {},
   readSettings: (choice) => ({ url: choice }),
-  open: async ({ url = '' }, ports) => withBreaker(createHttpFacilitator({ baseUrl: url, ...ports }), ports),
+  // Its host names it: what one holds is told apart from what another holds.
+  open: async ({ url = '' }, ports) =>
+    withBreaker(createHttpFacilitator({ name: new URL(url).host, baseUrl: url, ...ports }), ports),
 }

@@ -6,6 +6,7 @@ export const local: FacilitatorKind = {
   name: 'local',
   chosenBy: 'local',
   takes: (choice) => choice === 'local',
+  variables: {},
   readSettings: () => ({}),
   open: async (_settings, { localChains, clock, log, metrics, factories }) =>
     createLocalFacilitator({ chains: await localChains(), clock, log, metrics, factories }),

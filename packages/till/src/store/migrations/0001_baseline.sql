@@ -511,6 +511,18 @@ create table facilitator_usage (
 );
 insert into app_access values ('facilitator_usage', 'select, insert, update');
 
+-- Which facilitator was given a payment: it is never given to another one.
+create table facilitator_hold (
+  network text not null,
+  payer text not null,
+  payment_key bytea not null,
+  facilitator text not null,
+  held_at timestamptz not null default now(),
+  primary key (network, payer, payment_key)
+);
+create index facilitator_hold_age on facilitator_hold (held_at);
+insert into app_access values ('facilitator_hold', 'select, insert, update, delete');
+
 -- What outside users of our own facilitator did per hour, by payer and by address.
 create table facilitator_budget (
   hour timestamptz not null,

@@ -14,8 +14,26 @@ export type DistributorState = {
 
 const atBlock = (number: bigint) => `0x${number.toString(16)}`
 
-/** What the contract says at a block, agreed on by enough endpoints; undefined while it is not there. */
+type Known = { block: bigint; state: DistributorState | undefined }
+const lastRead = new WeakMap<Rpc, Map<Address, Known>>()
+
+/** What the contract says at a final block, agreed on by enough endpoints; undefined while it is not there. Read once a block. */
 export async function readDistributor(
+  rpc: Rpc,
+  contract: Address,
+  usdc: Address,
+  block: bigint,
+): Promise<DistributorState | undefined> {
+  const known = lastRead.get(rpc) ?? new Map<Address, Known>()
+  lastRead.set(rpc, known)
+  const last = known.get(contract)
+  if (last?.block === block) return last.state
+  const state = await readAt(rpc, contract, usdc, block)
+  known.set(contract, { block, state })
+  return state
+}
+
+async function readAt(
   rpc: Rpc,
   contract: Address,
   usdc: Address,
