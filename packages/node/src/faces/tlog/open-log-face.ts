@@ -61,6 +61,7 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
     // Before the first head is signed: what others hold of this log decides whether it may go on.
     await compare()
     const guard = await openGuard({ database, clock, origin, confirmAfter })
+    const confirmSoon = eachPowerOfTwo(compare)
     const stopListening = await database.listen(repairedChannel, tree.forget, tree.forget)
     const witnessKeys = () => witnesses.map(({ key }) => key.vkey)
     const witnessing = await openWitnessing(context, peers, tree, witnesses, settings)
@@ -94,7 +95,10 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
           intervalMs: 1_000,
           work: async () => {
             await tree.integrate()
-            if (await guard.stop()) return
+            const stop = await guard.stop()
+            // While the node started there was nobody whom a witness could ask about a new key of the log.
+            if (stop?.reason === 'unconfirmed') await confirmSoon()
+            if (stop) return
             const answers = await collectCosignatures({ database, log, metrics, tree }, witnesses)
             if (answers.some(({ outcome }) => outcome === 'contradicted')) await compare()
           },
@@ -109,6 +113,15 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
         },
       ],
     }
+  }
+}
+
+/** Does the work the first time it is asked to, and then ever more seldom. */
+function eachPowerOfTwo(work: () => Promise<unknown>): () => Promise<void> {
+  let times = 0
+  return async () => {
+    times += 1
+    if (Number.isInteger(Math.log2(times))) await work()
   }
 }
 
