@@ -1,33 +1,26 @@
 export { capabilityOf } from './capability.ts'
-export { createSlots, holding, type Slots } from './connection-slots.ts'
-export { areaNames, exampleUrl, originOf, priceOf, type Site, serviceVersion, templateOf } from './describe-route.ts'
-export { documentRoute } from './document-route.ts'
+export { createSlots, holding } from './connection-slots.ts'
+export { exampleUrl, originOf, type Site, serviceVersion, templateOf } from './describe-route.ts'
 export { errorRoutes } from './error-pages.ts'
-export { createEventHub, type EventHub, type HubEvent, type HubReader, type OpenReader } from './event-hub.ts'
-export { createFrontDoor, type FrontDoor, type FrontDoorConfig, type FrontDoorDeps } from './front-door.ts'
-export type { Readiness } from './handle.ts'
+export { createEventHub, type EventHub, type HubEvent } from './event-hub.ts'
+export { createFrontDoor, type FrontDoor, type FrontDoorConfig } from './front-door.ts'
 export { jsonAnswer } from './json-answer.ts'
-export { fieldsOf, type JsonSchema, jsonSchemaOf } from './json-schema.ts'
-export { demoLimits, type LimitConfig, productionLimits } from './limits.ts'
 export { sheddingLoad } from './load.ts'
-export { cleanText, createLog } from './log.ts'
+export { createLog } from './log.ts'
 export { createMetrics, type PrometheusMetrics } from './metrics.ts'
 export { settleNextHops } from './next-hop.ts'
 export { nodeServices } from './node-services.ts'
 export { isStream, type PlainRequest, type PlainResponse } from './plain.ts'
 export { readKeys } from './read-keys.ts'
 export type { ReadinessCheck } from './readiness.ts'
-export { createRegistry, type RegisteredRoute, type Registry, RouteDeclarationError } from './registry.ts'
 export {
   type CallContext,
   defineRoute,
   type FreeAccess,
-  type PaidAccess,
   type RouteDeclaration,
   type RouteInput,
-  type RoutePrice,
 } from './route.ts'
-export { type Listener, type ListenOptions, openListener } from './server.ts'
+export { openListener } from './server.ts'
 export {
   type Announcements,
   declareShop,
@@ -37,13 +30,12 @@ export {
   type ShopDeclaration,
   type ShopJob,
 } from './shop.ts'
-export { createShopPorts, type ShopPort, type ShopPorts, shopPort } from './shop-ports.ts'
+export { createShopPorts, shopPort } from './shop-ports.ts'
 export {
   type NodeFacts,
   parseMembers,
   readVariable,
   SettingsError,
-  type Values,
   type Variable,
   type Variables,
 } from './shop-settings.ts'

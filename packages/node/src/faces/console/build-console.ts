@@ -19,7 +19,8 @@ const source = join(packages, 'web', 'src')
 export const builtFolder = fileURLToPath(new URL('./built/', import.meta.url))
 
 /** A node that is shipped without the console answers with the index anyone who asks. */
-export const hasConsole = (): boolean => [join(source, 'main.tsx'), join(builtFolder, 'index.json')].some((file) => existsSync(file))
+export const hasConsole = (): boolean =>
+  [join(source, 'main.tsx'), join(builtFolder, 'index.json')].some((file) => existsSync(file))
 
 /** Joins the sources of the console into a few small files. Pages and wallet code stay apart, so that each loads when it is used. */
 export async function buildConsole(): Promise<ConsoleBuild> {

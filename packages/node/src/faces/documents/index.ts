@@ -1,3 +1,3 @@
 export { bazaarExtension } from './bazaar.ts'
-export { type DiscoveryDeps, discoveryRoutes } from './routes.ts'
+export { discoveryRoutes } from './routes.ts'
 export type { NodeFacts } from './x402-manifest.ts'

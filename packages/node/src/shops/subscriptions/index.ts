@@ -6,7 +6,7 @@ import { parseSubscriptionPolicy, type SubscriptionPolicy } from './policy.ts'
 import { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 import { subscribeRoutes } from './subscribe-routes.ts'
 
-export { listSubscriptions, type SubscriptionRow } from './list-subscriptions.ts'
+export { listSubscriptions } from './list-subscriptions.ts'
 export { parseSubscriptionPolicy, type SubscriptionPolicy, streamRouteId } from './policy.ts'
 export { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 export { exampleSubscription, subscriptionSchema } from './show-subscription.ts'
@@ -16,7 +16,7 @@ export {
   type StreamSubscriptions,
 } from './stream-subscription.ts'
 
-export { openSubscriptionStreams, type SubscriptionStreams, type WatchedStream } from './subscription-streams.ts'
+export { openSubscriptionStreams, type SubscriptionStreams } from './subscription-streams.ts'
 
 export const subscriptionsShop = declareShop({
   name: 'subscriptions',
