@@ -8,7 +8,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** What each package may import, besides its own files. */
 const packages = {
-  cli: ['sdk', 'node', 'till', 'protocol'],
+  cli: ['sdk', 'node', 'protocol'],
   web: ['sdk', 'protocol'],
   node: ['till', 'protocol'],
   sdk: ['protocol'],

@@ -30,8 +30,6 @@ export function createSlots({ perCallerMax, allMax }: { perCallerMax: number; al
   }
 }
 
-export type Slots = ReturnType<typeof createSlots>
-
 /** Gives the slot back when the stream ends in any way, also if it was never begun. */
 export function holding<T>(release: () => void, source: AsyncGenerator<T>): AsyncIterable<T> {
   return {

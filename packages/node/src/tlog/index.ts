@@ -1,5 +1,5 @@
 export { checkOutside } from './check-outside.ts'
-export { type CollectDeps, collectCosignatures, type WitnessPeer } from './collect-cosignatures.ts'
+export { collectCosignatures, type WitnessPeer } from './collect-cosignatures.ts'
 export { openDemoWitnesses } from './demo-witnesses.ts'
 export { type LogGuard, openGuard } from './guard.ts'
 export { logPath } from './log-path.ts'
@@ -8,9 +8,8 @@ export { openWitnesses } from './open-witnesses.ts'
 export { proofAfterCommit } from './proof-after-commit.ts'
 export { repairedChannel } from './repair/rewrite-log.ts'
 export { type LogSettings, parseLogSettings } from './settings.ts'
-export { appendToLog, entryBytesMax, type LogDraft, leafCommitment, logOrigin } from './store.ts'
-export { createWitness, type SeenTree, type Witness, type WitnessAnswer, type WitnessStore } from './witness.ts'
-export { configuredWitness } from './witness-adapter.ts'
+export { appendToLog, entryBytesMax, leafCommitment, logOrigin } from './store.ts'
+export { createWitness, type SeenTree, type Witness, type WitnessStore } from './witness.ts'
 
 /** Folder of the migrations that make the log's tables. */
 export const logMigrations = new URL('./migrations/', import.meta.url)

@@ -1,2 +1,2 @@
-export { type DiscoveryDeps, discoveryRoutes } from './routes.ts'
+export { discoveryRoutes } from './routes.ts'
 export type { NodeFacts } from './x402-manifest.ts'

@@ -1,2 +1,1 @@
 export { mcpRoutes } from './mcp-routes.ts'
-export type { McpDeps } from './mcp-server.ts'

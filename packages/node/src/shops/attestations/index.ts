@@ -5,11 +5,10 @@ export { signRecord } from './attest/sign-record.ts'
 export { findAttestation } from './attest/store.ts'
 export { isUpheldAgainst } from './attest/upheld-against.ts'
 export { accrueShares, mergeLines, type Share } from './creators/accrue.ts'
-export { type PayoutView, readPayouts } from './creators/describe-payout.ts'
+export { readPayouts } from './creators/describe-payout.ts'
 export { findPayee } from './creators/payee.ts'
 export { fundingClusters } from './funding/index.ts'
 export {
-  type AttestationsShopOptions,
   attestationsMigrations,
   attestationsShop,
   openAttestationsShop,

@@ -1,3 +1,2 @@
-export type { Standing } from './deps.ts'
-export { createIntentDeps, type IntentOptions, type OpenedIntents, openIntents } from './open-intents.ts'
-export { intentsShop, openIntentsShop } from './open-shop.ts'
+export { createIntentDeps, openIntents } from './open-intents.ts'
+export { intentsShop } from './open-shop.ts'

@@ -1,3 +1,3 @@
 export { findMatched } from './find-matched.ts'
-export { type MatchShopOptions, matchMigrations, matchShop, openMatchShop } from './open-match.ts'
+export { matchMigrations, matchShop } from './open-match.ts'
 export { tokenize } from './tokenize.ts'

@@ -1,5 +1,3 @@
-export { findMeshNode, type MeshNode } from './find-node.ts'
-export { meshProtocol } from './limits.ts'
 export { type MeshShopOptions, meshShop, openMeshShop } from './open-shop.ts'
-export { type MeshSettings, meshSettings, parseMeshPeers } from './settings.ts'
+export { meshSettings, parseMeshPeers } from './settings.ts'
 export { addSeed, findPeer } from './store.ts'

@@ -1,5 +1,3 @@
-export type { OutboundSetup } from './ask-eligibility.ts'
-export { type OptionsOpening, openOptions } from './open-options.ts'
+export { openOptions } from './open-options.ts'
 export { optionsShop } from './open-shop.ts'
-export { payoutPurpose } from './set-off-debts.ts'
-export { legalAcknowledgement, parseOptionSettings } from './settings.ts'
+export { parseOptionSettings } from './settings.ts'

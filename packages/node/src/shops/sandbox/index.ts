@@ -16,4 +16,3 @@ export const sandboxShop = declareShop({
           }
         : { routes: [] },
 })
-export { sandboxRoutes } from './routes.ts'

@@ -8,7 +8,7 @@ import { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 import { subscribeRoutes } from './subscribe-routes.ts'
 
 export { outageJob } from './give-time-back.ts'
-export { listSubscriptions, type SubscriptionRow } from './list-subscriptions.ts'
+export { listSubscriptions } from './list-subscriptions.ts'
 export { parseSubscriptionPolicy, type SubscriptionPolicy, streamRouteId } from './policy.ts'
 export { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 export { exampleSubscription, subscriptionSchema } from './show-subscription.ts'
@@ -18,7 +18,7 @@ export {
   type StreamSubscriptions,
 } from './stream-subscription.ts'
 
-export { openSubscriptionStreams, type SubscriptionStreams, type WatchedStream } from './subscription-streams.ts'
+export { openSubscriptionStreams, type SubscriptionStreams } from './subscription-streams.ts'
 
 export const subscriptionsShop = declareShop({
   name: 'subscriptions',

@@ -59,7 +59,6 @@ const declaration = z.strictObject(declarationShape)
 
 /** What an agent says of itself. An empty list revokes what it said before. */
 export type Declaration = z.infer<typeof declaration>
-export type Capability = Declaration['capabilities'][number]
 
 export const noDeclaration: Declaration = { capabilities: [] }
 
