@@ -1,5 +1,6 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { quote, send, signPayment, type TillFixture } from './till-fixture.ts'
+import type { DevnetControl } from '../../packages/till/src/devnet/index.ts'
+import { quote, send, signPayment } from './till-fixture.ts'
 
 export type Wanted = { path: string; init: RequestInit }
 
@@ -7,7 +8,7 @@ const patienceMs = 120_000
 
 /** Buys until it has the answer, knowing nothing but HTTP: the same payment while it is undecided, a new one after 402. */
 export async function buyThroughDeath(
-  till: TillFixture,
+  till: { base: { control: Pick<DevnetControl, 'mine'> } },
   buyer: PrivateKeyAccount,
   wanted: Wanted,
   origins: { first: string; quoted?(): Promise<void>; after(): Promise<string> },

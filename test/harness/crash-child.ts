@@ -43,17 +43,27 @@ const environmentOf = (till: TillFixture) => ({
 /** A node in another process on the database and chains of a fixture, with a plan to die by SIGKILL, or none. */
 export async function startCrashChild(till: TillFixture, options: CrashChildOptions = {}): Promise<CrashChild> {
   const { plan, jobs, variant = 'till' } = options
-  const child = fork(await joinCrashChild(), {
-    execArgv: [],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: {
-      ...environmentOf(till),
-      VARIANT: variant,
-      ...options.env,
-      ...(jobs === undefined ? {} : { JOBS: jobs.join(',') }),
-      ...(plan === undefined ? {} : { KILL_AT: String(plan.at), KILL_WHEN: plan.when }),
-    },
-  })
+  return controlChild(
+    fork(await joinCrashChild(), {
+      execArgv: [],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: {
+        ...environmentOf(till),
+        VARIANT: variant,
+        ...options.env,
+        ...(jobs === undefined ? {} : { JOBS: jobs.join(',') }),
+        ...planOf(plan),
+      },
+    }),
+  )
+}
+
+/** Where to die, as a crash child reads it. */
+export const planOf = (plan: KillPlan | undefined) =>
+  plan === undefined ? {} : { KILL_AT: String(plan.at), KILL_WHEN: plan.when }
+
+/** The messages that every crash child knows. */
+export async function controlChild(child: ChildProcess): Promise<CrashChild> {
   const ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null)
   const url = await Promise.race([answer(child, 'ready'), ended.then(() => undefined)])
   if (url === undefined) throw new Error('the crashing process ended before its time')

@@ -29,15 +29,16 @@ const ownAddresses: Plugin = {
     })),
 }
 
-let joined: Promise<string> | undefined
+const joined = new Map<string, Promise<string>>()
 
 /**
- * The crashing process as a few plain files. Many of them are started, and loading a thousand modules one by one takes
+ * A crashing process as a few plain files. Many of them are started, and loading a thousand modules one by one takes
  * ten times as long as all they do before they are killed.
  */
-export function joinCrashChild(): Promise<string> {
-  joined ??= buildProgram()
-  return joined
+export function joinCrashChild(main: 'crash-child-main' | 'seller-child-main' = 'crash-child-main'): Promise<string> {
+  const known = joined.get(main) ?? buildProgram(main)
+  joined.set(main, known)
+  return known
 }
 
 /** Named by a test run, which removes it; a command removes its own. */
@@ -53,10 +54,10 @@ function folderOfThisProcess(): string {
   return folder
 }
 
-async function buildProgram(): Promise<string> {
+async function buildProgram(main: string): Promise<string> {
   const folder = folderOfThisProcess()
   await build({
-    entryPoints: [join(import.meta.dirname, 'crash-child-main.ts')],
+    entryPoints: [join(import.meta.dirname, `${main}.ts`)],
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -72,5 +73,5 @@ async function buildProgram(): Promise<string> {
     logLevel: 'error',
     plugins: [ownAddresses],
   })
-  return join(folder, 'crash-child-main.mjs')
+  return join(folder, `${main}.mjs`)
 }

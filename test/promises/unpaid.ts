@@ -76,7 +76,7 @@ async function prepareTargets({ till, paidRoutes }: ProofNode): Promise<Targets>
   }
 }
 
-function batch(targets: Targets, dice: Dice): FuzzedRequest[] {
+export function batch(targets: Targets, dice: Dice): FuzzedRequest[] {
   const requests: FuzzedRequest[] = []
   while (requests.length < perConnection && !requests.at(-1)?.last) requests.push(fuzzRequest(targets, dice))
   return requests
@@ -86,7 +86,7 @@ const waitMs = 20_000
 const answersInFlight = 5
 
 /** Sends requests one group after the other over one connection, and gives every byte that came back. */
-function exchange(address: string, requests: readonly FuzzedRequest[]): Promise<Buffer> {
+export function exchange(address: string, requests: readonly FuzzedRequest[]): Promise<Buffer> {
   const { hostname, port } = new URL(address)
   return new Promise((resolve) => {
     const pieces: Buffer[] = []

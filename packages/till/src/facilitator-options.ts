@@ -13,8 +13,8 @@ export function cdp({
 }
 
 /** Any x402 facilitator by its address. */
-export function http(url: string): FacilitatorOption {
-  return { choice: { kind: 'url', settings: { url } } }
+export function http(url: string | undefined): FacilitatorOption {
+  return { choice: { kind: 'url', settings: { url: url ?? '' } } }
 }
 
 /** This process itself settles, with wallets that hold gas. */

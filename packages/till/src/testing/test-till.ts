@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checksumAddress } from '@assay/protocol/address'
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import { toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { knownNetworks, type Network } from '../chain/index.ts'
@@ -12,17 +12,19 @@ import { local } from '../facilitator-options.ts'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
 import type { Till } from '../till.ts'
-import type { TillOptions } from '../till-options.ts'
+import type { NetworkOption, TillOptions } from '../till-options.ts'
 import { type Buyer, createBuyer, type Send } from './buyer.ts'
 import { createFacilitatorFaults, type FacilitatorFaults } from './facilitator-faults.ts'
 import { createMovableClock, type MovableClock } from './movable-clock.ts'
+
+const known = knownNetworks.find(({ name }) => name === 'base') as Network
 
 export type TestTillOptions = Partial<Omit<TillOptions, 'networks' | 'facilitator' | 'demo' | 'clock'>>
 
 export type TestTill = {
   till: Till
   /** The embedded chain: reorg, hold and release blocks, fail calls, fund wallets. */
-  chain: DevnetControl & { url: string; network: string }
+  chain: DevnetControl & { url: string; network: string; balanceOf(address: Address): Promise<bigint> }
   facilitator: FacilitatorFaults
   clock: MovableClock
   /** The options of this till, for another one on the same database and chain. */
@@ -41,7 +43,6 @@ export async function testTill(given: TestTillOptions = {}): Promise<TestTill> {
   const clock = createMovableClock()
   const { faults, intercept } = createFacilitatorFaults()
   const folder = await mkdtemp(join(tmpdir(), 'till-'))
-  const known = knownNetworks.find(({ name }) => name === 'base') as Network
   const chain = await startDevnet({ chainId: known.chainId, port: 0, clock, log: silentLog })
   const options: TillOptions = {
     database: { embedded: true, folder },
@@ -50,7 +51,7 @@ export async function testTill(given: TestTillOptions = {}): Promise<TestTill> {
     ...given,
     demo: true,
     clock,
-    networks: { base: networkOption(known, chain) },
+    networks: { base: testNetwork([devnetEndpoint(chain)]) },
     facilitator: local({ keys: [demoAccount('settler').privateKey] }),
     custodyKeys: [demoAccount('custody').privateKey],
     intercept: { ...given.intercept, facilitator: (one) => intercept(given.intercept?.facilitator?.(one) ?? one) },
@@ -65,7 +66,12 @@ export async function testTill(given: TestTillOptions = {}): Promise<TestTill> {
   })
   return {
     ...{ till, options, clock, facilitator: faults },
-    chain: { ...chain.control, url: chain.url ?? '', network: known.caip2 },
+    chain: {
+      ...chain.control,
+      url: chain.url ?? '',
+      network: known.caip2,
+      balanceOf: (owner) => balanceOf(chain, owner),
+    },
     buyer: async (send, { usdc = 10n } = {}) => {
       const privateKey = toHex(systemRng.bytes(32))
       await chain.control.fund(privateKeyToAccount(privateKey).address.toLowerCase() as `0x${string}`, {
@@ -81,12 +87,19 @@ export async function testTill(given: TestTillOptions = {}): Promise<TestTill> {
   }
 }
 
-function networkOption(known: Network, chain: Devnet): TillOptions['networks'][string] {
+/** Base as the embedded chain plays it, at these endpoints. */
+export function testNetwork(rpc: NonNullable<NetworkOption['rpc']>): NetworkOption {
   return {
     payTo: checksumAddress(demoAccount('operator').address),
     custody: checksumAddress(demoAccount('custody').address),
-    rpc: [devnetEndpoint(chain)],
+    rpc,
     // The test dollar of the embedded chain is never at the address of a real one.
     network: { ...known, usdc: { ...known.usdc, address: demoUsdcAddress(known.chainId) } },
   }
+}
+
+/** Micro-USDC. */
+async function balanceOf(chain: Devnet, owner: Address): Promise<bigint> {
+  const data = `0x70a08231${owner.slice(2).padStart(64, '0')}`
+  return BigInt((await chain.request('eth_call', [{ to: chain.usdc, data }, 'latest'])) as string)
 }

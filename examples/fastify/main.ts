@@ -1,0 +1,7 @@
+import { openTill } from '../open-till.ts'
+import { makeApp } from './app.ts'
+
+const port = 3004
+const till = await openTill(`http://127.0.0.1:${port}`)
+await makeApp(till).listen({ port })
+console.log(`selling at ${till.origin}/weather/rome`)

@@ -1,0 +1,273 @@
+import { request as httpRequest } from 'node:http'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import { registerExactEvmScheme } from '@x402/evm/exact/client'
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeServer as makeMcp } from '../examples/mcp/server.ts'
+import type { WeatherSource } from '../examples/weather.ts'
+import { contentDigest } from '../packages/protocol/src/signatures/signature-base.ts'
+import {
+  type AdapterName,
+  adapterPromises,
+  type Kept,
+  promises,
+  type SellerPromise,
+} from '../packages/till/src/adapters/promises.ts'
+import { createTill, type Till } from '../packages/till/src/index.ts'
+import { sha256 } from '../packages/till/src/kernel/bytes.ts'
+import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
+import { type Buyer, type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { faultsInBooks } from './harness/books.ts'
+import { type HttpAdapter, httpAdapters, type Seller, startSeller } from './harness/sellers.ts'
+import { until } from './harness/until.ts'
+
+/**
+ * Each adapter's example is bought from over real HTTP, and what it promises is observed and compared with the table that
+ * the package states about it.
+ */
+let db: TestDatabase
+let kit: TestTill
+const seen: Partial<Record<AdapterName, Partial<Record<SellerPromise, Kept>>>> = {}
+
+/** Calls of the source by city, and how a test holds handlers and settlements back. */
+const calls: string[] = []
+let releaseSlow: () => void = () => {}
+let holdSettling: Promise<void> | undefined
+
+const weather: WeatherSource = async (city) => {
+  calls.push(city)
+  if (city.startsWith('throw')) throw new Error('no weather')
+  if (city.startsWith('hang')) await new Promise(() => {})
+  if (city.startsWith('slow'))
+    await new Promise<void>((resolve) => {
+      releaseSlow = resolve
+    })
+  return { city, degrees: 20, note: '' }
+}
+const callsOf = (city: string) => calls.filter((one) => one === city).length
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+  kit = await testTill({
+    database: db.databaseUrl,
+    publicUrl: 'http://seller.test',
+    limits: { prepareSeconds: 5 },
+    intercept: {
+      facilitator: (real) => ({
+        ...real,
+        settle: async (payment, signal) => {
+          await holdSettling
+          return real.settle(payment, signal)
+        },
+      }),
+    },
+  })
+})
+afterAll(async () => {
+  expect(await faultsInBooks(db.owner)).toEqual([])
+  await kit.close()
+  await db.close()
+  const rows = Object.entries(seen).map(([name, kept]) => `${name}: ${JSON.stringify(kept)}`)
+  process.stdout.write(`${rows.join('\n')}\n`)
+})
+
+type Row = { state: string; delivered: boolean; client_gone: boolean; route_id: string }
+const paymentsOf = async (buyer: Buyer) =>
+  (
+    await db.owner.query<Row>(
+      `select state, delivered_at is not null as delivered, client_gone, route_id from payment where payer = $1 order by claimed_at`,
+      [buyer.address],
+    )
+  ).rows
+
+/** A paid request on a connection of its own, which a test can break. */
+function sendAndLeave(url: string, payment: string): { leave(): Promise<void> } {
+  const request = httpRequest(url, { agent: false, headers: { 'payment-signature': payment } })
+  request.on('error', () => {})
+  request.end()
+  return {
+    leave: async () => {
+      const closed = new Promise((resolve) => request.once('close', resolve))
+      request.destroy()
+      await closed
+      // The seller is in this process: by the time it has answered others, it has seen the connection close.
+      for (let turn = 0; turn < 5; turn += 1) await (await fetch(url)).arrayBuffer()
+    },
+  }
+}
+
+describe.each(httpAdapters)('%s', (adapter: HttpAdapter) => {
+  let till: Till
+  let seller: Seller
+  let city = 0
+  const kept: Partial<Record<SellerPromise, Kept>> = {}
+  const table = adapterPromises[adapter]
+  const newBuyer = () => kit.buyer(fetch)
+  const place = (name: string) => {
+    city += 1
+    return `${name}-${adapter}-${city}`
+  }
+  const urlOf = (name: string) => `${seller.url}/weather/${name}`
+  const pay = async (url: string, payment: string) => fetch(url, { headers: { 'payment-signature': payment } })
+  const observe = (promise: SellerPromise, observed: Kept) => {
+    kept[promise] = observed
+    expect(observed, promises[promise]).toBe(table[promise])
+  }
+
+  beforeAll(async () => {
+    till = await createTill(kit.options)
+    seller = await startSeller(adapter, till, weather)
+  })
+  afterAll(async () => {
+    seen[adapter] = kept
+    await seller.close()
+    await till.close()
+    expect(Object.keys(kept).sort()).toEqual(Object.keys(promises).sort())
+  })
+
+  test('an unmodified @x402/fetch buys by GET and by POST', async () => {
+    const { privateKey } = await newBuyer()
+    const client = x402Client.fromConfig({
+      schemes: [],
+      spendControls: { allowedAssets: true, maxAmountPerPayment: false },
+    })
+    registerExactEvmScheme(client, { signer: privateKeyToAccount(privateKey) })
+    const paidFetch = wrapFetchWithPayment(fetch, client)
+    const got = await paidFetch(urlOf('rome'))
+    expect([got.status, await got.json()]).toEqual([200, { city: 'rome', degrees: 20, note: '' }])
+    const body = JSON.stringify({ cities: ['oslo', 'bonn'] })
+    const posted = await paidFetch(`${seller.url}/reports`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    expect([posted.status, JSON.parse(await posted.text()).cities.length]).toEqual([200, 2])
+  })
+
+  test('one payment is served once, for its own request', async () => {
+    const buyer = await newBuyer()
+    const here = place('once')
+    const payment = await buyer.sign(await fetch(urlOf(here)))
+    const answers = await Promise.all([1, 2, 3, 4].map(() => pay(urlOf(here), payment)))
+    const again = await pay(urlOf(here), payment)
+    const served = [...answers, again].filter(({ status }) => status === 200).length
+    observe('one_serve', served === 1 && callsOf(here) === 1 ? 'holds' : 'off')
+    const other = await pay(urlOf(place('other')), await buyer.sign(await fetch(urlOf(place('bound')))))
+    observe('bound', other.status === 409 ? 'holds' : 'off')
+    expect((await paymentsOf(buyer)).filter(({ state }) => state === 'served')).toHaveLength(1)
+  })
+
+  test('a handler that throws or does not end takes nothing; a body over its limit is refused', async () => {
+    const buyer = await newBuyer()
+    const statuses = [
+      (await buyer.fetch(urlOf(place('throw')))).status,
+      (await buyer.fetch(urlOf(place('hang')))).status,
+    ]
+    expect(statuses).toEqual([500, 503])
+    const states = (await paymentsOf(buyer)).map(({ state }) => state)
+    observe('nothing_for_failure', states.every((state) => state === 'released') ? 'holds' : 'off')
+    const long = await fetch(`${seller.url}/reports`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: 'x'.repeat(5_000),
+    })
+    observe('body_limit', long.status === 413 ? 'holds' : 'off')
+    await long.arrayBuffer()
+    const head = await fetch(urlOf('rome'), { method: 'HEAD' })
+    expect(head.status).toBe(402)
+  })
+
+  test('the bytes that arrive are those that were signed, and a lost answer comes again by its identifier', async () => {
+    const buyer = await newBuyer()
+    const here = urlOf(place('signed'))
+    const identifier = `a-secret-identifier-${place('id')}`
+    const payment = await buyer.sign(await fetch(here), { identifier })
+    const answer = await fetch(here, {
+      headers: { 'payment-signature': payment, 'accept-encoding': 'gzip', 'if-none-match': '*' },
+    })
+    const bytes = new Uint8Array(await answer.arrayBuffer())
+    const digest = answer.headers.get('content-digest')
+    const untouched = answer.headers.get('etag') === null && answer.headers.get('content-encoding') === null
+    observe('signed_bytes', digest === contentDigest(sha256(bytes)) && untouched ? 'holds' : 'off')
+    expect(
+      await till.selfTest((request) => fetch(request.url.replace('http://seller.test', seller.url), request)),
+    ).toEqual([])
+    const again = await pay(here, payment)
+    observe(
+      'identifier',
+      again.status === 200 && Buffer.from(await again.arrayBuffer()).equals(bytes) ? 'holds' : 'off',
+    )
+  })
+
+  test('a buyer who hangs up before settlement', async () => {
+    const buyer = await newBuyer()
+    const here = place('slow')
+    const { leave } = sendAndLeave(urlOf(here), await buyer.sign(await fetch(urlOf(here))))
+    await until('the handler runs', async () => callsOf(here) === 1)
+    await leave()
+    releaseSlow()
+    const end = await until('the payment ends', async () => {
+      const [row] = await paymentsOf(buyer)
+      return row && ['released', 'served'].includes(row.state) && row.state
+    })
+    observe('hang_up', end === 'released' ? 'holds' : 'off')
+  })
+
+  test('a buyer whose answer was lost pays again', async () => {
+    const buyer = await newBuyer()
+    const here = place('lost')
+    let settle: () => void = () => {}
+    holdSettling = new Promise((resolve) => {
+      settle = resolve
+    })
+    const { leave } = sendAndLeave(urlOf(here), await buyer.sign(await fetch(urlOf(here))))
+    try {
+      await until('it is being settled', async () => (await paymentsOf(buyer))[0]?.state === 'settling')
+      await leave()
+    } finally {
+      holdSettling = undefined
+      settle()
+    }
+    await until('it is served', async () => (await paymentsOf(buyer))[0]?.state === 'served')
+    await until('the end is written', async () => {
+      const [row] = await paymentsOf(buyer)
+      return row?.delivered || row?.client_gone
+    })
+    const fresh = await buyer.fetch(urlOf(here))
+    expect(fresh.status).toBe(200)
+    const given = callsOf(here) === 1 && (await paymentsOf(buyer)).length === 1
+    observe('fresh_payment', given ? 'holds' : 'off')
+  })
+})
+
+test('mcp: a tool asks for its price, is paid in _meta and answered once', async () => {
+  const till = await createTill(kit.options)
+  const server = makeMcp(till, weather)
+  const client = new Client({ name: 'buyer', version: '1' })
+  const [here, there] = InMemoryTransport.createLinkedPair()
+  await Promise.all([server.connect(there), client.connect(here)])
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['weather_now'])
+  const call = async (payment?: unknown) =>
+    client.callTool({
+      name: 'weather_now',
+      arguments: { city: 'cairo-mcp' },
+      ...(payment === undefined ? {} : { _meta: { 'x402/payment': payment } }),
+    })
+  const asked = await call()
+  expect(asked.isError).toBe(true)
+  const terms = Buffer.from(JSON.stringify(asked.structuredContent)).toString('base64')
+  const buyer = await kit.buyer(fetch)
+  const header = await buyer.sign(new Response(null, { status: 402, headers: { 'payment-required': terms } }))
+  const payment: unknown = JSON.parse(Buffer.from(header, 'base64').toString())
+  const answer = await call(payment)
+  expect(answer.structuredContent).toEqual({ city: 'cairo-mcp', degrees: 20, note: '' })
+  expect(answer._meta?.['x402/payment-response']).toMatchObject({ success: true })
+  expect((await call(payment)).isError).toBe(true)
+  expect(callsOf('cairo-mcp')).toBe(1)
+  expect(await paymentsOf(buyer)).toMatchObject([{ state: 'served', delivered: true }])
+  await client.close()
+  await till.close()
+})

@@ -1,0 +1,175 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { Hono } from 'hono'
+import { compress } from 'hono/compress'
+import { etag } from 'hono/etag'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { sell as sellOnExpress } from '../packages/till/src/adapters/express.ts'
+import { sell as sellOnHono } from '../packages/till/src/adapters/hono.ts'
+import { ConfigError, cdp, createTill, http, local, type SaleEvent, type Till } from '../packages/till/src/index.ts'
+import { InstanceMismatch } from '../packages/till/src/store/instance.ts'
+import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
+import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { until } from './harness/until.ts'
+
+let db: TestDatabase
+let kit: TestTill
+beforeAll(async () => {
+  db = await openTestDatabase()
+  kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
+})
+afterAll(async () => {
+  await kit.close()
+  await db.close()
+})
+
+const problemsOf = (work: Promise<Till>) =>
+  work.then(
+    () => [],
+    (error: unknown) => (error instanceof ConfigError ? error.problems : [String(error)]),
+  )
+
+test('everything that is wrong with the options is reported at once, with the fix', async () => {
+  const problems = await problemsOf(
+    createTill({
+      database: 'mysql://x',
+      networks: { base: { payTo: '0x1', rpc: 'http://far.example' }, moon: { payTo: undefined, rpc: [] } },
+      facilitator: cdp({ keyId: undefined, keySecret: 'x' }),
+      publicUrl: 'https://api.example.com/v1',
+      exposureCap: 'lots',
+      limits: { prepareSeconds: 15, settleSeconds: 30, platformSeconds: 10 },
+    }),
+  )
+  for (const part of [
+    'database: must be a postgres:// URL',
+    'networks.base.payTo: must be an address with its EIP-55 checksum',
+    'networks.base.rpc: each must be an https URL',
+    'networks.moon: is not known',
+    'facilitator: cdp({ keyId }) is missing',
+    'publicUrl: must be an origin without a path',
+    'exposureCap: must be decimal USD',
+    'above the 10 s of the platform',
+  ])
+    expect(problems.join('\n')).toContain(part)
+  const missing = await problemsOf(
+    createTill({ database: undefined, networks: {}, facilitator: undefined, publicUrl: undefined }),
+  )
+  expect(missing).toHaveLength(4)
+  expect(await problemsOf(createTill({ ...kit.options, facilitator: local({ keys: [] }) }))).toHaveLength(1)
+  expect(await problemsOf(createTill({ ...kit.options, facilitator: http('not a url') }))).toHaveLength(1)
+})
+
+test('a wrong declaration is refused when it is made', () => {
+  const { till } = kit
+  const handler = async () => ({})
+  const refused = (declare: () => unknown) => {
+    try {
+      declare()
+      return []
+    } catch (error) {
+      return error instanceof ConfigError ? error.problems : [String(error)]
+    }
+  }
+  expect(refused(() => till.sell({ id: 'a.b', path: '/a', price: 'free' }, handler))[0]).toContain('decimal USD')
+  expect(refused(() => till.sell({ id: 'a.b', path: '/a', price: '0' }, handler))[0]).toContain('above zero')
+  expect(refused(() => till.sell({ id: 'a.b', path: '/a/:id', price: '1' }, handler))[0]).toContain('params schema')
+  expect(refused(() => till.sell({ id: 'a.b', path: '/a', price: '1', networks: ['moon'] }, handler))[0]).toContain(
+    'moon',
+  )
+  expect(refused(() => till.sell({ id: 'a.b', path: '/llms.txt', price: '1' }, handler))[0]).toContain('already taken')
+})
+
+test('a database that is another till is refused', async () => {
+  const { base } = kit.options.networks
+  const other = { ...base, payTo: '0x000000000000000000000000000000000000dEaD', rpc: base?.rpc }
+  await expect(createTill({ ...kit.options, networks: { base: other } })).rejects.toBeInstanceOf(InstanceMismatch)
+})
+
+test('where jobs are run from outside, nothing is sold without them', async () => {
+  const other = await openTestDatabase()
+  const till = await createTill({ ...kit.options, database: other.databaseUrl, jobs: 'cron', jobsSecondsMax: 60 })
+  till.sell({ id: 'cron.thing', path: '/thing', price: '0.01' }, async () => ({ thing: 1 }))
+  const buyer = await kit.buyer(till.fetch)
+  expect((await buyer.fetch('/thing')).status).toBe(503)
+  expect(await till.runJobs()).toEqual({ failed: [] })
+  const answer = await until('it sells again', async () => {
+    const given = await buyer.fetch('/thing')
+    return given.status === 200 && given
+  })
+  expect(await answer.json()).toEqual({ thing: 1 })
+  await other.owner.query(`update job_lease set finished_at = finished_at - interval '2 minutes'`)
+  await until('it refuses again', async () => (await buyer.fetch('/thing')).status === 503)
+  await till.close()
+  await other.close()
+})
+
+test('events tell of sales after they were committed', async () => {
+  const sales: SaleEvent[] = []
+  const off = kit.till.on('sale', (sale) => sales.push(sale))
+  kit.till.sell({ id: 'event.thing', path: '/event', price: '0.02' }, async () => ({ ok: true }))
+  const buyer = await kit.buyer(kit.till.fetch)
+  const first = await until('an event comes', async () => {
+    await buyer.fetch('/event')
+    return sales[0]
+  })
+  expect(first).toMatchObject({ routeId: 'event.thing', payer: buyer.address, amountMicro: 20_000n })
+  off()
+})
+
+test('middleware that changes what was signed is reported by the self-test', async () => {
+  const app = new Hono()
+  app.use('/rewritten', async (context, next) => {
+    await next()
+    context.res = new Response('{"changed":true}', context.res)
+  })
+  app.use('/tagged', etag())
+  app.use('/compressed', compress())
+  for (const name of ['rewritten', 'tagged', 'compressed'])
+    app.get(
+      `/${name}`,
+      sellOnHono(kit.till, { id: `self.${name}`, path: `/${name}`, price: '0.01' }, async () => ({})),
+    )
+  const problems = await kit.till.selfTest((request) =>
+    /rewritten|tagged|compressed/.test(request.url) ? app.fetch(request) : kit.till.fetch(request),
+  )
+  expect(problems.filter((one) => one.startsWith('self.rewritten'))).toHaveLength(1)
+  expect(problems.some((one) => one.startsWith('self.tagged: an unpaid request is answered 304'))).toBe(true)
+  expect(problems.some((one) => one.startsWith('self.compressed'))).toBe(false)
+})
+
+test('a body that was parsed before the till is an error that says how to keep its bytes', async () => {
+  const app = express()
+  app.use('/parsed', express.json())
+  app.use(
+    '/kept',
+    express.json({
+      verify: (request, _response, bytes) => {
+        Object.assign(request, { rawBody: bytes })
+      },
+    }),
+  )
+  const body = z.strictObject({ n: z.number() })
+  for (const name of ['parsed', 'kept'])
+    app.post(
+      `/${name}`,
+      sellOnExpress(kit.till, { id: `body.${name}`, path: `/${name}`, price: '0.01', body }, async (call) => call.body),
+    )
+  const server = createServer(app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const buyer = await kit.buyer(fetch)
+  const post = (name: string) =>
+    buyer.fetch(`${url}/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ n: 3 }),
+    })
+  const refused = await post('parsed')
+  expect([refused.status, await refused.text()]).toEqual([500, expect.stringContaining('express.json({ verify')])
+  const answered = await post('kept')
+  expect([answered.status, await answered.json()]).toEqual([200, { n: 3 }])
+  server.closeAllConnections()
+  server.close()
+})

@@ -1,0 +1,139 @@
+import { fork } from 'node:child_process'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
+import { type Buyer, type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { faultsInBooks } from './harness/books.ts'
+import { requireExactly } from './harness/broken.ts'
+import { buyThroughDeath } from './harness/buy-through-death.ts'
+import { controlChild, planOf } from './harness/crash-child.ts'
+import { joinCrashChild } from './harness/join-crash-child.ts'
+import type { KillPlan } from './harness/kill-points.ts'
+import { type Seller, startSeller } from './harness/sellers.ts'
+import { type Life, runDeaths } from './kill-points/run-deaths.ts'
+import { createDice } from './promises/proof.ts'
+import { batch, exchange } from './promises/unpaid.ts'
+
+/** The proofs of the node for sellers that others build with the till: what dies, what comes twice, what is not paid. */
+describe.each(['express', 'hono'] as const)('a seller on %s', (adapter) => {
+  let db: TestDatabase
+  let kit: TestTill
+  let seller: Seller
+  let prepared = 0
+
+  beforeAll(async () => {
+    db = await openTestDatabase()
+    kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
+    seller = await startSeller(adapter, kit.till, async (city) => {
+      prepared += 1
+      return { city, degrees: 1, note: 'only for those who pay' }
+    })
+  })
+  afterAll(async () => {
+    expect(await faultsInBooks(db.owner)).toEqual([])
+    await seller.close()
+    await kit.close()
+    await db.close()
+  })
+
+  const startChild = async (plan?: KillPlan) =>
+    controlChild(
+      fork(await joinCrashChild('seller-child-main'), {
+        execArgv: [],
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        env: {
+          PATH: process.env['PATH'],
+          ADAPTER: adapter,
+          DATABASE_URL: db.databaseUrl,
+          RPC_URL: kit.chain.url,
+          ...planOf(plan),
+        },
+      }),
+    )
+
+  const servedTo = async (buyer: Buyer) => {
+    const { rows } = await db.owner.query<{ micro: bigint; n: bigint }>(
+      `select coalesce(sum(amount_micro), 0)::bigint as micro, count(*) as n from payment where payer = $1 and state in ('served', 'settled', 'credited')`,
+      [buyer.address],
+    )
+    return rows[0]
+  }
+
+  let city = 0
+  const live = async (_worker: number, plan?: KillPlan): Promise<Life> => {
+    const buyer = await kit.buyer(fetch)
+    const child = await startChild(plan)
+    city += 1
+    const wanted = { path: `/weather/city-${city}`, init: {} }
+    await buyThroughDeath({ base: { control: kit.chain } }, privateKeyToAccount(buyer.privateKey), wanted, {
+      first: child.url,
+      quoted: child.arm,
+      after: async () => {
+        if ((await child.ended) !== 'SIGKILL') throw new Error('it ended otherwise')
+        return seller.url
+      },
+    })
+    const calls = plan === undefined ? await child.seen() : []
+    await child.stop()
+    const charged = 10_000_000n - (await kit.chain.balanceOf(buyer.address))
+    requireExactly('charged', charged, 10_000n)
+    requireExactly('booked', (await servedTo(buyer))?.micro ?? 0n, 10_000n)
+    return { calls, died: (await child.ended) === 'SIGKILL', recoveryMs: 0 }
+  }
+
+  test('that is killed at any step of a sale is paid once and answers', async () => {
+    const row = await runDeaths({
+      ...{ path: `sale on ${adapter}`, every: 3, eachCall: false, workers: 1, live, say: () => {} },
+      check: async () => expect(await faultsInBooks(db.owner)).toEqual([]),
+    })
+    expect(row.failures).toEqual([])
+    expect(row.deaths).toBeGreaterThanOrEqual(4)
+  }, 600_000)
+
+  test('serves a payment once that comes 200 times at two processes', async () => {
+    const child = await startChild()
+    const buyer = await kit.buyer(fetch)
+    const path = `/weather/once-${adapter}`
+    const payment = await buyer.sign(await fetch(`${seller.url}${path}`))
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const answer = await fetch(`${index % 2 === 0 ? seller.url : child.url}${path}`, {
+          headers: { 'payment-signature': payment },
+        })
+        await answer.arrayBuffer()
+        return answer.status
+      }),
+    )
+    await child.stop()
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(new Set(statuses)).not.toContain(402)
+    expect(await servedTo(buyer)).toEqual({ micro: 10_000n, n: 1n })
+    expect(10_000_000n - (await kit.chain.balanceOf(buyer.address))).toBe(10_000n)
+  }, 300_000)
+
+  test('gives nothing to whatever comes without a payment', async () => {
+    const buyer = await kit.buyer(fetch)
+    const spent: string[] = []
+    for (const name of ['a', 'b']) {
+      const url = `${seller.url}/weather/spent-${name}`
+      const payment = await buyer.sign(await fetch(url))
+      expect((await fetch(url, { headers: { 'payment-signature': payment } })).status).toBe(200)
+      spent.push(payment)
+    }
+    const before = prepared
+    const targets = {
+      host: new URL(seller.url).host,
+      paths: ['/weather/spent-a', '/weather/spent-b', '/weather/rome', '/reports'],
+      spent,
+    }
+    const dice = createDice(7)
+    let challenges = 0
+    for (let round = 0; round < 40; round += 1) {
+      const text = (await exchange(seller.url, batch(targets, dice))).toString('latin1')
+      expect(text).not.toContain('only for those who pay')
+      challenges += text.split('HTTP/1.1 402').length - 1
+    }
+    expect(challenges).toBeGreaterThan(40)
+    expect(prepared).toBe(before)
+  }, 300_000)
+})
