@@ -46,6 +46,7 @@ const folders = {
     ['facilitators'],
     ['contract'],
     ['payouts'],
+    ['screening'],
     ['transitions'],
     ['ledger'],
     ['proofs'],

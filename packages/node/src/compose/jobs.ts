@@ -87,7 +87,8 @@ export async function startJobs(
     for (const chain of chains.values()) await watchPayouts(options.payouts, chain)
     for (const shop of options.shops) await shop.beforeReconcile?.()
     const hooks = payoutHooks(options.payouts, options.shops)
-    await reconcileBooks({ database, clock, ids, log, metrics, schemes: till.schemes, ...hooks }, targets)
+    const { schemes, screening } = till
+    await reconcileBooks({ database, clock, ids, log, metrics, schemes, screening, ...hooks }, targets)
   })
   // A standby may be promoted, or an older copy started, under a running node.
   every('store.restored', 10_000, () => detectRestore(ground.restoreDetection))

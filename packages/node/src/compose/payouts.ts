@@ -32,7 +32,7 @@ export function openPayouts(
   config: Config,
   ports: Ports,
   ground: Ground,
-  till: Pick<Till, 'owner' | 'pauses'>,
+  till: Pick<Till, 'owner' | 'pauses' | 'screening'>,
   payees: Payees,
   shops: readonly Pick<Shop, 'payoutPurposes'>[],
   localWallets: readonly SettlementWallets[] | undefined,
@@ -61,6 +61,7 @@ export function openPayouts(
     policy: config.payouts,
     chains,
     purposes: [...ownPurposes, ...shops.flatMap((shop) => shop.payoutPurposes ?? [])],
+    screening: till.screening,
     isPaused: async () => (await till.pauses.read()).get('payouts').paused,
   }
 }

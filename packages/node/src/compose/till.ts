@@ -31,10 +31,13 @@ import {
   type Schemes,
   termsFor,
 } from '@assay/till'
+import { noteRefusedPayers } from '@assay/till/facilitators'
+import type { Screening } from '@assay/till/screening'
 import { createPauseReader, type PauseReader } from '@assay/till/store/pauses'
 import type { Config } from '../config/load-config.ts'
 import type { Shop } from '../http/index.ts'
 import type { Ground, Ports, Stops } from './ground.ts'
+import { openScreening } from './screening.ts'
 
 export type Origins = { baseUrl: string; apiUrl: string }
 
@@ -47,6 +50,7 @@ export type Till = {
   exposure: Exposure
   ownAddresses: OwnAddresses
   pauses: PauseReader
+  screening: Screening
 }
 
 export type TillParts = {
@@ -76,7 +80,8 @@ export async function openTill(
   stops.push(() => owner.release())
   await findDeadOwners({ database, owner, clock })
 
-  const facilitator = await parts.openFacilitator(owner)
+  const { screening, refused } = await openScreening(config, ports, ground)
+  const facilitator = noteRefusedPayers(await parts.openFacilitator(owner), refused, log)
   const byName = new Map(networks.map((network) => [network.caip2, network]))
   const termsOf = (call: PaidCall) => termsFor(byName, parts.payees, call.route, call.priceMicro)
   const offers = createOffers(jws, clock)
@@ -130,6 +135,7 @@ export async function openTill(
     deferred,
     losses: createLosses(database, clock, defaultLossLimits),
     owner,
+    screening,
     entitlements: shops.flatMap((shop) => shop.entitlements ?? []),
     saleHooks: shops.flatMap((shop) => shop.saleHooks ?? []),
     limits: defaultGateLimits,
@@ -137,5 +143,5 @@ export async function openTill(
     termsOf,
     statusUrl: (paymentId) => `${origins.baseUrl}/v1/payments/${paymentId}`,
   })
-  return { gate, schemes, owner, facilitator, finishSales, exposure, ownAddresses: own, pauses }
+  return { gate, schemes, owner, facilitator, finishSales, exposure, ownAddresses: own, pauses, screening }
 }
