@@ -51,6 +51,7 @@ const folders = {
     ['facilitators'],
     ['contract'],
     ['payouts'],
+    ['screening'],
     ['transitions'],
     ['ledger'],
     ['proofs'],

@@ -142,6 +142,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
       payees,
       payToExclusive: !config.sharedPayees,
       exposureCapMicro: config.exposureCapMicro,
+      screeningList: config.screeningList,
       jws: context.jws,
       parts: shops,
       ...(options.schemes === undefined ? {} : { schemes: options.schemes }),

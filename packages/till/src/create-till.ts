@@ -74,6 +74,7 @@ async function compose(
       docsOrigin: selling.docsOrigin,
       statusUrl: (paymentId) => `${settings.origin}${tillPaths.payments}/${paymentId}`,
       payToExclusive: options.payToExclusive === true,
+      screeningList: options.screeningList,
       jws: createJwsPort(ground.keyring, new URL(settings.origin).host, clock),
       parts,
       credit: false,

@@ -64,6 +64,8 @@ export type TillOptions = {
   }
   /** Decimal USD that may be served and not yet final. Default 10000. */
   exposureCap?: string
+  /** A file with addresses that are not served: one a line, or the SDN list of OFAC (CSV or XML). Read again when it changes. */
+  screeningList?: string
   /** Of answers and receipts; default: a key kept in the database. */
   signingKeyFile?: string
   custodyKeys?: readonly Hex[]

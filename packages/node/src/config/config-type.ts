@@ -37,6 +37,8 @@ export type Config = {
   logKeyFile: string | undefined
   /** In the order in which they are tried. */
   facilitators: readonly FacilitatorChoice[]
+  /** A file with addresses that are not served. */
+  screeningList: string | undefined
   settlerKeys: readonly Hex[]
   /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */
   custodyKeys: readonly Hex[]

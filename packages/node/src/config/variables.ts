@@ -107,6 +107,12 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
       'Who settles: `local` (own wallets), `cdp`, or the URL of any x402 facilitator; or several in the order in which they are tried, such as `cdp,local`. Required in production.',
     secret: false,
   },
+  SCREENING_LIST: {
+    shown: 'none',
+    description:
+      'A file with addresses that are not served: one a line, or the SDN list of OFAC (CSV or XML). Read again when it changes; see [screening](payments.md#screening).',
+    secret: false,
+  },
   SETTLER_KEYS: {
     shown: 'demo settler',
     description:

@@ -40,7 +40,8 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
     for (const chain of chains.values()) await watchPayouts(payouts, chain)
     for (const part of parts) await part.beforeReconcile?.()
     const hooks = payoutHooks(payouts, parts)
-    await reconcileBooks({ database, clock, ids, log, metrics, schemes: till.schemes, ...hooks }, targets)
+    const { schemes, screening } = till
+    await reconcileBooks({ database, clock, ids, log, metrics, schemes, screening, ...hooks }, targets)
   }
   const job = (name: string, intervalMs: number, work: () => Promise<unknown>): TillJob => ({ name, intervalMs, work })
   return [

@@ -5,6 +5,7 @@ import { createOffers, type JwsPort } from '../contract/offers.ts'
 import type { Gate, PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import type { Scheme, Schemes } from '../contract/scheme.ts'
 import { type Payees, termsFor } from '../contract/terms.ts'
+import { noteRefusedPayers } from '../facilitators/index.ts'
 import { createClaims } from '../gate/claims.ts'
 import { creditPayment, failBooked } from '../gate/credit-payment.ts'
 import { createDeferredTransitions } from '../gate/deferred-transitions.ts'
@@ -20,8 +21,10 @@ import { findDeadOwners } from '../recovery/recover.ts'
 import { createChallenges } from '../schemes/challenge.ts'
 import { createSchemes } from '../schemes/create-schemes.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
+import type { Screening } from '../screening/index.ts'
 import { createPauseReader, type PauseReader } from '../store/pauses.ts'
 import type { Ground } from './open-ground.ts'
+import { openScreening } from './open-screening.ts'
 import type { Ports, SalePart, Stops } from './parts.ts'
 
 export type OpenedGate = {
@@ -33,6 +36,7 @@ export type OpenedGate = {
   exposure: Exposure
   ownAddresses: OwnAddresses
   pauses: PauseReader
+  screening: Screening
   /** May be added to until something is sold. */
   entitlements: EntitlementPort[]
   limits: GateLimits
@@ -47,6 +51,8 @@ export type GateSettings = {
   /** Nobody else is paid at these addresses, so money that no claim explains may be credited by itself. */
   payToExclusive: boolean
   exposureCapMicro: Micro
+  /** A file with addresses that are not served. */
+  screeningList: string | undefined
   jws: JwsPort
   parts: readonly SalePart[]
   /** Beside `exact`, in the order of `accepts`. */
@@ -78,7 +84,8 @@ export async function openGate(
   stops.push(() => owner.release())
   await findDeadOwners({ database, owner, clock })
 
-  const facilitator = await settings.openFacilitator(owner)
+  const { screening, refused } = await openScreening(settings.screeningList, ports, ground)
+  const facilitator = noteRefusedPayers(await settings.openFacilitator(owner), refused, log)
   const byName = new Map(networks.map((network) => [network.caip2, network]))
   const termsOf = (call: PaidCall) => termsFor(byName, payees, call.route, call.priceMicro)
   const offers = createOffers(jws, clock)
@@ -133,6 +140,7 @@ export async function openGate(
     deferred,
     losses: createLosses(database, clock, defaultLossLimits),
     owner,
+    screening,
     entitlements,
     saleHooks,
     limits,
@@ -140,5 +148,17 @@ export async function openGate(
     termsOf,
     statusUrl: settings.statusUrl,
   })
-  return { gate, schemes, owner, facilitator, finishSales, exposure, ownAddresses: own, pauses, entitlements, limits }
+  return {
+    gate,
+    schemes,
+    owner,
+    facilitator,
+    finishSales,
+    exposure,
+    ownAddresses: own,
+    pauses,
+    screening,
+    entitlements,
+    limits,
+  }
 }

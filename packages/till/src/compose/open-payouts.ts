@@ -42,7 +42,7 @@ export function openPayouts(
   settings: PayoutSettings,
   ports: Ports,
   ground: Ground,
-  till: Pick<OpenedGate, 'owner' | 'pauses'>,
+  till: Pick<OpenedGate, 'owner' | 'pauses' | 'screening'>,
   parts: readonly Pick<SalePart, 'payoutPurposes'>[],
   localWallets: readonly SettlementWallets[] | undefined,
   stops: Stops,
@@ -70,6 +70,7 @@ export function openPayouts(
     policy: settings.payouts,
     chains,
     purposes: [...ownPurposes, ...parts.flatMap((part) => part.payoutPurposes ?? [])],
+    screening: till.screening,
     isPaused: async () => (await till.pauses.read()).get('payouts').paused,
   }
 }

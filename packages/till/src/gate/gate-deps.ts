@@ -12,6 +12,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Challenges } from '../schemes/challenge.ts'
+import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
 import type { Claims } from './claims.ts'
 import type { DeferredTransitions } from './deferred-transitions.ts'
@@ -45,6 +46,8 @@ export type GateDeps = {
   /** A draw of credit is a sale like a payment. */
   saleHooks: readonly SaleHook[]
   limits: GateLimits
+  /** Without it nobody is screened. */
+  screening?: Screening
   /** False while the operator has switched paid serving off. */
   salesPaused(): boolean | Promise<boolean>
   termsOf(call: PaidCall): Terms[]

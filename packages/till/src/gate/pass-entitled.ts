@@ -7,6 +7,7 @@ import { encodeDraw } from '../schemes/encode-response.ts'
 import { answerEarlier, releasedAnswer } from './earlier-payment.ts'
 import type { EntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
+import { screenPayer } from './screen-payer.ts'
 
 type NotHeld = Exclude<HoldOutcome, { status: 'held' }>
 
@@ -50,6 +51,8 @@ async function serveHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): 
   const { call, hold } = held
   const callId = hold.callId ?? deps.ids.next('call')
   try {
+    const problem = await screenPayer(deps, hold.account)
+    if (problem) throw problem
     if (await isBeyondCap(deps, held)) throw new Problem('exposure_limit', { retryAfterSeconds: 30 })
     const prepared = await prepareForCaller(call, hold.account, callId).catch((error: unknown) =>
       earlierInstead(held, error),

@@ -15,6 +15,7 @@ import { becomesCredit } from './other-use.ts'
 import { type PassEntitled, passCredit } from './pass-credit.ts'
 import { keyOf, type Presented, type Purchase } from './purchase.ts'
 import { refuse, refuse402 } from './refuse.ts'
+import { screenPayer } from './screen-payer.ts'
 import { sellAnswer } from './sell-answer.ts'
 import { findConflict } from './store-advance.ts'
 
@@ -41,7 +42,9 @@ export async function passPayment(
     fingerprint: requestFingerprint(call),
     identifierHash: envelope.identifier === undefined ? null : identifierHash(envelope.identifier),
   })
-  return 'kind' in purchase ? purchase : sellAnswer(deps, purchase)
+  if ('kind' in purchase) return purchase
+  const problem = await screenPayer(deps, purchase.payment.payer)
+  return problem ? { kind: 'refused', problem } : sellAnswer(deps, purchase)
 }
 
 const refuseMalformed = (detail: string) => refuse('payment_malformed', { detail: `PAYMENT-SIGNATURE: ${detail}.` })

@@ -120,7 +120,7 @@ export const problemTable = {
     403,
     false,
     'Payer is not accepted',
-    'The payment provider does not serve this account. Nothing was charged; pay from another account.',
+    'This account is on a sanctions list, or the payment provider does not serve it. Nothing was charged; pay from another account.',
   ),
   payment_identifier_conflict: row(
     409,

@@ -4,12 +4,14 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
 import { isRestoring } from '../store/restore.ts'
 import { moneyMayLeave as mayLeave } from '../transitions/decide-payout.ts'
 import { bookUsedNonces } from './book-used-nonces.ts'
 import { collectDue } from './collect-due.ts'
 import type { CustodyKey } from './custody-key.ts'
+import { holdListed } from './hold-listed.ts'
 import type { PayoutPolicy } from './policy.ts'
 import type { PayoutPurpose } from './purposes.ts'
 import { sendSigned } from './send-signed.ts'
@@ -34,6 +36,7 @@ export type PayoutDeps = {
   policy: PayoutPolicy
   chains: readonly PayoutChain[]
   purposes: readonly PayoutPurpose[]
+  screening?: Screening
   /** False while the operator has stopped paying. */
   isPaused(): Promise<boolean>
 }
@@ -46,6 +49,7 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
     const mayPay = !(await deps.isPaused()) && (await moneyMayLeave(deps, chain.network.caip2))
     if (mayPay)
       await guarded(deps, 'collected', async () => {
+        await holdListed(deps, chain.network.caip2)
         for (const purpose of deps.purposes) await collectDue(deps, chain.network.caip2, purpose)
       })
     if (!key) continue
@@ -54,6 +58,7 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
       if (!mayPay || restored || !wallets) return
       // What a dead process sent and nobody watches would keep its payouts from ever being sent again.
       await wallets.recoverLanes()
+      await holdListed(deps, chain.network.caip2)
       await signQueued(deps, chain, key)
       const sent = await sendSigned(deps, { chain, rpc, wallets })
       if (sent > 0) await watchPayouts(deps, chain)

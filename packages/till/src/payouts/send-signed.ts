@@ -124,6 +124,7 @@ async function readReady({ database, clock, policy }: SendDeps, network: string)
   const { rows } = await database.query(
     `select ${payoutColumns} from payout p where network = $1 and state = 'signed' and block_number is null
        and valid_before > $2
+       and not exists (select from payout_hold h where h.network = p.network and h.payee = p.payee)
        and not exists (select from settlement_transaction t where t.network = p.network and t.purpose = 'payout'
          and t.state in ('signed', 'broadcast') and t.reference_ids @> array[p.id])
      order by signed_at, id limit $3`,

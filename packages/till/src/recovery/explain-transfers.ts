@@ -77,6 +77,7 @@ async function explain(
   const unclaimed = explainUnclaimed(into, row, gapUntil)
   if (unclaimed.book === 'gap') return bookGap(deps, row, into)
   if (unclaimed.book === 'review') return bookReview(deps, row, into)
+  if (await isListed(deps, row)) return bookReview(deps, row, into)
   return creditUnclaimed(deps, row, into, row.paymentKey)
 }
 
@@ -130,6 +131,17 @@ async function bookClaimed(
       'a payment key was used for another transfer than the one claimed; its payer has that amount as credit',
     )
   return 'credited'
+}
+
+async function isListed({ screening, metrics, log }: ReconcileDeps, row: TransferRow): Promise<boolean> {
+  const hit = await screening?.find(row.sender)
+  if (!hit) return false
+  metrics.count('alarms', { alarm: 'account_frozen' })
+  log.error(
+    { network: row.network, transaction: row.transaction, ...hit },
+    'a listed account sent money; it is not credited and waits for a person',
+  )
+  return true
 }
 
 /** The scheme whose key a transfer shows. */

@@ -7,6 +7,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { foldBooks, type TransferRow } from '../ledger/index.ts'
+import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
 import { explainTransfers } from './explain-transfers.ts'
 import { recordTransfers } from './record-transfers.ts'
@@ -19,6 +20,8 @@ export type ReconcileDeps = {
   log: Log
   metrics: Metrics
   schemes: Schemes
+  /** Senders that are listed get no credit by themselves: a person decides. */
+  screening?: Screening
   /** Whether something of ours books this transfer out of custody: a payout, a payment into a contract. */
   booksOutbound?: readonly ((row: TransferRow) => Promise<boolean>)[]
   /** Called for a transfer out of custody that nothing explains. */

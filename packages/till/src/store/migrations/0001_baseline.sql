@@ -523,6 +523,15 @@ create table facilitator_hold (
 create index facilitator_hold_age on facilitator_hold (held_at);
 insert into app_access values ('facilitator_hold', 'select, insert, update, delete');
 
+-- Payers that a facilitator does not serve: they are turned away before a claim for a day.
+create table refused_payer (
+  payer text primary key check (payer ~ '^0x[0-9a-f]{40}$'),
+  source text not null,
+  reason text not null,
+  refused_until timestamptz not null
+);
+insert into app_access values ('refused_payer', 'select, insert, update');
+
 -- What outside users of our own facilitator did per hour, by payer and by address.
 create table facilitator_budget (
   hour timestamptz not null,

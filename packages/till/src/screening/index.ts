@@ -1,0 +1,3 @@
+export { createListScreening } from './list-file.ts'
+export { createRefusedPayers, type RefusedPayers } from './refused-payers.ts'
+export { createScreening, type Screening, type ScreeningHit, ScreeningUnavailable } from './screening.ts'
