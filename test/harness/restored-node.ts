@@ -1,12 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { privateKeyToAccount } from 'viem/accounts'
 import { serveWitness } from '../../packages/cli/src/citations/run-witness.ts'
 import { runCli } from '../../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../../packages/cli/src/terminal.fixture.ts'
+import { readConfig } from '../../packages/node/src/config/load-config.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
-import { parseConfig } from '../../packages/node/src/shop-list.ts'
+import { shopList } from '../../packages/node/src/shop-list.ts'
 import { createOutsideWitness, mirrorLog } from '../../packages/node/src/tlog/restored-log.fixture.ts'
 import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
 import { demoAccount } from '../../packages/till/src/devnet/accounts.ts'
@@ -47,7 +49,8 @@ export type RestoredWorld = {
   close(): Promise<void>
 }
 
-export type StartOptions = { alone?: boolean; away?: boolean; jobs?: boolean }
+/** `upgraded`: a later version of the program, with a migration that this database has not seen. */
+export type StartOptions = { alone?: boolean; away?: boolean; jobs?: boolean; upgraded?: boolean }
 
 export type LogNode = {
   node: RunningNode
@@ -109,7 +112,8 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
   const start = async (db: TestDatabase, options: StartOptions) => {
     databases.add(db)
     await stopAll()
-    const node = await startNode(parseConfig(envOf(db, options)), {
+    const list = options.upgraded ? await upgradedShops(folder) : shopList
+    const node = await startNode(readConfig(envOf(db, options), list), {
       devnets: [base, polygon],
       log: silentLog,
       jobs: options.jobs ?? true,
@@ -158,6 +162,18 @@ export async function openRestoredWorld(): Promise<RestoredWorld> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** The shops as they are, except that the attestations bring one migration more. */
+async function upgradedShops(folder: string): Promise<typeof shopList> {
+  const later = join(folder, 'later', 'attestations', 'migrations')
+  const isTheirs = ({ pathname }: URL) => pathname.endsWith('/attestations/migrations/')
+  const theirs = shopList.flatMap(({ migrations }) => migrations).find(isTheirs)
+  if (!theirs) throw new Error('the attestations have no migrations')
+  await cp(theirs, later, { recursive: true })
+  await writeFile(join(later, '0002_upgrade.sql'), 'alter table attestation add column upgraded_at timestamptz;\n')
+  const url = pathToFileURL(`${later}/`)
+  return shopList.map((shop) => ({ ...shop, migrations: shop.migrations.map((one) => (isTheirs(one) ? url : one)) }))
 }
 
 function logNode(node: RunningNode, db: TestDatabase, witnessed: () => number): LogNode {

@@ -397,6 +397,22 @@ export const plannedFaults: readonly PlantedFault[] = [
     proof: { file: 'packages/node/src/tlog/restored-log.db.test.ts', test: 'a restored log signs nothing' },
   },
   {
+    name: 'evidence without the statements about its keys',
+    file: 'packages/node/src/shops/attestations/attest/describe-attestation.ts',
+    fn: 'keysBehind',
+    find: 'tree.keyStatements()',
+    replace: '[]',
+    proof: { file: 'test/rotated-keys.test.ts', test: 'an attestation verifies offline after its key was lost' },
+  },
+  {
+    name: 'wallet that a trusted key named not followed',
+    file: 'packages/protocol/src/keys/follow-keys.ts',
+    fn: 'followOnce',
+    find: 'item.message.operator !== zeroAddress',
+    replace: 'false',
+    proof: { file: 'test/rotated-keys.test.ts', test: 'an attestation verifies offline after its key was lost' },
+  },
+  {
     name: 'stamps sold while the log is stopped',
     file: 'packages/node/src/http/handle.ts',
     fn: 'checkPaidEntry',

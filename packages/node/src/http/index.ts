@@ -6,10 +6,7 @@ export {
   createSince,
   type FreeAccess,
   jsonAnswer,
-  notAvailable,
-  type PaidAccess,
   type RouteInput,
-  type RoutePrice,
   type Since,
   type Unavailable,
 } from '@assay/till/selling'

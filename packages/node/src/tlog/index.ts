@@ -1,7 +1,7 @@
 export { checkOutside } from './check-outside.ts'
 export { collectCosignatures, type WitnessPeer } from './collect-cosignatures.ts'
 export { openDemoWitnesses } from './demo-witnesses.ts'
-export { type LogGuard, openGuard } from './guard.ts'
+export { openGuard } from './guard.ts'
 export { logPath } from './log-path.ts'
 export { type LogProof, openLog, type TransparencyLog } from './open-log.ts'
 export { openWitnesses } from './open-witnesses.ts'
