@@ -111,6 +111,14 @@ await callOperation(client, 'sandbox.echo.get', { query: { message: 1 } })
 test('the command works without the node, and says how to get it where it is needed', async () => {
   const { version } = readManifest(root)
   expect((await assay(buyer, '--version')).stdout.trim()).toBe(version)
+  const healthy = JSON.parse((await assay(buyer, 'doctor', '--json')).stdout) as {
+    checks: { name: string; status: string }[]
+  }
+  expect(healthy.checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
+    'node ok',
+    'clock ok',
+    'packages skipped',
+  ])
   for (const command of [['up'], ['ledger', 'balances'], ['log', 'monitor', 'http://127.0.0.1:9', '--once']]) {
     const ended = await assay(buyer, ...command).catch((error: { code: number; stderr: string }) => error)
     expect(ended, command.join(' ')).toMatchObject({ code: 2 })
