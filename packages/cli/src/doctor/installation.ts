@@ -1,19 +1,18 @@
 import { CliError } from '../exit-codes.ts'
 import { loadNode } from '../load-node.ts'
-import { type Check, fail, ok } from './check.ts'
+import { type Check, fail, ok, skipped } from './check.ts'
 import { checkData } from './data-folder.ts'
 import { checkPorts } from './ports.ts'
 import { checkProduction } from './production.ts'
-import { checkRuntime } from './runtime.ts'
+import { checkCommand, checkRuntime } from './runtime.ts'
 
 /** The whole installation. Every part is looked at, whatever the ones before it say; nothing is changed. */
 export async function checkInstallation(env: NodeJS.ProcessEnv): Promise<Check[]> {
-  const checks = await checkRuntime(env)
+  const checks = checkCommand()
   const node = await loadNode().catch((error: Error) => error)
-  if (node instanceof Error) {
-    const fix = node instanceof CliError ? node.hint : undefined
-    return [...checks, fail('packages', node.message, fix ?? 'run npm install again, then try again')]
-  }
+  if (node instanceof CliError) return [...checks, skipped('packages', `no node is installed here. ${node.hint}`)]
+  checks.push(...(await checkRuntime(env)))
+  if (node instanceof Error) return [...checks, fail('packages', node.message, 'run npm install again, then try again')]
   checks.push(ok('packages', `loaded; signatures are checked with the ${node.cryptoBackend()} curve`))
   try {
     const config = node.parseConfig(env)

@@ -7,16 +7,23 @@ import { type Check, fail, ok, skipped, warn } from './check.ts'
 
 const require = createRequire(import.meta.url)
 
+/** What every command needs. */
+export const checkCommand = (): Check[] => [nodeVersion(), clock()]
+
+/** What a node needs beside it. */
 export async function checkRuntime(env: NodeJS.ProcessEnv): Promise<Check[]> {
-  return [nodeVersion(), nativeCurve(), embeddedChain(), await embeddedPostgres(env), clock()]
+  return [nativeCurve(), embeddedChain(), await embeddedPostgres(env)]
+}
+
+const isNewEnough = (version: string) => {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > 20 || (major === 20 && minor >= 19)
 }
 
 function nodeVersion(): Check {
   const { node } = process.versions
   const what = `${node} on ${process.platform} ${process.arch}`
-  return Number(node.split('.')[0]) >= 20
-    ? ok('node', what)
-    : fail('node', what, 'install Node 20 or newer: https://nodejs.org')
+  return isNewEnough(node) ? ok('node', what) : fail('node', what, 'install Node 20.19 or newer: https://nodejs.org')
 }
 
 /** Packages are found from where the node itself would look. */
