@@ -6,6 +6,7 @@ const { register } = await import('tsx/esm/api')
 register()
 const [name, ...args] = process.argv.slice(2)
 const runs = {
+  peers: async () => (await import('../bench/peers/main.ts')).runPeers,
   till: async () => (await import('../bench/main.ts')).runBench,
   all: async () => (await import('../bench/all/main.ts')).runAll,
   partitions: async () => (await import('../bench/partitions/main.ts')).runPartitions,

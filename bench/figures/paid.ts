@@ -4,8 +4,8 @@ import { assertEqual } from './compare.ts'
 import type { Comparison } from './figure.ts'
 import { ask, loadInTurn, type PaymentRequired, paidTarget, type Server, type Setting } from './setting.ts'
 
-const loadSecondsMax = 60
-const paidConnections = 200
+export const loadSecondsMax = 60
+export const paidConnections = 200
 
 /** A purchase from request to answer, settlement answered in process on both sides. */
 export async function measurePaid(setting: Setting): Promise<Comparison[]> {
@@ -30,7 +30,7 @@ export async function measurePaid(setting: Setting): Promise<Comparison[]> {
   ]
 }
 
-async function buyingSide(name: string, server: Server, count: number): Promise<Side> {
+export async function buyingSide(name: string, server: Server, count: number): Promise<Side> {
   const { resource, accepts } = decodeHeader<PaymentRequired>(await ask(server, paidTarget), 'payment-required')
   const accepted = accepts[0]
   if (!accepted) throw new Error(`${name} offers nothing`)
@@ -45,7 +45,7 @@ async function buyingSide(name: string, server: Server, count: number): Promise<
 }
 
 /** The answer's own content and the receipt of it; payer and nonce are random, so only their presence is compared. */
-function soldIn(sample: string) {
+export function soldIn(sample: string) {
   const answer = readAnswer(sample)
   const receipt = decodeHeader<Record<string, unknown>>(answer, 'payment-response')
   return {

@@ -8,7 +8,7 @@ import type { FixedAnswer } from '../sides/bare.ts'
 import { assertSameBytes, ofConnection } from './compare.ts'
 
 export const paidTarget = '/v1/sandbox/echo?message=hello'
-const paidPath = '/v1/sandbox/echo'
+export const paidPath = '/v1/sandbox/echo'
 
 export type Server = { child: Child; port: number; host: string }
 
@@ -85,7 +85,7 @@ export async function giveToBare({ assay, bare }: Setting, target: string): Prom
 
 /** Warm first, so that no compiler works during the rounds; then the sides in turn. */
 export async function loadInTurn(
-  { load, effort }: Setting,
+  { load, effort }: Pick<Setting, 'load' | 'effort'>,
   sides: readonly Side[],
   shape: LoadShape = { connections, secondsMax: effort.seconds },
 ): Promise<Measured[][]> {

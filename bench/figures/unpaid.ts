@@ -30,7 +30,7 @@ export async function measureUnpaid(setting: Setting): Promise<Comparison[]> {
 }
 
 /** What a buyer would sign: it must be the same on both sides. */
-function termsOf(sample: string) {
+export function termsOf(sample: string) {
   const { accepts } = decodeHeader<PaymentRequired>(readAnswer(sample), 'payment-required')
   return accepts.map(({ network, amount, asset, payTo, maxTimeoutSeconds, extra }) => ({
     network,

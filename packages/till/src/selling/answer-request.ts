@@ -7,7 +7,7 @@ import { bodyBytesUsual, tooLarge } from './body-limit.ts'
 import type { PaidEntry } from './paid-route.ts'
 import { emptyBody, type PlainResponse } from './plain.ts'
 import { type ReadInput, readInput } from './read-input.ts'
-import { carriesCredential } from './request-headers.ts'
+import { carriesCredential, carriesPayment } from './request-headers.ts'
 import type { Exchange } from './respond.ts'
 import type { CallContext, FreeAccess, RouteDeclaration } from './route.ts'
 import { type SellDeps, sellCall } from './sell-call.ts'
@@ -65,6 +65,7 @@ async function answer(
     throw new Problem('method_not_allowed', { headers: { Allow: declaration.method } })
   const reason = carriesCredential(headers) ? undefined : paid?.access.unavailable?.({ ...request.params })
   if (reason) throw notAvailable(reason)
+  if (paid) refuseConditional(headers)
   const maxBytes = declaration.bodyBytesMax ?? bodyBytesUsual
   const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
   const read = await readInput(route, { params: { ...request.params }, query: request.query, headers, body }, false)
@@ -84,6 +85,17 @@ async function answer(
   const ownSignal = () => request.clientGone()
   const sold = await sellCall(deps, exchange, paid, read, context, { headOnly, ownSignal, cacheControl: paidCaching })
   return sold.response
+}
+
+/** Middleware of the application may turn a paid answer into a 304 for these, and the buyer would get nothing. */
+function refuseConditional(headers: ReadonlyMap<string, string>): void {
+  if (
+    carriesPayment(headers) &&
+    ['if-none-match', 'if-modified-since', 'if-match', 'range'].some((name) => headers.has(name))
+  )
+    throw new Problem('bad_request', {
+      detail: 'A paid request must not be conditional or partial; nothing was taken.',
+    })
 }
 
 const neverAborted = new AbortController().signal

@@ -1,0 +1,108 @@
+import { assertEqual } from '../figures/compare.ts'
+import { type Comparison, type Figure, isReached, pooled } from '../figures/figure.ts'
+import { buyingSide, loadSecondsMax, paidConnections, soldIn } from '../figures/paid.ts'
+import {
+  ask,
+  type Effort,
+  loadInTurn,
+  type PaymentRequired,
+  paidPath,
+  paidTarget,
+  type Server,
+} from '../figures/setting.ts'
+import { termsOf } from '../figures/unpaid.ts'
+import { handOut } from '../hand-out.ts'
+import { decodeHeader } from '../load/exchange.ts'
+import { type Child, startChild } from '../process/child.ts'
+import { untilQuiet } from '../process/until-quiet.ts'
+import { jsonOf, rowOf, tableOf } from '../report.ts'
+import type { Measured } from '../rounds.ts'
+
+const usual: Effort = {
+  ...{ starts: 3, rounds: 3, warmRequests: 8_000, warmSeconds: 3, seconds: 0.7, payments: 1_500, settleRounds: 0 },
+}
+const quick: Effort = { ...usual, starts: 1, warmRequests: 3_000, warmSeconds: 2, seconds: 0.4, payments: 500 }
+
+const frameworks = ['hono', 'express'] as const
+
+const usage = `npm run bench:peers [-- hono | express] [-- --quick] [-- --json]\n`
+
+/** The till beside the stock middleware: same framework, same route, settlement answered in process on both sides. */
+export async function runPeers(args: readonly string[]): Promise<number> {
+  if (args.some((arg) => !['--quick', '--json', ...frameworks].includes(arg))) {
+    process.stderr.write(usage)
+    return 2
+  }
+  const effort = args.includes('--quick') ? quick : usual
+  const asked = frameworks.filter((framework) => args.includes(framework))
+  const figures: Figure[] = []
+  for (const framework of asked.length > 0 ? asked : frameworks) {
+    const starts: Comparison[][] = []
+    for (let start = 1; start <= effort.starts; start += 1) {
+      process.stderr.write(`${framework}, start ${start} of ${effort.starts}\n`)
+      starts.push(await measureStart(framework, effort))
+    }
+    figures.push(...pooled(starts))
+  }
+  handOut(...figures.map(rowOf))
+  process.stdout.write(`${args.includes('--json') ? jsonOf(figures) : tableOf(figures)}\n`)
+  return figures.every(isReached) ? 0 : 1
+}
+
+async function measureStart(framework: (typeof frameworks)[number], effort: Effort): Promise<Comparison[]> {
+  const started: Child[] = []
+  const start = async (file: string, env: Record<string, string>): Promise<Server> => {
+    const child = await startChild(file, env)
+    started.push(child)
+    const port = await child.ask<number>('port')
+    return { child, port, host: `127.0.0.1:${port}` }
+  }
+  try {
+    const load = await startChild('load/load-process.ts')
+    started.push(load)
+    const till = await start('sides/till-seller.ts', { FRAMEWORK: framework })
+    await untilQuiet(till.child)
+    const { accepts } = decodeHeader<PaymentRequired>(await ask(till, paidTarget), 'payment-required')
+    const peer = await start(`sides/${framework}.ts`, {
+      ROUTE: JSON.stringify({ path: paidPath, accepts }),
+      // As ours: settlement is answered at the port, without a second look at the payment.
+      SETTLE_AT: 'port',
+    })
+    return await measure(framework, { load, effort }, till, peer)
+  } finally {
+    await Promise.all(started.map((child) => child.stop()))
+  }
+}
+
+async function measure(
+  framework: string,
+  setting: { load: Child; effort: Effort },
+  till: Server,
+  peer: Server,
+): Promise<Comparison[]> {
+  const name = `@x402/${framework}`
+  const unpaidSide = (side: string, { child, port, host }: Server) => ({
+    ...{ name: side, server: child, port, status: 402 },
+    plan: { kind: 'same' as const, host, target: paidTarget },
+  })
+  const unpaid = await loadInTurn(setting, [unpaidSide('till', till), unpaidSide(name, peer)])
+  const [ours, theirs] = unpaid as [Measured[], Measured[]]
+  for (const [round, { sample }] of ours.entries())
+    assertEqual('the terms of payment', termsOf(sample), termsOf(theirs[round]?.sample ?? ''))
+  const { payments } = setting.effort
+  const paid = await loadInTurn(
+    setting,
+    [await buyingSide('till', till, payments), await buyingSide(name, peer, Math.ceil(payments / 3))],
+    { connections: paidConnections, secondsMax: loadSecondsMax },
+  )
+  const [sold, theirSold] = paid as [Measured[], Measured[]]
+  for (const [round, { sample }] of sold.entries())
+    assertEqual('what was sold', soldIn(sample), soldIn(theirSold[round]?.sample ?? ''))
+  return [
+    { figure: { name: `till on ${framework}, unpaid 402`, peer: name, required: 1.8, basis: 'cpu' }, ours, theirs },
+    {
+      figure: { name: `till on ${framework}, paid`, peer: name, required: 2.7, basis: 'throughput' },
+      ...{ ours: sold, theirs: theirSold },
+    },
+  ]
+}
