@@ -54,7 +54,7 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
   BASE_RPC_URLS: {
     shown: 'none',
     description:
-      'Comma-separated JSON-RPC URLs of Base. Required in production; with it a demo node joins a running chain.',
+      'Comma-separated JSON-RPC URLs of Base, best of three operators: hosts are counted, not URLs. https, or http on this machine. Required in production; with it a demo node joins a running chain.',
     secret: true,
   },
   POLYGON_RPC_URLS: {

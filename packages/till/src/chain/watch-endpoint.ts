@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
-import type { Metrics } from '../kernel/metrics.ts'
+import { type Log, silentLog } from '../kernel/log.ts'
+import { type Metrics, silentMetrics } from '../kernel/metrics.ts'
 import { ChainUnreadable } from './chain-port.ts'
 import {
   afterAnswer,
@@ -39,7 +39,7 @@ const vettedMs = 600_000
 const heavy = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
 
 export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): WatchedEndpoint {
-  const { clock } = options
+  const { clock, log = silentLog, metrics = silentMetrics } = options
   let health = newHealth(clock.monotonicMs())
   const vet = createVetting(endpoint, options)
 
@@ -56,8 +56,8 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     )
     if (wasResting || !isResting(health, clock.monotonicMs())) return
     const reason = error instanceof WrongChain ? 'wrong_chain' : limited ? 'rate_limited' : 'no_answer'
-    options.metrics?.count('rpc_endpoint_rests', { endpoint: endpoint.name, reason })
-    options.log?.warn({ endpoint: endpoint.name, reason, ms: health.restMs }, 'an RPC endpoint rests')
+    metrics.count('rpc_endpoint_rests', { endpoint: endpoint.name, reason })
+    log.warn({ endpoint: endpoint.name, reason, ms: health.restMs }, 'an RPC endpoint rests')
   }
 
   const ask = async (calls: readonly RpcCall[]) => {
@@ -99,7 +99,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     },
     contradicted: () => {
       health = afterContradiction(health, clock.monotonicMs())
-      options.metrics?.count('rpc_endpoint_contradictions', { endpoint: endpoint.name })
+      metrics.count('rpc_endpoint_contradictions', { endpoint: endpoint.name })
     },
   }
 }
@@ -116,7 +116,10 @@ class WrongChain extends ChainUnreadable {
 }
 
 /** Which chain an endpoint answers for is asked beside its first call and every ten minutes. */
-function createVetting(endpoint: RpcEndpoint, { clock, chainId, log, metrics }: WatchOptions): () => Promise<void> {
+function createVetting(
+  endpoint: RpcEndpoint,
+  { clock, chainId, log = silentLog, metrics = silentMetrics }: WatchOptions,
+): () => Promise<void> {
   if (chainId === undefined) return async () => {}
   let vettedAtMs = Number.NEGATIVE_INFINITY
   let running: Promise<void> | undefined
@@ -126,9 +129,9 @@ function createVetting(endpoint: RpcEndpoint, { clock, chainId, log, metrics }: 
       vettedAtMs = clock.monotonicMs()
       return
     }
-    metrics?.count('alarms', { alarm: 'rpc_wrong_chain' })
+    metrics.count('alarms', { alarm: 'rpc_wrong_chain' })
     const found = String(answer).slice(0, 20)
-    log?.error({ endpoint: endpoint.name, found, expected: chainId }, 'an RPC endpoint answers for another chain')
+    log.error({ endpoint: endpoint.name, found, expected: chainId }, 'an RPC endpoint answers for another chain')
     throw new WrongChain(`answers for chain ${found}, expected ${chainId}`)
   }
   return async () => {
