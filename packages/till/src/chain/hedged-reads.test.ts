@@ -55,6 +55,17 @@ describe.each(faults)('one endpoint of three that $kind', (fault) => {
   )
 })
 
+test.each([0, 1])(
+  'an answer does not wait for number %i, which hangs: it is there before that call is given up',
+  async (which) => {
+    proxies[which]?.setFault({ kind: 'hangs' })
+    expect(await agreedCall()).toBe(answers['eth_call'])
+    // Time for the other side to notice a caller that gave up.
+    await systemClock.sleep(200)
+    expect(proxies[which]?.hanging()).toBeGreaterThan(0)
+  },
+)
+
 test('an agreed answer takes two operators, not three calls', async () => {
   await agreedCall()
   forget()

@@ -83,7 +83,12 @@ async function serve(state: ProxyState, incoming: IncomingMessage, response: Ser
   const calls = Array.isArray(message) ? message : [message]
   state.methods.push(...calls.map(({ method }) => method))
   const { fault } = state
-  if (fault.kind === 'hangs') return void state.hanging.add(response)
+  if (fault.kind === 'hangs') {
+    state.hanging.add(response)
+    // The caller gave up.
+    response.on('close', () => state.hanging.delete(response))
+    return
+  }
   if (fault.kind === 'down') return void response.destroy()
   if (fault.kind === 'slow') await new Promise((resolve) => setTimeout(resolve, fault.ms))
   if (fault.kind === 'rate_limited') {
