@@ -140,6 +140,27 @@ describe('a route sold by the till in an application', () => {
     expect(await status.json()).toMatchObject({ state: 'unknown', next: 'wait' })
   })
 
+  test('an unpaid 402 may be shared for a moment, but never with another request or with a credential', async () => {
+    const urlIn = (answer: Response) =>
+      JSON.parse(Buffer.from(answer.headers.get('payment-required') ?? '', 'base64').toString()).resource.url
+    const ask = (path: string, headers: Record<string, string> = {}) =>
+      kit.till.fetch(new Request(`http://seller.test${path}`, { headers }))
+    const [first, second] = [await ask('/weather/riga'), await ask('/weather/riga')]
+    expect(second.headers.get('signature')).toBe(first.headers.get('signature'))
+    expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
+    expect(urlIn(await ask('/weather/riga?unit=f'))).toBe('http://seller.test/weather/riga?unit=f')
+    expect((await ask('/weather/riga', { 'payment-signature': 'x' })).status).toBe(400)
+    kit.till.entitle({
+      name: 'guests',
+      claims: (headers) => headers.get('cookie') === 'guest=1',
+      hold: async () => ({ status: 'not_covered', note: 'guests pay today' }),
+      capture: async () => [],
+      release: async () => undefined,
+      describe: async () => undefined,
+    })
+    expect(await (await ask('/weather/riga', { cookie: 'guest=1' })).text()).toContain('guests pay today')
+  })
+
   test('its documents describe what is sold, and its keys are published', async () => {
     const get = async (path: string) => (await kit.till.fetch(new Request(`http://seller.test${path}`))).text()
     expect(await get('/openapi.json')).toContain('"x-payment-info"')

@@ -10,6 +10,7 @@ import {
   createPathTree,
   createRequestIds,
   createResponder,
+  createSharedChallenges,
   createTimeLimit,
   declareSale,
   findDeclarationFaults,
@@ -53,6 +54,9 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
   const paidRoutes = new Map<string, PaidRoute>()
   const tree = createPathTree<SoldRoute>()
   const traffic = createTraffic()
+  const shared = createSharedChallenges(clock)
+  // Anyone who asks right after a change of keys must not get a signature of the old one.
+  ground.keyring.onChange(shared.clear)
   let deps: AnswerDeps | undefined
 
   const openRoute = (declaration: RouteDeclaration): SoldRoute => {
@@ -120,6 +124,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
         origin: settings.origin,
         authority: new URL(settings.origin).host,
         requestId: createRequestIds(ids),
+        shared: () => (gate.entitlements.length === 0 ? shared : undefined),
       }
       return {
         sell,

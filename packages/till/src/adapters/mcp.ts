@@ -68,6 +68,7 @@ async function answer(till: Till, { method, target, accept, body }: ToolRequest,
   if (payment !== undefined) headers.set('payment-signature', encodePayment(payment))
   const response = await found.route.answer({
     ...{ ...parts, method, params: found.params, headers, remoteAddress: '' },
+    header: (name) => headers.get(name),
     readBody: async () => body ?? new Uint8Array(),
     clientGone: () => new AbortController().signal,
   })

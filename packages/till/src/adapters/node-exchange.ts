@@ -31,11 +31,13 @@ function soldRequestOf(request: NodeRequest, response: ServerResponse, call: Nod
   const target = splitTarget(call.target)
   if (!target) return new Problem('bad_request', { detail: 'The request target is not a plain path.' })
   try {
+    const headers = readHeaders(request.rawHeaders)
     return {
       ...target,
       method: request.method ?? '',
       params: call.params,
-      headers: readHeaders(request.rawHeaders),
+      header: (name) => headers.get(name),
+      headers,
       remoteAddress: request.socket.remoteAddress ?? '',
       readBody: (maxBytes) => readBody(request, response, maxBytes, call.bodyFix),
       clientGone: () => goneSignal(response),

@@ -11,6 +11,7 @@ import { carriesCredential, carriesPayment } from './request-headers.ts'
 import type { Exchange } from './respond.ts'
 import type { CallContext, FreeAccess, RouteDeclaration } from './route.ts'
 import { type SellDeps, sellCall } from './sell-call.ts'
+import type { SharedChallenges } from './shared-challenges.ts'
 import type { SoldRequest } from './sold-request.ts'
 
 export type AnswerDeps = SellDeps<Exchange> & {
@@ -21,6 +22,8 @@ export type AnswerDeps = SellDeps<Exchange> & {
   origin: string
   authority: string
   requestId(incoming: string | undefined): string
+  /** Undefined while something else than a payment may open a route. */
+  shared(): SharedChallenges | undefined
 }
 
 /** A declaration with what is derived from it once. */
@@ -36,16 +39,22 @@ const paidCaching = 'private, no-store, no-transform'
 
 /** One request to one route, from its parts to its signed response. Never throws for what the caller wrote. */
 export async function answerRequest(deps: AnswerDeps, route: OpenRoute, request: SoldRequest): Promise<PlainResponse> {
-  const { headers, method, path, query } = request
-  const requestId = deps.requestId(headers.get('x-request-id'))
+  const { method, path, query } = request
+  const requestId = deps.requestId(request.header('x-request-id'))
   const exchange: Exchange = { requestId, method, authority: deps.authority, path, query }
   const startedMs = deps.clock.monotonicMs()
-  const response = await answer(deps, route, request, exchange).catch((error: unknown) => {
-    const problem = asProblem(error)
-    if (problem !== error)
-      deps.log.error({ request_id: requestId, route: route.declaration.id, error }, 'a request failed')
-    return deps.responder.problem(exchange, problem)
-  })
+  const shared = route.paid?.route.fixedPrice ? deps.shared() : undefined
+  const key = shared?.keyOf(request)
+  const known = key === undefined ? undefined : shared?.find(`${route.declaration.id} ${key}`)
+  const response =
+    known ??
+    (await answer(deps, route, request, exchange).catch((error: unknown) => {
+      const problem = asProblem(error)
+      if (problem !== error)
+        deps.log.error({ request_id: requestId, route: route.declaration.id, error }, 'a request failed')
+      return deps.responder.problem(exchange, problem)
+    }))
+  if (!known && key !== undefined && response.status === 402) shared?.keep(`${route.declaration.id} ${key}`, response)
   response.headers.push('X-Request-Id', requestId)
   deps.metrics.count('http_requests', { route: route.declaration.id, status: String(response.status) })
   deps.metrics.observeMs('http_request', deps.clock.monotonicMs() - startedMs, { route: route.declaration.id })

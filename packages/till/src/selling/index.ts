@@ -50,6 +50,7 @@ export type {
 } from './route.ts'
 export type { InputOf, OutputOf, Schema } from './schema.ts'
 export { type SellDeps, type SellOptions, type SoldCall, sellCall } from './sell-call.ts'
+export { createSharedChallenges } from './shared-challenges.ts'
 export type { SoldRequest } from './sold-request.ts'
 export { splitTarget, type Target, targetBytesMax } from './target.ts'
 export { createTimeLimit, handlerMsUsual, type TimeLimit } from './time-limit.ts'

@@ -7,7 +7,9 @@ export type SoldRequest = {
   query: string
   /** Values of the parameters of the path, decoded. */
   params: Readonly<Record<string, string>>
-  /** Lower-cased names. */
+  /** One header by its lower-cased name, for a first look. */
+  header(name: string): string | undefined
+  /** All of them, lower-cased names. Made on demand. */
   headers: ReadonlyMap<string, string>
   remoteAddress: string
   /** Reads the whole body; rejects with `body_too_large` before more than `maxBytes` are held in memory. */

@@ -16,7 +16,10 @@ export function fromWebRequest(
     path,
     query,
     params: known.params,
-    headers: headersOf(request),
+    header: (name) => request.headers.get(name) ?? undefined,
+    get headers() {
+      return headersOf(request)
+    },
     remoteAddress: known.remoteAddress ?? '',
     readBody: (maxBytes) => readWebBody(request, maxBytes),
     clientGone: known.clientGone ?? (() => neverAborted),
@@ -66,9 +69,10 @@ const bodiless = new Set([204, 205, 304])
 
 export function toWebResponse(plain: PlainResponse): Response {
   if (isStream(plain.body)) throw new Error('a sold answer is finite')
-  const headers = new Headers()
+  // A plain object: some runtimes write it out without making a Headers of it. No name comes twice.
+  const headers: Record<string, string> = {}
   for (let i = 0; i + 1 < plain.headers.length; i += 2)
-    headers.append(plain.headers[i] as string, plain.headers[i + 1] as string)
+    headers[plain.headers[i] as string] = plain.headers[i + 1] as string
   const empty = bodiless.has(plain.status) || plain.body.length === 0
   return new Response(empty ? null : (plain.body as string | Uint8Array<ArrayBuffer>), {
     status: plain.status,
