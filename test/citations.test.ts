@@ -18,7 +18,7 @@ import {
   setPayoutThreshold,
 } from '../packages/sdk/src/index.ts'
 import { demoAccount } from '../packages/till/src/devnet/accounts.ts'
-import { clients, usdcAbi, usdcBalance } from '../packages/till/src/devnet/test-chain.ts'
+import { clients, usdcAbi, usdcBalance } from '../packages/till/src/devnet/test-chain.fixture.ts'
 import { statementTypedData } from '../packages/till/src/proofs/index.ts'
 import { postJson } from './harness/post-json.ts'
 import { buy } from './harness/till-fixture.ts'

@@ -10,7 +10,7 @@ import {
 import type { Address } from '../packages/protocol/src/address.ts'
 import type { Hex } from '../packages/protocol/src/bytes.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
-import { clients, settler } from '../packages/till/src/devnet/test-chain.ts'
+import { clients, settler } from '../packages/till/src/devnet/test-chain.fixture.ts'
 import { balanceDifferences } from '../packages/till/src/ledger/index.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { oweCreator } from './harness/owe-creator.ts'

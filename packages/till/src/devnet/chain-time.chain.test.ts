@@ -11,7 +11,7 @@ import {
   signSettlerTransaction,
   startTestChain,
   transferCall,
-} from './test-chain.ts'
+} from './test-chain.fixture.ts'
 
 const blockTime = async (devnet: Awaited<ReturnType<typeof startTestChain>>) => {
   const block = (await devnet.request('eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex }

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { createPublicClient, http } from 'viem'
 import { expect, test } from 'vitest'
 import type { Devnet } from './index.ts'
-import { startTestChain, viemChain } from './test-chain.ts'
+import { startTestChain, viemChain } from './test-chain.fixture.ts'
 
 type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: string }
 

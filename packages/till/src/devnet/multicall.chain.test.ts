@@ -12,7 +12,7 @@ import {
   transferCall,
   usdcAbi,
   usdcBalance,
-} from './test-chain.ts'
+} from './test-chain.fixture.ts'
 
 test('one transaction settles a hundred authorizations; a bad one fails alone', async () => {
   const devnet = await startTestChain()

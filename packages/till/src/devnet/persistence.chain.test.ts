@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { Hex } from '@assay/protocol/bytes'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Devnet } from './index.ts'
-import { receiptOf, send, signSettlerTransaction, startTestChain } from './test-chain.ts'
+import { receiptOf, send, signSettlerTransaction, startTestChain } from './test-chain.fixture.ts'
 
 function dataFolder(): { folder: string; journal: string } {
   const folder = mkdtempSync(join(tmpdir(), 'devnet-data-'))

@@ -1,6 +1,6 @@
 import type { Hex } from '@assay/protocol/bytes'
 import { expect, test } from 'vitest'
-import { clients, receiptOf, send, signSettlerTransaction, startTestChain } from './test-chain.ts'
+import { clients, receiptOf, send, signSettlerTransaction, startTestChain } from './test-chain.fixture.ts'
 
 async function chainWithThreePayments() {
   const devnet = await startTestChain()

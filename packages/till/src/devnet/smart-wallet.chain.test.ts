@@ -15,7 +15,7 @@ import {
   startTestChain,
   transferCall,
   usdcDomain,
-} from './test-chain.ts'
+} from './test-chain.fixture.ts'
 
 async function deploy(devnet: Devnet, artifact: ContractArtifact, args: readonly unknown[] = []): Promise<Address> {
   const { reader, wallet } = clients(devnet)

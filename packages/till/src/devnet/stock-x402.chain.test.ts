@@ -4,7 +4,7 @@ import { ExactEvmScheme as ExactFacilitator } from '@x402/evm/exact/facilitator'
 import { createWalletClient, publicActions } from 'viem'
 import { expect, test } from 'vitest'
 import { devnetTransport } from './index.ts'
-import { buyer, operator, settler, startTestChain, usdcBalance, viemChain } from './test-chain.ts'
+import { buyer, operator, settler, startTestChain, usdcBalance, viemChain } from './test-chain.fixture.ts'
 
 test.each([8453, 137])('the stock x402 client and facilitator pay with our dollar on %i', async (chainId) => {
   const devnet = await startTestChain({ chainId })

@@ -16,7 +16,7 @@ import {
   usdcAbi,
   usdcBalance,
   usdcDomain,
-} from './test-chain.ts'
+} from './test-chain.fixture.ts'
 
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 

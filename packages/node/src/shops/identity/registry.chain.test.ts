@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { createRpc, RpcRefusal } from '@assay/till/chain'
-import { clients, settler, startTestChain } from '@assay/till/devnet/test-chain'
+import { clients, settler, startTestChain } from '@assay/till/devnet/test-chain.fixture'
 import { systemClock } from '@assay/till/kernel/clock'
 import { encodeDeployData, encodeFunctionData, getContractAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'

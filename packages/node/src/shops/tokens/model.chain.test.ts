@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
-import { startTestChain } from '@assay/till/devnet/test-chain'
+import { startTestChain } from '@assay/till/devnet/test-chain.fixture'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { PayoutLeaf, PayoutTree } from '@assay/protocol/payout-tree'
 import { testKey } from '@assay/till/chain/wallet/wallet.fixture'
-import { startTestChain } from '@assay/till/devnet/test-chain'
+import { startTestChain } from '@assay/till/devnet/test-chain.fixture'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {

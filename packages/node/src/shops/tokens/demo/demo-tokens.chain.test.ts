@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import { startTestChain } from '@assay/till/devnet/test-chain'
+import { startTestChain } from '@assay/till/devnet/test-chain.fixture'
 import { nowSeconds, systemClock } from '@assay/till/kernel/clock'
 import { expect, test } from 'vitest'
 import { createChecker } from '../checker.ts'
