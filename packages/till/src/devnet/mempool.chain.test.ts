@@ -1,6 +1,14 @@
 import type { Hex } from '@assay/protocol/bytes'
 import { expect, test } from 'vitest'
-import { clients, operator, receiptOf, send, settler, signSettlerTransaction, startTestChain } from './test-chain.fixture.ts'
+import {
+  clients,
+  operator,
+  receiptOf,
+  send,
+  settler,
+  signSettlerTransaction,
+  startTestChain,
+} from './test-chain.fixture.ts'
 
 const countOf = async (devnet: Awaited<ReturnType<typeof startTestChain>>, tag: string) =>
   Number(await devnet.request('eth_getTransactionCount', [settler.address, tag]))
