@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
@@ -8,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sell as sellOnExpress } from '../packages/till/src/adapters/express.ts'
 import { sell as sellOnHono } from '../packages/till/src/adapters/hono.ts'
+import { adapterPromises, promises } from '../packages/till/src/adapters/promises.ts'
 import { ConfigError, cdp, createTill, http, local, type SaleEvent, type Till } from '../packages/till/src/index.ts'
 import { InstanceMismatch } from '../packages/till/src/store/instance.ts'
 import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
@@ -178,4 +180,13 @@ test('a body that was parsed before the till is an error that says how to keep i
   expect([answered.status, await answered.json()]).toEqual([200, { n: 3 }])
   server.closeAllConnections()
   server.close()
+})
+
+test('the table of promises in the documents is the one that the package states', async () => {
+  const names = Object.keys(adapterPromises) as (keyof typeof adapterPromises)[]
+  const rows = (Object.keys(promises) as (keyof typeof promises)[]).map(
+    (promise) => `| ${promises[promise]} | ${names.map((name) => adapterPromises[name][promise]).join(' | ')} |`,
+  )
+  const guide = await readFile(new URL('../docs/embed.md', import.meta.url), 'utf8')
+  for (const row of [`| promise | ${names.join(' | ')} |`, ...rows]) expect(guide).toContain(row)
 })
