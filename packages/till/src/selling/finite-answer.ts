@@ -1,5 +1,5 @@
 import type { AnswerContent } from '../contract/paid-call.ts'
-import { Problem, type ProblemKind } from '../kernel/problem.ts'
+import { defineProblems, Problem, problemRow } from '../kernel/problem.ts'
 import { checkSchema, type Schema } from './schema.ts'
 
 export const answerBytesUsual = 1_000_000
@@ -75,10 +75,11 @@ export function refusal(status: number, detail: string): Problem {
   return new Problem({ ...refused, status, retryable: status >= 500 || status === 429 }, { detail })
 }
 
-const refused: ProblemKind = {
-  code: 'not_answered',
-  status: 500,
-  title: 'The seller gave no answer',
-  retryable: false,
-  hint: 'Nothing was charged. Read `detail`, change the request or try again later.',
-}
+const { not_answered: refused } = defineProblems({
+  not_answered: problemRow(
+    500,
+    false,
+    'The seller gave no answer',
+    'Nothing was charged. Read `detail`, change the request or try again later.',
+  ),
+})
