@@ -390,7 +390,7 @@ export type Operations = {
   /** What an affiliate earned, what is pending, payable and paid, with transactions. */
   'rewards.affiliate': {
     input: { params: { wallet: string } }
-    answer: { wallet: string; rate: number; earned_micro: string; pending_micro: string; payable_micro: string; paid_micro: string; owed_back_micro: string; earned_usd: string; sales: number; link: string; chains: { network: string; earned_micro: string; pending_micro: string; payable_micro: string; paid_micro: string }[]; payouts: ({ id: string; network: string; amount_micro: string; state: string; waits_for: 'approval' | 'daily_limit' | 'operator_funds' | null; transaction: string | null; created_at: string; paid_at: string | null })[] }
+    answer: { wallet: string; rate: number; rate_of: string; earned_micro: string; pending_micro: string; payable_micro: string; paid_micro: string; owed_back_micro: string; earned_usd: string; sales: number; link: string; chains: { network: string; earned_micro: string; pending_micro: string; payable_micro: string; paid_micro: string }[]; payouts: ({ id: string; network: string; amount_micro: string; state: string; waits_for: 'approval' | 'daily_limit' | 'operator_funds' | null; transaction: string | null; created_at: string; paid_at: string | null })[] }
   }
   /** Points, tier and referral link of a wallet, and what it can redeem. */
   'rewards.loyalty': {
