@@ -75,6 +75,13 @@ test('a client that hangs up while its payment settles pays once: its next try g
   await sendAndHangUp(target, header, async () => {
     await untilState(buyer.address, 'settling')
   })
+  // Before the node has noticed, a fresh authorization is another purchase.
+  await until('the node noticed that the client is gone', async () => {
+    const { rows } = await till.db.owner.query('select from payment where payer = $1 and client_gone', [
+      buyer.address.toLowerCase(),
+    ])
+    return rows.length === 1
+  })
   const early = await send(target, await signPayment(buyer, offer))
   expect(early.status).toBe(503)
   expect(await early.json()).toMatchObject({

@@ -23,6 +23,7 @@ export const openFeedShop: OpenShop = (context) => {
       prepare: async (input, call) => ({ answer: jsonAnswer({ tier, reader: call.payer, n: input.query.n ?? null }) }),
     },
   })
-  context.ports.offer(coveredFeeds, { unavailable: () => undefined, parts: () => ({ down: 0, of: 2 }) })
+  if (!context.ports.find(coveredFeeds))
+    context.ports.offer(coveredFeeds, { unavailable: () => undefined, parts: () => ({ down: 0, of: 2 }) })
   return { routes: [pull('live', 50_000n), pull('vip', 250_000n)] }
 }

@@ -416,7 +416,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     name: 'stamps sold while the log is stopped',
     file: 'packages/node/src/http/handle.ts',
     fn: 'checkPaidEntry',
-    find: 'access.open?.()',
+    find: 'carriesCredential(headers) ? undefined : access.unavailable?.(params)',
     replace: 'undefined',
     proof: { file: 'test/restore-log.test.ts', test: 'a restored node signs and sells no stamp' },
   },

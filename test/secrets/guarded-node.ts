@@ -74,9 +74,8 @@ export async function openGuardedNode(): Promise<GuardedNode> {
     PORT: '0',
     ASSAY_HOME: home,
     DATABASE_URL: db.databaseUrl,
-    // Demo data cost seconds; what is looked for here is in no data.
-    MATRIX: '{"demo":"off"}',
-    INTENTS: '{"demo":"off"}',
+    // What has no data is not for sale.
+    MATRIX: '{"demo":"small"}',
     ...rpcEnv,
     ...canaries.env,
   }

@@ -56,7 +56,13 @@ export type HandleDeps = {
 export type Passage = { request: PlainRequest; exchange: Exchange; bucket: Bucket; address: string }
 
 /** What came out, and whether identical requests may be given the same bytes again. */
-export type Handled = { response: PlainResponse; shareMs: number; paid: boolean }
+export type Handled = {
+  response: PlainResponse
+  shareMs: number
+  paid: boolean
+  /** Whether what this answer is the price of has gone out of sale. */
+  unavailable?(): boolean
+}
 
 /** The life of a request from its target to its response; throws Problems. */
 export async function handleRequest(deps: HandleDeps, passage: Passage): Promise<Handled> {
@@ -227,7 +233,12 @@ async function answerPaid(
   })
   // A challenge that came out of the gate is not the same for everybody.
   const shared = kind === 'challenge' && !carriesCredential(context.headers)
-  if (shared) return { response, shareMs: context.rawBody.byteLength === 0 ? sharedAnswerMsMax : 0, paid: true }
+  if (shared) {
+    const { access } = paid
+    const unavailable = access.unavailable && (() => access.unavailable?.(read.input.params) !== undefined)
+    const shareMs = context.rawBody.byteLength === 0 ? sharedAnswerMsMax : 0
+    return { response, shareMs, paid: true, ...(unavailable && { unavailable }) }
+  }
   if (problem && badPaymentCodes.has(problem.code)) deps.limiter.noteBadPayment(passage.bucket)
   if (isStream(response.body)) response.body = deps.load.track(response.body)
   return alone(response)

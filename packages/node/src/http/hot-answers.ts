@@ -8,6 +8,8 @@ export type HotAnswer = {
   cost: number
   /** A 402: not given while paid serving is switched off. */
   paid: boolean
+  /** See `Handled`. */
+  unavailable?(): boolean
   expiresAtMs: number
   usedAtMs: number
   tally: Tally

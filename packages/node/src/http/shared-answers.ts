@@ -67,7 +67,8 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
       if (seen.key === undefined) return undefined
       const nowMs = clock.monotonicMs()
       const answer = hot.get(seen.key, nowMs)
-      if (answer === undefined || (answer.paid && readiness.refusal() !== undefined)) return undefined
+      if (answer === undefined || (answer.paid && readiness.refusal() !== undefined) || answer.unavailable?.())
+        return undefined
       const bucket = limiter.bucketOf(clientAddress(peer, seen.forwardedFor, deps.trustedHops))
       if (!limiter.spend(bucket, answer.cost)) return undefined
       answer.tally.count += 1
@@ -77,7 +78,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
       headers[headers.length - 1] = limiter.header(bucket)
       return answer
     },
-    keep: (key, route, { response, shareMs, paid }) => {
+    keep: (key, route, { response, shareMs, paid, unavailable }) => {
       if (key === undefined || shareMs <= 0 || isStream(response.body)) return
       const { status, headers, body } = response
       const nowMs = clock.monotonicMs()
@@ -87,6 +88,7 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
         body: hotBody(body),
         cost: route?.cost ?? 1,
         paid,
+        ...(unavailable && { unavailable }),
         expiresAtMs: nowMs + shareMs,
         usedAtMs: nowMs,
         tally: tallyOf(tallies, route?.id ?? 'none', status),

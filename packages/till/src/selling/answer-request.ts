@@ -43,7 +43,8 @@ export async function answerRequest(deps: AnswerDeps, route: OpenRoute, request:
   const requestId = deps.requestId(request.header('x-request-id'))
   const exchange: Exchange = { requestId, method, authority: deps.authority, path, query }
   const startedMs = deps.clock.monotonicMs()
-  const shared = route.paid?.route.fixedPrice ? deps.shared() : undefined
+  const forSale = route.paid?.access.unavailable?.({ ...request.params }) === undefined
+  const shared = route.paid?.route.fixedPrice && forSale ? deps.shared() : undefined
   const key = shared?.keyOf(request)
   const known = key === undefined ? undefined : shared?.find(`${route.declaration.id} ${key}`)
   const response =

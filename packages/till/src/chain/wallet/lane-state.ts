@@ -27,6 +27,8 @@ export type WalletLimits = {
   inFlightPerWallet: number
   /** How often the offer for one nonce is raised while the market does not ask for more than it offers. */
   replacementsMax: number
+  /** How often is looked for transactions that a reorganisation took back: they are rare, and every look costs calls. */
+  takenBackMs: number
 }
 
 export type LaneDeps = {

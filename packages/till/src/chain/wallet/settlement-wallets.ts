@@ -47,11 +47,9 @@ export function defaultWalletLimits(blockSeconds: number): WalletLimits {
     waitForWalletMs: 15_000,
     inFlightPerWallet: 4,
     replacementsMax: 12,
+    takenBackMs: 60_000,
   }
 }
-
-/** Reorganisations that take a transaction back are rare, and every look costs calls. */
-const takenBackEveryMs = 60_000
 
 export function createSettlementWallets(options: SettlementWalletsOptions): SettlementWallets {
   const { network, clock, database, keys, holder, rpc } = options
@@ -69,7 +67,7 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
 
   const lookForTakenBack = async (): Promise<Set<Address>> => {
     if (clock.monotonicMs() < takenBackDueMs) return new Set()
-    takenBackDueMs = clock.monotonicMs() + takenBackEveryMs
+    takenBackDueMs = clock.monotonicMs() + limits.takenBackMs
     return walletsTakenBack(deps, addresses)
   }
 

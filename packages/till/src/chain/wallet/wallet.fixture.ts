@@ -97,6 +97,7 @@ export const testLimits: Partial<WalletLimits> = {
   stuckMs: 300,
   idleMs: 200,
   waitForWalletMs: 4_000,
+  takenBackMs: 0,
 }
 
 export function testWallets(options: {
