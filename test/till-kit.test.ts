@@ -1,3 +1,4 @@
+import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -14,6 +15,8 @@ let prepared = 0
 const committed: string[] = []
 
 beforeAll(async () => {
+  // As a served application does: from here on the global Request is a class of its own.
+  getRequestListener(() => new Response())
   db = await openTestDatabase()
   kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
   app = new Hono()

@@ -71,12 +71,17 @@ export function createBuyer({ origin, send, clock, rng, privateKey }: BuyerDeps)
     privateKey,
     sign,
     fetch: async (input, init) => {
-      const request = input instanceof Request ? input : new Request(new URL(input, origin), init)
-      const challenge = await send(request.clone())
-      if (challenge.status !== 402) return challenge
-      const paid = new Request(request)
-      paid.headers.set('payment-signature', await sign(challenge))
-      return send(paid)
+      const isAddress = typeof input === 'string' || input instanceof URL
+      const given = isAddress ? new Request(new URL(input, origin), init) : input
+      const { url, method, headers, signal } = given
+      const body = await given.arrayBuffer()
+      // Made anew each time: a clone is not a Request to frameworks that put a class of their own in its place.
+      const ask = (more: Record<string, string>) => {
+        const all = { ...Object.fromEntries(headers), ...more }
+        return send(new Request(url, { method, headers: all, signal, ...(body.byteLength > 0 ? { body } : {}) }))
+      }
+      const challenge = await ask({})
+      return challenge.status === 402 ? ask({ 'payment-signature': await sign(challenge) }) : challenge
     },
   }
 }
