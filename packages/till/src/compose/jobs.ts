@@ -105,7 +105,7 @@ function roundOf({ ports, ground, intercept }: RoundDeps, { name, intervalMs, wo
   return intercept?.(name, round) ?? round
 }
 
-/** Runs the jobs by themselves until the till closes; `stopParts` is told while they may still be running. */
+/** Runs the jobs by themselves until the till closes; `stopParts` is called while they may still be running. */
 export function startJobs(
   deps: RoundDeps,
   jobs: readonly TillJob[],

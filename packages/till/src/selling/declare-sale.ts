@@ -51,7 +51,7 @@ export type SaleDeclaration<P extends Part, Q extends Part, B extends Part, O ex
   /** Left out of documents. */
   hidden?: boolean
   /**
-   * Why it is not for sale now, asked before a price is told and before the handler runs: callers get 503 `not_available`
+   * Why it is not for sale now, asked before a price is quoted and before the handler runs: callers get 503 `not_available`
    * and nothing is charged. Without parameters: of the route as a whole, for documents. No I/O.
    */
   unavailable?(params?: Record<string, string>): Unavailable | undefined
