@@ -57,10 +57,14 @@ export async function creditPayment(
 ): Promise<void> {
   try {
     await deps.database.transaction(async (tx) => {
-      const { rows } = await tx.query<{ state: string }>(`select state from payment where id = $1 for update`, [
-        claim.id,
-      ])
+      const { rows } = await tx.query<{ state: string; restored: boolean }>(
+        `select state, exists (select from restore_gap g
+           where g.network = payment.network and g.detected_at > payment.claimed_at) as restored
+         from payment where id = $1 for update`,
+        [claim.id],
+      )
       const wasHeld = rows[0]?.state === 'settled'
+      if (wasHeld && rows[0]?.restored) return setAside(tx, claim, deps.clock.nowMs())
       if (!wasHeld && isInGap(evidence, await gapUntil(tx, claim.network)))
         throw new TransferBooked(`the transfer of ${claim.id} may have been sold before a restore`)
       if (!(await markCredited(tx, claim.id, evidence, deps.clock.nowMs(), reason))) return
@@ -75,6 +79,22 @@ export async function creditPayment(
 /** Its transfer was booked as something else: the claim is over, and the money is where that booking put it. */
 export async function failBooked({ database, clock }: CreditDeps, claim: Pick<FinishedClaim, 'id'>): Promise<void> {
   await endPayment(database, { id: claim.id, move: moves.failBooked, reason: paidOtherwise }, clock.nowMs())
+}
+
+/** Booked in the backup, held for finality, and perhaps delivered after it: nobody gets it a second time. */
+async function setAside(tx: Tx, claim: FinishedClaim, nowMs: number): Promise<void> {
+  const { from, to } = moves.setAside
+  await tx.query(
+    `update payment set state = $2, reason = $3, final = true, ended_at = $4 where id = $1 and state = any($5::text[])`,
+    [claim.id, to, paidOtherwise, new Date(nowMs), from],
+  )
+  const lines = [
+    { account: accounts.clearingPayments(claim.network), amount: claim.amountMicro },
+    { account: accounts.restoreGap(claim.network), amount: -claim.amountMicro },
+  ]
+  await post(tx, [
+    { reference: postingReference('restore_gap', claim), kind: 'restore_gap', paymentId: claim.id, lines },
+  ])
 }
 
 async function takeFor(deps: CreditDeps, tx: Tx, claim: FinishedClaim, evidence: Confirmed): Promise<MoneySource> {

@@ -44,6 +44,8 @@ export const moves = {
   hold: { from: ['settling', 'unknown'], to: 'settled', by: 'anyone' },
   /** Its money is here and buys nothing. */
   credit: { from: ['settling', 'unknown', 'settled', 'failed', 'released'], to: 'credited', by: 'anyone' },
+  /** Held before a restore, and its effect cannot be had: it may have been delivered after the backup. */
+  setAside: { from: ['settled'], to: 'failed', by: 'anyone', final: true },
   creditUndelivered: { from: ['served'], to: 'credited', by: 'anyone' },
   /** A reorganisation took its transfer. */
   undo: { from: ['settled', 'served', 'credited'], to: 'unknown', by: 'anyone' },
