@@ -69,7 +69,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
       paid,
       resourcePath: resourcePathOf(declaration.path),
     }
-    const answer = async (request: SoldRequest): Promise<PlainResponse> => {
+    const answer = (request: SoldRequest): PlainResponse | Promise<PlainResponse> => {
       if (!deps) throw new Error('the till is not open')
       return traffic.run(
         () => answerRequest(deps as AnswerDeps, route, request),
@@ -139,7 +139,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
 }
 
 /** A route that takes a Request of the web standards, or what an adapter made of its own kind. */
-function soldRoute(declaration: RouteDeclaration, answer: (request: SoldRequest) => Promise<PlainResponse>): SoldRoute {
+function soldRoute(declaration: RouteDeclaration, answer: SoldRoute['answer']): SoldRoute {
   const own = createPathTree<true>()
   own.add(declaration.path, declaration.method, true)
   const respond = async (request: Request, call: WebCall = {}): Promise<Response> => {
@@ -191,15 +191,13 @@ function createTraffic() {
       stopped = true
       await Promise.allSettled(running)
     },
-    run: async <T>(work: () => Promise<T>, refuse: () => T): Promise<T> => {
+    run: <T>(work: () => T | Promise<T>, refuse: () => T): T | Promise<T> => {
       if (stopped) return refuse()
-      const promise = work()
+      const done = work()
+      if (!(done instanceof Promise)) return done
+      const promise = done.finally(() => running.delete(promise))
       running.add(promise)
-      try {
-        return await promise
-      } finally {
-        running.delete(promise)
-      }
+      return promise
     },
   }
 }

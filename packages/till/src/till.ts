@@ -30,8 +30,11 @@ export type WebCall = {
 export type SoldRoute = {
   (request: Request, call?: WebCall): Promise<Response>
   readonly declaration: RouteDeclaration
-  /** For adapters that do not have a Request. `delivered` of the response must be called, at once where it cannot be seen. */
-  answer(request: SoldRequest): Promise<PlainResponse>
+  /**
+   * For adapters that do not have a Request; at once where the answer is known. `delivered` of the response must be called,
+   * at once where it cannot be seen.
+   */
+  answer(request: SoldRequest): PlainResponse | Promise<PlainResponse>
 }
 
 export type Sell = <

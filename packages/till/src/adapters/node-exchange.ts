@@ -24,10 +24,11 @@ export async function answerOver(
 ): Promise<void> {
   const sold = soldRequestOf(request, response, call)
   if (sold instanceof Problem) return refuse(response, sold)
-  write(request, response, await route.answer(sold))
+  const answer = route.answer(sold)
+  write(request, response, answer instanceof Promise ? await answer : answer)
 }
 
-function soldRequestOf(request: NodeRequest, response: ServerResponse, call: NodeCall): SoldRequest | Problem {
+export function soldRequestOf(request: NodeRequest, response: ServerResponse, call: NodeCall): SoldRequest | Problem {
   const target = splitTarget(call.target)
   if (!target) return new Problem('bad_request', { detail: 'The request target is not a plain path.' })
   try {
@@ -94,5 +95,9 @@ function write(
 function refuse(response: ServerResponse, problem: Problem): void {
   response.statusCode = problem.status
   response.setHeader('Content-Type', 'application/problem+json')
-  response.end(JSON.stringify({ title: problem.kind.title, status: problem.status, code: problem.code }))
+  response.end(refusalBody(problem))
 }
+
+/** A request that cannot be read names no route whose signature it could get. */
+export const refusalBody = (problem: Problem): string =>
+  JSON.stringify({ title: problem.kind.title, status: problem.status, code: problem.code })

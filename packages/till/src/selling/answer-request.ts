@@ -37,29 +37,41 @@ export type OpenRoute = {
 /** Proxies and middleware that change bytes would break digest and signature. */
 const paidCaching = 'private, no-store, no-transform'
 
-/** One request to one route, from its parts to its signed response. Never throws for what the caller wrote. */
-export async function answerRequest(deps: AnswerDeps, route: OpenRoute, request: SoldRequest): Promise<PlainResponse> {
+/**
+ * One request to one route, from its parts to its signed response; at once where the answer is known. Never throws for what
+ * the caller wrote.
+ */
+export function answerRequest(
+  deps: AnswerDeps,
+  route: OpenRoute,
+  request: SoldRequest,
+): PlainResponse | Promise<PlainResponse> {
   const { method, path, query } = request
+  const { id } = route.declaration
   const requestId = deps.requestId(request.header('x-request-id'))
-  const exchange: Exchange = { requestId, method, authority: deps.authority, path, query }
   const startedMs = deps.clock.monotonicMs()
+  const finish = (response: PlainResponse): PlainResponse => {
+    response.headers.push('X-Request-Id', requestId)
+    deps.metrics.count('http_requests', { route: id, status: String(response.status) })
+    deps.metrics.observeMs('http_request', deps.clock.monotonicMs() - startedMs, { route: id })
+    return response
+  }
   const forSale = route.paid?.access.unavailable?.({ ...request.params }) === undefined
   const shared = route.paid?.route.fixedPrice && forSale ? deps.shared() : undefined
   const key = shared?.keyOf(request)
-  const known = key === undefined ? undefined : shared?.find(`${route.declaration.id} ${key}`)
-  const response =
-    known ??
-    (await answer(deps, route, request, exchange).catch((error: unknown) => {
+  const known = key === undefined ? undefined : shared?.find(`${id} ${key}`)
+  if (known) return finish(known)
+  const exchange: Exchange = { requestId, method, authority: deps.authority, path, query }
+  return answer(deps, route, request, exchange)
+    .catch((error: unknown) => {
       const problem = asProblem(error)
-      if (problem !== error)
-        deps.log.error({ request_id: requestId, route: route.declaration.id, error }, 'a request failed')
+      if (problem !== error) deps.log.error({ request_id: requestId, route: id, error }, 'a request failed')
       return deps.responder.problem(exchange, problem)
-    }))
-  if (!known && key !== undefined && response.status === 402) shared?.keep(`${route.declaration.id} ${key}`, response)
-  response.headers.push('X-Request-Id', requestId)
-  deps.metrics.count('http_requests', { route: route.declaration.id, status: String(response.status) })
-  deps.metrics.observeMs('http_request', deps.clock.monotonicMs() - startedMs, { route: route.declaration.id })
-  return response
+    })
+    .then((response) => {
+      if (key !== undefined && response.status === 402) shared?.keep(`${id} ${key}`, response)
+      return finish(response)
+    })
 }
 
 async function answer(
