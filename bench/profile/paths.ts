@@ -34,10 +34,12 @@ async function withChildren<T>(work: (start: typeof startChild) => Promise<T>): 
   }
 }
 
-const till = (planFor: (server: Server, count: number) => Promise<RequestPlan>) => (home: string) =>
+type Plan = (server: Server, count: number) => Promise<RequestPlan>
+
+const driven = (file: string, planFor: Plan) => (home: string) =>
   withChildren(async (start) => {
     const load = await start('load/load-process.ts')
-    const child = await start('sides/assay.ts', { ASSAY_HOME: home })
+    const child = await start(file, { ASSAY_HOME: home })
     const port = await child.ask<number>('port')
     const server = { child, port, host: `127.0.0.1:${port}` }
     const run = async (secondsMax: number, count: number) =>
@@ -46,15 +48,20 @@ const till = (planFor: (server: Server, count: number) => Promise<RequestPlan>) 
     return looked(child, () => run(seconds, 4_000))
   })
 
-const same = (target: string) => till(async ({ host }) => ({ kind: 'same', host, target }))
+const node = (planFor: Plan) => driven('sides/assay.ts', planFor)
+const embedded = (planFor: Plan) => driven('sides/till-seller.ts', planFor)
 
-const bought = till(async (server, count) => {
+const same =
+  (target: string): Plan =>
+  async ({ host }) => ({ kind: 'same', host, target })
+
+const bought: Plan = async (server, count) => {
   const { resource, accepts } = decodeHeader<PaymentRequired>(await ask(server, paidTarget), 'payment-required')
   const accepted = accepts[0]
   if (!accepted) throw new Error('nothing is offered')
   const terms = { resourceUrl: resource.url, accepted }
   return { kind: 'paid', host: server.host, target: paidTarget, count, terms }
-})
+}
 
 const drawn = (home: string) =>
   withChildren(async (start) => {
@@ -101,14 +108,16 @@ const streamed = (home: string) =>
   })
 
 export const hotPaths: readonly HotPath[] = [
-  { name: '402', what: 'an unpaid request', profile: same(paidTarget) },
-  { name: 'free', what: 'a free answer, just signed', profile: same(`${notePath}/${'0'.repeat(40)}`) },
+  { name: '402', what: 'an unpaid request', profile: node(same(paidTarget)) },
+  { name: 'free', what: 'a free answer, just signed', profile: node(same(`${notePath}/${'0'.repeat(40)}`)) },
   {
     name: 'signed',
     what: 'a free answer, newly signed',
-    profile: till(async ({ host }) => ({ kind: 'distinct', host, target: `${notePath}/{n}` })),
+    profile: node(async ({ host }) => ({ kind: 'distinct', host, target: `${notePath}/{n}` })),
   },
-  { name: 'paid', what: 'a purchase, settlement stubbed', profile: bought },
+  { name: 'paid', what: 'a purchase, settlement stubbed', profile: node(bought) },
+  { name: 'till-402', what: 'an unpaid request, till on Hono', profile: embedded(same(paidTarget)) },
+  { name: 'till-paid', what: 'a purchase, till on Hono, settlement stubbed', profile: embedded(bought) },
   { name: 'credit', what: 'a call from credit', profile: drawn },
   { name: 'settling', what: 'settling 200 payments at once, with the embedded chain', profile: settled },
   { name: 'streams', what: 'an event to 3,000 streams', profile: streamed },
