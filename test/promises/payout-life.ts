@@ -8,17 +8,24 @@ export function createLife() {
   let calls = 0
   let end: CallPlan | undefined
   let ending: { call: RegExp; when: When } | undefined
+  let dying: Promise<unknown> | undefined
   const stillAlive = () => {
     if (!alive) throw new Error('this process is gone')
   }
   async function pass<T>(name: string, work: () => Promise<T>): Promise<T> {
     stillAlive()
     calls += 1
-    const when = end && calls >= end.at ? end.when : ending?.call.test(name) ? ending.when : undefined
-    const result = await around(when, work, () => {
+    const isLast = ending?.call.test(name) ?? false
+    // Calls at the same time: the first of them is the last that this process makes.
+    if (isLast && dying) await dying
+    stillAlive()
+    const when = end && calls >= end.at ? end.when : isLast ? ending?.when : undefined
+    const passing = around(when, work, () => {
       alive = false
       stillAlive()
     })
+    if (isLast) dying = passing.catch(() => {})
+    const result = await passing
     stillAlive()
     return result
   }
