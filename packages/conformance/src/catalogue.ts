@@ -1,0 +1,14 @@
+import type { Case } from './case.ts'
+import { evidenceCases } from './cases/evidence.ts'
+import { failureCases } from './cases/failure.ts'
+import { onceCases } from './cases/once.ts'
+import { protocolCases } from './cases/protocol.ts'
+import { quotedCases } from './cases/quoted.ts'
+
+export const catalogue: readonly Case[] = [
+  ...protocolCases,
+  ...onceCases,
+  ...quotedCases,
+  ...failureCases,
+  ...evidenceCases,
+]
