@@ -33,3 +33,7 @@ export function forbidden({ level, needs }: Case, { isLoopback, isGranted }: Per
   if (onlyReads || isGranted) return undefined
   return `the host does not serve the nonce of this run at ${permissionPath}`
 }
+
+/** What the owner of a host that is not on this machine has to serve before levels above L1 are judged. */
+export const permissionHint = (url: string, nonce: string): string =>
+  `Serve the text ${nonce} at ${new URL(permissionPath, url).href}, then run again with --nonce ${nonce}`

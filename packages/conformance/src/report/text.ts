@@ -1,4 +1,5 @@
 import { levels, levelTitles } from '../case.ts'
+import { permissionHint, permissionPath } from '../permission.ts'
 import type { CaseResult, Report } from '../run.ts'
 
 const marks = { passed: 'ok', failed: 'FAILED', unclear: 'unclear', not_judged: 'not judged' } as const
@@ -20,6 +21,8 @@ export function textReport(report: Report): string {
   }
   for (const one of report.cases.filter(({ verdict }) => verdict === 'failed')) lines.push(...explain(one), '')
   const { signatures } = report
+  if (report.cases.some(({ seen }) => seen.includes(permissionPath)))
+    lines.push(permissionHint(report.url, report.nonce))
   lines.push(`${signatures.length} payments were signed; --json lists them.`, summaryOf(report))
   return lines.join('\n')
 }

@@ -56,15 +56,10 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
   const url = new URL(input.url)
   const isLoopback = ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)
   const method = input.body === undefined ? 'GET' : 'POST'
-  const json = input.body === undefined ? {} : { 'content-type': 'application/json' }
+  const json = jsonHeaders(input.body)
   const pace = createPace(isLoopback)
-  const first = await send(url, { method, headers: json, body: input.body })
-  const header = first.headers['payment-required']
-  if (first.status !== 402 || typeof header !== 'string')
-    throw new NotASeller(`${input.url} answered ${first.status} without PAYMENT-REQUIRED`)
-  const required = parsePaymentRequired(header)
-  const offer = required.accepts.find(({ scheme, network }) => scheme === 'exact' && network.startsWith('eip155:'))
-  if (offer === undefined) throw new NotASeller('the route offers no payment by the exact scheme on an EVM network')
+  const required = await askPrice(input.url, input.body)
+  const offer = payableOffer(required)
   const chain = input.rpc === undefined ? undefined : openChain(input.rpc, offer, input.account)
 
   return (caseId, log) => {
@@ -99,3 +94,25 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
     }
   }
 }
+
+const jsonHeaders = (body: string | undefined): Record<string, string> =>
+  body === undefined ? {} : { 'content-type': 'application/json' }
+
+async function askPrice(url: string, body: string | undefined): Promise<PaymentRequired> {
+  const method = body === undefined ? 'GET' : 'POST'
+  const first = await send(new URL(url), { method, headers: jsonHeaders(body), body })
+  const header = first.headers['payment-required']
+  if (first.status !== 402 || typeof header !== 'string')
+    throw new NotASeller(`${url} answered ${first.status === 0 ? 'nothing' : first.status} without PAYMENT-REQUIRED`)
+  return parsePaymentRequired(header)
+}
+
+function payableOffer({ accepts }: PaymentRequired): Offer {
+  const offer = accepts.find(({ scheme, network }) => scheme === 'exact' && network.startsWith('eip155:'))
+  if (offer === undefined) throw new NotASeller('the route offers no payment by the exact scheme on an EVM network')
+  return offer
+}
+
+/** The offer that would be paid. */
+export const quoteOf = async (url: string, body: string | undefined): Promise<Offer> =>
+  payableOffer(await askPrice(url, body))
