@@ -22,6 +22,8 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 export type Through = {
   faults?: readonly FacilitatorFault[]
+  /** A reason to trust the facilitator no more: begun afresh where the seller can be restarted. */
+  isLie?: boolean
   /** How long a buyer asks again, as a part of what the run allows. */
   patience?: number
   /** The payment has a secret identifier where the seller takes one, and nothing else is ever signed for the purchase. */
@@ -39,6 +41,7 @@ const pauseMs = 500
  * taken by its own earlier request (409), and obeys nothing else.
  */
 export async function buyThrough(seller: Seller, through: Through = {}): Promise<Story> {
+  if (through.isLie) await seller.restart?.()
   await seller.facilitator?.plan(through.faults ?? [])
   const statuses: number[] = []
   let last: Answer = { status: 0, headers: {}, body: '' }
@@ -51,10 +54,11 @@ export async function buyThrough(seller: Seller, through: Through = {}): Promise
     note(await (through.first ?? ((one, given) => one.buy(given)))(seller, payment))
     await through.meanwhile?.(seller)
     const untilMs = Date.now() + seller.patienceMs * (through.patience ?? 1)
-    while (!isServed(last.status) && last.status !== 402 && Date.now() < untilMs) {
+    while (!isServed(last.status) && last.status !== 402 && !isCredited(last) && Date.now() < untilMs) {
       await sleep(pauseMs)
       note(await seller.buy(payment))
-      if (last.status === 409 && !through.identified && Date.now() < untilMs) note(await seller.buy(await seller.pay()))
+      if (last.status === 409 && !isCredited(last) && !through.identified && Date.now() < untilMs)
+        note(await seller.buy(await seller.pay()))
     }
   }
   const charged = (await seller.charged(work)) ?? 0n

@@ -88,7 +88,7 @@ const lies: readonly Case[] = [
       title: 'The facilitator claims success for a transaction that does not exist',
       why: 'The goods leave and no money arrives.',
     },
-    { faults: ['claims_to_have_sent'], patience: 0.2 },
+    { isLie: true, faults: ['claims_to_have_sent'], patience: 0.2 },
   ),
   through(
     {
@@ -96,11 +96,11 @@ const lies: readonly Case[] = [
       title: 'The facilitator names the transaction of another payment',
       why: 'One transfer pays for any number of sales.',
     },
-    { faults: ['claims_foreign_transaction'], patience: 0.2 },
+    { isLie: true, faults: ['claims_foreign_transaction'], patience: 0.2 },
   ),
   through(
     { id: 'settled-twice', title: 'The facilitator sends the transfer twice', why: 'A revert is taken for a refusal.' },
-    { faults: ['settles_twice'] },
+    { isLie: true, faults: ['settles_twice'] },
   ),
   through(
     {
@@ -109,6 +109,7 @@ const lies: readonly Case[] = [
       why: 'The buyer was told that nothing moved, and has paid.',
     },
     {
+      isLie: true,
       faults: ['refuses_and_settles_late'],
       meanwhile: async (seller) => {
         await seller.facilitator?.settleLate()
@@ -118,6 +119,7 @@ const lies: readonly Case[] = [
   through(
     { id: 'settled-late', title: 'The facilitator is pending, and settles later', why: paysTwice },
     {
+      isLie: true,
       faults: ['settles_late'],
       meanwhile: async (seller) => {
         await seller.facilitator?.settleLate()
