@@ -8,7 +8,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** What each package may import, besides its own files. */
 const packages = {
-  cli: ['sdk', 'node', 'protocol'],
+  cli: ['conformance', 'sdk', 'node', 'protocol'],
+  conformance: ['till', 'sdk', 'protocol'],
   web: ['sdk', 'protocol'],
   node: ['till', 'protocol'],
   sdk: ['protocol'],

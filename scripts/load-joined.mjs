@@ -10,8 +10,11 @@ import { root } from './install-if-missing.mjs'
 const programs = {
   node: join(root, 'packages', 'node', 'src', 'main.ts'),
   cli: join(root, 'packages', 'cli', 'src', 'main.ts'),
+  conformance: join(root, 'packages', 'conformance', 'src', 'main.ts'),
 }
-const sources = ['node', 'till', 'protocol', 'sdk', 'cli'].map((name) => join(root, 'packages', name, 'src'))
+const sources = ['node', 'till', 'protocol', 'sdk', 'conformance', 'cli'].map((name) =>
+  join(root, 'packages', name, 'src'),
+)
 const cache = join(root, 'node_modules', '.cache', 'assay')
 
 /** Gives the module of a program, joined where that can be done and as it stands otherwise. */

@@ -9,7 +9,7 @@ import { temporaryHome } from '../bench/process/temporary-home.ts'
 import { installTarballs, link, type Manifest, packAll, readManifest, root } from './harness/unpacked.ts'
 
 const run = promisify(execFile)
-const everything = ['protocol', 'till', 'sdk', 'node', 'cli']
+const everything = ['protocol', 'till', 'sdk', 'conformance', 'node', 'cli']
 let folder: string
 /** A project with all packages, and one of a buyer, who has the command and no node. */
 let all: string
@@ -23,7 +23,7 @@ beforeAll(async () => {
   all = join(folder, 'all')
   buyer = join(folder, 'buyer')
   await installTarballs(all, tarballs, everything)
-  await installTarballs(buyer, tarballs, ['protocol', 'sdk', 'cli'])
+  await installTarballs(buyer, tarballs, ['protocol', 'sdk', 'conformance', 'cli'])
 }, 900_000)
 afterAll(async () => {
   if (node && node.exitCode === null)

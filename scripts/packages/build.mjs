@@ -36,7 +36,11 @@ async function compile(outDir) {
   const entries = libraries.flatMap((name) =>
     entryPoints(name).map((entry) => ({ ...entry, folder: join(root, 'packages', name) })),
   )
-  const files = [...entries.map(({ folder, file }) => join(folder, file)), ...libraries.flatMap(threadEntries)]
+  const files = [
+    ...entries.map(({ folder, file }) => join(folder, file)),
+    ...libraries.flatMap(threadEntries),
+    ...libraries.flatMap(commandEntries),
+  ]
   // By path and not through node_modules, whose files the compiler never writes.
   const paths = Object.fromEntries(entries.map(({ name, folder, file }) => [name, [join(folder, file)]]))
   const options = { noEmit: false, declaration: true, noCheck: true, rootDir: root, outDir, paths }
@@ -46,6 +50,12 @@ async function compile(outDir) {
   writeFileSync(config, JSON.stringify(extended))
   await run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', config])
 }
+
+/** A library that is also a command. */
+const commandEntries = (name) =>
+  Object.values(publishedManifest(name).bin ?? {}).map((file) =>
+    join(sourceOf(name), file.replace('./dist/', '').replace(/\.js$/, '.ts')),
+  )
 
 /** Threads begin with a .mjs file, which names the module it starts. */
 function threadEntries(name) {

@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path'
 import { root } from '../install-if-missing.mjs'
 
 /** In the order of publication: a package comes after those it depends on. */
-export const publishable = ['protocol', 'till', 'sdk', 'node', 'cli']
+export const publishable = ['protocol', 'till', 'sdk', 'conformance', 'node', 'cli']
 
 const readJson = (...path) => JSON.parse(readFileSync(join(root, ...path), 'utf8'))
 export const { version } = readJson('package.json')

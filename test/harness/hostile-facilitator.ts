@@ -1,115 +1,13 @@
-import { type Hex, toHex } from '../../packages/protocol/src/bytes.ts'
+import { type HostilePorts, hostileSettle } from '../../packages/conformance/src/facilitator/index.ts'
+import { toHex } from '../../packages/protocol/src/bytes.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
 import type { Rng } from '../../packages/till/src/kernel/random.ts'
 
-/** What a facilitator may do to one settlement, by error or on purpose. */
-export const facilitatorFaults = [
-  'fails_before',
-  'fails_after',
-  'hangs_before',
-  'hangs_after',
-  'refuses',
-  'refuses_after_sending',
-  'claims_to_have_sent',
-  'names_other_transaction',
-  // New kinds go to the end: simulation steps name them by position.
-  'settles_late',
-  'refuses_and_settles_late',
-  'settles_twice',
-  'settles_for_another',
-  'claims_foreign_transaction',
-  'claims_reverted_transaction',
-  'refuses_for_funds',
-  'refuses_for_screening',
-] as const
-export type FacilitatorFault = (typeof facilitatorFaults)[number]
-
-export type HostilePorts = {
-  /** Taken from the front, one for each settlement. An empty list is an honest facilitator. */
-  faults: FacilitatorFault[]
-  rng: Rng
-  /** Waits longer than any request. */
-  hang(): Promise<void>
-  /** Receives what is to be settled later. */
-  late(settle: () => Promise<void>): void
-  /** Mines a transaction that reverts. */
-  sendReverting?(): Promise<Hex>
-}
-
-type Settle = Facilitator['settle']
-type Settled = Awaited<ReturnType<Settle>>
-
 /** A real facilitator behind one that errs, stalls and lies as planned. */
-export function hostileFacilitator(real: Facilitator, ports: HostilePorts): Facilitator {
-  /** Of another payment: the last one that was really sent. */
-  let foreign: Hex | undefined
-  let postponed: Parameters<Settle>[0] | undefined
-  const settle: Settle = async (payment, signal) => {
-    const outcome = await real.settle(payment, signal)
-    if (outcome.status === 'submitted') foreign = outcome.transaction
-    return outcome
-  }
-  const later = (payment: Parameters<Settle>[0]) => {
-    postponed = payment
-    ports.late(async () => {
-      await settle(payment, new AbortController().signal)
-    })
-  }
-  const submitted = (transaction = toHex(ports.rng.bytes(32))): Settled => ({
-    status: 'submitted',
-    transaction,
-    feeMicro: 0n,
-  })
-  const refused = (reason: string): Settled => ({ status: 'refused', reason, payloadLeft: true })
-
-  const act = async (fault: FacilitatorFault | undefined, ...call: Parameters<Settle>): Promise<Settled> => {
-    switch (fault) {
-      case undefined:
-        return settle(...call)
-      case 'fails_before':
-        throw new Error('socket hang up')
-      case 'fails_after':
-        await settle(...call)
-        throw new Error('socket hang up')
-      case 'hangs_before':
-        await ports.hang()
-        throw new Error('the connection was idle for too long')
-      case 'hangs_after':
-        await settle(...call)
-        await ports.hang()
-        throw new Error('the connection was idle for too long')
-      case 'refuses':
-        return refused('invalid_transaction_state')
-      case 'refuses_after_sending':
-        await settle(...call)
-        return refused('invalid_transaction_state')
-      case 'claims_to_have_sent':
-        return submitted()
-      case 'names_other_transaction':
-        await settle(...call)
-        return submitted()
-      case 'settles_late':
-        later(call[0])
-        return { status: 'unknown', reason: 'settlement_pending' }
-      case 'refuses_and_settles_late':
-        later(call[0])
-        return refused('insufficient_funds')
-      case 'settles_twice':
-        await settle(...call)
-        return settle(...call)
-      case 'settles_for_another': {
-        const other = postponed
-        return other ? settle(other, call[1]) : submitted(foreign)
-      }
-      case 'claims_foreign_transaction':
-        return submitted(foreign)
-      case 'claims_reverted_transaction':
-        return submitted(await ports.sendReverting?.())
-      case 'refuses_for_funds':
-        return refused('insufficient_funds')
-      case 'refuses_for_screening':
-        return refused('sanctions_screening')
-    }
-  }
-  return { ...real, settle: (...call) => act(ports.faults.shift(), ...call) }
-}
+export const hostileFacilitator = (real: Facilitator, ports: HostilePorts & { rng: Rng }): Facilitator => ({
+  ...real,
+  settle: hostileSettle<Parameters<Facilitator['settle']>[0]>((...call) => real.settle(...call), {
+    ...ports,
+    randomHash: () => toHex(ports.rng.bytes(32)),
+  }),
+})

@@ -1,4 +1,4 @@
-import type { FacilitatorFault } from '../harness/hostile-facilitator.ts'
+import type { FacilitatorFault } from '../../packages/conformance/src/facilitator/index.ts'
 
 /** What goes wrong from now on; steps of the simulation fill it in, ports ask it. */
 export type FaultPlan = {

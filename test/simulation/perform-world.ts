@@ -1,12 +1,15 @@
+import { facilitatorFaults } from '../../packages/conformance/src/facilitator/index.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
 import { requestRefund } from '../../packages/till/src/index.ts'
 import { approvePayout } from '../../packages/till/src/payouts/index.ts'
 import { scanTransfers } from '../harness/chain-transfers.ts'
-import { facilitatorFaults } from '../harness/hostile-facilitator.ts'
 import type { Scene } from './buyers.ts'
 import { viewFaults } from './fault-plan.ts'
 import type { Step, StepKind } from './steps.ts'
 import { buyerCount, finalityLagBlocks, viewsPerChain } from './world.ts'
+
+/** Delays have their own steps. */
+const simulatedFaults = facilitatorFaults.filter((fault) => fault !== 'is_slow')
 
 /** False: it was tried in vain. Undefined: there was nothing to try it on. */
 export type Perform = (scene: Scene, step: Step) => Promise<unknown>
@@ -64,7 +67,7 @@ export const performWorld = {
   },
   straighten_views: async ({ world }) => world.plan.views.clear(),
   bend_facilitator: async ({ world }, step) => {
-    const fault = facilitatorFaults[step.a % facilitatorFaults.length]
+    const fault = simulatedFaults[step.a % simulatedFaults.length]
     if (fault) world.plan.facilitator.push(fault)
   },
   skew_clock: async ({ world }, step) => {

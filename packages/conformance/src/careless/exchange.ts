@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http'
+import type { FacilitatorFault } from '../facilitator/faults.ts'
+import { decodePayment, type PaymentDocument } from '../seller/sign-payment.ts'
+
+/** A request as a hole sees it. */
+export type Asked = {
+  method: string
+  target: string
+  headers: Record<string, string>
+  body: string
+  /** Tells connections apart. */
+  connection: string
+  payment: PaymentDocument | undefined
+  /** What the correct seller takes. */
+  asset: string
+  lastFault(): Promise<FacilitatorFault | null>
+  correct: Sell
+}
+
+export type Given = { status: number; headers: Record<string, string>; body: string }
+export type Sell = (asked: Asked) => Promise<Given>
+
+export const goods: Given = {
+  status: 200,
+  headers: { 'content-type': 'application/json', 'cache-control': 'private, no-store' },
+  body: JSON.stringify({ echo: 'goods that nobody paid for' }),
+}
+
+/** Undefined for what is not a payment. */
+export function paymentIn(header: string | undefined): PaymentDocument | undefined {
+  if (header === undefined) return undefined
+  try {
+    const document = decodePayment(header)
+    return typeof document.payload?.authorization === 'object' ? document : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export async function readAsked(
+  request: IncomingMessage,
+  known: Pick<Asked, 'asset' | 'lastFault' | 'correct'>,
+): Promise<Asked> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  )
+  return {
+    ...known,
+    ...{ method: request.method ?? 'GET', target: request.url ?? '/', headers },
+    body: Buffer.concat(chunks).toString('utf8'),
+    connection: `${request.socket.remotePort}`,
+    payment: paymentIn(headers['payment-signature']),
+  }
+}
+
+/** The terms of a 402, changed. */
+export function withTerms(given: Given, change: (terms: string) => string): Given {
+  const header = given.headers['payment-required']
+  if (header === undefined) return given
+  const terms = change(Buffer.from(header, 'base64').toString('utf8'))
+  return { ...given, headers: { ...given.headers, 'payment-required': Buffer.from(terms).toString('base64') } }
+}

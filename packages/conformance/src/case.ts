@@ -1,0 +1,65 @@
+import type { Seller } from './seller/seller.ts'
+
+/**
+ * L1 protocol, L2 one payment one serve, L3 only what was quoted, L4 money and failure, L5 evidence.
+ */
+export const levels = ['L1', 'L2', 'L3', 'L4', 'L5'] as const
+export type Level = (typeof levels)[number]
+
+export const levelTitles: Record<Level, string> = {
+  L1: 'Protocol',
+  L2: 'One payment, one serve',
+  L3: 'Only what was quoted',
+  L4: 'Money and failure',
+  L5: 'Evidence',
+}
+
+/** `not_judged` says nothing about the seller: something the case needs is missing. */
+export type Verdict = 'passed' | 'failed' | 'unclear' | 'not_judged'
+export type Finding = { verdict: Verdict; seen: string }
+
+/** What a case needs beside the address of the seller. */
+export type Need =
+  /** A wallet that can pay, and permission to spend from it. */
+  | 'payment'
+  /** The chain, to see what moved. */
+  | 'chain'
+  /** The seller settles through the facilitator of this suite. */
+  | 'facilitator'
+  /** The seller is on this machine: the case floods it or breaks connections in numbers. */
+  | 'loopback'
+  /** The command that starts the seller again. */
+  | 'restart'
+
+export type Case = {
+  id: string
+  level: Level
+  /** What is tried. */
+  title: string
+  /** What a seller loses that fails. */
+  why: string
+  /** What to change in the seller. */
+  fix: string
+  needs: readonly Need[]
+  run(seller: Seller): Promise<Finding>
+}
+
+export const passed = (seen: string): Finding => ({ verdict: 'passed', seen })
+export const failed = (seen: string): Finding => ({ verdict: 'failed', seen })
+export const unclear = (seen: string): Finding => ({ verdict: 'unclear', seen })
+export const notJudged = (seen: string): Finding => ({ verdict: 'not_judged', seen })
+
+export const isServed = (status: number): boolean => status >= 200 && status < 300
+
+export const listOf = (statuses: readonly number[]): string =>
+  [...new Set(statuses)].map((status) => (status === 0 ? 'no answer' : String(status))).join(', ')
+
+/** The usual judgement of what must not be served: a 5xx is no service, but no refusal either. */
+export function judgeRefused(statuses: readonly number[], chargedMicro: bigint | undefined): Finding {
+  const list = listOf(statuses)
+  if (statuses.some(isServed)) return failed(`served (${list})`)
+  if (chargedMicro !== undefined && chargedMicro > 0n)
+    return failed(`refused with ${list}, and ${chargedMicro} units were taken`)
+  if (statuses.every((status) => status >= 500 || status === 0)) return unclear(`failed instead of refusing (${list})`)
+  return passed(`refused with ${list}`)
+}

@@ -1,0 +1,210 @@
+import { connect } from 'node:net'
+import type { Hex } from 'viem'
+import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
+import type { Seller } from '../seller/seller.ts'
+import { decodePayment } from '../seller/sign-payment.ts'
+
+const level = 'L2' as const
+const why = 'One payment is shared by everybody who sees it: the authorization is public once it is on chain.'
+const claimFix =
+  'Write a unique claim for network, payer and nonce to a database before any work, and look it up before every serve.'
+
+const copiesMax = 30
+
+const timesCharged = (charged: bigint | undefined, price: bigint): string =>
+  charged === undefined ? 'charge not seen' : `charged ${Number(charged) / Number(price)} times`
+
+function judgeCopies(seller: Seller, statuses: readonly number[], charged: bigint | undefined): Finding {
+  const count = statuses.filter(isServed).length
+  const seen = `served ${count} of ${statuses.length}, ${timesCharged(charged, seller.price)}`
+  if (count > 1 || (charged !== undefined && charged > seller.price)) return failed(seen)
+  if (count === 0 && charged === seller.price) return failed(`${seen}: charged, and nobody was served`)
+  return count === 0 ? unclear(`${seen} (${listOf(statuses)})`) : passed(seen)
+}
+
+const atOnce: Case = {
+  ...{ id: 'copies-at-once', level, why, fix: claimFix, needs: ['payment'] },
+  title: `One payment, ${copiesMax} copies at once`,
+  run: async (seller) => {
+    const payment = await seller.pay()
+    let statuses: number[] = []
+    const charged = await seller.charged(async () => {
+      const answers = await Promise.all(Array.from({ length: copiesMax }, () => seller.buy(payment)))
+      statuses = answers.map(({ status }) => status)
+    })
+    return judgeCopies(seller, statuses, charged)
+  },
+}
+
+/** Buys, then sends what `others` makes of the payment: none of it may be served. */
+const afterPurchase = (
+  about: Pick<Case, 'id' | 'title'> & Partial<Pick<Case, 'fix' | 'why'>>,
+  others: (seller: Seller, payment: string) => Promise<number[]>,
+): Case => ({
+  ...{ level, why, fix: claimFix, needs: ['payment'] as const },
+  ...about,
+  run: async (seller) => {
+    const payment = await seller.pay()
+    const first = await seller.buy(payment)
+    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    let statuses: number[] = []
+    const charged = await seller.charged(async () => {
+      statuses = await others(seller, payment)
+    })
+    if (statuses.some(isServed)) return failed(`served again (${listOf(statuses)})`)
+    if (charged !== undefined && charged > 0n) return failed(`refused with ${listOf(statuses)}, and charged again`)
+    return passed(`refused with ${listOf(statuses)}`)
+  },
+})
+
+const inOrder = afterPurchase(
+  { id: 'copies-in-order', title: 'A settled payment sent again' },
+  async (seller, payment) => {
+    const statuses: number[] = []
+    for (let copy = 0; copy < 3; copy += 1) statuses.push((await seller.buy(payment)).status)
+    return statuses
+  },
+)
+
+const otherMethods = afterPurchase(
+  { id: 'copies-other-methods', title: 'A settled payment sent with other methods and representations' },
+  async (seller, payment) => [
+    (await seller.buy(payment, { method: 'HEAD', body: undefined })).status,
+    (await seller.buy(payment, { method: seller.method === 'GET' ? 'POST' : 'PUT' })).status,
+    (await seller.buy(payment, { headers: { accept: 'text/plain, */*' } })).status,
+  ],
+)
+
+const otherHosts = afterPurchase(
+  { id: 'copies-other-hosts', title: 'A settled payment sent to other names of the host' },
+  async (seller, payment) => [
+    (await seller.buy(payment, { headers: { host: `${seller.url.hostname}.` } })).status,
+    (await seller.buy(payment, { headers: { host: seller.url.host.toUpperCase() } })).status,
+    (await seller.buy(payment, { headers: { 'x-forwarded-host': 'other.invalid' } })).status,
+  ],
+)
+
+const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+/** The other signature of the same message: (r, n - s) with the parity turned. */
+export function mirrored(signature: Hex): Hex {
+  const s = BigInt(`0x${signature.slice(66, 130)}`)
+  const v = Number.parseInt(signature.slice(130, 132), 16)
+  return `0x${signature.slice(2, 66)}${(order - s).toString(16).padStart(64, '0')}${(v === 27 ? 28 : 27).toString(16)}`
+}
+
+/** The same payment in other letters. */
+export function encodings(payment: string): string[] {
+  const document = decodePayment(payment)
+  const { signature, authorization } = document.payload
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
+  const upper = (hex: string) => `0x${hex.slice(2).toUpperCase()}`
+  return [
+    Buffer.from(JSON.stringify(document, null, 2)).toString('base64'),
+    Buffer.from(JSON.stringify(document)).toString('base64url'),
+    ` ${payment}`,
+    encode({
+      ...document,
+      payload: { ...document.payload, authorization: { ...authorization, nonce: upper(authorization.nonce) } },
+    }),
+    encode({
+      ...document,
+      payload: { signature, authorization: { ...authorization, from: authorization.from?.toLowerCase() } },
+    }),
+    encode({ ...document, payload: { authorization, signature: mirrored(signature) } }),
+    encode({ ...document, extensions: { other: Math.random() } }),
+  ]
+}
+
+const otherEncodings = afterPurchase(
+  {
+    id: 'copies-other-encodings',
+    title: 'A settled payment in other letters: spacing, case, base64url, mirrored signature',
+    fix: 'Key the claim by the decoded nonce and payer, never by the text of the header or the signature.',
+  },
+  async (seller, payment) => {
+    const statuses: number[] = []
+    for (const other of encodings(payment)) statuses.push((await seller.buy(other)).status)
+    return statuses
+  },
+)
+
+const encodingsAtOnce: Case = {
+  ...{ id: 'encodings-at-once', level, why, needs: ['payment'] },
+  fix: 'Key the claim by the decoded nonce and payer, never by the text of the header or the signature.',
+  title: 'One payment in several encodings at once',
+  run: async (seller) => {
+    const payment = await seller.pay()
+    let statuses: number[] = []
+    const charged = await seller.charged(async () => {
+      const answers = await Promise.all([payment, ...encodings(payment)].map((one) => seller.buy(one)))
+      statuses = answers.map(({ status }) => status)
+    })
+    return judgeCopies(seller, statuses, charged)
+  },
+}
+
+const pipelinedCopies = 8
+
+/** Several requests in one write on one connection. */
+function pipeline(seller: Seller, payment: string): Promise<number[]> {
+  const { url, method, body } = seller
+  const lines = [
+    `${method} ${url.pathname}${url.search} HTTP/1.1`,
+    `Host: ${url.host}`,
+    `PAYMENT-SIGNATURE: ${payment}`,
+    ...(body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
+  ]
+  const request = `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`
+  return new Promise((resolve) => {
+    const socket = connect(Number(url.port || 80), url.hostname)
+    let text = ''
+    const done = () => {
+      socket.destroy()
+      resolve([...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)))
+    }
+    socket.setTimeout(20_000, done)
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+      if ([...text.matchAll(/HTTP\/1\.1 \d{3} /g)].length === pipelinedCopies) setTimeout(done, 200)
+    })
+    socket.on('error', done)
+    socket.on('end', done)
+    socket.write(request.repeat(pipelinedCopies))
+  })
+}
+
+const pipelined: Case = {
+  ...{ id: 'copies-on-one-connection', level, why, fix: claimFix, needs: ['payment', 'loopback'] },
+  title: `One payment, ${pipelinedCopies} copies on one connection`,
+  run: async (seller) => {
+    if (seller.url.protocol !== 'http:') return notJudged('needs plain HTTP')
+    const payment = await seller.pay()
+    let statuses: number[] = []
+    const charged = await seller.charged(async () => {
+      statuses = await pipeline(seller, payment)
+    })
+    return judgeCopies(seller, statuses, charged)
+  },
+}
+
+const leak: Case = {
+  ...{ id: 'leak', level, needs: ['payment'] },
+  title: 'The paid answer in what an unpaid caller gets afterwards',
+  why: 'A cache in front of the price gives the goods to everybody after the first buyer.',
+  fix: 'Send Cache-Control: private, no-store with paid answers, and keep them out of shared caches of your own.',
+  run: async (seller) => {
+    const answer = await seller.buy(await seller.pay())
+    if (!isServed(answer.status)) return unclear(`an honest purchase was answered with ${answer.status}`)
+    const control = String(answer.headers['cache-control'] ?? '')
+    const after = await seller.send()
+    if (isServed(after.status)) return failed('served to a caller who paid nothing')
+    if (answer.body.length > 20 && after.body.includes(answer.body)) return failed('the 402 contains the paid answer')
+    if (!/private|no-store/.test(control)) return failed(`the paid answer says Cache-Control: ${control || 'nothing'}`)
+    return passed(`unpaid callers get ${after.status}`)
+  },
+}
+
+export const onceCases: readonly Case[] = [
+  ...[atOnce, inOrder, pipelined, otherMethods, otherHosts, otherEncodings, encodingsAtOnce, leak],
+]

@@ -1,0 +1,125 @@
+import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
+import {
+  type Address,
+  createWalletClient,
+  defineChain,
+  type Hex,
+  http,
+  type LocalAccount,
+  parseAbi,
+  publicActions,
+} from 'viem'
+import type { Settlement } from './control.ts'
+import type { Settled } from './faults.ts'
+
+const token = parseAbi([
+  'function balanceOf(address owner) view returns (uint256)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+])
+
+/** Body of /verify and /settle. */
+export type FacilitatorRequest = {
+  paymentPayload: {
+    payload: {
+      signature: Hex
+      authorization: Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore', string> & { nonce: Hex }
+    }
+  }
+  paymentRequirements: {
+    scheme: string
+    network: string
+    asset: Address
+    amount: string
+    payTo: Address
+    extra?: { name?: string; version?: string }
+  }
+}
+
+/** An honest facilitator for `exact` by EIP-3009 on one chain. */
+export function settleOnChain(input: { rpc: string; network: string; account: LocalAccount }) {
+  const chain = defineChain({
+    id: Number(input.network.slice('eip155:'.length)),
+    name: input.network,
+    nativeCurrency: { name: 'gas', symbol: 'GAS', decimals: 18 },
+    rpcUrls: { default: { http: [input.rpc] } },
+  })
+  const { account } = input
+  const wallet = createWalletClient({ account, chain, transport: http(input.rpc), cacheTime: 0 }).extend(publicActions)
+  const settlements: Settlement[] = []
+  /** One transaction after the other: they share the nonce of the wallet. */
+  let queue: Promise<unknown> = Promise.resolve()
+
+  /** Undefined when the payment is what its requirements ask for and could settle now. */
+  const fault = async ({ paymentPayload, paymentRequirements }: FacilitatorRequest): Promise<string | undefined> => {
+    const { signature, authorization } = paymentPayload.payload
+    const { asset, amount, payTo, scheme, network, extra } = paymentRequirements
+    if (scheme !== 'exact') return 'unsupported_scheme'
+    if (network !== input.network) return 'invalid_network'
+    if (authorization.to.toLowerCase() !== payTo.toLowerCase()) return 'invalid_exact_evm_recipient_mismatch'
+    if (BigInt(authorization.value) !== BigInt(amount)) return 'invalid_exact_evm_authorization_value'
+    const now = Math.floor(Date.now() / 1000)
+    if (Number(authorization.validBefore) < now + 6) return 'invalid_exact_evm_payload_authorization_valid_before'
+    if (Number(authorization.validAfter) > now) return 'invalid_exact_evm_payload_authorization_valid_after'
+    const signed = await wallet
+      .verifyTypedData({
+        address: authorization.from as Address,
+        domain: {
+          ...{ name: extra?.name ?? 'USD Coin', version: extra?.version ?? '2' },
+          ...{ chainId: chain.id, verifyingContract: asset },
+        },
+        types: authorizationTypes,
+        primaryType: 'TransferWithAuthorization',
+        message: messageOf(authorization),
+        signature,
+      })
+      .catch(() => false)
+    if (!signed) return 'invalid_exact_evm_signature'
+    const owner = authorization.from as Address
+    const read = { address: asset, abi: token }
+    if (await wallet.readContract({ ...read, functionName: 'authorizationState', args: [owner, authorization.nonce] }))
+      return 'invalid_exact_evm_nonce_already_used'
+    const balance = await wallet.readContract({ ...read, functionName: 'balanceOf', args: [owner] })
+    return balance < BigInt(amount) ? 'insufficient_funds' : undefined
+  }
+
+  const carry = async ({ paymentPayload, paymentRequirements }: FacilitatorRequest): Promise<Settled> => {
+    const { signature, authorization } = paymentPayload.payload
+    const { from, to, value, validAfter, validBefore, nonce } = messageOf(authorization)
+    const hash = await wallet
+      .writeContract({
+        address: paymentRequirements.asset,
+        abi: token,
+        functionName: 'transferWithAuthorization',
+        args: [from, to, value, validAfter, validBefore, nonce, signature],
+      })
+      .catch(() => undefined)
+    if (hash === undefined)
+      return { status: 'refused', reason: 'invalid_exact_evm_transaction_simulation_failed', payloadLeft: false }
+    const receipt = await wallet.waitForTransactionReceipt({ hash, pollingInterval: 50 })
+    const success = receipt.status === 'success'
+    settlements.push({ payer: from, nonce, value: value.toString(), transaction: hash, success })
+    if (!success) return { status: 'refused', reason: 'invalid_transaction_state', payloadLeft: true }
+    return { status: 'submitted', transaction: hash, feeMicro: 0n }
+  }
+
+  return {
+    address: account.address,
+    settlements: () => settlements,
+    verify: fault,
+    settle: (request: FacilitatorRequest): Promise<Settled> => {
+      const next = queue.then(() => carry(request))
+      queue = next.catch(() => {})
+      return next
+    },
+  }
+}
+
+const messageOf = (authorization: FacilitatorRequest['paymentPayload']['payload']['authorization']) => ({
+  from: authorization.from as Address,
+  to: authorization.to as Address,
+  value: BigInt(authorization.value),
+  validAfter: BigInt(authorization.validAfter),
+  validBefore: BigInt(authorization.validBefore),
+  nonce: authorization.nonce,
+})

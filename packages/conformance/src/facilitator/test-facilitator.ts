@@ -1,0 +1,41 @@
+import type { Address } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { type RunningFacilitator, serveFacilitator } from './serve-facilitator.ts'
+
+export type TestFacilitatorOptions = { port?: number; chainPort?: number; hangMs?: number; slowMs?: number }
+export type TestFacilitator = RunningFacilitator & { rpc: string; network: string; asset: Address }
+
+export class MissingTestChain extends Error {}
+
+const chainId = 8453
+
+/** The facilitator with a test chain of its own, in this process: nothing real is moved. */
+export async function startTestFacilitator(options: TestFacilitatorOptions = {}): Promise<TestFacilitator> {
+  const { demoAccount, startDevnet } = await import('@assay/till/devnet').catch((error: unknown) => {
+    throw new MissingTestChain(
+      'The test chain needs two more packages: npm install --save-dev @assay/till @nomicfoundation/edr',
+      { cause: error },
+    )
+  })
+  const { systemClock } = await import('@assay/till/kernel/clock')
+  const { silentLog } = await import('@assay/till/kernel/log')
+  const chain = await startDevnet({ chainId, port: options.chainPort ?? 0, clock: systemClock, log: silentLog })
+  const rpc = chain.url ?? ''
+  const network = `eip155:${chainId}`
+  const asset = chain.usdc
+  const facilitator = await serveFacilitator({
+    ...options,
+    ...{ rpc, network, asset, account: privateKeyToAccount(demoAccount('settler').privateKey) },
+    fund: (address) => chain.control.fund(address.toLowerCase() as Address),
+    reorg: async (depth) => {
+      await chain.control.reorg(depth, { transactions: 'drop' })
+    },
+  })
+  return {
+    ...{ url: facilitator.url, rpc, network, asset },
+    stop: async () => {
+      await facilitator.stop()
+      await chain.stop()
+    },
+  }
+}

@@ -1,0 +1,8 @@
+export { type Case, type Finding, type Level, levels, levelTitles, type Need, type Verdict } from './case.ts'
+export { catalogue } from './catalogue.ts'
+export { type JudgeInput, judgeCommand, UsageError } from './judge-command.ts'
+export { permissionHint, permissionPath } from './permission.ts'
+export { type ReportFormat, reportFormats } from './report/index.ts'
+export { type CaseResult, judge, newRunNonce, type Report, type RunOptions, UnknownCase } from './run.ts'
+export type { Signature } from './seller/budget.ts'
+export { NotASeller } from './seller/seller.ts'

@@ -1,0 +1,76 @@
+#!/usr/bin/env node
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { levels, levelTitles } from './case.ts'
+import { catalogue } from './catalogue.ts'
+import { startTestFacilitator } from './facilitator/test-facilitator.ts'
+import { judgeCommand, UsageError } from './judge-command.ts'
+import { type ReportFormat, reportFormats } from './report/index.ts'
+import { usage } from './usage.ts'
+
+const text = { type: 'string' } as const
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    ...{ data: text, facilitator: text, rpc: text, 'key-file': text, cap: text, 'real-money': text, start: text },
+    ...{ only: text, level: text, nonce: text, format: text, out: text, port: text, 'chain-port': text },
+    help: { type: 'boolean' },
+  },
+})
+
+async function runFacilitator(): Promise<void> {
+  const facilitator = await startTestFacilitator({
+    port: Number(values.port ?? 4402),
+    ...(values['chain-port'] === undefined ? {} : { chainPort: Number(values['chain-port']) }),
+  })
+  process.stdout.write(
+    `Facilitator  ${facilitator.url}\nChain        ${facilitator.rpc} (${facilitator.network}, test money only)\n` +
+      `Asset        ${facilitator.asset}\n\nPoint the seller at both, then judge it:\n` +
+      `  assay-conformance <url of a paid route> --facilitator ${facilitator.url}\n`,
+  )
+  const stop = () => void facilitator.stop().then(() => process.exit(0))
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+}
+
+function list(): string {
+  return levels
+    .flatMap((level) => [
+      `${level} ${levelTitles[level]}`,
+      ...catalogue.filter((one) => one.level === level).map(({ id, title }) => `  ${id.padEnd(26)} ${title}`),
+    ])
+    .join('\n')
+}
+
+async function main(): Promise<number> {
+  const [command] = positionals
+  if (values.help || command === undefined) {
+    process.stderr.write(usage)
+    return values.help ? 0 : 2
+  }
+  if (command === 'list') {
+    process.stdout.write(`${list()}\n`)
+    return 0
+  }
+  if (command === 'facilitator') {
+    await runFacilitator()
+    return 0
+  }
+  const format = (values.format ?? 'text') as ReportFormat
+  if (!(format in reportFormats)) throw new UsageError(`no such format: ${format}`)
+  const { report, code } = await judgeCommand({
+    ...{ url: command, ...values, keyFile: values['key-file'], realMoney: values['real-money'] },
+    onStatus: (line) => process.stderr.isTTY && process.stderr.write(`\r\u001b[2K${line}`),
+  })
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[2K')
+  const document = reportFormats[format](report)
+  if (values.out === undefined) process.stdout.write(`${document.trimEnd()}\n`)
+  else await writeFile(values.out, document)
+  return code
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  process.stderr.write(`assay-conformance: ${error instanceof Error ? error.message : String(error)}\n`)
+  return 2
+})

@@ -1,0 +1,32 @@
+import { levels, levelTitles } from '../case.ts'
+import type { CaseResult, Report } from '../run.ts'
+import { escapeText } from './xml-text.ts'
+
+/** A suite for each level. What is unclear or not judged is skipped, never passed. */
+export function junitReport({ cases }: Report): string {
+  const suites = levels.flatMap((level) => {
+    const own = cases.filter((one) => one.level === level)
+    if (own.length === 0) return []
+    const failures = own.filter(({ verdict }) => verdict === 'failed').length
+    const skipped = own.filter(({ verdict }) => verdict === 'unclear' || verdict === 'not_judged').length
+    const seconds = own.reduce((sum, { ms }) => sum + ms, 0) / 1000
+    const name = escapeText(`${level} ${levelTitles[level]}`)
+    return [
+      `  <testsuite name="${name}" tests="${own.length}" failures="${failures}" skipped="${skipped}" time="${seconds}">`,
+      ...own.map(caseElement),
+      '  </testsuite>',
+    ]
+  })
+  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites>', ...suites, '</testsuites>', ''].join('\n')
+}
+
+function caseElement({ id, level, title, verdict, seen, fix, ms }: CaseResult): string {
+  const open = `    <testcase classname="x402.${level}" name="${escapeText(`${id}: ${title}`)}" time="${ms / 1000}"`
+  if (verdict === 'passed') return `${open}/>`
+  const message = escapeText(seen)
+  const inner =
+    verdict === 'failed'
+      ? `<failure message="${message}">${escapeText(fix)}</failure>`
+      : `<skipped message="${message}"/>`
+  return `${open}>${inner}</testcase>`
+}

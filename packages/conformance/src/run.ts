@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import type { LocalAccount } from 'viem'
+import { type Case, type Finding, type Level, levels, type Need, notJudged, type Verdict } from './case.ts'
+import { catalogue } from './catalogue.ts'
+import type { FacilitatorControl } from './facilitator/control.ts'
+import { forbidden, readPermission } from './permission.ts'
+import { BudgetExceeded, createBudget, type Signature } from './seller/budget.ts'
+import { type Exchange, openSeller, type Seller } from './seller/seller.ts'
+
+export type RunOptions = {
+  url: string
+  body?: string | undefined
+  /** Pays. A throwaway wallet: everything it signs is in the report. */
+  account: LocalAccount
+  /** Units that may be signed in all. */
+  capMicro: bigint
+  rpc?: string | undefined
+  facilitator?: FacilitatorControl | undefined
+  restart?: (() => Promise<void>) | undefined
+  /** False where the wallet is not to pay: cases that need a payment are not judged. */
+  mayPay: boolean
+  /** Cases by id, or levels. */
+  only?: readonly string[] | undefined
+  /** How long a buyer asks again for what it paid for; default 30,000. */
+  patienceMs?: number
+  /** Of the run, to be served by a host that is not on this machine. */
+  nonce?: string
+  onProgress?(case_: Case, finding: Finding | undefined): void
+}
+
+export type CaseResult = Pick<Case, 'id' | 'level' | 'title' | 'why' | 'fix'> &
+  Finding & { ms: number; exchanges: readonly Exchange[] }
+
+export type Report = {
+  url: string
+  at: string
+  nonce: string
+  price: { amount: string; asset: string; network: string }
+  /** The highest level up to which nothing failed and at least one case of each level was judged. */
+  reached: Level | null
+  counts: Record<Verdict, number>
+  cases: readonly CaseResult[]
+  signatures: readonly Signature[]
+}
+
+export class UnknownCase extends Error {}
+
+export async function judge(options: RunOptions): Promise<Report> {
+  const chosen = choose(options.only)
+  const nonce = options.nonce ?? newRunNonce()
+  const budget = createBudget(options.capMicro)
+  const open = await openSeller({ ...options, budget })
+  const seller = open('quote', [])
+  const permission = await readPermission(seller.url, seller.isLoopback, nonce)
+  const cases: CaseResult[] = []
+  for (const one of chosen) {
+    options.onProgress?.(one, undefined)
+    const exchanges: Exchange[] = []
+    const startedMs = Date.now()
+    const refusal = forbidden(one, permission) ?? missing(one, seller, options.mayPay)
+    const finding = refusal === undefined ? await runCase(one, open(one.id, exchanges)) : notJudged(refusal)
+    options.onProgress?.(one, finding)
+    const { id, level, title, why, fix } = one
+    cases.push({
+      id,
+      level,
+      title,
+      why,
+      fix,
+      ...finding,
+      ms: Date.now() - startedMs,
+      exchanges: exchanges.slice(0, 60),
+    })
+  }
+  const { amount, asset, network } = seller.offer
+  return {
+    ...{ url: options.url, at: new Date().toISOString(), nonce, price: { amount, asset, network } },
+    ...{ reached: reachedLevel(cases), counts: countVerdicts(cases), cases, signatures: budget.signatures() },
+  }
+}
+
+export const newRunNonce = (): string => randomBytes(16).toString('hex')
+
+function choose(only: readonly string[] | undefined): readonly Case[] {
+  if (only === undefined || only.length === 0) return catalogue
+  const unknown = only.filter((name) => !catalogue.some(({ id, level }) => id === name || level === name))
+  if (unknown.length > 0) throw new UnknownCase(`no such case or level: ${unknown.join(', ')}`)
+  return catalogue.filter(({ id, level }) => only.includes(id) || only.includes(level))
+}
+
+const needTexts: Record<Need, string> = {
+  payment: 'needs a wallet that may pay',
+  chain: 'needs --rpc, or the facilitator of this suite',
+  facilitator: 'needs the seller to settle through the facilitator of this suite',
+  loopback: 'only for sellers on this machine',
+  restart: 'needs --start, the command that starts the seller',
+}
+
+function missing({ needs }: Case, seller: Seller, mayPay: boolean): string | undefined {
+  const has: Record<Need, boolean> = {
+    payment: mayPay,
+    chain: seller.chain !== undefined,
+    facilitator: seller.facilitator !== undefined,
+    loopback: seller.isLoopback,
+    restart: seller.restart !== undefined,
+  }
+  const absent = needs.find((need) => !has[need])
+  return absent === undefined ? undefined : needTexts[absent]
+}
+
+/** A case that fails itself says nothing about the seller. */
+async function runCase(one: Case, seller: Seller): Promise<Finding> {
+  try {
+    return await one.run(seller)
+  } catch (error) {
+    if (error instanceof BudgetExceeded) return notJudged(error.message)
+    return { verdict: 'unclear', seen: `the case could not be run: ${String(error).slice(0, 200)}` }
+  }
+}
+
+function countVerdicts(cases: readonly Finding[]): Record<Verdict, number> {
+  const count = (verdict: Verdict) => cases.filter((one) => one.verdict === verdict).length
+  return {
+    ...{ passed: count('passed'), failed: count('failed') },
+    ...{ unclear: count('unclear'), not_judged: count('not_judged') },
+  }
+}
+
+function reachedLevel(cases: readonly Pick<CaseResult, 'level' | 'verdict'>[]): Level | null {
+  let reached: Level | null = null
+  for (const level of levels) {
+    const own = cases.filter((one) => one.level === level)
+    if (own.some(({ verdict }) => verdict === 'failed') || !own.some(({ verdict }) => verdict === 'passed')) break
+    reached = level
+  }
+  return reached
+}

@@ -1,0 +1,105 @@
+import type { Offer } from '@assay/sdk'
+import {
+  type Address,
+  createWalletClient,
+  defineChain,
+  erc20Abi,
+  type Hex,
+  http,
+  type LocalAccount,
+  parseAbi,
+  publicActions,
+} from 'viem'
+import { decodePayment, domainOf } from './sign-payment.ts'
+
+const token = parseAbi([
+  'function transfer(address to, uint256 value) returns (bool)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+])
+
+const cancelTypes = {
+  CancelAuthorization: [
+    { name: 'authorizer', type: 'address' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const
+
+/** What a buyer can do and see on chain without the seller. */
+export type Chain = {
+  balance(address: Address): Promise<bigint>
+  /** Gives test money to another wallet. */
+  transfer(to: Address, value: bigint): Promise<void>
+  /** Carries a payment to the chain; false when the token refuses it. */
+  carry(payment: string): Promise<boolean>
+  /** Cancels the nonce of a payment; false when the token cannot. */
+  cancel(payment: string): Promise<boolean>
+  /** Units moved from one address to the other by a transaction; undefined when it is not on chain. */
+  movedBy(transaction: Hex, from: Address, to: Address): Promise<bigint | undefined>
+}
+
+const parts = (signature: Hex) =>
+  [
+    Number.parseInt(signature.slice(130, 132), 16),
+    `0x${signature.slice(2, 66)}` as Hex,
+    `0x${signature.slice(66, 130)}` as Hex,
+  ] as const
+
+export function openChain(rpc: string, offer: Offer, account: LocalAccount): Chain {
+  const chain = defineChain({
+    id: Number(offer.network.slice('eip155:'.length)),
+    name: offer.network,
+    nativeCurrency: { name: 'gas', symbol: 'GAS', decimals: 18 },
+    rpcUrls: { default: { http: [rpc] } },
+  })
+  const wallet = createWalletClient({ account, chain, transport: http(rpc), cacheTime: 0 }).extend(publicActions)
+  const address = offer.asset as Address
+  const confirmed = async (sent: Promise<Hex>): Promise<boolean> => {
+    const hash = await sent.catch(() => undefined)
+    if (hash === undefined) return false
+    return (await wallet.waitForTransactionReceipt({ hash, pollingInterval: 100 })).status === 'success'
+  }
+  return {
+    balance: (owner) => wallet.readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [owner] }),
+    async transfer(to, value) {
+      const sent = wallet.writeContract({ address, abi: token, functionName: 'transfer', args: [to, value] })
+      if (!(await confirmed(sent))) throw new Error('the paying wallet could not send test money: it needs gas')
+    },
+    carry(payment) {
+      const { signature, authorization } = decodePayment(payment).payload
+      const { from, to, value, validAfter, validBefore, nonce } = authorization
+      const terms = [
+        from as Address,
+        to as Address,
+        BigInt(value ?? 0),
+        BigInt(validAfter ?? 0),
+        BigInt(validBefore ?? 0),
+        nonce,
+      ] as const
+      const args = [...terms, ...parts(signature)] as const
+      return confirmed(wallet.writeContract({ address, abi: token, functionName: 'transferWithAuthorization', args }))
+    },
+    async cancel(payment) {
+      const { nonce } = decodePayment(payment).payload.authorization
+      const signature = await account.signTypedData({
+        domain: domainOf(offer),
+        types: cancelTypes,
+        primaryType: 'CancelAuthorization',
+        message: { authorizer: account.address, nonce },
+      })
+      const args = [account.address, nonce, ...parts(signature)] as const
+      return confirmed(wallet.writeContract({ address, abi: token, functionName: 'cancelAuthorization', args }))
+    },
+    async movedBy(transaction, from, to) {
+      const receipt = await wallet.getTransactionReceipt({ hash: transaction }).catch(() => undefined)
+      if (receipt?.status !== 'success') return undefined
+      const topic = (one: Address) => `0x${one.slice(2).toLowerCase().padStart(64, '0')}`
+      return receipt.logs
+        .filter((log) => log.address.toLowerCase() === address.toLowerCase() && log.topics[0] === transferTopic)
+        .filter((log) => log.topics[1] === topic(from) && log.topics[2] === topic(to))
+        .reduce((sum, log) => sum + BigInt(log.data), 0n)
+    },
+  }
+}
+
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
