@@ -150,12 +150,12 @@ test('what peers saw of a log can be read as outside heads', async () => {
     witnesses: async () => [{ did: 'did:web:x', url, key: given, health: 1 }],
     fetch: fetched,
   })
-  const heads = await peerHeads(peers(key), { origin, keys: () => keys })
+  const heads = await peerHeads(peers(key), { origin, keys: () => keys }, [])
   expect(heads).toEqual([{ source: url, note: expect.stringContaining(`${origin}\n`) }])
   // Not signed by a key of the log, or not by the witness: it says nothing.
   const strange = (await witnessOf(members[2])).key
-  expect(await peerHeads(peers(strange), { origin, keys: () => keys })).toEqual([])
-  expect(await peerHeads(peers(key), { origin, keys: () => [] })).toEqual([])
+  expect(await peerHeads(peers(strange), { origin, keys: () => keys }, [])).toEqual([])
+  expect(await peerHeads(peers(key), { origin, keys: () => [] }, [])).toEqual([])
 })
 
 test('evidence carries the cosignatures of peers, and counts for whoever pins their keys', async () => {

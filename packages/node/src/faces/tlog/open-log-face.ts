@@ -20,7 +20,7 @@ import { type OutsideSource, witnessSources } from '../../tlog/outside-heads.ts'
 import { noPeers, peerHeads } from '../../tlog/peers/index.ts'
 import { pruneHeads } from '../../tlog/prune-heads.ts'
 import type { LogStop } from '../../tlog/reason-not-to-sign.ts'
-import { databaseTime } from '../../tlog/store.ts'
+import { databaseTime, recentPeerKeys } from '../../tlog/store.ts'
 import { monitorPath, openMonitor } from './open-monitor.ts'
 import { openWitnessing } from './open-witnessing.ts'
 import { logRoutes } from './routes.ts'
@@ -54,7 +54,11 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
     const outside = [
       ...witnessSources({ database, log, metrics, tree }, witnesses),
       ...anchorsOf(context, origin),
-      { name: 'mesh peers', seesEveryHead: false, outsideHeads: () => peerHeads(peers, tree) },
+      {
+        name: 'mesh peers',
+        seesEveryHead: false,
+        outsideHeads: async () => peerHeads(peers, tree, await recentPeerKeys(database)),
+      },
       ...(options.outside ?? []),
     ]
     const compare = () => checkOutside({ database, log, metrics, tree, confirmAfter }, outside)
