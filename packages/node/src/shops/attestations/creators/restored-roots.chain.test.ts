@@ -140,7 +140,7 @@ const onChain = async () => {
 const epoch = async () => (await onChain())?.epoch
 
 async function expectSoundBooks({ database }: TestDatabase): Promise<void> {
-  expect(creatorDifferences(await readCreatorBooks(database, caip2), await onChain())).toEqual({})
+  expect(creatorDifferences(await readCreatorBooks(database, caip2), [await onChain()])).toEqual({})
   expect(await balanceDifferences(database)).toEqual([])
   const { sumByUnit } = await trialBalance(database)
   for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
