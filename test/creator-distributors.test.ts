@@ -9,7 +9,7 @@ import type { Address } from '../packages/protocol/src/address.ts'
 import type { Hex } from '../packages/protocol/src/bytes.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
-import { clients, settler } from '../packages/till/src/devnet/test-chain.fixture.ts'
+import { clients } from '../packages/till/src/devnet/test-chain.fixture.ts'
 import { balanceDifferences } from '../packages/till/src/ledger/index.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { oweCreator } from './harness/owe-creator.ts'
@@ -24,6 +24,8 @@ const owner = privateKeyToAccount(generatePrivateKey())
 const ownerAddress = owner.address.toLowerCase() as Address
 const newWallet = () => privateKeyToAccount(generatePrivateKey()).address.toLowerCase() as Address
 const newCustody = generatePrivateKey()
+/** Whoever pays the gas of a claim: not the node's own wallet, whose nonces are its own. */
+const sender = privateKeyToAccount(generatePrivateKey())
 const shops = ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'] as const
 
 let till: TillFixture
@@ -39,6 +41,7 @@ beforeAll(async () => {
   }
   till = await openTill({ ownShops: [...shops], env })
   node = till.node
+  await till.base.control.fund(sender.address.toLowerCase() as Address, { microUsdc: 0n, wei: 10n ** 18n })
   const { claim } = await call('/v1/sources/register', { domain, wallet: owner.address })
   site.files.set('/.well-known/citation-market.json', JSON.stringify(claim.prove.file.content))
   const wallet_signature = await owner.signTypedData(claim.wallet_statement)
@@ -60,7 +63,7 @@ const claimable = (wallet: Address, micro: string) =>
 async function claimAll(wallet: Address): Promise<Address[]> {
   const { claims } = (await chainOf(wallet)) as { claims: { to: Address; data: Hex }[] }
   for (const { to, data } of claims)
-    await clients(till.base).wallet.sendTransaction({ account: settler, to, data, gas: 2_000_000n })
+    await clients(till.base).wallet.sendTransaction({ account: sender, to, data, gas: 2_000_000n })
   return claims.map(({ to }) => to.toLowerCase() as Address)
 }
 
