@@ -93,7 +93,7 @@ async function expectSoundBooks(): Promise<void> {
       claimedMicro: await contract.read<bigint>('claimedTotal'),
       balanceMicro: await contract.balance(contract.contract),
     }
-    return Object.keys(creatorDifferences(books, state)).length === 0
+    return Object.keys(creatorDifferences(books, [state])).length === 0
   })
   expect(await balanceDifferences(till.db.database)).toEqual([])
 }

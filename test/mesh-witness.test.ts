@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { OutboundOutcome } from '../packages/node/src/outbound/index.ts'
 import { peerHeads } from '../packages/node/src/tlog/peers/index.ts'
-import { signNote } from '../packages/node/src/tlog/sign-note.ts'
+import { cosign, signNote } from '../packages/node/src/tlog/sign-note.ts'
 import { addCheckpointBody } from '../packages/node/src/tlog/witness.ts'
 import { checkpointText, parseCheckpoint } from '../packages/protocol/src/log/checkpoint.ts'
 import { noteKey, signatureTypes } from '../packages/protocol/src/log/signed-note.ts'
@@ -150,12 +150,12 @@ test('what peers saw of a log can be read as outside heads', async () => {
     witnesses: async () => [{ did: 'did:web:x', url, key: given, health: 1 }],
     fetch: fetched,
   })
-  const heads = await peerHeads(peers(key), { origin, keys: () => keys })
+  const heads = await peerHeads(peers(key), { origin, keys: () => keys }, [])
   expect(heads).toEqual([{ source: url, note: expect.stringContaining(`${origin}\n`) }])
   // Not signed by a key of the log, or not by the witness: it says nothing.
   const strange = (await witnessOf(members[2])).key
-  expect(await peerHeads(peers(strange), { origin, keys: () => keys })).toEqual([])
-  expect(await peerHeads(peers(key), { origin, keys: () => [] })).toEqual([])
+  expect(await peerHeads(peers(strange), { origin, keys: () => keys }, [])).toEqual([])
+  expect(await peerHeads(peers(key), { origin, keys: () => [] }, [])).toEqual([])
 })
 
 test('evidence carries the cosignatures of peers, and counts for whoever pins their keys', async () => {
@@ -185,6 +185,48 @@ test('evidence carries the cosignatures of peers, and counts for whoever pins th
     const report = await verifyAttestation(file, { witnesses: [key], ...(policy ? { policy } : {}), nowMs: Date.now() })
     expect(report.checks.filter(({ status }) => status === 'failed')).toEqual([])
     expect(report.checks.find(({ name }) => name === 'witnesses')).toMatchObject({ status: 'passed' })
+  }, within)
+})
+
+test('a peer that claims a larger tree, and shows a head that the log never signed, stops nobody', async () => {
+  const [first, second, third] = members
+  const { origin } = await logOf(first)
+  const { rows } = await third.db.database.query<{ name: string; private_d: string }>(
+    'select name, private_d from witness_self',
+  )
+  const liar = privateKeyFromSeed(rows[0]?.private_d ?? '')
+  const text = checkpointText({ origin, size: 9_000_000, root: Buffer.alloc(32, 9) })
+  const key = noteKey(rows[0]?.name ?? '', signatureTypes.cosignature, liar.x)
+  const forged = signNote(text, noteKey(origin, signatureTypes.ed25519, liar.x), liar.privateKey)
+  const note = `${forged}${cosign(text, key, liar.privateKey, Math.floor(Date.now() / 1000))}`
+  await third.db.owner.query('update log_witness_state set size = 9000000, root = $2, note = $3 where origin = $1', [
+    origin,
+    Buffer.alloc(32, 9),
+    note,
+  ])
+  expect(await (await fetch(`${third.node.url}/v1/witness/${hashOf(origin)}/checkpoint`)).text()).toBe(note)
+  expect(
+    await add(third, addCheckpointBody(0, [], await (await fetch(`${first.node.url}/v1/log/checkpoint`)).text())),
+  ).toMatchObject({ status: 409, body: '9000000\n' })
+  const compared = async () => {
+    const { rows } = await first.db.database.query<{ at: Date }>('select checked_at as at from log_tree')
+    return rows[0]?.at.getTime() ?? 0
+  }
+  const size = async () => Number((await (await fetch(`${first.node.url}/v1/log/checkpoint`)).text()).split('\n')[1])
+  const [before, then] = [await size(), await compared()]
+  await expect.poll(compared, within).toBeGreaterThan(then)
+  await first.db.database.query(`select log_append('key', 'key:lie', 'an entry after the lie')`)
+  await expect.poll(size, within).toBeGreaterThan(before)
+  expect(await read(`${first.node.url}/v1/log`)).toMatchObject({ state: 'open' })
+  const body = JSON.stringify({
+    source_url: 'http://glossary.test/short-squeeze',
+    agent_wallet: `0x${'11'.repeat(20)}`,
+  })
+  const headers = { 'content-type': 'application/json' }
+  expect((await fetch(`${first.node.url}/v1/cite/attest`, { method: 'POST', headers, body })).status).toBe(402)
+  await vi.waitFor(async () => {
+    const { logs } = await witnessOf(second)
+    expect(Number(logs.find((log) => log.origin === origin)?.size)).toBeGreaterThan(before)
   }, within)
 })
 

@@ -230,7 +230,7 @@ async function differences({ till, contract }: Scene): Promise<string[]> {
     claimedMicro: await contract.read<bigint>('claimedTotal'),
     balanceMicro: await contract.balance(contract.contract),
   }
-  return Object.entries(creatorDifferences(books, state)).map(([what, micro]) => `${what} by ${micro}`)
+  return Object.entries(creatorDifferences(books, [state])).map(([what, micro]) => `${what} by ${micro}`)
 }
 
 /** A root that the node did not sign stops its payouts at once. */

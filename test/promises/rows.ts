@@ -244,11 +244,13 @@ export const rows: readonly Row[] = [
   {
     name: 'rob',
     promise: 'money that was allotted to creators cannot be taken, not even with the custody key',
-    asked: '300 attempts at a whole node: 0 gained, every creator gets all of it; 200 histories against a model',
+    asked:
+      '300 attempts at a whole node: 0 gained, every creator gets all of it; 200 histories against a model; 200 epochs, each at the same cost',
     commands: [
       proof('rob', 25),
       tests(['packages/node/src/shops/attestations/creators/distributor'], (size) => ({
         DISTRIBUTOR_RUNS: size === 'asked' ? '200' : '12',
+        DISTRIBUTOR_EPOCHS: size === 'asked' ? '200' : '16',
       })),
     ],
   },

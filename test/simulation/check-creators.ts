@@ -37,7 +37,7 @@ export async function creatorsUnsettled(scene: Scene): Promise<string[]> {
     const books = await readCreatorBooks(world.db.owner, `eip155:${chain.chainId}`)
     const head = BigInt(chain.control.head().number)
     const state = await readDistributor(plainly(chain), distributorOn(scene, chain), chain.usdc, head)
-    for (const [what, micro] of Object.entries(creatorDifferences(books, state)))
+    for (const [what, micro] of Object.entries(creatorDifferences(books, [state])))
       found.push(`creators on ${chain.chainId} differ in ${what} by ${micro}`)
   }
   return found

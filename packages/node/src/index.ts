@@ -52,7 +52,7 @@ export type { Config } from './config/load-config.ts'
 export { runNode } from './main.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export { parseConfig } from './shop-list.ts'
-export { isUpheldAgainst } from './shops/attestations/index.ts'
+export { acceptDistributor, isUpheldAgainst, readDistributors } from './shops/attestations/index.ts'
 export {
   createSymbolTable,
   fetchDue,

@@ -79,23 +79,23 @@ export type Operations = {
   }
   /** The leaves of an epoch on chain, and the entries of the log that each of them sums. */
   'creators.epoch': {
-    input: { params: { network: string; epoch: string | number }; query?: { from?: string | number } }
+    input: { params: { network: string; epoch: string | number }; query?: { from?: string | number; distributor?: string } }
     answer: { network: string; distributor: string; epoch: string; root: string; pot_micro: string; state: string; opens_at: string | null; commit_transaction: string | null; leaves: ({ account: string; domain: string | null; wallet: string; micro: string; shares: ({ id: string; micro: string; log_index: string | null })[]; set_off: ({ id: string; micro: string; log_index: string | null })[] })[]; next: number | null }
   }
   /** Ask for what a domain earned for an earlier wallet that was lost. */
   'creators.move': {
     input: { params: { domain: string }; body: { from: string } }
-    answer: { domain: string; from: string; moves: ({ network: string; domain: string | null; from: string; to: string; state: 'asked' | 'pending' | 'moved' | 'refused'; ready_at: string | null; note: string })[] }
+    answer: { domain: string; from: string; moves: ({ network: string; distributor: string; domain: string | null; from: string; to: string; state: 'asked' | 'pending' | 'moved' | 'refused'; ready_at: string | null; note: string })[] }
   }
   /** What a creator has earned, what is on chain for it, and how to claim it without us. */
   'creators.show': {
     input: { params: { wallet: string } }
-    answer: { wallet: string; earned_micro: string; chains: ({ network: string; accrued_micro: string; held_micro: string; committed_micro: string; claimed_micro: string; claimable_micro: string; threshold_micro: string; distributor: string; claims: ({ to: string; data: string; domain: string | null; micro: string })[] })[]; moves: ({ network: string; domain: string | null; from: string; to: string; state: 'asked' | 'pending' | 'moved' | 'refused'; ready_at: string | null; note: string })[]; payouts: { network: string; transaction: string; payee: string; amount_micro: string; claimed_at: string }[]; recent: { id: string; micro: string; state: string }[] }
+    answer: { wallet: string; earned_micro: string; chains: ({ network: string; accrued_micro: string; held_micro: string; committed_micro: string; claimed_micro: string; claimable_micro: string; threshold_micro: string; distributor: string; earlier_distributors: string[]; claims: ({ to: string; data: string; domain: string | null; micro: string })[] })[]; moves: ({ network: string; distributor: string; domain: string | null; from: string; to: string; state: 'asked' | 'pending' | 'moved' | 'refused'; ready_at: string | null; note: string })[]; payouts: { network: string; transaction: string; payee: string; amount_micro: string; claimed_at: string }[]; recent: { id: string; micro: string; state: string }[] }
   }
   /** Set from which amount on a creator is sent what it has on chain. */
   'creators.threshold': {
     input: { params: { wallet: string }; body: { threshold_usd: string } }
-    answer: { wallet: string; earned_micro: string; chains: ({ network: string; accrued_micro: string; held_micro: string; committed_micro: string; claimed_micro: string; claimable_micro: string; threshold_micro: string; distributor: string; claims: ({ to: string; data: string; domain: string | null; micro: string })[] })[]; moves: ({ network: string; domain: string | null; from: string; to: string; state: 'asked' | 'pending' | 'moved' | 'refused'; ready_at: string | null; note: string })[]; payouts: { network: string; transaction: string; payee: string; amount_micro: string; claimed_at: string }[]; recent: { id: string; micro: string; state: string }[] }
+    answer: { wallet: string; earned_micro: string; chains: ({ network: string; accrued_micro: string; held_micro: string; committed_micro: string; claimed_micro: string; claimable_micro: string; threshold_micro: string; distributor: string; earlier_distributors: string[]; claims: ({ to: string; data: string; domain: string | null; micro: string })[] })[]; moves: ({ network: string; distributor: string; domain: string | null; from: string; to: string; state: 'asked' | 'pending' | 'moved' | 'refused'; ready_at: string | null; note: string })[]; payouts: { network: string; transaction: string; payee: string; amount_micro: string; claimed_at: string }[]; recent: { id: string; micro: string; state: string }[] }
   }
   /** What a wallet has paid in and not used, and its refunds. */
   'credit.balance': {

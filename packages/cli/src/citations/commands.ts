@@ -3,6 +3,8 @@ import { payable } from '../buy/payable.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
+import { withOperator } from '../operator/connect.ts'
+import type { AuditOptions } from './run-audit.ts'
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
 
@@ -83,9 +85,8 @@ const addCreator: AddCommand = (program, context) => {
 }
 
 const addCreators: AddCommand = (program, context) => {
-  program
-    .command('creators')
-    .summary('Check payouts to creators against the log')
+  const creators = program.command('creators').summary('Check payouts to creators, and the contracts that pay them')
+  creators
     .command('audit')
     .description(
       'Recompute the root of an epoch from the log entries it pays for, each verified with its proof. Exit code 5 when ' +
@@ -93,15 +94,38 @@ const addCreators: AddCommand = (program, context) => {
     )
     .argument('<epoch>', 'number of the epoch')
     .option('--network <caip2>', 'chain of the distributor', 'eip155:8453')
+    .option('--distributor <contract>', 'an earlier contract; default: the current one')
     .option('--rpc <url>', 'endpoint of that chain')
     .option(...nodeOption)
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay creators audit 12 --rpc https://mainnet.base.org')
-    .action(async (epoch: string, options: { node: string; network: string; rpc?: string; json?: boolean }) => {
+    .action(async (epoch: string, options: AuditOptions & { node: string }) => {
       if (!/^[1-9]\d{0,17}$/.test(epoch)) throw usageError(`not the number of an epoch: ${epoch}`)
       const { runAudit } = await import('./run-audit.ts')
       await runAudit(context, nodeUrl(options.node), BigInt(epoch), options)
     })
+  creators
+    .command('distributors')
+    .description('List the contracts that pay creators: current, earlier, and wanted by the settings of a process')
+    .option(...jsonOption)
+    .action((options: { json?: boolean }) =>
+      withOperator(context.terminal, async (operator) =>
+        (await import('./run-distributors.ts')).listDistributors(context, operator, options),
+      ),
+    )
+  creators
+    .command('accept-distributor')
+    .description('Send new roots to the contract that follows from changed settings; earlier ones go on paying')
+    .argument('<contract>', 'address, as `assay creators distributors` shows it')
+    .option('--network <caip2>', 'its chain', 'eip155:8453')
+    .requiredOption('--reason <text>', 'reason, kept in the audit log')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExample:\n  assay creators accept-distributor 0x… --reason "the custody key was stolen"')
+    .action((contract: string, options: { network: string; reason: string; json?: boolean }) =>
+      withOperator(context.terminal, async (operator) =>
+        (await import('./run-distributors.ts')).acceptDistributor(context, operator, contract, options),
+      ),
+    )
 }
 
 const addRoyalty: AddCommand = (program, context) => {

@@ -18,21 +18,24 @@ const chainAt = (url: string): ReadChainRoot => {
   }
 }
 
+export type AuditOptions = { network: string; distributor?: string; rpc?: string; json?: boolean }
+
 export async function runAudit(
   { terminal, endWith }: CommandContext,
   node: string,
   epoch: bigint,
-  options: { network: string; rpc?: string; json?: boolean },
+  options: AuditOptions,
 ): Promise<void> {
-  const { network, rpc } = options
+  const { network, rpc, distributor } = options
   const audit = await auditEpoch(reader(), node, {
     network,
     epoch,
+    ...(distributor === undefined ? {} : { distributor }),
     ...(rpc === undefined ? {} : { chain: chainAt(rpc) }),
   })
   printResult(terminal, options.json, audit, () =>
     [
-      `epoch ${audit.epoch} on ${audit.network}: ${audit.equal ? 'equal' : 'NOT equal'}`,
+      `epoch ${audit.epoch} of ${audit.distributor} on ${audit.network}: ${audit.equal ? 'equal' : 'NOT equal'}`,
       `root       ${audit.recomputed}, from ${audit.leaves} leaves and ${audit.entries} entries of the log`,
       `pot        ${formatUsd(BigInt(audit.pot_micro))} USD, claimable from ${audit.opens_at ?? 'its commit on'}`,
       audit.chain_root === null ? 'contract   not asked (--rpc)' : `contract   ${audit.chain_root}`,

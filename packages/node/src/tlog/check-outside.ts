@@ -58,7 +58,7 @@ export async function checkOutside(deps: CheckDeps, sources: readonly OutsideSou
   const verdict = await database.transaction(async (tx) => {
     const reports = answers.flatMap(({ reports }) => reports ?? [])
     await keepReports(deps, tx, sources, reports)
-    return conclude(deps, tx, enough(sources, reached) ? now : undefined)
+    return conclude(deps, tx, enough(sources, reached, unchecked) ? now : undefined)
   })
   if (verdict.isNew) {
     deps.metrics.count('alarms', { alarm: 'log_forked' })
@@ -76,10 +76,13 @@ export async function checkOutside(deps: CheckDeps, sources: readonly OutsideSou
 /** Databases this process has compared once: a start asks everyone, whatever is known from before. */
 const asked = new WeakSet<Database>()
 
-/** After a restore: one of those that see every head, where there are such; an old anchor alone proves little. */
-function enough(sources: readonly OutsideSource[], reached: readonly OutsideSource[]): boolean {
+/**
+ * One of those that see every head, where there are such. After a restore nobody else will do: heads were signed since the
+ * last anchor, or since a peer was asked, and signing others of these sizes is for ever.
+ */
+function enough(sources: readonly OutsideSource[], reached: readonly OutsideSource[], afterRestore: boolean): boolean {
   const needed = sources.filter(({ seesEveryHead }) => seesEveryHead)
-  return (needed.length > 0 ? needed : sources).some((source) => reached.includes(source))
+  return (needed.length > 0 || afterRestore ? needed : sources).some((source) => reached.includes(source))
 }
 
 async function keepReports(

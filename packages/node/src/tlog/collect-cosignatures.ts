@@ -118,6 +118,8 @@ async function keep(
     const signature = parseSignatureLine(line)
     const seconds = signature && (await cosignedAt(text, signature, witness.key))
     if (!signature || seconds === undefined) continue
+    // A peer that dates its word back would make a head of a lost key look as if it had been seen before the loss.
+    if (witness.peer && !(await isNow(database, seconds))) return refused('gave a signature of another time')
     await database.query(
       `insert into log_cosignature (size, witness, line, cosigned_at, vkey, peer) values ($1, $2, $3, $4, $5, $6)
        on conflict do nothing`,
@@ -133,4 +135,15 @@ async function keep(
     return { outcome: 'signed', size: newest.size }
   }
   return refused('gave a signature that is not its own')
+}
+
+const driftSecondsMax = 300
+
+/** By the clock of the database, which says when a key was lost. */
+async function isNow(database: Database, seconds: number): Promise<boolean> {
+  const { rows } = await database.query<{ now: boolean }>(
+    'select abs(extract(epoch from clock_timestamp()) - $1::double precision) <= $2 as now',
+    [seconds, driftSecondsMax],
+  )
+  return rows[0]?.now === true
 }

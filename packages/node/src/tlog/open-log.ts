@@ -60,7 +60,10 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
   const { hashesOf, add: keepTiles, forget: forgetTiles } = createTileCache(database)
   const recent = recentBatches()
   const withCosignatures = async (checkpoint: StoredCheckpoint) =>
-    checkpoint.note + (await cosignaturesOf(database, checkpoint.size)).map(({ line }) => line).join('')
+    checkpoint.note +
+    shownCosignatures(await cosignaturesOf(database, checkpoint.size))
+      .map(({ line }) => line)
+      .join('')
   return {
     origin,
     integrate: createIntegrator(deps, (batch) => {
@@ -160,7 +163,7 @@ const keyOf = (origin: string, x: string) => noteKey(origin, signatureTypes.ed25
 const bears = (note: string, { name, keyId }: NoteKey) =>
   parseNote(note)?.signatures.some((one) => one.name === name && one.keyId === keyId) ?? false
 
-/** No more than a verifier reads, those of configured witnesses first. */
+/** No more than a verifier reads, those of configured witnesses first: anybody can be a hundred peers. */
 const shownCosignatures = (all: readonly Cosignature[]) =>
   [...all].sort((a, b) => Number(a.peer) - Number(b.peer)).slice(0, witnessKeysMax)
 

@@ -10,7 +10,7 @@ const newestKept = 64
 /**
  * Forgets old tree heads and their cosignatures. One head for each stretch of leaves stays, the last in it, so that every
  * entry keeps a proof that does not change any more; so do the newest heads, those on chain, and the last one each
- * witness signed.
+ * configured witness signed. Peers come and go, and would otherwise leave one each.
  */
 export async function pruneHeads(database: Database, nowMs: number): Promise<number> {
   return database.transaction(async (tx) => {
@@ -19,10 +19,11 @@ export async function pruneHeads(database: Database, nowMs: number): Promise<num
       `select c.size from log_checkpoint c
        where c.signed_at < $1
          and c.size < (select min(size) from (select size from log_checkpoint order by size desc limit $3) n)
-         and exists (select from log_checkpoint l where l.size > c.size and (l.size - 1) / $2 = (c.size - 1) / $2
+         and exists (select from log_checkpoint l where l.size > c.size and l.size <= ((c.size - 1) / $2 + 1) * $2
            and l.signed_at < $1)
          and not exists (select from log_anchor a where a.size = c.size)
-         and c.size not in (select max(size) from log_cosignature group by witness)
+         and not exists (select from log_cosignature s where s.size = c.size and not s.peer
+           and not exists (select from log_cosignature m where m.witness = s.witness and m.size > s.size))
        order by c.size limit 100000`,
       [new Date(nowMs - headDaysKept * 86_400_000), leavesPerHead, newestKept],
     )

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Checkpoint, parseCheckpoint } from '@assay/protocol/log/checkpoint'
 import { parseNoteKey } from '@assay/protocol/log/signed-note'
 import { verifyConsistency } from '@assay/protocol/log/verify-proof'
@@ -7,12 +10,13 @@ import { silentMetrics } from '@assay/till/kernel/metrics'
 import { noteAgain, noteRestore } from '@assay/till/store/restore'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openHeadFile } from './head-file-adapter.ts'
 import { planRepair } from './repair/plan-repair.ts'
 import { resumeLog } from './repair/resume.ts'
 import { rewriteLog } from './repair/rewrite-log.ts'
 import { readLogKeys } from './repair/trusted-head.ts'
-import { copyOf, type LogHouse, openLogHouse, origin } from './restored-log.fixture.ts'
-import { databaseTime, readEntries, readTree, rootAt } from './store.ts'
+import { copyOf, createOutsideWitness, type LogHouse, openLogHouse, origin } from './restored-log.fixture.ts'
+import { databaseTime, newestCheckpoint, readEntries, readTree, rootAt } from './store.ts'
 
 const opened: TestDatabase[] = []
 let house: LogHouse
@@ -246,6 +250,49 @@ test('after a noticed restore nothing is signed until a witness answered, or the
   expect(await own.size()).toBe(3)
   const { rows } = await own.db.database.query(`select actor, details from audit_log where action = 'log.resume'`)
   expect(rows).toEqual([{ actor: 'test', details: { reason: 'restored' } }])
+})
+
+test('after a noticed restore what went back with the database, or sees a head now and then, is no answer', async () => {
+  const inside = { ...createOutsideWitness('inside.example/w', () => own.tree.keys()), inside: true }
+  const seldom = { name: 'anchor', seesEveryHead: false, outsideHeads: async () => [] }
+  const own: LogHouse = await open(openTestDatabase(), { witnesses: [inside], more: [seldom] })
+  await own.append('one')
+  await own.compare()
+  await noteRestored(own)
+  await own.compare()
+  await own.append('two')
+  expect([await own.size(), (await readTree(own.db.database)).restoredAt]).toEqual([1, expect.any(Date)])
+  expect(await resumeLog(own.db.database, by)).toEqual({ resumed: true })
+  await own.tree.integrate()
+  expect(await own.size()).toBe(2)
+})
+
+test('a database that was restored alone is stopped by the head in the data folder', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'assay-head-'))
+  try {
+    const headFile = openHeadFile(folder)
+    const first: LogHouse = await open(openTestDatabase(), { witnesses: [], more: [headFile] })
+    await first.append('one')
+    const backup = await first.db.copy()
+    await first.append('two', 'three')
+    await headFile.keep((await newestCheckpoint(first.db.database))?.note ?? '')
+    await headFile.keep('no head')
+    expect((await first.compare()).forkReason).toBeNull()
+    const restored = await open(Promise.resolve(backup), {
+      keyring: first.keyring,
+      witnesses: [],
+      more: [openHeadFile(folder)],
+    })
+    expect((await restored.compare()).forkReason).toContain('data folder holds a signed head of size 3')
+    await restored.append('another two')
+    expect(await restored.size()).toBe(1)
+    // Of another log, it says nothing.
+    const other = await open(openTestDatabase(), { witnesses: [], more: [openHeadFile(folder)] })
+    await other.append('one')
+    expect([(await other.compare()).forkReason, await other.size()]).toEqual([null, 1])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 })
 
 test('a head that a stranger signed under our name stops nothing; one that we signed does', async () => {

@@ -196,11 +196,11 @@ export async function cosignaturesOf(sql: Sql, size: number): Promise<Cosignatur
   return rows
 }
 
-/** Keys of the peers that cosigned lately. */
+/** Keys of the peers that cosigned lately, those first that did so most often. */
 export async function recentPeerKeys(sql: Sql): Promise<string[]> {
   const { rows } = await sql.query<{ vkey: string }>(
-    `select distinct vkey from (select vkey, peer from log_cosignature order by size desc limit 200) s
-     where peer and vkey is not null order by vkey`,
+    `select vkey from (select vkey from log_cosignature where peer order by size desc limit 200) s
+     where vkey is not null group by vkey order by count(*) desc, vkey`,
   )
   return rows.map(({ vkey }) => vkey)
 }

@@ -1,8 +1,15 @@
 import { type NoteKey, parseNoteKey } from '@assay/protocol/log/signed-note'
 import type { WitnessPeer } from './collect-cosignatures.ts'
+import { readLimited } from './read-limited.ts'
 import { originHash } from './witness-store.ts'
 
-const answerBytesMax = 10_000
+const answerBytesMax = 20_000
+
+async function textOf(response: Response): Promise<string> {
+  const bytes = await readLimited(response, answerBytesMax)
+  if (!bytes) throw new Error('the answer is too large')
+  return bytes.toString('utf8')
+}
 
 /** A witness at an address that the operator configured. */
 export function httpWitness(url: string, key: NoteKey): WitnessPeer {
@@ -14,7 +21,7 @@ export function httpWitness(url: string, key: NoteKey): WitnessPeer {
         redirect: 'error',
         signal: AbortSignal.timeout(5_000),
       })
-      return response.status === 200 ? (await response.text()).slice(0, answerBytesMax) : undefined
+      return response.status === 200 ? textOf(response) : undefined
     },
     addCheckpoint: async (body) => {
       const response = await fetch(at('add-checkpoint'), {
@@ -24,8 +31,8 @@ export function httpWitness(url: string, key: NoteKey): WitnessPeer {
         redirect: 'error',
         signal: AbortSignal.timeout(5_000),
       })
-      const text = (await response.text()).slice(0, answerBytesMax)
-      return { status: response.status, contentType: response.headers.get('content-type') ?? '', body: text }
+      const contentType = response.headers.get('content-type') ?? ''
+      return { status: response.status, contentType, body: await textOf(response) }
     },
   }
 }

@@ -48,13 +48,28 @@ export type KeyTrust = {
 export async function followKeys(statements: readonly KeyStatement[], trust: KeyTrust): Promise<FollowedKeys> {
   const signed = new Map<KeyStatement, boolean>()
   for (const item of statements) signed.set(item, await isSignedByWallet(item))
+  const byOld = onceEach()
   let revoked = trust.revokedBy === 'anybody' ? revocations(statements) : new Map<string, number>()
   for (;;) {
-    const followed = await followOnce(statements, trust, signed, revoked)
+    const followed = await followOnce(statements, trust, { signed, byOld }, revoked)
     const found = trust.revokedBy === 'anybody' ? revoked : revocations([...followed.accepted])
     // A key found to be taken back may have named others before that was found.
-    if (found.size === revoked.size) return { ...followed, byPredecessor: await signedByOld(followed) }
+    if (found.size === revoked.size) return { ...followed, byPredecessor: await signedByOld(followed, byOld) }
     revoked = found
+  }
+}
+
+type ByOld = (item: KeyStatement, x: string) => Promise<boolean>
+
+/** A statement is asked about in every round, and whoever wrote the list decides how many there are. */
+function onceEach(): ByOld {
+  const known = new Map<KeyStatement, { x: string; signed: Promise<boolean> }>()
+  return (item, x) => {
+    const before = known.get(item)
+    if (before?.x === x) return before.signed
+    const signed = isSignedByPredecessor(item, x)
+    known.set(item, { x, signed })
+    return signed
   }
 }
 
@@ -63,7 +78,7 @@ type Followed = Omit<FollowedKeys, 'byPredecessor'>
 async function followOnce(
   statements: readonly KeyStatement[],
   trust: KeyTrust,
-  signed: ReadonlyMap<KeyStatement, boolean>,
+  { signed, byOld }: { signed: ReadonlyMap<KeyStatement, boolean>; byOld: ByOld },
   revoked: ReadonlyMap<string, number>,
 ): Promise<Followed> {
   const keys = new Map<string, KnownKey>()
@@ -88,7 +103,7 @@ async function followOnce(
     const end = earlier(old.notAfter, old.revokedAt)
     // A key that was taken back cannot name its successor: the thief would be the first to try.
     if (end !== undefined && message.notBefore > end) return false
-    return isSignedByPredecessor(item, old.x)
+    return byOld(item, old.x)
   }
   const accept = (item: KeyStatement) => {
     const { action, keyId, publicKey: x, purpose, notBefore, origin, treeSize, predecessor } = item.message
@@ -118,10 +133,12 @@ async function followOnce(
   return { keys, accepted, byWallet: new Set([...accepted].filter((item) => signed.get(item))) }
 }
 
-async function signedByOld({ keys, accepted }: Followed): Promise<Set<KeyStatement>> {
+async function signedByOld({ keys, accepted }: Followed, byOld: ByOld): Promise<Set<KeyStatement>> {
   const found = new Set<KeyStatement>()
-  for (const item of accepted)
-    if (await isSignedByPredecessor(item, keys.get(item.message.predecessor)?.x)) found.add(item)
+  for (const item of accepted) {
+    const x = keys.get(item.message.predecessor)?.x
+    if (x !== undefined && (await byOld(item, x))) found.add(item)
+  }
   return found
 }
 

@@ -29,6 +29,9 @@ export type EpochAudit = {
   problems: string[]
 }
 
+/** Each distributor counts its epochs from 1; the current one where none is named. */
+type GivenEpoch = { network: string; epoch: bigint; distributor?: string }
+
 /** Reads the root of an epoch from the contract; see `chainRoot`. */
 export type ReadChainRoot = (contract: Address, epoch: bigint) => Promise<{ root: Hex; potMicro: bigint }>
 
@@ -39,7 +42,7 @@ export type ReadChainRoot = (contract: Address, epoch: bigint) => Promise<{ root
 export async function auditEpoch(
   client: AssayClient,
   node: string,
-  given: { network: string; epoch: bigint; chain?: ReadChainRoot },
+  given: GivenEpoch & { chain?: ReadChainRoot },
 ): Promise<EpochAudit> {
   const { page, leaves } = await readEpoch(client, node, given)
   const problems: string[] = []
@@ -79,11 +82,12 @@ export async function auditEpoch(
   }
 }
 
-async function readEpoch(client: AssayClient, node: string, { network, epoch }: { network: string; epoch: bigint }) {
+async function readEpoch(client: AssayClient, node: string, { network, epoch, distributor }: GivenEpoch) {
   const leaves: Leaf[] = []
   const params = { network, epoch: String(epoch) }
   for (let from = 0; ; ) {
-    const page = await ask(client, node, 'creators.epoch', { params, query: { from } })
+    const query = { from, ...(distributor === undefined ? {} : { distributor }) }
+    const page = await ask(client, node, 'creators.epoch', { params, query })
     leaves.push(...(page.leaves as Leaf[]))
     if (page.next === null) return { page, leaves }
     from = page.next

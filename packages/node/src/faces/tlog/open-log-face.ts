@@ -4,6 +4,7 @@ import { declareShop, type OpenShop, type ShopContext, type Unavailable } from '
 import { peerLogs, transparencyLog } from '../../shops/ports.ts'
 import { anchorCheckpoint } from '../../tlog/anchor-checkpoint.ts'
 import { anchoredHeads } from '../../tlog/anchored-heads.ts'
+import { openHeadFile } from '../../tlog/head-file-adapter.ts'
 import {
   checkOutside,
   collectCosignatures,
@@ -20,7 +21,7 @@ import { type OutsideSource, witnessSources } from '../../tlog/outside-heads.ts'
 import { noPeers, peerHeads } from '../../tlog/peers/index.ts'
 import { pruneHeads } from '../../tlog/prune-heads.ts'
 import type { LogStop } from '../../tlog/reason-not-to-sign.ts'
-import { databaseTime } from '../../tlog/store.ts'
+import { databaseTime, newestCheckpoint, recentPeerKeys } from '../../tlog/store.ts'
 import { monitorPath, openMonitor } from './open-monitor.ts'
 import { openWitnessing } from './open-witnessing.ts'
 import { logRoutes } from './routes.ts'
@@ -51,10 +52,16 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
     const tree = openLog({ database, clock, metrics, keyring: logKeyring, origin, confirmAfter })
     const witnesses = await openWitnesses(context, tree, settings)
     const peers = context.ports.find(peerLogs) ?? noPeers
+    const headFile = openHeadFile(context.home)
     const outside = [
       ...witnessSources({ database, log, metrics, tree }, witnesses),
       ...anchorsOf(context, origin),
-      { name: 'mesh peers', seesEveryHead: false, outsideHeads: () => peerHeads(peers, tree) },
+      {
+        name: 'mesh peers',
+        seesEveryHead: false,
+        outsideHeads: async () => peerHeads(peers, tree, await recentPeerKeys(database)),
+      },
+      headFile,
       ...(options.outside ?? []),
     ]
     const compare = () => checkOutside({ database, log, metrics, tree, confirmAfter }, outside)
@@ -99,6 +106,11 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
             // While the node started there was nobody whom a witness could ask about a new key of the log.
             if (stop?.reason === 'unconfirmed') await confirmSoon()
             if (stop) return
+            const newest = await newestCheckpoint(database)
+            if (newest)
+              await headFile
+                .keep(newest.note)
+                .catch((error: unknown) => log.warn({ error: String(error) }, 'the head of the log was not kept'))
             const answers = await collectCosignatures({ database, log, metrics, tree }, witnesses)
             if (answers.some(({ outcome }) => outcome === 'contradicted')) await compare()
           },

@@ -14,7 +14,9 @@ import { shares } from './attest/shares-sql.ts'
 import { createSnapshots } from './attest/snapshots.ts'
 import { pruneSnapshots } from './attest/store-snapshots.ts'
 import { mayBackRoot } from './creators/adopt-root.ts'
+import { distributorFor } from './creators/contracts.ts'
 import type { CreatorDeps } from './creators/deps.ts'
+import { proposeDistributor, readDistributors } from './creators/distributors.ts'
 import { createMoverKey } from './creators/mover-key.ts'
 import { reverseAccruals } from './creators/reverse-accruals.ts'
 import { creatorRoutes } from './creators/routes.ts'
@@ -114,6 +116,14 @@ async function openAttestations(
     network,
     custody: context.payees.custody[network.caip2] as Address,
   }))
+  for (const { network, custody } of networks)
+    await proposeDistributor(database, {
+      network: network.caip2,
+      contract: distributorFor(network, custody, terms).address,
+      treasurer: custody,
+      terms,
+    })
+  const distributors = (await readDistributors(database)).map(({ contract }) => contract)
   return {
     stop: threads.stop,
     routes: [
@@ -128,14 +138,14 @@ async function openAttestations(
         clock,
         sources,
         releaseMs: settings.creators.releaseMs,
-        canMove: mover !== undefined,
+        mover: mover?.address,
       }),
     ],
     reversalHooks: [reverseAccruals],
     beforeReconcile: () => followAllChains(creators),
-    booksOutbound: async (transfer) => mayBackRoot(creators, transfer),
+    booksOutbound: (transfer) => mayBackRoot(creators, transfer),
     jobs: [
-      ...fundingJobs(context, sources, settings, terms),
+      ...fundingJobs(context, sources, settings, distributors),
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
       { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },
       {

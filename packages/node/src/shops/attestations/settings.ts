@@ -23,7 +23,7 @@ export const attestationsVariables = {
     kind: 'text',
     shown: 'demo mover',
     description:
-      "Private key that signs moves of creators' money from lost wallets; it holds nothing and needs no gas. Not a key of `CUSTODY_KEYS` or `SETTLER_KEYS`. Without it only a wallet itself can redirect. Part of the distributor contract: keep it as it was when the first root was made.",
+      "Private key that signs moves of creators' money from lost wallets; it holds nothing and needs no gas. Not a key of `CUSTODY_KEYS` or `SETTLER_KEYS`. Without it only a wallet itself can redirect. Part of the distributor contract: another key means [another contract](citations.md#another-distributor).",
     secret: true,
   },
   MOVER_KEY_FILE: {

@@ -2,7 +2,7 @@ import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
 import { openStatement } from '@assay/protocol/mesh/statement'
 import type { PeerLogs, PeerWitness } from '../../tlog/peers/index.ts'
 import type { MeshDeps } from './deps.ts'
-import { findByAuthority, type PeerRow, shownPeers } from './store.ts'
+import { findByAuthorities, type PeerRow, shownPeers } from './store.ts'
 
 type PeerLog = NonNullable<Awaited<ReturnType<PeerLogs['findLog']>>>
 
@@ -16,11 +16,18 @@ export function createPeerLogs({
   return {
     fetch: fetcher.fetch,
     findLog: async (origin) => {
-      const rows = await findByAuthority(database, authorityOf(origin), clock.nowMs())
+      const rows = await findByAuthorities(database, [authorityOf(origin)], clock.nowMs())
       return rows.map(announcedLog).find((log) => log?.origin === origin)
     },
-    witnesses: async () =>
-      (await shownPeers(database, clock.nowMs(), witnessesReadMax)).flatMap((row) => announcedWitness(row) ?? []),
+    witnesses: async (known) => {
+      const named = known.slice(0, witnessesReadMax).map((key) => authorityOf(key.split('+')[0] ?? ''))
+      const rows = [
+        ...(await findByAuthorities(database, named, clock.nowMs())),
+        ...(await shownPeers(database, clock.nowMs(), witnessesReadMax)),
+      ]
+      const offered = rows.flatMap((row) => announcedWitness(row) ?? [])
+      return [...new Map(offered.map((witness) => [witness.did, witness])).values()]
+    },
   }
 }
 

@@ -90,11 +90,12 @@ export async function shownPeers(sql: Sql, nowMs: number, limit: number): Promis
   return rows.map(peerOf)
 }
 
-/** The shown peers at an authority: one at most for each scheme. */
-export async function findByAuthority(sql: Sql, authority: string, nowMs: number): Promise<PeerRow[]> {
+/** The shown peers at these authorities: one at most for each and scheme. */
+export async function findByAuthorities(sql: Sql, authorities: readonly string[], nowMs: number): Promise<PeerRow[]> {
+  if (authorities.length === 0) return []
   const { rows } = await sql.query<RawPeer>(
     `select ${columns} from mesh_peer where address = any($2) and state in ('alive', 'suspect') and expires_at > ${at(1)}`,
-    [nowMs, ['https', 'http'].map((scheme) => `${scheme}://${authority}`)],
+    [nowMs, authorities.flatMap((authority) => [`https://${authority}`, `http://${authority}`])],
   )
   return rows.map(peerOf)
 }

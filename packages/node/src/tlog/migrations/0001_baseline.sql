@@ -85,6 +85,7 @@ create table log_cosignature (
   primary key (size, witness)
 );
 create index log_cosignature_by_witness on log_cosignature (witness, size);
+create index log_cosignature_of_peers on log_cosignature (size) where peer;
 insert into app_access values ('log_cosignature', 'select, insert, delete');
 
 -- What a witness that runs inside a demo node has seen; others keep it in their own file.

@@ -1,3 +1,4 @@
+import { readLimited } from '../read-limited.ts'
 import type { HttpAnswer, MonitorHttp } from './types.ts'
 
 const timeoutMs = 10_000
@@ -34,17 +35,4 @@ function reasonOf(error: unknown): string {
   if (error.name === 'TimeoutError') return 'no answer in time'
   const cause = (error.cause as { code?: string; message?: string } | undefined) ?? {}
   return (cause.code ?? cause.message ?? error.message).slice(0, 100)
-}
-
-async function readLimited(response: Response, bytesMax: number): Promise<Buffer | undefined> {
-  if (!response.body) return Buffer.alloc(0)
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-    length += chunk.byteLength
-    // Leaving the loop cancels the stream.
-    if (length > bytesMax) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

@@ -19,6 +19,9 @@ const growthMax = 500
 const requestsMax = 4_096
 const lookMsMax = 300_000
 const staleMsMax = 60_000
+/** One pair of heads is proof enough, and a log can sign another one for each look. */
+const forksMax = 16
+const keysMax = 256
 
 /** One look at a log: the state after it. What is found is in `findings`; forks stay for ever. */
 export async function lookAtLog(deps: MonitorDeps, url: string): Promise<LogState> {
@@ -99,15 +102,30 @@ class Look {
       this.find('origin_changed', 'alarm', `the log calls itself ${origin} instead of ${this.state.origin}`)
       return false
     }
-    const given = this.deps.options.keys.filter((vkey) => vkey.startsWith(`${origin}+`))
-    const pinned = given.length > 0 ? given : this.state.keys
-    const first = pinned.length > 0 ? pinned : (description?.keys ?? []).filter((vkey) => vkey.startsWith(`${origin}+`))
+    const { lost } = this.state
+    const own = (vkey: string) => vkey.startsWith(`${origin}+`)
+    const given = this.deps.options.keys.filter(own)
+    const inForce = given.filter((vkey) => !lost.includes(vkey))
+    const pinned = inForce.length > 0 ? inForce : this.state.keys
+    const isFirst = given.length + lost.length + pinned.length === 0
+    const first = isFirst ? (description?.keys ?? []).filter(own) : pinned
     const keys = await keysFor(head, first, description)
+    if (keys.length > keysMax) {
+      this.find('unknown_key', 'alarm', `the log names more than ${keysMax} keys`)
+      return false
+    }
+    // A key that was taken back stays so, whatever the log says of it later: anyone who stole it would say nothing.
+    const taken = first.filter((vkey) => !keys.includes(vkey))
+    this.state = {
+      ...this.state,
+      lost: [...lost, ...taken],
+      keys: this.state.keys.filter((key) => !taken.includes(key)),
+    }
     if (!(await isSignedByLog(head, keys))) {
       this.find('unknown_key', 'alarm', keys.length === 0 ? 'no key of the log is known' : 'not signed by a known key')
       return false
     }
-    this.state = { ...this.state, origin, keys: [...new Set([...first, ...keys])] }
+    this.state = { ...this.state, origin, keys: [...keys] }
     return true
   }
 
@@ -162,15 +180,23 @@ class Look {
     const source = this.state.url
     const seenAt = toRfc3339(this.nowMs)
     await this.writeFork(
-      makeForkEvidence({ head: smaller, source }, { head: larger, source }, verdict, this.state.keys, seenAt),
+      makeForkEvidence({ head: smaller, source }, { head: larger, source }, verdict, this.signers(), seenAt),
     )
+  }
+
+  /** A head from before a key was taken back bears that key. */
+  signers(): string[] {
+    return [...this.state.keys, ...this.state.lost]
   }
 
   async writeFork(evidence: ForkEvidence): Promise<void> {
     const [a, b] = evidence.heads.map((text) => parseHead(text))
     const name = `fork-${a?.size}-${b?.size}-${shortHex(b)}${shortHex(a)}.json`
-    const file = this.state.forks.includes(name) ? name : await this.deps.store.writeFork(evidence, name)
-    this.state = { ...this.state, forks: [...new Set([...this.state.forks, file])] }
+    const { forks } = this.state
+    if (forks.length >= forksMax && !forks.includes(name))
+      return this.find('fork', 'alarm', `the log shows ever more histories; the first ${forksMax} are kept`)
+    const file = forks.includes(name) ? name : await this.deps.store.writeFork(evidence, name)
+    this.state = { ...this.state, forks: [...new Set([...forks, file])] }
     this.find('fork', 'alarm', `the log has shown two histories: ${file}`)
   }
 

@@ -43,6 +43,8 @@ export type LogState = {
   origin: string | null
   /** Keys that may sign this log: given, or those of the first contact. */
   keys: string[]
+  /** Keys that were taken back. */
+  lost: string[]
   head: SeenHead | null
   /** Leaves that were downloaded and hash to the signed root. */
   audited: number
@@ -125,6 +127,7 @@ export function emptyState(url: string): LogState {
     url,
     origin: null,
     keys: [],
+    lost: [],
     head: null,
     audited: 0,
     entries: 0,

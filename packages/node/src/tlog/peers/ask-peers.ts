@@ -1,7 +1,7 @@
 import type { NoteKey } from '@assay/protocol/log/signed-note'
 import type { Clock } from '@assay/till/kernel/clock'
 import { askWitness, type CollectDeps } from '../collect-cosignatures.ts'
-import { newestCheckpoint } from '../store.ts'
+import { newestCheckpoint, recentPeerKeys } from '../store.ts'
 import type { PeerLogs, PeerWitness } from './peer-logs.ts'
 import { peerWitness, witnessKeyOf } from './peer-witness.ts'
 
@@ -18,8 +18,8 @@ const pauseMsMax = 3_600_000
 type Turn = { failures: number; nextAtMs: number }
 
 /**
- * Shows new tree heads to the witnesses of peers. The same peers are asked as long as they live, so that a stranger gets
- * a place only where one is free; one that fails is asked ever more rarely.
+ * Shows new tree heads to the witnesses of peers. Those that have cosigned before are asked as long as they live, also
+ * after a restart, so that a stranger gets a place only where one is free; one that fails is asked ever more rarely.
  */
 export function createPeerAsker(
   deps: AskPeersDeps,
@@ -31,12 +31,8 @@ export function createPeerAsker(
     if (settings.witnessesMax === 0) return
     const newest = await newestCheckpoint(deps.database)
     if (!newest) return
-    const chosen = chooseWitnesses(
-      await deps.peers.witnesses(),
-      new Set(turns.keys()),
-      configured,
-      settings.witnessesMax,
-    )
+    const known = [...new Set([...(await recentPeerKeys(deps.database)), ...turns.keys()])]
+    const chosen = chooseWitnesses(await deps.peers.witnesses(known), known, configured, settings.witnessesMax)
     for (const vkey of turns.keys()) if (!chosen.some(({ key }) => key.vkey === vkey)) turns.delete(vkey)
     const nowMs = deps.clock.monotonicMs()
     await Promise.all(
@@ -60,10 +56,10 @@ export function createPeerAsker(
   }
 }
 
-/** Those asked before come first, then the healthiest. A key that the operator configured is asked there. */
+/** Those known before come first, in their order, then the healthiest. A key that the operator configured is asked there. */
 export function chooseWitnesses(
   offered: readonly PeerWitness[],
-  asked: ReadonlySet<string>,
+  before: readonly string[],
   configured: readonly NoteKey[],
   limit: number,
 ): { witness: PeerWitness; key: NoteKey }[] {
@@ -75,7 +71,8 @@ export function chooseWitnesses(
     const id = key.x
     if (!known.has(id)) known.set(id, { witness, key })
   }
-  const rank = ({ key }: { key: NoteKey }) => (asked.has(key.vkey) ? 0 : 1)
+  const places = new Map(before.map((vkey, place) => [vkey, place]))
+  const rank = ({ key }: { key: NoteKey }) => places.get(key.vkey) ?? before.length
   return [...known.values()]
     .sort((a, b) => rank(a) - rank(b) || b.witness.health - a.witness.health || (a.key.vkey < b.key.vkey ? -1 : 1))
     .slice(0, limit)

@@ -16,9 +16,11 @@ const noteBytesMax = 20_000
 export async function peerHeads(
   peers: Pick<PeerLogs, 'witnesses' | 'fetch'>,
   log: { origin: string; keys(): readonly string[] },
+  /** Keys of peers that have cosigned this log: who has seen it is asked before strangers are. */
+  known: readonly string[],
 ): Promise<PeerHead[]> {
   const own = log.keys().flatMap((vkey) => parseNoteKey(vkey) ?? [])
-  const asked = (await peers.witnesses()).slice(0, askedMax)
+  const asked = (await peers.witnesses(known)).slice(0, askedMax)
   const heads = await Promise.all(asked.map((witness) => readHead(peers, witness, log.origin, own)))
   return heads.flatMap((head) => head ?? [])
 }

@@ -5,7 +5,8 @@ export type PeerWitness = { did: string; url: string; key: string; health: numbe
 /** What the mesh knows of the logs and witnesses of peers. The mesh is another shop: it is given at composition. */
 export type PeerLogs = {
   findLog(origin: string): Promise<{ did: string; origin: string; keys: readonly string[] } | undefined>
-  witnesses(): Promise<PeerWitness[]>
+  /** Those with these keys, and some of the others: however many strangers there are, they hide nobody who is known. */
+  witnesses(known: readonly string[]): Promise<PeerWitness[]>
   /** The safe fetcher, without redirects, with a time limit. */
   fetch(url: string, request: Omit<OutboundRequest, 'redirectsMax' | 'totalMs'>): Promise<OutboundOutcome>
 }

@@ -14,7 +14,8 @@ import { decodeEventLog, toEventSelector } from 'viem'
 import { creatorAccounts } from '../accounts.ts'
 import { mergeLines } from './accrue.ts'
 import { distributorAbi } from './contracts.ts'
-import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'
+import type { CreatorChain, CreatorDeps } from './deps.ts'
+import { acceptedDistributors } from './distributors.ts'
 import { addCommitted, insertLeaves } from './keep-leaves.ts'
 import { setOffLeaves } from './set-off-leaves.ts'
 
@@ -36,7 +37,7 @@ export async function newestRoot(sql: Sql, place: CreatorChain): Promise<NewestR
   const { rows } = await sql.query<NewestRoot>(
     `select epoch, total_micro as "totalMicro", block_number as "blockNumber"
      from creator_root where network = $1 and contract = $2 and state = 'committed' order by epoch desc limit 1`,
-    [place.network.caip2, place.distributor.address],
+    [place.network.caip2, place.contract],
   )
   return rows[0] ?? { epoch: 0n, totalMicro: 0n, blockNumber: null }
 }
@@ -65,7 +66,7 @@ export async function readAdvances(
   { known, open, final, untilEpoch }: Search,
 ): Promise<Advance[]> {
   const logs = await agreedLogs(place.rpc, {
-    address: place.distributor.address,
+    address: place.contract,
     topics: [advancedTopic],
     fromBlock: known.blockNumber ?? open?.headBlock ?? (await firstBlock(database, place.network.caip2)),
     toBlock: final.number,
@@ -107,7 +108,7 @@ async function firstBlock(sql: Sql, network: string): Promise<bigint> {
 export async function findPull(place: CreatorChain, advance: Advance): Promise<ChainTransfer> {
   const transfer = (await place.chain.transfersIn(advance.transaction)).find(
     ({ sender, recipient, amountMicro }) =>
-      sender === place.key.address && recipient === place.distributor.address && amountMicro === advance.potMicro,
+      sender === place.treasurer && recipient === place.contract && amountMicro === advance.potMicro,
   )
   if (!transfer) throw new ChainUnreadable(`${advance.transaction} shows a root without its transfer`)
   return transfer
@@ -126,11 +127,7 @@ export async function adoptRoot(
   const network = place.network.caip2
   const nowMs = deps.clock.nowMs()
   const { chainId } = place.network
-  const tree = payoutTree(
-    { chainId, contract: place.distributor.address, epoch: advance.epoch },
-    advance.leaves,
-    keccak256,
-  )
+  const tree = payoutTree({ chainId, contract: place.contract, epoch: advance.epoch }, advance.leaves, keccak256)
   if (!sameBytes(tree.root, advance.root))
     throw new ChainUnreadable(`the leaves of epoch ${advance.epoch} are not its root`)
   await deps.database.transaction(async (tx) => {
@@ -143,7 +140,7 @@ export async function adoptRoot(
        values ($1, $2, $3, $4, $5, $6, $7, $8, 'committed', true, $9, $8, $10, $11, $11) returning id`,
       [
         network,
-        place.distributor.address,
+        place.contract,
         advance.epoch,
         advance.root,
         known.totalMicro + advance.potMicro,
@@ -174,8 +171,11 @@ export async function adoptRoot(
     ])
   })
   const reason = `the distributor has a root of epoch ${advance.epoch} that the books do not know`
-  await noteRestore(deps.database, deps, { network, untilBlock: advance.blockNumber, reason })
   deps.metrics.count('creator_roots', { network, outcome: 'adopted' })
+  // Anyone who stole the key of an earlier custody wallet must not be able to stop payouts again and again.
+  if (place.treasurer === place.key.address)
+    await noteRestore(deps.database, deps, { network, untilBlock: advance.blockNumber, reason })
+  else deps.log.error({ network, contract: place.contract }, reason)
 }
 
 /** A leaf has the digest of its domain; which one that is, the books may know. */
@@ -192,11 +192,8 @@ async function domainsOf(tx: Tx, leaves: readonly PayoutLeaf[]): Promise<Map<Hex
 const looksMax = 3
 
 /** A transfer out of custody that a root takes, once the block it became final with was followed. */
-export function mayBackRoot(deps: CreatorDeps, transfer: TransferRow): boolean {
-  return (
-    transfer.tries < looksMax &&
-    creatorChains(deps).some(
-      ({ network, distributor }) => network.caip2 === transfer.network && distributor.address === transfer.recipient,
-    )
-  )
+export async function mayBackRoot({ database }: CreatorDeps, transfer: TransferRow): Promise<boolean> {
+  if (transfer.tries >= looksMax) return false
+  const known = await acceptedDistributors(database, transfer.network)
+  return known.some(({ contract }) => contract === transfer.recipient)
 }

@@ -18,8 +18,8 @@ export type AskMoveDeps = {
   sources: SourceDeps
   networks: readonly { network: Network }[]
   releaseMs: number
-  /** Without a mover's key nothing can be moved. */
-  canMove: boolean
+  /** Who signs moves; without one nothing can be moved. */
+  mover: Address | undefined
 }
 
 export type AskedMove = { domain: string; from: Address; signedBy: Address }
@@ -30,7 +30,7 @@ export type AskedMove = { domain: string; from: Address; signedBy: Address }
  */
 export async function askMove(deps: AskMoveDeps, { domain: text, from, signedBy }: AskedMove) {
   const { sources } = deps
-  if (!deps.canMove)
+  if (deps.mover === undefined)
     throw new Problem('not_available', { detail: 'This node has no MOVER_KEY: only the wallet itself can redirect.' })
   const { domain } = await requireSource(sources, text)
   await verifySource(sources, domain)
@@ -67,25 +67,38 @@ async function requireHolder({ sources, releaseMs }: AskMoveDeps, domain: string
 }
 
 async function insertMoves(
-  { sources, networks }: AskMoveDeps,
+  { sources, networks, mover }: AskMoveDeps,
   { domain, from, signedBy }: AskedMove,
 ): Promise<MoveView[]> {
   const account = fromHex(accountOf(domain))
   await sources.database.query(
-    `insert into creator_move (network, account, wallet, domain, to_wallet, state, asked_at)
-     select n.network, $2, $3, $4, $5, 'asked', $6 from unnest($1::text[]) n (network)
-     where exists (select from creator_leaf l where l.network = n.network and l.wallet = $3 and l.account = $2
-         and l.claim_transaction is null)
-       or exists (select from creator_accrual a where a.network = n.network and a.wallet = $3
-         and a.state in ('accrued', 'committing') and coalesce(a.payee_domain, a.domain) = $4)
+    `insert into creator_move (network, contract, account, wallet, domain, to_wallet, state, asked_at)
+     select d.network, d.contract, $2, $3, $4, $5, 'asked', $6 from creator_distributor d
+     where d.network = any($1) and d.accepted_at is not null and d.mover = $7
+       and not exists (select from creator_move m where m.network = d.network and m.account = $2 and m.wallet = $3
+         and m.state = 'refused')
+       and (exists (select from creator_leaf l join creator_root r on r.id = l.root_id and r.contract = d.contract
+           where l.network = d.network and l.wallet = $3 and l.account = $2 and l.claim_transaction is null)
+         or (d.accepted_at = (select max(accepted_at) from creator_distributor where network = d.network)
+           and exists (select from creator_accrual a where a.network = d.network and a.wallet = $3
+             and a.state in ('accrued', 'committing') and coalesce(a.payee_domain, a.domain) = $4)))
      on conflict do nothing`,
-    [networks.map(({ network }) => network.caip2), account, from, domain, signedBy, new Date(sources.clock.nowMs())],
+    [
+      networks.map(({ network }) => network.caip2),
+      account,
+      from,
+      domain,
+      signedBy,
+      new Date(sources.clock.nowMs()),
+      mover,
+    ],
   )
   return (await readMoves(sources.database, from)).filter((move) => move.domain === domain)
 }
 
 export type MoveView = {
   network: string
+  distributor: string
   domain: string | null
   from: string
   to: string
@@ -98,19 +111,21 @@ export type MoveView = {
 export async function readMoves(sql: Sql, wallet: Address): Promise<MoveView[]> {
   const { rows } = await sql.query<{
     network: string
+    contract: Address
     domain: string | null
     wallet: Address
     to_wallet: Address
     state: keyof typeof notes
     ready_at: Date | null
   }>(
-    `select network, domain, wallet, to_wallet, state, ready_at from creator_move where wallet = $1
-     union select network, domain, wallet, to_wallet, state, ready_at from creator_move where to_wallet = $1
-     order by network, domain limit 100`,
+    `select network, contract, domain, wallet, to_wallet, state, ready_at from creator_move where wallet = $1
+     union select network, contract, domain, wallet, to_wallet, state, ready_at from creator_move where to_wallet = $1
+     order by network, domain, contract limit 100`,
     [wallet],
   )
   return rows.map((row) => ({
     network: row.network,
+    distributor: checksumAddress(row.contract),
     domain: row.domain,
     from: checksumAddress(row.wallet),
     to: checksumAddress(row.to_wallet),

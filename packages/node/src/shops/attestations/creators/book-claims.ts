@@ -6,7 +6,7 @@ import { post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { creatorAccounts } from '../accounts.ts'
 import { committedAccount } from './accrue.ts'
-import type { CreatorDeps } from './deps.ts'
+import type { CreatorChain, CreatorDeps } from './deps.ts'
 
 export type ClaimedEvent = {
   account: Hex
@@ -39,7 +39,7 @@ export function toClaims(events: readonly ClaimedEvent[]): Claim[] {
 export async function takeClaims(
   { clock }: CreatorDeps,
   tx: Tx,
-  network: string,
+  { network: { caip2: network }, contract }: Pick<CreatorChain, 'network' | 'contract'>,
   claims: readonly Claim[],
 ): Promise<void> {
   for (const claim of claims) {
@@ -63,9 +63,10 @@ export async function takeClaims(
     )
     if (rowCount === 0) continue
     const { rows } = await tx.query<{ micro: Micro }>(
-      `update creator_leaf set claim_transaction = $5 where network = $1 and account = $2 and wallet = $3
-         and epoch = any($4::bigint[]) and claim_transaction is null returning micro`,
-      [network, account, wallet, claim.epochs, transaction],
+      `update creator_leaf set claim_transaction = $5 where account = $2 and wallet = $3 and claim_transaction is null
+         and root_id in (select id from creator_root where network = $1 and contract = $6 and state = 'committed'
+           and epoch = any($4::bigint[])) returning micro`,
+      [network, account, wallet, claim.epochs, transaction, contract],
     )
     const known = rows.reduce((sum, { micro }) => sum + micro, 0n)
     if (known !== amountMicro)

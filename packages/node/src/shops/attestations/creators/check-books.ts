@@ -1,6 +1,6 @@
 import type { Micro } from '@assay/protocol/money'
 import type { Sql } from '@assay/till/store/database'
-import type { CreatorChain, CreatorDeps } from './deps.ts'
+import type { CreatorDeps } from './deps.ts'
 import type { DistributorState } from './read-distributor.ts'
 
 export type CreatorBooks = {
@@ -44,32 +44,40 @@ export async function readCreatorBooks(sql: Sql, network: string): Promise<Creat
 }
 
 /**
- * What creators are owed stands three times: in their own rows, in the ledger and in the contract. Every difference is
+ * What creators are owed stands three times: in their own rows, in the ledger and in the contracts. Every difference is
  * counted; money that somebody else sent to the contract is nobody's debt and none.
  */
-export function creatorDifferences(books: CreatorBooks, state: DistributorState | undefined): Record<string, Micro> {
-  const onChain = state === undefined ? 0n : state.totalMicro - state.claimedMicro
-  const balance = state?.balanceMicro ?? 0n
+export function creatorDifferences(
+  books: CreatorBooks,
+  states: readonly (DistributorState | undefined)[],
+): Record<string, Micro> {
+  let [onChain, missing] = [0n, 0n]
+  for (const state of states) {
+    const owed = state === undefined ? 0n : state.totalMicro - state.claimedMicro
+    const balance = state?.balanceMicro ?? 0n
+    onChain += owed
+    // What one contract has too much backs nothing of another.
+    if (balance < owed) missing += balance - owed
+  }
   const all: Record<string, Micro> = {
     accrued: books.accruedRows - (books.accruedLedger - books.receivableLedger),
     waiting: books.waitingRows - books.waitingLedger,
     committed: books.committedRows - books.committedLedger,
     asset: books.distributorLedger - books.committedLedger,
     contract: onChain - books.committedLedger,
-    backing: balance < onChain ? balance - onChain : 0n,
+    backing: missing,
   }
   return Object.fromEntries(Object.entries(all).filter(([, micro]) => micro !== 0n))
 }
 
 export async function checkCreatorBooks(
   deps: CreatorDeps,
-  place: CreatorChain,
-  state: DistributorState | undefined,
+  network: string,
+  states: readonly (DistributorState | undefined)[],
   alarm = true,
 ): Promise<Record<string, Micro>> {
-  const network = place.network.caip2
   const books = await readCreatorBooks(deps.database, network)
-  const differences = creatorDifferences(books, state)
+  const differences = creatorDifferences(books, states)
   const sum = Object.values(differences).reduce((total, micro) => total + (micro < 0n ? -micro : micro), 0n)
   if (sum > 0n && !alarm) return differences
   deps.metrics.gauge('creators_difference_micro', Number(sum), { network })

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/protocol/address'
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { accountOf, payoutLeafHash } from '@assay/protocol/payout-tree'
@@ -18,6 +18,7 @@ import { distributorAbi, distributorFor } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import { describeCreator } from './describe-creator.ts'
 import { readPayouts } from './describe-payout.ts'
+import { acceptDistributor, proposeDistributor } from './distributors.ts'
 import { followRoot } from './follow-root.ts'
 import { openRoots } from './open-roots.ts'
 import { playAdvances } from './played-advances.fixture.ts'
@@ -28,6 +29,7 @@ import { signNextRoot } from './sign-root.ts'
 let db: TestDatabase
 beforeAll(async () => {
   db = await openTestDatabase()
+  await proposeDistributor(db.database, { network: network.caip2, contract, treasurer: custody, terms })
 })
 afterAll(() => db.close())
 
@@ -61,7 +63,8 @@ const place = {
     },
   },
   key: { address: custody, authorizeReceipt: () => `0x${'11'.repeat(65)}` },
-  distributor: distributorFor(network, custody, terms),
+  contract,
+  treasurer: custody,
 } as unknown as CreatorChain
 const withDatabase = () =>
   ({
@@ -217,8 +220,34 @@ test('a creator gets a leaf from the minimum on, or when something has waited lo
   await makeFinal()
 })
 
-test('nothing is signed for another contract than the one that the books are about', async () => {
-  await sell(wallets[0] as Address, 10n)
-  const other = { ...place, distributor: distributorFor(network, custody, { ...terms, claimDelaySeconds: 1 }) }
-  await expect(signNextRoot(withDatabase(), other, finalBlock, undefined)).rejects.toThrow('must stay as they were')
+test('nothing is signed for another contract until the operator accepts it, and then its epochs begin again', async () => {
+  const wallet = wallets[0] as Address
+  await sell(wallet, 10n)
+  const changed = { ...terms, claimDelaySeconds: 1 }
+  const other = { ...place, contract: distributorFor(network, custody, changed).address }
+  const wanted = { network: network.caip2, contract: other.contract, treasurer: custody, terms: changed }
+  const sign = () => signNextRoot(withDatabase(), other, finalBlock, undefined)
+  await expect(sign()).rejects.toThrow('not the accepted distributor')
+  const by = { actor: 'test', reason: 'another delay' }
+  await expect(acceptDistributor(db.database, wanted, by)).rejects.toThrow('no process of this node')
+  await proposeDistributor(db.database, wanted)
+  await expect(sign()).rejects.toThrow('not the accepted distributor')
+  expect(await show(wallet)).toMatchObject({ distributor: checksumAddress(contract), earlier_distributors: [] })
+  expect(await acceptDistributor(db.database, wanted, by)).toEqual({ before: contract, after: other.contract })
+  expect(await acceptDistributor(db.database, wanted, by)).toBeUndefined()
+  expect(await sign()).toBe(true)
+  const { rows } = await db.database.query<{ contract: Address; epoch: bigint }>(
+    `select contract, epoch from creator_root where state = 'signed'`,
+  )
+  expect(rows).toEqual([{ contract: other.contract, epoch: 1n }])
+  const shown = await show(wallet)
+  expect(shown).toMatchObject({
+    distributor: checksumAddress(other.contract),
+    earlier_distributors: [checksumAddress(contract)],
+  })
+  for (const { to } of shown.claims) expect(to).toBe(checksumAddress(contract))
+  const audited = await db.database.query<{ details: unknown }>(
+    `select details from audit_log where action = 'creators.distributor'`,
+  )
+  expect(audited.rows).toEqual([{ details: { before: contract, after: other.contract, reason: 'another delay' } }])
 })

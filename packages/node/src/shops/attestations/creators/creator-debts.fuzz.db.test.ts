@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accrueShares, mergeLines } from './accrue.ts'
 import { creatorDifferences, readCreatorBooks } from './check-books.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
+import { proposeDistributor } from './distributors.ts'
 import { followRoot } from './follow-root.ts'
 import { playAdvances } from './played-advances.fixture.ts'
 import type { DistributorState } from './read-distributor.ts'
@@ -49,7 +50,8 @@ async function openMarketOfOneChain() {
     },
     rpc: { first: async () => [], agreed: async () => advances.logs() },
     key: { address: walletAt(999), authorizeReceipt: () => `0x${'11'.repeat(65)}` },
-    distributor: { address: walletAt(998), initCode: '0x' },
+    contract: walletAt(998),
+    treasurer: walletAt(999),
   } as unknown as CreatorChain
   const deps = {
     database: db.database,
@@ -58,6 +60,8 @@ async function openMarketOfOneChain() {
     metrics: silentMetrics,
     settings: { rootMs: 1, rootMinimumMicro: 1n, leafMinimumMicro: 1n, leafWaitMs: 0 },
   } as unknown as CreatorDeps
+  const terms = { mover: walletAt(997), claimDelaySeconds: 1, moveDelaySeconds: 1 }
+  await proposeDistributor(db.database, { network, contract: place.contract, treasurer: place.treasurer, terms })
   const sales: Sold[] = []
   const sell = async (wallet: Address, price: Micro) => {
     const id = `pay_${network}_${sales.length}`
@@ -144,7 +148,7 @@ async function committedOf({ network }: Market): Promise<Map<Address, Micro>> {
 
 async function expectSoundBooks(market: Market): Promise<void> {
   const books = await readCreatorBooks(db.database, market.network)
-  expect(creatorDifferences(books, market.state())).toEqual({})
+  expect(creatorDifferences(books, [market.state()])).toEqual({})
   const { sumByUnit } = await trialBalance(db.database)
   expect(sumByUnit[`${market.network}/usdc`] ?? 0n).toBe(0n)
   expect(await balanceDifferences(db.database)).toEqual([])

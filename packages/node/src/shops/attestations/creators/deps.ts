@@ -25,22 +25,28 @@ export type CreatorDeps = {
   payouts(): PayoutDeps | undefined
 }
 
-/** One chain on which creators are paid. */
+/** One chain on which creators are paid, and a contract there that pays them. */
 export type CreatorChain = {
   network: Network
   chain: ChainPort
   rpc: Rpc
   key: CustodyKey
   wallets: SettlementWallets
-  distributor: OwnContract
+  contract: Address
+  /** Whose money the contract pulls. */
+  treasurer: Address
 }
 
+/** With the contract that follows from the settings of this process. */
+export type OwnChain = CreatorChain & { distributor: OwnContract }
+
 /** Chains where this process can pay: the others accrue. */
-export function creatorChains({ payouts, payees, terms }: CreatorDeps): CreatorChain[] {
+export function creatorChains({ payouts, payees, terms }: CreatorDeps): OwnChain[] {
   return (payouts()?.chains ?? []).flatMap(({ chain, rpc, key, wallets }) => {
     const { network } = chain
     const custody = payees.custody[network.caip2] as Address
     if (!key || !wallets) return []
-    return [{ network, chain, rpc, key, wallets, distributor: distributorFor(network, custody, terms) }]
+    const distributor = distributorFor(network, custody, terms)
+    return [{ network, chain, rpc, key, wallets, distributor, contract: distributor.address, treasurer: custody }]
   })
 }

@@ -5,6 +5,7 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Sql } from '@assay/till/store/database'
 import { readMoves } from './ask-move.ts'
 import { type DistributorTerms, distributorFor } from './contracts.ts'
+import { acceptedDistributors } from './distributors.ts'
 import { claimCall, readClaimable } from './push-claims.ts'
 
 export type DescribeCreatorDeps = {
@@ -81,7 +82,8 @@ export async function describeCreator(deps: DescribeCreatorDeps, wallet: Address
 
 async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network: Network, custody: Address) {
   const sums = await readSums(deps, wallet, network.caip2)
-  const contract = distributorFor(network, custody, deps.terms).address
+  const contracts = (await acceptedDistributors(deps.database, network.caip2)).map(({ contract }) => contract)
+  const [current = distributorFor(network, custody, deps.terms).address, ...earlier] = contracts
   const claimable = sums.opened - sums.claimed
   const available = sums.accrued - sums.held
   const groups = claimable > 0n ? await readClaimable(deps.database, network.caip2, [wallet], claimsShown) : []
@@ -96,10 +98,11 @@ async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network
     claimed_micro: String(sums.claimed),
     claimable_micro: String(claimable),
     threshold_micro: String(sums.threshold ?? deps.thresholdMicro),
-    distributor: checksumAddress(contract),
+    distributor: checksumAddress(current),
+    earlier_distributors: earlier.map(checksumAddress),
     claims: groups.map((group) => ({
       how: 'Anyone may send this transaction; the USDC goes to the creator, whoever pays the gas.',
-      to: checksumAddress(contract),
+      to: checksumAddress(group.contract),
       function: 'claimMany(bytes32 account, address wallet, (uint64 epoch, uint64 amount, bytes32[] proof)[] claims)',
       domain: group.domain,
       account: group.account,

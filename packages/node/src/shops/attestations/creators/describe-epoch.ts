@@ -4,6 +4,7 @@ import type { Micro } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
+import { acceptedDistributors } from './distributors.ts'
 
 const leavesPerPage = 200
 
@@ -20,14 +21,21 @@ type Root = {
 }
 
 /** A root with its leaves, and for each wallet the shares that they sum: by these the log can be compared with the chain. */
-export async function describeEpoch({ database }: { database: Sql }, network: string, epoch: bigint, from: number) {
+export async function describeEpoch(
+  { database }: { database: Sql },
+  { network, epoch, distributor, from }: { network: string; epoch: bigint; distributor?: Address; from: number },
+) {
+  const contract = distributor ?? (await acceptedDistributors(database, network))[0]?.contract
   const { rows } = await database.query<Root>(
     `select id, contract, root, pot_micro, leaves, state, adopted, transaction, opens_at from creator_root
-     where network = $1 and epoch = $2 and state in ('signed', 'committed') order by id desc limit 1`,
-    [network, epoch],
+     where network = $1 and contract = $3 and epoch = $2 and state in ('signed', 'committed') order by id desc limit 1`,
+    [network, epoch, contract],
   )
   const [root] = rows
-  if (!root) throw new Problem('not_found', { detail: `${network} has no epoch ${epoch} here.` })
+  if (!root)
+    throw new Problem('not_found', {
+      detail: `${network} has no epoch ${epoch} at ${contract ? checksumAddress(contract) : 'any distributor'}.`,
+    })
   const leaves = await readPage(database, root.id, from)
   return {
     network,

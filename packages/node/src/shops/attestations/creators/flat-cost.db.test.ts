@@ -5,6 +5,7 @@ import { silentMetrics } from '@assay/till/kernel/metrics'
 import type { Database } from '@assay/till/store/database'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { blocksRead } from '../../../tlog/blocks-read.fixture.ts'
 import type { CreatorDeps } from './deps.ts'
 import { describeCreator } from './describe-creator.ts'
 import { readClaimable } from './push-claims.ts'
@@ -26,28 +27,6 @@ const networks = [
   },
 ]
 const terms = { mover: wallet, claimDelaySeconds: 1, moveDelaySeconds: 1 }
-
-/** Blocks that a piece of work touches, by the plans of its statements: no clock, no other process, no cache. */
-async function blocksOf(work: (database: Database) => Promise<unknown>): Promise<number> {
-  let blocks = 0
-  const watched: Database = {
-    ...db.database,
-    query: (async (given: string | { text: string; values?: unknown[] }, values: unknown[] = []) => {
-      const [text, bound] = typeof given === 'string' ? [given, values] : [given.text, given.values ?? []]
-      if (/^\s*(?:select|with)/i.test(text)) {
-        const { rows } = await db.database.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
-          `explain (analyze, buffers, timing off, format json) ${text}`,
-          bound,
-        )
-        const plan = rows[0]?.['QUERY PLAN'][0]?.Plan ?? {}
-        blocks += (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
-      }
-      return db.database.query(text, bound)
-    }) as Database['query'],
-  }
-  await work(watched)
-  return blocks
-}
 
 const deps = (database: Database) =>
   ({
@@ -107,12 +86,12 @@ test('ten times the past costs a step nothing more', async () => {
   await releaseWaiting(deps(db.database))
   await db.owner.query('vacuum analyze creator_waiting')
   const small = new Map<string, number>()
-  for (const [name, step] of Object.entries(work)) small.set(name, await blocksOf(step))
+  for (const [name, step] of Object.entries(work)) small.set(name, await blocksRead(db.database, step))
   await addPast(301, 3_000)
   await releaseWaiting(deps(db.database))
   await db.owner.query('vacuum analyze creator_waiting')
   for (const [name, step] of Object.entries(work)) {
-    const [before, after] = [small.get(name) as number, await blocksOf(step)]
+    const [before, after] = [small.get(name) as number, await blocksRead(db.database, step)]
     expect(after / Math.max(before, 10), `${name}: ${before} blocks, then ${after}`).toBeLessThan(2)
   }
   expect(await expireWaiting(deps(db.database))).toBe(0)

@@ -17,7 +17,7 @@ const blocksAtOnce = 5_000n
 /** Takes every claim and move up to the final block into the books, no matter who sent it. */
 export async function followEvents(deps: CreatorDeps, place: CreatorChain, final: BlockRef): Promise<void> {
   const { caip2 } = place.network
-  const contract = place.distributor.address
+  const contract = place.contract
   const { rows } = await deps.database.query<{ at: bigint | null }>(
     `select coalesce((select block_number from creator_cursor where network = $1 and contract = $2),
        (select min(head_block) - 1 from creator_root where network = $1 and contract = $2)) as at`,
@@ -29,8 +29,8 @@ export async function followEvents(deps: CreatorDeps, place: CreatorChain, final
     const until: bigint = at + blocksAtOnce < final.number ? at + blocksAtOnce : final.number
     const { claims, moves } = await readEvents(place, at + 1n, until)
     await deps.database.transaction(async (tx) => {
-      await takeClaims(deps, tx, caip2, claims)
-      await takeMoves(deps, tx, caip2, moves)
+      await takeClaims(deps, tx, place, claims)
+      await takeMoves(deps, tx, place, moves)
       await tx.query(
         `insert into creator_cursor (network, contract, block_number) values ($1, $2, $3)
          on conflict (network, contract) do update set block_number = greatest(creator_cursor.block_number, excluded.block_number)`,
@@ -48,7 +48,7 @@ async function readEvents(
   until: bigint,
 ): Promise<{ claims: Claim[]; moves: MoveEvent[] }> {
   const logs = await agreedLogs(place.rpc, {
-    address: place.distributor.address,
+    address: place.contract,
     topics: [topics],
     fromBlock: from < 0n ? 0n : from,
     toBlock: until,

@@ -15,26 +15,26 @@ export type MoveEvent = { account: Hex; wallet: Address } & (
 export async function takeMoves(
   deps: CreatorDeps,
   tx: Tx,
-  network: string,
+  { network: { caip2: network }, contract }: Pick<CreatorChain, 'network' | 'contract'>,
   events: readonly MoveEvent[],
 ): Promise<void> {
   const now = new Date(deps.clock.nowMs())
   for (const event of events) {
-    const key = [network, fromHex(event.account), event.wallet]
+    const key = [network, fromHex(event.account), event.wallet, contract]
     if (event.kind === 'refused') {
       await tx.query(
-        `insert into creator_move as m (network, account, wallet, to_wallet, state, asked_at, ended_at)
-         values ($1, $2, $3, $3, 'refused', $4, $4)
-         on conflict (network, account, wallet) do update set state = 'refused', ended_at = $4`,
+        `insert into creator_move as m (network, account, wallet, contract, to_wallet, state, asked_at, ended_at)
+         values ($1, $2, $3, $4, $3, 'refused', $5, $5)
+         on conflict (network, account, wallet, contract) do update set state = 'refused', ended_at = $5`,
         [...key, now],
       )
       continue
     }
     const { rows } = await tx.query<{ unknown: boolean }>(
-      `insert into creator_move as m (network, account, wallet, to_wallet, state, foreign_request, until_epoch, ready_at,
-         asked_at) values ($1, $2, $3, $4, 'pending', true, $5, $6, $7)
-       on conflict (network, account, wallet) do update set state = 'pending', to_wallet = $4, until_epoch = $5,
-         ready_at = $6, foreign_request = m.foreign_request or m.to_wallet <> $4
+      `insert into creator_move as m (network, account, wallet, contract, to_wallet, state, foreign_request, until_epoch,
+         ready_at, asked_at) values ($1, $2, $3, $4, $5, 'pending', true, $6, $7, $8)
+       on conflict (network, account, wallet, contract) do update set state = 'pending', to_wallet = $5, until_epoch = $6,
+         ready_at = $7, foreign_request = m.foreign_request or m.to_wallet <> $5
        returning foreign_request as unknown`,
       [...key, event.to, event.untilEpoch, event.readyAt, now],
     )
@@ -47,16 +47,21 @@ export async function takeMoves(
   }
 }
 
-/** Moves whose time to be refused is over at a final block are in effect, for what is not on chain yet too. */
+/**
+ * Moves whose time to be refused is over at a final block are in effect, for what is not on chain yet too, unless the
+ * wallet refused one at another contract: then it answers.
+ */
 export async function settleMoves(deps: CreatorDeps, place: CreatorChain, final: BlockRef): Promise<void> {
   const network = place.network.caip2
   await deps.database.transaction(async (tx) => {
-    const { rows } = await tx.query<{ domain: string | null; wallet: Address; to: Address }>(
-      `update creator_move set state = 'moved', ended_at = $3
-       where network = $1 and state = 'pending' and ready_at <= $2 returning domain, wallet, to_wallet as to`,
-      [network, new Date(final.timestamp * 1000), new Date(deps.clock.nowMs())],
+    const { rows } = await tx.query<{ domain: string | null; wallet: Address; to: Address; refused: boolean }>(
+      `update creator_move m set state = 'moved', ended_at = $3
+       where network = $1 and contract = $4 and state = 'pending' and ready_at <= $2
+       returning domain, wallet, to_wallet as to, exists (select from creator_move r where r.network = m.network
+         and r.account = m.account and r.wallet = m.wallet and r.state = 'refused') as refused`,
+      [network, new Date(final.timestamp * 1000), new Date(deps.clock.nowMs()), place.contract],
     )
-    for (const { domain, wallet, to } of rows)
-      if (domain !== null) await moveShares(tx, { network, domain, wallet, to })
+    for (const { domain, wallet, to, refused } of rows)
+      if (domain !== null && !refused) await moveShares(tx, { network, domain, wallet, to })
   })
 }

@@ -1,3 +1,4 @@
+import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import type { PayoutLeaf } from '@assay/protocol/payout-tree'
@@ -17,6 +18,7 @@ const gasOfLeaf = 10_000n
 export type SignedRoot = {
   id: bigint
   network: string
+  contract: Address
   epoch: bigint
   root: Buffer
   potMicro: Micro
@@ -27,7 +29,7 @@ export type SignedRoot = {
 
 export async function findSignedRoot({ database }: CreatorDeps, network: string): Promise<SignedRoot | undefined> {
   const { rows } = await database.query<SignedRoot>(
-    `select id, network, epoch, root, pot_micro as "potMicro", valid_before as "validBefore",
+    `select id, network, contract, epoch, root, pot_micro as "potMicro", valid_before as "validBefore",
        head_block as "headBlock", signature
      from creator_root where network = $1 and state = 'signed'`,
     [network],
@@ -45,7 +47,8 @@ export async function followRoot(
   final: BlockRef,
   state: DistributorState | undefined,
 ): Promise<SignedRoot | undefined> {
-  let open = await findSignedRoot(deps, place.network.caip2)
+  const signed = await findSignedRoot(deps, place.network.caip2)
+  let open = signed?.contract === place.contract ? signed : undefined
   const known = await newestRoot(deps.database, place)
   if (state && state.epoch > known.epoch)
     for (const advance of await readAdvances(deps, place, { known, open, final, untilEpoch: state.epoch })) {
@@ -75,7 +78,7 @@ export async function sendRoot(deps: CreatorDeps, place: CreatorChain, signed: S
   )
   if (rowCount > 0) return
   const leaves = await readLeaves(deps.database, signed.id)
-  const call = { to: place.distributor.address, data: advanceCall(signed, leaves) }
+  const call = { to: signed.contract, data: advanceCall(signed, leaves) }
   // A call that would fail costs gas for nothing; one that fails because it has landed is seen at the next final block.
   const passes = await place.rpc.first('eth_call', [{ ...call, from: place.wallets.addresses[0] }, 'latest']).then(
     () => true,

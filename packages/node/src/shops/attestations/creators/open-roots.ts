@@ -7,7 +7,7 @@ export async function openRoots({ database }: CreatorDeps, place: CreatorChain, 
     const { rows } = await tx.query<{ id: bigint }>(
       `update creator_root set opened = true where network = $1 and contract = $2 and state = 'committed' and not opened
          and opens_at <= $3 returning id`,
-      [place.network.caip2, place.distributor.address, new Date(final.timestamp * 1000)],
+      [place.network.caip2, place.contract, new Date(final.timestamp * 1000)],
     )
     if (rows.length === 0) return
     await tx.query(

@@ -16,6 +16,7 @@ const gasOfCall = 120_000n
 const gasOfLeaf = 30_000n
 
 export type OpenLeaf = {
+  contract: Address
   wallet: Address
   account: Hex
   domain: string | null
@@ -24,8 +25,8 @@ export type OpenLeaf = {
   proof: Hex[]
 }
 
-/** Leaves of one domain and wallet: what one call claims. */
-export type ClaimGroup = Pick<OpenLeaf, 'wallet' | 'account' | 'domain'> & { leaves: OpenLeaf[] }
+/** Leaves of one domain and wallet in one contract: what one call claims. */
+export type ClaimGroup = Pick<OpenLeaf, 'contract' | 'wallet' | 'account' | 'domain'> & { leaves: OpenLeaf[] }
 
 export function claimCall({ account, wallet, leaves }: ClaimGroup): Hex {
   const claims = leaves.map(({ epoch, micro, proof }) => ({ epoch, amount: micro, proof }))
@@ -33,7 +34,7 @@ export function claimCall({ account, wallet, leaves }: ClaimGroup): Hex {
 }
 
 /**
- * What the contract pays now, oldest first. While a move is pending only the wallet itself can claim; leaves of before
+ * What the contracts pay now, oldest first. While a move is pending only the wallet itself can claim; leaves of before
  * a move and of after it go to different wallets, and are apart.
  */
 export async function readClaimable(
@@ -42,22 +43,17 @@ export async function readClaimable(
   wallets: readonly Address[],
   leavesPerWallet: number,
 ): Promise<ClaimGroup[]> {
-  const { rows } = await sql.query<{
-    wallet: Address
-    account: Buffer
-    domain: string | null
-    epoch: bigint
-    micro: Micro
-    proof: Buffer
-    moved: boolean
-  }>(
-    `select l.wallet, l.account, l.domain, l.epoch, l.micro, l.proof,
+  const { rows } = await sql.query<
+    Omit<OpenLeaf, 'account' | 'proof'> & { account: Buffer; proof: Buffer; moved: boolean }
+  >(
+    `select l.contract, l.wallet, l.account, l.domain, l.epoch, l.micro, l.proof,
        coalesce(m.state = 'moved' and l.epoch <= m.until_epoch, false) as moved
      from unnest($2::text[]) with ordinality w (wallet, place) cross join lateral (
-       select u.* from creator_leaf u join creator_root r on r.id = u.root_id and r.opened
+       select u.*, r.contract from creator_leaf u join creator_root r on r.id = u.root_id and r.opened
        where u.network = $1 and u.wallet = w.wallet and u.claim_transaction is null
        order by u.account, u.epoch limit $3) l
      left join creator_move m on m.network = l.network and m.account = l.account and m.wallet = l.wallet
+       and m.contract = l.contract
      where m.state is null or m.state <> 'pending' or l.epoch > m.until_epoch
      order by w.place, l.account, l.epoch`,
     [network, wallets, leavesPerWallet],
@@ -65,8 +61,9 @@ export async function readClaimable(
   const groups = new Map<string, ClaimGroup>()
   for (const row of rows) {
     const leaf = { ...row, account: toHex(row.account), proof: unpackProof(row.proof) }
-    const key = [leaf.wallet, leaf.account, row.moved].join(' ')
-    const group = groups.get(key) ?? { wallet: leaf.wallet, account: leaf.account, domain: leaf.domain, leaves: [] }
+    const key = [leaf.contract, leaf.wallet, leaf.account, row.moved].join(' ')
+    const { contract, wallet, account, domain } = leaf
+    const group = groups.get(key) ?? { contract, wallet, account, domain, leaves: [] }
     groups.set(key, group)
     group.leaves.push(leaf)
   }
@@ -87,7 +84,7 @@ export async function pushClaims(deps: CreatorDeps, place: CreatorChain): Promis
   const due = await readDue(deps, network)
   if (due.length === 0) return 0
   const groups = upTo(leavesAtOnce, await readClaimable(deps.database, network, due, leavesPerCall))
-  const calls = groups.map((group) => ({ group, target: place.distributor.address, data: claimCall(group) }))
+  const calls = groups.map((group) => ({ group, target: group.contract, data: claimCall(group) }))
   // What was claimed recently, or cannot be received, is left out: it would only cost gas.
   const passing = await simulate(place, calls)
   await postpone(deps, network, groups, passing)

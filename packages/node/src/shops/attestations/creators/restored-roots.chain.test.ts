@@ -1,152 +1,37 @@
-import { type Address, zeroAddress } from '@assay/protocol/address'
-import { type ChainPort, createChain, createRpc, type Rpc } from '@assay/till/chain'
-import { demoNetwork, devnetEndpoint, testHolder, testKey, testWallets } from '@assay/till/chain/wallet/wallet.fixture'
-import { type Devnet, startDevnet } from '@assay/till/devnet'
-import { systemClock } from '@assay/till/kernel/clock'
-import { createIds } from '@assay/till/kernel/ids'
-import { silentLog } from '@assay/till/kernel/log'
-import { systemRng } from '@assay/till/kernel/random'
-import { accounts, balanceDifferences, balanceOf, post, trialBalance } from '@assay/till/ledger'
-import { createCustodyKey, type PayoutDeps, parsePayoutPolicy } from '@assay/till/payouts'
+import type { Address } from '@assay/protocol/address'
+import { testKey } from '@assay/till/chain/wallet/wallet.fixture'
+import { balanceDifferences, balanceOf, trialBalance } from '@assay/till/ledger'
 import { isRestoring, markReconciled } from '@assay/till/store/restore'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accrueShares, creatorReceivable, mergeLines } from './accrue.ts'
+import { creatorReceivable } from './accrue.ts'
 import { creatorDifferences, readCreatorBooks } from './check-books.ts'
-import { distributorFor } from './contracts.ts'
-import type { CreatorDeps } from './deps.ts'
-import { readDistributor } from './read-distributor.ts'
-import { runCreators } from './run-creators.ts'
+import { type CreatorWorld, caip2, custody, openCreatorWorld } from './creator-life.fixture.ts'
 
-const caip2 = 'eip155:8453'
-const terms = { mover: zeroAddress, claimDelaySeconds: 0, moveDelaySeconds: 1 }
-const custody = createCustodyKey(testKey('custody of roots').privateKey)
-const settler = testKey('settler of roots')
 const creators = [1, 2, 3, 4, 5].map((n) => testKey(`creator of roots ${n}`).address)
 const [claimed, held, lost, kept, gone] = creators as [Address, Address, Address, Address, Address]
-let devnet: Devnet
-let chain: ChainPort
-let rpc: Rpc
+let world: CreatorWorld
 const dbs: TestDatabase[] = []
 
 beforeAll(async () => {
-  devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
-  await devnet.control.fund(custody.address, { microUsdc: 1_000_000n, wei: 0n })
-  await devnet.control.fund(settler.address, { microUsdc: 0n })
-  rpc = createRpc([devnetEndpoint(devnet)], { clock: systemClock })
-  chain = createChain({
-    network: demoNetwork(devnet),
-    rpc,
-    clock: systemClock,
-    checkContractSignature: async () => 'invalid',
-    headAgeMsMax: 0,
-  })
+  world = await openCreatorWorld()
 })
 afterAll(async () => {
   await Promise.all(dbs.map((db) => db.close()))
-  await devnet?.stop()
+  await world?.devnet.stop()
 })
 
-let sales = 0
-async function sell({ database }: TestDatabase, wallet: Address, micro: bigint): Promise<void> {
-  sales += 1
-  const paymentId = `pay_roots_${sales}`
-  const payee = {
-    domain: 'a.test',
-    registrable: 'a.test',
-    wallet,
-    claimId: 'c',
-    citeScore: null,
-    synthetic: false,
-    reason: 'proven' as const,
-  }
-  const sale = {
-    paymentId,
-    network: caip2,
-    payer: custody.address,
-    round: 0,
-    source: 'credit' as const,
-    settledAtMs: 0,
-  }
-  await database.transaction(async (tx) => {
-    const lines = await accrueShares(tx, sale, `att_roots_${sales}`, [{ payee, micro, held: undefined }])
-    const taken = { account: accounts.onchain(caip2, 'custody'), amount: micro }
-    await post(tx, [
-      { reference: `split:${paymentId}`, kind: 'opening', paymentId, lines: mergeLines([taken, ...lines]) },
-    ])
-  })
-}
-
-async function live<T>(db: TestDatabase, work: (life: { run(): Promise<void>; alarms: string[] }) => Promise<T>) {
-  const holder = await testHolder(db.database)
-  const wallets = testWallets({
-    network: chain.network,
-    endpoints: [devnetEndpoint(devnet)],
-    database: db.database,
-    holder,
-    keys: [settler.privateKey],
-  })
-  const alarms: string[] = []
-  const ports = {
-    database: db.database,
-    clock: systemClock,
-    log: silentLog,
-    metrics: {
-      count: (_name: string, labels?: Record<string, string>) => {
-        if (labels?.['alarm']) alarms.push(labels['alarm'])
-      },
-      gauge: () => {},
-      observeMs: () => {},
-    },
-  }
-  const payouts: PayoutDeps = {
-    ...ports,
-    ids: createIds(systemClock, systemRng),
-    policy: parsePayoutPolicy(),
-    chains: [{ chain, rpc, key: custody, wallets }],
-    purposes: [],
-    isPaused: async () => false,
-  }
-  const deps = {
-    ...ports,
-    settings: {
-      rootMs: 0,
-      rootMinimumMicro: 1n,
-      leafMinimumMicro: 1n,
-      leafWaitMs: 0,
-      thresholdMicro: 1n,
-      waitMs: 10 ** 12,
-      releaseMs: 0,
-    },
-    terms,
-    mover: undefined,
-    challengeMs: 0,
-    payees: { custody: { [caip2]: custody.address } },
-    payouts: () => payouts,
-  } as unknown as CreatorDeps
-  try {
-    return await work({ alarms, run: () => runCreators(deps) })
-  } finally {
-    await wallets.stop()
-    await holder.die()
-  }
-}
-
-const onChain = async () => {
-  const { number } = await chain.finalizedBlock()
-  const { address } = distributorFor(chain.network, custody.address, terms)
-  return readDistributor(rpc, address, chain.network.usdc.address, number)
-}
-const epoch = async () => (await onChain())?.epoch
+const epoch = async () => (await world.onChain())?.epoch
 
 async function expectSoundBooks({ database }: TestDatabase): Promise<void> {
-  expect(creatorDifferences(await readCreatorBooks(database, caip2), await onChain())).toEqual({})
+  expect(creatorDifferences(await readCreatorBooks(database, caip2), [await world.onChain()])).toEqual({})
   expect(await balanceDifferences(database)).toEqual([])
   const { sumByUnit } = await trialBalance(database)
   for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
 }
 
 test('creator roots cannot continue after a restore', async () => {
+  const { chain, live, onChain, sell } = world
   const db = await openTestDatabase()
   dbs.push(db)
   // Those who shall not claim by themselves.

@@ -16,6 +16,7 @@ const params = z.strictObject({ wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 
 const exampleWallet = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
 const move = z.looseObject({
   network: z.string(),
+  distributor: z.string(),
   domain: z.string().nullable(),
   from: z.string(),
   to: z.string(),
@@ -36,6 +37,7 @@ const output = z.looseObject({
       claimable_micro: z.string(),
       threshold_micro: z.string(),
       distributor: z.string(),
+      earlier_distributors: z.array(z.string()).describe('Contracts that pay what they were given before.'),
       claims: z
         .array(z.looseObject({ to: z.string(), data: z.string(), domain: z.string().nullable(), micro: z.string() }))
         .describe('Transactions that anybody may send; the USDC goes to the creator.'),
@@ -66,6 +68,7 @@ const example = {
       claimable_micro: '0',
       threshold_micro: '1000000',
       distributor: exampleWallet,
+      earlier_distributors: [],
       claims: [],
     },
   ],
@@ -172,6 +175,7 @@ function epochRoute(deps: CreatorRouteDeps): RouteDeclaration {
         .regex(/^\d{1,6}$/, 'must be a number')
         .optional()
         .describe('Leaves to leave out, from `next` of the page before.'),
+      distributor: walletInput.optional().describe('An earlier contract, which counts epochs from 1 as well.'),
     }),
     output: z.looseObject({
       network: z.string(),
@@ -223,7 +227,14 @@ function epochRoute(deps: CreatorRouteDeps): RouteDeclaration {
     access: {
       kind: 'free',
       handle: async ({ params, query }) =>
-        jsonAnswer(await describeEpoch(deps, params.network, BigInt(params.epoch), Number(query.from ?? 0))),
+        jsonAnswer(
+          await describeEpoch(deps, {
+            network: params.network,
+            epoch: BigInt(params.epoch),
+            from: Number(query.from ?? 0),
+            ...(query.distributor === undefined ? {} : { distributor: addressOf(query.distributor) }),
+          }),
+        ),
     },
   })
 }
@@ -254,6 +265,7 @@ function moveRoute(deps: CreatorRouteDeps): RouteDeclaration {
         moves: [
           {
             network: 'eip155:8453',
+            distributor: exampleWallet,
             domain: 'example.com',
             from: exampleWallet,
             to: exampleWallet,

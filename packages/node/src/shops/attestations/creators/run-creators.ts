@@ -1,13 +1,15 @@
+import type { BlockRef } from '@assay/till/chain'
 import { ensureDeployed } from '@assay/till/chain/own-contract'
 import { moneyMayLeave } from '@assay/till/payouts'
 import { checkCreatorBooks } from './check-books.ts'
-import { type CreatorChain, type CreatorDeps, creatorChains } from './deps.ts'
+import { type CreatorChain, type CreatorDeps, creatorChains, type OwnChain } from './deps.ts'
+import { acceptedDistributors, proposeDistributor } from './distributors.ts'
 import { followEvents } from './follow-events.ts'
 import { settleMoves } from './follow-moves.ts'
 import { findSignedRoot, followRoot, sendRoot } from './follow-root.ts'
 import { openRoots } from './open-roots.ts'
 import { pushClaims } from './push-claims.ts'
-import { readDistributor } from './read-distributor.ts'
+import { type DistributorState, readDistributor } from './read-distributor.ts'
 import { expireWaiting, releaseWaiting } from './release-waiting.ts'
 import { sendMoves } from './send-moves.ts'
 import { signNextRoot } from './sign-root.ts'
@@ -29,38 +31,73 @@ export async function runCreators(deps: CreatorDeps): Promise<void> {
  * Everything up to one final block, and then the comparison at that very block. Another process may be a block ahead,
  * so a difference counts only if a second look finds it too.
  */
-export async function followChain(deps: CreatorDeps, place: CreatorChain): Promise<boolean> {
+export async function followChain(deps: CreatorDeps, own: OwnChain): Promise<boolean> {
+  const network = own.network.caip2
   for (const last of [false, true]) {
-    const final = await place.chain.finalizedBlock()
-    const state = await readDistributor(place.rpc, place.distributor.address, place.network.usdc.address, final.number)
-    await followRoot(deps, place, final, state)
-    if (state) {
-      await openRoots(deps, place, final)
-      await followEvents(deps, place, final)
-      await settleMoves(deps, place, final)
-    }
-    if (Object.keys(await checkCreatorBooks(deps, place, state, last)).length === 0) break
+    const final = await own.chain.finalizedBlock()
+    const states: (DistributorState | undefined)[] = []
+    for (const place of await placesOf(deps, own)) states.push(await followContract(deps, place, final))
+    if (Object.keys(await checkCreatorBooks(deps, network, states, last)).length === 0) break
   }
   return true
 }
+
+/** The current contract and the earlier ones, which pay what they hold for ever. */
+async function placesOf({ database, terms }: CreatorDeps, own: OwnChain): Promise<CreatorChain[]> {
+  const network = own.network.caip2
+  await proposeDistributor(database, { network, contract: own.contract, treasurer: own.treasurer, terms })
+  const accepted = await acceptedDistributors(database, network)
+  return accepted.map(({ contract, treasurer }) => ({ ...own, contract, treasurer }))
+}
+
+async function followContract(
+  deps: CreatorDeps,
+  place: CreatorChain,
+  final: BlockRef,
+): Promise<DistributorState | undefined> {
+  const state = await readState(place, final)
+  await followRoot(deps, place, final, state)
+  if (state) {
+    await openRoots(deps, place, final)
+    await followEvents(deps, place, final)
+    await settleMoves(deps, place, final)
+  }
+  return state
+}
+
+const readState = ({ rpc, contract, network }: CreatorChain, final: BlockRef) =>
+  readDistributor(rpc, contract, network.usdc.address, final.number)
 
 /** Before the books are compared with the custody wallet: a root that became final has taken money from it. */
 export async function followAllChains(deps: CreatorDeps): Promise<void> {
   for (const place of creatorChains(deps)) await guarded(deps, place, () => followChain(deps, place))
 }
 
-async function payOut(deps: CreatorDeps, place: CreatorChain): Promise<void> {
-  const final = await place.chain.finalizedBlock()
-  const read = () => readDistributor(place.rpc, place.distributor.address, place.network.usdc.address, final.number)
-  if (await read()) await pushClaims(deps, place)
-  await sendMoves(deps, place)
-  let signed = await findSignedRoot(deps, place.network.caip2)
-  if (!signed && (await signNextRoot(deps, place, final, await read())))
-    signed = await findSignedRoot(deps, place.network.caip2)
+async function payOut(deps: CreatorDeps, own: OwnChain): Promise<void> {
+  const network = own.network.caip2
+  const final = await own.chain.finalizedBlock()
+  await pushClaims(deps, own)
+  await sendMoves(deps, own)
+  let signed = await findSignedRoot(deps, network)
+  if (!signed && (await isAccepted(deps, own)) && (await signNextRoot(deps, own, final, await readState(own, final))))
+    signed = await findSignedRoot(deps, network)
   if (!signed) return
-  // Deployed when it is first needed, so that a node without creators costs no gas.
-  if (await ensureDeployed(deps, place, place.distributor)) await sendRoot(deps, place, signed)
-  else deps.log.warn({ network: place.network.caip2 }, 'the distributor of creators could not be deployed')
+  // Deployed when it is first needed, so that a node without creators costs no gas. An earlier one may still get its last root.
+  if (signed.contract !== own.contract || (await ensureDeployed(deps, own, own.distributor)))
+    await sendRoot(deps, own, signed)
+  else deps.log.warn({ network }, 'the distributor of creators could not be deployed')
+}
+
+/** Whether new roots go to the contract that follows from these settings. */
+async function isAccepted({ database, metrics, log }: CreatorDeps, own: OwnChain): Promise<boolean> {
+  const [current] = await acceptedDistributors(database, own.network.caip2)
+  if (current?.contract === own.contract) return true
+  metrics.count('alarms', { alarm: 'distributor_not_accepted' })
+  log.error(
+    { network: own.network.caip2, current: current?.contract, wanted: own.contract },
+    'CUSTODY, MOVER_KEY or a delay changed, so creators would be paid by another contract; no root is made until it is accepted',
+  )
+  return false
 }
 
 /** One chain that cannot be read must not keep the other waiting. */

@@ -10,6 +10,7 @@ import type { Tx } from '@assay/till/store/database'
 import { newestRoot } from './adopt-root.ts'
 import { type ChosenLeaf, chooseLeaves, type OpenShare } from './choose-leaves.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
+import { acceptedDistributors } from './distributors.ts'
 import { insertLeaves } from './keep-leaves.ts'
 import type { DistributorState } from './read-distributor.ts'
 
@@ -42,10 +43,7 @@ export async function signNextRoot(
     const chosen = chooseLeaves(open, leavesMax)
     if (chosen.potMicro < settings.rootMinimumMicro) return false
     const epoch = await nextEpoch(tx, place, state)
-    const tree = payoutTree(
-      { chainId: place.network.chainId, contract: place.distributor.address, epoch },
-      chosen.leaves,
-    )
+    const tree = payoutTree({ chainId: place.network.chainId, contract: place.contract, epoch }, chosen.leaves)
     if (!money.take({ purpose: 'creator', amountMicro: tree.potMicro })) {
       deps.metrics.count('alarms', { alarm: 'payouts_unfunded' })
       deps.log.error(
@@ -79,7 +77,7 @@ async function insertSigned(
   // The nonce is the root: as the contract has it, the authorization pays for these leaves in this epoch or for nothing.
   const signature = place.key.authorizeReceipt(place.network, {
     from: place.key.address,
-    to: place.distributor.address,
+    to: place.contract,
     value: tree.potMicro,
     validAfter: 0n,
     validBefore,
@@ -90,7 +88,7 @@ async function insertSigned(
        signature, state, signed_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'signed', $11) returning id`,
     [
       place.network.caip2,
-      place.distributor.address,
+      place.contract,
       epoch,
       tree.root,
       totalMicro,
@@ -108,14 +106,9 @@ async function insertSigned(
 /** Throws when books and contract are not at the same epoch: nothing is signed on a guess. */
 async function nextEpoch(tx: Tx, place: CreatorChain, state: DistributorState | undefined): Promise<bigint> {
   const network = place.network.caip2
-  const { rows } = await tx.query<{ contract: Address }>(
-    `select contract from creator_root where network = $1 and contract <> $2 and state = 'committed' limit 1`,
-    [network, place.distributor.address],
-  )
-  if (rows[0])
-    throw new Error(
-      `the books of ${network} are about the distributor ${rows[0].contract}: custody, MOVER_KEY and both delays must stay as they were`,
-    )
+  const [current] = await acceptedDistributors(tx, network)
+  if (current?.contract !== place.contract)
+    throw new Error(`${place.contract} is not the accepted distributor of ${network}`)
   const known = await newestRoot(tx, place)
   const [epoch, total] = [state?.epoch ?? 0n, state?.totalMicro ?? 0n]
   if (known.epoch !== epoch || known.totalMicro !== total)

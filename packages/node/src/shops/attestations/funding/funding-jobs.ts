@@ -1,7 +1,6 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Shop, ShopContext } from '../../../http/index.ts'
 import type { SourceDeps } from '../../sources/index.ts'
-import { type DistributorTerms, distributorFor } from '../creators/contracts.ts'
 import type { MarketSettings } from '../settings.ts'
 import { usualFunding } from './deps.ts'
 import { createFundingWork } from './run-funding.ts'
@@ -14,12 +13,12 @@ export function fundingJobs(
   context: ShopContext,
   sources: SourceDeps,
   settings: Pick<MarketSettings, 'funding' | 'attest'>,
-  terms: DistributorTerms,
+  /** Contracts that pay creators. */
+  distributors: readonly Address[],
 ): NonNullable<Shop['jobs']> {
   const { base, payees } = context
   const [chain, rpc] = [context.chains.get(base.caip2), context.rpcs.get(base.caip2)]
   if (!chain || !rpc) return []
-  const custody = Object.values(payees.custody)
   const work = createFundingWork({
     ...sources,
     chain,
@@ -27,8 +26,8 @@ export function fundingJobs(
     publicFunders: new Set<Address>([
       zeroAddress,
       ...Object.values(payees.pay_to),
-      ...custody,
-      ...custody.map((wallet) => distributorFor(base, wallet, terms).address),
+      ...Object.values(payees.custody),
+      ...distributors,
       ...settings.funding.publicFunders,
     ]),
     settings: {

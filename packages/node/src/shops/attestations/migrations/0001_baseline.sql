@@ -152,6 +152,21 @@ create table funding_hub (
 );
 insert into app_access values ('funding_hub', 'select, insert, update');
 
+-- The contracts that pay creators. What is fixed in one follows from the settings of when it was first used, so other
+-- settings mean another contract. The newest accepted one gets new roots; earlier ones pay what they hold for ever. One
+-- that is not accepted was only asked for by the settings of a process.
+create table creator_distributor (
+  network text not null,
+  contract text not null check (contract ~ '^0x[0-9a-f]{40}$'),
+  -- Whose money it pulls, and who signs moves; the zero address for nobody.
+  treasurer text not null check (treasurer ~ '^0x[0-9a-f]{40}$'),
+  mover text not null check (mover ~ '^0x[0-9a-f]{40}$'),
+  claim_delay_seconds bigint not null,
+  move_delay_seconds bigint not null,
+  accepted_at timestamptz,
+  primary key (network, contract)
+);
+
 -- Roots, one at a time per chain. signed: may land at any moment. committed: in a final block. abandoned: provably never.
 create table creator_root (
   id bigint generated always as identity primary key,
@@ -199,7 +214,6 @@ create table creator_leaf (
   primary key (root_id, account, wallet)
 );
 create index creator_leaf_unclaimed on creator_leaf (network, wallet, account, epoch) where claim_transaction is null;
-create index creator_leaf_by_key on creator_leaf (network, epoch, account, wallet);
 
 -- Running sums of the leaves of a wallet: allotted, open to be claimed, claimed.
 create table creator_balance (
@@ -242,6 +256,7 @@ create table creator_cursor (
 -- there, the wallet can refuse. moved: in effect. refused: by the wallet, for good.
 create table creator_move (
   network text not null,
+  contract text not null,
   account bytea not null check (octet_length(account) = 32),
   wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
   domain text,
@@ -253,7 +268,7 @@ create table creator_move (
   ready_at timestamptz,
   asked_at timestamptz not null,
   ended_at timestamptz,
-  primary key (network, account, wallet)
+  primary key (network, account, wallet, contract)
 );
 create index creator_move_open on creator_move (network) where state in ('asked', 'pending');
 create index creator_move_by_wallet on creator_move (wallet);
