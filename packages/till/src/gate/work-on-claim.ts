@@ -55,7 +55,8 @@ export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attemp
   if (call.clientGone.aborted) gone()
   let outcome: GateOutcome
   try {
-    const result = await settlePayment({ ...deps, deadlineMs: deps.limits.settleMs }, { ...purchase, claim })
+    const charge = { ...claim, sold: deps.challenges.sold(call) }
+    const result = await settlePayment({ ...deps, deadlineMs: deps.limits.settleMs }, { ...purchase, claim: charge })
     deps.metrics.count('payments_settlements', { outcome: result.status, network: claim.network })
     outcome = await afterSettlement(deps, purchase, attempt, result)
   } catch (error) {
