@@ -1,11 +1,14 @@
 import { extractDiscoveryInfo } from '@x402/extensions/bazaar'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkListings } from '../packages/cli/src/doctor/listings.ts'
+import * as node from '../packages/node/src/index.ts'
 import {
   type ContractServer,
   json,
   startContractServer,
 } from '../packages/till/src/facilitators/http/contract-server.fixture.ts'
 import { buy, echoPath, quote } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
 let facilitator: ContractServer
@@ -61,4 +64,26 @@ test('what goes to a facilitator lists the route as declared, and carries nothin
     expect(paymentPayload.extensions).toEqual({ bazaar: offer.extensions.bazaar })
     expect(JSON.stringify(body)).not.toContain(secret)
   }
+})
+
+test('the doctor warns before a listing runs out, and says which', async () => {
+  const local = await till.startAnother()
+  expect((await buy(await till.newBuyer(), `${local.url}${echoPath}?message=settled`)).status).toBe(200)
+  const env = {
+    DATABASE_URL: till.db.databaseUrl,
+    BASE_RPC_URLS: till.base.url ?? '',
+    POLYGON_RPC_URLS: till.polygon.url ?? '',
+  }
+  const config = node.parseConfig({ ...env, FACILITATOR: facilitator.baseUrl })
+  const examine = (days: number, of = config) => checkListings(node, of, Date.now() + days * 86_400_000)
+  await until('the sale is over', async () => (await examine(0))[0]?.status === 'ok')
+  expect(await examine(0)).toMatchObject([{ name: 'bazaar listing', detail: '1 route settled within 23 days' }])
+  for (const [days, words] of [
+    [25, 'is dropped in 5 days'],
+    [29, 'is dropped in 1 day'],
+    [40, 'is no longer listed'],
+    [200, 'nothing is listed'],
+  ] as const)
+    expect(await examine(days)).toMatchObject([{ status: 'warn', detail: expect.stringContaining(words) }])
+  expect(await examine(200, node.parseConfig(env))).toEqual([])
 })

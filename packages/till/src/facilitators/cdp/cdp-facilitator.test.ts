@@ -95,7 +95,7 @@ it.each(['verify', 'settle'] as const)('lists what is sold in the body of %s', a
   const info = { input: { type: 'http', method: 'GET', pathParams: { address: '0x1' } }, output: { type: 'json' } }
   const bazaar = { info, schema: { type: 'object' }, routeTemplate: '/v1/report/:address' }
   await cdp(secret)[operation]({ ...payment, resource, bazaar }, alive())
-  const { paymentPayload, paymentRequirements } = server.calls.at(-1)?.body as Record<string, never>
+  const { paymentPayload, paymentRequirements } = (server.calls.at(-1)?.body ?? {}) as Record<string, never>
   expect(extractDiscoveryInfo(paymentPayload as never, paymentRequirements as never)).toMatchObject({
     resourceUrl: 'https://node.example/v1/report/:address',
     description: resource.description,
