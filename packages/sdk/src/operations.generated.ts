@@ -187,9 +187,9 @@ export type Operations = {
     input: Record<string, never>
     answer: Record<string, unknown>
   }
-  /** Root manifest of this node: keys, networks, every resource with price and schemas, the mesh. */
+  /** Root manifest of this node: keys, networks, every resource with price and schemas in pages, the mesh. */
   'discovery.x402': {
-    input: Record<string, never>
+    input: { query?: { page?: string | number } }
     answer: Record<string, unknown>
   }
   /** Paid resources in the shape of the draft for well-known discovery. */
