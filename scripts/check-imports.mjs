@@ -55,6 +55,7 @@ const folders = {
     ['transitions'],
     ['ledger'],
     ['proofs'],
+    ['signer'],
     ['chain'],
     ['signing'],
     ['jobs'],

@@ -28,6 +28,8 @@ const tillExceptions = {
   },
   'chain/http-endpoint.ts': { network: 'the JSON-RPC adapter', timer: 'the limit of one call' },
   'devnet/http-server.ts': { network: 'the JSON-RPC listener of the embedded chain' },
+  'signer/https-adapter.ts': { network: 'the requests to a signer over mutual TLS', timer: 'their limit' },
+  'signer/serve-signer-adapter.ts': { network: 'the listener of a signer' },
   'facilitators/http/http-exchange.ts': { network: 'the adapter to a facilitator over HTTP', timer: 'its limit' },
 }
 

@@ -25,6 +25,7 @@ import { demoObject } from './compose/demo.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
 import { type Ground, type Interceptors, openGround, type Ports } from './compose/ground.ts'
 import { type Origins, openShops, payeesOf, shopContext } from './compose/shops.ts'
+import { openWalletKeys } from './compose/wallet-keys.ts'
 import type { Config, ConfiguredShop } from './config/load-config.ts'
 import { discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
 import { mcpRoutes } from './faces/mcp/index.ts'
@@ -106,8 +107,10 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const lost = (reason: string) => options.onLost?.(reason)
   const chosen = chosenShops(config, options)
   const payees = payeesOf(config)
+  const keys = await openWalletKeys(config, ports)
   const ground = await openGround(config, ports, stops, {
     payees,
+    keys,
     onLost: () => lost('the data folder is no longer held'),
     intercept: options.intercept ?? {},
     migrations: [logMigrations, ...new Set(chosen.flatMap(({ migrations }) => migrations))],
@@ -148,7 +151,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
       ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
       routeOf,
       openFacilitator: async (owner) => {
-        opened = await openFacilitator(config, ports, ground, owner, stops)
+        opened = await openFacilitator({ ...config, ...keys }, ports, ground, owner, stops)
         return options.intercept?.facilitator?.(opened.facilitator) ?? opened.facilitator
       },
     },
@@ -162,7 +165,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   for (const { declaration, paid } of door.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
   if (options.jobs !== false) {
     const senders = opened?.local?.senders
-    payouts = openPayouts({ ...config, payees }, ports, ground, till, shops, senders, stops)
+    payouts = openPayouts({ ...config, ...keys, payees }, ports, ground, till, shops, senders, stops)
     await prepareDue(ground.store.database, payouts.purposes)
     const recoverLanes = opened?.local?.recoverLanes
     const work = { parts: shops, routeOf, payouts, ...(recoverLanes ? { recoverLanes } : {}) }

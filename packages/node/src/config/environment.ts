@@ -66,6 +66,10 @@ export const environmentSchema = z.object({
   SETTLER_KEYS_FILE: z.string().optional(),
   CUSTODY_KEYS: z.string().optional(),
   CUSTODY_KEYS_FILE: z.string().optional(),
+  SIGNER_URL: z.string().optional(),
+  SIGNER_CA_FILE: z.string().optional(),
+  SIGNER_CERT_FILE: z.string().optional(),
+  SIGNER_KEY_FILE: z.string().optional(),
   PAYOUTS: jsonObject.optional(),
   FACILITATOR_TOKEN: z
     .string()

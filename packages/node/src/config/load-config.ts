@@ -11,7 +11,16 @@ import { configuredNetworks } from './networks.ts'
 import { readShops, variablesOf } from './read-shops.ts'
 import { unknownVariables } from './unknown-variables.ts'
 import { checkDemoJoin, checkProduction } from './validate.ts'
-import { checkOrigin, custodyKeys, demoHosts, dnsServers, factoryList, payoutPolicy, settlerKeys } from './values.ts'
+import {
+  checkOrigin,
+  custodyKeys,
+  demoHosts,
+  dnsServers,
+  factoryList,
+  payoutPolicy,
+  settlerKeys,
+  signerConnection,
+} from './values.ts'
 
 export type { Config, ConfiguredNetwork, ConfiguredShop } from './config-type.ts'
 export { describeVariables } from './read-shops.ts'
@@ -84,6 +93,7 @@ function toConfig(
     screeningList: env.SCREENING_LIST === undefined ? undefined : resolve(env.SCREENING_LIST),
     settlerKeys: settlerKeys(env, demo, problems),
     custodyKeys: custodyKeys(env, demo, problems),
+    signer: signerConnection(env, problems),
     payouts: payoutPolicy(env.PAYOUTS, problems),
     facilitatorToken: env.FACILITATOR_TOKEN,
     royaltyRecipient: parseAddress(env.ROYALTY_RECIPIENT) ?? payTo,

@@ -135,6 +135,27 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
     description: 'A file with the same, instead of the environment.',
     secret: true,
   },
+  SIGNER_URL: {
+    shown: 'none',
+    description:
+      'Origin of a signer (`assay signer serve`) that holds the keys of the settling and custody wallets, instead of `SETTLER_KEYS` and `CUSTODY_KEYS`; https with certificates on both sides. [Keys outside the node](deploy.md#keys-outside-the-node).',
+    secret: false,
+  },
+  SIGNER_CA_FILE: {
+    shown: 'none',
+    description: 'PEM of the authority that signed the certificate of the signer.',
+    secret: false,
+  },
+  SIGNER_CERT_FILE: {
+    shown: 'none',
+    description: 'PEM of the certificate by which the signer knows this node.',
+    secret: false,
+  },
+  SIGNER_KEY_FILE: {
+    shown: 'none',
+    description: 'PEM of the private key of that certificate.',
+    secret: true,
+  },
   PAYOUTS: {
     shown: '`{}`',
     description:

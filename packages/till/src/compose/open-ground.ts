@@ -1,7 +1,6 @@
 import type { Address } from '@assay/protocol/address'
-import type { Hex } from '@assay/protocol/bytes'
 import { type ChainPort, createRpc, type Network, type Rpc, type RpcEndpoint } from '../chain/index.ts'
-import { createForgottenTransactions, createWalletKey } from '../chain/wallet/index.ts'
+import { createForgottenTransactions, type KeySource, signerOf } from '../chain/wallet/index.ts'
 import type { Payees } from '../contract/terms.ts'
 import { ConfigError } from '../kernel/config-error.ts'
 import type { CheckContractSignature } from '../proofs/index.ts'
@@ -62,7 +61,7 @@ export type GroundSettings = {
   endpoints: ReadonlyMap<string, readonly RpcEndpoint[]>
   payees: Payees
   signingKeyFile: string | undefined
-  settlerKeys: readonly Hex[]
+  settlerKeys: readonly KeySource[]
   erc6492Factories: readonly Address[]
 }
 
@@ -126,7 +125,7 @@ export async function openGround(
     metrics,
     forgotten: createForgottenTransactions({
       ...{ database, clock, log, metrics, rpcs },
-      wallets: settings.settlerKeys.map((key) => createWalletKey(key).address),
+      wallets: settings.settlerKeys.map((key) => signerOf(key).address),
     }),
     heads: async () =>
       new Map(
