@@ -103,7 +103,7 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
 }
 
 async function compose(config: Config, options: NodeOptions, stops: Stops): Promise<Omit<RunningNode, 'stop'>> {
-  const ports = openPorts(config, options)
+  const ports = await withTelemetry(config, openPorts(config, options), stops)
   const lost = (reason: string) => options.onLost?.(reason)
   const chosen = chosenShops(config, options)
   const payees = payeesOf(config)
@@ -214,6 +214,15 @@ function openPorts(config: Config, options: NodeOptions): Ports {
     metrics: createMetrics(),
     progress: options.onProgress ?? (() => {}),
   }
+}
+
+/** Without a collector none of it is loaded, and nothing is measured for it. */
+async function withTelemetry({ telemetry }: Config, ports: Ports, stops: Stops): Promise<Ports> {
+  if (telemetry === undefined) return ports
+  const { openTelemetry } = await import('./compose/telemetry/open-telemetry.ts')
+  const opened = openTelemetry(telemetry, ports)
+  stops.push(opened.stop)
+  return opened.ports
 }
 
 function nodeFacts({ facilitators, royaltyRecipient }: Config, payees: Payees): NodeFacts {

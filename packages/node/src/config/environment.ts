@@ -92,6 +92,9 @@ export const environmentSchema = z.object({
     .transform(Number)
     .default(0),
   METRICS_PUBLIC: flag.default(false),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+  OTEL_SERVICE_NAME: z.string().max(100).default('assay'),
   LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info']).optional(),
   ERC6492_FACTORIES: z.string().optional(),
   DNS_SERVERS: z.string().default('1.1.1.1,9.9.9.9'),

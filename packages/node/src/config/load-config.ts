@@ -20,6 +20,7 @@ import {
   payoutPolicy,
   settlerKeys,
   signerConnection,
+  telemetry,
 } from './values.ts'
 
 export type { Config, ConfiguredNetwork, ConfiguredShop } from './config-type.ts'
@@ -103,6 +104,7 @@ function toConfig(
     exposureCapMicro: env.EXPOSURE_CAP_USD ?? (demo ? 1_000_000_000_000n : 10_000_000_000n),
     trustProxy: env.TRUST_PROXY,
     metricsPublic: env.METRICS_PUBLIC,
+    telemetry: telemetry(env, problems),
     logLevel: env.LOG_LEVEL ?? (demo ? 'warn' : 'info'),
     erc6492Factories: factoryList(env.ERC6492_FACTORIES, problems),
     dnsServers: dnsServers(env.DNS_SERVERS, problems),

@@ -6,6 +6,7 @@ import { type PayoutPolicy, parsePayoutPolicy } from '@assay/till/payouts'
 import type { SignerConnection } from '@assay/till/signer'
 import { readKeys } from '../http/index.ts'
 import { type LoopbackTarget, parseIp, parseLoopbackHosts } from '../outbound/index.ts'
+import type { Config } from './config-type.ts'
 import type { Environment } from './environment.ts'
 
 /** Anyone between us and a provider without TLS could tell us what the chain says. */
@@ -66,6 +67,21 @@ export function signerConnection(env: Environment, problems: string[]): SignerCo
     return ''
   }
   return { url, ca: read('SIGNER_CA_FILE'), cert: read('SIGNER_CERT_FILE'), key: read('SIGNER_KEY_FILE') }
+}
+
+export function telemetry(env: Environment, problems: string[]): Config['telemetry'] {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: text = '' } = env
+  if (endpoint === undefined) return undefined
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
+    problems.push('OTEL_EXPORTER_OTLP_ENDPOINT: must be an http(s) URL such as http://127.0.0.1:4318')
+  const pairs = text.split(',').filter(Boolean)
+  const headers = pairs.map((pair) => /^\s*([!#$%&'*+.^_`|~\w-]+)=([\x20-\x7e]*)$/.exec(pair))
+  if (headers.includes(null)) problems.push('OTEL_EXPORTER_OTLP_HEADERS: must be name=value, separated by commas')
+  return {
+    endpoint,
+    headers: Object.fromEntries(headers.flatMap((pair) => (pair ? [[pair[1] ?? '', (pair[2] ?? '').trim()]] : []))),
+    serviceName: env.OTEL_SERVICE_NAME,
+  }
 }
 
 const demoKeys = (role: string) =>

@@ -199,6 +199,22 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
     description: 'How many proxies of your own stand in front; only then is `X-Forwarded-For` believed.',
     secret: false,
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    shown: 'none',
+    description:
+      'Address of an OpenTelemetry collector (OTLP over HTTP with JSON), such as `http://127.0.0.1:4318`; traces and metrics are sent there. Nothing is traced without it.',
+    secret: false,
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    shown: 'none',
+    description: 'Headers of these requests, `name=value` separated by commas, such as a token.',
+    secret: true,
+  },
+  OTEL_SERVICE_NAME: {
+    shown: '`assay`',
+    description: 'Name of this node at the collector.',
+    secret: false,
+  },
   METRICS_PUBLIC: {
     shown: '`false`',
     description: '`true` shows `/metrics` to everyone, otherwise to this machine only.',

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import { type Log, silentLog } from '../kernel/log.ts'
-import { type Metrics, silentMetrics } from '../kernel/metrics.ts'
+import { type Metrics, silentMetrics, traced } from '../kernel/metrics.ts'
 import { ChainUnreadable } from './chain-port.ts'
 import {
   afterAnswer,
@@ -60,10 +60,14 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     log.warn({ endpoint: endpoint.name, reason, ms: health.restMs }, 'an RPC endpoint rests')
   }
 
+  const sent = (calls: readonly RpcCall[]) =>
+    traced(metrics, `rpc ${calls[0]?.method ?? ''}`, { endpoint: operatorOf(endpoint), calls: calls.length }, () =>
+      endpoint.send(calls),
+    )
   const ask = async (calls: readonly RpcCall[]) => {
     const startedMs = clock.monotonicMs()
     try {
-      const [answers] = await Promise.all([endpoint.send(calls), vet()])
+      const [answers] = await Promise.all([sent(calls), vet()])
       measure(calls, startedMs)
       return answers
     } catch (error) {

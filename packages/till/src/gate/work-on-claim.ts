@@ -2,6 +2,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { GateOutcome, PreparedAnswer } from '../contract/paid-call.ts'
 import type { Scheme } from '../contract/scheme.ts'
 import { nowSeconds } from '../kernel/clock.ts'
+import { traced } from '../kernel/metrics.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
 import { type Attempt, afterSettlement } from './after-settlement.ts'
 import type { GateDeps } from './gate-deps.ts'
@@ -56,7 +57,12 @@ export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attemp
   let outcome: GateOutcome
   try {
     const charge = { ...claim, sold: deps.challenges.sold(call) }
-    const result = await settlePayment({ ...deps, deadlineMs: deps.limits.settleMs }, { ...purchase, claim: charge })
+    const { network, scheme } = claim
+    const result = await traced(deps.metrics, 'settle', { network, scheme }, async (set) => {
+      const settled = await settlePayment({ ...deps, deadlineMs: deps.limits.settleMs }, { ...purchase, claim: charge })
+      set({ outcome: settled.status })
+      return settled
+    })
     deps.metrics.count('payments_settlements', { outcome: result.status, network: claim.network })
     outcome = await afterSettlement(deps, purchase, attempt, result)
   } catch (error) {
@@ -79,7 +85,9 @@ async function prepareAnswer(
   claim: Claim,
 ): Promise<(PreparedAnswer & { chargeMicro: Micro }) | Problem> {
   try {
-    const prepared = await call.prepare(claim.payer, claim.id)
+    const prepared = await traced(deps.metrics, 'prepare', { route: claim.routeId }, () =>
+      call.prepare(claim.payer, claim.id),
+    )
     return { ...prepared, chargeMicro: chargeOf(scheme, claim.quotedMicro, prepared.chargeMicro) }
   } catch (error) {
     if (!(error instanceof Problem))

@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import { requestDigest, SignerRefused, type SigningRequest, type WalletSigner } from '../chain/wallet/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
-import type { Metrics } from '../kernel/metrics.ts'
+import { type Metrics, traced } from '../kernel/metrics.ts'
 import { isSignedBy, type RecoverableSignature } from '../kernel/secp256k1.ts'
 import type { SignerExchange } from './https-adapter.ts'
 import {
@@ -75,7 +75,9 @@ function withBreaker({ exchange, clock, log, metrics }: RemoteSignerDeps) {
   }
   return async (method: 'GET' | 'POST', path: string, body?: string): Promise<unknown> => {
     if (clock.monotonicMs() < restUntilMs) throw new Error('the signer does not answer; it is asked again soon')
-    const answer = await exchange({ method, path, ...(body === undefined ? {} : { body }) }).catch((error: unknown) => {
+    const answer = await traced(metrics, 'signer', { path }, () =>
+      exchange({ method, path, ...(body === undefined ? {} : { body }) }),
+    ).catch((error: unknown) => {
       throw failed(error instanceof Error ? error.message : String(error))
     })
     if (answer.code >= 500) throw failed(`HTTP ${answer.code}`)
