@@ -43,6 +43,8 @@ export type Config = {
   settlerKeys: readonly Hex[]
   /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */
   custodyKeys: readonly Hex[]
+  /** Calls that one RPC endpoint gets at most. */
+  rpcCallsPerMinute: number | undefined
   /** Where traces and metrics are sent. */
   telemetry: { endpoint: string; headers: Record<string, string>; serviceName: string } | undefined
   /** Who holds the keys of these wallets instead of this process. */

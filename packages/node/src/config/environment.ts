@@ -86,6 +86,11 @@ export const environmentSchema = z.object({
     .default('operator@localhost'),
   SHARED_PAYEES: flag.optional(),
   EXPOSURE_CAP_USD: usd.optional(),
+  RPC_CALLS_PER_MINUTE: z
+    .string()
+    .regex(/^[1-9][0-9]{1,6}$/, 'must be a whole number of calls, 10 or more')
+    .transform(Number)
+    .optional(),
   TRUST_PROXY: z
     .string()
     .regex(/^[0-9]$/, 'must be a number of proxies, 0 to 9')

@@ -105,6 +105,7 @@ function toConfig(
     trustProxy: env.TRUST_PROXY,
     metricsPublic: env.METRICS_PUBLIC,
     telemetry: telemetry(env, problems),
+    rpcCallsPerMinute: env.RPC_CALLS_PER_MINUTE,
     logLevel: env.LOG_LEVEL ?? (demo ? 'warn' : 'info'),
     erc6492Factories: factoryList(env.ERC6492_FACTORIES, problems),
     dnsServers: dnsServers(env.DNS_SERVERS, problems),

@@ -62,6 +62,12 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
     description: 'The same for Polygon.',
     secret: true,
   },
+  RPC_CALLS_PER_MINUTE: {
+    shown: 'none',
+    description:
+      'Calls that each RPC endpoint gets at most in a minute, 10 or more; one that has had them is asked last, and where nobody is left a purchase answers 503. Signed transactions are sent all the same. Without it: as many as are needed.',
+    secret: false,
+  },
   CHAINS: {
     shown: 'none',
     description:

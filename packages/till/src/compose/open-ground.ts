@@ -62,6 +62,8 @@ export type GroundSettings = {
   payees: Payees
   signingKeyFile: string | undefined
   settlerKeys: readonly KeySource[]
+  /** Of each endpoint; without it as many as are needed. */
+  rpcCallsPerMinute?: number | undefined
   erc6492Factories: readonly Address[]
 }
 
@@ -92,7 +94,7 @@ export async function openGround(
   const rpcs = new Map(
     networks.map(({ caip2, chainId }) => {
       const given = (settings.endpoints.get(caip2) ?? []).map((endpoint) => intercept.rpc?.(endpoint) ?? endpoint)
-      return [caip2, createRpc(given, { clock, log, metrics, chainId })]
+      return [caip2, createRpc(given, { clock, log, metrics, chainId, ...budgetOf(settings) })]
     }),
   )
   const endpoints = new Map([...rpcs].map(([caip2, rpc]) => [caip2, rpc.endpoints]))
@@ -135,6 +137,9 @@ export async function openGround(
   await detectRestore(restoreDetection)
   return { restoreDetection, store, networks, endpoints, rpcs, chains, keyring, checkContractSignature }
 }
+
+const budgetOf = ({ rpcCallsPerMinute: callsPerMinute }: Pick<GroundSettings, 'rpcCallsPerMinute'>) =>
+  callsPerMinute === undefined ? {} : { callsPerMinute }
 
 /** Who is paid where, as the instance row names it. */
 export function instancePayees(
