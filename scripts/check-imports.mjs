@@ -56,6 +56,7 @@ const folders = {
     ['transitions'],
     ['ledger'],
     ['proofs'],
+    ['signer'],
     ['chain'],
     ['signing'],
     ['jobs'],

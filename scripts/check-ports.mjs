@@ -28,11 +28,14 @@ const tillExceptions = {
   },
   'chain/http-endpoint.ts': { network: 'the JSON-RPC adapter', timer: 'the limit of one call' },
   'devnet/http-server.ts': { network: 'the JSON-RPC listener of the embedded chain' },
+  'signer/https-adapter.ts': { network: 'the requests to a signer over mutual TLS', timer: 'their limit' },
+  'signer/serve-signer-adapter.ts': { network: 'the listener of a signer' },
   'facilitators/http/http-exchange.ts': { network: 'the adapter to a facilitator over HTTP', timer: 'its limit' },
 }
 
 const nodeExceptions = {
   'main.ts': { environment: 'the process entry hands the environment to the configuration' },
+  'compose/telemetry/otlp-adapter.ts': { network: 'the requests to a collector', timer: 'their limit' },
   'http/server.ts': { network: 'the listener', timer: 'closes connections while draining' },
   'http/acceptors.ts': { network: 'further descriptors of the listener' },
   'http/write-response.ts': { timer: 'cuts sockets that do not read' },

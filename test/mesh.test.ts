@@ -80,10 +80,27 @@ test('the root manifest serves old readers and new ones, and so does the draft s
     links: { openapi: `${whole.node.url}/openapi.json`, llms: `${whole.node.url}/llms.txt` },
   })
   expect(manifest.resources.length).toBeGreaterThan(5)
-  const offer = manifest.offers.find((one: { capability: string }) => one.capability === report)
+  const pages = [manifest]
+  for (let next = manifest.next_page; next !== null; next = pages.at(-1).next_page) {
+    const response = await fetch(next)
+    const body = await response.text()
+    expect(Buffer.byteLength(body), next).toBeLessThan(64 * 1024)
+    pages.push(JSON.parse(body))
+  }
+  expect(Buffer.byteLength(JSON.stringify(manifest))).toBeLessThan(64 * 1024)
+  expect(pages.map(({ page }) => page)).toEqual(pages.map((_, index) => index + 1))
+  expect(manifest.pages).toBe(pages.length)
+  const offers = pages.flatMap((page) => page.offers)
+  const openapi = await jsonOf(await fetch(`${whole.node.url}/openapi/full.json`))
+  const operations = Object.values<object>(openapi.paths).flatMap((methods) =>
+    Object.keys(methods).filter((method) => /^(get|post|put|delete|patch)$/.test(method)),
+  )
+  expect(offers).toHaveLength(operations.length)
+  expect((await fetch(`${whole.node.url}/.well-known/x402?page=${pages.length + 1}`)).status).toBe(404)
+  const offer = offers.find((one: { capability: string }) => one.capability === report)
   expect(offer).toMatchObject({ method: 'GET', price_micro: '20000', price_usd: '0.02', access: 'paid' })
   expect(offer.output).toHaveProperty('type', 'object')
-  const check = manifest.offers.find((one: { capability: string }) => one.capability === 'token.control.check')
+  const check = offers.find((one: { capability: string }) => one.capability === 'token.control.check')
   expect(check).toMatchObject({ access: 'free', price_micro: '0' })
   const draft = await jsonOf(await fetch(`${whole.node.url}/.well-known/x402.json`))
   expect(draft.x402Version).toBe(2)

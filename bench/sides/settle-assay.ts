@@ -50,7 +50,7 @@ function paymentsOf(terms: BenchTerms) {
       payTo: authorization.to,
       amountMicro: authorization.value,
       maxTimeoutSeconds: terms.accepted.maxTimeoutSeconds,
-      resourceUrl: terms.resourceUrl,
+      resource: { url: terms.resourceUrl },
       signature,
       authorization,
     })

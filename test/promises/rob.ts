@@ -110,19 +110,19 @@ const attempts: readonly Attempt[] = [
   async function falseRootWithoutPot(scene) {
     const { contract } = scene
     const tree = contract.treeFor([leafOf(thief.address, unclaimedOf(scene))], (await contract.epoch()) + 1n)
-    await contract.send('advance', [contract.given(tree.leaves), validBefore, contract.sign(tree.root, 0n)])
+    await contract.send('advance', [contract.given(tree.leaves), validBefore, await contract.sign(tree.root, 0n)])
   },
   async function falseRootWithSmallPot(scene) {
     const { contract } = scene
     const tree = contract.treeFor([leafOf(thief.address, unclaimedOf(scene))], (await contract.epoch()) + 1n)
-    await contract.send('advance', [contract.given(tree.leaves), validBefore, contract.sign(tree.root, 1n)])
+    await contract.send('advance', [contract.given(tree.leaves), validBefore, await contract.sign(tree.root, 1n)])
   },
   /** The signature of a small root, with the leaves of a large one before it lands. */
   async function swappedLeaves(scene) {
     const { contract } = scene
     const small = contract.treeFor([leafOf(thief.address, 1n)], (await contract.epoch()) + 1n)
     const large = contract.given([leafOf(thief.address, unclaimedOf(scene))])
-    await contract.send('advance', [large, validBefore, contract.sign(small.root, 1n)])
+    await contract.send('advance', [large, validBefore, await contract.sign(small.root, 1n)])
   },
   async function sameRootAgain({ contract, till }, dice) {
     const { rows } = await till.db.database.query<{

@@ -25,6 +25,7 @@ import { addLog } from './operator/log.ts'
 import { addLogKey } from './operator/log-key.ts'
 import { addPause } from './operator/pause.ts'
 import { addPayees } from './operator/payees.ts'
+import { addSigner } from './operator/signer.ts'
 import { addOptions } from './options/commands.ts'
 import { addScore } from './score/command.ts'
 import { addSource } from './source/command.ts'
@@ -65,6 +66,7 @@ export function createProgram(context: CommandContext): Command {
     addBackup,
     addPause,
     addPayees,
+    addSigner,
     addCommerce,
     addCommerceOperator,
     addSource,

@@ -13,6 +13,7 @@ export { silentMetrics } from '@assay/till/kernel/metrics'
 export { Problem } from '@assay/till/kernel/problem'
 export { systemRng } from '@assay/till/kernel/random'
 export { cryptoBackend } from '@assay/till/kernel/secp256k1'
+export { stderrLog } from '@assay/till/kernel/stderr-log'
 export {
   balanceDifferences,
   entriesOf,
@@ -26,6 +27,7 @@ export {
   verifySeals,
 } from '@assay/till/ledger'
 export { acceptLoss, approvePayout, listPayouts, payoutStates, unfundedPayouts } from '@assay/till/payouts'
+export { serveSigner } from '@assay/till/signer'
 export {
   createKeyring,
   type KeyChangeDeps,

@@ -25,6 +25,7 @@ import { demoObject } from './compose/demo.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
 import { type Ground, type Interceptors, openGround, type Ports } from './compose/ground.ts'
 import { type Origins, openShops, payeesOf, shopContext } from './compose/shops.ts'
+import { openWalletKeys } from './compose/wallet-keys.ts'
 import type { Config, ConfiguredShop } from './config/load-config.ts'
 import { discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
 import { mcpRoutes } from './faces/mcp/index.ts'
@@ -102,12 +103,14 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
 }
 
 async function compose(config: Config, options: NodeOptions, stops: Stops): Promise<Omit<RunningNode, 'stop'>> {
-  const ports = openPorts(config, options)
+  const ports = await withTelemetry(config, openPorts(config, options), stops)
   const lost = (reason: string) => options.onLost?.(reason)
   const chosen = chosenShops(config, options)
   const payees = payeesOf(config)
+  const keys = await openWalletKeys(config, ports)
   const ground = await openGround(config, ports, stops, {
     payees,
+    keys,
     onLost: () => lost('the data folder is no longer held'),
     intercept: options.intercept ?? {},
     migrations: [logMigrations, ...new Set(chosen.flatMap(({ migrations }) => migrations))],
@@ -148,7 +151,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
       ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
       routeOf,
       openFacilitator: async (owner) => {
-        opened = await openFacilitator(config, ports, ground, owner, stops)
+        opened = await openFacilitator({ ...config, ...keys }, ports, ground, owner, stops)
         return options.intercept?.facilitator?.(opened.facilitator) ?? opened.facilitator
       },
     },
@@ -162,7 +165,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   for (const { declaration, paid } of door.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
   if (options.jobs !== false) {
     const senders = opened?.local?.senders
-    payouts = openPayouts({ ...config, payees }, ports, ground, till, shops, senders, stops)
+    payouts = openPayouts({ ...config, ...keys, payees }, ports, ground, till, shops, senders, stops)
     await prepareDue(ground.store.database, payouts.purposes)
     const recoverLanes = opened?.local?.recoverLanes
     const work = { parts: shops, routeOf, payouts, ...(recoverLanes ? { recoverLanes } : {}) }
@@ -211,6 +214,15 @@ function openPorts(config: Config, options: NodeOptions): Ports {
     metrics: createMetrics(),
     progress: options.onProgress ?? (() => {}),
   }
+}
+
+/** Without a collector none of it is loaded, and nothing is measured for it. */
+async function withTelemetry({ telemetry }: Config, ports: Ports, stops: Stops): Promise<Ports> {
+  if (telemetry === undefined) return ports
+  const { openTelemetry } = await import('./compose/telemetry/open-telemetry.ts')
+  const opened = openTelemetry(telemetry, ports)
+  stops.push(opened.stop)
+  return opened.ports
 }
 
 function nodeFacts({ facilitators, royaltyRecipient }: Config, payees: Payees): NodeFacts {

@@ -187,9 +187,9 @@ export type Operations = {
     input: Record<string, never>
     answer: Record<string, unknown>
   }
-  /** Root manifest of this node: keys, networks, every resource with price and schemas, the mesh. */
+  /** Root manifest of this node: keys, networks, every resource with price and schemas in pages, the mesh. */
   'discovery.x402': {
-    input: Record<string, never>
+    input: { query?: { page?: string | number } }
     answer: Record<string, unknown>
   }
   /** Paid resources in the shape of the draft for well-known discovery. */
@@ -310,7 +310,7 @@ export type Operations = {
   /** Books, payments, payouts, alarms and pauses, for the operator. */
   'operator.overview': {
     input: Record<string, never>
-    answer: { at: string; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; alarms: { alarm: string; rung: number }[]; pauses: { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
+    answer: { at: string; role: 'read' | 'operate' | 'withdraw'; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; alarms: { alarm: string; rung: number }[]; pauses: { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
   }
   /** Pause or resume sales, payouts, settlement or options, for the operator. */
   'operator.pause': {

@@ -1,7 +1,7 @@
 import { type Address, hasChecksum, parseAddress } from '@assay/protocol/address'
-import type { Hex } from '@assay/protocol/bytes'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { httpEndpoint, knownNetworks, type Network, type RpcEndpoint } from './chain/index.ts'
+import type { KeySource } from './chain/wallet/index.ts'
 import type { Interceptors, SalePart } from './compose/index.ts'
 import type { Scheme } from './contract/scheme.ts'
 import type { Payees } from './contract/terms.ts'
@@ -18,7 +18,7 @@ import { handlerMsUsual } from './selling/index.ts'
 export type EmbeddedDatabase = { embedded: true; folder: string; port?: number }
 
 /** Who settles: `cdp()`, `http()` or `local()`. */
-export type FacilitatorOption = { choice: FacilitatorChoice; settlerKeys?: readonly Hex[] }
+export type FacilitatorOption = { choice: FacilitatorChoice; settlerKeys?: readonly KeySource[] }
 
 export type NetworkOption = {
   /** Where buyers pay, with its EIP-55 checksum. */
@@ -68,9 +68,9 @@ export type TillOptions = {
   screeningList?: string
   /** Of answers and receipts; default: a key kept in the database. */
   signingKeyFile?: string
-  custodyKeys?: readonly Hex[]
+  custodyKeys?: readonly KeySource[]
   /** Wallets that send refunds, where the facilitator is not `local`. */
-  settlerKeys?: readonly Hex[]
+  settlerKeys?: readonly KeySource[]
   payouts?: PayoutPolicy
   /** Accepts weak settings: plain HTTP, embedded chains, a database that may lose commits. Data of both never mix. */
   demo?: boolean
@@ -100,8 +100,8 @@ export type TillSettings = {
   networkIds: ReadonlyMap<string, string>
   payees: Payees
   facilitators: readonly FacilitatorChoice[]
-  settlerKeys: readonly Hex[]
-  custodyKeys: readonly Hex[]
+  settlerKeys: readonly KeySource[]
+  custodyKeys: readonly KeySource[]
   payouts: PayoutPolicy
   exposureCapMicro: Micro
   prepareMs: number

@@ -2,6 +2,7 @@ import { CliError } from '../exit-codes.ts'
 import { loadNode } from '../load-node.ts'
 import { type Check, fail, ok, skipped } from './check.ts'
 import { checkData } from './data-folder.ts'
+import { checkListings } from './listings.ts'
 import { checkPorts } from './ports.ts'
 import { checkProduction } from './production.ts'
 import { checkCommand, checkRuntime } from './runtime.ts'
@@ -19,6 +20,7 @@ export async function checkInstallation(env: NodeJS.ProcessEnv): Promise<Check[]
     checks.push(ok('configuration', `${config.mode} mode, nothing wrong`))
     checks.push(...(await checkPorts(config)))
     checks.push(...(await checkData(node, config)))
+    checks.push(...(await checkListings(node, config, Date.now())))
     if (config.mode === 'production') checks.push(...(await checkProduction(node, config)))
   } catch (error) {
     if (!(error instanceof node.ConfigError)) throw error

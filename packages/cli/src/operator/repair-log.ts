@@ -116,7 +116,9 @@ export async function resume(
 function operatorsOf({ node, config }: Operator): string[] {
   const named = (config.values['OPERATORS'] as readonly string[] | undefined) ?? []
   const demo = config.mode === 'demo' ? [node.demoAccount('operator').address] : []
-  return [config.payTo, ...named, ...demo].map((address) => address.toLowerCase())
+  // Keys are for those who may do everything.
+  const full = named.flatMap((text) => /^(0x[0-9a-fA-F]{40})(?::withdraw)?$/.exec(text)?.[1] ?? [])
+  return [config.payTo, ...full, ...demo].map((address) => address.toLowerCase())
 }
 
 function requireReason({ reason }: { reason: string }): void {

@@ -15,6 +15,7 @@ import { devnetEndpoint } from '@assay/till/devnet/endpoint'
 import { createKeyring, type Keyring } from '@assay/till/signing'
 import type { Config, ConfiguredNetwork } from '../config/load-config.ts'
 import type { PrometheusMetrics, Shop } from '../http/index.ts'
+import type { WalletKeys } from './wallet-keys.ts'
 
 export type Ports = TillPorts & { metrics: PrometheusMetrics }
 
@@ -25,6 +26,7 @@ export type Interceptors = TillInterceptors & { shop?(shop: Shop): Shop }
 
 export type GroundOptions = {
   payees: Payees
+  keys: WalletKeys
   onLost(): void
   intercept: Interceptors
   devnets?: readonly Devnet[]
@@ -40,7 +42,13 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
   const devnets = options.devnets ?? (await startDevnets(config, ports, stops))
   const networks = config.mode === 'demo' ? config.networks.map(withDemoAsset) : config.networks
   const endpoints = new Map(networks.map((network) => [network.caip2, endpointsOf(network, devnets)]))
-  const ground = await openTillGround({ ...config, networks, endpoints, payees }, ports, store, stops, intercept)
+  const ground = await openTillGround(
+    { ...config, ...options.keys, networks, endpoints, payees },
+    ports,
+    store,
+    stops,
+    intercept,
+  )
   const { logKeyFile: keyFile } = config
   const { clock, rng, log } = ports
   const logKeyring = await createKeyring({

@@ -4,6 +4,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { Network } from '@assay/till/chain'
 import type { FacilitatorChoice } from '@assay/till/facilitators'
 import type { PayoutPolicy } from '@assay/till/payouts'
+import type { SignerConnection } from '@assay/till/signer'
 import type { OpenShop } from '../http/index.ts'
 import type { LoopbackTarget } from '../outbound/index.ts'
 
@@ -42,6 +43,12 @@ export type Config = {
   settlerKeys: readonly Hex[]
   /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */
   custodyKeys: readonly Hex[]
+  /** Calls that one RPC endpoint gets at most. */
+  rpcCallsPerMinute: number | undefined
+  /** Where traces and metrics are sent. */
+  telemetry: { endpoint: string; headers: Record<string, string>; serviceName: string } | undefined
+  /** Who holds the keys of these wallets instead of this process. */
+  signer: SignerConnection | undefined
   payouts: PayoutPolicy
   /** Ready to open, in their order, with the settings they were given. */
   shops: readonly ConfiguredShop[]

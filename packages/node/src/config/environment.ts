@@ -66,6 +66,10 @@ export const environmentSchema = z.object({
   SETTLER_KEYS_FILE: z.string().optional(),
   CUSTODY_KEYS: z.string().optional(),
   CUSTODY_KEYS_FILE: z.string().optional(),
+  SIGNER_URL: z.string().optional(),
+  SIGNER_CA_FILE: z.string().optional(),
+  SIGNER_CERT_FILE: z.string().optional(),
+  SIGNER_KEY_FILE: z.string().optional(),
   PAYOUTS: jsonObject.optional(),
   FACILITATOR_TOKEN: z
     .string()
@@ -82,12 +86,20 @@ export const environmentSchema = z.object({
     .default('operator@localhost'),
   SHARED_PAYEES: flag.optional(),
   EXPOSURE_CAP_USD: usd.optional(),
+  RPC_CALLS_PER_MINUTE: z
+    .string()
+    .regex(/^[1-9][0-9]{1,6}$/, 'must be a whole number of calls, 10 or more')
+    .transform(Number)
+    .optional(),
   TRUST_PROXY: z
     .string()
     .regex(/^[0-9]$/, 'must be a number of proxies, 0 to 9')
     .transform(Number)
     .default(0),
   METRICS_PUBLIC: flag.default(false),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+  OTEL_SERVICE_NAME: z.string().max(100).default('assay'),
   LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info']).optional(),
   ERC6492_FACTORIES: z.string().optional(),
   DNS_SERVERS: z.string().default('1.1.1.1,9.9.9.9'),

@@ -11,7 +11,17 @@ import { configuredNetworks } from './networks.ts'
 import { readShops, variablesOf } from './read-shops.ts'
 import { unknownVariables } from './unknown-variables.ts'
 import { checkDemoJoin, checkProduction } from './validate.ts'
-import { checkOrigin, custodyKeys, demoHosts, dnsServers, factoryList, payoutPolicy, settlerKeys } from './values.ts'
+import {
+  checkOrigin,
+  custodyKeys,
+  demoHosts,
+  dnsServers,
+  factoryList,
+  payoutPolicy,
+  settlerKeys,
+  signerConnection,
+  telemetry,
+} from './values.ts'
 
 export type { Config, ConfiguredNetwork, ConfiguredShop } from './config-type.ts'
 export { describeVariables } from './read-shops.ts'
@@ -84,6 +94,7 @@ function toConfig(
     screeningList: env.SCREENING_LIST === undefined ? undefined : resolve(env.SCREENING_LIST),
     settlerKeys: settlerKeys(env, demo, problems),
     custodyKeys: custodyKeys(env, demo, problems),
+    signer: signerConnection(env, problems),
     payouts: payoutPolicy(env.PAYOUTS, problems),
     facilitatorToken: env.FACILITATOR_TOKEN,
     royaltyRecipient: parseAddress(env.ROYALTY_RECIPIENT) ?? payTo,
@@ -93,6 +104,8 @@ function toConfig(
     exposureCapMicro: env.EXPOSURE_CAP_USD ?? (demo ? 1_000_000_000_000n : 10_000_000_000n),
     trustProxy: env.TRUST_PROXY,
     metricsPublic: env.METRICS_PUBLIC,
+    telemetry: telemetry(env, problems),
+    rpcCallsPerMinute: env.RPC_CALLS_PER_MINUTE,
     logLevel: env.LOG_LEVEL ?? (demo ? 'warn' : 'info'),
     erc6492Factories: factoryList(env.ERC6492_FACTORIES, problems),
     dnsServers: dnsServers(env.DNS_SERVERS, problems),

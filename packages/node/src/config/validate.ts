@@ -46,8 +46,8 @@ export function checkProduction(env: Environment, config: Config): string[] {
     ['API_URL', config.apiUrl],
   ] as const)
     if (url !== undefined && !url.startsWith('https://')) problems.push(`${name}: must be https in production`)
-  if (config.facilitators.some(({ kind }) => kind === 'local') && config.settlerKeys.length === 0)
-    problems.push('SETTLER_KEYS or SETTLER_KEYS_FILE: missing, needed by FACILITATOR=local')
+  if (config.facilitators.some(({ kind }) => kind === 'local') && config.settlerKeys.length === 0 && !config.signer)
+    problems.push('SETTLER_KEYS, SETTLER_KEYS_FILE or SIGNER_URL: missing, needed by FACILITATOR=local')
   problems.push(...demoValues(config))
   return problems
 }

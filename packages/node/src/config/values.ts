@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { demoAccounts } from '@assay/till/devnet/accounts'
 import { type PayoutPolicy, parsePayoutPolicy } from '@assay/till/payouts'
+import type { SignerConnection } from '@assay/till/signer'
 import { readKeys } from '../http/index.ts'
 import { type LoopbackTarget, parseIp, parseLoopbackHosts } from '../outbound/index.ts'
+import type { Config } from './config-type.ts'
 import type { Environment } from './environment.ts'
 
 /** Anyone between us and a provider without TLS could tell us what the chain says. */
@@ -37,12 +40,48 @@ export function checkOrigin(name: string, value: string | undefined, problems: s
 
 export function settlerKeys(env: Environment, demo: boolean, problems: string[]): Hex[] {
   const given = readKeys('SETTLER_KEYS', { text: env.SETTLER_KEYS, file: env.SETTLER_KEYS_FILE }, problems)
-  return given ?? (demo ? demoKeys('settler') : [])
+  return given ?? (demo && env.SIGNER_URL === undefined ? demoKeys('settler') : [])
 }
 
 export function custodyKeys(env: Environment, demo: boolean, problems: string[]): Hex[] {
   const given = readKeys('CUSTODY_KEYS', { text: env.CUSTODY_KEYS, file: env.CUSTODY_KEYS_FILE }, problems)
-  return given ?? (demo && env.CUSTODY === undefined ? demoKeys('custody') : [])
+  return given ?? (demo && env.CUSTODY === undefined && env.SIGNER_URL === undefined ? demoKeys('custody') : [])
+}
+
+/** The signer that holds the wallets' keys, and the files that both sides prove themselves with. */
+export function signerConnection(env: Environment, problems: string[]): SignerConnection | undefined {
+  const { SIGNER_URL: url } = env
+  if (url === undefined) return undefined
+  if (!url.startsWith('https://') || checkOrigin('SIGNER_URL', url, problems) === undefined)
+    problems.push('SIGNER_URL: must be https, both sides prove themselves by certificate')
+  for (const name of ['SETTLER_KEYS', 'SETTLER_KEYS_FILE', 'CUSTODY_KEYS', 'CUSTODY_KEYS_FILE'] as const)
+    if (env[name] !== undefined) problems.push(`${name}: is not used with SIGNER_URL, the signer holds the keys`)
+  const read = (name: 'SIGNER_CA_FILE' | 'SIGNER_CERT_FILE' | 'SIGNER_KEY_FILE') => {
+    const path = env[name]
+    try {
+      if (path !== undefined) return readFileSync(path, 'utf8')
+      problems.push(`${name}: missing, needed by SIGNER_URL`)
+    } catch {
+      problems.push(`${name}: ${path} cannot be read`)
+    }
+    return ''
+  }
+  return { url, ca: read('SIGNER_CA_FILE'), cert: read('SIGNER_CERT_FILE'), key: read('SIGNER_KEY_FILE') }
+}
+
+export function telemetry(env: Environment, problems: string[]): Config['telemetry'] {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: text = '' } = env
+  if (endpoint === undefined) return undefined
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
+    problems.push('OTEL_EXPORTER_OTLP_ENDPOINT: must be an http(s) URL such as http://127.0.0.1:4318')
+  const pairs = text.split(',').filter(Boolean)
+  const headers = pairs.map((pair) => /^\s*([!#$%&'*+.^_`|~\w-]+)=([\x20-\x7e]*)$/.exec(pair))
+  if (headers.includes(null)) problems.push('OTEL_EXPORTER_OTLP_HEADERS: must be name=value, separated by commas')
+  return {
+    endpoint,
+    headers: Object.fromEntries(headers.flatMap((pair) => (pair ? [[pair[1] ?? '', (pair[2] ?? '').trim()]] : []))),
+    serviceName: env.OTEL_SERVICE_NAME,
+  }
 }
 
 const demoKeys = (role: string) =>

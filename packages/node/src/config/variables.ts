@@ -62,6 +62,12 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
     description: 'The same for Polygon.',
     secret: true,
   },
+  RPC_CALLS_PER_MINUTE: {
+    shown: 'none',
+    description:
+      'Calls that each RPC endpoint gets at most in a minute, 10 or more; one that has had them is asked last, and where nobody is left a purchase answers 503. Signed transactions are sent all the same. Without it: as many as are needed.',
+    secret: false,
+  },
   CHAINS: {
     shown: 'none',
     description:
@@ -135,6 +141,27 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
     description: 'A file with the same, instead of the environment.',
     secret: true,
   },
+  SIGNER_URL: {
+    shown: 'none',
+    description:
+      'Origin of a signer (`assay signer serve`) that holds the keys of the settling and custody wallets, instead of `SETTLER_KEYS` and `CUSTODY_KEYS`; https with certificates on both sides. [Keys outside the node](deploy.md#keys-outside-the-node).',
+    secret: false,
+  },
+  SIGNER_CA_FILE: {
+    shown: 'none',
+    description: 'PEM of the authority that signed the certificate of the signer.',
+    secret: false,
+  },
+  SIGNER_CERT_FILE: {
+    shown: 'none',
+    description: 'PEM of the certificate by which the signer knows this node.',
+    secret: false,
+  },
+  SIGNER_KEY_FILE: {
+    shown: 'none',
+    description: 'PEM of the private key of that certificate.',
+    secret: true,
+  },
   PAYOUTS: {
     shown: '`{}`',
     description:
@@ -176,6 +203,22 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
   TRUST_PROXY: {
     shown: '`0`',
     description: 'How many proxies of your own stand in front; only then is `X-Forwarded-For` believed.',
+    secret: false,
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    shown: 'none',
+    description:
+      'Address of an OpenTelemetry collector (OTLP over HTTP with JSON), such as `http://127.0.0.1:4318`; traces and metrics are sent there. Nothing is traced without it.',
+    secret: false,
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    shown: 'none',
+    description: 'Headers of these requests, `name=value` separated by commas, such as a token.',
+    secret: true,
+  },
+  OTEL_SERVICE_NAME: {
+    shown: '`assay`',
+    description: 'Name of this node at the collector.',
     secret: false,
   },
   METRICS_PUBLIC: {

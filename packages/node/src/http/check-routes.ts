@@ -6,8 +6,10 @@ export function findRouteFaults(routes: readonly RouteDeclaration[]): string[] {
   return [...findDeclarationFaults(routes), ...routes.flatMap(findOwnFaults), ...findLostNextHops(routes)]
 }
 
-function findOwnFaults({ id, method, path, access, cacheSeconds, example }: RouteDeclaration): string[] {
+function findOwnFaults({ id, method, path, access, cacheSeconds, example, operator }: RouteDeclaration): string[] {
   const faults: string[] = []
+  if (path.startsWith('/v1/operator/') !== (operator !== undefined))
+    faults.push(`${id}: a route below /v1/operator/ names the role that it needs, and no other route does`)
   if (cacheSeconds !== undefined && (access.kind !== 'free' || method !== 'GET'))
     faults.push(`${id}: only free GET routes may be shared from the cache`)
   for (const name of paramNames(path))

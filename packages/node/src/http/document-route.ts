@@ -14,8 +14,9 @@ export type DocumentRoute = {
   royalty?: boolean
   headers?: Record<string, string>
   exampleOutput: unknown
+  query?: RouteDeclaration['query']
   /** `authority` is the name of this node that was asked, one of those configured. */
-  write(authority: string): string
+  write(authority: string, query: Record<string, unknown>): string
   /** The same thing for people, given to those who prefer text/html to every other form. */
   page?(): Promise<{ body: string; headers: Record<string, string> }>
 }
@@ -31,6 +32,7 @@ export function documentRoute(document: DocumentRoute): RouteDeclaration {
     method: 'GET',
     path,
     summary,
+    ...(document.query === undefined ? {} : { query: document.query }),
     representations: page === undefined ? mediaTypes : [...mediaTypes, html],
     output: typeof document.exampleOutput === 'string' ? z.string() : z.record(z.string(), z.unknown()),
     example: { output: document.exampleOutput },
@@ -43,12 +45,15 @@ export function documentRoute(document: DocumentRoute): RouteDeclaration {
     ...(document.royalty ? { royalty: true } : {}),
     access: {
       kind: 'free',
-      handle: async (_input, call) => ({
+      handle: async ({ query }, call) => ({
         status: 200,
         contentType: call.representation,
         ...(page !== undefined && call.representation === html
           ? await page()
-          : { body: document.write(call.received.authority), ...(headers === undefined ? {} : { headers }) }),
+          : {
+              body: document.write(call.received.authority, (query ?? {}) as Record<string, unknown>),
+              ...(headers === undefined ? {} : { headers }),
+            }),
       }),
     },
   })

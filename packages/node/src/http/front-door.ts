@@ -3,7 +3,7 @@ import type { Attribution, Gate } from '@assay/till'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
-import type { Metrics } from '@assay/till/kernel/metrics'
+import { type Metrics, type SetAttributes, traced } from '@assay/till/kernel/metrics'
 import { asProblem, type Problem } from '@assay/till/kernel/problem'
 import { createRequestIds, createTimeLimit, type PlainRequest, type PlainResponse } from '@assay/till/selling'
 import type { ResponseSigner } from '@assay/till/signing'
@@ -111,7 +111,10 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     log.info({ request_id: id, method, route: labels.route, status, ms: Math.round(ms), remote: address }, 'request')
   }
 
-  const handle = async (request: PlainRequest): Promise<PlainResponse> => {
+  const handle = (request: PlainRequest): Promise<PlainResponse> =>
+    traced(metrics, 'request', { method: request.method }, (set) => answer(request, set))
+
+  const answer = async (request: PlainRequest, set: SetAttributes): Promise<PlainResponse> => {
     const startedMs = clock.monotonicMs()
     shared.flush()
     const seen = glance(request.method, request.target, request.rawHeaders)
@@ -132,6 +135,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     const { response } = handled
     response.headers.push('X-Request-Id', exchange.requestId, 'RateLimit', limiter.header(bucket))
     record(passage, response.status, clock.monotonicMs() - startedMs)
+    set({ route: exchange.route?.id ?? 'none', status: response.status, request_id: exchange.requestId })
     return response
   }
 

@@ -1,7 +1,12 @@
 import type { Metrics } from '@assay/till/kernel/metrics'
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 
-export type PrometheusMetrics = Metrics & { text(): Promise<string>; contentType: string }
+export type PrometheusMetrics = Metrics & {
+  text(): Promise<string>
+  contentType: string
+  /** The same as `text`, for exporters. */
+  families(): Promise<MetricObjectWithValues<MetricValue<string>>[]>
+}
 
 type Labels = Record<string, string>
 type LabelledMetric<Child> = { labels(...values: string[]): Child }
@@ -42,6 +47,7 @@ export function createMetrics(): PrometheusMetrics {
     observeMs: (name, ms, labels = noLabels) => childOf(histograms, name, labels).observe(ms / 1000),
     text: () => registry.metrics(),
     contentType: registry.contentType,
+    families: () => registry.getMetricsAsJSON(),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { RouteDeclaration as SoldDeclaration } from '@assay/till/selling'
+import type { OperatorRole } from './operator-role.ts'
 
 /** One declaration per route; HTTP handling, the 402, OpenAPI, llms.txt, manifests, MCP and the SDK are derived from it. */
 export type RouteDeclaration = SoldDeclaration & {
@@ -10,6 +11,8 @@ export type RouteDeclaration = SoldDeclaration & {
   example: NonNullable<SoldDeclaration['example']> & { output: unknown }
   /** Answered under whatever name it is asked for: load balancers probe by IP address. */
   anyName?: boolean
+  /** For wallets of the operator alone, with this role at least; all such routes are below /v1/operator/. */
+  operator?: OperatorRole
   /** Names the royalty though it is not of area C. */
   royalty?: boolean
   /** Path of the route that helps the caller next (X-x402-Next). A template may name the input's params as `:name`. */

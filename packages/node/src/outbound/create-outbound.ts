@@ -1,6 +1,6 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
-import type { Metrics } from '@assay/till/kernel/metrics'
+import { type Metrics, traced } from '@assay/till/kernel/metrics'
 import { type Agents, createAgents, type Exchange, exchangeOnce } from './exchange-adapter.ts'
 import { isGlobalUnicast } from './global-address.ts'
 import { parseIp } from './ip-address.ts'
@@ -57,8 +57,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       for (const name of Object.keys(request.headers ?? {}))
         if (forbiddenHeaders.test(name)) throw new Error(`the header ${name} is never sent`)
       const startedAt = options.clock.monotonicMs()
-      const outcome = await withTimeLimit(options.clock, request.totalMs, request.signal, (signal) =>
-        follow(options, { mapping, ownHosts, ownAddresses, agents }, text, request, signal),
+      const outcome = await traced(options.metrics, 'outbound', {}, () =>
+        withTimeLimit(options.clock, request.totalMs, request.signal, (signal) =>
+          follow(options, { mapping, ownHosts, ownAddresses, agents }, text, request, signal),
+        ),
       )
       const reason = outcome.status === 'ok' ? `${Math.floor(outcome.httpStatus / 100)}xx` : outcome.reason
       options.metrics.count('outbound_requests', { outcome: outcome.status, reason })

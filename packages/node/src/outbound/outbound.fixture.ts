@@ -68,6 +68,7 @@ export function tableResolver(
     },
     txt: async () => empty,
     caa: async () => empty,
+    srv: async () => empty,
   }
 }
 

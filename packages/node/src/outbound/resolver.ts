@@ -18,6 +18,7 @@ export type Resolver = {
   addresses(host: string, signal: AbortSignal): Promise<AddressAnswer>
   txt(name: string, signal: AbortSignal): Promise<RecordAnswer | LookupFailure>
   caa(name: string, signal: AbortSignal): Promise<RecordAnswer | LookupFailure>
+  srv(name: string, signal: AbortSignal): Promise<RecordAnswer | LookupFailure>
 }
 
 /** The first resolver that answers; an empty answer is an answer. */

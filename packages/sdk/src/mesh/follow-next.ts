@@ -39,15 +39,15 @@ export async function followNext(
 ): Promise<Walk> {
   const steps: WalkStep[] = []
   const asked = new Set<string>()
-  let offers: ManifestOffer[] = []
+  const offers = createOffers(client, address)
   let path = '/.well-known/x402'
   while (steps.length < (options.stepsMax ?? 12)) {
-    const offer = offers.find((known) => fits(known.path, path))
+    const offer = await offers.find(path)
     const input = options.input?.({ capability: offer?.capability, path, steps }) ?? {}
     const step = await take(client, offer?.origin ?? address, path, offer, input)
     steps.push(step)
     asked.add(path)
-    if (offers.length === 0) offers = readOffers(step.body)
+    if (steps.length === 1) offers.add(step.body)
     if (step.status >= 400) return { steps, ended: 'refused' }
     if (options.until?.(step)) return { steps, ended: 'finished' }
     if (step.next === undefined || step.next === '/') return { steps, ended: 'end' }
@@ -55,6 +55,38 @@ export async function followNext(
     path = step.next
   }
   return { steps, ended: 'limit' }
+}
+
+const pagesMax = 16
+
+/** The offers of a manifest, whose further pages are read only for a path that the earlier ones do not name. */
+function createOffers(client: Pick<AssayClient, 'fetch'>, address: string) {
+  const known: ManifestOffer[] = []
+  let nextPage: string | undefined
+  let pages = 0
+  const add = (manifest: unknown) => {
+    known.push(...readOffers(manifest))
+    pages += 1
+    nextPage = pages < pagesMax ? nextPageOf(manifest, address) : undefined
+  }
+  return {
+    add,
+    async find(path: string): Promise<ManifestOffer | undefined> {
+      for (;;) {
+        const found = known.find((offer) => fits(offer.path, path))
+        if (found !== undefined || nextPage === undefined) return found
+        const { response } = await client.fetch(new URL(nextPage))
+        add(await response.json().catch(() => undefined))
+      }
+    },
+  }
+}
+
+/** Of the same node only: a manifest sends its readers nowhere else. */
+function nextPageOf(manifest: unknown, address: string): string | undefined {
+  const next = isRecord(manifest) ? manifest.next_page : undefined
+  if (typeof next !== 'string' || !URL.canParse(next)) return undefined
+  return new URL(next).origin === new URL(address).origin ? next : undefined
 }
 
 async function take(

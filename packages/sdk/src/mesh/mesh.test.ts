@@ -188,6 +188,27 @@ test('hops that lead in a circle end the walk, and so do a refusal and a limit',
   expect((await walk(() => answerOf(`/${asked.length}`))).steps).toHaveLength(5)
 })
 
+test('a path that the first page of the manifest does not name is looked for on the next, of the same node only', async () => {
+  const home = 'https://node.example.org'
+  const offer = { capability: 'late.report', method: 'POST', url: `${home}/late`, input: {} }
+  const walk = (nextPage: string) =>
+    followNext(
+      {
+        fetch: async (url) => {
+          const asked = new URL(url)
+          if (asked.pathname === '/late') return answerOf('/')
+          if (asked.search !== '') return answerOf('/', { offers: [offer], next_page: null })
+          return answerOf('/late', { offers: [], next_page: nextPage })
+        },
+      },
+      home,
+    )
+  const followed = await walk(`${home}/.well-known/x402?page=2`)
+  expect(followed.steps.at(-1)).toMatchObject({ capability: 'late.report', method: 'POST' })
+  const stayed = await walk('https://elsewhere.example.org/.well-known/x402?page=2')
+  expect(stayed.steps.at(-1)).toMatchObject({ capability: undefined, method: 'GET' })
+})
+
 test('the next link is found among others', () => {
   expect(linkNext('</openapi.json>; rel="service-desc", <https://a.example/x>; rel="next"')).toBe('https://a.example/x')
   expect(linkNext('</openapi.json>; rel="service-desc"')).toBeUndefined()

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { type Log, silentLog } from '../kernel/log.ts'
-import { type Metrics, silentMetrics } from '../kernel/metrics.ts'
+import { type Metrics, silentMetrics, traced } from '../kernel/metrics.ts'
+import { createCallBudget } from './call-budget.ts'
 import { ChainUnreadable } from './chain-port.ts'
 import {
   afterAnswer,
@@ -18,6 +19,8 @@ export type WatchOptions = {
   clock: Clock
   /** What eth_chainId must say; not asked for without it. */
   chainId?: number
+  /** More than this many are not asked of it: others are, or the caller fails. */
+  callsPerMinute?: number
   log?: Log
   metrics?: Metrics
 }
@@ -41,7 +44,8 @@ const heavy = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
 export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): WatchedEndpoint {
   const { clock, log = silentLog, metrics = silentMetrics } = options
   let health = newHealth(clock.monotonicMs())
-  const vet = createVetting(endpoint, options)
+  const budget = createCallBudget(clock, options.callsPerMinute)
+  const vet = createVetting(endpoint, options, () => void budget.take(1, true))
 
   const fail = (error?: unknown) => {
     const limited = error instanceof RpcRateLimited || (error instanceof RpcRefusal && isRateLimit(error))
@@ -60,10 +64,23 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     log.warn({ endpoint: endpoint.name, reason, ms: health.restMs }, 'an RPC endpoint rests')
   }
 
+  const sent = (calls: readonly RpcCall[]) =>
+    traced(metrics, `rpc ${calls[0]?.method ?? ''}`, { endpoint: operatorOf(endpoint), calls: calls.length }, () =>
+      endpoint.send(calls),
+    )
   const ask = async (calls: readonly RpcCall[]) => {
+    // A signed transaction is on its way already: whatever keeps it from the chain costs more than a call too many.
+    const isUrgent = calls.some(({ method }) => method === 'eth_sendRawTransaction')
+    if (!budget.take(calls.length, isUrgent)) {
+      metrics.count('rpc_over_budget', { endpoint: endpoint.name })
+      // Asked last until there is room again; it did nothing wrong.
+      const restUntilMs = clock.monotonicMs() + budget.waitMs(calls.length)
+      health = { ...health, restUntilMs: Math.max(health.restUntilMs, restUntilMs) }
+      throw new ChainUnreadable(`${endpoint.name} has had its calls of this minute`)
+    }
     const startedMs = clock.monotonicMs()
     try {
-      const [answers] = await Promise.all([endpoint.send(calls), vet()])
+      const [answers] = await Promise.all([sent(calls), vet()])
       measure(calls, startedMs)
       return answers
     } catch (error) {
@@ -119,11 +136,13 @@ class WrongChain extends ChainUnreadable {
 function createVetting(
   endpoint: RpcEndpoint,
   { clock, chainId, log = silentLog, metrics = silentMetrics }: WatchOptions,
+  onAsked: () => void,
 ): () => Promise<void> {
   if (chainId === undefined) return async () => {}
   let vettedAtMs = Number.NEGATIVE_INFINITY
   let running: Promise<void> | undefined
   const run = async () => {
+    onAsked()
     const [answer] = await endpoint.send([{ method: 'eth_chainId', params: [] }])
     if (Number(answer) === chainId) {
       vettedAtMs = clock.monotonicMs()

@@ -1,6 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { Hex } from '@assay/protocol/bytes'
-import type { SettlementWallets } from '../chain/wallet/index.ts'
+import type { KeySource, SettlementWallets } from '../chain/wallet/index.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import { type FacilitatorChoice, type LocalChain, openFacilitators } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
@@ -12,7 +11,7 @@ export type FacilitatorSettings = {
   /** In the order in which they are tried. */
   facilitators: readonly FacilitatorChoice[]
   /** Keys of the wallets by which this process settles, or sends payouts. */
-  settlerKeys: readonly Hex[]
+  settlerKeys: readonly KeySource[]
   erc6492Factories: readonly Address[]
 }
 

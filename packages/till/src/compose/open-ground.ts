@@ -1,7 +1,6 @@
 import type { Address } from '@assay/protocol/address'
-import type { Hex } from '@assay/protocol/bytes'
 import { type ChainPort, createRpc, type Network, type Rpc, type RpcEndpoint } from '../chain/index.ts'
-import { createForgottenTransactions, createWalletKey } from '../chain/wallet/index.ts'
+import { createForgottenTransactions, type KeySource, signerOf } from '../chain/wallet/index.ts'
 import type { Payees } from '../contract/terms.ts'
 import { ConfigError } from '../kernel/config-error.ts'
 import type { CheckContractSignature } from '../proofs/index.ts'
@@ -62,7 +61,9 @@ export type GroundSettings = {
   endpoints: ReadonlyMap<string, readonly RpcEndpoint[]>
   payees: Payees
   signingKeyFile: string | undefined
-  settlerKeys: readonly Hex[]
+  settlerKeys: readonly KeySource[]
+  /** Of each endpoint; without it as many as are needed. */
+  rpcCallsPerMinute?: number | undefined
   erc6492Factories: readonly Address[]
 }
 
@@ -93,7 +94,7 @@ export async function openGround(
   const rpcs = new Map(
     networks.map(({ caip2, chainId }) => {
       const given = (settings.endpoints.get(caip2) ?? []).map((endpoint) => intercept.rpc?.(endpoint) ?? endpoint)
-      return [caip2, createRpc(given, { clock, log, metrics, chainId })]
+      return [caip2, createRpc(given, { clock, log, metrics, chainId, ...budgetOf(settings) })]
     }),
   )
   const endpoints = new Map([...rpcs].map(([caip2, rpc]) => [caip2, rpc.endpoints]))
@@ -126,7 +127,7 @@ export async function openGround(
     metrics,
     forgotten: createForgottenTransactions({
       ...{ database, clock, log, metrics, rpcs },
-      wallets: settings.settlerKeys.map((key) => createWalletKey(key).address),
+      wallets: settings.settlerKeys.map((key) => signerOf(key).address),
     }),
     heads: async () =>
       new Map(
@@ -136,6 +137,9 @@ export async function openGround(
   await detectRestore(restoreDetection)
   return { restoreDetection, store, networks, endpoints, rpcs, chains, keyring, checkContractSignature }
 }
+
+const budgetOf = ({ rpcCallsPerMinute: callsPerMinute }: Pick<GroundSettings, 'rpcCallsPerMinute'>) =>
+  callsPerMinute === undefined ? {} : { callsPerMinute }
 
 /** Who is paid where, as the instance row names it. */
 export function instancePayees(

@@ -1,5 +1,4 @@
-import type { Hex } from '@assay/protocol/bytes'
-import type { SettlementWallets } from '../chain/wallet/index.ts'
+import type { KeySource, SettlementWallets } from '../chain/wallet/index.ts'
 import type { Payees } from '../contract/terms.ts'
 import type { TransferRow } from '../ledger/index.ts'
 import {
@@ -22,8 +21,8 @@ import { openSettlementWallets } from './settlement-wallets.ts'
 export type PayoutSettings = {
   payees: Payees
   /** Of the custody wallets, by which others are paid. Without one nothing is paid out on that chain. */
-  custodyKeys: readonly Hex[]
-  settlerKeys: readonly Hex[]
+  custodyKeys: readonly KeySource[]
+  settlerKeys: readonly KeySource[]
   payouts: PayoutPolicy
 }
 

@@ -1,12 +1,16 @@
-import type { Hex } from '@assay/protocol/bytes'
-import { createSettlementWallets, createWalletKey, type SettlementWallets } from '../chain/wallet/index.ts'
+import {
+  createSettlementWallets,
+  createWalletKey,
+  type KeySource,
+  type SettlementWallets,
+} from '../chain/wallet/index.ts'
 import type { Owner } from '../gate/owner.ts'
 import type { Ground } from './open-ground.ts'
 import type { Ports, Stops } from './parts.ts'
 
 /** The wallets that send transactions on one chain, whatever for: settlements of others' payments, or our payouts. */
 export function openSettlementWallets(
-  settlerKeys: readonly Hex[],
+  settlerKeys: readonly KeySource[],
   ports: Ports,
   ground: Ground,
   caip2: string,

@@ -3,6 +3,9 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
 
+/** What is sold, as the 402 and the facilitator are told: all of it from the declaration and from configuration. */
+export type SoldResource = { url: string; description?: string; mimeType?: string; serviceName?: string }
+
 /** A payment as a facilitator sees it: client extensions are gone, terms are our own. */
 export type FacilitatorPayment = {
   paymentId: string
@@ -15,7 +18,9 @@ export type FacilitatorPayment = {
   /** What is to be taken. */
   amountMicro: Micro
   maxTimeoutSeconds: number
-  resourceUrl: string
+  resource: SoldResource
+  /** Our own Bazaar block: facilitators list what they settle by it. */
+  bazaar?: Json
   /** What the scheme adds to its entry of `accepts`. */
   extra: Record<string, Json>
   /** What the payer signed, as the scheme writes it in JSON. */

@@ -4,7 +4,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { ChainPort, KeyUse, SettlementEvidence } from '../chain/index.ts'
 import type { ProblemCode } from '../kernel/problem.ts'
 import type { MovedMoney } from '../ledger/index.ts'
-import type { Facilitator, SettleOutcome } from './facilitator.ts'
+import type { Facilitator, FacilitatorPayment, SettleOutcome } from './facilitator.ts'
 import type { Offers } from './offers.ts'
 import type { PaidCall } from './paid-call.ts'
 import type { Terms } from './terms.ts'
@@ -76,7 +76,11 @@ export type ClaimKey = { network: string; payer: Address; paymentKey: Hex }
 export type ClaimedTransfer = ClaimKey & { asset: Address; payTo: Address; amountMicro: Micro }
 
 /** What is to be taken, once the answer is prepared. */
-export type Charge = ClaimedTransfer & { id: string; quotedMicro: Micro; resource: string }
+export type Charge = ClaimedTransfer & {
+  id: string
+  quotedMicro: Micro
+  sold: Pick<FacilitatorPayment, 'resource' | 'bazaar'>
+}
 
 /**
  * One way to pay. The gate, recovery, reconciliation and the books know schemes, payment keys and transfers, and

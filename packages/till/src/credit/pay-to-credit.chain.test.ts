@@ -35,7 +35,7 @@ async function payIn(name: string, to: Address, micro: bigint): Promise<Address>
     purpose: 'settle',
     references: [],
     to: world.network.usdc.address,
-    data: transferCall(authorization, buyer.authorize(world.network, authorization)),
+    data: transferCall(authorization, await buyer.authorize(world.network, authorization)),
     gasLimit: 200_000n,
     stillWanted: () => true,
   })

@@ -17,7 +17,8 @@ export type ExactTerms = Pick<
   | 'payTo'
   | 'amountMicro'
   | 'maxTimeoutSeconds'
-  | 'resourceUrl'
+  | 'resource'
+  | 'bazaar'
   | 'signature'
   | 'authorization'
 > & { asset: { address: Address; name: string; version: string } }

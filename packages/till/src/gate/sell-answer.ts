@@ -1,6 +1,7 @@
 import { ChainUnreadable } from '../chain/index.ts'
 import type { GateOutcome } from '../contract/paid-call.ts'
 import type { FundsOutcome } from '../contract/scheme.ts'
+import { traced } from '../kernel/metrics.ts'
 import { inFlightPerPayerMax, isLostAnswer, stillStands } from '../transitions/decide-claim.ts'
 import { answerSpentPayment } from './credit-payment.ts'
 import { answerDuplicate, answerLost } from './earlier-payment.ts'
@@ -106,7 +107,9 @@ function draftClaim(deps: GateDeps, purchase: Purchase, { funds, headBlock }: Fu
 }
 
 async function claimPayment(deps: GateDeps, purchase: Purchase, claim: Claim): Promise<Claimed | GateOutcome> {
-  const outcome = await deps.claims.claim(claim).catch((error: unknown) => releaseAndThrow(deps, claim.id, error))
+  const outcome = await traced(deps.metrics, 'claim', { network: claim.network }, () => deps.claims.claim(claim)).catch(
+    (error: unknown) => releaseAndThrow(deps, claim.id, error),
+  )
   deps.metrics.count('payments_claims', { outcome: outcome.status })
   switch (outcome.status) {
     case 'claimed':

@@ -2,6 +2,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { GateOutcome, PreparedAnswer } from '../contract/paid-call.ts'
 import type { Scheme } from '../contract/scheme.ts'
 import { nowSeconds } from '../kernel/clock.ts'
+import { traced } from '../kernel/metrics.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
 import { type Attempt, afterSettlement } from './after-settlement.ts'
 import type { GateDeps } from './gate-deps.ts'
@@ -55,7 +56,13 @@ export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attemp
   if (call.clientGone.aborted) gone()
   let outcome: GateOutcome
   try {
-    const result = await settlePayment({ ...deps, deadlineMs: deps.limits.settleMs }, { ...purchase, claim })
+    const charge = { ...claim, sold: deps.challenges.sold(call) }
+    const { network, scheme } = claim
+    const result = await traced(deps.metrics, 'settle', { network, scheme }, async (set) => {
+      const settled = await settlePayment({ ...deps, deadlineMs: deps.limits.settleMs }, { ...purchase, claim: charge })
+      set({ outcome: settled.status })
+      return settled
+    })
     deps.metrics.count('payments_settlements', { outcome: result.status, network: claim.network })
     outcome = await afterSettlement(deps, purchase, attempt, result)
   } catch (error) {
@@ -78,7 +85,9 @@ async function prepareAnswer(
   claim: Claim,
 ): Promise<(PreparedAnswer & { chargeMicro: Micro }) | Problem> {
   try {
-    const prepared = await call.prepare(claim.payer, claim.id)
+    const prepared = await traced(deps.metrics, 'prepare', { route: claim.routeId }, () =>
+      call.prepare(claim.payer, claim.id),
+    )
     return { ...prepared, chargeMicro: chargeOf(scheme, claim.quotedMicro, prepared.chargeMicro) }
   } catch (error) {
     if (!(error instanceof Problem))

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { expect, test } from 'vitest'
-import type { OutgoingCall, SettlementWallets } from '../chain/wallet/index.ts'
+import { type OutgoingCall, type SettlementWallets, SignerRefused, signerOf } from '../chain/wallet/index.ts'
 import { world } from '../chain/wallet/use-wallets.fixture.ts'
 import { testKey } from '../chain/wallet/wallet.fixture.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -33,6 +33,32 @@ test('unfunded payouts starve funded ones', async () => {
   expect(await received(funded)).toBe(20n * usd)
   expect(await states()).toMatchObject([{ state: 'queued', reason: 'unfunded' }, { state: 'paid' }])
   expect(new Set(books.alarms)).toEqual(new Set(['payouts_unfunded']))
+})
+
+test('payouts wait for a signer that is away, and one that it refuses holds up no other', async () => {
+  const [large, small] = books.payees as [Address, Address]
+  const held = signerOf(testKey(`custody ${books.number}`).privateKey)
+  let away = true
+  books.custody = createCustodyKey({
+    address: held.address,
+    sign: async (request) => {
+      if (away) throw new Error('the signer does not answer')
+      if (request.kind === 'transfer' && request.authorization.value > 20n * usd) throw new SignerRefused('limit')
+      return held.sign(request)
+    },
+  })
+  await owe(large, 21n * usd)
+  await owe(small, 12n * usd)
+  await runPayouts(payouts())
+  expect(await states()).toMatchObject([{ state: 'queued' }, { state: 'queued' }])
+  expect(await received(small)).toBe(0n)
+  away = false
+  await runPayouts(payouts())
+  await runPayouts(payouts())
+  expect(await received(small)).toBe(12n * usd)
+  expect(await received(large)).toBe(0n)
+  expect(await states()).toMatchObject([{ state: 'queued', reason: 'signer_refused' }, { state: 'paid' }])
+  expect(new Set(books.alarms)).toEqual(new Set(['signer_refused']))
 })
 
 test('a payout above the daily limit can never be paid and says nothing', async () => {

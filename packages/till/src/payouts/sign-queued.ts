@@ -1,6 +1,7 @@
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort } from '../chain/index.ts'
+import { SignerRefused } from '../chain/wallet/index.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
@@ -46,11 +47,10 @@ export async function signQueued(deps: SignDeps, chain: ChainPort, key: CustodyK
     page = await readQueued(database, network, page.at(-1))
   }
   alarmUnfunded(deps, network, unfunded)
-  if (chosen.length > 0) await storeSigned(deps, chain, key, chosen, headBlock)
-  return chosen.length
+  return chosen.length === 0 ? 0 : storeSigned(deps, chain, key, chosen, headBlock)
 }
 
-type Verdict = 'chosen' | 'daily_limit' | 'unfunded' | 'above_daily_limit'
+type Verdict = 'chosen' | 'daily_limit' | 'unfunded' | 'above_daily_limit' | 'signer_refused'
 
 async function judge(
   deps: SignDeps,
@@ -150,14 +150,20 @@ async function storeSigned(
   key: CustodyKey,
   payouts: readonly Payout[],
   headBlock: bigint,
-): Promise<void> {
+): Promise<number> {
   const databaseId = await readDatabaseId(deps.database)
   const validBefore = BigInt(nowSeconds(deps.clock) + deps.policy.validSeconds)
-  const signed = payouts.map((payout) => {
+  const signed: { id: string; nonce: Hex; signature: Hex }[] = []
+  for (const payout of payouts) {
     const nonce = nonceOf(databaseId, chain, key, payout)
     const { authorization } = authorizationOf({ ...payout, payer: key.address, nonce, validBefore, signature: '0x' })
-    return { id: payout.id, nonce, signature: key.authorize(chain.network, authorization) }
-  })
+    try {
+      signed.push({ id: payout.id, nonce, signature: await key.authorize(chain.network, authorization) })
+    } catch (error) {
+      if (!(await staysQueued(deps, payout, error))) break
+    }
+  }
+  if (signed.length === 0) return 0
   await deps.database.query(
     `update payout p set state = 'signed', reason = null, payer = $4, valid_before = $5, signed_at = $6, head_block = $7,
        nonce = t.nonce, signature = t.signature
@@ -172,4 +178,16 @@ async function storeSigned(
       headBlock,
     ],
   )
+  return signed.length
+}
+
+/** It waits for the signer, or for a person; what was signed before it goes on. False: nothing more is worth asking. */
+async function staysQueued({ database, metrics, log }: SignDeps, payout: Payout, error: unknown): Promise<boolean> {
+  const refused = error instanceof SignerRefused
+  if (refused) {
+    await noteReason(database, payout, 'signer_refused')
+    metrics.count('alarms', { alarm: 'signer_refused' })
+  }
+  log.error({ payout: payout.id, error: String(error) }, 'a payout could not be signed and waits')
+  return refused
 }

@@ -1,6 +1,8 @@
+import type { Json } from '@assay/protocol/canonical-json'
 import { formatUsd, type Micro } from '@assay/protocol/money'
 import { bindingTag, bindingVersion } from '@assay/protocol/request-binding'
 import { creditRequirements, takesCredit } from '../contract/credit-terms.ts'
+import type { SoldResource } from '../contract/facilitator.ts'
 import { type Offers, offeredRequest } from '../contract/offers.ts'
 import type { PaidCall } from '../contract/paid-call.ts'
 import type { Schemes } from '../contract/scheme.ts'
@@ -44,6 +46,13 @@ const bindingExtension = {
 export function createChallenges(deps: ChallengeDeps) {
   const kept = new Map<string, { challenge: Challenge; builtAtMs: number }>()
 
+  const resourceOf = ({ resourceUrl, route }: PaidCall): SoldResource => ({
+    url: resourceUrl,
+    description: route.description,
+    mimeType: route.mimeType,
+    serviceName: deps.serviceName,
+  })
+
   function build(call: PaidCall): Challenge {
     const terms = deps.termsOf(call)
     const [first] = terms
@@ -53,12 +62,7 @@ export function createChallenges(deps: ChallengeDeps) {
     const accepts = offered.map((one) => one.scheme.offer(one.terms))
     // Behind what every client knows, so that none is led astray.
     if (deps.credit !== false && first !== undefined && takesCredit(call.route)) accepts.push(creditRequirements(first))
-    const resource = {
-      url: call.resourceUrl,
-      description: call.route.description,
-      mimeType: call.route.mimeType,
-      serviceName: deps.serviceName,
-    }
+    const resource = resourceOf(call)
     const offers = deps.offers.sign(
       call,
       offered.map((one) => ({ scheme: one.scheme.name, terms: one.terms })),
@@ -70,6 +74,11 @@ export function createChallenges(deps: ChallengeDeps) {
   }
 
   return {
+    /** What a facilitator is told of the sale: what the 402 says, whatever the client repeats of it. */
+    sold(call: PaidCall): { resource: SoldResource; bazaar?: Json } {
+      const { bazaar } = call.route
+      return { resource: resourceOf(call), ...(bazaar === undefined ? {} : { bazaar }) }
+    },
     /** Problem-specific 402s (an invalid or failed payment) share the header and bring their own body. */
     header(call: PaidCall): string {
       return this.of(call).paymentRequired

@@ -1,30 +1,28 @@
-import { type Address, hasChecksum, parseAddress } from '@assay/protocol/address'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import { foldBooks } from '@assay/till/ledger'
-import { declareShop, type OpenShop, type PrometheusMetrics, SettingsError } from '../../http/index.ts'
+import { declareShop, type OpenShop, type PrometheusMetrics } from '../../http/index.ts'
 import { assetRoute } from './asset-route.ts'
 import { type Assets, createAssetLoader } from './assets.ts'
 import { hasConsole } from './build-console.ts'
+import type { Operator } from './caller.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { consolePage, type PageOrigins, pageHeaders } from './page.ts'
 import { foldPayments } from './payment-states.ts'
 import { readAlarms } from './read-alarms.ts'
-import { consoleVariables } from './settings.ts'
+import { consoleVariables, parseOperators } from './settings.ts'
 import { walletRoutes } from './wallet-routes.ts'
 
 export const consoleFace = declareShop({
   name: 'console',
   variables: consoleVariables,
   configure: ({ OPERATORS }, { payTo }) => {
-    if (!OPERATORS.every((text) => hasChecksum(text)))
-      throw new SettingsError(['OPERATORS: must be addresses with their EIP-55 checksums'])
-    const named = OPERATORS.flatMap((text) => parseAddress(text) ?? [])
-    return openConsoleShop({ operators: named.length > 0 ? named : [payTo] })
+    const named = parseOperators(OPERATORS)
+    return openConsoleShop({ operators: named.length > 0 ? named : [{ address: payTo, role: 'withdraw' }] })
   },
 })
 
 /** The node for people: a page at `/`, its files, and what only a wallet itself or the operator may see. */
-export function openConsoleShop(options: { operators: readonly Address[] }): OpenShop {
+export function openConsoleShop(options: { operators: readonly Operator[] }): OpenShop {
   return (context) => {
     const load = createAssetLoader()
     const alarms = async () => readAlarms(await metricsText(context.metrics))

@@ -6,11 +6,20 @@ import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signRequest } from '../../../../sdk/src/sign-request.ts'
-import type { CallContext, FreeAccess, RouteDeclaration } from '../../http/index.ts'
+import {
+  type CallContext,
+  type FreeAccess,
+  includesRole,
+  operatorRoles,
+  type RouteDeclaration,
+} from '../../http/index.ts'
 import { operatorRoutes } from './operator-routes.ts'
+import { parseOperators } from './settings.ts'
 import { walletRoutes } from './wallet-routes.ts'
 
 const operator = privateKeyToAccount(`0x${'0a'.repeat(32)}`)
+const reader = privateKeyToAccount(`0x${'0c'.repeat(32)}`)
+const clerk = privateKeyToAccount(`0x${'0d'.repeat(32)}`)
 const stranger = privateKeyToAccount(`0x${'0b'.repeat(32)}`)
 const origin = 'http://127.0.0.1:4020'
 
@@ -32,7 +41,10 @@ beforeAll(async () => {
   routes = [
     ...operatorRoutes({
       ...context,
-      operators: [operator.address.toLowerCase() as Address],
+      operators: [operator, reader, clerk].map(({ address }, index) => ({
+        address: address.toLowerCase() as Address,
+        role: (['withdraw', 'read', 'operate'] as const)[index] ?? 'read',
+      })),
       alarms: async () => [{ alarm: 'reorg', rung: 1 }],
     }),
     ...walletRoutes(context),
@@ -86,6 +98,48 @@ test('everybody else is refused, whatever they sign', async () => {
     expect(await refused(ask(id, operator, { path: '/v1/auth/check' }))).toBe('proof_invalid')
     expect(await refused(ask(id, operator, { path: '/v1/auth/check', chainId: 137 }))).toBe('forbidden')
   }
+})
+
+test('every route for the operator refuses a role below the one it declares, and keeps who tried', async () => {
+  const wallets = { read: reader, operate: clerk, withdraw: operator }
+  const guarded = routes.filter((route) => route.operator !== undefined)
+  expect(routes.filter(({ path }) => path.startsWith('/v1/operator/'))).toEqual(guarded)
+  let refusals = 0
+  for (const { id, operator: needed = 'withdraw', example } of guarded)
+    for (const role of operatorRoles) {
+      const asked = (await ask(id, wallets[role], { body: example.body })).answer()
+      if (includesRole(role, needed)) await asked
+      else {
+        refusals += 1
+        await expect(asked, `${id} by ${role}`).rejects.toMatchObject({
+          code: 'forbidden',
+          message: `This wallet has the role ${role}, and ${needed} is needed.`,
+        })
+      }
+    }
+  expect(refusals).toBeGreaterThan(0)
+  const { rows } = await db.database.query<{ count: number }>(
+    `select count(*)::int as count from audit_log where action = 'refused'`,
+  )
+  expect(rows).toEqual([{ count: refusals }])
+  expect(await (await ask('operator.overview', reader)).json()).toMatchObject({ role: 'read' })
+})
+
+test('a role is named behind its wallet, and what is none stops the start', () => {
+  const [one, two, three] = [operator, reader, clerk].map(({ address }) => address) as [string, string, string]
+  expect(parseOperators([one, `${two}:read`, `${three}:operate`]).map(({ role }) => role)).toEqual([
+    'withdraw',
+    'read',
+    'operate',
+  ])
+  for (const wrong of [
+    [`${one}:root`],
+    [`${one}:`],
+    [`${one}:read:operate`],
+    [one.toLowerCase()],
+    [one, `${one}:read`],
+  ])
+    expect(() => parseOperators(wrong), wrong.join()).toThrow('OPERATORS')
 })
 
 test('a proof counts once', async () => {

@@ -1,12 +1,13 @@
 import { Problem } from '@assay/till/kernel/problem'
 import { setPause } from '@assay/till/store/pauses'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
-import { type CallerDeps, requireOperator } from './caller.ts'
+import { jsonAnswer, operatorRoles, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import type { CallerDeps } from './caller.ts'
+import { operatorRoute } from './operator-route.ts'
 import type { Alarm } from './read-alarms.ts'
 import { readOverview } from './read-overview.ts'
 
-export type OperatorDeps = CallerDeps & Pick<ShopContext, 'database' | 'clock'> & { alarms(): Promise<Alarm[]> }
+export type OperatorDeps = CallerDeps & Pick<ShopContext, 'clock'> & { alarms(): Promise<Alarm[]> }
 
 export function operatorRoutes(deps: OperatorDeps): RouteDeclaration[] {
   return [overviewRoute(deps), pauseRoute(deps)]
@@ -15,6 +16,7 @@ export function operatorRoutes(deps: OperatorDeps): RouteDeclaration[] {
 const count = z.int().nonnegative()
 const overview = z.strictObject({
   at: z.string(),
+  role: z.enum(operatorRoles).describe('What the wallet that signed may do.'),
   books: z.strictObject({
     balanced: z.boolean().describe('Each unit sums to zero.'),
     accounts: z.array(
@@ -69,17 +71,17 @@ const overview = z.strictObject({
 const exampleTime = '2026-01-01T00:00:00.000Z'
 
 function overviewRoute(deps: OperatorDeps): RouteDeclaration {
-  return defineRoute({
+  return operatorRoute(deps, {
     id: 'operator.overview',
-    area: 'core',
+    operator: 'read',
     method: 'GET',
     path: '/v1/operator/overview',
     summary: 'Books, payments, payouts, alarms and pauses, for the operator',
-    description: 'The request is signed (ERC-8128) by a wallet named in OPERATORS; any other is refused.',
     output: overview,
     example: {
       output: {
         at: exampleTime,
+        role: 'withdraw',
         books: {
           balanced: true,
           accounts: [{ group: 'revenue', kind: 'income', unit: 'eip155:8453/usdc', balance: '-20000', accounts: 1 }],
@@ -97,14 +99,11 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
     next: '/readyz',
     // Ten reads of the database at once.
     cost: 20,
-    access: {
-      kind: 'free',
-      security: 'erc8128',
-      handle: async (_input, call) => {
-        await requireOperator(deps, call)
-        return jsonAnswer(await readOverview({ sql: deps.database, clock: deps.clock, alarms: deps.alarms }))
-      },
-    },
+    handle: async (_input, { role }) =>
+      jsonAnswer({
+        ...(await readOverview({ sql: deps.database, clock: deps.clock, alarms: deps.alarms })),
+        role,
+      }),
   })
 }
 
@@ -115,14 +114,13 @@ const change = z.strictObject({
 })
 
 function pauseRoute(deps: OperatorDeps): RouteDeclaration {
-  return defineRoute({
+  return operatorRoute(deps, {
     id: 'operator.pause',
-    area: 'core',
+    operator: 'operate',
     method: 'POST',
     path: '/v1/operator/pauses',
     summary: 'Pause or resume sales, payouts, settlement or options, for the operator',
-    description:
-      'Signed (ERC-8128) by a wallet named in OPERATORS. Takes effect within a second, and is kept in the audit log.',
+    description: 'Takes effect within a second, and is kept in the audit log.',
     body: change,
     output: z.strictObject({ name: z.string(), paused: z.boolean(), reason: z.string() }),
     example: {
@@ -130,18 +128,13 @@ function pauseRoute(deps: OperatorDeps): RouteDeclaration {
       output: { name: 'payouts', paused: true, reason: 'custody key rotation' },
     },
     next: '/v1/operator/overview',
-    access: {
-      kind: 'free',
-      security: 'erc8128',
-      handle: async (input, call) => {
-        const by = await requireOperator(deps, call)
-        const { name, paused, reason } = input.body as z.infer<typeof change>
-        if (!(await setPause(deps.database, { name, paused, reason, by: `operator ${by}` })))
-          throw new Problem('input_invalid', {
-            extra: { problems: [{ field: 'body.name', problem: 'cannot be paused' }] },
-          })
-        return jsonAnswer({ name, paused, reason })
-      },
+    handle: async (input, by) => {
+      const { name, paused, reason } = input.body as z.infer<typeof change>
+      if (!(await setPause(deps.database, { name, paused, reason, by: `operator ${by.address}` })))
+        throw new Problem('input_invalid', {
+          extra: { problems: [{ field: 'body.name', problem: 'cannot be paused' }] },
+        })
+      return jsonAnswer({ name, paused, reason })
     },
   })
 }

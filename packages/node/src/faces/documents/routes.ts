@@ -1,6 +1,7 @@
 import type { Network } from '@assay/till/chain/network'
 import { fullDocumentPath, legacyManifest, llmsTxt, openapiDocument } from '@assay/till/documents'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
+import { Problem } from '@assay/till/kernel/problem'
 import { availabilityOf } from '@assay/till/selling'
 import {
   createJwsSigner,
@@ -11,6 +12,7 @@ import {
   keyDirectoryPath,
   keysForIndex,
 } from '@assay/till/signing'
+import { z } from 'zod'
 import { documentRoute } from '../../http/document-route.ts'
 import type { RouteDeclaration } from '../../http/index.ts'
 import { nodeServices } from '../../http/node-services.ts'
@@ -19,8 +21,9 @@ import { agentCard } from './agent-card.ts'
 import { apiCatalog } from './catalogs.ts'
 import { iconSvg } from './icon.ts'
 import { licenseText } from './license-text.ts'
+import { manifestPages } from './manifest-pages.ts'
 import { serviceIndex } from './service-index.ts'
-import { draftManifest, firstPurchase, type NodeFacts, rootManifest } from './x402-manifest.ts'
+import { draftManifest, firstPurchase, type NodeFacts } from './x402-manifest.ts'
 
 export type DiscoveryDeps = {
   site: NodeSite
@@ -107,17 +110,30 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
 
 function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
   const { site, keyring, networks, facts, clock } = deps
+  const pages = asSold(deps, () =>
+    facts ? manifestPages({ site, routes: deps.routes(), networks, keyring, facts }) : [],
+  )
   const root = documentRoute({
     id: 'discovery.x402',
     main: true,
     path: '/.well-known/x402',
     royalty: true,
-    summary: 'Root manifest of this node: keys, networks, every resource with price and schemas, the mesh',
+    summary: 'Root manifest of this node: keys, networks, every resource with price and schemas in pages, the mesh',
     mediaTypes: json,
     next: () => firstPurchase(deps.routes()),
     exampleOutput: { version: 1, resources: [] },
+    ...(facts === undefined
+      ? {}
+      : {
+          query: z.strictObject({
+            page: z
+              .string()
+              .regex(/^[1-9][0-9]{0,2}$/)
+              .optional(),
+          }),
+        }),
     write: facts
-      ? asSold(deps, () => JSON.stringify(rootManifest({ site, routes: deps.routes(), networks, keyring, facts })))
+      ? (_authority, { page = '1' }) => pageOf(pages(), Number(page))
       : once(() => JSON.stringify(legacyManifest(site, deps.routes()))),
   })
   if (facts === undefined) return [root]
@@ -135,6 +151,12 @@ function manifestRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     ),
   })
   return [root, draft]
+}
+
+function pageOf(pages: readonly string[], page: number): string {
+  const text = pages[page - 1]
+  if (text === undefined) throw new Problem('not_found', { detail: `The manifest has ${pages.length} pages.` })
+  return text
 }
 
 function indexRoute(deps: DiscoveryDeps): RouteDeclaration {
@@ -208,8 +230,8 @@ function once(write: () => string): () => string {
 }
 
 /** Written again when the key in use changes, or what is for sale. */
-function asSold({ keyring, routes }: Pick<DiscoveryDeps, 'keyring' | 'routes'>, write: () => string): () => string {
-  let written: { state: string; text: string } | undefined
+function asSold<T>({ keyring, routes }: Pick<DiscoveryDeps, 'keyring' | 'routes'>, write: () => T): () => T {
+  let written: { state: string; text: T } | undefined
   return () => {
     const state = JSON.stringify([keyring.active().keyId, routes().map((route) => availabilityOf(route) ?? 0)])
     if (written?.state !== state) written = { state, text: write() }

@@ -2,11 +2,10 @@ import { type Address, checksumAddress } from '@assay/protocol/address'
 import { didWeb } from '@assay/protocol/did'
 import { exactRequirements, maxTimeoutSeconds, type Payees, payeeAddress } from '@assay/till'
 import type { Network } from '@assay/till/chain/network'
-import { exampleUrl, fieldsOf, legacyManifest, paidRoutes, shownRoutes, templateOf } from '@assay/till/documents'
+import { exampleUrl, fieldsOf, legacyManifest, paidRoutes, templateOf } from '@assay/till/documents'
 import { type Keyring, keysForIndex } from '@assay/till/signing'
 import { availabilityOf, type RouteDeclaration, royaltyBps } from '../../http/index.ts'
 import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
-import { offerOf } from './offers.ts'
 
 /** What the root manifest says of the node itself, beside its routes. */
 export type NodeFacts = {
@@ -23,8 +22,8 @@ export type ManifestParts = {
   facts: NodeFacts
 }
 
-/** The root manifest: the older form, which its readers find unchanged, and all that a node of the mesh tells. */
-export function rootManifest({ site, routes, networks, keyring, facts }: ManifestParts) {
+/** The root manifest without its offers: the older form, which its readers find unchanged, and all that a node of the mesh tells. */
+export function manifestHead({ site, routes, networks, keyring, facts }: ManifestParts) {
   const address = new URL(site.apiUrl).origin
   const base = new URL(site.baseUrl).origin
   const mesh = routes.find((route) => route.id === 'mesh.manifest')
@@ -79,7 +78,6 @@ export function rootManifest({ site, routes, networks, keyring, facts }: Manifes
       draft_manifest: `${base}/.well-known/x402.json`,
       ...(mesh === undefined ? {} : { mesh: `${address}${mesh.path}` }),
     },
-    offers: shownRoutes(routes).map((route) => offerOf(site, route)),
   }
 }
 

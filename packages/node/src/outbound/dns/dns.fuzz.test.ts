@@ -4,46 +4,9 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { systemRng } from '@assay/till/kernel/random'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { nameBytes, reply } from './dns-server.fixture.ts'
 import { createDnsResolver } from './udp-resolver-adapter.ts'
 import { decodeReply, encodeQuery } from './wire.ts'
-
-const nameBytes = (name: string) => [...name.split('.').flatMap((label) => [label.length, ...Buffer.from(label)]), 0]
-
-/** A reply to `query` with the given records, as a resolver would send it. */
-function reply(query: Uint8Array, records: { type: number; data: number[] }[], flags = 0x81a0): Buffer {
-  const end = query.indexOf(0, 12) + 5
-  const answers = records.flatMap(({ type, data }) => [
-    0xc0,
-    12,
-    type >> 8,
-    type & 255,
-    0,
-    1,
-    0,
-    0,
-    0,
-    60,
-    data.length >> 8,
-    data.length & 255,
-    ...data,
-  ])
-  return Buffer.from([
-    query[0] ?? 0,
-    query[1] ?? 0,
-    flags >> 8,
-    flags & 255,
-    0,
-    1,
-    records.length >> 8,
-    records.length & 255,
-    0,
-    0,
-    0,
-    0,
-    ...query.subarray(12, end),
-    ...answers,
-  ])
-}
 
 test('any bytes decode to a reply or to nothing, and only to the question that was asked', () => {
   const query = encodeQuery(7, 'example.com', 'TXT')
@@ -88,8 +51,9 @@ test('a reply that is cut off, or has an address of another length, is no reply'
     AAAA: { type: 28, data: address },
     TXT: { type: 16, data: [5, ...Buffer.from('hello'), 2, 33, 33] },
     CAA: { type: 257, data: [0, 5, ...Buffer.from('issueca.org')] },
+    SRV: { type: 33, data: [0, 1, 0, 2, 1, 187, ...nameBytes('node.example.com')] },
   } as const
-  for (const type of ['A', 'AAAA', 'TXT', 'CAA'] as const) {
+  for (const type of ['A', 'AAAA', 'TXT', 'CAA', 'SRV'] as const) {
     const { type: code, data } = records[type]
     const query = encodeQuery(7, 'example.com', type) ?? new Uint8Array()
     const whole = reply(query, [{ type: code, data: [...data] }])

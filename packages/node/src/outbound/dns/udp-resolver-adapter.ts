@@ -26,6 +26,7 @@ export function createDnsResolver(options: DnsResolverOptions): Resolver {
     },
     txt: async (name, signal) => recordsOf(await ask(name, 'TXT', signal), 'TXT'),
     caa: async (name, signal) => recordsOf(await ask(name, 'CAA', signal), 'CAA'),
+    srv: async (name, signal) => recordsOf(await ask(name, 'SRV', signal), 'SRV'),
   }
 }
 

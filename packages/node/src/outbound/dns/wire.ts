@@ -1,7 +1,7 @@
 /** RFC 1035 messages: one question out, its answers back. Pure, and safe on any bytes. */
-export type RecordType = 'A' | 'AAAA' | 'TXT' | 'CAA' | 'CNAME'
+export type RecordType = 'A' | 'AAAA' | 'TXT' | 'CAA' | 'CNAME' | 'SRV'
 
-export const typeCodes: Record<RecordType, number> = { A: 1, CNAME: 5, TXT: 16, AAAA: 28, CAA: 257 }
+export const typeCodes: Record<RecordType, number> = { A: 1, CNAME: 5, TXT: 16, AAAA: 28, SRV: 33, CAA: 257 }
 
 export type DnsReply = {
   id: number
@@ -72,6 +72,7 @@ function textOf(view: Buffer, type: number, at: number, data: Buffer): string | 
   if (type === typeCodes.CNAME) return readName(view, at)?.name
   if (type === typeCodes.TXT) return characterStrings(data)
   if (type === typeCodes.CAA) return caaText(data)
+  if (type === typeCodes.SRV) return srvText(view, at, data)
   return ''
 }
 
@@ -94,6 +95,13 @@ function caaText(data: Buffer): string | undefined {
   const tagLength = data[1] ?? 0
   if (data.length < 2 + tagLength) return undefined
   return `${data[0]} ${data.toString('latin1', 2, 2 + tagLength)} ${data.toString('latin1', 2 + tagLength)}`
+}
+
+/** Priority, weight, port and target (RFC 2782), as zone files write them. */
+function srvText(view: Buffer, at: number, data: Buffer): string | undefined {
+  const target = data.length < 7 ? undefined : readName(view, at + 6)
+  if (target === undefined || target.end !== at + data.length) return undefined
+  return `${data.readUInt16BE(0)} ${data.readUInt16BE(2)} ${data.readUInt16BE(4)} ${target.name}.`
 }
 
 /** Compression pointers must point back, so that no message can send the reader round in circles. */

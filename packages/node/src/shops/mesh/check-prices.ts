@@ -115,22 +115,37 @@ const manifest = z.object({
   offers: z
     .array(z.object({ capability: z.string(), method: z.string(), price_micro: z.string().regex(/^[0-9]{1,18}$/) }))
     .max(1_024),
+  next_page: z.string().max(2_048).nullish(),
 })
+const manifestPagesMax = 16
 
 async function manifestMismatches(
   deps: MeshDeps,
   statement: MeshStatement,
   signal: AbortSignal,
 ): Promise<PriceMismatch[]> {
-  const answer = await fetchJson(deps.fetcher, `${statement.address}${manifestPath}`, manifestBytesMax, signal)
-  const parsed = answer.ok ? manifest.safeParse(answer.value) : undefined
-  if (!parsed?.success) return []
-  const stated = new Map(parsed.data.offers.map((offer) => [nameOf(offer), offer.price_micro]))
+  const stated = await readManifestPrices(deps, statement.address, signal)
   return statement.offers.flatMap((offer) => {
     const written = stated.get(nameOf(offer))
     if (written === undefined || written === offer.price_micro) return []
     return [mismatch(deps, offer, { askedMicro: written, reason: 'manifest_differs' })]
   })
+}
+
+/** What all pages of a manifest say; a page that cannot be read ends it. */
+async function readManifestPrices(deps: MeshDeps, address: string, signal: AbortSignal): Promise<Map<string, string>> {
+  const stated = new Map<string, string>()
+  let url: string | undefined = `${address}${manifestPath}`
+  for (let page = 0; page < manifestPagesMax && url !== undefined && !signal.aborted; page += 1) {
+    const answer = await fetchJson(deps.fetcher, url, manifestBytesMax, signal)
+    const parsed = answer.ok ? manifest.safeParse(answer.value) : undefined
+    if (!parsed?.success) break
+    for (const offer of parsed.data.offers) stated.set(nameOf(offer), offer.price_micro)
+    const { next_page: next } = parsed.data
+    // Of the same node only: its manifest sends us nowhere else.
+    url = next?.startsWith(`${address}${manifestPath}?`) ? next : undefined
+  }
+  return stated
 }
 
 function mismatch(

@@ -8,6 +8,7 @@ import type { ClaimNonce } from '@assay/till/proofs'
 import type { Keyring, ResponseSigner } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
 import type { Announcements } from '../../http/index.ts'
+import type { DnsSeeds } from './dns-seeds.ts'
 import type { PeerFetcher } from './peer-fetcher.ts'
 import type { MeshSettings } from './settings.ts'
 
@@ -24,6 +25,7 @@ export type MeshDeps = {
   settings: MeshSettings
   /** MESH_PEERS. */
   seeds: readonly NodeAddress[]
+  dnsSeeds: DnsSeeds
   self: NodeAddress & { baseUrl: string; name: string; networks: readonly { network: string; asset: string }[] }
   /** What this node offers; complete once all shops are open. */
   offers(): readonly MeshOffer[]

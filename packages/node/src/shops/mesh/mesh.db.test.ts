@@ -1,5 +1,9 @@
+import { systemClock } from '@assay/till/kernel/clock'
+import { systemRng } from '@assay/till/kernel/random'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startDnsServer } from '../../outbound/dns/dns-server.fixture.ts'
+import { createDnsResolver } from '../../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
 import { describeMesh } from './describe-mesh.ts'
 import { createElsewhere } from './elsewhere.ts'
@@ -79,6 +83,48 @@ test('a seed is visited, believed for what it signed, told of this node, and lea
     keys: [{ keyId: third.keyring.active().keyId }],
     capabilities: ['token.control.report'],
   })
+})
+
+test('nodes that a domain names in its SRV records are joined, and stay known while DNS is silent', async () => {
+  const zone = new Map([
+    [
+      '_x402._tcp.mesh.example',
+      [
+        { priority: 2, port: 8443, target: 'second.example.com' },
+        { priority: 1, port: 443, target: 'first.example.com' },
+        { priority: 1, port: 443, target: '127.0.0.1' },
+        { priority: 0, port: 0, target: '' },
+      ],
+    ],
+  ])
+  const dns = await startDnsServer(zone)
+  const resolver = createDnsResolver({ server: '127.0.0.1', port: dns.port, clock: systemClock, rng: systemRng })
+  const named = testDeps({
+    ...{ origin: here, database: db.database, clock, keyring: fixedKeyring(1), fetcher: world.fetcher },
+    dns: { names: ['mesh.example'], resolvers: [resolver] },
+  })
+  const turns = createRounds(named, createMeshViews(named))
+  const turn = async () => {
+    await turns.run()
+    await turns.idle()
+  }
+  for (const origin of ['https://first.example.com', 'https://second.example.com:8443']) world.add(origin)
+  try {
+    await turn()
+    expect(named.dnsSeeds.current().map(({ origin }) => origin)).toEqual([
+      'https://first.example.com',
+      'https://second.example.com:8443',
+    ])
+    await turn()
+    expect((await addresses()).sort()).toEqual(['https://first.example.com', 'https://second.example.com:8443'])
+    expect(dns.asked).toEqual(['_x402._tcp.mesh.example'])
+  } finally {
+    await dns.stop()
+  }
+  clock.advance(3_600_000)
+  await turn()
+  expect(named.dnsSeeds.current()).toHaveLength(2)
+  await turns.stop()
 })
 
 test('a seed of the command line is joined as one of the configuration', async () => {
@@ -345,28 +391,33 @@ test('a peer that asks another price than it states is marked, not recommended, 
   expect(elsewhere('GET', '/v1/report/0x5')).toBe(`${other}/v1/report/0x5`)
 })
 
-test('a manifest that says another price than the statement counts as a lie too', async () => {
-  const seed = world.add(other)
-  const { capability, method } = reportOffer
-  seed.answer = (path) =>
-    path === '/.well-known/x402'
-      ? {
-          status: 'ok',
-          httpStatus: 200,
-          headers: new Map(),
-          bytes: Buffer.from(JSON.stringify({ offers: [{ capability, method, price_micro: '1' }] })),
-          cut: false,
-          url: path,
-          redirectedFrom: [],
-          address: '192.0.2.1',
-          secure: true,
-        }
-      : undefined
-  await round()
-  clock.advance(deps.settings.priceCheckEveryMs)
-  await pass()
-  expect((await peers())[0]?.priceMismatches).toMatchObject([{ reason: 'manifest_differs', asked_micro: '1' }])
-})
+test.each(['first', 'second'])(
+  'a manifest that says another price on its %s page counts as a lie too',
+  async (page) => {
+    const seed = world.add(other)
+    const { capability, method } = reportOffer
+    const lie = { offers: [{ capability, method, price_micro: '1' }], next_page: null }
+    const honest = { offers: [], next_page: `${other}/.well-known/x402?page=2` }
+    seed.answer = (path) =>
+      path.startsWith('/.well-known/x402')
+        ? {
+            status: 'ok',
+            httpStatus: 200,
+            headers: new Map(),
+            bytes: Buffer.from(JSON.stringify(page === 'second' && !path.endsWith('=2') ? honest : lie)),
+            cut: false,
+            url: path,
+            redirectedFrom: [],
+            address: '192.0.2.1',
+            secure: true,
+          }
+        : undefined
+    await round()
+    clock.advance(deps.settings.priceCheckEveryMs)
+    await pass()
+    expect((await peers())[0]?.priceMismatches).toMatchObject([{ reason: 'manifest_differs', asked_micro: '1' }])
+  },
+)
 
 test('the cheapest healthy peer is named for a path, and no template takes every path', async () => {
   const greedy = { ...reportOffer, path: '/{anything}', price_micro: '1' }

@@ -15,8 +15,9 @@ import {
 } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
 import { claimNonce } from '@assay/till/store/nonce-claims'
-import type { OutboundOutcome } from '../../outbound/index.ts'
+import type { OutboundOutcome, Resolver } from '../../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
+import { createDnsSeeds } from './dns-seeds.ts'
 import { announcePath, meshPath } from './limits.ts'
 import { makeStatement } from './own-statement.ts'
 import type { PeerFetcher } from './peer-fetcher.ts'
@@ -101,7 +102,7 @@ export function fakeWorld(clock: Clock, database: Database): FakeWorld {
       if (peer === undefined || !peer.up) return refusedOutcome(url)
       const method = request.method ?? 'GET'
       peer.asked.push(`${method} ${pathname}${search}`)
-      const bent = await peer.answer(pathname, method)
+      const bent = await peer.answer(`${pathname}${search}`, method)
       if (bent !== undefined) return bent
       if (pathname === keyDirectoryPath) return ok(url, 200, JSON.stringify(keyDirectory(peer.keyring)))
       if (pathname === announcePath) {
@@ -159,6 +160,7 @@ export function testDeps(options: {
   fetcher: PeerFetcher
   offers?: readonly MeshOffer[]
   seeds?: readonly string[]
+  dns?: { names: readonly string[]; resolvers: readonly Resolver[] }
 }): MeshDeps {
   const { clock, keyring, database, origin } = options
   const self = parseNodeAddress(origin)
@@ -175,6 +177,7 @@ export function testDeps(options: {
     fetcher: options.fetcher,
     settings: meshSettings({}, 'production'),
     seeds: (options.seeds ?? []).flatMap((seed) => parseNodeAddress(seed) ?? []),
+    dnsSeeds: createDnsSeeds({ names: [], resolvers: [], clock, log: silentLog, ...options.dns }),
     self: { ...self, baseUrl: origin, name: 'Assay', networks: [{ network: 'eip155:8453', asset: '0x1' }] },
     offers: () => options.offers ?? [],
   }

@@ -15,6 +15,7 @@ import {
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'
 import { meshNodes, peerLogs, peerReader } from '../ports.ts'
 import type { MeshDeps } from './deps.ts'
+import { createDnsSeeds } from './dns-seeds.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { findMeshNode } from './find-node.ts'
 import { createMeshViews } from './mesh-view.ts'
@@ -24,12 +25,14 @@ import { createPeerLogs } from './peer-logs.ts'
 import { createPeerReader } from './peer-reader.ts'
 import { meshRoutes } from './routes.ts'
 import { createRounds } from './run-round.ts'
-import { type MeshSettings, meshSettings, meshVariables, parseMeshPeers } from './settings.ts'
+import { type MeshSettings, meshSettings, meshVariables, parseMeshDomains, parseMeshPeers } from './settings.ts'
 import { createStrangerLimit } from './stranger-limit.ts'
 
 export type MeshShopOptions = {
   /** Nodes to join. */
   peers: readonly NodeAddress[]
+  /** Domains whose SRV records name nodes to join. */
+  domains?: readonly string[]
   settings: MeshSettings
   /** Names under `.test` that a demo node asks at loopback. */
   demoHosts: ReadonlyMap<string, LoopbackTarget>
@@ -43,10 +46,12 @@ export const meshShop = declareShop({
   name: 'mesh',
   variables: meshVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
-  configure: ({ MESH, MESH_PEERS }, { demo, demoHosts, dnsServers, contactEmail }) => {
+  configure: ({ MESH, MESH_PEERS, MESH_DNS }, { demo, demoHosts, dnsServers, contactEmail }) => {
     const mode = demo ? 'demo' : 'production'
     const settings = meshSettings(MESH, mode)
-    return openMeshShop({ peers: parseMeshPeers(MESH_PEERS, mode), settings, demoHosts, dnsServers, contactEmail })
+    const peers = parseMeshPeers(MESH_PEERS, mode)
+    const domains = parseMeshDomains(MESH_DNS)
+    return openMeshShop({ peers, domains, settings, demoHosts, dnsServers, contactEmail })
   },
 })
 
@@ -88,6 +93,7 @@ export function createMeshDeps(
   const { clock, rng, log, metrics, mode, keyring } = context
   const { settings } = options
   const { origin, host } = new URL(context.apiUrl)
+  const resolvers = options.dnsServers.map((server) => createDnsResolver({ server, clock, rng }))
   // A name that no peer would ask, such as localhost, is still a name to sign under.
   const self = parseNodeAddress(origin) ?? { origin, did: didWeb(host) }
   return {
@@ -101,6 +107,7 @@ export function createMeshDeps(
     claimNonce: context.proofs.claimNonce,
     settings,
     seeds: options.peers,
+    dnsSeeds: createDnsSeeds({ names: options.domains ?? [], resolvers, clock, log }),
     self: {
       ...self,
       baseUrl: new URL(context.baseUrl).origin,
@@ -113,7 +120,7 @@ export function createMeshDeps(
     offers,
     fetcher: createPeerFetcher({
       mode,
-      resolvers: options.dnsServers.map((server) => createDnsResolver({ server, clock, rng })),
+      resolvers,
       clock,
       log,
       metrics,

@@ -43,6 +43,7 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   return {
     run: async () => {
       if (stopping.signal.aborted) return
+      if (deps.dnsSeeds.due()) start('a lookup of nodes in DNS', deps.dnsSeeds.refresh(stopping.signal))
       await noteSeeds(deps)
       // A node that is alone has nothing to keep up with.
       if (!(await knowsAnybody(database))) {
@@ -81,7 +82,7 @@ async function noteSeeds(deps: MeshDeps): Promise<void> {
   const { database, clock, settings } = deps
   const named = (await readSeeds(database)).map(parseNodeAddress)
   const limits = { nowMs: clock.nowMs(), retryMs: settings.visitEveryMs * 2, candidatesMax: settings.candidatesMax }
-  for (const seed of [...deps.seeds, ...named])
+  for (const seed of [...deps.seeds, ...deps.dnsSeeds.current(), ...named])
     if (seed !== undefined && seed.did !== deps.self.did)
       await noteCandidate(database, { ...seed, foundBy: 'seed', sequence: 0 }, limits)
 }

@@ -10,6 +10,12 @@ export const meshVariables = {
       'Comma-separated origins of nodes to join, such as `https://api.example.org`; one is enough, the others are found through it. docs/mesh.md.',
     secret: false,
   },
+  MESH_DNS: {
+    kind: 'list',
+    description:
+      'Comma-separated domains whose SRV records at `_x402._tcp.<domain>` name nodes to join, as `MESH_PEERS` does; looked up through `DNS_SERVERS`. docs/mesh.md.',
+    secret: false,
+  },
   MESH: {
     kind: 'json',
     default: '{}',
@@ -101,6 +107,15 @@ export function meshSettings(json: unknown, mode: 'demo' | 'production'): MeshSe
     strangersPerMinute: data.strangers_per_minute ?? usual.strangersPerMinute,
     loopbackPorts: data.loopback_ports === undefined ? usual.loopbackPorts : { from: Number(from), to: Number(to) },
   }
+}
+
+const domainPattern = /^(?=.{1,200}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
+
+export function parseMeshDomains(domains: readonly string[]): string[] {
+  const wrong = domains.filter((domain) => !domainPattern.test(domain.toLowerCase()))
+  if (wrong.length > 0)
+    throw new SettingsError(wrong.map((domain) => `MESH_DNS: ${domain} is not a domain such as example.org`))
+  return domains.map((domain) => domain.toLowerCase())
 }
 
 /** A name that can never be asked is a mistake to tell, and not one to pass over. */

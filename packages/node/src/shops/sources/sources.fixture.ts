@@ -68,6 +68,7 @@ export async function openSourceWorld(): Promise<SourceWorld> {
         ? { status: 'failed', detail: 'down' }
         : { status: 'ok', records: world.txt[index].get(name) ?? [], authenticated: false, ttlSeconds: 60 },
     caa: async () => ({ status: 'ok', records: [], authenticated: false, ttlSeconds: 60 }),
+    srv: async () => ({ status: 'ok', records: [], authenticated: false, ttlSeconds: 60 }),
   })
   const deps: SourceDeps = {
     database: db.database,

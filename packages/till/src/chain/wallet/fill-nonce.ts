@@ -9,7 +9,7 @@ export async function fillNonce(state: LaneState, nonce: bigint): Promise<void> 
   const { deps, lease } = state
   const call = fillerCall(state)
   const fees = await deps.fees.current()
-  const signed = signCall(state, call, nonce, fees)
+  const signed = await signCall(state, call, nonce, fees)
   const stored = await storeTransaction(deps.database, lease, {
     ...signed,
     nonce,

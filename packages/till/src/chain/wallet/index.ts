@@ -17,4 +17,13 @@ export {
   type SettlementWallets,
   type SettlementWalletsOptions,
 } from './settlement-wallets.ts'
-export { createWalletKey, type SignedTransaction, type UnsignedTransaction, type WalletKey } from './wallet-key.ts'
+export type { SignedTransaction, UnsignedTransaction } from './transaction-bytes.ts'
+export { createWalletKey, type WalletKey } from './wallet-key.ts'
+export {
+  type KeySource,
+  requestDigest,
+  SignerRefused,
+  type SigningRequest,
+  signerOf,
+  type WalletSigner,
+} from './wallet-signer.ts'

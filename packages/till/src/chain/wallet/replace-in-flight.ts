@@ -52,7 +52,7 @@ export function replaceInFlight(state: LaneState, entry: InFlight, how: 'same' |
     const call = isFill ? { ...fillerCall(state), references: entry.call.references } : entry.call
     const fees = nextOffer(state, entry, call, await deps.fees.current())
     if (!fees) return waitStuck(state, entry)
-    const signed = signCall(state, call, entry.nonce, fees)
+    const signed = await signCall(state, call, entry.nonce, fees)
     const version = { ...signed, nonce: entry.nonce, fees, purpose: call.purpose, signedAtMs: deps.clock.nowMs() }
     if (!(await replaceTransaction(deps.database, lease, version))) {
       lease.lose()

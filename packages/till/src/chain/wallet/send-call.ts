@@ -11,9 +11,9 @@ import {
   type SendResult,
   type TransactionOutcome,
 } from './lane-state.ts'
+import type { SignedTransaction } from './transaction-bytes.ts'
 import { transactionCount } from './transaction-count.ts'
 import { markAbandoned, markBroadcast, storeTransaction } from './transaction-store.ts'
-import type { SignedTransaction } from './wallet-key.ts'
 
 const attemptsMax = 4
 
@@ -52,7 +52,7 @@ async function trySend(state: LaneState, call: OutgoingCall): Promise<SendResult
   if (!call.stillWanted()) return notSent('unavailable', 'nobody waits for it any more')
   if (!lease.holds()) return notSent('lease_lost')
   const nonce = state.nextNonce
-  const signed = signCall(state, call, nonce, fees)
+  const signed = await signCall(state, call, nonce, fees)
   const beganAtMs = deps.clock.monotonicMs()
   const stored = await storeTransaction(deps.database, lease, {
     ...signed,
@@ -109,7 +109,7 @@ export function noteBroadcast(state: LaneState, entry: InFlight, hash: Hex): voi
   note(state, markBroadcast(state.deps.database, keyOf(state, entry.nonce), hash, state.deps.clock.nowMs()))
 }
 
-export function signCall(state: LaneState, call: OutgoingCall, nonce: bigint, fees: Fees): SignedTransaction {
+export function signCall(state: LaneState, call: OutgoingCall, nonce: bigint, fees: Fees): Promise<SignedTransaction> {
   const { to, data, gasLimit } = call
   return state.key.sign({ chainId: state.deps.network.chainId, nonce, to, data, gasLimit, value: 0n, ...fees })
 }

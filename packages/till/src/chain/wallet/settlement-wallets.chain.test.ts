@@ -132,7 +132,7 @@ describe('a settlement wallet', () => {
   it('moves on when somebody else used its nonce', async () => {
     const wallets = open()
     await outcomeOf(await wallets.send(transfer()))
-    const elsewhere = createWalletKey(world.keys[0] as Hex).sign({
+    const elsewhere = await createWalletKey(world.keys[0] as Hex).sign({
       chainId: world.network.chainId,
       nonce: 1n,
       gasLimit: 21_000n,

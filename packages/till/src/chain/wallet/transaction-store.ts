@@ -4,7 +4,7 @@ import { fromHex } from '../../kernel/bytes.ts'
 import type { Sql } from '../../store/database.ts'
 import type { Fees } from './fees.ts'
 import type { LaneLease } from './lane-lease.ts'
-import type { SignedTransaction } from './wallet-key.ts'
+import type { SignedTransaction } from './transaction-bytes.ts'
 
 export type NewTransaction = SignedTransaction & {
   nonce: bigint

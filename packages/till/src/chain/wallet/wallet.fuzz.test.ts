@@ -56,7 +56,7 @@ describe('signed transactions', () => {
       fc.asyncProperty(bytes(32), transaction, async (privateKey, one) => {
         fc.pre(BigInt(privateKey) > 0n && BigInt(privateKey) < 2n ** 255n)
         const key = createWalletKey(privateKey)
-        const signed = key.sign({ ...one, maxPriorityFeePerGas: one.maxFeePerGas / 3n })
+        const signed = await key.sign({ ...one, maxPriorityFeePerGas: one.maxFeePerGas / 3n })
         const { gasLimit, nonce, ...rest } = one
         const account = privateKeyToAccount(privateKey)
         const other = await account.signTransaction({

@@ -1,4 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { extractDiscoveryInfo } from '@x402/extensions/bazaar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { knownNetworks, type Network } from '../../chain/index.ts'
 import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
@@ -78,6 +79,29 @@ describe.each([
       status: 'refused',
       reason: 'facilitator_unauthorized',
     })
+  })
+})
+
+it.each(['verify', 'settle'] as const)('lists what is sold in the body of %s', async (operation) => {
+  const { secret, publicKey } = ed25519()
+  server.requireKey({ id: keyId, algorithm: 'EdDSA', publicKey })
+  server.play(json(200, { isValid: true, success: true, transaction: hash }))
+  const resource = {
+    url: 'https://node.example/v1/report/0x1?depth=3',
+    description: 'Who controls a token',
+    mimeType: 'application/json',
+    serviceName: 'Assay',
+  }
+  const info = { input: { type: 'http', method: 'GET', pathParams: { address: '0x1' } }, output: { type: 'json' } }
+  const bazaar = { info, schema: { type: 'object' }, routeTemplate: '/v1/report/:address' }
+  await cdp(secret)[operation]({ ...payment, resource, bazaar }, alive())
+  const { paymentPayload, paymentRequirements } = (server.calls.at(-1)?.body ?? {}) as Record<string, never>
+  expect(extractDiscoveryInfo(paymentPayload as never, paymentRequirements as never)).toMatchObject({
+    resourceUrl: 'https://node.example/v1/report/:address',
+    description: resource.description,
+    mimeType: resource.mimeType,
+    serviceName: resource.serviceName,
+    discoveryInfo: info,
   })
 })
 

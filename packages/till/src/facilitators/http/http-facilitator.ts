@@ -1,7 +1,7 @@
 import type { Micro } from '@assay/protocol/money'
 import type { Facilitator, FacilitatorPayment, SupportedKind } from '../../contract/facilitator.ts'
 import type { Log } from '../../kernel/log.ts'
-import type { Metrics } from '../../kernel/metrics.ts'
+import { type Metrics, traced } from '../../kernel/metrics.ts'
 import { classifySettle, classifyVerify, parseObject } from './classify-answer.ts'
 import { type HttpExchange, type HttpExchangeResult, nodeHttpExchange } from './http-exchange.ts'
 import { facilitatorBody } from './payment-wire.ts'
@@ -38,19 +38,21 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
   const call = (path: string, payment: FacilitatorPayment | undefined, timeoutMs: number, signal: AbortSignal) => {
     const url = new URL(`${base}${path}`)
     const method = payment ? 'POST' : 'GET'
-    return exchange({
-      method,
-      url: url.href,
-      headers: {
-        accept: 'application/json',
-        ...(payment ? { 'content-type': 'application/json' } : {}),
-        ...options.headersFor?.(method, url),
-      },
-      ...(payment ? { body: facilitatorBody(payment) } : {}),
-      timeoutMs,
-      bodyBytesMax,
-      signal,
-    })
+    return traced(options.metrics, `facilitator ${path.slice(1)}`, { facilitator: name }, () =>
+      exchange({
+        method,
+        url: url.href,
+        headers: {
+          accept: 'application/json',
+          ...(payment ? { 'content-type': 'application/json' } : {}),
+          ...options.headersFor?.(method, url),
+        },
+        ...(payment ? { body: facilitatorBody(payment) } : {}),
+        timeoutMs,
+        bodyBytesMax,
+        signal,
+      }),
+    )
   }
 
   const watched = (operation: string, result: HttpExchangeResult): HttpExchangeResult => {

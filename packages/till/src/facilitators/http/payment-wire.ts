@@ -1,7 +1,7 @@
 import { checksumAddress } from '@assay/protocol/address'
 import type { FacilitatorPayment } from '../../contract/facilitator.ts'
 
-/** The body of `verify` and `settle`, made from our own terms alone: nothing else of the client's reaches a facilitator. */
+/** The body of `verify` and `settle`, made from our own terms and declaration alone: nothing else of the client's reaches a facilitator. */
 export function facilitatorBody(payment: FacilitatorPayment): string {
   const requirements = {
     scheme: payment.scheme,
@@ -16,9 +16,10 @@ export function facilitatorBody(payment: FacilitatorPayment): string {
     x402Version: 2,
     paymentPayload: {
       x402Version: 2,
-      resource: { url: payment.resourceUrl },
+      resource: payment.resource,
       accepted: requirements,
       payload: payment.payload(),
+      ...(payment.bazaar === undefined ? {} : { extensions: { bazaar: payment.bazaar } }),
     },
     paymentRequirements: requirements,
   })

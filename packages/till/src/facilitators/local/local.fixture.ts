@@ -22,7 +22,7 @@ export function paymentOf(network: Network, payer: Signs, terms: Partial<Transfe
     payTo: authorization.to,
     amountMicro: authorization.value,
     maxTimeoutSeconds: 60,
-    resourceUrl: 'https://node.example/v1/sandbox/echo',
+    resource: { url: 'https://node.example/v1/sandbox/echo' },
     signature,
     authorization,
   })

@@ -144,7 +144,7 @@ function toPayment(deps: FacilitatorServiceDeps, request: FacilitatorRequest): E
     payTo,
     amountMicro: BigInt(terms.amount),
     maxTimeoutSeconds: terms.maxTimeoutSeconds,
-    resourceUrl: paymentPayload.resource?.url ?? '',
+    resource: { url: paymentPayload.resource?.url ?? '' },
     signature: signature.toLowerCase() as Hex,
     authorization: {
       from: parseAddress(authorization.from) as Address,

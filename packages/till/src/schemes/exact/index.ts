@@ -55,7 +55,7 @@ export function createExactScheme(networks: readonly Network[]): Scheme<ExactSig
           payTo: charge.payTo,
           amountMicro: charge.amountMicro,
           maxTimeoutSeconds: terms.maxTimeoutSeconds,
-          resourceUrl: charge.resource,
+          ...charge.sold,
           ...payment.signed,
         }),
         signal,

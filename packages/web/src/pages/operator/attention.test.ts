@@ -4,6 +4,7 @@ import type { Overview } from './types.ts'
 
 const calm: Overview = {
   at: '2026-01-01T00:00:00Z',
+  role: 'withdraw',
   books: { balanced: true, accounts: [], differences: 0, open_clearing: [] },
   payments: [{ state: 'served', payments: 3, amount_micro: '60000', oldest_at: '2026-01-01T00:00:00Z' }],
   review_open: 0,

@@ -62,7 +62,7 @@ export function OperatorPage() {
             <Attention overview={shown} />
             <div class="columns even">
               <Payments payments={shown.payments} />
-              <Pauses pauses={shown.pauses} onChanged={again} />
+              <Pauses pauses={shown.pauses} role={shown.role} onChanged={again} />
             </div>
             <Books books={shown.books} />
             <Payouts payouts={shown.payouts} />

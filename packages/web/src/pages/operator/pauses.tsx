@@ -5,7 +5,7 @@ import { useNode } from '../../node/context.ts'
 import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { Age, Badge, Problem } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
-import type { Pause } from './types.ts'
+import type { Overview, Pause } from './types.ts'
 
 const meanings: Record<string, string> = {
   sales: 'no paid answer is sold; free answers go on',
@@ -15,7 +15,15 @@ const meanings: Record<string, string> = {
 }
 
 /** What can be paused. Each change is signed by itself and kept in the audit log. */
-export function Pauses({ pauses, onChanged }: { pauses: Pause[]; onChanged: () => void }) {
+export function Pauses({
+  pauses,
+  role,
+  onChanged,
+}: {
+  pauses: Pause[]
+  role: Overview['role']
+  onChanged: () => void
+}) {
   const index = useNode()
   const wallet = useStore(walletStore)
   const [reason, setReason] = useState('')
@@ -63,7 +71,7 @@ export function Pauses({ pauses, onChanged }: { pauses: Pause[]; onChanged: () =
             <button
               type="button"
               class="button small"
-              disabled={busy || reason.trim().length < 3}
+              disabled={busy || role === 'read' || reason.trim().length < 3}
               onClick={() => turn(entry)}
             >
               {entry.paused ? `Resume ${entry.name}` : `Pause ${entry.name}`}
@@ -71,6 +79,7 @@ export function Pauses({ pauses, onChanged }: { pauses: Pause[]; onChanged: () =
           </li>
         ))}
       </ul>
+      {role === 'read' ? <p class="source">This wallet may read; pausing needs the role operate.</p> : null}
       {problem === undefined ? null : <Problem problem={problem} />}
     </section>
   )

@@ -1,5 +1,6 @@
 export type Overview = {
   at: string
+  role: 'read' | 'operate' | 'withdraw'
   books: {
     balanced: boolean
     accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]

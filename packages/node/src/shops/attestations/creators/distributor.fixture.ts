@@ -83,7 +83,7 @@ export function distributorAt(devnet: Devnet, contract: Address) {
     leaves.map(({ account, wallet, micro }) => ({ account, wallet, amount: micro }))
   const advance = async (leaves: readonly PayoutLeaf[]) => {
     const tree = treeFor(leaves, (await epoch()) + 1n)
-    const gas = await send('advance', [given(tree.leaves), validBefore, sign(tree.root, tree.potMicro)])
+    const gas = await send('advance', [given(tree.leaves), validBefore, await sign(tree.root, tree.potMicro)])
     return { tree, gas, epoch: await epoch() }
   }
   const move = (leaf: PayoutLeaf, to: Address, key = mover) =>

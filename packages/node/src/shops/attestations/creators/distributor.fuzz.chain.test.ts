@@ -150,10 +150,10 @@ function createModel(it: OpenDistributor, run: number) {
     const stolen = leafOf(thief, one?.tree.potMicro ?? 1n)
     const attempts: (() => Promise<unknown>)[] = [
       // A root without a pot, and one with a pot below its leaves.
-      () => it.send('advance', [[], validBefore, it.sign(it.treeFor([stolen], next).root, 0n)]),
-      () => {
+      async () => it.send('advance', [[], validBefore, await it.sign(it.treeFor([stolen], next).root, 0n)]),
+      async () => {
         const { root } = it.treeFor([leafOf(thief, 9_999n)], next)
-        return it.send('advance', [it.given([leafOf(thief, 9_999n)]), validBefore, it.sign(root, 1n)])
+        return it.send('advance', [it.given([leafOf(thief, 9_999n)]), validBefore, await it.sign(root, 1n)])
       },
       // A tree of the thief's own against an epoch that is there.
       () => it.claim(it.treeFor([stolen], one?.epoch ?? 1n), one?.epoch ?? 1n, stolen),

@@ -75,7 +75,7 @@ async function insertSigned(
 ): Promise<bigint> {
   const validBefore = BigInt(nowSeconds(clock) + validSeconds)
   // The nonce is the root: as the contract has it, the authorization pays for these leaves in this epoch or for nothing.
-  const signature = place.key.authorizeReceipt(place.network, {
+  const signature = await place.key.authorizeReceipt(place.network, {
     from: place.key.address,
     to: place.contract,
     value: tree.potMicro,

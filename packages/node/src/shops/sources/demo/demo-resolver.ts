@@ -17,5 +17,6 @@ export function withDemoZone(
     },
     txt: async (name, signal) => (local(name) ? { ...empty, records: txtRecords(name) } : resolver.txt(name, signal)),
     caa: async (name, signal) => (local(name) ? { ...empty, records: [] } : resolver.caa(name, signal)),
+    srv: async (name, signal) => (local(name) ? { ...empty, records: [] } : resolver.srv(name, signal)),
   }
 }

@@ -1,0 +1,29 @@
+import type { AnswerContent } from '@assay/till'
+import {
+  type CallContext,
+  defineRoute,
+  type OperatorRole,
+  type RouteDeclaration,
+  type RouteInput,
+} from '../../http/index.ts'
+import { type CallerDeps, type Operator, requireOperator } from './caller.ts'
+
+export type OperatorDeclaration = Omit<RouteDeclaration, 'access' | 'area' | 'operator'> & {
+  operator: OperatorRole
+  handle(input: RouteInput, by: Operator, call: CallContext): Promise<AnswerContent>
+}
+
+/** A route for the operator's wallets: nothing of it runs before the role that it declares was proven. */
+export function operatorRoute(deps: CallerDeps, { handle, ...declaration }: OperatorDeclaration): RouteDeclaration {
+  const { operator, description = '' } = declaration
+  return defineRoute({
+    ...declaration,
+    area: 'core',
+    description: `${description} Signed (ERC-8128) by a wallet that OPERATORS gives the role ${operator}.`.trim(),
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async (input, call) => handle(input, await requireOperator(deps, call, operator), call),
+    },
+  })
+}
