@@ -8,6 +8,7 @@ export { slashBond } from '@assay/till/credit/bonds'
 export { demoAccount } from '@assay/till/devnet/accounts'
 export { systemClock } from '@assay/till/kernel/clock'
 export { ConfigError } from '@assay/till/kernel/config-error'
+export { createIds } from '@assay/till/kernel/ids'
 export { silentLog } from '@assay/till/kernel/log'
 export { silentMetrics } from '@assay/till/kernel/metrics'
 export { Problem } from '@assay/till/kernel/problem'
@@ -25,7 +26,16 @@ export {
   trialBalance,
   verifySeals,
 } from '@assay/till/ledger'
-export { acceptLoss, approvePayout, listPayouts, payoutStates, unfundedPayouts } from '@assay/till/payouts'
+export {
+  acceptLoss,
+  approvePayout,
+  listPayouts,
+  listWithdrawals,
+  payoutStates,
+  readCustodyStatus,
+  requestWithdrawal,
+  unfundedPayouts,
+} from '@assay/till/payouts'
 export {
   createKeyring,
   type KeyChangeDeps,

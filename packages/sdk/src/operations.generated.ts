@@ -310,12 +310,17 @@ export type Operations = {
   /** Books, payments, payouts, alarms and pauses, for the operator. */
   'operator.overview': {
     input: Record<string, never>
-    answer: { at: string; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; alarms: { alarm: string; rung: number }[]; pauses: { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
+    answer: { at: string; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; withdrawals: { custody: { network: string; withdrawable_micro: string; balance_micro: string; booked_micro: string; others_micro: string; debts_micro: string; leaving_micro: string; reserved_micro: string; block: string; checked_at: string }[]; destinations: { network: string; address: string }[]; newest: ({ id: string; network: string; to: string; asked_micro: string | null; state: 'asked' | 'paying' | 'refused'; outcome: string | null; requested_by: string; requested_at: string; payout: { id: string; state: string; amount_micro: string; transaction: string | null; reason: string | null } | null })[] }; alarms: { alarm: string; rung: number }[]; pauses: { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
   }
   /** Pause or resume sales, payouts, settlement or options, for the operator. */
   'operator.pause': {
     input: { body: { name: string; paused: boolean; reason: string } }
     answer: { name: string; paused: boolean; reason: string }
+  }
+  /** Withdraw the operator's own money from custody. */
+  'operator.withdraw': {
+    input: { body: { network: string; to: string; amount_usd?: string } }
+    answer: { id: string; state: 'asked' }
   }
   /** The process is up. */
   'ops.livez': {
@@ -594,6 +599,7 @@ export const operations = {
   'mesh.manifest': { method: 'GET', path: '/x402/mesh', paid: false },
   'operator.overview': { method: 'GET', path: '/v1/operator/overview', paid: false },
   'operator.pause': { method: 'POST', path: '/v1/operator/pauses', paid: false },
+  'operator.withdraw': { method: 'POST', path: '/v1/operator/withdrawals', paid: false },
   'ops.livez': { method: 'GET', path: '/livez', paid: false },
   'ops.readyz': { method: 'GET', path: '/readyz', paid: false },
   'options.buy': { method: 'POST', path: '/v1/options/buy', paid: true },

@@ -12,6 +12,7 @@ import { readShops, variablesOf } from './read-shops.ts'
 import { unknownVariables } from './unknown-variables.ts'
 import { checkDemoJoin, checkProduction } from './validate.ts'
 import { checkOrigin, custodyKeys, demoHosts, dnsServers, factoryList, payoutPolicy, settlerKeys } from './values.ts'
+import { withdrawPolicy } from './withdrawals.ts'
 
 export type { Config, ConfiguredNetwork, ConfiguredShop } from './config-type.ts'
 export { describeVariables } from './read-shops.ts'
@@ -55,6 +56,7 @@ const demoFacts: NodeFacts = {
   dnsServers: [],
   demoHosts: new Map(),
   payouts: parsePayoutPolicy(),
+  withdrawals: { destinations: [], minimumMicro: 0n },
   ownKeys: [],
 }
 
@@ -66,6 +68,7 @@ function toConfig(
   const demo = env.ASSAY_MODE === 'demo'
   const demoAddress = (role: string) => demoAccounts.find((account) => account.role === role)?.address ?? zeroAddress
   const payTo = parseAddress(env.PAY_TO) ?? (demo ? demoAddress('operator') : zeroAddress)
+  const networks = configuredNetworks(env, demo ? demoAddress('custody') : zeroAddress, problems)
   return {
     mode: env.ASSAY_MODE,
     host: env.HOST,
@@ -74,7 +77,7 @@ function toConfig(
     databaseUrl: env.DATABASE_URL,
     databaseUrlDirect: env.DATABASE_URL_DIRECT,
     databasePort: env.DATABASE_PORT,
-    networks: configuredNetworks(env, demo ? demoAddress('custody') : zeroAddress, problems),
+    networks,
     payTo,
     baseUrl: checkOrigin('BASE_URL', env.BASE_URL, problems),
     apiUrl: checkOrigin('API_URL', env.API_URL, problems),
@@ -85,6 +88,7 @@ function toConfig(
     settlerKeys: settlerKeys(env, demo, problems),
     custodyKeys: custodyKeys(env, demo, problems),
     payouts: payoutPolicy(env.PAYOUTS, problems),
+    withdrawals: withdrawPolicy(env, networks, payTo, problems),
     facilitatorToken: env.FACILITATOR_TOKEN,
     royaltyRecipient: parseAddress(env.ROYALTY_RECIPIENT) ?? payTo,
     contentLicense: env.CONTENT_LICENSE,

@@ -11,6 +11,8 @@ import {
   type PayoutDeps,
   type PayoutPolicy,
   payToRefundPurpose,
+  type WithdrawPolicy,
+  withdrawalPurpose,
 } from '../payouts/index.ts'
 import type { ReconcileDeps } from '../recovery/reconcile.ts'
 import { gapUntil, lapseGaps, markReconciled, noteRestore } from '../store/restore.ts'
@@ -25,6 +27,8 @@ export type PayoutSettings = {
   custodyKeys: readonly Hex[]
   settlerKeys: readonly Hex[]
   payouts: PayoutPolicy
+  /** Absent: the operator's money stays in custody. */
+  withdrawals?: WithdrawPolicy
 }
 
 /** What the till itself owes; its parts bring their own purposes. */
@@ -32,6 +36,7 @@ const ownPurposes = [
   { purpose: 'refund', minimumMicro: 1n },
   { purpose: creditRefundPurpose, minimumMicro: 1n },
   { purpose: payToRefundPurpose, minimumMicro: 1n },
+  { purpose: withdrawalPurpose, minimumMicro: 1n },
 ]
 
 /**
@@ -43,7 +48,7 @@ export function openPayouts(
   ports: Ports,
   ground: Ground,
   till: Pick<OpenedGate, 'owner' | 'pauses' | 'screening'>,
-  parts: readonly Pick<SalePart, 'payoutPurposes'>[],
+  parts: readonly Pick<SalePart, 'payoutPurposes' | 'promises'>[],
   localWallets: readonly SettlementWallets[] | undefined,
   stops: Stops,
 ): PayoutDeps {
@@ -71,6 +76,12 @@ export function openPayouts(
     chains,
     purposes: [...ownPurposes, ...parts.flatMap((part) => part.payoutPurposes ?? [])],
     screening: till.screening,
+    ...(settings.withdrawals === undefined ? {} : { withdrawals: settings.withdrawals }),
+    promised: async (network) => {
+      let micro = 0n
+      for (const part of parts) micro += (await part.promises?.(network)) ?? 0n
+      return micro
+    },
     isPaused: async () => (await till.pauses.read()).get('payouts').paused,
   }
 }

@@ -79,11 +79,13 @@ export const accounts = {
   payable: (network: string, owner: Address, purpose: string) =>
     chainAccount('liability', true, network, `payable:${accountWord(purpose)}:${accountOwner(owner)}`),
 
-  /** Transfers in that no claim explains. Credited on arrival after finality, debited when credited to somebody. */
-  unmatched: (network: string) => chainAccount('liability', false, network, 'unmatched'),
+  /** Transfers in that no claim explains. Credited on arrival after finality, debited when a person decides whose they are. */
+  unmatched: (network: string, wallet: 'pay_to' | 'custody') =>
+    chainAccount('liability', true, network, `unmatched:${wallet}`),
 
   /** Transfers in between a backup and its restore. Credited on arrival, debited when a person decides whose they are. */
-  restoreGap: (network: string) => chainAccount('liability', false, network, 'restore_gap'),
+  restoreGap: (network: string, wallet: 'pay_to' | 'custody') =>
+    chainAccount('liability', true, network, `restore_gap:${wallet}`),
 
   /** Money missing at the custody wallet that a person accepted as lost. Debited then. */
   custodyLoss: (network: string) => chainAccount('expense', false, network, 'loss:custody'),

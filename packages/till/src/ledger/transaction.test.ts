@@ -81,7 +81,7 @@ describe('accounts', () => {
       accounts.creditHeld(network, owner),
       accounts.creditBonded(network, owner),
       accounts.payable(network, owner, 'creator'),
-      accounts.unmatched(network),
+      accounts.unmatched(network, 'custody'),
       accounts.feesFacilitator(network),
       accounts.payableFacilitator(network),
       accounts.reorgLoss(network),
@@ -103,7 +103,7 @@ describe('accounts', () => {
       'credit_held:W@N liability N/usdc guarded',
       'credit_bonded:W@N liability N/usdc guarded',
       'payable:creator:W@N liability N/usdc guarded',
-      'unmatched@N liability N/usdc',
+      'unmatched:custody@N liability N/usdc guarded',
       'fees:facilitator@N expense N/usdc',
       'payable_facilitator@N liability N/usdc',
       'loss:reorg@N expense N/usdc',
@@ -117,7 +117,7 @@ describe('accounts', () => {
 
   test('what comes from outside cannot make up a name', () => {
     for (const bad of ['', 'eip155:', 'eip155:0', 'eip155:01', 'x eip155:1', 'eip155:1x', `eip155:1${'0'.repeat(19)}`])
-      expect(() => accounts.unmatched(bad), bad).toThrow('not a network')
+      expect(() => accounts.unmatched(bad, 'custody'), bad).toThrow('not a network')
     for (const bad of ['0x', owner.toUpperCase(), `x${owner}`, `${owner}0`, owner.slice(0, -1)])
       expect(() => accounts.credit(network, bad as never), bad).toThrow('lower-case addresses')
     for (const bad of ['', '-x', 'a b', 'A', `a${'b'.repeat(100)}`, 'x:y', ' a'])

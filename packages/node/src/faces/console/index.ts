@@ -1,6 +1,7 @@
 import { type Address, hasChecksum, parseAddress } from '@assay/protocol/address'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import { foldBooks } from '@assay/till/ledger'
+import type { WithdrawPolicy } from '@assay/till/payouts'
 import { declareShop, type OpenShop, type PrometheusMetrics, SettingsError } from '../../http/index.ts'
 import { assetRoute } from './asset-route.ts'
 import { type Assets, createAssetLoader } from './assets.ts'
@@ -15,23 +16,23 @@ import { walletRoutes } from './wallet-routes.ts'
 export const consoleFace = declareShop({
   name: 'console',
   variables: consoleVariables,
-  configure: ({ OPERATORS }, { payTo }) => {
+  configure: ({ OPERATORS }, { payTo, withdrawals }) => {
     if (!OPERATORS.every((text) => hasChecksum(text)))
       throw new SettingsError(['OPERATORS: must be addresses with their EIP-55 checksums'])
     const named = OPERATORS.flatMap((text) => parseAddress(text) ?? [])
-    return openConsoleShop({ operators: named.length > 0 ? named : [payTo] })
+    return openConsoleShop({ operators: named.length > 0 ? named : [payTo], withdrawals })
   },
 })
 
 /** The node for people: a page at `/`, its files, and what only a wallet itself or the operator may see. */
-export function openConsoleShop(options: { operators: readonly Address[] }): OpenShop {
+export function openConsoleShop(options: { operators: readonly Address[]; withdrawals: WithdrawPolicy }): OpenShop {
   return (context) => {
     const load = createAssetLoader()
     const alarms = async () => readAlarms(await metricsText(context.metrics))
     return {
       routes: [
         ...walletRoutes(context),
-        ...operatorRoutes({ ...context, operators: options.operators, alarms }),
+        ...operatorRoutes({ ...context, ...options, alarms }),
         ...(hasConsole() ? [assetRoute(load)] : []),
       ],
       jobs: [

@@ -1,15 +1,16 @@
 import { Problem } from '@assay/till/kernel/problem'
 import { setPause } from '@assay/till/store/pauses'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import { type CallerDeps, requireOperator } from './caller.ts'
 import type { Alarm } from './read-alarms.ts'
 import { readOverview } from './read-overview.ts'
+import { type WithdrawDeps, withdrawalsShape, withdrawRoute } from './withdraw-routes.ts'
 
-export type OperatorDeps = CallerDeps & Pick<ShopContext, 'database' | 'clock'> & { alarms(): Promise<Alarm[]> }
+export type OperatorDeps = CallerDeps & WithdrawDeps & { alarms(): Promise<Alarm[]> }
 
 export function operatorRoutes(deps: OperatorDeps): RouteDeclaration[] {
-  return [overviewRoute(deps), pauseRoute(deps)]
+  return [overviewRoute(deps), pauseRoute(deps), withdrawRoute(deps)]
 }
 
 const count = z.int().nonnegative()
@@ -53,6 +54,7 @@ const overview = z.strictObject({
       created_at: z.string(),
     }),
   ),
+  withdrawals: withdrawalsShape,
   alarms: z.array(z.strictObject({ alarm: z.string(), rung: count })).describe('Of this process, since it started.'),
   pauses: z.array(
     z.strictObject({
@@ -89,6 +91,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
         payments: [{ state: 'served', payments: 1, amount_micro: '20000', oldest_at: exampleTime }],
         review_open: 0,
         payouts: [],
+        withdrawals: { custody: [], destinations: [], newest: [] },
         alarms: [],
         pauses: [{ name: 'sales', paused: false, reason: '', changed_by: 'migration', changed_at: exampleTime }],
         audit: [],
@@ -102,7 +105,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
       security: 'erc8128',
       handle: async (_input, call) => {
         await requireOperator(deps, call)
-        return jsonAnswer(await readOverview({ sql: deps.database, clock: deps.clock, alarms: deps.alarms }))
+        return jsonAnswer(await readOverview({ ...deps, sql: deps.database }))
       },
     },
   })
