@@ -16,8 +16,13 @@ export { systemRng } from '@assay/till/kernel/random'
 export { cryptoBackend } from '@assay/till/kernel/secp256k1'
 export {
   balanceDifferences,
+  type ExportedAccount,
+  type ExportedTransaction,
   entriesOf,
+  exportAccounts,
+  exportTransactions,
   type LedgerEntryView,
+  newestPosting,
   type OpenClearing,
   openClearing,
   type SealBreak,
@@ -59,6 +64,7 @@ export { readPauses, setPause } from '@assay/till/store/pauses'
 export { createDatabase } from '@assay/till/store/pool'
 export { payeesOf } from './compose/shops.ts'
 export type { Config } from './config/load-config.ts'
+export { describeRevenue, readRevenue } from './faces/console/read-revenue.ts'
 export { runNode } from './main.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export { parseConfig } from './shop-list.ts'

@@ -9,6 +9,14 @@ export {
 } from './accounts.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
 export {
+  type BooksRange,
+  type ExportedAccount,
+  type ExportedTransaction,
+  exportAccounts,
+  exportTransactions,
+  newestPosting,
+} from './export-books.ts'
+export {
   type BooksGroup,
   booksByGroup,
   type DayTurnover,

@@ -9,7 +9,7 @@ const owner = `0x${'ab'.repeat(20)}` as const
 const [held, earned, gas] = [
   accounts.onchain(network, 'pay_to'),
   accounts.revenue(network, 'till.echo'),
-  accounts.gasSpent(network),
+  accounts.gasSpent(network, 'till.echo'),
 ]
 
 describe('lines', () => {
@@ -82,7 +82,7 @@ describe('accounts', () => {
       accounts.creditBonded(network, owner),
       accounts.payable(network, owner, 'creator'),
       accounts.unmatched(network, 'custody'),
-      accounts.feesFacilitator(network),
+      accounts.feesFacilitator(network, 'till.echo'),
       accounts.payableFacilitator(network),
       accounts.reorgLoss(network),
       accounts.operator(network, 'usdc'),
@@ -104,13 +104,13 @@ describe('accounts', () => {
       'credit_bonded:W@N liability N/usdc guarded',
       'payable:creator:W@N liability N/usdc guarded',
       'unmatched:custody@N liability N/usdc guarded',
-      'fees:facilitator@N expense N/usdc',
+      'fees:till.echo@N expense N/usdc',
       'payable_facilitator@N liability N/usdc',
       'loss:reorg@N expense N/usdc',
       'operator:usdc@N liability N/usdc',
       'operator:gas@N liability N/gas',
       'gas:wallet@N asset N/gas',
-      'gas:spent@N expense N/gas',
+      'gas_spent:till.echo@N expense N/gas',
       'receivable:creator:W@N asset N/usdc',
     ])
   })

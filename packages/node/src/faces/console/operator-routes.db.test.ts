@@ -121,7 +121,8 @@ test('the operator asks for its own money, to an address of its settings and no 
   const refused = async (changes: object) =>
     (await ask('operator.withdraw', operator, { body: { ...body, ...changes } })).answer().then(
       () => 'answered',
-      (problem: { details: { extra: { problems: { problem: string }[] } } }) => problem.details.extra.problems[0]?.problem,
+      (problem: { details: { extra: { problems: { problem: string }[] } } }) =>
+        problem.details.extra.problems[0]?.problem,
     )
   expect(await refused({ to: operator.address })).toBe('is not in WITHDRAW_TO for this network')
   expect(await refused({ network: 'eip155:137' })).toBe('is not in WITHDRAW_TO for this network')

@@ -5,12 +5,13 @@ import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index
 import { type CallerDeps, requireOperator } from './caller.ts'
 import type { Alarm } from './read-alarms.ts'
 import { readOverview } from './read-overview.ts'
+import { revenueRoute } from './revenue-route.ts'
 import { type WithdrawDeps, withdrawalsShape, withdrawRoute } from './withdraw-routes.ts'
 
 export type OperatorDeps = CallerDeps & WithdrawDeps & { alarms(): Promise<Alarm[]> }
 
 export function operatorRoutes(deps: OperatorDeps): RouteDeclaration[] {
-  return [overviewRoute(deps), pauseRoute(deps), withdrawRoute(deps)]
+  return [overviewRoute(deps), pauseRoute(deps), withdrawRoute(deps), revenueRoute(deps)]
 }
 
 const count = z.int().nonnegative()

@@ -10,6 +10,7 @@ import { ConnectWallet } from '../../wallet/connect-wallet.tsx'
 import { walletName, wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Attention, Audit, Books, Payments, Payouts } from './overview-parts.tsx'
 import { Pauses } from './pauses.tsx'
+import { Revenue } from './revenue.tsx'
 import type { Overview } from './types.ts'
 import { Withdrawals } from './withdrawals.tsx'
 
@@ -66,6 +67,7 @@ export function OperatorPage() {
               <Pauses pauses={shown.pauses} onChanged={again} />
             </div>
             <Withdrawals withdrawals={shown.withdrawals} onChanged={again} />
+            <Revenue />
             <Books books={shown.books} />
             <Payouts payouts={shown.payouts} />
             <Audit audit={shown.audit} />

@@ -1,6 +1,7 @@
 import { getAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { accountName, commodity } from '../packages/cli/src/books/beancount.ts'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
@@ -136,4 +137,71 @@ test('what is withdrawn to PAY_TO stays in the books', async () => {
     payout: { state: 'paid', amount_micro: '100' },
   })
   expect(withdrawals.custody).toHaveLength(2)
+}, 60_000)
+
+/** Sums a Beancount file by account and commodity: opening balances and postings, as an accountant's program does. */
+function sumBeancount(text: string): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const line of text.split('\n')) {
+    const [, account, whole, fraction = '', unit] = /^ {2}([A-Z][\w:-]+) {2}(-?\d+)(?:\.(\d+))? (\S+)$/.exec(line) ?? []
+    if (account === undefined || whole === undefined) continue
+    const key = `${account} ${unit}`
+    const sum = (sums.get(key) ?? 0n) + BigInt(`${whole}${fraction}`)
+    sums.set(key, sum)
+  }
+  return sums
+}
+
+test('the export for accountants adds up to the books, in Beancount and in CSV', async () => {
+  const today = new Date().toISOString().slice(0, 10)
+  const { rows } = await trialBalance(harness.till.db.owner)
+  const all = await assay('books', 'export')
+  expect(all.code).toBe(0)
+  const sums = sumBeancount(all.out)
+  for (const row of rows)
+    expect(sums.get(`${accountName(row)} ${commodity(row.unit)}`) ?? 0n, row.name).toBe(row.balanceMicro)
+  expect(all.out.match(/^\d{4}-\d{2}-\d{2} balance /gm)).toHaveLength(rows.length)
+  // From a day on, what came before is the opening balance.
+  const later = await assay('books', 'export', '--from', '2999-01-01', '--to', '2999-01-02')
+  expect(later.out).not.toContain('posting:')
+  const openings = sumBeancount(later.out)
+  for (const row of rows)
+    expect(openings.get(`${accountName(row)} ${commodity(row.unit)}`) ?? 0n, row.name).toBe(row.balanceMicro)
+
+  const csv = (await assay('books', 'export', '--format', 'csv', '--from', today, '--to', today)).out.trim().split('\n')
+  const byAccount = new Map<string, bigint>()
+  for (const line of csv.slice(1)) {
+    const [, , , , , account = '', , unit = '', debit = '', credit = ''] = line.split(',')
+    const micro = (text: string) => BigInt(text === '' ? '0' : unit.endsWith('/usdc') ? text.replace('.', '') : text)
+    byAccount.set(account, (byAccount.get(account) ?? 0n) + micro(debit) - micro(credit))
+  }
+  for (const row of rows) expect(byAccount.get(row.name), row.name).toBe(row.balanceMicro)
+}, 60_000)
+
+test('revenue, costs and net of each shop and day are those of the books', async () => {
+  const { data } = JSON.parse((await assay('revenue', '--json')).out) as { data: Record<string, string>[] }
+  const { rows } = await trialBalance(harness.till.db.owner)
+  const sum = (kind: string) =>
+    rows
+      .filter((row) => row.kind === kind && row.unit === `${network}/usdc`)
+      .reduce((total, { balanceMicro }) => total + balanceMicro, 0n)
+  const net = data
+    .filter((row) => row['network'] === network)
+    .reduce((total, row) => total + BigInt(row['net_micro'] ?? '0'), 0n)
+  expect(net).toBe(-sum('income') - sum('expense'))
+  expect(data.find(({ shop }) => shop === 'sandbox')).toMatchObject({
+    network,
+    gross_micro: '5000',
+    refunds_micro: '0',
+  })
+  expect(BigInt(data.find(({ shop }) => shop === 'sandbox')?.['gas_gwei'] ?? '0')).toBeGreaterThan(0n)
+  expect(data.find(({ shop }) => shop === 'cite')).toMatchObject({ gross_micro: '2000' })
+  expect(new Set(data.map((row) => row['network']))).toEqual(new Set([network]))
+  const csv = (await assay('revenue', '--csv')).out.trim().split('\n')
+  expect(csv).toHaveLength(data.length + 1)
+  const account = privateKeyToAccount(privateKey)
+  const url = `${harness.till.node.url}/v1/operator/revenue`
+  const asked = await fetch(await signRequest(url, {}, { account }))
+  expect(await asked.json()).toEqual({ data, next_cursor: null })
+  expect((await fetch(await signRequest(`${url}?from=2026-12-01&to=2020-01-01`, {}, { account }))).status).toBe(400)
 }, 60_000)
