@@ -39,13 +39,23 @@ export async function measurePayouts(home: string) {
   try {
     const custody = createCustodyKey(testKey('bench custody').privateKey)
     await devnet.control.fund(custody.address, { microUsdc: 10_000_000_000n, wei: 0n })
+    await post(store.database, [
+      {
+        reference: 'opening',
+        kind: 'opening',
+        lines: [
+          debit(accounts.onchain(network.caip2, 'custody'), 10_000_000_000n),
+          credit(accounts.operator(network.caip2, 'usdc'), 10_000_000_000n),
+        ],
+      },
+    ])
     await post(
       store.database,
       Array.from({ length: payees }, (_, index) => ({
         reference: `owe:${index}`,
         kind: 'affiliate',
         lines: [
-          debit(rewardAccounts.affiliateExpense(network.caip2), 12_000_000n),
+          debit(rewardAccounts.affiliateExpense(network.caip2, 'bench.sale'), 12_000_000n),
           credit(accounts.payable(network.caip2, testKey(`affiliate ${index}`).address, 'affiliate'), 12_000_000n),
         ],
       })),

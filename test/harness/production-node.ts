@@ -74,7 +74,12 @@ export async function startProductionNode(
     ownShops: changes.ownShops ?? 'till',
     ...(changes.ownShops === 'all'
       ? {}
-      : { shops: [{ ...tokensShop, open: tokensOnYoungChain }, openConsoleShop({ operators: [] })] }),
+      : {
+          shops: [
+            { ...tokensShop, open: tokensOnYoungChain },
+            openConsoleShop({ operators: [], withdrawals: { destinations: [], minimumMicro: 0n } }),
+          ],
+        }),
   })
   return {
     address: node.address,

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { addAttack } from './attack/command.ts'
+import { addBooks } from './books/commands.ts'
 import { addBuy } from './buy/command.ts'
 import { addCitations } from './citations/commands.ts'
 import type { CommandContext } from './command-context.ts'
@@ -62,6 +63,7 @@ export function createProgram(context: CommandContext): Command {
     addKeys,
     addLogKey,
     addLedger,
+    addBooks,
     addLog,
     addBackup,
     addPause,

@@ -8,6 +8,7 @@ export { slashBond } from '@assay/till/credit/bonds'
 export { demoAccount } from '@assay/till/devnet/accounts'
 export { systemClock } from '@assay/till/kernel/clock'
 export { ConfigError } from '@assay/till/kernel/config-error'
+export { createIds } from '@assay/till/kernel/ids'
 export { silentLog } from '@assay/till/kernel/log'
 export { silentMetrics } from '@assay/till/kernel/metrics'
 export { Problem } from '@assay/till/kernel/problem'
@@ -16,8 +17,13 @@ export { cryptoBackend } from '@assay/till/kernel/secp256k1'
 export { stderrLog } from '@assay/till/kernel/stderr-log'
 export {
   balanceDifferences,
+  type ExportedAccount,
+  type ExportedTransaction,
   entriesOf,
+  exportAccounts,
+  exportTransactions,
   type LedgerEntryView,
+  newestPosting,
   type OpenClearing,
   openClearing,
   type SealBreak,
@@ -26,7 +32,16 @@ export {
   trialBalance,
   verifySeals,
 } from '@assay/till/ledger'
-export { acceptLoss, approvePayout, listPayouts, payoutStates, unfundedPayouts } from '@assay/till/payouts'
+export {
+  acceptLoss,
+  approvePayout,
+  listPayouts,
+  listWithdrawals,
+  payoutStates,
+  readCustodyStatus,
+  requestWithdrawal,
+  unfundedPayouts,
+} from '@assay/till/payouts'
 export { serveSigner } from '@assay/till/signer'
 export {
   createKeyring,
@@ -51,6 +66,7 @@ export { readPauses, setPause } from '@assay/till/store/pauses'
 export { createDatabase } from '@assay/till/store/pool'
 export { payeesOf } from './compose/shops.ts'
 export type { Config } from './config/load-config.ts'
+export { describeRevenue, readRevenue } from './faces/console/read-revenue.ts'
 export { runNode } from './main.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export { parseConfig } from './shop-list.ts'

@@ -18,7 +18,7 @@ import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import { type Rng, systemRng } from '@assay/till/kernel/random'
-import { type PayoutDeps, prepareDue } from '@assay/till/payouts'
+import { noteDestinations, type PayoutDeps, prepareDue } from '@assay/till/payouts'
 import { createResponseSigner } from '@assay/till/signing'
 import type { PauseState } from '@assay/till/store/pauses'
 import { demoObject } from './compose/demo.ts'
@@ -167,6 +167,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     const senders = opened?.local?.senders
     payouts = openPayouts({ ...config, ...keys, payees }, ports, ground, till, shops, senders, stops)
     await prepareDue(ground.store.database, payouts.purposes)
+    await noteDestinations(ground.store.database, config.withdrawals)
     const recoverLanes = opened?.local?.recoverLanes
     const work = { parts: shops, routeOf, payouts, ...(recoverLanes ? { recoverLanes } : {}) }
     await recoverAtStart(ports, ground, till, work)

@@ -317,6 +317,16 @@ export type Operations = {
     input: { body: { name: string; paused: boolean; reason: string } }
     answer: { name: string; paused: boolean; reason: string }
   }
+  /** Revenue, costs, gross and net per shop and day, for the operator. */
+  'operator.revenue': {
+    input: { query?: { from?: string; to?: string } }
+    answer: { data: { day: string; network: string; shop: string; gross_micro: string; refunds_micro: string; fees_micro: string; affiliates_micro: string; losses_micro: string; net_micro: string; gas_gwei: string }[]; next_cursor: null }
+  }
+  /** Withdraw the operator's own money from custody. */
+  'operator.withdraw': {
+    input: { body: { network: string; to: string; amount_usd?: string } }
+    answer: { id: string; state: 'asked' }
+  }
   /** The process is up. */
   'ops.livez': {
     input: Record<string, never>
@@ -594,6 +604,8 @@ export const operations = {
   'mesh.manifest': { method: 'GET', path: '/x402/mesh', paid: false },
   'operator.overview': { method: 'GET', path: '/v1/operator/overview', paid: false },
   'operator.pause': { method: 'POST', path: '/v1/operator/pauses', paid: false },
+  'operator.revenue': { method: 'GET', path: '/v1/operator/revenue', paid: false },
+  'operator.withdraw': { method: 'POST', path: '/v1/operator/withdrawals', paid: false },
   'ops.livez': { method: 'GET', path: '/livez', paid: false },
   'ops.readyz': { method: 'GET', path: '/readyz', paid: false },
   'options.buy': { method: 'POST', path: '/v1/options/buy', paid: true },

@@ -1,10 +1,14 @@
 import { requestRefund } from '../../../packages/till/src/index.ts'
+import { systemClock } from '../../../packages/till/src/kernel/clock.ts'
+import { createIds } from '../../../packages/till/src/kernel/ids.ts'
+import { systemRng } from '../../../packages/till/src/kernel/random.ts'
+import { requestWithdrawal } from '../../../packages/till/src/payouts/index.ts'
 import { Broken, requireExactly } from '../../harness/broken.ts'
 import type { NodeVariant } from '../../harness/node-variants.ts'
 import { postJson } from '../../harness/post-json.ts'
 import type { Due, WorkPath } from '../die-at-work.ts'
 import type { JobHarness } from '../job-harness.ts'
-import { balanceOn, countOf, creditOf, rowOf, sendSigned } from './support.ts'
+import { balanceOn, countOf, creditOf, network, rowOf, sendSigned } from './support.ts'
 
 const toppedUp = 5_000_000n
 
@@ -105,4 +109,30 @@ const creditRefund: WorkPath = {
   },
 }
 
-export const payoutPaths: readonly WorkPath[] = [refund, affiliate, creditRefund]
+/** The operator's own money, to PAY_TO, which every node of the harness may withdraw to. */
+const withdrawal: WorkPath = {
+  name: "operator's withdrawal",
+  variant: 'shops',
+  jobs: ['payouts.withdraw', 'payouts.run'],
+  owe: async (harness) => {
+    await harness.run('payments.reconcile')
+    const { payTo: payee, withdrawals } = harness.till.node.config
+    const paid = () => countOf(harness, `payout where purpose = 'withdrawal' and state = 'paid'`, [])
+    const [paidBefore, before] = [await paid(), await balanceOn(harness, payee)]
+    const { database } = harness.till.db
+    const ids = createIds(systemClock, systemRng)
+    const request = { network, payee, amountMicro: 7_000_000n, by: 'kill points' }
+    const asked = await requestWithdrawal({ database, clock: systemClock, ids }, withdrawals, request)
+    if (asked.status !== 'asked') throw new Error(`the withdrawal was refused: ${asked.why}`)
+    return {
+      done: async () => (await paid()) > paidBefore,
+      judge: async () => {
+        const all = await countOf(harness, `payout where purpose = 'withdrawal'`, [])
+        requireExactly('withdrawals', all, paidBefore + 1)
+        requireExactly('withdrawn', (await balanceOn(harness, payee)) - before, 7_000_000n)
+      },
+    }
+  },
+}
+
+export const payoutPaths: readonly WorkPath[] = [refund, affiliate, creditRefund, withdrawal]

@@ -1,6 +1,7 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { withOperator } from '../operator/connect.ts'
+import type { WithdrawOptions } from './run-withdraw.ts'
 
 /** What an operator does about money that leaves: payouts, refunds, and who subscribed. */
 export const addCommerceOperator: AddCommand = (program, context) => {
@@ -17,7 +18,7 @@ const limitOf = (text: string): number => {
 const addPayouts: AddCommand = (program, context) => {
   const group = program
     .command('payouts')
-    .summary('List, approve and pause payouts')
+    .summary('List, approve and pause payouts, withdraw')
     .description('Payouts of the node that the environment configures; a running node sends them.')
   group
     .command('list')
@@ -58,6 +59,7 @@ const addPayouts: AddCommand = (program, context) => {
         ),
       )
   addAcceptLoss(group, context)
+  addWithdraw(group, context)
 }
 
 const addAcceptLoss: AddCommand = (group, context) => {
@@ -70,6 +72,37 @@ const addAcceptLoss: AddCommand = (group, context) => {
     .action((network: string, options: { reason: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
         (await import('./run-payouts.ts')).acceptLoss(context, operator, network, options),
+      ),
+    )
+}
+
+const addWithdraw: AddCommand = (group, context) => {
+  group
+    .command('withdraw')
+    .summary("Withdraw the operator's own money from custody")
+    .description(
+      'Send what nobody else has a claim to from CUSTODY to an address of WITHDRAW_TO. A running node executes it, and ' +
+        'refuses more than can be withdrawn.',
+    )
+    .requiredOption('--to <address>', 'one of WITHDRAW_TO')
+    .option('--amount <usd>', 'amount to withdraw')
+    .option('--all', 'withdraw all that can be withdrawn')
+    .option('--network <network>', 'such as eip155:8453; default: the first of the node')
+    .option('--wait <seconds>', 'maximum time to wait for the transfer', '30')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .option(...jsonOption)
+    .action((options: WithdrawOptions) =>
+      withOperator(context.terminal, async (operator) =>
+        (await import('./run-withdraw.ts')).withdraw(context, operator, options),
+      ),
+    )
+  group
+    .command('withdrawable')
+    .description('Show what can be withdrawn from custody, what the rest is for, and the newest withdrawals')
+    .option(...jsonOption)
+    .action((options: { json?: boolean }) =>
+      withOperator(context.terminal, async (operator) =>
+        (await import('./run-withdraw.ts')).showWithdrawable(context, operator, options),
       ),
     )
 }

@@ -32,7 +32,8 @@ export function facilitatorService(
         ids: ports.ids,
         isPaused: async () => (await till.pauses.read()).get('settlement').paused,
         onGas: async ({ id, network, gasGwei }) => {
-          await database.transaction((tx) => post(tx, [gasPosting(network, `gas:${id}`, id, gasGwei)]))
+          const settled = { id, network, routeId: 'facilitator.settle' }
+          await database.transaction((tx) => post(tx, [gasPosting(settled, `gas:${id}`, gasGwei)]))
         },
       }),
     },

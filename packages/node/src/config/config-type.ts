@@ -3,7 +3,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import type { Network } from '@assay/till/chain'
 import type { FacilitatorChoice } from '@assay/till/facilitators'
-import type { PayoutPolicy } from '@assay/till/payouts'
+import type { PayoutPolicy, WithdrawPolicy } from '@assay/till/payouts'
 import type { SignerConnection } from '@assay/till/signer'
 import type { OpenShop } from '../http/index.ts'
 import type { LoopbackTarget } from '../outbound/index.ts'
@@ -50,6 +50,8 @@ export type Config = {
   /** Who holds the keys of these wallets instead of this process. */
   signer: SignerConnection | undefined
   payouts: PayoutPolicy
+  /** Where the operator's own money goes from custody, and when. */
+  withdrawals: WithdrawPolicy
   /** Ready to open, in their order, with the settings they were given. */
   shops: readonly ConfiguredShop[]
   /** What the variables of shops are set to, by name. */

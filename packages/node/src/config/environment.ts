@@ -71,6 +71,12 @@ export const environmentSchema = z.object({
   SIGNER_CERT_FILE: z.string().optional(),
   SIGNER_KEY_FILE: z.string().optional(),
   PAYOUTS: jsonObject.optional(),
+  WITHDRAW_TO: z.string().optional(),
+  WITHDRAW_EVERY: z
+    .string()
+    .regex(/^(off|[1-9]\d{0,3}[hd])$/, 'must be off, or hours or days such as 12h or 7d')
+    .default('off'),
+  WITHDRAW_MINIMUM_USD: usd.default(10_000_000n),
   FACILITATOR_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{32,512}$/, 'must have 32 to 512 visible ASCII characters without spaces')

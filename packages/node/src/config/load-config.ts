@@ -22,6 +22,7 @@ import {
   signerConnection,
   telemetry,
 } from './values.ts'
+import { withdrawPolicy } from './withdrawals.ts'
 
 export type { Config, ConfiguredNetwork, ConfiguredShop } from './config-type.ts'
 export { describeVariables } from './read-shops.ts'
@@ -65,6 +66,7 @@ const demoFacts: NodeFacts = {
   dnsServers: [],
   demoHosts: new Map(),
   payouts: parsePayoutPolicy(),
+  withdrawals: { destinations: [], minimumMicro: 0n },
   ownKeys: [],
 }
 
@@ -76,6 +78,7 @@ function toConfig(
   const demo = env.ASSAY_MODE === 'demo'
   const demoAddress = (role: string) => demoAccounts.find((account) => account.role === role)?.address ?? zeroAddress
   const payTo = parseAddress(env.PAY_TO) ?? (demo ? demoAddress('operator') : zeroAddress)
+  const networks = configuredNetworks(env, demo ? demoAddress('custody') : zeroAddress, problems)
   return {
     mode: env.ASSAY_MODE,
     host: env.HOST,
@@ -84,7 +87,7 @@ function toConfig(
     databaseUrl: env.DATABASE_URL,
     databaseUrlDirect: env.DATABASE_URL_DIRECT,
     databasePort: env.DATABASE_PORT,
-    networks: configuredNetworks(env, demo ? demoAddress('custody') : zeroAddress, problems),
+    networks,
     payTo,
     baseUrl: checkOrigin('BASE_URL', env.BASE_URL, problems),
     apiUrl: checkOrigin('API_URL', env.API_URL, problems),
@@ -96,6 +99,7 @@ function toConfig(
     custodyKeys: custodyKeys(env, demo, problems),
     signer: signerConnection(env, problems),
     payouts: payoutPolicy(env.PAYOUTS, problems),
+    withdrawals: withdrawPolicy(env, networks, payTo, problems),
     facilitatorToken: env.FACILITATOR_TOKEN,
     royaltyRecipient: parseAddress(env.ROYALTY_RECIPIENT) ?? payTo,
     contentLicense: env.CONTENT_LICENSE,

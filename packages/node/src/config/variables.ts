@@ -168,6 +168,22 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
       'JSON object: minimum, daily limit, approval limit and batch size of payouts; docs/commerce.md lists the members.',
     secret: false,
   },
+  WITHDRAW_TO: {
+    shown: '`PAY_TO`',
+    description:
+      "Addresses that the operator's own money may be withdrawn to from `CUSTODY`, comma-separated, for all chains or for one (`eip155:8453=0x…`); the schedule uses the first. Changes are in the audit log. See [being paid](operations.md#being-paid).",
+    secret: false,
+  },
+  WITHDRAW_EVERY: {
+    shown: '`off`',
+    description: "How often the operator's own money is withdrawn by itself, such as `12h` or `7d`.",
+    secret: false,
+  },
+  WITHDRAW_MINIMUM_USD: {
+    shown: '`10`',
+    description: 'The schedule leaves less than this in `CUSTODY`.',
+    secret: false,
+  },
   FACILITATOR_TOKEN: {
     shown: 'none',
     description:

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import type { PayoutPolicy } from '@assay/till/payouts'
+import type { PayoutPolicy, WithdrawPolicy } from '@assay/till/payouts'
 import { z } from 'zod'
 import type { LoopbackTarget } from '../outbound/index.ts'
 
@@ -44,6 +44,7 @@ export type NodeFacts = {
   dnsServers: readonly string[]
   demoHosts: ReadonlyMap<string, LoopbackTarget>
   payouts: PayoutPolicy
+  withdrawals: WithdrawPolicy
   /** Keys that the node uses itself, which no shop may have as its own. */
   ownKeys: readonly Hex[]
 }

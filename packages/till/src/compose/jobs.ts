@@ -2,7 +2,7 @@ import type { PaidRoute } from '../contract/paid-call.ts'
 import { forgetHolders } from '../facilitators/index.ts'
 import { createScheduler, withLease } from '../jobs/index.ts'
 import { sealBooks } from '../ledger/index.ts'
-import { type PayoutDeps, runPayouts, watchPayouts } from '../payouts/index.ts'
+import { type PayoutDeps, runPayouts, runWithdrawals, watchPayouts } from '../payouts/index.ts'
 import { creditUndelivered } from '../recovery/credit-undelivered.ts'
 import { forgetIdle } from '../recovery/forget-idle.ts'
 import { type ReconciledAddress, reconcileBooks } from '../recovery/reconcile.ts'
@@ -49,6 +49,7 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
     job('payments.finality', 5_000, () => watchFinality({ ...recovery, reversalHooks })),
     job('payments.flights', 60_000, () => repairInFlightCounts(recovery)),
     job('payouts.run', 5_000, () => runPayouts(payouts)),
+    job('payouts.withdraw', 5_000, () => runWithdrawals(payouts)),
     job('payments.refunds', 2_000, () => carryOutRefunds({ database, clock, ids, log, routeOf, reversalHooks })),
     job('payments.undelivered', 600_000, () =>
       creditUndelivered({ database, clock, log, metrics, routeOf, reversalHooks }),

@@ -10,6 +10,8 @@ import {
   type PayoutDeps,
   type PayoutPolicy,
   payToRefundPurpose,
+  type WithdrawPolicy,
+  withdrawalPurpose,
 } from '../payouts/index.ts'
 import type { ReconcileDeps } from '../recovery/reconcile.ts'
 import { gapUntil, lapseGaps, markReconciled, noteRestore } from '../store/restore.ts'
@@ -24,6 +26,8 @@ export type PayoutSettings = {
   custodyKeys: readonly KeySource[]
   settlerKeys: readonly KeySource[]
   payouts: PayoutPolicy
+  /** Absent: the operator's money stays in custody. */
+  withdrawals?: WithdrawPolicy
 }
 
 /** What the till itself owes; its parts bring their own purposes. */
@@ -31,6 +35,7 @@ const ownPurposes = [
   { purpose: 'refund', minimumMicro: 1n },
   { purpose: creditRefundPurpose, minimumMicro: 1n },
   { purpose: payToRefundPurpose, minimumMicro: 1n },
+  { purpose: withdrawalPurpose, minimumMicro: 1n },
 ]
 
 /**
@@ -42,7 +47,7 @@ export function openPayouts(
   ports: Ports,
   ground: Ground,
   till: Pick<OpenedGate, 'owner' | 'pauses' | 'screening'>,
-  parts: readonly Pick<SalePart, 'payoutPurposes'>[],
+  parts: readonly Pick<SalePart, 'payoutPurposes' | 'promises'>[],
   localWallets: readonly SettlementWallets[] | undefined,
   stops: Stops,
 ): PayoutDeps {
@@ -70,6 +75,12 @@ export function openPayouts(
     chains,
     purposes: [...ownPurposes, ...parts.flatMap((part) => part.payoutPurposes ?? [])],
     screening: till.screening,
+    ...(settings.withdrawals === undefined ? {} : { withdrawals: settings.withdrawals }),
+    promised: async (network) => {
+      let micro = 0n
+      for (const part of parts) micro += (await part.promises?.(network)) ?? 0n
+      return micro
+    },
     isPaused: async () => (await till.pauses.read()).get('payouts').paused,
   }
 }

@@ -1,3 +1,4 @@
+import type { Micro } from '@assay/protocol/money'
 import type { ChainPort, RpcEndpoint } from '../chain/index.ts'
 import type { EntitlementPort } from '../contract/entitlement.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
@@ -56,6 +57,8 @@ export type SalePart = {
   booksOutbound?(transfer: TransferRow): Promise<boolean>
   /** Shares it owes to others that are paid out by themselves once they reach the minimum. */
   payoutPurposes?: PayoutDeps['purposes']
+  /** What it may still promise out of the operator's money at a custody wallet: nobody withdraws it meanwhile. */
+  promises?(network: string): Promise<Micro>
   /** Named things that must work before this part can sell. */
   readiness?: readonly ReadinessCheck[]
 }

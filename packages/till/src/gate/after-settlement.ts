@@ -127,7 +127,7 @@ async function recordLoss(deps: GateDeps, claim: Claim, gasGwei: bigint): Promis
 /** A settlement that failed on chain still burnt gas; the books show for whom. */
 async function postLostGas(deps: GateDeps, claim: Claim, gasGwei: bigint): Promise<void> {
   if (gasGwei === 0n) return
-  await deps.database.transaction((tx) => post(tx, [gasPosting(claim.network, `gas:${claim.id}`, claim.id, gasGwei)]))
+  await deps.database.transaction((tx) => post(tx, [gasPosting(claim, `gas:${claim.id}`, gasGwei)]))
 }
 
 async function serve(

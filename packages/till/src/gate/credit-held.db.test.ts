@@ -77,7 +77,7 @@ test('a held payment whose effect keeps failing was credited after a restore, th
   }
 
   expect(await owedTo(db.database, accounts.credit(network, before))).toBe(0n)
-  expect(await balanceOf(db.database, accounts.restoreGap(network))).toBe(-500n)
+  expect(await balanceOf(db.database, accounts.restoreGap(network, 'custody'))).toBe(-500n)
   expect(await rowOf('pay_before')).toMatchObject({ state: 'failed', final: true })
   expect(await owedTo(db.database, accounts.credit(network, after))).toBe(500n)
   expect(await rowOf('pay_after')).toMatchObject({ state: 'credited' })

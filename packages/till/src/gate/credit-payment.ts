@@ -90,7 +90,7 @@ async function setAside(tx: Tx, claim: FinishedClaim, nowMs: number): Promise<vo
   )
   const lines = [
     { account: accounts.clearingPayments(claim.network), amount: claim.amountMicro },
-    { account: accounts.restoreGap(claim.network), amount: -claim.amountMicro },
+    { account: accounts.restoreGap(claim.network, claim.payee), amount: -claim.amountMicro },
   ]
   await post(tx, [
     { reference: postingReference('restore_gap', claim), kind: 'restore_gap', paymentId: claim.id, lines },

@@ -37,8 +37,8 @@ const shown = (transactions: LedgerTransaction[]) =>
 test('a sale of our own goes from the chain to revenue, and its costs beside it', () => {
   expect(shown(salePostings({ claim, feeMicro: 1_000n, gasGwei: 50n, commit: undefined }, arrived))).toEqual([
     'sale:pay_1 sale pay_1: onchain:pay_to 20000, revenue:till.echo -20000',
-    'fee:pay_1 facilitator_fee pay_1: fees:facilitator 1000, payable_facilitator -1000',
-    'gas:pay_1 gas pay_1: gas:spent 50, gas:wallet -50',
+    'fee:pay_1 facilitator_fee pay_1: fees:till.echo 1000, payable_facilitator -1000',
+    'gas:pay_1 gas pay_1: gas_spent:till.echo 50, gas:wallet -50',
   ])
 })
 
@@ -62,8 +62,8 @@ test('money that was held has its costs posted already, and from clearing to cle
   const costs = { feeMicro: 1_000n, gasGwei: 50n }
   expect(shown(holdPostings({ claim, ...costs }, transfer))).toEqual([
     'settle:pay_1 settle pay_1: onchain:pay_to 20000, clearing:payments -20000',
-    'fee:pay_1 facilitator_fee pay_1: fees:facilitator 1000, payable_facilitator -1000',
-    'gas:pay_1 gas pay_1: gas:spent 50, gas:wallet -50',
+    'fee:pay_1 facilitator_fee pay_1: fees:till.echo 1000, payable_facilitator -1000',
+    'gas:pay_1 gas pay_1: gas_spent:till.echo 50, gas:wallet -50',
   ])
   expect(shown(salePostings({ claim, ...costs, commit: undefined }, 'held'))).toEqual([
     'sale:pay_1 sale pay_1: clearing:payments 20000, revenue:till.echo -20000',

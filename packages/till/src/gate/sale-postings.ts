@@ -68,21 +68,23 @@ function costsOf(input: PostedCosts): LedgerTransaction[] {
       kind: 'facilitator_fee',
       paymentId: claim.id,
       lines: [
-        { account: accounts.feesFacilitator(claim.network), amount: input.feeMicro },
+        { account: accounts.feesFacilitator(claim.network, claim.routeId), amount: input.feeMicro },
         { account: accounts.payableFacilitator(claim.network), amount: -input.feeMicro },
       ],
     })
-  if (input.gasGwei > 0n) costs.push(gasPosting(claim.network, postingReference('gas', claim), claim.id, input.gasGwei))
+  if (input.gasGwei > 0n) costs.push(gasPosting(claim, postingReference('gas', claim), input.gasGwei))
   return costs
 }
 
-export function gasPosting(network: string, reference: string, paymentId: string, gasGwei: bigint): LedgerTransaction {
+type GasFor = Pick<FinishedClaim, 'id' | 'network' | 'routeId'>
+
+export function gasPosting({ id, network, routeId }: GasFor, reference: string, gasGwei: bigint): LedgerTransaction {
   return {
     reference,
     kind: 'gas',
-    paymentId,
+    paymentId: id,
     lines: [
-      { account: accounts.gasSpent(network), amount: gasGwei },
+      { account: accounts.gasSpent(network, routeId), amount: gasGwei },
       { account: accounts.gasWallet(network), amount: -gasGwei },
     ],
   }

@@ -79,17 +79,20 @@ export const accounts = {
   payable: (network: string, owner: Address, purpose: string) =>
     chainAccount('liability', true, network, `payable:${accountWord(purpose)}:${accountOwner(owner)}`),
 
-  /** Transfers in that no claim explains. Credited on arrival after finality, debited when credited to somebody. */
-  unmatched: (network: string) => chainAccount('liability', false, network, 'unmatched'),
+  /** Transfers in that no claim explains. Credited on arrival after finality, debited when a person decides whose they are. */
+  unmatched: (network: string, wallet: 'pay_to' | 'custody') =>
+    chainAccount('liability', true, network, `unmatched:${wallet}`),
 
   /** Transfers in between a backup and its restore. Credited on arrival, debited when a person decides whose they are. */
-  restoreGap: (network: string) => chainAccount('liability', false, network, 'restore_gap'),
+  restoreGap: (network: string, wallet: 'pay_to' | 'custody') =>
+    chainAccount('liability', true, network, `restore_gap:${wallet}`),
 
   /** Money missing at the custody wallet that a person accepted as lost. Debited then. */
   custodyLoss: (network: string) => chainAccount('expense', false, network, 'loss:custody'),
 
-  /** Paid to facilitators per settlement. Debited by each fee; credited only by a correction. */
-  feesFacilitator: (network: string) => chainAccount('expense', false, network, 'fees:facilitator'),
+  /** Paid to facilitators per settlement for sales of a route. Debited by each fee; credited only by a correction. */
+  feesFacilitator: (network: string, routeId: string) =>
+    chainAccount('expense', false, network, `fees:${accountWord(routeId)}`),
 
   /** Fees owed to facilitators until they bill. Credited with the expense, debited when the bill is paid. */
   payableFacilitator: (network: string) => chainAccount('liability', false, network, 'payable_facilitator'),
@@ -104,8 +107,10 @@ export const accounts = {
   /** Gas money in our sending wallets, in gwei. Debited when topped up, credited when a transaction burns it. */
   gasWallet: (network: string) => chainAccount('asset', false, network, 'gas:wallet', 'gas'),
 
-  /** Gas burnt, in gwei. Debited per transaction we sent, failed ones too. */
-  gasSpent: (network: string) => chainAccount('expense', false, network, 'gas:spent', 'gas'),
+  /** Gas burnt for sales of a route, in gwei. Debited per transaction we sent, failed ones too. */
+  gasSpent: (network: string, routeId: string) =>
+    chainAccount('expense', false, network, `gas_spent:${accountWord(routeId)}`, 'gas'),
+
   /** What somebody got and has to give back. Debited by what could not be taken, credited when later shares set it off. */
   receivable: (network: string, owner: Address, purpose: string) =>
     chainAccount('asset', false, network, `receivable:${accountWord(purpose)}:${accountOwner(owner)}`),

@@ -36,8 +36,12 @@ async function foldOnce(tx: Tx, atOnce: number): Promise<boolean> {
   if (range.restored) {
     await tx.query('delete from books_fold_account')
     await tx.query('delete from books_fold_clearing')
+    await tx.query('delete from books_fold_group')
+    await tx.query('delete from books_fold_day')
   }
   await foldAccounts(tx, range.from, range.until)
+  await foldGroups(tx, range.from, range.until)
+  await foldDays(tx, range.from, range.until)
   await foldClearing(tx, range.from, range.until)
   await tx.query('update books_fold_head set until_xid = $1::text::xid8', [range.until])
   return range.more
@@ -51,6 +55,34 @@ async function foldAccounts(tx: Tx, from: string, until: string): Promise<void> 
      where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
      group by e.account_id
      on conflict (account_id) do update set balance_micro = books_fold_account.balance_micro + excluded.balance_micro`,
+    [from, until],
+  )
+}
+
+async function foldGroups(tx: Tx, from: string, until: string): Promise<void> {
+  await tx.query(
+    `insert into books_fold_group (unit, kind, role, purpose, balance_micro)
+     select a.unit, a.kind, a.role, coalesce(a.purpose, ''), sum(e.amount_micro)
+     from ledger_transaction t join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
+     where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
+     group by 1, 2, 3, 4
+     on conflict (unit, kind, role, purpose) do update set balance_micro = books_fold_group.balance_micro + excluded.balance_micro`,
+    [from, until],
+  )
+}
+
+async function foldDays(tx: Tx, from: string, until: string): Promise<void> {
+  await tx.query(
+    `insert into books_fold_day (day, unit, kind, role, purpose, debit_micro, credit_micro)
+     select (t.created_at at time zone 'utc')::date, a.unit, a.kind, a.role, coalesce(a.purpose, ''),
+       sum(greatest(e.amount_micro, 0)), sum(greatest(-e.amount_micro, 0))
+     from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
+       join ledger_account a on a.id = e.account_id and a.kind in ('income', 'expense')
+     where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
+     group by 1, 2, 3, 4, 5
+     on conflict (day, unit, kind, role, purpose) do update set
+       debit_micro = books_fold_day.debit_micro + excluded.debit_micro,
+       credit_micro = books_fold_day.credit_micro + excluded.credit_micro`,
     [from, until],
   )
 }
@@ -123,4 +155,42 @@ export async function openClearingSinceFold(sql: Sql, limit: number): Promise<Op
     [limit],
   )
   return rows.map(({ balance, ...rest }) => ({ ...rest, balanceMicro: BigInt(balance) }))
+}
+
+/**
+ * Balances of the unit `$1`, summed over the holders of each role and purpose, for use inside a larger statement. Reads the
+ * fold and what came since.
+ */
+export const groupBalancesSql = `select kind, role, purpose, sum(balance) as balance from (
+    select kind, role, purpose, balance_micro as balance from books_fold_group where unit = $1
+    union all
+    select a.kind, a.role, coalesce(a.purpose, ''), e.amount_micro from (${entriesSince}) e
+      join ledger_account a on a.id = e.account_id where a.unit = $1
+  ) g group by kind, role, purpose having sum(balance) <> 0`
+
+export type DayTurnover = {
+  day: string
+  unit: string
+  kind: 'income' | 'expense'
+  role: string
+  purpose: string
+  debitMicro: bigint
+  creditMicro: bigint
+}
+
+/** What was earned and spent per day (UTC), both days included. Reads the fold and what came since. */
+export async function turnoverByDay(sql: Sql, from: string, until: string): Promise<DayTurnover[]> {
+  const { rows } = await sql.query<Omit<DayTurnover, 'debitMicro' | 'creditMicro'> & { debit: string; credit: string }>(
+    `select to_char(day, 'YYYY-MM-DD') as day, unit, kind, role, purpose, sum(debit) as debit, sum(credit) as credit from (
+       select day, unit, kind, role, purpose, debit_micro as debit, credit_micro as credit from books_fold_day
+       where day between $1::date and $2::date
+       union all
+       select (e.created_at at time zone 'utc')::date, a.unit, a.kind, a.role, coalesce(a.purpose, ''),
+         greatest(e.amount_micro, 0), greatest(-e.amount_micro, 0)
+       from (${entriesSince}) e join ledger_account a on a.id = e.account_id and a.kind in ('income', 'expense')
+       where (e.created_at at time zone 'utc')::date between $1::date and $2::date
+     ) d group by day, unit, kind, role, purpose order by day, unit, kind, role, purpose`,
+    [from, until],
+  )
+  return rows.map(({ debit, credit, ...row }) => ({ ...row, debitMicro: BigInt(debit), creditMicro: BigInt(credit) }))
 }

@@ -8,7 +8,23 @@ export {
   unitAccount,
 } from './accounts.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
-export { type BooksGroup, booksByGroup, foldBooks, openClearingSinceFold } from './fold-books.ts'
+export {
+  type BooksRange,
+  type ExportedAccount,
+  type ExportedTransaction,
+  exportAccounts,
+  exportTransactions,
+  newestPosting,
+} from './export-books.ts'
+export {
+  type BooksGroup,
+  booksByGroup,
+  type DayTurnover,
+  foldBooks,
+  groupBalancesSql,
+  openClearingSinceFold,
+  turnoverByDay,
+} from './fold-books.ts'
 export { joinPostings } from './join-postings.ts'
 export { lockAccounts, lockBalances } from './lock-accounts.ts'
 export { addPayToPart, payToPartOf, takePayToPart } from './pay-to-part.ts'

@@ -151,7 +151,7 @@ test('the parts of an account’s name are fields of its row', async () => {
     of(`payable:creator_waiting.3:news.example@${network}`, null, 'payable', 'creator_waiting'),
     of(`receivable:credit:${wallet}@${network}`, wallet, 'receivable', 'credit'),
     of(`revenue:tokens.report@${network}`, null, 'revenue', 'tokens.report'),
-    of(`unmatched@${network}`, null, 'unmatched', null),
+    of(`unmatched:custody@${network}`, null, 'unmatched', 'custody'),
     of(`points:${wallet}`, wallet, 'points', null, null),
     of('points_issued', null, 'points_issued', null, null),
   ]

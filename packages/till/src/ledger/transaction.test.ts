@@ -9,7 +9,7 @@ const owner = `0x${'ab'.repeat(20)}` as const
 const [held, earned, gas] = [
   accounts.onchain(network, 'pay_to'),
   accounts.revenue(network, 'till.echo'),
-  accounts.gasSpent(network),
+  accounts.gasSpent(network, 'till.echo'),
 ]
 
 describe('lines', () => {
@@ -81,8 +81,8 @@ describe('accounts', () => {
       accounts.creditHeld(network, owner),
       accounts.creditBonded(network, owner),
       accounts.payable(network, owner, 'creator'),
-      accounts.unmatched(network),
-      accounts.feesFacilitator(network),
+      accounts.unmatched(network, 'custody'),
+      accounts.feesFacilitator(network, 'till.echo'),
       accounts.payableFacilitator(network),
       accounts.reorgLoss(network),
       accounts.operator(network, 'usdc'),
@@ -103,21 +103,21 @@ describe('accounts', () => {
       'credit_held:W@N liability N/usdc guarded',
       'credit_bonded:W@N liability N/usdc guarded',
       'payable:creator:W@N liability N/usdc guarded',
-      'unmatched@N liability N/usdc',
-      'fees:facilitator@N expense N/usdc',
+      'unmatched:custody@N liability N/usdc guarded',
+      'fees:till.echo@N expense N/usdc',
       'payable_facilitator@N liability N/usdc',
       'loss:reorg@N expense N/usdc',
       'operator:usdc@N liability N/usdc',
       'operator:gas@N liability N/gas',
       'gas:wallet@N asset N/gas',
-      'gas:spent@N expense N/gas',
+      'gas_spent:till.echo@N expense N/gas',
       'receivable:creator:W@N asset N/usdc',
     ])
   })
 
   test('what comes from outside cannot make up a name', () => {
     for (const bad of ['', 'eip155:', 'eip155:0', 'eip155:01', 'x eip155:1', 'eip155:1x', `eip155:1${'0'.repeat(19)}`])
-      expect(() => accounts.unmatched(bad), bad).toThrow('not a network')
+      expect(() => accounts.unmatched(bad, 'custody'), bad).toThrow('not a network')
     for (const bad of ['0x', owner.toUpperCase(), `x${owner}`, `${owner}0`, owner.slice(0, -1)])
       expect(() => accounts.credit(network, bad as never), bad).toThrow('lower-case addresses')
     for (const bad of ['', '-x', 'a b', 'A', `a${'b'.repeat(100)}`, 'x:y', ' a'])

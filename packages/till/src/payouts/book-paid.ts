@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { accounts, type LedgerLine, post, type TransferTurn, takeTransfer } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
-import { debtAccount } from './debt-account.ts'
+import { debtAccount, owedAccount } from './debt-account.ts'
 import { lockPayoutAccount } from './identity.ts'
 import { openStates, type Payout } from './payout-record.ts'
 
@@ -70,6 +70,7 @@ export async function bookPaid(
         lines: [
           { account: accounts.clearingPayouts(payout.network), amount: row.owed },
           { account: accounts.onchain(payout.network, 'custody'), amount: -transfer.amountMicro },
+          ...(await arrivalLines(tx, payout.network, transfer)),
           ...(await differenceLines(tx, payout, row.owed, transfer)),
         ],
       },
@@ -78,6 +79,23 @@ export async function bookPaid(
   })
   if (booked) deps.metrics.count('payouts_paid', { purpose: payout.purpose, network: payout.network })
   return booked
+}
+
+/** What the operator withdraws to PAY_TO stays in the books: it is the operator's stake there. */
+export async function arrivalLines(
+  tx: Tx,
+  network: string,
+  { recipient, amountMicro }: Pick<PaidTransfer, 'recipient' | 'amountMicro'>,
+): Promise<LedgerLine[]> {
+  const { rowCount } = await tx.query(
+    `select from own_address where network = $1 and address = $2 and payee = 'pay_to'`,
+    [network, recipient],
+  )
+  if (rowCount === 0) return []
+  return [
+    { account: accounts.onchain(network, 'pay_to'), amount: amountMicro },
+    { account: accounts.operator(network, 'usdc'), amount: -amountMicro },
+  ]
 }
 
 /** What the payee got beyond the debt it owes back; what it did not get is still owed to it. */
@@ -92,6 +110,6 @@ async function differenceLines(
   const missing = owedMicro - paidMicro
   return [
     ...(excess > 0n ? [{ account: await debtAccount(tx, network, recipient, purpose), amount: excess }] : []),
-    ...(missing > 0n ? [{ account: accounts.payable(network, payee, purpose), amount: -missing }] : []),
+    ...(missing > 0n ? [{ account: owedAccount(network, payee, purpose), amount: -missing }] : []),
   ]
 }

@@ -7,6 +7,7 @@ import { silentMetrics } from '../kernel/metrics.ts'
 import { systemRng } from '../kernel/random.ts'
 import { accounts, credit, debit, type LedgerTransaction, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
+import { rowsRead } from '../store/rows-read.fixture.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { collectDue } from './collect-due.ts'
 import { declarePurpose } from './payouts.fixture.ts'
@@ -124,24 +125,6 @@ test('a share that comes while its payee is looked at is not lost', async () => 
   expect(await payoutsTo(payee)).toEqual([{ micro: 11_000_000n }])
 })
 
-/** Rows that the statements of a piece of work go through, by their plans. */
-async function rowsRead(work: (database: Database) => Promise<unknown>): Promise<number> {
-  type Plan = { 'Actual Rows': number; 'Actual Loops': number; Plans?: Plan[] }
-  const count = (plan: Plan): number =>
-    plan['Actual Rows'] * plan['Actual Loops'] + (plan.Plans ?? []).reduce((sum, part) => sum + count(part), 0)
-  let read = 0
-  const query = async (text: string, values: unknown[] = []) => {
-    const { rows } = await db.database.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
-      `explain (analyze, timing off, format json) ${text}`,
-      values,
-    )
-    read += count(rows[0]?.['QUERY PLAN'][0]?.Plan as Plan)
-    return db.database.query(text, values)
-  }
-  await work({ ...db.database, query: query as Database['query'] })
-  return read
-}
-
 test('a round reads as much however many payees there are', async () => {
   const addPayees = async (count: number) => {
     await post(
@@ -151,7 +134,7 @@ test('a round reads as much however many payees there are', async () => {
     while ((await listed()) > 0) await collect()
     await db.owner.query('analyze ledger_account, ledger_balance, payout_due')
   }
-  const round = () => rowsRead((database) => collectDue(deps(database), network, { purpose }))
+  const round = () => rowsRead(db.database, (database) => collectDue(deps(database), network, { purpose }))
   await addPayees(30)
   const few = await round()
   await addPayees(400)

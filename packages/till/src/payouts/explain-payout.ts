@@ -7,7 +7,7 @@ import { accounts, type LedgerLine, lockBalances, owedTo, post, takePayToPart } 
 import type { Sql, Tx } from '../store/database.ts'
 import { readDatabaseId } from '../store/instance.ts'
 import { noteRestore } from '../store/restore.ts'
-import { bookPaid, type PaidTransfer, takePaidTransfer } from './book-paid.ts'
+import { arrivalLines, bookPaid, type PaidTransfer, takePaidTransfer } from './book-paid.ts'
 import { creditRefundPurposes, payToRefundPurpose } from './credit-refund-purposes.ts'
 import { debtAccount } from './debt-account.ts'
 import { lockPayoutAccount, nextNumber, payoutNonce, refundAccount } from './identity.ts'
@@ -116,6 +116,7 @@ async function bookForgotten(
         transfer: turn,
         lines: [
           { account: accounts.onchain(network.caip2, 'custody'), amount: -transfer.amountMicro },
+          ...(await arrivalLines(tx, network.caip2, transfer)),
           ...(await owedLines(tx, network.caip2, found.purpose, transfer)),
         ],
       },

@@ -2,8 +2,9 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort } from '../chain/index.ts'
 import type { Sql } from '../store/database.ts'
+import { type CustodyFacts, certainMicro, readCustodyFacts, readFinalBalance, spareMicro } from './custody-money.ts'
 import type { Payout } from './payout-record.ts'
-import { operatorPurposes } from './purposes.ts'
+import { operatorPurposes, withdrawalPurpose } from './purposes.ts'
 
 export type CustodyMoney = {
   /** True when this payout can be paid beside what was taken before. */
@@ -12,33 +13,36 @@ export type CustodyMoney = {
 
 /**
  * What the custody wallet can pay: its balance at a final block, less what is signed and not yet final. What it holds
- * for others can be used for their own payouts only; the rest, put there by the operator, pays the operator's debts.
+ * for others can be used for their own payouts only; the rest, put there by the operator, pays the operator's debts, and
+ * what no debt needs can be withdrawn.
  */
-export async function freeCustody(sql: Sql, chain: ChainPort, custody: Address): Promise<CustodyMoney> {
-  const network = chain.network.caip2
-  const final = await chain.finalizedBlock()
-  const balanceMicro = await chain.usdcBalance(custody, final.number)
+export async function freeCustody(
+  sql: Sql,
+  chain: ChainPort,
+  custody: Address,
+  promised: (network: string) => Promise<Micro> = async () => 0n,
+): Promise<CustodyMoney> {
+  const balance = await readFinalBalance(chain, custody)
   const own = await operatorPurposes(sql)
-  const { rows } = await sql.query<{ others: Micro; signed: Micro; reserved: Micro }>(
-    `select
-       (select coalesce(sum(b.owed_micro - b.pay_to_micro), 0)::bigint from ledger_account a join ledger_balance b on b.account_id = a.id
-        where a.unit = $1 and (a.role <> 'payable'
-          or not exists (select from ledger_purpose p where p.purpose = a.purpose and p.backed_by <> 'custody'))) as others,
-       (select coalesce(sum(amount_micro), 0)::bigint from payout where network = $2 and state in ('signed', 'parked')
-          and (block_number is null or block_number > $3)) as signed,
-       (select coalesce(sum(amount_micro), 0)::bigint from payout where network = $2 and state in ('waiting', 'queued')
-          and not purpose = any($4::text[])) as reserved`,
-    [`${network}/usdc`, network, final.number, [...own]],
-  )
-  const { others = 0n, signed = 0n, reserved = 0n } = rows[0] ?? {}
-  let leftMicro = balanceMicro - signed
-  let othersMicro = others + reserved
+  return moneyOf(await readCustodyFacts(sql, balance, await promised(balance.network)), own)
+}
+
+/** Decides one payout after the other, each beside those that were taken before. */
+export function moneyOf(read: CustodyFacts, own: ReadonlySet<string>): CustodyMoney {
+  const facts = { ...read }
+  const isThere = (purpose: string, amountMicro: Micro): boolean => {
+    if (!own.has(purpose)) return amountMicro <= facts.balanceMicro - facts.signedMicro
+    // It is queued, so its own amount is among the claims.
+    if (purpose === withdrawalPurpose) return spareMicro(facts) >= 0n
+    return amountMicro <= certainMicro(facts) - facts.othersMicro - facts.queuedOthersMicro
+  }
   return {
     take: ({ purpose, amountMicro }) => {
-      const ownMoney = own.has(purpose)
-      if (amountMicro > (ownMoney ? leftMicro - othersMicro : leftMicro)) return false
-      leftMicro -= amountMicro
-      if (!ownMoney) othersMicro -= amountMicro
+      if (!isThere(purpose, amountMicro)) return false
+      facts.signedMicro += amountMicro
+      facts.unpaidMicro += amountMicro
+      if (own.has(purpose)) facts.queuedOwnMicro -= amountMicro
+      else facts.queuedOthersMicro -= amountMicro
       return true
     },
   }

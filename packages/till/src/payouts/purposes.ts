@@ -4,6 +4,9 @@ import type { Sql } from '../store/database.ts'
 /** Shares that are paid out by themselves: `payable:<purpose>:<wallet>`. A row of `ledger_purpose` says whose money pays them. */
 export type PayoutPurpose = { purpose: string; minimumMicro?: Micro }
 
+/** The operator's own money, sent to an address of the operator. */
+export const withdrawalPurpose = 'withdrawal'
+
 /** Debts whose money arrived at PAY_TO, and is at the custody wallet only if the operator has put it there. */
 export async function operatorPurposes(sql: Sql): Promise<ReadonlySet<string>> {
   const { rows } = await sql.query<{ purpose: string }>({

@@ -12,7 +12,17 @@ import type { Database } from '../store/database.ts'
 import { isRestoring, markReconciled } from '../store/restore.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { createCustodyKey } from './custody-key.ts'
-import { createPayout, explainPayout, type PayoutDeps, parsePayoutPolicy, refundAccount, runPayouts } from './index.ts'
+import {
+  createPayout,
+  explainPayout,
+  listWithdrawals,
+  type PayoutDeps,
+  parsePayoutPolicy,
+  refundAccount,
+  requestWithdrawal,
+  runPayouts,
+  runWithdrawals,
+} from './index.ts'
 
 /** As the shop does that pays them, where it is there. */
 const declareAffiliates = `insert into ledger_purpose (purpose, backed_by, paid_out) values ('affiliate', 'operator', true)
@@ -101,6 +111,16 @@ async function owe(database: Database, payee: Address, micro: bigint): Promise<v
   ])
 }
 
+/** What the wallet held before the books began is the operator's, as reconciliation books it. */
+const stake = (database: Database, micro: bigint) =>
+  post(database, [
+    {
+      reference: 'opening of custody',
+      kind: 'opening',
+      lines: [debit(accounts.onchain(network, 'custody'), micro), credit(accounts.operator(network, 'usdc'), micro)],
+    },
+  ])
+
 async function refund(database: Database, paid: { payer: Address; paymentKey: `0x${string}` }, micro: bigint) {
   return database.transaction((tx) =>
     createPayout(tx, {
@@ -140,6 +160,7 @@ test('restore pays payouts twice', async () => {
   const db = await openTestDatabase()
   await db.owner.query(declareAffiliates)
   dbs.push(db)
+  await stake(db.database, 100n * usd)
   const paid = { payer: buyer, paymentKey: `0x${'ab'.repeat(32)}` as const }
   await live(db, async ({ run }) => {
     for (const payee of [first, second]) await owe(db.database, payee, 20n * usd)
@@ -171,7 +192,7 @@ test('restore pays payouts twice', async () => {
     expect(await Promise.all(payees.map(received))).toEqual(sent)
     // Books equal chain: what was put there at the start, less all that left.
     const out = 1_000n * usd - (await chain.usdcBalance(custody.address))
-    expect(await balanceOf(copy.database, accounts.onchain(network, 'custody'))).toBe(55n * usd - out)
+    expect(await balanceOf(copy.database, accounts.onchain(network, 'custody'))).toBe(155n * usd - out)
     expect(await owedTo(copy.database, accounts.payable(network, first, 'affiliate'))).toBe(0n)
     // What the books had forgotten is the payee's debt, and comes off the next payout.
     expect(await balanceOf(copy.database, accounts.receivable(network, first, 'affiliate'))).toBe(12n * usd)
@@ -239,6 +260,73 @@ test('a restored data folder was not noticed, although the chain showed a payout
     expect(await explainPayout(deps, chain, transfer as NonNullable<typeof transfer>)).toBe('booked')
     expect(alarms).toEqual(['restored'])
     expect(await isRestoring(copy.database, network)).toBe(true)
+  })
+}, 60_000)
+
+test('a restored backup does not withdraw twice', async () => {
+  const db = await openTestDatabase()
+  dbs.push(db)
+  const to = testKey('operator of a restore').address
+  const held = await chain.usdcBalance(custody.address)
+  await stake(db.database, held)
+  const withdrawals = { destinations: [{ network, address: to }], minimumMicro: usd, everyMs: 3_600_000 }
+  const purposes = [{ purpose: 'withdrawal', minimumMicro: 1n }]
+  const round = async (deps: PayoutDeps) => {
+    await deps.database.query(`update custody_status set checked_at = 'epoch'`)
+    await runWithdrawals({ ...deps, withdrawals })
+    await runPayouts({ ...deps, purposes })
+  }
+  await live(db, async ({ deps }) => {
+    const asked = await requestWithdrawal(deps, withdrawals, { network, payee: to, amountMicro: 30n * usd, by: 'test' })
+    expect(asked.status).toBe('asked')
+  })
+  const asked = await db.copy()
+  dbs.push(asked)
+  await live(db, ({ deps }) => round(deps))
+  expect(await received(to)).toBe(30n * usd)
+  await live(asked, async ({ deps, alarms }) => {
+    // The request is there, its payout is not: the nonce it would use has been used.
+    await round(deps)
+    await round(deps)
+    expect(await received(to)).toBe(30n * usd)
+    expect(alarms).toEqual(['restored'])
+    await reconcile({ ...deps, purposes })
+    await round(deps)
+    expect(await received(to)).toBe(30n * usd)
+    expect(await balanceOf(asked.database, accounts.onchain(network, 'custody'))).toBe(held - 30n * usd)
+    expect(await listWithdrawals(asked.database, { limit: 9 })).toMatchObject([{ payout: { state: 'paid' } }])
+  })
+}, 60_000)
+
+test('a withdrawal that the books have forgotten is the operator’s, and its request is done', async () => {
+  const db = await openTestDatabase()
+  dbs.push(db)
+  const to = testKey('operator of another restore').address
+  const held = await chain.usdcBalance(custody.address)
+  await stake(db.database, held)
+  const withdrawals = { destinations: [{ network, address: to }], minimumMicro: usd }
+  const purposes = [{ purpose: 'withdrawal', minimumMicro: 1n }]
+  const round = async (deps: PayoutDeps) => {
+    await runWithdrawals({ ...deps, withdrawals })
+    await runPayouts({ ...deps, purposes })
+  }
+  const ask = (deps: PayoutDeps) =>
+    requestWithdrawal(deps, withdrawals, { network, payee: to, amountMicro: 10n * usd, by: 'test' })
+  await live(db, async ({ deps }) => void (await ask(deps)))
+  const copy = await db.copy()
+  dbs.push(copy)
+  await live(db, ({ deps }) => round(deps))
+  await live(copy, async ({ deps }) => {
+    // Reconciliation comes first and finds a transfer without a payout.
+    expect(await reconcile({ ...deps, purposes })).toContain('booked')
+    await round(deps)
+    await round(deps)
+    expect(await received(to)).toBe(10n * usd)
+    expect(await listWithdrawals(copy.database, { limit: 9 })).toMatchObject([
+      { state: 'paying', outcome: 'paid_before', payout: { state: 'paid', amountMicro: 10n * usd } },
+    ])
+    expect(await balanceOf(copy.database, accounts.operator(network, 'usdc'))).toBe(10n * usd - held)
+    expect(await balanceOf(copy.database, accounts.onchain(network, 'custody'))).toBe(held - 10n * usd)
   })
 }, 60_000)
 

@@ -1,3 +1,4 @@
+import type { Micro } from '@assay/protocol/money'
 import type { ChainPort, Rpc } from '../chain/index.ts'
 import type { SettlementWallets } from '../chain/wallet/index.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -18,6 +19,7 @@ import { sendSigned } from './send-signed.ts'
 import { signQueued } from './sign-queued.ts'
 import { payoutsStopped } from './stop-payouts.ts'
 import { watchPayouts } from './watch-payouts.ts'
+import type { WithdrawPolicy } from './withdraw-policy.ts'
 
 export type PayoutChain = {
   chain: ChainPort
@@ -37,6 +39,10 @@ export type PayoutDeps = {
   chains: readonly PayoutChain[]
   purposes: readonly PayoutPurpose[]
   screening?: Screening
+  /** Absent: the operator's money is not withdrawn. */
+  withdrawals?: WithdrawPolicy
+  /** What shops may still promise out of the operator's money at the custody wallet of a network. */
+  promised?(network: string): Promise<Micro>
   /** False while the operator has stopped paying. */
   isPaused(): Promise<boolean>
 }

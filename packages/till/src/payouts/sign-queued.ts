@@ -16,7 +16,14 @@ import { authorizationOf, type Payout, payoutColumns, toPayout } from './payout-
 import { dailyLimitOf, type PayoutPolicy } from './policy.ts'
 import { operatorPurposes } from './purposes.ts'
 
-export type SignDeps = { database: Database; clock: Clock; log: Log; metrics: Metrics; policy: PayoutPolicy }
+export type SignDeps = {
+  database: Database
+  clock: Clock
+  log: Log
+  metrics: Metrics
+  policy: PayoutPolicy
+  promised?(network: string): Promise<Micro>
+}
 
 /** Payouts that cannot be paid now stay in the queue; this many are looked at to find some that can. */
 const pageSize = 500
@@ -31,7 +38,7 @@ export async function signQueued(deps: SignDeps, chain: ChainPort, key: CustodyK
   const network = chain.network.caip2
   let page = await readQueued(database, network, undefined)
   if (page.length === 0) return 0
-  const money = await freeCustody(database, chain, key.address)
+  const money = await freeCustody(database, chain, key.address, deps.promised)
   const leftToday = await limitsToday(deps, network)
   const { number: headBlock } = await chain.head()
   const chosen: Payout[] = []

@@ -9,6 +9,7 @@ import type { Database, Tx } from '../store/database.ts'
 import { isFinalBlock } from '../transitions/decide-finality.ts'
 import { decidePayoutUse, decideUnusedPayout } from '../transitions/decide-payout.ts'
 import { bookPaid } from './book-paid.ts'
+import { owedAccount } from './debt-account.ts'
 import { lockPayoutAccount } from './identity.ts'
 import { openStates, type Payout, payoutColumns, toPayout } from './payout-record.ts'
 
@@ -151,7 +152,7 @@ async function returnMoney(tx: Tx, payout: Payout): Promise<void> {
       kind: 'payout_returned',
       lines: [
         { account: accounts.clearingPayouts(network), amount: amountMicro },
-        { account: accounts.payable(network, payee, purpose), amount: -amountMicro },
+        { account: owedAccount(network, payee, purpose), amount: -amountMicro },
       ],
     },
   ])

@@ -68,7 +68,11 @@ async function explain(
   const outOf = targets.find(({ address }) => address === row.sender)
   const claim = into && !outOf ? await claimOf(deps, row) : undefined
   const byParties = explainByParties({ into, outOf, hasKey: row.paymentKey !== undefined })
-  if (into && outOf) return bookBetween(deps, row, outOf, into, byParties === 'funding')
+  if (into && outOf) {
+    // The operator's own money may be withdrawn to PAY_TO by a payout.
+    const isPayout = outOf.payee === 'custody' && row.paymentKey !== undefined && (await isSentByUs(deps, row))
+    return isPayout ? 'pending' : bookBetween(deps, row, outOf, into, byParties === 'funding')
+  }
   if (outOf) return explainOutbound(deps, row, byParties === 'withdrawal')
   if (!into) throw new Error('a transfer of addresses that are not ours')
   if (claim) return bookClaimed(deps, row, into, claim, gapUntil)
@@ -193,7 +197,7 @@ async function explainOutbound(deps: ReconcileDeps, row: TransferRow, isWithdraw
     ])
     return 'moved'
   }
-  for (const books of deps.booksOutbound ?? []) if (await books(row)) return 'pending'
+  if (await isSentByUs(deps, row)) return 'pending'
   const { rowCount } = await deps.database.query(
     `update transfer set missing = true where id = $1 and booked_as is null and not missing`,
     [row.id],
@@ -206,6 +210,12 @@ async function explainOutbound(deps: ReconcileDeps, row: TransferRow, isWithdraw
     await deps.onMissing?.(row)
   }
   return 'missing'
+}
+
+/** Whether a payout or a contract of ours explains it, and has booked it or will. */
+async function isSentByUs({ booksOutbound = [] }: ReconcileDeps, row: TransferRow): Promise<boolean> {
+  for (const books of booksOutbound) if (await books(row)) return true
+  return false
 }
 
 /** The operator moved money between addresses of this node, such as into custody so that affiliates can be paid. */
@@ -253,14 +263,14 @@ async function bookReview(deps: ReconcileDeps, row: TransferRow, into: Reconcile
 
 const intoLines = (row: TransferRow, into: ReconciledAddress, micro: Micro): LedgerLine[] => [
   { account: accounts.onchain(row.network, into.payee), amount: micro },
-  { account: accounts.unmatched(row.network), amount: -micro },
+  { account: accounts.unmatched(row.network, into.payee), amount: -micro },
 ]
 
 /** Between the backup and the restore this may have been sold or credited: nobody gets it a second time. */
 async function bookGap(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
   await book(deps, row, { as: 'gap', for: row.sender }, 'restore_gap', async () => [
     { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
-    { account: accounts.restoreGap(row.network), amount: -row.amountMicro },
+    { account: accounts.restoreGap(row.network, into.payee), amount: -row.amountMicro },
   ])
   return 'gap'
 }

@@ -116,7 +116,7 @@ async function bookDust(
       transfer,
       lines: [
         { account: accounts.onchain(network, payee), amount: dust.micro },
-        { account: accounts.unmatched(network), amount: -dust.micro },
+        { account: accounts.unmatched(network, payee), amount: -dust.micro },
       ],
     },
   ])

@@ -1,5 +1,6 @@
 import type { Metrics } from '@assay/till/kernel/metrics'
 import { foldBooks } from '@assay/till/ledger'
+import type { WithdrawPolicy } from '@assay/till/payouts'
 import { declareShop, type OpenShop, type PrometheusMetrics } from '../../http/index.ts'
 import { assetRoute } from './asset-route.ts'
 import { type Assets, createAssetLoader } from './assets.ts'
@@ -15,21 +16,22 @@ import { walletRoutes } from './wallet-routes.ts'
 export const consoleFace = declareShop({
   name: 'console',
   variables: consoleVariables,
-  configure: ({ OPERATORS }, { payTo }) => {
+  configure: ({ OPERATORS }, { payTo, withdrawals }) => {
     const named = parseOperators(OPERATORS)
-    return openConsoleShop({ operators: named.length > 0 ? named : [{ address: payTo, role: 'withdraw' }] })
+    const operators = named.length > 0 ? named : [{ address: payTo, role: 'withdraw' as const }]
+    return openConsoleShop({ operators, withdrawals })
   },
 })
 
 /** The node for people: a page at `/`, its files, and what only a wallet itself or the operator may see. */
-export function openConsoleShop(options: { operators: readonly Operator[] }): OpenShop {
+export function openConsoleShop(options: { operators: readonly Operator[]; withdrawals: WithdrawPolicy }): OpenShop {
   return (context) => {
     const load = createAssetLoader()
     const alarms = async () => readAlarms(await metricsText(context.metrics))
     return {
       routes: [
         ...walletRoutes(context),
-        ...operatorRoutes({ ...context, operators: options.operators, alarms }),
+        ...operatorRoutes({ ...context, ...options, alarms }),
         ...(hasConsole() ? [assetRoute(load)] : []),
       ],
       jobs: [

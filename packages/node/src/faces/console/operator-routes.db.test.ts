@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain'
+import { createIds } from '@assay/till/kernel/ids'
 import { systemRng } from '@assay/till/kernel/random'
 import { createTestDeps } from '@assay/till/proofs/proof-deps.fixture'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
@@ -21,6 +22,7 @@ const operator = privateKeyToAccount(`0x${'0a'.repeat(32)}`)
 const reader = privateKeyToAccount(`0x${'0c'.repeat(32)}`)
 const clerk = privateKeyToAccount(`0x${'0d'.repeat(32)}`)
 const stranger = privateKeyToAccount(`0x${'0b'.repeat(32)}`)
+const cold = `0x${'0c'.repeat(20)}` as const
 const origin = 'http://127.0.0.1:4020'
 
 let db: TestDatabase
@@ -46,6 +48,8 @@ beforeAll(async () => {
         role: (['withdraw', 'read', 'operate'] as const)[index] ?? 'read',
       })),
       alarms: async () => [{ alarm: 'reorg', rung: 1 }],
+      ids: createIds(proofs.clock, systemRng),
+      withdrawals: { destinations: [{ network: 'eip155:8453', address: cold }], minimumMicro: 0n },
     }),
     ...walletRoutes(context),
   ]
@@ -92,7 +96,7 @@ test('everybody else is refused, whatever they sign', async () => {
       () => 'answered',
       (problem: { code: string }) => problem.code,
     )
-  for (const id of ['operator.overview', 'operator.pause']) {
+  for (const id of ['operator.overview', 'operator.pause', 'operator.withdraw']) {
     expect(await refused(ask(id, undefined))).toBe('proof_required')
     expect(await refused(ask(id, stranger))).toBe('forbidden')
     expect(await refused(ask(id, operator, { path: '/v1/auth/check' }))).toBe('proof_invalid')
@@ -160,4 +164,22 @@ test('a pause is set, with its reason in the audit log', async () => {
 test('a wallet lists its own payments, and proves that it is the one that asks', async () => {
   expect(await (await ask('wallet.payments', stranger)).json()).toEqual({ data: [], next_cursor: null })
   await expect((await ask('wallet.payments', undefined)).answer()).rejects.toMatchObject({ code: 'proof_required' })
+})
+
+test('the operator asks for its own money, to an address of its settings and no other', async () => {
+  const body = { network: 'eip155:8453', to: cold, amount_usd: '12.5' }
+  const asked = await (await ask('operator.withdraw', operator, { body })).json()
+  expect(asked).toMatchObject({ state: 'asked' })
+  const { withdrawals } = await (await ask('operator.overview', operator)).json()
+  expect(withdrawals.newest).toMatchObject([{ id: asked.id, asked_micro: '12500000', state: 'asked', payout: null }])
+  const refused = async (changes: object) =>
+    (await ask('operator.withdraw', operator, { body: { ...body, ...changes } })).answer().then(
+      () => 'answered',
+      (problem: { details: { extra: { problems: { problem: string }[] } } }) =>
+        problem.details.extra.problems[0]?.problem,
+    )
+  expect(await refused({ to: operator.address })).toBe('is not in WITHDRAW_TO for this network')
+  expect(await refused({ network: 'eip155:137' })).toBe('is not in WITHDRAW_TO for this network')
+  expect(await refused({ amount_usd: '0' })).toBe('must be decimal USD above zero')
+  expect(await refused({})).toBe('a withdrawal to this address waits already')
 })

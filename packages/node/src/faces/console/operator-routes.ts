@@ -1,16 +1,18 @@
 import { Problem } from '@assay/till/kernel/problem'
 import { setPause } from '@assay/till/store/pauses'
 import { z } from 'zod'
-import { jsonAnswer, operatorRoles, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { jsonAnswer, operatorRoles, type RouteDeclaration } from '../../http/index.ts'
 import type { CallerDeps } from './caller.ts'
 import { operatorRoute } from './operator-route.ts'
 import type { Alarm } from './read-alarms.ts'
 import { readOverview } from './read-overview.ts'
+import { revenueRoute } from './revenue-route.ts'
+import { type WithdrawDeps, withdrawalsShape, withdrawRoute } from './withdraw-routes.ts'
 
-export type OperatorDeps = CallerDeps & Pick<ShopContext, 'clock'> & { alarms(): Promise<Alarm[]> }
+export type OperatorDeps = CallerDeps & WithdrawDeps & { alarms(): Promise<Alarm[]> }
 
 export function operatorRoutes(deps: OperatorDeps): RouteDeclaration[] {
-  return [overviewRoute(deps), pauseRoute(deps)]
+  return [overviewRoute(deps), pauseRoute(deps), withdrawRoute(deps), revenueRoute(deps)]
 }
 
 const count = z.int().nonnegative()
@@ -55,6 +57,7 @@ const overview = z.strictObject({
       created_at: z.string(),
     }),
   ),
+  withdrawals: withdrawalsShape,
   alarms: z.array(z.strictObject({ alarm: z.string(), rung: count })).describe('Of this process, since it started.'),
   pauses: z.array(
     z.strictObject({
@@ -91,6 +94,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
         payments: [{ state: 'served', payments: 1, amount_micro: '20000', oldest_at: exampleTime }],
         review_open: 0,
         payouts: [],
+        withdrawals: { custody: [], destinations: [], newest: [] },
         alarms: [],
         pauses: [{ name: 'sales', paused: false, reason: '', changed_by: 'migration', changed_at: exampleTime }],
         audit: [],
@@ -99,11 +103,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
     next: '/readyz',
     // Ten reads of the database at once.
     cost: 20,
-    handle: async (_input, { role }) =>
-      jsonAnswer({
-        ...(await readOverview({ sql: deps.database, clock: deps.clock, alarms: deps.alarms })),
-        role,
-      }),
+    handle: async (_input, { role }) => jsonAnswer({ ...(await readOverview({ ...deps, sql: deps.database })), role }),
   })
 }
 

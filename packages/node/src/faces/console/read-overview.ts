@@ -1,18 +1,19 @@
 import { checksumAddress } from '@assay/protocol/address'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import { type BooksGroup, booksByGroup, openClearingSinceFold } from '@assay/till/ledger'
-import { listPayouts } from '@assay/till/payouts'
+import { listPayouts, type WithdrawPolicy } from '@assay/till/payouts'
 import { readAudit } from '@assay/till/store/audit-log'
 import type { Sql } from '@assay/till/store/database'
 import { readPauses } from '@assay/till/store/pauses'
 import { readPaymentStates } from './payment-states.ts'
 import type { Alarm } from './read-alarms.ts'
+import { readWithdrawals } from './withdraw-routes.ts'
 
-export type OverviewDeps = { sql: Sql; clock: Clock; alarms(): Promise<Alarm[]> }
+export type OverviewDeps = { sql: Sql; clock: Clock; withdrawals: WithdrawPolicy; alarms(): Promise<Alarm[]> }
 
 /** Everything the operator looks at first, in one answer: one look costs one signature. */
-export async function readOverview({ sql, clock, alarms }: OverviewDeps) {
-  const [books, clearing, payments, payouts, review, pauses, audit, rung] = await Promise.all([
+export async function readOverview({ sql, clock, alarms, withdrawals }: OverviewDeps) {
+  const [books, clearing, payments, payouts, review, pauses, audit, rung, withdrawn] = await Promise.all([
     booksByGroup(sql),
     openClearingSinceFold(sql, 20),
     readPaymentStates(sql),
@@ -21,6 +22,7 @@ export async function readOverview({ sql, clock, alarms }: OverviewDeps) {
     readPauses(sql),
     readAudit(sql, { limit: 20 }),
     alarms(),
+    readWithdrawals(sql, withdrawals),
   ])
   return {
     at: toRfc3339(clock.nowMs()),
@@ -48,6 +50,7 @@ export async function readOverview({ sql, clock, alarms }: OverviewDeps) {
       transaction: payout.transaction,
       created_at: payout.createdAt.toISOString(),
     })),
+    withdrawals: withdrawn,
     alarms: rung,
     pauses: [...pauses.all].map(([name, { paused, reason, changedBy, changedAt }]) => ({
       name,

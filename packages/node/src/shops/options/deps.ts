@@ -5,7 +5,7 @@ import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
-import type { Database } from '@assay/till/store/database'
+import type { Database, Sql } from '@assay/till/store/database'
 import type { PublishedDemand } from '../ports.ts'
 import type { OptionSettings } from './settings.ts'
 
@@ -24,7 +24,7 @@ export type OptionDeps = {
   /** Stands for the operator's vault wherever a writer is named. */
   vaultWallet: Address
   /** What the custody wallet holds beyond everybody's money, so that the vault never promises what is not there. */
-  spareMicro?(): Promise<Micro>
+  spareCustody?(): Promise<(sql: Sql) => Promise<Micro>>
   /** Throws a Problem when the operator has stopped trading. */
   requireTrading(): Promise<void>
   /** Beside the allowlist: the operator's own rule. Throws a Problem when it cannot be asked. */

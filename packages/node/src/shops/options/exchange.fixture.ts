@@ -99,7 +99,7 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
     network,
     usdc,
     vaultWallet,
-    spareMicro: async () => options.spareMicro ?? 0n,
+    spareCustody: async () => async () => options.spareMicro ?? 0n,
     requireTrading: async () => {
       if (switchedOff.on) throw new Error('switched off')
     },

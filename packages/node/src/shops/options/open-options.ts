@@ -20,7 +20,7 @@ import { releaseLapsed } from './return-contracts.ts'
 import { payoutPurposes } from './set-off-debts.ts'
 import { longestLifeMs, type OptionSettings } from './settings.ts'
 import { settleSeries } from './settle-series.ts'
-import { spareCustody } from './spare-custody.ts'
+import { spareCustody, vaultPromises } from './spare-custody.ts'
 import { tradeRoutes } from './trade-routes.ts'
 
 export type OptionsOpening = {
@@ -69,6 +69,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
     ],
     reversalHooks: [refusePartRefunds],
     payoutPurposes,
+    promises: async (network) => (network === deps.network ? vaultPromises(database) : 0n),
     jobs: jobsOf(deps, demo),
     stop: async () => {
       await reserving.idle()
@@ -108,7 +109,7 @@ function portsOf(context: ShopContext) {
     network: base.caip2,
     usdc: base.usdc.address,
     vaultWallet: custody,
-    ...(chain === undefined ? {} : { spareMicro: () => spareCustody(database, chain, custody) }),
+    ...(chain === undefined ? {} : { spareCustody: () => spareCustody(chain, custody) }),
   }
 }
 

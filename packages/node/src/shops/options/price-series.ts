@@ -1,4 +1,5 @@
 import type { Micro } from '@assay/protocol/money'
+import { lockSpare } from '@assay/till/payouts'
 import type { OptionDeps } from './deps.ts'
 import { cappedValue } from './domain/black76.ts'
 import { isInBand, premiumOf } from './domain/contract-terms.ts'
@@ -80,10 +81,14 @@ export async function renewVault(deps: OptionDeps): Promise<void> {
     await database.query(`update option_vault set limit_micro = 0 where limit_micro <> 0`)
     return
   }
-  const spareMicro = (await deps.spareMicro?.()) ?? 0n
-  await database.query(
-    `update option_vault set limit_micro = least($1::bigint, greatest(0, $2::bigint + (
-       select coalesce(sum(vault_micro), 0)::bigint from option_position where state = 'open')))`,
-    [settings.vaultMicro, spareMicro],
-  )
+  const spare = await deps.spareCustody?.()
+  await database.transaction(async (tx) => {
+    // What is promised here is not withdrawn at the same time.
+    await lockSpare(tx, deps.network)
+    await tx.query(
+      `update option_vault set limit_micro = least($1::bigint, greatest(0, $2::bigint + (
+         select coalesce(sum(vault_micro), 0)::bigint from option_position where state = 'open')))`,
+      [settings.vaultMicro, (await spare?.(tx)) ?? 0n],
+    )
+  })
 }

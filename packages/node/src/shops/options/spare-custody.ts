@@ -1,21 +1,27 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort } from '@assay/till/chain'
+import { booksHaveBegun, readCustodyFacts, readFinalBalance, spareMicro } from '@assay/till/payouts'
 import type { Sql } from '@assay/till/store/database'
 
-/** What the custody wallet holds at a final block beyond all that is owed or on its way to somebody. */
-export async function spareCustody(sql: Sql, chain: ChainPort, custody: Address): Promise<Micro> {
-  const network = chain.network.caip2
-  const final = await chain.finalizedBlock()
-  const balanceMicro = await chain.usdcBalance(custody, final.number)
-  const { rows } = await sql.query<{ owed: Micro; leaving: Micro }>(
-    `select
-       (select coalesce(sum(b.owed_micro), 0)::bigint from ledger_account a join ledger_balance b on b.account_id = a.id
-        where a.unit = $1) as owed,
-       (select coalesce(sum(amount_micro), 0)::bigint from payout where network = $2
-          and state in ('waiting', 'queued', 'signed', 'parked')) as leaving`,
-    [`${network}/usdc`, network],
+/** What the custody wallet holds at a final block beyond all that is owed or on its way to somebody: read now, judged in a transaction. */
+export async function spareCustody(chain: ChainPort, custody: Address): Promise<(sql: Sql) => Promise<Micro>> {
+  const balance = await readFinalBalance(chain, custody)
+  return async (sql) => {
+    // What the vault itself promises is not in the way of its own limit.
+    const facts = await readCustodyFacts(sql, balance, 0n)
+    const spare = spareMicro((await booksHaveBegun(sql, balance)) ? facts : { ...facts, bookedMicro: balance.micro })
+    return spare > 0n ? spare : 0n
+  }
+}
+
+/** What the vault may still lock: up to its limit, and what buyers hold reserved. Open positions have locked theirs. */
+export async function vaultPromises(sql: Sql): Promise<Micro> {
+  const { rows } = await sql.query<{ micro: Micro }>(
+    `select greatest(v.limit_micro - p.open, p.held, 0)::bigint as micro from option_vault v cross join (
+       select coalesce(sum(vault_micro) filter (where state = 'open'), 0) as open,
+         coalesce(sum(vault_micro) filter (where state = 'held'), 0) as held
+       from option_position where state in ('held', 'open')) p`,
   )
-  const spare = balanceMicro - (rows[0]?.owed ?? 0n) - (rows[0]?.leaving ?? 0n)
-  return spare > 0n ? spare : 0n
+  return rows[0]?.micro ?? 0n
 }

@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import { accountOwner, chainAccount, unitAccount } from '@assay/till/ledger'
+import { accountOwner, accountWord, chainAccount, unitAccount } from '@assay/till/ledger'
 
 export const rewardAccounts = {
   /**
@@ -9,7 +9,8 @@ export const rewardAccounts = {
   affiliatePending: (network: string, owner: Address) =>
     chainAccount('liability', false, network, `payable:affiliate_pending:${accountOwner(owner)}`),
   /** What affiliates cost us. Debited with each share, credited when a share is taken back. */
-  affiliateExpense: (network: string) => chainAccount('expense', false, network, 'affiliate:expense'),
+  affiliateExpense: (network: string, routeId: string) =>
+    chainAccount('expense', false, network, `affiliate_expense:${accountWord(routeId)}`),
   /** A wallet's points. Credited when earned, debited when redeemed or taken back. */
   points: (owner: Address) => unitAccount('liability', true, 'points', `points:${accountOwner(owner)}`),
   /** Every point ever given. Debited when points arise, credited when their reason is reversed. */

@@ -122,7 +122,7 @@ async function shareBack(reversal: Reversal): Promise<LedgerTransaction[]> {
     if (back > taken)
       lines.push({ account: accounts.receivable(network, affiliate, 'affiliate'), amount: back - taken })
   }
-  lines.push({ account: rewardAccounts.affiliateExpense(network), amount: -back })
+  lines.push({ account: rewardAccounts.affiliateExpense(network, sale.routeId), amount: -back })
   return [{ reference: reversalKind(reversal, 'affiliate'), kind: 'affiliate_back', paymentId: sale.paymentId, lines }]
 }
 

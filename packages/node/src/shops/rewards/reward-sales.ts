@@ -123,7 +123,7 @@ function referralLines(row: RewardRow, setOff: SetOffs): LedgerLine[] {
 function shareLines({ sale, affiliate, affiliateMicro }: RewardRow): LedgerLine[] {
   if (affiliate === undefined) return []
   return [
-    { account: rewardAccounts.affiliateExpense(sale.network), amount: affiliateMicro },
+    { account: rewardAccounts.affiliateExpense(sale.network, sale.routeId), amount: affiliateMicro },
     { account: rewardAccounts.affiliatePending(sale.network, affiliate), amount: -affiliateMicro },
   ]
 }

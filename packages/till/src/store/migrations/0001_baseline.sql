@@ -1340,3 +1340,74 @@ begin
   return null;
 end $$;
 create trigger pause_changed after update on pause for each statement execute function announce_pause();
+
+-- The fold of the books by role and purpose: what custody holds for whom is read from here, however many holders there are.
+create table books_fold_group (
+  unit text not null,
+  kind text not null,
+  role text not null,
+  purpose text not null,
+  balance_micro numeric not null,
+  primary key (unit, kind, role, purpose)
+);
+
+-- What was earned and spent per day (UTC), for the operator's own accounts.
+create table books_fold_day (
+  day date not null,
+  unit text not null,
+  kind text not null,
+  role text not null,
+  purpose text not null,
+  debit_micro numeric not null,
+  credit_micro numeric not null,
+  primary key (day, unit, kind, role, purpose)
+);
+
+-- Few wallets have credit whose money is at PAY_TO; its sum is read in each round of payouts.
+create index ledger_balance_at_pay_to on ledger_balance (account_id) include (pay_to_micro) where pay_to_micro > 0;
+
+-- The operator's own money leaves custody by a payout that an operator or a schedule asks for.
+insert into ledger_purpose (purpose, backed_by, paid_out) values ('withdrawal', 'operator', true);
+
+create table withdrawal (
+  id text primary key,
+  network text not null,
+  payee text not null check (payee ~ '^0x[0-9a-f]{40}$'),
+  -- Null: all that can be withdrawn when it is carried out.
+  amount_micro bigint check (amount_micro > 0),
+  -- Which payout to this payee is meant: a restored request whose payout the chain shows is done.
+  n bigint not null check (n >= 0),
+  requested_by text not null check (length(requested_by) between 1 and 200),
+  scheduled boolean not null default false,
+  requested_at timestamptz not null,
+  -- asked: a running node carries it out. paying: it is a payout. refused: the outcome says why.
+  state text not null default 'asked' check (state in ('asked', 'paying', 'refused')),
+  outcome text,
+  payout_id text references payout (id),
+  decided_at timestamptz
+);
+create unique index withdrawal_asked on withdrawal (network, payee) where state = 'asked';
+create index withdrawal_time on withdrawal (network, requested_at);
+insert into app_access values ('withdrawal', 'select, insert, update');
+
+-- Where the operator's money may be sent, as configured at the last start; every change is in the audit log.
+create table withdraw_setting (
+  only_one boolean primary key default true check (only_one),
+  destinations text[] not null
+);
+insert into app_access values ('withdraw_setting', 'select, insert, update');
+
+-- What custody held when it was last looked at, per network, for the operator's pages and commands.
+create table custody_status (
+  network text primary key,
+  block_number bigint not null,
+  balance_micro bigint not null,
+  booked_micro bigint not null,
+  others_micro bigint not null,
+  debts_micro bigint not null,
+  leaving_micro bigint not null,
+  reserved_micro bigint not null,
+  withdrawable_micro bigint not null,
+  checked_at timestamptz not null
+);
+insert into app_access values ('custody_status', 'select, insert, update');

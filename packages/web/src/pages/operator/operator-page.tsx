@@ -10,7 +10,9 @@ import { ConnectWallet } from '../../wallet/connect-wallet.tsx'
 import { walletName, wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Attention, Audit, Books, Payments, Payouts } from './overview-parts.tsx'
 import { Pauses } from './pauses.tsx'
+import { Revenue } from './revenue.tsx'
 import type { Overview } from './types.ts'
+import { Withdrawals } from './withdrawals.tsx'
 
 /** Books, payouts, health and alarms, for a wallet that proves to be the operator's. */
 export function OperatorPage() {
@@ -64,6 +66,8 @@ export function OperatorPage() {
               <Payments payments={shown.payments} />
               <Pauses pauses={shown.pauses} role={shown.role} onChanged={again} />
             </div>
+            <Withdrawals withdrawals={shown.withdrawals} onChanged={again} />
+            <Revenue />
             <Books books={shown.books} />
             <Payouts payouts={shown.payouts} />
             <Audit audit={shown.audit} />

@@ -20,9 +20,33 @@ export type Overview = {
     transaction: string | null
     created_at: string
   }[]
+  withdrawals: Withdrawals
   alarms: { alarm: string; rung: number }[]
   pauses: Pause[]
   audit: { at: string; actor: string; action: string; subject: string }[]
 }
 
 export type Pause = { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }
+
+export type Withdrawals = {
+  custody: {
+    network: string
+    withdrawable_micro: string
+    balance_micro: string
+    others_micro: string
+    debts_micro: string
+    leaving_micro: string
+    reserved_micro: string
+    checked_at: string
+  }[]
+  destinations: { network: string; address: string }[]
+  newest: {
+    id: string
+    network: string
+    to: string
+    state: string
+    outcome: string | null
+    requested_at: string
+    payout: { state: string; amount_micro: string } | null
+  }[]
+}

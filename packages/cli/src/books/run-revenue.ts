@@ -1,0 +1,46 @@
+import type { CommandContext } from '../command-context.ts'
+import { amountText } from '../operator/amount-text.ts'
+import type { Operator } from '../operator/connect.ts'
+import { printResult, table } from '../output.ts'
+import { amountOf } from './beancount.ts'
+import { rangeOf } from './range.ts'
+
+export type RevenueOptions = { from?: string; to?: string; csv?: boolean; json?: boolean }
+
+const monthMs = 30 * 86_400_000
+
+export async function showRevenue(
+  { terminal }: CommandContext,
+  { node, database }: Operator,
+  options: RevenueOptions,
+): Promise<void> {
+  const nowMs = node.systemClock.nowMs()
+  const fallback = new Date(nowMs - monthMs).toISOString().slice(0, 10)
+  const range = rangeOf(options, new Date(nowMs), fallback)
+  const rows = await node.readRevenue(database, range)
+  if (options.csv) {
+    terminal.out('day,network,shop,gross_usd,refunds_usd,fees_usd,affiliates_usd,losses_usd,net_usd,gas_gwei')
+    for (const row of rows) {
+      const money = [row.gross, row.refunds, row.fees, row.affiliates, row.losses, row.net]
+      const usd = money.map((micro) => amountOf(micro, '/usdc'))
+      terminal.out([row.day, row.network, row.shop, ...usd, row.gasGwei].join(','))
+    }
+    return
+  }
+  printResult(terminal, options.json, { data: rows.map(node.describeRevenue), next_cursor: null }, () =>
+    rows.length === 0
+      ? 'nothing was earned or spent in these days'
+      : table(rows, [
+          { title: 'day', of: (row) => row.day },
+          { title: 'shop', of: (row) => row.shop },
+          { title: 'network', of: (row) => row.network },
+          { title: 'gross', of: (row) => amountText(row.gross, 'usdc'), right: true },
+          { title: 'refunds', of: (row) => amountText(row.refunds, 'usdc'), right: true },
+          { title: 'fees', of: (row) => amountText(row.fees, 'usdc'), right: true },
+          { title: 'affiliates', of: (row) => amountText(row.affiliates, 'usdc'), right: true },
+          { title: 'losses', of: (row) => amountText(row.losses, 'usdc'), right: true },
+          { title: 'net', of: (row) => amountText(row.net, 'usdc'), right: true },
+          { title: 'gas', of: (row) => `${row.gasGwei} gwei`, right: true },
+        ]),
+  )
+}

@@ -1,0 +1,134 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
+import { accounts } from '../ledger/index.ts'
+import type { Tx } from '../store/database.ts'
+import { createPayout } from './create-payout.ts'
+import {
+  type CustodyFacts,
+  type FinalBalance,
+  lockSpare,
+  readCustodyFacts,
+  readFinalBalance,
+  spareMicro,
+} from './custody-money.ts'
+import { nextNumber } from './identity.ts'
+import { withdrawalPurpose } from './purposes.ts'
+import { requestWithdrawal } from './request-withdrawal.ts'
+import { moneyMayLeave, type PayoutChain, type PayoutDeps } from './run-payouts.ts'
+import { isAllowed } from './withdraw-policy.ts'
+import { saveCustodyStatus } from './withdrawal-status.ts'
+
+type Asked = { id: string; network: string; payee: Address; amount_micro: Micro | null; n: bigint; scheduled: boolean }
+
+const statusMs = 120_000
+
+/** Carries out what operators and the schedule asked for, and keeps what can be withdrawn for the operator to see. */
+export async function runWithdrawals(deps: PayoutDeps): Promise<void> {
+  for (const place of deps.chains)
+    try {
+      await runChain(deps, place)
+    } catch (error) {
+      deps.log.warn(
+        { network: place.chain.network.caip2, error: String(error) },
+        'withdrawals could not be carried out',
+      )
+    }
+}
+
+async function runChain(deps: PayoutDeps, { chain, key }: PayoutChain): Promise<void> {
+  if (!key) return
+  const network = chain.network.caip2
+  const { rows } = await deps.database.query<Asked>(
+    `select id, network, payee, amount_micro, n, scheduled from withdrawal where network = $1 and state = 'asked' order by requested_at`,
+    [network],
+  )
+  if (rows.length === 0 && !(await isStale(deps, network))) return
+  const balance = await readFinalBalance(chain, key.address)
+  const facts = await readCustodyFacts(deps.database, balance, await promisedOn(deps, network))
+  await saveCustodyStatus(deps.database, balance, facts, deps.clock.nowMs())
+  if ((await deps.isPaused()) || !(await moneyMayLeave(deps, network))) return
+  if (rows.length === 0) await askBySchedule(deps, network, facts)
+  for (const asked of rows) await deps.database.transaction((tx) => carryOut(deps, tx, asked, balance))
+}
+
+const promisedOn = async ({ promised }: Pick<PayoutDeps, 'promised'>, network: string): Promise<Micro> =>
+  (await promised?.(network)) ?? 0n
+
+async function isStale({ database, clock }: PayoutDeps, network: string): Promise<boolean> {
+  const { rowCount } = await database.query('select from custody_status where network = $1 and checked_at > $2', [
+    network,
+    new Date(clock.nowMs() - statusMs),
+  ])
+  return rowCount === 0
+}
+
+async function askBySchedule(deps: PayoutDeps, network: string, facts: CustodyFacts): Promise<void> {
+  const { withdrawals: policy, database, clock } = deps
+  const to = policy?.destinations.find((one) => one.network === network)
+  if (policy?.everyMs === undefined || !to || spareMicro(facts) < policy.minimumMicro || spareMicro(facts) <= 0n) return
+  const { rowCount } = await database.query(
+    `select from withdrawal where network = $1 and state <> 'refused' and requested_at > $2 limit 1`,
+    [network, new Date(clock.nowMs() - policy.everyMs)],
+  )
+  if (rowCount > 0) return
+  await requestWithdrawal(deps, policy, { network, payee: to.address, by: 'schedule', scheduled: true })
+}
+
+/** One payout per request. Chain and books are both asked, so a balance that was read a moment ago can only be too careful. */
+async function carryOut(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBalance): Promise<void> {
+  const { network, payee } = asked
+  await lockSpare(tx, network)
+  const { rowCount } = await tx.query(`select from withdrawal where id = $1 and state = 'asked' for update`, [asked.id])
+  if (rowCount === 0) return
+  // Whoever wrote the request may have had other settings: those of the node that pays decide.
+  if (!deps.withdrawals || !isAllowed(deps.withdrawals, network, payee)) {
+    await decide(deps, tx, asked, 'refused', 'destination_not_allowed', null)
+    return
+  }
+  const key = { network, purpose: withdrawalPurpose, account: payee }
+  if ((await nextNumber(tx, key)) > asked.n) {
+    const { rows } = await tx.query<{ id: string }>(
+      `select id from payout where network = $1 and purpose = $2 and account = $3 and n = $4 and spent`,
+      [network, withdrawalPurpose, payee, asked.n],
+    )
+    await decide(deps, tx, asked, 'paying', 'paid_before', rows[0]?.id ?? null)
+    return
+  }
+  const promised = await promisedOn(deps, network)
+  const spare = spareMicro(await readCustodyFacts(tx, balance, promised))
+  const amountMicro = asked.amount_micro ?? spare
+  if (amountMicro <= 0n || amountMicro > spare) {
+    await decide(deps, tx, asked, 'refused', `only ${spare > 0n ? spare : 0n} micro-USDC can be withdrawn`, null)
+    return
+  }
+  const payout = await createPayout(tx, {
+    id: deps.ids.next('po'),
+    network,
+    payee,
+    amountMicro,
+    purpose: withdrawalPurpose,
+    from: [{ account: accounts.operator(network, 'usdc'), amount: amountMicro }],
+    // The schedule is nobody's decision about a large amount.
+    approved: !asked.scheduled || amountMicro <= deps.policy.approvalMicro,
+    nowMs: deps.clock.nowMs(),
+  })
+  // The one before is not finished: this request waits.
+  if (payout.status !== 'open') await decide(deps, tx, asked, 'paying', null, payout.id)
+}
+
+async function decide(
+  { clock }: PayoutDeps,
+  tx: Tx,
+  { id }: Asked,
+  state: 'paying' | 'refused',
+  outcome: string | null,
+  payoutId: string | null,
+): Promise<void> {
+  await tx.query(`update withdrawal set state = $2, outcome = $3, payout_id = $4, decided_at = $5 where id = $1`, [
+    id,
+    state,
+    outcome,
+    payoutId,
+    new Date(clock.nowMs()),
+  ])
+}

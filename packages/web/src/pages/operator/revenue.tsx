@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks'
+import { useStore } from '../../app/store.ts'
+import { useNode } from '../../node/context.ts'
+import { networkName } from '../../node/node-index.ts'
+import { useAnswer } from '../../node/use-answer.ts'
+import { sentence, usdOfMicro } from '../../ui/format.ts'
+import { Await, Scroll } from '../../ui/parts.tsx'
+import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+
+type Row = {
+  day: string
+  network: string
+  shop: string
+  gross_micro: string
+  refunds_micro: string
+  fees_micro: string
+  affiliates_micro: string
+  losses_micro: string
+  net_micro: string
+  gas_gwei: string
+}
+
+/** What was earned in the last 30 days and what it cost, read with a signature of its own. */
+export function Revenue() {
+  const index = useNode()
+  const wallet = useStore(walletStore)
+  const [asked, setAsked] = useState(false)
+  const [revenue, again] = useAnswer(asked && wallet !== undefined ? wallet.address : null, async () => {
+    const { askSigned } = await import('../../wallet/purse.ts')
+    if (wallet === undefined) throw new Error('no wallet is connected')
+    return askSigned<{ data: Row[] }>(index, wallet, `${index.base_url}/v1/operator/revenue`)
+  })
+  return (
+    <section class="sheet" aria-labelledby="revenue">
+      <header>
+        <h2 id="revenue">Revenue, last 30 days</h2>
+        <button
+          type="button"
+          class="button small"
+          disabled={wallet === undefined}
+          onClick={() => (asked ? again() : setAsked(true))}
+        >
+          {asked ? 'Refresh' : 'Sign and show'}
+        </button>
+      </header>
+      {asked ? (
+        <Await of={revenue} what="Reading revenue">
+          {({ data }) => (data.length === 0 ? <p class="soft">Nothing yet.</p> : <RevenueTable rows={data} />)}
+        </Await>
+      ) : null}
+    </section>
+  )
+}
+
+const figures = ['gross', 'refunds', 'fees', 'affiliates', 'losses', 'net'] as const
+
+function RevenueTable({ rows }: { rows: Row[] }) {
+  const index = useNode()
+  return (
+    <Scroll label="Revenue per shop and day">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            <th scope="col">Shop</th>
+            <th scope="col">Network</th>
+            {figures.map((name) => (
+              <th scope="col" class="right" key={name}>
+                {sentence(name)}
+              </th>
+            ))}
+            <th scope="col" class="right">
+              Gas, gwei
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={`${row.day} ${row.network} ${row.shop}`}>
+              <th scope="row">{row.day}</th>
+              <td>{row.shop}</td>
+              <td>{networkName(index, row.network)}</td>
+              {figures.map((name) => (
+                <td class="right" key={name}>
+                  {usdOfMicro(row[`${name}_micro`])}
+                </td>
+              ))}
+              <td class="right">{row.gas_gwei}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
