@@ -80,9 +80,10 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
       (await world.chain.head()).number,
     ],
   )
-  await till.db.owner.query(`insert into payer_flight values ('eip155:8453', $1, 1, 1000)`, [
-    buyer.address.toLowerCase(),
-  ])
+  await till.db.owner.query(
+    `insert into payer_flight (network, payer, in_flight, in_flight_micro) values ('eip155:8453', $1, 1, 1000)`,
+    [buyer.address.toLowerCase()],
+  )
   await carryAuthorization(till.base, payload)
   const before = await stakeOf()
   await withdraw(300n)

@@ -165,7 +165,8 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     payouts = openPayouts({ ...config, payees }, ports, ground, till, shops, senders, stops)
     await prepareDue(ground.store.database, payouts.purposes)
     const recoverLanes = opened?.local?.recoverLanes
-    const work = { parts: shops, routeOf, payouts, ...(recoverLanes ? { recoverLanes } : {}) }
+    const { retention } = config
+    const work = { parts: shops, routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
     await recoverAtStart(ports, ground, till, work)
     const intercept = options.intercept?.job
     const jobs = tillJobs(ports, ground, till, work)

@@ -98,7 +98,8 @@ async function compose(
   const payouts = openPayouts(settings, ports, ground, gate, parts, opened?.local?.senders, stops)
   await prepareDue(store.database, payouts.purposes)
   const recoverLanes = opened?.local?.recoverLanes
-  const work = { parts, routeOf: selling.routeOf, payouts, ...(recoverLanes ? { recoverLanes } : {}) }
+  const { retention } = settings
+  const work = { parts, routeOf: selling.routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
   const rounds = { ports, ground, ...(intercept.job ? { intercept: intercept.job } : {}) }
   const jobs = tillJobs(ports, ground, gate, work)
   if (options.jobs !== 'cron') {

@@ -1,5 +1,5 @@
 import type { Clock } from '@assay/till/kernel/clock'
-import { createIds } from '@assay/till/kernel/ids'
+import { firstIdAt } from '@assay/till/kernel/ids'
 import type { Database, Sql } from '@assay/till/store/database'
 
 export type PaymentState = { state: string; payments: number; amount_micro: string; oldest_at: string }
@@ -9,15 +9,9 @@ type Row = { state: string; payments: string; amount_micro: string; oldest: Date
 /** Younger payments are still on their way from state to state, and are counted one by one. */
 const settledAgeMs = 600_000
 
-/** Ids sort by time: all payments claimed before the moment have a lower one. */
-function firstIdAt(ms: number): string {
-  const clock: Clock = { nowMs: () => ms } as Clock
-  return createIds(clock, { bytes: (length) => new Uint8Array(length) }).next('pay')
-}
-
 /** Counts what is older once, so that nobody who looks has to wait for it. A refund of something old shows with the next count. */
 export async function foldPayments(database: Database, clock: Clock): Promise<void> {
-  const until = firstIdAt(clock.nowMs() - settledAgeMs)
+  const until = firstIdAt('pay', clock.nowMs() - settledAgeMs)
   await database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(1634952033, 12)')
     await tx.query('delete from books_fold_payment')

@@ -78,6 +78,107 @@ begin
 end $$;
 create trigger audit_chain before insert on audit_log for each row execute function chain_audit_row();
 
+-- Tables that are cut by time. Their keys begin with it: public ids do, and so do numbers made by `time_number`. So a row is
+-- found by its key in one partition, and unique keys need no other column. What no partition is made for goes into
+-- `<table>_rest`: a missing partition stops nothing.
+create table partitioned_table (
+  table_name text primary key,
+  -- Its keys are ids with this prefix; null: they are numbers.
+  id_prefix text,
+  days integer not null check (days > 0),
+  -- Partitions are kept at least this long after their end; null: they are never dropped.
+  least_days integer check (least_days > 0),
+  -- Finds something that still needs the rows with keys from $1 up to $2; such a partition is not dropped either.
+  needed_by text,
+  storage text not null default 'fillfactor = 100',
+  append_only boolean not null default false
+);
+insert into app_access values ('partitioned_table', 'select');
+
+-- A number that begins with the second it was made in. The rest keeps numbers of one second apart.
+create function time_number(place bigint) returns bigint language sql volatile as $$
+  select floor(extract(epoch from clock_timestamp()))::bigint << 31 | place & 2147483647
+$$;
+
+-- The lowest id with this prefix that was made at a moment or later; see kernel/ids.ts.
+create function first_id_at(id_prefix text, at timestamptz) returns text language sql immutable as $$
+  select id_prefix || '_' || string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz',
+    ((floor(extract(epoch from at) * 125)::bigint >> (5 * n)) & 31)::integer + 1, 1), '' order by n desc)
+  from generate_series(0, 8) n
+$$;
+
+create function partition_from(cut partitioned_table, starts date) returns text language sql immutable as $$
+  select case when cut.id_prefix is null then (extract(epoch from starts)::bigint << 31)::text
+    else first_id_at(cut.id_prefix, starts::timestamp at time zone 'utc') end
+$$;
+
+-- Makes the partitions of this period and the next ones, and says which could not be made: a busy table is tried again later,
+-- and a period whose rows are in `<table>_rest` stays there. Runs with the owner's right, for the application makes no tables.
+create function make_partitions(now_at timestamptz, periods integer default 3) returns text[] language plpgsql
+  security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
+declare
+  cut partitioned_table;
+  starts date;
+  part text;
+  failed text[] := '{}';
+begin
+  perform pg_advisory_xact_lock(1634952033, 13);
+  for cut in select * from partitioned_table order by table_name loop
+    for period in 0 .. periods - 1 loop
+      starts := '1970-01-01'::date + (floor(extract(epoch from now_at) / 86400 / cut.days)::integer + period) * cut.days;
+      part := cut.table_name || '_' || to_char(starts, 'YYYYMMDD');
+      continue when to_regclass(part) is not null;
+      begin
+        execute format('create table %I (like %I including all) with (%s)', part, cut.table_name, cut.storage);
+        if cut.append_only then
+          execute format('create trigger append_only before update or delete or truncate on %I
+            for each statement execute function refuse_change()', part);
+        end if;
+        if exists (select from pg_roles where rolname = 'assay_app') then
+          execute format('revoke all on %I from assay_app', part);
+        end if;
+        execute format('alter table %I attach partition %I for values from (%L) to (%L)', cut.table_name, part,
+          partition_from(cut, starts), partition_from(cut, starts + cut.days));
+      exception when check_violation or lock_not_available then
+        failed := failed || part;
+      end;
+    end loop;
+  end loop;
+  return failed;
+end $$;
+
+-- Drops partitions that ended this many days ago, and says which.
+create function drop_partitions(cut_table text, keep_days integer, now_at timestamptz) returns text[] language plpgsql
+  security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
+declare
+  cut partitioned_table;
+  part record;
+  needed boolean;
+  dropped text[] := '{}';
+begin
+  perform pg_advisory_xact_lock(1634952033, 13);
+  select * into cut from partitioned_table where table_name = cut_table and least_days is not null;
+  if not found then
+    raise exception 'nothing of % is ever dropped', cut_table using errcode = 'insufficient_privilege';
+  end if;
+  for part in
+    select c.relname as name, to_date(right(c.relname, 8), 'YYYYMMDD') as starts
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = cut_table::regclass and c.relname ~ '_[0-9]{8}$' order by c.relname
+  loop
+    continue when part.starts + cut.days + greatest(keep_days, cut.least_days) > (now_at at time zone 'utc')::date;
+    execute 'select exists (' || cut.needed_by || ')' into needed
+      using partition_from(cut, part.starts), partition_from(cut, part.starts + cut.days);
+    continue when needed;
+    begin
+      execute format('drop table %I', part.name);
+      dropped := dropped || part.name::text;
+    exception when lock_not_available then null;
+    end;
+  end loop;
+  return dropped;
+end $$;
+
 -- Things that may be used once: challenge nonces, request nonces.
 create table nonce_claim (
   scope text not null check (length(scope) between 1 and 64),
@@ -305,9 +406,24 @@ create constraint trigger ledger_transaction_not_empty after insert on ledger_tr
   deferrable initially deferred for each row when (current_setting('assay.posting', true) is distinct from 'on')
   execute function ledger_refuse_empty();
 
--- A payment is one EIP-3009 authorization offered for one request. The row is written before any work is done.
+-- What a payer may use once, for ever: written before any work is done, and never cut by time. Payers come first in the keys
+-- of all that is decided per payer, so that it could be spread over servers by payer.
+create table claim (
+  payer text not null,
+  network text not null,
+  -- What the scheme lets a payer use once, whatever the asset: for `exact` the nonce of the authorization.
+  payment_key bytea not null constraint payment_key_length check (octet_length(payment_key) between 16 and 128),
+  payment_id text collate "C" not null,
+  -- One identifier names one purchase of a payer; a failed or released attempt gives it up.
+  identifier_hash bytea,
+  primary key (payer, network, payment_key)
+);
+create unique index claim_identifier on claim (payer, identifier_hash) where identifier_hash is not null;
+insert into app_access values ('claim', 'select, insert, update');
+
+-- A payment offered for one request, whose claim was taken in the same statement.
 create table payment (
-  id text primary key,
+  id text collate "C" not null,
   state text not null check (state in
     ('claimed','settling','unknown','settled','served','failed','released','credited','refunded')),
   -- what was paid with
@@ -315,8 +431,7 @@ create table payment (
   asset text not null,
   payer text not null,
   scheme text not null check (scheme ~ '^[a-z][a-z0-9-]{0,39}$'),
-  -- What the scheme lets a payer use once, whatever the asset: for `exact` the nonce of the authorization.
-  payment_key bytea not null constraint payment_key_length check (octet_length(payment_key) between 16 and 128),
+  payment_key bytea not null,
   pay_to text not null,
   payee text not null check (payee in ('pay_to','custody')),
   quoted_micro bigint not null,
@@ -357,20 +472,16 @@ create table payment (
   signed_digest bytea check (octet_length(signed_digest) = 32),
   -- Which attempt of its owner holds a payment that is being settled.
   attempt bigint not null default 0,
+  primary key (id, payer),
   constraint payment_charge_within_quote check (amount_micro <= quoted_micro)
-);
--- One authorization is claimed once, anywhere, for ever.
-create unique index payment_by_key on payment (network, payer, payment_key);
--- One identifier names one purchase of a payer; a failed or released attempt does not use it up.
-create unique index payment_identifier on payment (payer, identifier_hash)
-  where identifier_hash is not null and state not in ('failed','released');
--- One transfer on chain explains one payment.
-create unique index payment_transfer on payment (network, transaction, log_position) where log_position is not null;
+) partition by range (id);
 create index payment_undelivered on payment (payer, fingerprint)
   where delivered_at is null and state in ('settling','unknown','settled','served');
-create index payment_unfinished on payment (claimed_at) where state in ('claimed','settling','unknown','settled');
+create index payment_unfinished on payment (state, id) where state in ('claimed','settling','unknown','settled');
 create index payment_watched on payment (network, valid_before) where state in ('failed','released') and not final;
 create index payment_not_final on payment (network, block_number) where not final and state in ('settled','served','credited');
+-- What a payer has that can still change.
+create index payment_of_payer on payment (payer) where not final;
 -- In the order of their end, with the payer in it: what one wallet did since the fold is found without touching rows of others.
 create index payment_ended on payment (ended_at, payer, id) where ended_at is not null;
 -- Payments that bought nothing, for the shop that sold them; there are few among all payments.
@@ -380,18 +491,22 @@ create index payment_credited on payment (route_id) where state = 'credited';
 create index payment_ended_by_payer on payment (payer, ended_at) where ended_at is not null;
 -- Answers that were paid for and did not reach their buyer, by age.
 create index payment_not_delivered on payment (settled_at) where delivered_at is null and state = 'served' and final;
+create table payment_rest partition of payment default;
+insert into partitioned_table (table_name, id_prefix, days, least_days, needed_by) values ('payment', 'pay', 91, 400,
+  $$select from payment where id >= $1 and id < $2 and (not final or state in ('claimed','settling','unknown','settled'))$$);
 
 -- The prepared answer, stored before money is taken and given again to anyone who proves to be the payer.
 create table payment_answer (
-  payment_id text primary key references payment (id),
+  payment_id text collate "C" not null,
+  payer text not null,
   status integer not null,
   content_type text not null,
   headers jsonb not null default '{}',
   body bytea not null,
   reservation jsonb,
-  payment_response text
-) with (toast_tuple_target = 6000);
-
+  payment_response text,
+  primary key (payment_id, payer)
+) partition by range (payment_id);
 -- Written far more often than read, and the usual compression is most of the cost of writing. Where the server lacks the
 -- quick one, they stay as they are.
 do $$ begin
@@ -399,6 +514,10 @@ do $$ begin
     alter column reservation set compression lz4;
 exception when feature_not_supported then null;
 end $$;
+create table payment_answer_rest partition of payment_answer default with (toast_tuple_target = 6000);
+insert into partitioned_table (table_name, id_prefix, days, least_days, needed_by, storage) values ('payment_answer', 'pay', 7, 2,
+  $$select from payment where id >= $1 and id < $2 and state in ('claimed','settling','unknown','settled')$$,
+  'toast_tuple_target = 6000');
 
 -- What a payer has in flight, so that claims never exceed the balance read, whichever process takes them.
 create table payer_flight (
@@ -406,7 +525,7 @@ create table payer_flight (
   payer text not null,
   in_flight integer not null check (in_flight >= 0),
   in_flight_micro bigint not null check (in_flight_micro >= 0),
-  primary key (network, payer)
+  primary key (payer, network)
 );
 
 -- A process that works on payments. It is alive while its advisory lock is held.
@@ -518,7 +637,7 @@ create table facilitator_hold (
   payment_key bytea not null,
   facilitator text not null,
   held_at timestamptz not null default now(),
-  primary key (network, payer, payment_key)
+  primary key (payer, network, payment_key)
 );
 create index facilitator_hold_age on facilitator_hold (held_at);
 insert into app_access values ('facilitator_hold', 'select, insert, update, delete');
@@ -655,7 +774,7 @@ create table payout_hold (
 
 -- One refund per payment, ever.
 create table refund (
-  payment_id text primary key references payment (id),
+  payment_id text collate "C" primary key,
   amount_micro bigint not null check (amount_micro > 0),
   reason text not null check (length(reason) between 1 and 300),
   requested_by text not null,
@@ -671,7 +790,7 @@ insert into app_access values ('refund', 'select, insert, update');
 
 -- A call that used a pass or credit in place of a payment, from the hold to its end.
 create table entitled_call (
-  id text primary key,
+  id text not null,
   port text not null,
   account text not null check (length(account) = 42 and account ~ '^0x[0-9a-f]+$'),
   -- What is drawn on: a pass, or credit on one network.
@@ -695,7 +814,8 @@ create table entitled_call (
   mandate_id text,
   mandate_day date,
   -- The balance a hold lies on. Null for passes.
-  held_on bigint
+  held_on bigint,
+  primary key (id, account)
 );
 create unique index entitled_call_key on entitled_call (port, account, idempotency_key)
   where idempotency_key is not null and state <> 'released';
