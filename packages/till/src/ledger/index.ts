@@ -8,7 +8,7 @@ export {
   unitAccount,
 } from './accounts.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
-export { type BooksGroup, booksByGroup, foldBooks, openClearingSinceFold } from './fold-books.ts'
+export { type BooksGroup, booksByGroup, openClearingSinceFold } from './fold-books.ts'
 export { joinPostings } from './join-postings.ts'
 export { lockAccounts, lockBalances } from './lock-accounts.ts'
 export { addPayToPart, payToPartOf, takePayToPart } from './pay-to-part.ts'

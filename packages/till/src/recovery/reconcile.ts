@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { foldBooks, type TransferRow } from '../ledger/index.ts'
+import { sealBooks, type TransferRow } from '../ledger/index.ts'
 import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
 import { explainTransfers } from './explain-transfers.ts'
@@ -91,7 +91,7 @@ async function reconcileChain(
     await recordTransfers(deps, target, cursor, final.number, ours)
   }
   const explained = await explainTransfers(deps, chain, targets)
-  await foldBooks(deps.database)
+  await sealBooks(deps.database)
   const reports: ReconcileReport[] = []
   for (const payee of new Set(targets.map((target) => target.payee))) {
     const addresses = targets.filter((target) => target.payee === payee).map(({ address }) => address)

@@ -1,6 +1,5 @@
 import { type Address, hasChecksum, parseAddress } from '@assay/protocol/address'
 import type { Metrics } from '@assay/till/kernel/metrics'
-import { foldBooks } from '@assay/till/ledger'
 import { declareShop, type OpenShop, type PrometheusMetrics, SettingsError } from '../../http/index.ts'
 import { assetRoute } from './asset-route.ts'
 import { type Assets, createAssetLoader } from './assets.ts'
@@ -35,7 +34,6 @@ export function openConsoleShop(options: { operators: readonly Address[] }): Ope
         ...(hasConsole() ? [assetRoute(load)] : []),
       ],
       jobs: [
-        { name: 'console.books', intervalMs: 60_000, work: () => foldBooks(context.database) },
         { name: 'console.payments', intervalMs: 600_000, work: () => foldPayments(context.database, context.clock) },
       ],
       ...(hasConsole()

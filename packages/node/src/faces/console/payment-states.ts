@@ -21,7 +21,7 @@ export async function foldPayments(database: Database, clock: Clock): Promise<vo
        where id < $1 and state not in ('claimed', 'settling', 'unknown', 'settled') group by state`,
       [until],
     )
-    await tx.query('update books_fold_head set until_payment = $1', [until])
+    await tx.query('update payment_fold_head set until_payment = $1', [until])
   })
 }
 
@@ -32,7 +32,7 @@ export async function readPaymentStates(sql: Sql): Promise<PaymentState[]> {
        select state, amount_micro, claimed_at from payment where state in ('claimed', 'settling', 'unknown', 'settled')
      ), young as (
        select state, amount_micro, claimed_at from payment
-       where id >= (select until_payment from books_fold_head)
+       where id >= (select until_payment from payment_fold_head)
          and state not in ('claimed', 'settling', 'unknown', 'settled')
      )
      select state, sum(payments)::text as payments, sum(amount_micro)::text as amount_micro, min(oldest) as oldest from (

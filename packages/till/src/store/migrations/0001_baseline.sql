@@ -246,8 +246,9 @@ insert into ledger_purpose (purpose, backed_by, paid_out, debt_purpose) values
   ('refund', 'operator', true, null), ('credit_refund', 'custody', true, 'credit'),
   ('credit_refund_pay_to', 'operator', true, 'credit');
 
+create sequence ledger_number;
 create table ledger_transaction (
-  id bigint generated always as identity primary key,
+  id bigint primary key default time_number(nextval('ledger_number')),
   -- What happened, named so that it cannot be posted twice.
   reference text not null unique check (length(reference) between 1 and 300),
   kind text not null check (length(kind) between 1 and 64),
@@ -255,14 +256,13 @@ create table ledger_transaction (
   -- For people: why it was reversed, what a manual posting was about.
   memo text not null default '' check (length(memo) <= 500),
   created_at timestamptz not null default clock_timestamp(),
-  -- The database transaction: sealing needs an order that no later commit can get in between.
+  -- The database transaction: entries come with it or never.
   xid xid8 not null default pg_current_xact_id(),
   transfer_id bigint,
   transfer_turn smallint,
   constraint ledger_transaction_transfer_turn check ((transfer_id is null) = (transfer_turn is null))
 );
 create index ledger_transaction_payment on ledger_transaction (payment_id) where payment_id is not null;
-create index ledger_transaction_order on ledger_transaction (xid, id);
 create index ledger_transaction_time on ledger_transaction using brin (created_at);
 -- A transfer is posted once, whatever explains it.
 create unique index ledger_transaction_transfer on ledger_transaction (transfer_id, transfer_turn)
@@ -270,6 +270,20 @@ create unique index ledger_transaction_transfer on ledger_transaction (transfer_
 insert into app_access values ('ledger_transaction', 'select');
 create trigger ledger_transaction_append_only before update or delete or truncate on ledger_transaction
   for each statement execute function refuse_change();
+
+-- Posted and not sealed yet. Numbers are given out before commit, so they are no order: what is committed is in here until a
+-- seal gives it its place, however late that is and on whatever server.
+create table ledger_unsealed (
+  transaction_id bigint primary key
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+insert into app_access values ('ledger_unsealed', 'select, delete');
+create function ledger_note_unsealed() returns trigger language plpgsql as $$
+begin
+  insert into ledger_unsealed select id from added;
+  return null;
+end $$;
+create trigger ledger_transaction_unsealed after insert on ledger_transaction
+  referencing new table as added for each statement execute function ledger_note_unsealed();
 
 -- No foreign keys: they would lock the busiest account rows for each entry. The trigger below checks the same, and
 -- neither accounts nor transactions can be deleted.
@@ -279,10 +293,14 @@ create table ledger_entry (
   account_id bigint not null,
   amount_micro bigint not null check (amount_micro <> 0),
   primary key (transaction_id, line)
-);
+) partition by range (transaction_id);
 create index ledger_entry_account on ledger_entry (account_id, transaction_id) include (amount_micro);
+create table ledger_entry_rest partition of ledger_entry default;
+insert into partitioned_table (table_name, days, append_only) values ('ledger_entry', 91, true);
 insert into app_access values ('ledger_entry', 'select');
 create trigger ledger_entry_append_only before update or delete or truncate on ledger_entry
+  for each statement execute function refuse_change();
+create trigger append_only before update or delete or truncate on ledger_entry_rest
   for each statement execute function refuse_change();
 
 -- What is owed per guarded account, always the negated sum of its entries.
@@ -310,13 +328,12 @@ create table payout_due (
 );
 insert into app_access values ('payout_due', 'select, insert, delete');
 
--- Sealed ranges of the books, each carrying the hash of the one before.
+-- The books in the order in which they were sealed, each seal carrying the hash of the one before.
 create table ledger_seal (
   seq bigint primary key check (seq > 0),
-  -- All transactions with from_xid <= xid < until_xid, in the order of (xid, id).
-  from_xid xid8 not null,
-  until_xid xid8 not null check (until_xid >= from_xid),
-  transaction_ids bigint[] not null,
+  -- How many transactions were sealed before.
+  position bigint not null unique check (position >= 0),
+  transaction_ids bigint[] not null check (cardinality(transaction_ids) > 0),
   -- One hash of 32 bytes per transaction, so that a change can be traced to its row.
   leaves bytea not null check (length(leaves) = 32 * coalesce(array_length(transaction_ids, 1), 0)),
   previous_hash bytea not null check (length(previous_hash) = 32),
@@ -942,21 +959,21 @@ end $$;
 create trigger mandate_news after insert or update of revoked_at on mandate
   for each row execute function tell_mandate_owner();
 
--- The books folded up to one database transaction, and payments up to one id, so that the operator's page reads what
--- came since and not millions of entries. A cache: whatever it says can be folded again from the entries.
-create table books_fold_head (
-  only_one boolean primary key default true check (only_one),
-  -- Every ledger transaction with a lower xid is in the fold; see ledger_seal for why that is an order.
-  until_xid xid8 not null,
-  -- Payments with a lower id are counted.
-  until_payment text not null
-);
-insert into books_fold_head values (true, '0', '');
-
+-- Balances and open clearing as of the last seal, folded in its transaction, so that nobody reads millions of entries. A cache:
+-- whatever it says can be folded again from the entries.
 create table books_fold_account (
   account_id bigint primary key,
   balance_micro numeric not null
 );
+
+-- What an account holds: as of the last seal, and what was posted since.
+create function ledger_sum(account bigint) returns numeric language sql stable
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  select coalesce((select f.balance_micro from books_fold_account f where f.account_id = account), 0)
+    + coalesce((select sum(e.amount_micro) from ledger_entry e where e.account_id = account
+        and e.transaction_id >= (select min(u.transaction_id) from ledger_unsealed u)
+        and exists (select from ledger_unsealed u where u.transaction_id = e.transaction_id)), 0)
+$$;
 
 -- What clearing accounts hold, per payment; rows that come to zero go.
 create table books_fold_clearing (
@@ -966,6 +983,13 @@ create table books_fold_clearing (
   since timestamptz not null,
   primary key (account_id, payment_id)
 );
+
+-- Payments with a lower id are counted.
+create table payment_fold_head (
+  only_one boolean primary key default true check (only_one),
+  until_payment text collate "C" not null
+);
+insert into payment_fold_head values (true, '');
 
 create table books_fold_payment (
   state text primary key,
