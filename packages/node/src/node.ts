@@ -163,7 +163,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   if (options.jobs !== false) {
     const senders = opened?.local?.senders
     payouts = openPayouts({ ...config, payees }, ports, ground, till, shops, senders, stops)
-    await prepareDue(ground.store.database, payouts.purposes)
+    await prepareDue(ground.store.database, payouts.purposes, payouts.policy)
     const recoverLanes = opened?.local?.recoverLanes
     const { retention } = config
     const work = { parts: shops, routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }

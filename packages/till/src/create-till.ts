@@ -96,7 +96,7 @@ async function compose(
     selling.stop()
   })
   const payouts = openPayouts(settings, ports, ground, gate, parts, opened?.local?.senders, stops)
-  await prepareDue(store.database, payouts.purposes)
+  await prepareDue(store.database, payouts.purposes, payouts.policy)
   const recoverLanes = opened?.local?.recoverLanes
   const { retention } = settings
   const work = { parts, routeOf: selling.routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }

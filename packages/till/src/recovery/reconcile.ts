@@ -137,7 +137,10 @@ async function cursorOf(deps: ReconcileDeps, target: ReconciledAddress, finalNum
 /** Just before the first payment ever claimed or made there; the newest final block when there is none. */
 async function firstBlock(deps: ReconcileDeps, target: ReconciledAddress, finalNumber: bigint): Promise<bigint> {
   const { rows } = await deps.database.query<{ first: bigint | null }>(
-    `select min(least(head_block, block_number - 1)) as first from payment where network = $1 and pay_to = $2`,
+    `select min(least(head_block, block_number - 1)) as first from payment where network = $1 and pay_to = $2
+       -- Nobody was quoted this address before it was ours.
+       and id >= first_id_at('pay', coalesce((select min(since) from own_address where network = $1 and address = $2),
+         '1970-01-01') - interval '1 day')`,
     [target.chain.network.caip2, target.address],
   )
   const first = rows[0]?.first

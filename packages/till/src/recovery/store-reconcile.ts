@@ -177,8 +177,9 @@ export async function expectedOnChain(
     `with open as (
        select (case when recipient = any($3) then amount_micro else 0 end) - (case when sender = any($3) then amount_micro else 0 end) as micro,
          booked_as is not null as booked
-       from transfer where network = $2 and (sender = any($3) or recipient = any($3))
-         and ((not final and booked_as is not null) or (final and booked_as is null and not missing)))
+       from (select * from transfer where network = $2 and not final and booked_as is not null
+         union all select * from transfer where network = $2 and final and booked_as is null and not missing) t
+       where sender = any($3) or recipient = any($3))
      select (coalesce((select ledger_sum(a.id) from ledger_account a where a.name = $1), 0)
        + coalesce((select sum(case when booked then -micro else micro end) from open), 0))::bigint as micro`,
     [accounts.onchain(network, payee).name, network, addresses],

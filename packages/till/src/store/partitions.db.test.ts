@@ -94,6 +94,22 @@ test('what is younger than the least time stays, whatever is asked, and nothing 
   await expect(drop).rejects.toThrow(/nothing of ledger_entry is ever dropped/)
 })
 
+test('every table that is cut by time has its rest, its partitions and its time', async () => {
+  const { rows } = await db.owner.query<{ name: string; parts: string[]; kept: number | null }>(
+    `select t.table_name as name, t.keep_days as kept, array_agg(replace(i.inhrelid::regclass::text, t.table_name, '')) as parts
+     from partitioned_table t join pg_inherits i on i.inhparent = t.table_name::regclass group by 1, 2 order by 1`,
+  )
+  const { rows: cut } = await db.owner.query<{ name: string }>(
+    `select relname::text as name from pg_class where relkind = 'p' and relnamespace = 'public'::regnamespace order by 1`,
+  )
+  expect(rows.map(({ name }) => name)).toEqual(cut.map(({ name }) => name))
+  for (const { parts } of rows) {
+    expect(parts).toContain('_rest')
+    expect(parts.length).toBeGreaterThanOrEqual(5)
+  }
+  expect(new Map(rows.map(({ name, kept }) => [name, kept])).get('ledger_entry')).toBeNull()
+})
+
 test('a payment key is used once though its payment was dropped', async () => {
   const pastMs = Date.now() - 800 * dayMs
   await keep(pastMs)

@@ -9,17 +9,21 @@ type Row = { state: string; payments: string; amount_micro: string; oldest: Date
 /** Younger payments are still on their way from state to state, and are counted one by one. */
 const settledAgeMs = 600_000
 
-/** Counts what is older once, so that nobody who looks has to wait for it. A refund of something old shows with the next count. */
+/** Counts what became older, so that nobody who looks has to wait for it. A trigger counts what changes its state after that. */
 export async function foldPayments(database: Database, clock: Clock): Promise<void> {
   const until = firstIdAt('pay', clock.nowMs() - settledAgeMs)
   await database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(1634952033, 12)')
-    await tx.query('delete from books_fold_payment')
+    const { rows } = await tx.query<{ from: string }>('select until_payment as from from payment_fold_head')
+    const from = rows[0]?.from ?? ''
+    if (from >= until) return
     await tx.query(
-      `insert into books_fold_payment (state, payments, amount_micro, oldest)
+      `insert into books_fold_payment as f (state, payments, amount_micro, oldest)
        select state, count(*), sum(amount_micro), min(claimed_at) from payment
-       where id < $1 and state not in ('claimed', 'settling', 'unknown', 'settled') group by state`,
-      [until],
+       where id >= $1 and id < $2 and state not in ('claimed', 'settling', 'unknown', 'settled') group by state
+       on conflict (state) do update set payments = f.payments + excluded.payments,
+         amount_micro = f.amount_micro + excluded.amount_micro, oldest = least(f.oldest, excluded.oldest)`,
+      [from, until],
     )
     await tx.query('update payment_fold_head set until_payment = $1', [until])
   })
@@ -40,7 +44,7 @@ export async function readPaymentStates(sql: Sql): Promise<PaymentState[]> {
        from (select * from unfinished union all select * from young) counted group by state
        union all
        select state, payments, amount_micro, oldest from books_fold_payment
-     ) counted group by state order by state`,
+     ) counted group by state having sum(payments) <> 0 order by state`,
   )
   return rows.map(({ state, payments, amount_micro, oldest }) => ({
     state,

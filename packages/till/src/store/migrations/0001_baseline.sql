@@ -83,11 +83,12 @@ create trigger audit_chain before insert on audit_log for each row execute funct
 -- `<table>_rest`: a missing partition stops nothing.
 create table partitioned_table (
   table_name text primary key,
-  -- Its keys are ids with this prefix; null: they are numbers.
-  id_prefix text,
+  -- What its keys are: numbers of time_number, times, or else ids with this prefix.
+  key text not null,
   days integer not null check (days > 0),
-  -- Partitions are kept at least this long after their end; null: they are never dropped.
-  least_days integer check (least_days > 0),
+  -- How long partitions are kept after their end, unless something else is set, and at least. Null: for ever.
+  keep_days integer,
+  least_days integer check (least_days between 1 and coalesce(keep_days, least_days)),
   -- Finds something that still needs the rows with keys from $1 up to $2; such a partition is not dropped either.
   needed_by text,
   storage text not null default 'fillfactor = 100',
@@ -108,11 +109,12 @@ create function first_id_at(id_prefix text, at timestamptz) returns text languag
 $$;
 
 create function partition_from(cut partitioned_table, starts date) returns text language sql immutable as $$
-  select case when cut.id_prefix is null then (extract(epoch from starts)::bigint << 31)::text
-    else first_id_at(cut.id_prefix, starts::timestamp at time zone 'utc') end
+  select case cut.key when 'number' then (extract(epoch from starts)::bigint << 31)::text
+    when 'time' then starts || ' 00:00:00+00'
+    else first_id_at(cut.key, starts::timestamp at time zone 'utc') end
 $$;
 
--- Makes the partitions of this period and the next ones, and says which could not be made: a busy table is tried again later,
+-- Makes the partitions of this period, the one before and the next ones, and says which could not be made: a busy table is tried again later,
 -- and a period whose rows are in `<table>_rest` stays there. Runs with the owner's right, for the application makes no tables.
 create function make_partitions(now_at timestamptz, periods integer default 3) returns text[] language plpgsql
   security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
@@ -124,7 +126,7 @@ declare
 begin
   perform pg_advisory_xact_lock(1634952033, 13);
   for cut in select * from partitioned_table order by table_name loop
-    for period in 0 .. periods - 1 loop
+    for period in -1 .. periods - 1 loop
       starts := '1970-01-01'::date + (floor(extract(epoch from now_at) / 86400 / cut.days)::integer + period) * cut.days;
       part := cut.table_name || '_' || to_char(starts, 'YYYYMMDD');
       continue when to_regclass(part) is not null;
@@ -167,7 +169,7 @@ begin
     where i.inhparent = cut_table::regclass and c.relname ~ '_[0-9]{8}$' order by c.relname
   loop
     continue when part.starts + cut.days + greatest(keep_days, cut.least_days) > (now_at at time zone 'utc')::date;
-    execute 'select exists (' || cut.needed_by || ')' into needed
+    execute 'select exists (' || coalesce(cut.needed_by, 'select where false') || ')' into needed
       using partition_from(cut, part.starts), partition_from(cut, part.starts + cut.days);
     continue when needed;
     begin
@@ -238,10 +240,12 @@ create table ledger_purpose (
   is_cost boolean not null default false,
   -- Paid out by itself once it reaches the minimum.
   paid_out boolean not null default false,
+  -- The minimum that shares were last looked at with. Only a lower one makes shares due that were not.
+  looked_at_micro bigint,
   -- Under which purpose a payee's debt is booked that got too much; its own where null.
   debt_purpose text
 );
-insert into app_access values ('ledger_purpose', 'select');
+insert into app_access values ('ledger_purpose', 'select, update (looked_at_micro)');
 insert into ledger_purpose (purpose, backed_by, paid_out, debt_purpose) values
   ('refund', 'operator', true, null), ('credit_refund', 'custody', true, 'credit'),
   ('credit_refund_pay_to', 'operator', true, 'credit');
@@ -296,7 +300,7 @@ create table ledger_entry (
 ) partition by range (transaction_id);
 create index ledger_entry_account on ledger_entry (account_id, transaction_id) include (amount_micro);
 create table ledger_entry_rest partition of ledger_entry default;
-insert into partitioned_table (table_name, days, append_only) values ('ledger_entry', 91, true);
+insert into partitioned_table (table_name, key, days, append_only) values ('ledger_entry', 'number', 91, true);
 insert into app_access values ('ledger_entry', 'select');
 create trigger ledger_entry_append_only before update or delete or truncate on ledger_entry
   for each statement execute function refuse_change();
@@ -503,13 +507,14 @@ create index payment_of_payer on payment (payer) where not final;
 create index payment_ended on payment (ended_at, payer, id) where ended_at is not null;
 -- Payments that bought nothing, for the shop that sold them; there are few among all payments.
 create index payment_credited on payment (route_id) where state = 'credited';
+create index payment_credited_to on payment (payer) where state = 'credited';
 -- What a wallet did since the last fold of ratings is found by the wallet: without these, no matter who asks about one reads
 -- everything that all wallets did in the last minute.
 create index payment_ended_by_payer on payment (payer, ended_at) where ended_at is not null;
 -- Answers that were paid for and did not reach their buyer, by age.
 create index payment_not_delivered on payment (settled_at) where delivered_at is null and state = 'served' and final;
 create table payment_rest partition of payment default;
-insert into partitioned_table (table_name, id_prefix, days, least_days, needed_by) values ('payment', 'pay', 91, 400,
+insert into partitioned_table (table_name, key, days, least_days, needed_by) values ('payment', 'pay', 91, 400,
   $$select from payment where id >= $1 and id < $2 and (not final or state in ('claimed','settling','unknown','settled'))$$);
 
 -- The prepared answer, stored before money is taken and given again to anyone who proves to be the payer.
@@ -532,7 +537,7 @@ do $$ begin
 exception when feature_not_supported then null;
 end $$;
 create table payment_answer_rest partition of payment_answer default with (toast_tuple_target = 6000);
-insert into partitioned_table (table_name, id_prefix, days, least_days, needed_by, storage) values ('payment_answer', 'pay', 7, 2,
+insert into partitioned_table (table_name, key, days, keep_days, least_days, needed_by, storage) values ('payment_answer', 'pay', 7, 35, 2,
   $$select from payment where id >= $1 and id < $2 and state in ('claimed','settling','unknown','settled')$$,
   'toast_tuple_target = 6000');
 
@@ -998,6 +1003,24 @@ create table books_fold_payment (
   oldest timestamptz not null
 );
 
+-- What was counted and changes its state later, which few do, is counted as what it is then. Shares a lock with the count, so
+-- that each change is seen by one of the two.
+create function payment_recount() returns trigger language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock_shared(1634952033, 12);
+  insert into books_fold_payment as f (state, payments, amount_micro, oldest)
+    select c.state, c.n, c.n * c.micro, c.claimed_at
+    from (values (old.state, -1, old.amount_micro, old.claimed_at), (new.state, 1, new.amount_micro, new.claimed_at))
+      c (state, n, micro, claimed_at)
+    where c.state not in ('claimed','settling','unknown','settled')
+      and new.id < (select h.until_payment from payment_fold_head h)
+    on conflict (state) do update set payments = f.payments + excluded.payments,
+      amount_micro = f.amount_micro + excluded.amount_micro, oldest = least(f.oldest, excluded.oldest);
+  return null;
+end $$;
+create trigger payment_recounted after update of state on payment for each row
+  when (old.ended_at is not null or old.claimed_at < now() - interval '5 minutes') execute function payment_recount();
+
 -- Holds credit for many calls at once: the nonce of each proof, the counters of its mandate, the balance and the row of the
 -- call are one statement, so that they happen together or not at all. A call that cannot be held says why and leaves the
 -- others alone. Candidates are places in the pool of credit accounts, best first, separated by blanks. Runs with the
@@ -1224,6 +1247,7 @@ create table transfer (
 create index transfer_unexplained on transfer (network, try_at) where booked_as is null and final;
 create index transfer_by_key on transfer (network, sender, payment_key) where payment_key is not null;
 create index transfer_not_final on transfer (network, block_number) where not final;
+create index transfer_credited on transfer (network, sender, booked_at) where booked_as = 'credit';
 create index transfer_missing on transfer (network) where missing and booked_as is null;
 insert into app_access values ('transfer', 'select, insert, update');
 
