@@ -242,7 +242,9 @@ test('a payee that two databases share: what the other one sold, and what nobody
     const carried = await given.sign(buyer, '/test/small')
     // Claimed here and released again, it may have been sold by the other one all the same.
     await other.owner.query(
-      `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
+      `with taken as (
+         insert into claim (payer, network, payment_key, payment_id) values ($2, 'eip155:8453', $3, 'pay_released'))
+       insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
          fingerprint, revocable, owner, lease_until, claimed_at, head_block)
        values ('exact', 1500, 'pay_released', 'released', 'eip155:8453', $1, $2, $3, $4, 'pay_to', 1500, 0, 'test.small', '', sha256('x'), false, 0,
          now(), now(), 0)`,

@@ -68,7 +68,9 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(`${till.node.url}${echoPath}`))
   await till.db.owner.query(
-    `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
+    `with taken as (
+       insert into claim (payer, network, payment_key, payment_id) values ($2, 'eip155:8453', $3, 'pay_stuck'))
+     insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block)
      values ('exact', 1000, 'pay_stuck', 'unknown', 'eip155:8453', $1, $2, $3, $4, 'pay_to', 1000, 0, 'sandbox.echo.get', '', $5, false, 0, now(), now(), $6)`,
     [
@@ -80,9 +82,10 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
       (await world.chain.head()).number,
     ],
   )
-  await till.db.owner.query(`insert into payer_flight values ('eip155:8453', $1, 1, 1000)`, [
-    buyer.address.toLowerCase(),
-  ])
+  await till.db.owner.query(
+    `insert into payer_flight (network, payer, in_flight, in_flight_micro) values ('eip155:8453', $1, 1, 1000)`,
+    [buyer.address.toLowerCase()],
+  )
   await carryAuthorization(till.base, payload)
   const before = await stakeOf()
   await withdraw(300n)

@@ -356,7 +356,7 @@ test('bought from credit it goes on as the stream, without a transaction of its 
   const rich = await till.newBuyer(price)
   const paying = createAssayClient({ account: rich, baseUrl: till.node.url, maxPerCallUsd: '1000', networks })
   for (let n = 0; n < 5; n += 1) await topUpCredit(paying, { node: till.node.url, usd: '1000' })
-  const { rows: before } = await till.db.database.query('select id from payment where payer = $1', [
+  const { rows: before } = await till.db.database.query('select id from payment where payer = $1 order by id', [
     rich.address.toLowerCase(),
   ])
   const response = await fetch(await signRequest(url, { headers: streaming }, { account: rich }))
@@ -368,7 +368,7 @@ test('bought from credit it goes on as the stream, without a transaction of its 
     token: expect.stringMatching(/^asub_/),
   })
   stream.stop()
-  const { rows: after } = await till.db.database.query('select id from payment where payer = $1', [
+  const { rows: after } = await till.db.database.query('select id from payment where payer = $1 order by id', [
     rich.address.toLowerCase(),
   ])
   expect(after).toEqual(before)

@@ -78,6 +78,11 @@ async function claimInBackup(payer: PrivateKeyAccount, as: { state: string; head
   await backup.owner.query(`insert into payment select (jsonb_populate_record(null::payment, $1)).*`, [
     JSON.stringify(rows[0]?.row),
   ])
+  await backup.owner.query(
+    `insert into claim (payer, network, payment_key, payment_id, identifier_hash)
+     select payer, network, payment_key, id, identifier_hash from payment where payer = $1`,
+    [payer.address.toLowerCase()],
+  )
 }
 
 async function bookedOf(payer: PrivateKeyAccount): Promise<(string | null)[]> {

@@ -166,10 +166,11 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   if (options.jobs !== false) {
     const senders = opened?.local?.senders
     payouts = openPayouts({ ...config, ...keys, payees }, ports, ground, till, shops, senders, stops)
-    await prepareDue(ground.store.database, payouts.purposes)
+    await prepareDue(ground.store.database, payouts.purposes, payouts.policy)
     await noteDestinations(ground.store.database, config.withdrawals)
     const recoverLanes = opened?.local?.recoverLanes
-    const work = { parts: shops, routeOf, payouts, ...(recoverLanes ? { recoverLanes } : {}) }
+    const { retention } = config
+    const work = { parts: shops, routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
     await recoverAtStart(ports, ground, till, work)
     const intercept = options.intercept?.job
     const jobs = tillJobs(ports, ground, till, work)

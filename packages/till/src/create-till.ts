@@ -96,9 +96,10 @@ async function compose(
     selling.stop()
   })
   const payouts = openPayouts(settings, ports, ground, gate, parts, opened?.local?.senders, stops)
-  await prepareDue(store.database, payouts.purposes)
+  await prepareDue(store.database, payouts.purposes, payouts.policy)
   const recoverLanes = opened?.local?.recoverLanes
-  const work = { parts, routeOf: selling.routeOf, payouts, ...(recoverLanes ? { recoverLanes } : {}) }
+  const { retention } = settings
+  const work = { parts, routeOf: selling.routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
   const rounds = { ports, ground, ...(intercept.job ? { intercept: intercept.job } : {}) }
   const jobs = tillJobs(ports, ground, gate, work)
   if (options.jobs !== 'cron') {

@@ -13,6 +13,7 @@ import type { Metrics } from './kernel/metrics.ts'
 import type { Rng } from './kernel/random.ts'
 import { type PayoutPolicy, parsePayoutPolicy } from './payouts/index.ts'
 import { handlerMsUsual } from './selling/index.ts'
+import { answerDaysLeast, paymentDaysLeast, type Retention } from './store/partitions.ts'
 
 /** An embedded PostgreSQL in a folder: `embedded()` of `@assay/till/embedded`. */
 export type EmbeddedDatabase = { embedded: true; folder: string; port?: number }
@@ -64,6 +65,8 @@ export type TillOptions = {
   }
   /** Decimal USD that may be served and not yet final. Default 10000. */
   exposureCap?: string
+  /** Days after which stored answers (default 35, at least 2) and payments (default: never, at least 400) are dropped. */
+  retention?: Retention
   /** A file with addresses that are not served: one a line, or the SDN list of OFAC (CSV or XML). Read again when it changes. */
   screeningList?: string
   /** Of answers and receipts; default: a key kept in the database. */
@@ -107,6 +110,7 @@ export type TillSettings = {
   prepareMs: number
   settleMs: number
   jobsMsMax: number
+  retention: Retention
   signingKeyFile: string | undefined
   erc6492Factories: readonly Address[]
 }
@@ -124,6 +128,11 @@ export function readTillOptions(options: TillOptions): TillSettings {
   if (exposureCapMicro === undefined) problems.push(`exposureCap: must be decimal USD such as '10000'`)
   const jobsSecondsMax = options.jobsSecondsMax ?? 60
   if (!(jobsSecondsMax >= 10 && jobsSecondsMax <= 600)) problems.push('jobsSecondsMax: must be between 10 and 600')
+  const retention = options.retention ?? {}
+  if ((retention.answerDays ?? answerDaysLeast) < answerDaysLeast)
+    problems.push(`retention.answerDays: must be at least ${answerDaysLeast}`)
+  if ((retention.paymentDays ?? paymentDaysLeast) < paymentDaysLeast)
+    problems.push(`retention.paymentDays: must be at least ${paymentDaysLeast}`)
   const settings: TillSettings = {
     mode: demo ? 'demo' : 'production',
     ...readDatabase(options, demo, problems),
@@ -135,6 +144,7 @@ export function readTillOptions(options: TillOptions): TillSettings {
     exposureCapMicro: exposureCapMicro ?? 0n,
     ...readLimits(options.limits ?? {}, problems),
     jobsMsMax: jobsSecondsMax * 1000,
+    retention,
     signingKeyFile: options.signingKeyFile,
     erc6492Factories: [],
   }

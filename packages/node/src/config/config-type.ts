@@ -5,6 +5,7 @@ import type { Network } from '@assay/till/chain'
 import type { FacilitatorChoice } from '@assay/till/facilitators'
 import type { PayoutPolicy, WithdrawPolicy } from '@assay/till/payouts'
 import type { SignerConnection } from '@assay/till/signer'
+import type { Retention } from '@assay/till/store/partitions'
 import type { OpenShop } from '../http/index.ts'
 import type { LoopbackTarget } from '../outbound/index.ts'
 
@@ -63,6 +64,7 @@ export type Config = {
   /** Others are paid at PAY_TO and CUSTODY too, so a transfer without a claim waits for a person. */
   sharedPayees: boolean
   exposureCapMicro: Micro
+  retention: Retention
   trustProxy: number
   metricsPublic: boolean
   logLevel: 'silent' | 'error' | 'warn' | 'info'

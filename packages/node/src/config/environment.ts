@@ -1,5 +1,6 @@
 import { hasChecksum } from '@assay/protocol/address'
 import { parseUsd } from '@assay/protocol/money'
+import { answerDaysLeast, answerDaysUsual, paymentDaysLeast } from '@assay/till/store/partitions'
 import { z } from 'zod'
 
 const port = z
@@ -8,6 +9,12 @@ const port = z
   .transform(Number)
   .refine((value) => value < 65_536, 'must be below 65536')
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
+const daysFrom = (least: number) =>
+  z
+    .string()
+    .regex(/^[1-9][0-9]{0,4}$/, 'must be a number of days')
+    .transform(Number)
+    .refine((days) => days >= least, `must be at least ${least}`)
 const usd = z.string().transform((text, context) => {
   const micro = parseUsd(text)
   if (micro === undefined) context.addIssue({ code: 'custom', message: 'must be decimal USD such as 2500 or 0.5' })
@@ -97,6 +104,8 @@ export const environmentSchema = z.object({
     .regex(/^[1-9][0-9]{1,6}$/, 'must be a whole number of calls, 10 or more')
     .transform(Number)
     .optional(),
+  ANSWERS_KEPT_DAYS: daysFrom(answerDaysLeast).default(answerDaysUsual),
+  PAYMENTS_KEPT_DAYS: daysFrom(paymentDaysLeast).optional(),
   TRUST_PROXY: z
     .string()
     .regex(/^[0-9]$/, 'must be a number of proxies, 0 to 9')

@@ -106,6 +106,10 @@ function toConfig(
     contactEmail: env.CONTACT_EMAIL,
     sharedPayees: env.SHARED_PAYEES ?? false,
     exposureCapMicro: env.EXPOSURE_CAP_USD ?? (demo ? 1_000_000_000_000n : 10_000_000_000n),
+    retention: {
+      answerDays: env.ANSWERS_KEPT_DAYS,
+      ...(env.PAYMENTS_KEPT_DAYS === undefined ? {} : { paymentDays: env.PAYMENTS_KEPT_DAYS }),
+    },
     trustProxy: env.TRUST_PROXY,
     metricsPublic: env.METRICS_PUBLIC,
     telemetry: telemetry(env, problems),

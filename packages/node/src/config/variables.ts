@@ -216,6 +216,18 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
     description: 'Most value that may be served and not final at any moment; above it, paid routes answer 503.',
     secret: false,
   },
+  ANSWERS_KEPT_DAYS: {
+    shown: '`35`',
+    description:
+      'Days after which the stored answers of payments are dropped, at least 2. Until then a buyer who lost one gets it again with its `payment-identifier`.',
+    secret: false,
+  },
+  PAYMENTS_KEPT_DAYS: {
+    shown: 'for ever',
+    description:
+      'Days after which payments are dropped that nothing can change any more, at least 400. Claims and the books stay for ever, so a payment key is still used once.',
+    secret: false,
+  },
   TRUST_PROXY: {
     shown: '`0`',
     description: 'How many proxies of your own stand in front; only then is `X-Forwarded-For` believed.',

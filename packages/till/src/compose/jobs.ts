@@ -11,6 +11,7 @@ import { carryOutRefunds } from '../recovery/refund-payment.ts'
 import { watchFinality } from '../recovery/watch-finality.ts'
 import { detectRestore } from '../store/detect-restore.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
+import { keepPartitions, type Retention } from '../store/partitions.ts'
 import type { OpenedGate } from './open-gate.ts'
 import type { Ground } from './open-ground.ts'
 import { payoutHooks } from './open-payouts.ts'
@@ -21,6 +22,7 @@ export type JobSettings = {
   routeOf(routeId: string): PaidRoute | undefined
   recoverLanes?(): Promise<void>
   payouts: PayoutDeps
+  retention?: Retention
 }
 
 /** All work that goes on by itself, in the order in which one round runs it. */
@@ -28,7 +30,7 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
   const { clock, log, metrics, ids } = ports
   const { chains } = ground
   const { database } = ground.store
-  const { routeOf, payouts, parts } = settings
+  const { routeOf, payouts, parts, retention = {} } = settings
   const recovery = recoverDeps(ports, ground, till, settings)
   const targets = till.ownAddresses.all().flatMap(({ network, payee, address, exclusive }): ReconciledAddress[] => {
     const chain = chains.get(network)
@@ -59,6 +61,7 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
     job('store.restored', 10_000, () => detectRestore(ground.restoreDetection)),
     job('ledger.seal', 10_000, () => sealBooks(database)),
     job('payments.forget', 3_600_000, () => forgetIdle(database, clock.nowMs())),
+    job('store.partitions', 3_600_000, () => keepPartitions({ sql: database, log, metrics }, retention, clock.nowMs())),
     job('facilitators.forget', 3_600_000, () => forgetHolders(database, clock.nowMs())),
     job('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs())),
     // A dead process may be noticed a moment after its payments were: its wallets are looked at again.

@@ -191,12 +191,15 @@ export async function insertCredited(
     .transaction(async (tx) => {
       const nowMs = deps.clock.nowMs()
       const { rowCount } = await tx.query(
-        `insert into payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro, valid_before, route_id, resource,
-         fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction, block_number, block_hash, log_position, reason,
-         settled_at, ended_at, delivered_at)
-       values ($1, 'credited', $2, $3, $4, $19, $5, $6, $7, $8, $8, $9, $10, $11, $12, false, 0, $13, $13, $14, $15, $16, $17, $18,
-         'spent_before_claim', $13, $13, $13)
-       on conflict do nothing`,
+        `with taken as (
+           insert into claim (payer, network, payment_key, payment_id) values ($4, $2, $5, $1) on conflict do nothing returning 1)
+         insert into payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro, valid_before, route_id, resource,
+           fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction, block_number, block_hash, log_position, reason,
+           settled_at, ended_at, delivered_at)
+         select $1, 'credited', $2, $3, $4, $19, $5, $6, $7, $8::bigint, $8::bigint, $9::bigint, $10, $11, $12::bytea, false, 0, $13::timestamptz,
+           $13::timestamptz, $14::bigint, $15, $16::bigint, $17, $18::integer, 'spent_before_claim', $13::timestamptz, $13::timestamptz,
+           $13::timestamptz
+         from taken`,
         [
           claim.id,
           claim.network,

@@ -98,7 +98,11 @@ export async function answerLost(deps: GateDeps, call: PaidCall, earlier: Paymen
 /** The request is the one that was paid for, so its route is the one that made the answer. */
 export async function giveStoredAnswer(deps: GateDeps, call: PaidCall, payment: PaymentRecord): Promise<GateOutcome> {
   const stored = await readAnswer(deps.database, payment.id)
-  if (!stored) throw new Error(`payment ${payment.id} was served without a stored answer`)
+  if (!stored)
+    return refuse('payment_used', {
+      detail: 'Its answer is no longer kept.',
+      extra: { status_url: deps.statusUrl(payment.id) },
+    })
   return {
     kind: 'served',
     paymentId: payment.id,

@@ -68,15 +68,17 @@ export type Exposure = ReturnType<typeof createExposure>
 
 async function readServed(sql: Sql): Promise<Micro> {
   const { rows } = await sql.query<{ micro: bigint }>(
-    `select coalesce(sum(amount_micro), 0)::bigint as micro from payment
-     where not revocable and ((not final and state = 'served') or state = 'settling')`,
+    `select coalesce(sum(amount_micro), 0)::bigint as micro from (
+       select amount_micro from payment where not revocable and not final and state = 'served'
+       union all select amount_micro from payment where not revocable and state = 'settling') open`,
   )
   return rows[0]?.micro ?? 0n
 }
 
 async function hasPaidBefore(sql: Sql, payer: Address): Promise<boolean> {
   const { rows } = await sql.query<{ known: boolean }>(
-    `select exists (select from payment where payer = $1 and final and state = 'served') as known`,
+    `select exists (select from payment
+       where payer = $1 and ended_at is not null and final and state = 'served') as known`,
     [payer],
   )
   return rows[0]?.known ?? false

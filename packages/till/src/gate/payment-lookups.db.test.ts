@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
+import { createIds } from '../kernel/ids.ts'
+import { systemRng } from '../kernel/random.ts'
 import type { Tx } from '../store/database.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { sampleClaim } from './claim.fixture.ts'
@@ -14,9 +17,13 @@ afterAll(() => db.close())
 
 const worker = { owner: 1n, nowMs: Date.now(), leaseMs: 60_000 }
 const perBatch = 12
+const ids = createIds(systemClock, systemRng)
 
 async function sell(tx: Tx, batch: number): Promise<void> {
-  const claims = Array.from({ length: perBatch }, (_, index) => sampleClaim(batch * perBatch + index + 1))
+  const claims = Array.from({ length: perBatch }, (_, index) => ({
+    ...sampleClaim(batch * perBatch + index + 1),
+    id: ids.next('pay'),
+  }))
   await insertClaims(tx, claims, worker)
   const intents = claims.map(({ id }) => ({
     id,
@@ -50,8 +57,8 @@ async function sell(tx: Tx, batch: number): Promise<void> {
 const wideReads = async (tx: Tx) =>
   (
     await tx.query<{ whole: bigint; unfinished: bigint }>(
-      `select pg_stat_get_xact_numscans('payment'::regclass) as whole,
-         pg_stat_get_xact_numscans('payment_unfinished'::regclass) as unfinished`,
+      `select (select sum(pg_stat_get_xact_numscans(inhrelid))::bigint from pg_inherits where inhparent = 'payment'::regclass) as whole,
+         (select sum(pg_stat_get_xact_numscans(inhrelid))::bigint from pg_inherits where inhparent = 'payment_unfinished'::regclass) as unfinished`,
     )
   ).rows[0]
 

@@ -6,7 +6,7 @@ import { type PaymentRecord, paymentColumns, type StoredAnswer, toPaymentRecord 
 import { fromHex } from '../kernel/bytes.ts'
 import type { Sql } from '../store/database.ts'
 import { type Move, moves, type Worker } from '../transitions/moves.ts'
-import { isOpen, overStates, sqlList } from '../transitions/payment-state.ts'
+import { isOpen, isOver, sqlList } from '../transitions/payment-state.ts'
 
 /** What is written before money may move: the answer, its reservation, and that we are about to settle. */
 export type Intent = {
@@ -37,12 +37,12 @@ moved as (
   update payment p set state = '${moves.intend.to}', intent_at = $8, attempt = i.attempt, amount_micro = i.charge_micro,
     lease_until = lease_now() + i.lease_ms * interval '1 millisecond'
   from input i join before b using (id) where p.id = i.id and b.state in ${sqlList(moves.intend.from)} and b.owner = $9
-  returning p.id
+  returning p.id, p.payer
 ),
 answered as (
-  insert into payment_answer (payment_id, status, content_type, headers, body, reservation)
-  select id, status, content_type, headers, body, reservation from input join moved using (id)
-  on conflict (payment_id) do update set status = excluded.status, content_type = excluded.content_type,
+  insert into payment_answer (payment_id, payer, status, content_type, headers, body, reservation)
+  select id, payer, status, content_type, headers, body, reservation from input join moved using (id)
+  on conflict (payment_id, payer) do update set status = excluded.status, content_type = excluded.content_type,
     headers = excluded.headers, body = excluded.body, reservation = excluded.reservation, payment_response = null
 )
 select id from moved`
@@ -108,7 +108,11 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
          transaction = coalesce($5, transaction), client_gone = client_gone or $10, final = final or $9
        where id = $1 and state = any($6::text[]) and ($7::bigint is null or owner = $7)
          and ($8::bigint is null or state <> 'settling' or attempt = $8)
-       returning id, network, payer, quoted_micro),
+       returning id, network, payer, payment_key, quoted_micro),
+     freed as (
+       update claim c set identifier_hash = null from moved m
+       where $11 and c.payer = m.payer and c.network = m.network and c.payment_key = m.payment_key
+         and c.identifier_hash is not null),
      flight as (
        update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.quoted_micro
        from moved m where not $10 and f.network = m.network and f.payer = m.payer)
@@ -124,6 +128,7 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
       move.by === 'attempt' ? (worker?.attempt ?? -1) : null,
       move.final ?? false,
       isOpen(move.to),
+      isOver(move.to),
     ],
   )
   return rowCount > 0
@@ -137,7 +142,11 @@ export async function markClientGone(sql: Sql, id: string): Promise<void> {
 export async function markDelivered(sql: Sql, ids: readonly string[], nowMs: number): Promise<void> {
   await sql.query({
     name: 'payment-delivered',
-    text: `update payment set delivered_at = $2 where id = any($1::text[]) and delivered_at is null`,
+    // Found by their ids as in `servedSql`: a list of ids would be planned again each time, for it says which partitions to read.
+    text: `with before as (
+        select p.id, p.delivered_at from (select unnest($1::text[]) as id order by 1) i
+        cross join lateral (select p.id, p.delivered_at from payment p where p.id = i.id for no key update) p)
+      update payment p set delivered_at = $2 from before b where p.id = b.id and b.delivered_at is null`,
     values: [ids, new Date(nowMs)],
   })
 }
@@ -153,9 +162,10 @@ export async function findConflict(
   claim: { network: string; payer: Address; paymentKey: Hex; identifierHash: Buffer | null },
 ): Promise<PaymentRecord | undefined> {
   const { rows } = await sql.query(
-    `select ${paymentColumns}, (network = $1 and payment_key = $3) as same_payment from payment
-     where (network = $1 and payer = $2 and payment_key = $3)
-        or (payer = $2 and identifier_hash = $4 and state not in ${sqlList(overStates)})
+    `select ${paymentColumns} from (
+       select payment_id, true as same_payment from claim where payer = $2 and network = $1 and payment_key = $3
+       union all select payment_id, false from claim where payer = $2 and identifier_hash = $4) c
+     cross join lateral (select * from payment p where p.id = c.payment_id) p
      order by same_payment desc limit 1`,
     [claim.network, claim.payer, fromHex(claim.paymentKey), claim.identifierHash],
   )

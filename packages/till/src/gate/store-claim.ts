@@ -2,8 +2,10 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { fromHex } from '../kernel/bytes.ts'
+import { firstIdAt } from '../kernel/ids.ts'
 import type { Database, Sql } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
+import { authorizationSecondsMax } from '../store/restore.ts'
 import {
   type ClaimOutcome,
   claimKey,
@@ -12,7 +14,7 @@ import {
   shelfLifeHours,
 } from '../transitions/decide-claim.ts'
 import { moves } from '../transitions/moves.ts'
-import { answeredStates, openStates, overStates, sqlList } from '../transitions/payment-state.ts'
+import { answeredStates, openStates, sqlList } from '../transitions/payment-state.ts'
 
 /** All that is known at the moment a payment is claimed; the row is the stored quote. */
 export type Claim = {
@@ -47,8 +49,10 @@ export type Claim = {
 
 /**
  * Claims a whole batch in one durable statement. Order inside it: what is known already is left alone, then the payer's
- * flight counter is raised where balance and count allow, and only then the row is inserted. Earlier payments are asked for
- * one by one through their keys: a plan is kept, and a join that was chosen while there were few would read all of them.
+ * flight counter is raised where balance and count allow, then the claim is taken, and only then the payment is inserted.
+ * Earlier ones are asked for one by one through their keys: a plan is kept, and a join that was chosen while there were few
+ * would read all of them. An answer can be lost for its shelf life; no payment is claimed again after its authorization has
+ * run out, so older ids are in partitions that nobody reads.
  */
 const claimSql = `
 with input as (
@@ -65,28 +69,32 @@ undelivered as (
     select p.id from payment p where p.payer = i.payer and p.fingerprint = i.fingerprint and p.delivered_at is null
       and (p.network = i.network or i.payer_is_key)
       and p.state in ${sqlList(answeredStates)} and (p.client_gone or p.owner <> $20)
-      and p.claimed_at > $21::timestamptz - ${shelfLifeHours} * interval '1 hour'
+      and p.claimed_at > $21::timestamptz - ${shelfLifeHours} * interval '1 hour' and p.id >= $26
     order by p.client_gone desc, p.claimed_at limit 1) p
   where not i.ignore_undelivered
 ),
 fresh as (
   select i.* from input i
   where not exists (select 1 from undelivered u where u.id = i.id)
-    and (select 1 from payment p where p.network = i.network and p.payer = i.payer and p.payment_key = i.payment_key
-         limit 1) is null
-    and (select 1 from payment p where p.payer = i.payer and p.identifier_hash = i.identifier_hash
-           and p.state not in ${sqlList(overStates)} limit 1) is null
+    and (select 1 from claim c where c.payer = i.payer and c.network = i.network and c.payment_key = i.payment_key) is null
+    and (select 1 from claim c where c.payer = i.payer and c.identifier_hash = i.identifier_hash) is null
 ),
 flight as (
   insert into payer_flight as f (network, payer, in_flight, in_flight_micro)
   select network, payer, 1, amount_micro from fresh where amount_micro <= balance_micro
-  order by network, payer
-  on conflict (network, payer) do update
+  order by payer, network
+  on conflict (payer, network) do update
     set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + excluded.in_flight_micro
     where f.in_flight < ${inFlightPerPayerMax}
       and f.in_flight_micro + excluded.in_flight_micro <= (
         select balance_micro from fresh where fresh.network = excluded.network and fresh.payer = excluded.payer)
   returning f.network, f.payer
+),
+taken as (
+  insert into claim (payer, network, payment_key, payment_id, identifier_hash)
+  select payer, network, payment_key, id, identifier_hash from fresh join flight using (network, payer)
+  on conflict do nothing
+  returning payment_id as id
 ),
 claimed as (
   insert into payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro, valid_before, route_id, resource,
@@ -94,8 +102,7 @@ claimed as (
   select id, 'claimed', network, asset, payer, scheme, payment_key, pay_to, payee, amount_micro, amount_micro, valid_before, route_id, resource,
     fingerprint, identifier_hash, ref, aff, revocable, $20, lease_now() + $22::integer * interval '1 millisecond', $21, head_block,
     signed_digest
-  from fresh join flight using (network, payer)
-  on conflict do nothing
+  from fresh join taken using (id)
   returning id
 )
 select i.id, c.id is not null as claimed, u.payment_id as undelivered,
@@ -144,6 +151,7 @@ export async function insertClaims(
       column('payerIsKey'),
       column('signedDigest'),
       column('scheme'),
+      firstIdAt('pay', worker.nowMs - shelfLifeHours * 3_600_000 - authorizationSecondsMax * 1_000),
     ],
   })
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -180,7 +188,8 @@ export async function reclaimReleased(
         `update payment set state = '${moves.reclaim.to}', owner = $1, claimed_at = $2, lease_until = lease_now() + $3::integer * interval '1 millisecond',
            head_block = $4, reason = null, ended_at = null, client_gone = false, identifier_hash = $5,
            amount_micro = quoted_micro
-         where network = $6 and scheme = $7 and payer = $8 and payment_key = $9 and fingerprint = $10 and signed_digest = $11
+         where id = (select c.payment_id from claim c where c.network = $6 and c.payer = $8 and c.payment_key = $9)
+           and scheme = $7 and fingerprint = $10 and signed_digest = $11
            and state in ${sqlList(moves.reclaim.from)} and not final returning id`,
         [
           worker.owner,
@@ -198,10 +207,16 @@ export async function reclaimReleased(
       )
       const paymentId = rows[0]?.id
       if (!paymentId) return { status: 'conflict' }
+      await tx.query(`update claim set identifier_hash = $4 where payer = $1 and network = $2 and payment_key = $3`, [
+        claim.payer,
+        claim.network,
+        fromHex(claim.paymentKey),
+        claim.identifierHash,
+      ])
       const raised = await tx.query(
         `insert into payer_flight as f (network, payer, in_flight, in_flight_micro)
          select $1, $2, 1, $3::bigint where $3::bigint <= $4::bigint
-         on conflict (network, payer) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + $3
+         on conflict (payer, network) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + $3
            where f.in_flight < ${inFlightPerPayerMax} and f.in_flight_micro + $3 <= $4 returning 1`,
         [claim.network, claim.payer, claim.amountMicro, claim.balanceMicro],
       )
@@ -223,7 +238,7 @@ export async function repairFlight(database: Database, network: string, payer: A
     const { rowCount } = await tx.query(
       `update payer_flight f set in_flight = t.n, in_flight_micro = t.micro
        from (select count(*)::int as n, coalesce(sum(quoted_micro), 0)::bigint as micro from payment
-             where network = $1 and payer = $2 and state in ${sqlList(openStates)}) t
+             where network = $1 and payer = $2 and not final and state in ${sqlList(openStates)}) t
        where f.network = $1 and f.payer = $2 and (f.in_flight <> t.n or f.in_flight_micro <> t.micro)`,
       [network, payer],
     )

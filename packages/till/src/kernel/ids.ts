@@ -25,7 +25,7 @@ export type Ids = {
   next(prefix: string): string
 }
 
-export function createIds(clock: Clock, rng: Rng): Ids {
+export function createIds(clock: Pick<Clock, 'nowMs'>, rng: Pick<Rng, 'bytes'>): Ids {
   return {
     next: (prefix) => {
       const bytes = new Uint8Array(16)
@@ -38,6 +38,12 @@ export function createIds(clock: Clock, rng: Rng): Ids {
       return `${prefix}_${base32(bytes)}`
     },
   }
+}
+
+/** The lowest id that is made at this moment or later, to within 8 ms: ids sort by time. */
+export function firstIdAt(prefix: string, ms: number): string {
+  const id = createIds({ nowMs: () => ms }, { bytes: (length) => new Uint8Array(length) }).next(prefix)
+  return id.slice(0, prefix.length + 1 + 9)
 }
 
 export const publicIdPattern = /^[a-z]{2,8}_[0-9a-hjkmnp-tv-z]{26}$/

@@ -3,14 +3,15 @@ import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { elsewhere } from './accounts.fixture.ts'
 import {
   accounts,
+  balanceOf,
   booksByGroup,
   credit,
   debit,
-  foldBooks,
   type LedgerTransaction,
   openClearing,
   openClearingSinceFold,
   post,
+  sealBooks,
   trialBalance,
 } from './index.ts'
 
@@ -57,31 +58,16 @@ async function expectSameAsEntries(): Promise<void> {
   expect(await openClearingSinceFold(db.database, 100)).toEqual(await openClearing(db.database, 100))
 }
 
-/** What other transactions of the server hold back is folded once they have ended. */
-const foldAll = (atOnce?: number) =>
-  expect
-    .poll(
-      async () => {
-        await foldBooks(db.database, atOnce)
-        const { rows } = await db.database.query(
-          'select 1 from ledger_transaction where xid >= (select until_xid from books_fold_head)',
-        )
-        return rows.length
-      },
-      { timeout: 30_000 },
-    )
-    .toBe(0)
-
 test('the fold and what came since give what all entries give, before, between and after folding', async () => {
   await expectSameAsEntries()
   await post(db.database, [topUp('a', 1, 5n), topUp('b', 2, 7n), settle('c', 11n, 'pay_1'), settle('d', 13n, 'pay_2')])
   await expectSameAsEntries()
-  await foldBooks(db.database)
+  await sealBooks(db.database)
   await expectSameAsEntries()
   await post(db.database, [topUp('e', 1, 100n), cleared('f', 11n, 'pay_1')])
   await expectSameAsEntries()
   expect(await openClearingSinceFold(db.database, 100)).toMatchObject([{ paymentId: 'pay_2', balanceMicro: 13n }])
-  await foldAll()
+  await sealBooks(db.database)
   await expectSameAsEntries()
   const { rows } = await db.database.query('select payment_id from books_fold_clearing')
   expect(rows).toEqual([{ payment_id: 'pay_2' }])
@@ -92,30 +78,23 @@ test('a posting still open while others are folded is not lost', async () => {
     await post(tx, [topUp('open', 3, 50n)])
     // Another connection posts and folds meanwhile.
     await post(db.owner, [topUp('meanwhile', 4, 60n)])
-    await foldBooks(db.owner)
+    await sealBooks(db.owner)
     return 'committed'
   })
   expect(open).toBe('committed')
   await expectSameAsEntries()
-  await foldBooks(db.database)
+  await sealBooks(db.database)
   await expectSameAsEntries()
 })
 
-test('many postings are folded in small steps, and one large transaction in one', async () => {
-  for (let n = 0; n < 7; n += 1) await post(db.database, [topUp(`small:${n}`, 6, 1n)])
-  await post(
-    db.database,
-    Array.from({ length: 9 }, (_, n) => topUp(`large:${n}`, 7, 2n)),
-  )
-  await post(db.database, [settle('after', 3n, 'pay_9')])
-  await foldAll(2)
-  await expectSameAsEntries()
-})
-
-test('books restored into a server with lower transaction numbers are folded anew', async () => {
-  await db.owner.query(`update books_fold_head set until_xid = '999999999999'`)
-  await post(db.database, [topUp('restored', 5, 70n)])
-  await foldBooks(db.database)
+test('an account is summed from the last seal and what came since', async () => {
+  const account = accounts.revenue(base, 'match')
+  const before = await balanceOf(db.database, account)
+  await post(db.database, [settle('sum:1', 3n, 'pay_8')])
+  expect(await balanceOf(db.database, account)).toBe(before - 3n)
+  await sealBooks(db.database)
+  await post(db.database, [settle('sum:2', 4n, 'pay_8')])
+  expect(await balanceOf(db.database, account)).toBe(before - 7n)
   await expectSameAsEntries()
 })
 

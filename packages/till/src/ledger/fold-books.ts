@@ -1,115 +1,74 @@
-import type { Database, Sql, Tx } from '../store/database.ts'
+import type { Sql, Tx } from '../store/database.ts'
 import type { AccountKind } from './accounts.ts'
 import type { OpenClearing } from './read.ts'
 
-/** Postings taken in one transaction, so that no fold is ever long, however much there is to catch up on. */
-const transactionsPerFold = 100_000
-
-/** Brings the fold of the books up to what is decided by now. Run from time to time; reading is right without it, and slower. */
-export async function foldBooks(database: Database, atOnce = transactionsPerFold): Promise<void> {
-  while (await database.transaction((tx) => foldOnce(tx, atOnce)));
-}
-
-type Range = { from: string; until: string; restored: boolean; more: boolean }
-
-/** True when there is more to fold. */
-async function foldOnce(tx: Tx, atOnce: number): Promise<boolean> {
-  await tx.query('select pg_advisory_xact_lock(1634952033, 11)')
-  const { rows } = await tx.query<Range>(
-    `with bound as (select pg_snapshot_xmin(pg_current_snapshot()) as xid),
-       head as (select case when bound.xid < until_xid then '0'::xid8 else until_xid end as xid,
-         bound.xid < until_xid as restored from books_fold_head, bound),
-       cut as (select t.xid from ledger_transaction t
-         where t.xid >= (select xid from head) and t.xid < (select xid from bound)
-         order by t.xid, t.id offset $1 limit 1),
-       -- All of one database transaction or nothing of it.
-       whole as (select case when cut.xid > head.xid then cut.xid
-         else (select t.xid from ledger_transaction t where t.xid > cut.xid order by t.xid limit 1) end as xid from cut, head)
-     select head.xid::text as "from", restored, coalesce(least(whole.xid, bound.xid), bound.xid)::text as until,
-       coalesce(whole.xid < bound.xid, false) as more
-     from head cross join bound left join whole on true`,
-    [atOnce],
-  )
-  const [range] = rows
-  if (range === undefined) return false
-  // Restored into another server, whose transaction numbers begin again: what comes now would lie below the fold.
-  if (range.restored) {
-    await tx.query('delete from books_fold_account')
-    await tx.query('delete from books_fold_clearing')
-    await tx.query('delete from books_fold_group')
-    await tx.query('delete from books_fold_day')
-  }
-  await foldAccounts(tx, range.from, range.until)
-  await foldGroups(tx, range.from, range.until)
-  await foldDays(tx, range.from, range.until)
-  await foldClearing(tx, range.from, range.until)
-  await tx.query('update books_fold_head set until_xid = $1::text::xid8', [range.until])
-  return range.more
-}
-
-async function foldAccounts(tx: Tx, from: string, until: string): Promise<void> {
+/** Adds transactions to the balances and to the open clearing, in the transaction that seals them. */
+export async function foldTransactions(tx: Tx, ids: readonly bigint[]): Promise<void> {
   await tx.query(
     `insert into books_fold_account (account_id, balance_micro)
-     select e.account_id, sum(e.amount_micro)
-     from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
-     where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
-     group by e.account_id
+     select e.account_id, sum(e.amount_micro) from unnest($1::bigint[]) i (id)
+     cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
+     group by e.account_id order by e.account_id
      on conflict (account_id) do update set balance_micro = books_fold_account.balance_micro + excluded.balance_micro`,
-    [from, until],
+    [ids],
   )
+  await foldGroups(tx, ids)
+  await foldDays(tx, ids)
+  await foldClearing(tx, ids)
 }
 
-async function foldGroups(tx: Tx, from: string, until: string): Promise<void> {
+const entriesOf = `unnest($1::bigint[]) i (id)
+     cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
+     cross join lateral (select * from ledger_account a where a.id = e.account_id offset 0) a`
+
+async function foldGroups(tx: Tx, ids: readonly bigint[]): Promise<void> {
   await tx.query(
     `insert into books_fold_group (unit, kind, role, purpose, balance_micro)
-     select a.unit, a.kind, a.role, coalesce(a.purpose, ''), sum(e.amount_micro)
-     from ledger_transaction t join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
-     where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
-     group by 1, 2, 3, 4
+     select a.unit, a.kind, a.role, coalesce(a.purpose, ''), sum(e.amount_micro) from ${entriesOf}
+     group by 1, 2, 3, 4 order by 1, 2, 3, 4
      on conflict (unit, kind, role, purpose) do update set balance_micro = books_fold_group.balance_micro + excluded.balance_micro`,
-    [from, until],
+    [ids],
   )
 }
 
-async function foldDays(tx: Tx, from: string, until: string): Promise<void> {
+async function foldDays(tx: Tx, ids: readonly bigint[]): Promise<void> {
   await tx.query(
     `insert into books_fold_day (day, unit, kind, role, purpose, debit_micro, credit_micro)
      select (t.created_at at time zone 'utc')::date, a.unit, a.kind, a.role, coalesce(a.purpose, ''),
        sum(greatest(e.amount_micro, 0)), sum(greatest(-e.amount_micro, 0))
-     from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
-       join ledger_account a on a.id = e.account_id and a.kind in ('income', 'expense')
-     where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
-     group by 1, 2, 3, 4, 5
+     from ${entriesOf} cross join lateral (select * from ledger_transaction t where t.id = i.id offset 0) t
+     where a.kind in ('income', 'expense')
+     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
      on conflict (day, unit, kind, role, purpose) do update set
        debit_micro = books_fold_day.debit_micro + excluded.debit_micro,
        credit_micro = books_fold_day.credit_micro + excluded.credit_micro`,
-    [from, until],
+    [ids],
   )
 }
 
-async function foldClearing(tx: Tx, from: string, until: string): Promise<void> {
+async function foldClearing(tx: Tx, ids: readonly bigint[]): Promise<void> {
   await tx.query(
     `insert into books_fold_clearing (account_id, payment_id, balance_micro, since)
      select e.account_id, coalesce(t.payment_id, ''), sum(e.amount_micro), min(t.created_at)
-     from ledger_transaction t
-     join ledger_entry e on e.transaction_id = t.id
-     join ledger_account a on a.id = e.account_id and a.kind = 'clearing'
-     where t.xid >= $1::text::xid8 and t.xid < $2::text::xid8
+     from unnest($1::bigint[]) i (id)
+     cross join lateral (select * from ledger_transaction t where t.id = i.id offset 0) t
+     cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
+     where (select a.kind from ledger_account a where a.id = e.account_id) = 'clearing'
      group by e.account_id, coalesce(t.payment_id, '')
-     -- Most payments are posted and cleared between two folds.
+     -- Most payments are posted and cleared between two seals.
      having sum(e.amount_micro) <> 0
      on conflict (account_id, payment_id) do update set
        balance_micro = books_fold_clearing.balance_micro + excluded.balance_micro,
        since = least(books_fold_clearing.since, excluded.since)`,
-    [from, until],
+    [ids],
   )
   await tx.query('delete from books_fold_clearing where balance_micro = 0')
 }
 
 /** Entries that the fold does not have yet; one statement sees the fold and them at the same moment. */
 const entriesSince = `select e.account_id, e.amount_micro, coalesce(t.payment_id, '') as payment_id, t.created_at
-  from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
-  where t.xid >= (select until_xid from books_fold_head)`
+  from ledger_unsealed u join ledger_transaction t on t.id = u.transaction_id
+  join ledger_entry e on e.transaction_id = u.transaction_id`
 
 export type BooksGroup = {
   group: string

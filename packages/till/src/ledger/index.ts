@@ -20,7 +20,6 @@ export {
   type BooksGroup,
   booksByGroup,
   type DayTurnover,
-  foldBooks,
   groupBalancesSql,
   openClearingSinceFold,
   turnoverByDay,

@@ -1,13 +1,13 @@
 import type { Sql } from '../store/database.ts'
 import type { Account, AccountKind } from './accounts.ts'
 
-/** Sum of an account's entries: debit positive. What is owed on a liability is the negative of it. */
+/** What an account holds: debit positive. What is owed on a liability is the negative of it. */
 export async function balanceOf(sql: Sql, account: Pick<Account, 'name'>): Promise<bigint> {
   const { rows } = await sql.query<{ balance: string | null }>({
     name: 'ledger_balance_of',
     text: `select case when a.guarded
         then (select -b.owed_micro::numeric from ledger_balance b where b.account_id = a.id)
-        else (select coalesce(sum(e.amount_micro), 0) from ledger_entry e where e.account_id = a.id) end as balance
+        else ledger_sum(a.id) end as balance
       from ledger_account a where a.name = $1`,
     values: [account.name],
   })
@@ -20,7 +20,7 @@ export async function owedTo(sql: Sql, account: Pick<Account, 'name'>): Promise<
     name: 'ledger_owed_to',
     text: `select case when a.guarded
         then (select b.owed_micro::numeric - b.held_micro from ledger_balance b where b.account_id = a.id)
-        else (select -coalesce(sum(e.amount_micro), 0) from ledger_entry e where e.account_id = a.id) end as owed
+        else -ledger_sum(a.id) end as owed
       from ledger_account a where a.name = $1`,
     values: [account.name],
   })

@@ -82,7 +82,12 @@ test('shares that were below an earlier minimum are looked at again when payouts
   await owe(payee, 4_000_000n)
   await collect()
   expect(await collect(1_000_000n)).toBe(0)
-  await prepareDue(db.database, [{ purpose }])
+  await prepareDue(db.database, [{ purpose }], { minimumMicro: 5_000_000n })
+  expect(await listed()).toBe(1)
+  await collect(5_000_000n)
+  await prepareDue(db.database, [{ purpose }], { minimumMicro: 5_000_000n })
+  expect(await listed()).toBe(0)
+  await prepareDue(db.database, [{ purpose }], { minimumMicro: 1_000_000n })
   await collect(1_000_000n)
   expect(await payoutsTo(payee)).toEqual([{ micro: 4_000_000n }])
 })
@@ -91,7 +96,9 @@ test('what no purpose pays out is never listed, and a purpose that the books do 
   await owe(newPayee(), 20_000_000n, 'creator_accrued.3')
   await owe(newPayee(), 20_000_000n, 'unheard_of')
   expect(await listed()).toBe(0)
-  await expect(prepareDue(db.database, [{ purpose }, { purpose: 'unheard_of' }])).rejects.toThrow('unheard_of')
+  await expect(prepareDue(db.database, [{ purpose }, { purpose: 'unheard_of' }], { minimumMicro: 1n })).rejects.toThrow(
+    'unheard_of',
+  )
 })
 
 test('a share that comes while its payee is looked at is not lost', async () => {

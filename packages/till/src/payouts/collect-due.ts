@@ -5,7 +5,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { type Account, accounts, balanceOf, lockAccounts, lockBalances, owedTo, post } from '../ledger/index.ts'
-import type { Database, Tx } from '../store/database.ts'
+import type { Database, Sql, Tx } from '../store/database.ts'
 import { createPayout } from './create-payout.ts'
 import { debtAccount } from './debt-account.ts'
 import { dailyLimitOf, type PayoutPolicy } from './policy.ts'
@@ -38,14 +38,16 @@ export async function collectDue(
      order by b.owed_micro desc limit $3`,
     [network, purpose, perRunMax],
   )
-  for (const { payee } of rows) await collectOne(deps, network, { purpose, minimumMicro }, payee)
+  if (rows.length === 0) return 0
+  const since = await oldestNotFinal(deps.database, network)
+  for (const { payee } of rows) await collectOne(deps, network, { purpose, minimumMicro, since }, payee)
   return rows.length
 }
 
 async function collectOne(
   deps: CollectDeps,
   network: string,
-  { purpose, minimumMicro }: Required<PayoutPurpose>,
+  { purpose, minimumMicro, since }: Required<PayoutPurpose> & { since: bigint },
   payee: Address,
 ): Promise<void> {
   const source = accounts.payable(network, payee, purpose)
@@ -57,7 +59,7 @@ async function collectOne(
     // Nothing is added to it meanwhile, or a share that comes now would be taken off the list with those before.
     await lockBalances(tx, [source])
     const owedMicro = await owedTo(tx, source)
-    const finalMicro = owedMicro - (await notFinal(tx, network, source))
+    const finalMicro = owedMicro - (await notFinal(tx, network, source, since))
     const setOffMicro = await setOffDebt(tx, { network, payee, purpose, finalMicro, id })
     const amountMicro = finalMicro - setOffMicro
     const isDue = amountMicro > 0n && amountMicro >= minimumMicro
@@ -118,22 +120,37 @@ async function setOffDebt(tx: Tx, { network, payee, purpose, finalMicro, id }: D
   return setOffMicro
 }
 
+/** Payments of a network that a reorg could still take away, and calls drawn on credit by wallets that have such payments. */
+const notFinalSql = `with young as (
+    select id, payer, claimed_at from payment
+    where network = $1 and not final and state in ('settled', 'served', 'credited')),
+  taken as (
+    select id from young union all
+    select c.id from entitled_call c where c.port = 'credit' and c.state = 'captured'
+      and c.ended_at >= (select min(claimed_at) from young) and c.account in (select payer from young))`
+
+/** Number of the first posting for any of them; what is posted from now on has a higher one. */
+async function oldestNotFinal(sql: Sql, network: string): Promise<bigint> {
+  const { rows } = await sql.query<{ first: bigint }>(
+    `${notFinalSql} select coalesce(min(t.id), time_number(0)) as first
+     from taken cross join lateral (select t.id from ledger_transaction t where t.payment_id = taken.id offset 0) t`,
+    [network],
+  )
+  return rows[0]?.first ?? 0n
+}
+
 /**
  * The part of a debt that a reorg could still take away: from payments that are not final, and from calls drawn on credit
  * by wallets that have such payments. Custody may hold enough for it, but what it holds is somebody else's.
  */
-async function notFinal(tx: Tx, network: string, { name }: Account): Promise<Micro> {
+async function notFinal(tx: Tx, network: string, { name }: Account, since: bigint): Promise<Micro> {
   const { rows } = await tx.query<{ micro: Micro }>(
-    `with young as (
-       select id, payer, claimed_at from payment
-       where network = $2 and not final and state in ('settled', 'served', 'credited'))
-     select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_transaction t
-     join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id
-     where a.name = $1 and t.payment_id in (
-       select id from young union all
-       select c.id from entitled_call c where c.port = 'credit' and c.state = 'captured'
-         and c.ended_at >= (select min(claimed_at) from young) and c.account in (select payer from young))`,
-    [name, network],
+    `${notFinalSql},
+     recent as (select e.transaction_id, e.amount_micro from ledger_entry e
+       where e.account_id = (select a.id from ledger_account a where a.name = $2) and e.transaction_id >= $3)
+     select coalesce(-sum(e.amount_micro), 0)::bigint as micro from recent e
+     where (select t.payment_id from ledger_transaction t where t.id = e.transaction_id) in (select id from taken)`,
+    [network, name, since],
   )
   const micro = rows[0]?.micro ?? 0n
   return micro > 0n ? micro : 0n

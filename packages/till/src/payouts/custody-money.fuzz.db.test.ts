@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accounts, addPayToPart, chainAccount, foldBooks, type LedgerLine, post } from '../ledger/index.ts'
+import { accounts, addPayToPart, chainAccount, type LedgerLine, post, sealBooks } from '../ledger/index.ts'
 import { rowsRead } from '../store/rows-read.fixture.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { readCustodyFacts, spareMicro } from './custody-money.ts'
@@ -95,7 +95,7 @@ async function play({ network, model, at, write, arrive, payout }: ReturnType<ty
   const { kind, owner, micro } = command
   const who = wallet(owner)
   const own = accounts.operator(network, 'usdc')
-  if (kind === 'fold') await foldBooks(db.owner)
+  if (kind === 'fold') await sealBooks(db.owner)
   if (kind === 'stake') await arrive(own, micro)
   if (kind === 'credit') await arrive(accounts.credit(network, who), micro)
   if (kind === 'bond') await arrive(accounts.creditBonded(network, who), micro)
@@ -192,7 +192,7 @@ test('custody is read at the same cost however many holders and postings there w
   const { network, arrive } = scene()
   const balance = { network, custody, block: finalBlock, micro: 10n ** 12n }
   const read = async () => {
-    await foldBooks(db.owner)
+    await sealBooks(db.owner)
     await db.owner.query('analyze')
     return rowsRead(db.database, (database) => readCustodyFacts(database, balance, 0n))
   }

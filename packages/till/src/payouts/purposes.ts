@@ -17,10 +17,14 @@ export async function operatorPurposes(sql: Sql): Promise<ReadonlySet<string>> {
 }
 
 /**
- * When payouts are opened: every purpose is one that the books know as paid out, and shares that were below an earlier
- * minimum are looked at again.
+ * When payouts are opened: every purpose is one that the books know as paid out, and where the minimum was lowered, shares
+ * that were below the earlier one are looked at again.
  */
-export async function prepareDue(sql: Sql, purposes: readonly PayoutPurpose[]): Promise<void> {
+export async function prepareDue(
+  sql: Sql,
+  purposes: readonly PayoutPurpose[],
+  { minimumMicro }: { minimumMicro: Micro },
+): Promise<void> {
   const names = purposes.map(({ purpose }) => purpose)
   const { rows } = await sql.query<{ purpose: string }>(
     `select n.purpose from unnest($1::text[]) n (purpose)
@@ -30,9 +34,14 @@ export async function prepareDue(sql: Sql, purposes: readonly PayoutPurpose[]): 
   if (rows.length > 0)
     throw new Error(`ledger_purpose does not list as paid out: ${rows.map(({ purpose }) => purpose).join(', ')}`)
   await sql.query(
-    `insert into payout_due (account_id)
-     select a.id from ledger_account a join ledger_balance b on b.account_id = a.id
-     where a.role = 'payable' and a.purpose = any($1) and b.owed_micro > 0 on conflict do nothing`,
-    [names],
+    `with given as (select * from unnest($1::text[], $2::bigint[]) n (purpose, micro)),
+     lowered as (select n.purpose from given n join ledger_purpose p using (purpose)
+       where n.micro < coalesce(p.looked_at_micro, 9223372036854775807)),
+     noted as (update ledger_purpose p set looked_at_micro = n.micro from given n
+       where p.purpose = n.purpose and p.looked_at_micro is distinct from n.micro)
+     insert into payout_due (account_id)
+     select a.id from lowered l join ledger_account a on a.role = 'payable' and a.purpose = l.purpose
+     join ledger_balance b on b.account_id = a.id where b.owed_micro > 0 on conflict do nothing`,
+    [names, purposes.map((one) => one.minimumMicro ?? minimumMicro)],
   )
 }

@@ -10,7 +10,9 @@ afterAll(() => db.close())
 
 test('payers with something in flight, losses of this month and living processes are kept, the rest is forgotten', async () => {
   const nowMs = Date.UTC(2026, 5, 15, 12)
-  await db.owner.query(`insert into payer_flight values ('eip155:8453', '0xa', 0, 0), ('eip155:8453', '0xb', 1, 5)`)
+  await db.owner.query(
+    `insert into payer_flight (network, payer, in_flight, in_flight_micro) values ('eip155:8453', '0xa', 0, 0), ('eip155:8453', '0xb', 1, 5)`,
+  )
   await db.owner.query(
     `insert into settlement_loss (day, scope, key, failures) values ('2026-05-01', 'payer', '0xa', 3), ('2026-06-14', 'payer', '0xa', 2)`,
   )

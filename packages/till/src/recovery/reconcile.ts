@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { foldBooks, type TransferRow } from '../ledger/index.ts'
+import { sealBooks, type TransferRow } from '../ledger/index.ts'
 import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
 import { explainTransfers } from './explain-transfers.ts'
@@ -91,7 +91,7 @@ async function reconcileChain(
     await recordTransfers(deps, target, cursor, final.number, ours)
   }
   const explained = await explainTransfers(deps, chain, targets)
-  await foldBooks(deps.database)
+  await sealBooks(deps.database)
   const reports: ReconcileReport[] = []
   for (const payee of new Set(targets.map((target) => target.payee))) {
     const addresses = targets.filter((target) => target.payee === payee).map(({ address }) => address)
@@ -137,7 +137,10 @@ async function cursorOf(deps: ReconcileDeps, target: ReconciledAddress, finalNum
 /** Just before the first payment ever claimed or made there; the newest final block when there is none. */
 async function firstBlock(deps: ReconcileDeps, target: ReconciledAddress, finalNumber: bigint): Promise<bigint> {
   const { rows } = await deps.database.query<{ first: bigint | null }>(
-    `select min(least(head_block, block_number - 1)) as first from payment where network = $1 and pay_to = $2`,
+    `select min(least(head_block, block_number - 1)) as first from payment where network = $1 and pay_to = $2
+       -- Nobody was quoted this address before it was ours.
+       and id >= first_id_at('pay', coalesce((select min(since) from own_address where network = $1 and address = $2),
+         '1970-01-01') - interval '1 day')`,
     [target.chain.network.caip2, target.address],
   )
   const first = rows[0]?.first

@@ -265,7 +265,7 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
 export async function repairInFlightCounts(deps: Pick<RecoverDeps, 'database' | 'log'>): Promise<void> {
   const { rows } = await deps.database.query<{ network: string; payer: `0x${string}` }>(
     `select f.network, f.payer from payer_flight f
-     left join (select network, payer, count(*) as n, sum(amount_micro) as micro from payment
+     left join (select network, payer, count(*) as n, sum(quoted_micro) as micro from payment
                 where state in ${sqlList(openStates)} group by network, payer) t using (network, payer)
      where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,
   )

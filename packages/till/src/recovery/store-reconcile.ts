@@ -174,15 +174,13 @@ export async function expectedOnChain(
   addresses: readonly Address[],
 ): Promise<Micro> {
   const { rows } = await sql.query<{ micro: bigint }>(
-    `with account as (select id as account_id from ledger_account where name = $1),
-     open as (
+    `with open as (
        select (case when recipient = any($3) then amount_micro else 0 end) - (case when sender = any($3) then amount_micro else 0 end) as micro,
          booked_as is not null as booked
-       from transfer where network = $2 and (sender = any($3) or recipient = any($3))
-         and ((not final and booked_as is not null) or (final and booked_as is null and not missing)))
-     select (coalesce((select f.balance_micro from books_fold_account f join account using (account_id)), 0) + coalesce((
-         select sum(e.amount_micro) from account a join ledger_entry e on e.account_id = a.account_id
-         join ledger_transaction t on t.id = e.transaction_id where t.xid >= (select until_xid from books_fold_head)), 0)
+       from (select * from transfer where network = $2 and not final and booked_as is not null
+         union all select * from transfer where network = $2 and final and booked_as is null and not missing) t
+       where sender = any($3) or recipient = any($3))
+     select (coalesce((select ledger_sum(a.id) from ledger_account a where a.name = $1), 0)
        + coalesce((select sum(case when booked then -micro else micro end) from open), 0))::bigint as micro`,
     [accounts.onchain(network, payee).name, network, addresses],
   )

@@ -123,7 +123,7 @@ async function undo(
          log_position = null, provisional = false, ended_at = null
        where id = $1 and block_hash = $2 and state = $3 returning network, payer, quoted_micro)
      insert into payer_flight as f (network, payer, in_flight, in_flight_micro) select network, payer, 1, quoted_micro from moved
-     on conflict (network, payer) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + excluded.in_flight_micro`,
+     on conflict (payer, network) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + excluded.in_flight_micro`,
     [payment.id, payment.blockHash, payment.state],
   )
   if (rowCount === 0) return

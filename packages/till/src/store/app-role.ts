@@ -53,13 +53,19 @@ begin
   for found in
     select c.oid::regclass as name, a.privileges
     from pg_class c left join app_access a on a.table_name = c.relname
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v')
+    -- Partitions are reached through their table alone, and have no rights of their own.
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
       -- Without its own row and without any right: made before the role existed.
       and (a.table_name is not null or not has_table_privilege('${appRole}', c.oid, 'select'))
   loop
     execute format('revoke all on %s from ${appRole}', found.name);
     execute format('grant %s on %s to ${appRole}',
       coalesce(found.privileges, 'select, insert, update, delete'), found.name);
+  end loop;
+  for found in select c.oid::regclass as name from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relispartition and c.relkind = 'r'
+  loop
+    execute format('revoke all on %s from ${appRole}', found.name);
   end loop;
   grant usage on all sequences in schema public to ${appRole};
 end $$`

@@ -114,6 +114,21 @@ test('an index whose build was interrupted is built again, and one that was only
   expect(await run([index])).toEqual(['twins/0002_index.sql'])
 })
 
+test('an index of a table in partitions is built on each of them, and an interrupted build goes on', async () => {
+  await db.owner.query(`create table cut (x int) partition by range (x);
+    create table cut_low partition of cut for values from (0) to (10); create table cut_rest partition of cut default;
+    insert into cut values (1), (20), (20)`)
+  const index = migrationOf('cuts', '0002_index.sql', 'create index concurrently cut_x on cut (x) where x > 0;')
+  await db.owner.query('create index cut_x on only cut (x) where x > 0')
+  await db.owner.query('create index cut_low_cut_x on cut_low (x) where x > 0')
+  expect(await run([index])).toEqual(['cuts/0002_index.sql'])
+  const { rows } = await db.owner.query(
+    `select c.relname as name, indisvalid as valid from pg_index join pg_class c on c.oid = indexrelid
+     where c.relname like 'cut%' order by 1`,
+  )
+  expect(rows).toEqual(['cut_low_cut_x', 'cut_rest_cut_x', 'cut_x'].map((name) => ({ name, valid: true })))
+})
+
 test('a database of before the baseline is refused with what to do', async () => {
   const old = await openTestDatabase()
   try {

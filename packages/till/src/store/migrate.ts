@@ -151,16 +151,41 @@ function concurrentIndex(text: string): string | undefined {
 
 /** An interrupted build leaves an index that is never used: it is dropped before the next attempt. */
 async function applyConcurrently(client: pg.ClientBase, migration: Migration, index: string): Promise<void> {
-  const { rows } = await client.query<{ valid: boolean }>(
-    `select indisvalid as valid from pg_index where indexrelid = to_regclass('public.' || quote_ident($1))`,
+  const { rows } = await client.query<{ valid: boolean; cut: boolean }>(
+    `select indisvalid as valid, relkind = 'I' as cut from pg_index join pg_class c on c.oid = indexrelid where indexrelid = to_regclass('public.' || quote_ident($1))`,
     [index],
   )
   const [found] = rows
-  if (found?.valid === false) await client.query(`drop index concurrently ${index}`)
+  // That of a table in partitions is not valid until it is on each of them.
+  if (found?.valid === false && !found.cut) await client.query(`drop index concurrently ${index}`)
   // Built, but the process ended before it was recorded.
   const done = found?.valid === true && /^\s*create\b/im.test(migration.text.replace(/--.*$/gm, ''))
-  if (!done) await client.query(migration.text)
+  if (!done && !(await indexPartitions(client, migration.text, index))) await client.query(migration.text)
   await record(client, migration)
+}
+
+const indexHead = /index\s+concurrently\s+\w+\s+on\s+(\w+)/i
+
+/** A table that is cut into partitions gets its index on each of them, one after the other, and is complete with the last. */
+async function indexPartitions(client: pg.ClientBase, text: string, index: string): Promise<boolean> {
+  const table = indexHead.exec(text)?.[1]
+  if (table === undefined) return false
+  const { rows } = await client.query<{ part: string; built: boolean }>(
+    `select c.relname as part, coalesce(x.indisvalid, false) as built from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     left join pg_index x on x.indexrelid = to_regclass('public.' || quote_ident(c.relname || '_' || $2::text))
+     where i.inhparent = to_regclass('public.' || quote_ident($1)) and c.relkind = 'r'`,
+    [table, index],
+  )
+  if (rows.length === 0) return false
+  await client.query(text.replace(indexHead, `index if not exists ${index} on only ${table}`))
+  for (const { part, built } of rows) {
+    if (!built) {
+      await client.query(`drop index concurrently if exists ${part}_${index}`)
+      await client.query(text.replace(indexHead, `index concurrently ${part}_${index} on ${part}`))
+    }
+    await client.query(`alter index ${index} attach partition ${part}_${index}`)
+  }
+  return true
 }
 
 async function record(client: pg.ClientBase, { owner, number, name, sha256 }: Migration): Promise<void> {

@@ -106,6 +106,7 @@ export async function prepareDatabase(
     await refuseOldServer(client)
     const restricted = await ensureAppRole(client)
     await migrate(client, migrations)
+    await client.query('select make_partitions(now())')
     if (restricted) await applyAppAccess(client)
     const problems = await durabilityProblems(client)
     if (!restricted) {

@@ -1,5 +1,4 @@
 import type { Metrics } from '@assay/till/kernel/metrics'
-import { foldBooks } from '@assay/till/ledger'
 import type { WithdrawPolicy } from '@assay/till/payouts'
 import { declareShop, type OpenShop, type PrometheusMetrics } from '../../http/index.ts'
 import { assetRoute } from './asset-route.ts'
@@ -35,7 +34,6 @@ export function openConsoleShop(options: { operators: readonly Operator[]; withd
         ...(hasConsole() ? [assetRoute(load)] : []),
       ],
       jobs: [
-        { name: 'console.books', intervalMs: 60_000, work: () => foldBooks(context.database) },
         { name: 'console.payments', intervalMs: 600_000, work: () => foldPayments(context.database, context.clock) },
       ],
       ...(hasConsole()

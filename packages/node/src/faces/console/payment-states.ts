@@ -1,5 +1,5 @@
 import type { Clock } from '@assay/till/kernel/clock'
-import { createIds } from '@assay/till/kernel/ids'
+import { firstIdAt } from '@assay/till/kernel/ids'
 import type { Database, Sql } from '@assay/till/store/database'
 
 export type PaymentState = { state: string; payments: number; amount_micro: string; oldest_at: string }
@@ -9,25 +9,23 @@ type Row = { state: string; payments: string; amount_micro: string; oldest: Date
 /** Younger payments are still on their way from state to state, and are counted one by one. */
 const settledAgeMs = 600_000
 
-/** Ids sort by time: all payments claimed before the moment have a lower one. */
-function firstIdAt(ms: number): string {
-  const clock: Clock = { nowMs: () => ms } as Clock
-  return createIds(clock, { bytes: (length) => new Uint8Array(length) }).next('pay')
-}
-
-/** Counts what is older once, so that nobody who looks has to wait for it. A refund of something old shows with the next count. */
+/** Counts what became older, so that nobody who looks has to wait for it. A trigger counts what changes its state after that. */
 export async function foldPayments(database: Database, clock: Clock): Promise<void> {
-  const until = firstIdAt(clock.nowMs() - settledAgeMs)
+  const until = firstIdAt('pay', clock.nowMs() - settledAgeMs)
   await database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(1634952033, 12)')
-    await tx.query('delete from books_fold_payment')
+    const { rows } = await tx.query<{ from: string }>('select until_payment as from from payment_fold_head')
+    const from = rows[0]?.from ?? ''
+    if (from >= until) return
     await tx.query(
-      `insert into books_fold_payment (state, payments, amount_micro, oldest)
+      `insert into books_fold_payment as f (state, payments, amount_micro, oldest)
        select state, count(*), sum(amount_micro), min(claimed_at) from payment
-       where id < $1 and state not in ('claimed', 'settling', 'unknown', 'settled') group by state`,
-      [until],
+       where id >= $1 and id < $2 and state not in ('claimed', 'settling', 'unknown', 'settled') group by state
+       on conflict (state) do update set payments = f.payments + excluded.payments,
+         amount_micro = f.amount_micro + excluded.amount_micro, oldest = least(f.oldest, excluded.oldest)`,
+      [from, until],
     )
-    await tx.query('update books_fold_head set until_payment = $1', [until])
+    await tx.query('update payment_fold_head set until_payment = $1', [until])
   })
 }
 
@@ -38,7 +36,7 @@ export async function readPaymentStates(sql: Sql): Promise<PaymentState[]> {
        select state, amount_micro, claimed_at from payment where state in ('claimed', 'settling', 'unknown', 'settled')
      ), young as (
        select state, amount_micro, claimed_at from payment
-       where id >= (select until_payment from books_fold_head)
+       where id >= (select until_payment from payment_fold_head)
          and state not in ('claimed', 'settling', 'unknown', 'settled')
      )
      select state, sum(payments)::text as payments, sum(amount_micro)::text as amount_micro, min(oldest) as oldest from (
@@ -46,7 +44,7 @@ export async function readPaymentStates(sql: Sql): Promise<PaymentState[]> {
        from (select * from unfinished union all select * from young) counted group by state
        union all
        select state, payments, amount_micro, oldest from books_fold_payment
-     ) counted group by state order by state`,
+     ) counted group by state having sum(payments) <> 0 order by state`,
   )
   return rows.map(({ state, payments, amount_micro, oldest }) => ({
     state,

@@ -75,14 +75,15 @@ type Row = {
   claimed_at: Date
 }
 
-/** Asked for by network and asset as well, which is how the index on authorizations finds a payer. */
+/** Those under way and the newest that ended, each found by the payer. */
 async function readPayments(sql: Sql, payer: Address, networks: readonly Network[]) {
   const { rows } = await sql.query<Row>(
-    `select id, state, route_id as route, p.network, amount_micro::text as amount_micro, transaction, final, claimed_at
-     from unnest($2::text[], $3::text[]) as known(network, asset)
-     join payment p on p.network = known.network and p.asset = known.asset and p.payer = $1
-     order by claimed_at desc, id desc limit $4`,
-    [payer, networks.map(({ caip2 }) => caip2), networks.map(({ usdc }) => usdc.address), shownMax],
+    `select id, state, route_id as route, network, amount_micro::text as amount_micro, transaction, final, claimed_at
+     from ((select * from payment where payer = $1 and not final and ended_at is null)
+       union all (select * from payment where payer = $1 and ended_at is not null and network = any($2)
+         order by ended_at desc limit $3)) p
+     where network = any($2) order by claimed_at desc, id desc limit $3`,
+    [payer, networks.map(({ caip2 }) => caip2), shownMax],
   )
   return rows.map((row) => ({ ...row, claimed_at: row.claimed_at.toISOString() }))
 }

@@ -13,8 +13,8 @@ export async function activateOffers(deps: OptionDeps): Promise<number> {
     `select o.id, o.symbol, o.quantity, o.price_micro from option_order o
      where o.state = 'pending' and ${moneyIsFinal('o.writer', 'o.created_at')}
        -- Anyone who spent money that a reorg took away owes it: nothing is sold on such an offer.
-       and not exists (select from ledger_account a join ledger_entry e on e.account_id = a.id
-         where a.name = 'receivable:credit:' || o.writer || '@' || $1 group by a.id having sum(e.amount_micro) > 0)
+       and not exists (select from ledger_account a
+         where a.name = 'receivable:credit:' || o.writer || '@' || $1 and ledger_sum(a.id) > 0)
      order by o.created_at, o.id limit $3`,
     [...finalValues(deps), perRunMax],
   )

@@ -28,7 +28,7 @@ export function createPaymentHolders(sql: Sql): PaymentHolders {
       const { rows } = await sql.query<{ holder: string; isNew: boolean }>(
         // The update changes nothing: it gives the row that is there.
         `insert into facilitator_hold as h (network, payer, payment_key, facilitator) values ($1, $2, $3, $4)
-         on conflict (network, payer, payment_key) do update set facilitator = h.facilitator
+         on conflict (payer, network, payment_key) do update set facilitator = h.facilitator
          returning facilitator as holder, xmax = 0 as "isNew"`,
         [...keyOf(payment), facilitator],
       )

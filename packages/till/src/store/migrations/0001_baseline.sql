@@ -78,6 +78,109 @@ begin
 end $$;
 create trigger audit_chain before insert on audit_log for each row execute function chain_audit_row();
 
+-- Tables that are cut by time. Their keys begin with it: public ids do, and so do numbers made by `time_number`. So a row is
+-- found by its key in one partition, and unique keys need no other column. What no partition is made for goes into
+-- `<table>_rest`: a missing partition stops nothing.
+create table partitioned_table (
+  table_name text primary key,
+  -- What its keys are: numbers of time_number, times, or else ids with this prefix.
+  key text not null,
+  days integer not null check (days > 0),
+  -- How long partitions are kept after their end, unless something else is set, and at least. Null: for ever.
+  keep_days integer,
+  least_days integer check (least_days between 1 and coalesce(keep_days, least_days)),
+  -- Finds something that still needs the rows with keys from $1 up to $2; such a partition is not dropped either.
+  needed_by text,
+  storage text not null default 'fillfactor = 100',
+  append_only boolean not null default false
+);
+insert into app_access values ('partitioned_table', 'select');
+
+-- A number that begins with the second it was made in. The rest keeps numbers of one second apart.
+create function time_number(place bigint) returns bigint language sql volatile as $$
+  select floor(extract(epoch from clock_timestamp()))::bigint << 31 | place & 2147483647
+$$;
+
+-- The lowest id with this prefix that was made at a moment or later; see kernel/ids.ts.
+create function first_id_at(id_prefix text, at timestamptz) returns text language sql immutable as $$
+  select id_prefix || '_' || string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz',
+    ((floor(extract(epoch from at) * 125)::bigint >> (5 * n)) & 31)::integer + 1, 1), '' order by n desc)
+  from generate_series(0, 8) n
+$$;
+
+create function partition_from(cut partitioned_table, starts date) returns text language sql immutable as $$
+  select case cut.key when 'number' then (extract(epoch from starts)::bigint << 31)::text
+    when 'time' then starts || ' 00:00:00+00'
+    else first_id_at(cut.key, starts::timestamp at time zone 'utc') end
+$$;
+
+-- Makes the partitions of this period, the one before and the next ones, and says which could not be made: a busy table is tried again later,
+-- and a period whose rows are in `<table>_rest` stays there. Runs with the owner's right, for the application makes no tables.
+create function make_partitions(now_at timestamptz, periods integer default 3) returns text[] language plpgsql
+  security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
+declare
+  cut partitioned_table;
+  starts date;
+  part text;
+  failed text[] := '{}';
+begin
+  perform pg_advisory_xact_lock(1634952033, 13);
+  for cut in select * from partitioned_table order by table_name loop
+    for period in -1 .. periods - 1 loop
+      starts := '1970-01-01'::date + (floor(extract(epoch from now_at) / 86400 / cut.days)::integer + period) * cut.days;
+      part := cut.table_name || '_' || to_char(starts, 'YYYYMMDD');
+      continue when to_regclass(part) is not null;
+      begin
+        execute format('create table %I (like %I including all) with (%s)', part, cut.table_name, cut.storage);
+        if cut.append_only then
+          execute format('create trigger append_only before update or delete or truncate on %I
+            for each statement execute function refuse_change()', part);
+        end if;
+        if exists (select from pg_roles where rolname = 'assay_app') then
+          execute format('revoke all on %I from assay_app', part);
+        end if;
+        execute format('alter table %I attach partition %I for values from (%L) to (%L)', cut.table_name, part,
+          partition_from(cut, starts), partition_from(cut, starts + cut.days));
+      exception when check_violation or lock_not_available then
+        failed := failed || part;
+      end;
+    end loop;
+  end loop;
+  return failed;
+end $$;
+
+-- Drops partitions that ended this many days ago, and says which.
+create function drop_partitions(cut_table text, keep_days integer, now_at timestamptz) returns text[] language plpgsql
+  security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
+declare
+  cut partitioned_table;
+  part record;
+  needed boolean;
+  dropped text[] := '{}';
+begin
+  perform pg_advisory_xact_lock(1634952033, 13);
+  select * into cut from partitioned_table where table_name = cut_table and least_days is not null;
+  if not found then
+    raise exception 'nothing of % is ever dropped', cut_table using errcode = 'insufficient_privilege';
+  end if;
+  for part in
+    select c.relname as name, to_date(right(c.relname, 8), 'YYYYMMDD') as starts
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = cut_table::regclass and c.relname ~ '_[0-9]{8}$' order by c.relname
+  loop
+    continue when part.starts + cut.days + greatest(keep_days, cut.least_days) > (now_at at time zone 'utc')::date;
+    execute 'select exists (' || coalesce(cut.needed_by, 'select where false') || ')' into needed
+      using partition_from(cut, part.starts), partition_from(cut, part.starts + cut.days);
+    continue when needed;
+    begin
+      execute format('drop table %I', part.name);
+      dropped := dropped || part.name::text;
+    exception when lock_not_available then null;
+    end;
+  end loop;
+  return dropped;
+end $$;
+
 -- Things that may be used once: challenge nonces, request nonces.
 create table nonce_claim (
   scope text not null check (length(scope) between 1 and 64),
@@ -137,16 +240,19 @@ create table ledger_purpose (
   is_cost boolean not null default false,
   -- Paid out by itself once it reaches the minimum.
   paid_out boolean not null default false,
+  -- The minimum that shares were last looked at with. Only a lower one makes shares due that were not.
+  looked_at_micro bigint,
   -- Under which purpose a payee's debt is booked that got too much; its own where null.
   debt_purpose text
 );
-insert into app_access values ('ledger_purpose', 'select');
+insert into app_access values ('ledger_purpose', 'select, update (looked_at_micro)');
 insert into ledger_purpose (purpose, backed_by, paid_out, debt_purpose) values
   ('refund', 'operator', true, null), ('credit_refund', 'custody', true, 'credit'),
   ('credit_refund_pay_to', 'operator', true, 'credit');
 
+create sequence ledger_number;
 create table ledger_transaction (
-  id bigint generated always as identity primary key,
+  id bigint primary key default time_number(nextval('ledger_number')),
   -- What happened, named so that it cannot be posted twice.
   reference text not null unique check (length(reference) between 1 and 300),
   kind text not null check (length(kind) between 1 and 64),
@@ -154,14 +260,13 @@ create table ledger_transaction (
   -- For people: why it was reversed, what a manual posting was about.
   memo text not null default '' check (length(memo) <= 500),
   created_at timestamptz not null default clock_timestamp(),
-  -- The database transaction: sealing needs an order that no later commit can get in between.
+  -- The database transaction: entries come with it or never.
   xid xid8 not null default pg_current_xact_id(),
   transfer_id bigint,
   transfer_turn smallint,
   constraint ledger_transaction_transfer_turn check ((transfer_id is null) = (transfer_turn is null))
 );
 create index ledger_transaction_payment on ledger_transaction (payment_id) where payment_id is not null;
-create index ledger_transaction_order on ledger_transaction (xid, id);
 create index ledger_transaction_time on ledger_transaction using brin (created_at);
 -- A transfer is posted once, whatever explains it.
 create unique index ledger_transaction_transfer on ledger_transaction (transfer_id, transfer_turn)
@@ -169,6 +274,20 @@ create unique index ledger_transaction_transfer on ledger_transaction (transfer_
 insert into app_access values ('ledger_transaction', 'select');
 create trigger ledger_transaction_append_only before update or delete or truncate on ledger_transaction
   for each statement execute function refuse_change();
+
+-- Posted and not sealed yet. Numbers are given out before commit, so they are no order: what is committed is in here until a
+-- seal gives it its place, however late that is and on whatever server.
+create table ledger_unsealed (
+  transaction_id bigint primary key
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+insert into app_access values ('ledger_unsealed', 'select, delete');
+create function ledger_note_unsealed() returns trigger language plpgsql as $$
+begin
+  insert into ledger_unsealed select id from added;
+  return null;
+end $$;
+create trigger ledger_transaction_unsealed after insert on ledger_transaction
+  referencing new table as added for each statement execute function ledger_note_unsealed();
 
 -- No foreign keys: they would lock the busiest account rows for each entry. The trigger below checks the same, and
 -- neither accounts nor transactions can be deleted.
@@ -178,10 +297,14 @@ create table ledger_entry (
   account_id bigint not null,
   amount_micro bigint not null check (amount_micro <> 0),
   primary key (transaction_id, line)
-);
+) partition by range (transaction_id);
 create index ledger_entry_account on ledger_entry (account_id, transaction_id) include (amount_micro);
+create table ledger_entry_rest partition of ledger_entry default;
+insert into partitioned_table (table_name, key, days, append_only) values ('ledger_entry', 'number', 91, true);
 insert into app_access values ('ledger_entry', 'select');
 create trigger ledger_entry_append_only before update or delete or truncate on ledger_entry
+  for each statement execute function refuse_change();
+create trigger append_only before update or delete or truncate on ledger_entry_rest
   for each statement execute function refuse_change();
 
 -- What is owed per guarded account, always the negated sum of its entries.
@@ -209,13 +332,12 @@ create table payout_due (
 );
 insert into app_access values ('payout_due', 'select, insert, delete');
 
--- Sealed ranges of the books, each carrying the hash of the one before.
+-- The books in the order in which they were sealed, each seal carrying the hash of the one before.
 create table ledger_seal (
   seq bigint primary key check (seq > 0),
-  -- All transactions with from_xid <= xid < until_xid, in the order of (xid, id).
-  from_xid xid8 not null,
-  until_xid xid8 not null check (until_xid >= from_xid),
-  transaction_ids bigint[] not null,
+  -- How many transactions were sealed before.
+  position bigint not null unique check (position >= 0),
+  transaction_ids bigint[] not null check (cardinality(transaction_ids) > 0),
   -- One hash of 32 bytes per transaction, so that a change can be traced to its row.
   leaves bytea not null check (length(leaves) = 32 * coalesce(array_length(transaction_ids, 1), 0)),
   previous_hash bytea not null check (length(previous_hash) = 32),
@@ -305,9 +427,24 @@ create constraint trigger ledger_transaction_not_empty after insert on ledger_tr
   deferrable initially deferred for each row when (current_setting('assay.posting', true) is distinct from 'on')
   execute function ledger_refuse_empty();
 
--- A payment is one EIP-3009 authorization offered for one request. The row is written before any work is done.
+-- What a payer may use once, for ever: written before any work is done, and never cut by time. Payers come first in the keys
+-- of all that is decided per payer, so that it could be spread over servers by payer.
+create table claim (
+  payer text not null,
+  network text not null,
+  -- What the scheme lets a payer use once, whatever the asset: for `exact` the nonce of the authorization.
+  payment_key bytea not null constraint payment_key_length check (octet_length(payment_key) between 16 and 128),
+  payment_id text collate "C" not null,
+  -- One identifier names one purchase of a payer; a failed or released attempt gives it up.
+  identifier_hash bytea,
+  primary key (payer, network, payment_key)
+);
+create unique index claim_identifier on claim (payer, identifier_hash) where identifier_hash is not null;
+insert into app_access values ('claim', 'select, insert, update');
+
+-- A payment offered for one request, whose claim was taken in the same statement.
 create table payment (
-  id text primary key,
+  id text collate "C" not null,
   state text not null check (state in
     ('claimed','settling','unknown','settled','served','failed','released','credited','refunded')),
   -- what was paid with
@@ -315,8 +452,7 @@ create table payment (
   asset text not null,
   payer text not null,
   scheme text not null check (scheme ~ '^[a-z][a-z0-9-]{0,39}$'),
-  -- What the scheme lets a payer use once, whatever the asset: for `exact` the nonce of the authorization.
-  payment_key bytea not null constraint payment_key_length check (octet_length(payment_key) between 16 and 128),
+  payment_key bytea not null,
   pay_to text not null,
   payee text not null check (payee in ('pay_to','custody')),
   quoted_micro bigint not null,
@@ -357,41 +493,42 @@ create table payment (
   signed_digest bytea check (octet_length(signed_digest) = 32),
   -- Which attempt of its owner holds a payment that is being settled.
   attempt bigint not null default 0,
+  primary key (id, payer),
   constraint payment_charge_within_quote check (amount_micro <= quoted_micro)
-);
--- One authorization is claimed once, anywhere, for ever.
-create unique index payment_by_key on payment (network, payer, payment_key);
--- One identifier names one purchase of a payer; a failed or released attempt does not use it up.
-create unique index payment_identifier on payment (payer, identifier_hash)
-  where identifier_hash is not null and state not in ('failed','released');
--- One transfer on chain explains one payment.
-create unique index payment_transfer on payment (network, transaction, log_position) where log_position is not null;
+) partition by range (id);
 create index payment_undelivered on payment (payer, fingerprint)
   where delivered_at is null and state in ('settling','unknown','settled','served');
-create index payment_unfinished on payment (claimed_at) where state in ('claimed','settling','unknown','settled');
+create index payment_unfinished on payment (state, id) where state in ('claimed','settling','unknown','settled');
 create index payment_watched on payment (network, valid_before) where state in ('failed','released') and not final;
 create index payment_not_final on payment (network, block_number) where not final and state in ('settled','served','credited');
+-- What a payer has that can still change.
+create index payment_of_payer on payment (payer) where not final;
 -- In the order of their end, with the payer in it: what one wallet did since the fold is found without touching rows of others.
 create index payment_ended on payment (ended_at, payer, id) where ended_at is not null;
 -- Payments that bought nothing, for the shop that sold them; there are few among all payments.
 create index payment_credited on payment (route_id) where state = 'credited';
+create index payment_credited_to on payment (payer) where state = 'credited';
 -- What a wallet did since the last fold of ratings is found by the wallet: without these, no matter who asks about one reads
 -- everything that all wallets did in the last minute.
 create index payment_ended_by_payer on payment (payer, ended_at) where ended_at is not null;
 -- Answers that were paid for and did not reach their buyer, by age.
 create index payment_not_delivered on payment (settled_at) where delivered_at is null and state = 'served' and final;
+create table payment_rest partition of payment default;
+insert into partitioned_table (table_name, key, days, least_days, needed_by) values ('payment', 'pay', 91, 400,
+  $$select from payment where id >= $1 and id < $2 and (not final or state in ('claimed','settling','unknown','settled'))$$);
 
 -- The prepared answer, stored before money is taken and given again to anyone who proves to be the payer.
 create table payment_answer (
-  payment_id text primary key references payment (id),
+  payment_id text collate "C" not null,
+  payer text not null,
   status integer not null,
   content_type text not null,
   headers jsonb not null default '{}',
   body bytea not null,
   reservation jsonb,
-  payment_response text
-) with (toast_tuple_target = 6000);
-
+  payment_response text,
+  primary key (payment_id, payer)
+) partition by range (payment_id);
 -- Written far more often than read, and the usual compression is most of the cost of writing. Where the server lacks the
 -- quick one, they stay as they are.
 do $$ begin
@@ -399,6 +536,10 @@ do $$ begin
     alter column reservation set compression lz4;
 exception when feature_not_supported then null;
 end $$;
+create table payment_answer_rest partition of payment_answer default with (toast_tuple_target = 6000);
+insert into partitioned_table (table_name, key, days, keep_days, least_days, needed_by, storage) values ('payment_answer', 'pay', 7, 35, 2,
+  $$select from payment where id >= $1 and id < $2 and state in ('claimed','settling','unknown','settled')$$,
+  'toast_tuple_target = 6000');
 
 -- What a payer has in flight, so that claims never exceed the balance read, whichever process takes them.
 create table payer_flight (
@@ -406,7 +547,7 @@ create table payer_flight (
   payer text not null,
   in_flight integer not null check (in_flight >= 0),
   in_flight_micro bigint not null check (in_flight_micro >= 0),
-  primary key (network, payer)
+  primary key (payer, network)
 );
 
 -- A process that works on payments. It is alive while its advisory lock is held.
@@ -518,7 +659,7 @@ create table facilitator_hold (
   payment_key bytea not null,
   facilitator text not null,
   held_at timestamptz not null default now(),
-  primary key (network, payer, payment_key)
+  primary key (payer, network, payment_key)
 );
 create index facilitator_hold_age on facilitator_hold (held_at);
 insert into app_access values ('facilitator_hold', 'select, insert, update, delete');
@@ -655,7 +796,7 @@ create table payout_hold (
 
 -- One refund per payment, ever.
 create table refund (
-  payment_id text primary key references payment (id),
+  payment_id text collate "C" primary key,
   amount_micro bigint not null check (amount_micro > 0),
   reason text not null check (length(reason) between 1 and 300),
   requested_by text not null,
@@ -671,7 +812,7 @@ insert into app_access values ('refund', 'select, insert, update');
 
 -- A call that used a pass or credit in place of a payment, from the hold to its end.
 create table entitled_call (
-  id text primary key,
+  id text not null,
   port text not null,
   account text not null check (length(account) = 42 and account ~ '^0x[0-9a-f]+$'),
   -- What is drawn on: a pass, or credit on one network.
@@ -695,7 +836,8 @@ create table entitled_call (
   mandate_id text,
   mandate_day date,
   -- The balance a hold lies on. Null for passes.
-  held_on bigint
+  held_on bigint,
+  primary key (id, account)
 );
 create unique index entitled_call_key on entitled_call (port, account, idempotency_key)
   where idempotency_key is not null and state <> 'released';
@@ -822,21 +964,21 @@ end $$;
 create trigger mandate_news after insert or update of revoked_at on mandate
   for each row execute function tell_mandate_owner();
 
--- The books folded up to one database transaction, and payments up to one id, so that the operator's page reads what
--- came since and not millions of entries. A cache: whatever it says can be folded again from the entries.
-create table books_fold_head (
-  only_one boolean primary key default true check (only_one),
-  -- Every ledger transaction with a lower xid is in the fold; see ledger_seal for why that is an order.
-  until_xid xid8 not null,
-  -- Payments with a lower id are counted.
-  until_payment text not null
-);
-insert into books_fold_head values (true, '0', '');
-
+-- Balances and open clearing as of the last seal, folded in its transaction, so that nobody reads millions of entries. A cache:
+-- whatever it says can be folded again from the entries.
 create table books_fold_account (
   account_id bigint primary key,
   balance_micro numeric not null
 );
+
+-- What an account holds: as of the last seal, and what was posted since.
+create function ledger_sum(account bigint) returns numeric language sql stable
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  select coalesce((select f.balance_micro from books_fold_account f where f.account_id = account), 0)
+    + coalesce((select sum(e.amount_micro) from ledger_entry e where e.account_id = account
+        and e.transaction_id >= (select min(u.transaction_id) from ledger_unsealed u)
+        and exists (select from ledger_unsealed u where u.transaction_id = e.transaction_id)), 0)
+$$;
 
 -- What clearing accounts hold, per payment; rows that come to zero go.
 create table books_fold_clearing (
@@ -847,12 +989,37 @@ create table books_fold_clearing (
   primary key (account_id, payment_id)
 );
 
+-- Payments with a lower id are counted.
+create table payment_fold_head (
+  only_one boolean primary key default true check (only_one),
+  until_payment text collate "C" not null
+);
+insert into payment_fold_head values (true, '');
+
 create table books_fold_payment (
   state text primary key,
   payments bigint not null,
   amount_micro numeric not null,
   oldest timestamptz not null
 );
+
+-- What was counted and changes its state later, which few do, is counted as what it is then. Shares a lock with the count, so
+-- that each change is seen by one of the two.
+create function payment_recount() returns trigger language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock_shared(1634952033, 12);
+  insert into books_fold_payment as f (state, payments, amount_micro, oldest)
+    select c.state, c.n, c.n * c.micro, c.claimed_at
+    from (values (old.state, -1, old.amount_micro, old.claimed_at), (new.state, 1, new.amount_micro, new.claimed_at))
+      c (state, n, micro, claimed_at)
+    where c.state not in ('claimed','settling','unknown','settled')
+      and new.id < (select h.until_payment from payment_fold_head h)
+    on conflict (state) do update set payments = f.payments + excluded.payments,
+      amount_micro = f.amount_micro + excluded.amount_micro, oldest = least(f.oldest, excluded.oldest);
+  return null;
+end $$;
+create trigger payment_recounted after update of state on payment for each row
+  when (old.ended_at is not null or old.claimed_at < now() - interval '5 minutes') execute function payment_recount();
 
 -- Holds credit for many calls at once: the nonce of each proof, the counters of its mandate, the balance and the row of the
 -- call are one statement, so that they happen together or not at all. A call that cannot be held says why and leaves the
@@ -1080,6 +1247,7 @@ create table transfer (
 create index transfer_unexplained on transfer (network, try_at) where booked_as is null and final;
 create index transfer_by_key on transfer (network, sender, payment_key) where payment_key is not null;
 create index transfer_not_final on transfer (network, block_number) where not final;
+create index transfer_credited on transfer (network, sender, booked_at) where booked_as = 'credit';
 create index transfer_missing on transfer (network) where missing and booked_as is null;
 insert into app_access values ('transfer', 'select, insert, update');
 

@@ -26,9 +26,8 @@ export async function readCreatorBooks(sql: Sql, network: string): Promise<Creat
     `(select coalesce(sum(b.owed_micro), 0)::bigint from ledger_account a join ledger_balance b on b.account_id = a.id
       where a.network = $1 and a.role = 'payable' and a.purpose = '${purpose}')`
   const { rows } = await sql.query<CreatorBooks>(
-    `with since as materialized (select e.account_id, sum(e.amount_micro) as micro from ledger_transaction t
-       join ledger_entry e on e.transaction_id = t.id where t.xid >= (select until_xid from books_fold_head)
-       group by e.account_id)
+    `with since as materialized (select e.account_id, sum(e.amount_micro) as micro from ledger_unsealed u
+       join ledger_entry e on e.transaction_id = u.transaction_id group by e.account_id)
      select
        (select coalesce(sum(micro), 0)::bigint from creator_accrual where network = $1 and state in ('accrued', 'committing')) as "accruedRows",
        ${owed('creator_accrued')} as "accruedLedger",

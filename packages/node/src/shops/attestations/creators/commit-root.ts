@@ -92,7 +92,7 @@ async function balancesOf(tx: Tx, network: string, rows: readonly Gained[]): Pro
   ])
   const { rows: balances } = await tx.query<{ name: string; micro: Micro }>(
     `select a.name, case when a.guarded then (select b.owed_micro from ledger_balance b where b.account_id = a.id)
-       else (select coalesce(sum(e.amount_micro), 0)::bigint from ledger_entry e where e.account_id = a.id) end as micro
+       else ledger_sum(a.id)::bigint end as micro
      from ledger_account a where a.name = any($1::text[])`,
     [[...new Set(names)]],
   )

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { testKey } from '@assay/till/chain/wallet/wallet.fixture'
 import { clients } from '@assay/till/devnet/test-chain.fixture'
-import { foldBooks } from '@assay/till/ledger'
+import { sealBooks } from '@assay/till/ledger'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -37,7 +37,7 @@ type Cost = { gas: bigint; statements: number; blocks: number; calls: number }
 async function oneEpoch({ deps, run }: CreatorLife, at: number): Promise<Cost> {
   for (const wallet of [patient, ...others]) await world.sell(db, wallet, BigInt(100 + at))
   // As a node does from time to time.
-  await foldBooks(db.database)
+  await sealBooks(db.database)
   await db.owner.query('vacuum analyze creator_root, creator_leaf, creator_accrual, ledger_transaction, ledger_entry')
   let [statements, calls] = [0, 0]
   const asked = world.devnet.request

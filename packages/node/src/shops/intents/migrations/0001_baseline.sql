@@ -14,7 +14,7 @@ create trigger intent_bucket_is_fixed before update or delete or truncate on int
 
 -- What the stream said, in its order and without holes: anyone who comes back names the last number it saw.
 create table intent_event (
-  seq bigint primary key check (seq > 0),
+  seq bigint not null check (seq > 0),
   -- Null for the event that closes a bucket.
   cluster text,
   starts_at timestamptz not null,
@@ -26,13 +26,21 @@ create table intent_event (
   synthetic boolean not null,
   -- The signed CloudEvent, byte for byte as it is sent.
   event text not null,
-  published_at timestamptz not null
-);
+  published_at timestamptz not null,
+  primary key (seq, ends_at)
+) partition by range (ends_at);
 create index intent_event_cluster on intent_event (cluster, ends_at desc) where cluster is not null;
 create index intent_event_end on intent_event (ends_at);
 insert into app_access values ('intent_event', 'select, insert');
 create trigger intent_event_is_fixed before update or delete or truncate on intent_event
   for each statement execute function refuse_change();
+create table intent_event_rest partition of intent_event default;
+create trigger append_only before update or delete or truncate on intent_event_rest
+  for each statement execute function refuse_change();
+-- The newest one stays, however old it is: the next number follows it.
+insert into partitioned_table (table_name, key, days, keep_days, least_days, needed_by, append_only) values
+  ('intent_event', 'time', 91, 730, 400, $$select from intent_event where seq = (select max(seq) from intent_event)
+    and ends_at >= $1::timestamptz and ends_at < $2::timestamptz$$, true);
 
 -- What the published figures of a day have told about any one agent, in millionths of epsilon.
 create table intent_budget (

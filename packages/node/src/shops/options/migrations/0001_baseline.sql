@@ -149,8 +149,9 @@ insert into option_vault default values;
 insert into pause (name) values ('options');
 
 -- What happened to a series, in the order in which it happened.
+create sequence option_event_number;
 create table option_event (
-  id bigint generated always as identity primary key,
+  id bigint primary key default time_number(nextval('option_event_number')),
   symbol text not null,
   at timestamptz not null,
   kind text not null check (kind in ('listed', 'offered', 'reserved', 'released', 'sold', 'withdrawn', 'revoked', 'fixed',
@@ -158,8 +159,11 @@ create table option_event (
   subject text not null,
   quantity integer,
   price_micro bigint
-);
+) partition by range (id);
 create index option_event_series on option_event (symbol, id);
+create table option_event_rest partition of option_event default;
+insert into partitioned_table (table_name, key, days, keep_days, least_days, append_only) values
+  ('option_event', 'number', 91, 730, 400, false);
 insert into app_access values ('option_event', 'select, insert');
 
 create table option_settlement (
