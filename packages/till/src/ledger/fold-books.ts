@@ -67,8 +67,9 @@ async function foldClearing(tx: Tx, ids: readonly bigint[]): Promise<void> {
 
 /** Entries that the fold does not have yet; one statement sees the fold and them at the same moment. */
 const entriesSince = `select e.account_id, e.amount_micro, coalesce(t.payment_id, '') as payment_id, t.created_at
-  from ledger_unsealed u join ledger_transaction t on t.id = u.transaction_id
-  join ledger_entry e on e.transaction_id = u.transaction_id`
+  from ledger_unsealed u
+  cross join lateral (select * from ledger_transaction t where t.id = u.transaction_id offset 0) t
+  cross join lateral (select * from ledger_entry e where e.transaction_id = u.transaction_id offset 0) e`
 
 export type BooksGroup = {
   group: string
@@ -124,7 +125,7 @@ export const groupBalancesSql = `select kind, role, purpose, sum(balance) as bal
     select kind, role, purpose, balance_micro as balance from books_fold_group where unit = $1
     union all
     select a.kind, a.role, coalesce(a.purpose, ''), e.amount_micro from (${entriesSince}) e
-      join ledger_account a on a.id = e.account_id where a.unit = $1
+      cross join lateral (select * from ledger_account a where a.id = e.account_id offset 0) a where a.unit = $1
   ) g group by kind, role, purpose having sum(balance) <> 0`
 
 export type DayTurnover = {

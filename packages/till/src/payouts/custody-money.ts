@@ -75,8 +75,8 @@ const factsSql = `with groups as (${groupBalancesSql}),
     (select coalesce(sum(amount_micro), 0) from leaving where not signed and own)::bigint as "queuedOwn",
     (select coalesce(sum(micro), 0) from owed where coalesce(backed_by, 'custody') = 'custody')::bigint as liabilities,
     (select coalesce(sum(micro), 0) from owed where backed_by = 'operator')::bigint as debts,
-    (select coalesce(sum(b.pay_to_micro), 0) from ledger_balance b join ledger_account a on a.id = b.account_id
-      where b.pay_to_micro > 0 and a.unit = $1)::bigint as "atPayTo"`
+    (select coalesce(sum(b.pay_to_micro), 0) from ledger_balance b where b.pay_to_micro > 0
+      and (select a.unit from ledger_account a where a.id = b.account_id) = $1)::bigint as "atPayTo"`
 
 /** False while all that the wallet holds is what it held before the books began: reconciliation books it as the operator's. */
 export async function booksHaveBegun(sql: Sql, { network, custody }: FinalBalance): Promise<boolean> {
