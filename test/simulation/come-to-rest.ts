@@ -20,6 +20,8 @@ export async function comeToRest(scene: Scene): Promise<void> {
   await world.revive()
   for (const life of world.lives()) life.skewMs = 0
   for (const { control } of world.chains) await control.releaseMining()
+  // As after a day: payers whom the facilitator did not serve are asked about again.
+  await world.db.owner.query('delete from refused_payer')
   await settleDown(scene)
   for (const order of scene.history.orders.filter((one) => one.honest && one.body === undefined)) {
     let last: unknown
