@@ -54,12 +54,22 @@ export const isServed = (status: number): boolean => status >= 200 && status < 3
 export const listOf = (statuses: readonly number[]): string =>
   [...new Set(statuses)].map((status) => (status === 0 ? 'no answer' : String(status))).join(', ')
 
-/** The usual judgement of what must not be served: a 5xx is no service, but no refusal either. */
-export function judgeRefused(statuses: readonly number[], chargedMicro: bigint | undefined): Finding {
+/**
+ * The usual judgement of what must not be served: a 5xx is no service, but no refusal either. Where every serve was charged
+ * in full the seller has lost nothing: it reads payments more leniently than it might.
+ */
+export function judgeRefused(
+  statuses: readonly number[],
+  paid?: { charged: bigint | undefined; price: bigint },
+): Finding {
   const list = listOf(statuses)
-  if (statuses.some(isServed)) return failed(`served (${list})`)
-  if (chargedMicro !== undefined && chargedMicro > 0n)
-    return failed(`refused with ${list}, and ${chargedMicro} units were taken`)
+  const served = statuses.filter(isServed).length
+  const charged = paid?.charged
+  if (served > 0)
+    return paid && charged === paid.price * BigInt(served)
+      ? unclear(`accepted, and charged in full (${list})`)
+      : failed(`served (${list})`)
+  if (charged !== undefined && charged > 0n) return failed(`refused with ${list}, and ${charged} units were taken`)
   if (statuses.every((status) => status >= 500 || status === 0)) return unclear(`failed instead of refusing (${list})`)
   return passed(`refused with ${list}`)
 }

@@ -144,7 +144,10 @@ const onceHoles: Record<string, Hole> = {
     (asked, first) => sameText(asked, first) && asked.connection === first.connection,
     'at_once',
   ),
-  'copies-other-methods': givesAgain((asked, first) => sameText(asked, first) && asked.method === 'HEAD', 'later'),
+  'copies-other-methods': givesAgain(
+    (asked, first) => sameText(asked, first) && asked.method !== first.method,
+    'later',
+  ),
   'copies-other-hosts': givesAgain(
     (asked, first) => sameText(asked, first) && (asked.headers.host ?? '').endsWith('.'),
     'later',

@@ -19,7 +19,7 @@ const refusesAll = (
   run: async (seller) => {
     const statuses: number[] = []
     for (const options of make(seller)) statuses.push((await seller.send(options)).status)
-    return judgeRefused(statuses, undefined)
+    return judgeRefused(statuses)
   },
 })
 
@@ -183,7 +183,7 @@ const malformed: Case = {
     for (const name of ['payment-signature', 'x-payment'])
       for (const value of notPayments) statuses.push((await seller.send({ headers: { [name]: value } })).status)
     if (statuses.some((status) => status >= 500 || status === 0)) return failed(`answered ${listOf(statuses)}`)
-    return judgeRefused(statuses, undefined)
+    return judgeRefused(statuses)
   },
 }
 
@@ -229,8 +229,8 @@ const headers = refusesAll(
   ],
 )
 
+/** HEAD is not among them: it carries no goods, whatever its status. */
 const methods = refusesAll({ id: 'methods', title: 'Other methods and method override headers' }, () => [
-  { method: 'HEAD', body: undefined },
   ...['PUT', 'PATCH', 'DELETE'].map((method) => ({ method, body: undefined })),
   ...['x-http-method-override', 'x-http-method', 'x-method-override'].map((name) => ({
     headers: { [name]: 'OPTIONS' },

@@ -21,7 +21,7 @@ const refuses = (
     const charged = await seller.charged(async () => {
       for (const change of make(seller)) statuses.push((await seller.buy(await seller.pay(change))).status)
     })
-    return judgeRefused(statuses, charged)
+    return judgeRefused(statuses, { charged, price: seller.price })
   },
 })
 
@@ -166,7 +166,7 @@ const broken: Case = {
     const charged = await seller.charged(async () => {
       for (const payment of payments) statuses.push((await seller.buy(payment)).status)
     })
-    return judgeRefused(statuses, charged)
+    return judgeRefused(statuses, { charged, price: seller.price })
   },
 }
 
