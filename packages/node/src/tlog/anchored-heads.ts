@@ -25,23 +25,35 @@ export function anchoredHeads({ database, chain, rpc, origin }: AnchoredDeps): O
     outsideHeads: async () => {
       const toBlock = (await chain.finalizedBlock()).number
       const fromBlock = await firstBlock(database, network, toBlock)
-      const events = await searchLogs(rpc, {
-        address: logAnchorContract.address,
-        topics: [anchoredTopic, keccak256(stringToHex(origin))],
-        fromBlock,
-        toBlock,
-      })
+      const events: RpcLog[] = []
+      for (let from = fromBlock; from <= toBlock; from += stepBlocks) {
+        const end = from + stepBlocks - 1n < toBlock ? from + stepBlocks - 1n : toBlock
+        const topics = [anchoredTopic, keccak256(stringToHex(origin))]
+        const found = await searchLogs(rpc, {
+          address: logAnchorContract.address,
+          topics,
+          fromBlock: from,
+          toBlock: end,
+        })
+        events.push(...found)
+        // Only where there was nothing: a head that was found counts as seen when it was handed on, below.
+        if (events.length === 0) await keepCursor(database, network, end)
+      }
       const heads = await Promise.all(largestFirst(events).map(({ transactionHash }) => noteIn(rpc, transactionHash)))
-      if (toBlock >= fromBlock)
-        await database.query(
-          `insert into log_anchor_scan values ($1, $2) on conflict (network) do update
-             set block_number = greatest(log_anchor_scan.block_number, excluded.block_number)`,
-          [network, toBlock],
-        )
+      if (toBlock >= fromBlock) await keepCursor(database, network, toBlock)
       return heads.flatMap((note): OutsideHead[] => (note === undefined ? [] : [{ source: name, note }]))
     },
   }
 }
+
+const stepBlocks = 10_000n
+
+const keepCursor = (database: Database, network: string, block: bigint) =>
+  database.query(
+    `insert into log_anchor_scan values ($1, $2) on conflict (network) do update
+       set block_number = greatest(log_anchor_scan.block_number, excluded.block_number)`,
+    [network, block],
+  )
 
 const sizeOf = ({ topics }: RpcLog) => BigInt(topics[2] ?? 0)
 const largestFirst = (events: readonly RpcLog[]) =>

@@ -3,7 +3,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import { sameBytes } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { accountOf, type PayoutLeaf, payoutTree } from '@assay/protocol/payout-tree'
-import { agreedLogs, type BlockRef, type ChainTransfer, ChainUnreadable } from '@assay/till/chain'
+import { agreedLogs, type BlockRef, type ChainTransfer, ChainUnreadable, type RpcLog } from '@assay/till/chain'
 import { fromHex } from '@assay/till/kernel/bytes'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import { accounts, post, type TransferRow } from '@assay/till/ledger'
@@ -42,6 +42,7 @@ export async function newestRoot(sql: Sql, place: CreatorChain): Promise<NewestR
   return rows[0] ?? { epoch: 0n, totalMicro: 0n, blockNumber: null }
 }
 
+const stepBlocks = 10_000n
 const advancedTopic = toEventSelector('Advanced(uint64,bytes32,uint256,uint64,(bytes32,address,uint64)[])')
 
 type Search = {
@@ -65,12 +66,8 @@ export async function readAdvances(
   place: CreatorChain,
   { known, open, final, untilEpoch }: Search,
 ): Promise<Advance[]> {
-  const logs = await agreedLogs(place.rpc, {
-    address: place.contract,
-    topics: [advancedTopic],
-    fromBlock: known.blockNumber ?? open?.headBlock ?? (await firstBlock(database, place.network.caip2)),
-    toBlock: final.number,
-  })
+  const start = known.blockNumber ?? open?.headBlock ?? (await firstBlock(database, place.network.caip2))
+  const logs = await searchRoots(database, place, { epoch: known.epoch, start, until: final.number })
   const advances = logs
     .map((log): Advance => {
       const { args } = decodeEventLog({ abi: distributorAbi, topics: log.topics as [Hex, ...Hex[]], data: log.data })
@@ -94,6 +91,36 @@ export async function readAdvances(
   if (BigInt(advances.length) !== untilEpoch - known.epoch)
     throw new ChainUnreadable('the endpoints do not show every root of the distributor')
   return advances
+}
+
+/** In steps. How far there was nothing is kept, so that a search which breaks off is not begun again. */
+async function searchRoots(
+  sql: Sql,
+  place: CreatorChain,
+  { epoch, start, until }: { epoch: bigint; start: bigint; until: bigint },
+): Promise<RpcLog[]> {
+  const where = [place.network.caip2, place.distributor.address, epoch]
+  const { rows } = await sql.query<{ scanned_to: bigint }>(
+    `select scanned_to from creator_root_scan where network = $1 and contract = $2 and epoch = $3`,
+    where,
+  )
+  const after = (rows[0]?.scanned_to ?? -1n) + 1n
+  const found: RpcLog[] = []
+  for (let from = after > start ? after : start; from <= until; from += stepBlocks) {
+    const end = from + stepBlocks - 1n < until ? from + stepBlocks - 1n : until
+    const range = { fromBlock: from, toBlock: end }
+    found.push(
+      ...(await agreedLogs(place.rpc, { address: place.distributor.address, topics: [advancedTopic], ...range })),
+    )
+    // The last step is asked again: what it does not show yet it may show soon.
+    if (found.length > 0 || end === until) continue
+    await sql.query(
+      `insert into creator_root_scan (network, contract, epoch, scanned_to) values ($1, $2, $3, $4)
+       on conflict (network, contract) do update set epoch = excluded.epoch, scanned_to = excluded.scanned_to`,
+      [...where, end],
+    )
+  }
+  return found
 }
 
 async function firstBlock(sql: Sql, network: string): Promise<bigint> {

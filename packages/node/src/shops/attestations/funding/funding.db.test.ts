@@ -31,12 +31,18 @@ type Transfer = { from: Address; to: Address; micro: bigint; block: number }
 /** A chain that is nothing but its transfers. */
 function createTransfers() {
   const transfers: Transfer[] = []
-  const state = { head: 100, down: false, asked: 0 }
+  const state = {
+    head: 100,
+    down: false,
+    asked: 0,
+    failsFrom: Number.POSITIVE_INFINITY,
+  }
   const rpc = {
     first: async (_method: string, [filter]: readonly unknown[]) => {
       state.asked += 1
       if (state.down) throw new Error('no endpoint answers')
       const { fromBlock, toBlock, topics } = filter as { fromBlock: string; toBlock: string; topics: unknown[] }
+      if (Number(toBlock) >= state.failsFrom) throw new Error('no endpoint answers')
       if (Number(toBlock) - Number(fromBlock) > 5_000) throw new RpcRefusal(-32005, 'range too large')
       const fits = (topic: unknown, address: Address) =>
         topic === undefined || topic === null || [topic].flat().includes(word(address))
@@ -165,6 +171,46 @@ test('an exchange in common says nothing, a keeper with a herd does, and a funde
   expect(servesThePublic(500, 400)).toBe(false)
   expect(servesThePublic(500, 3)).toBe(true)
   expect(servesThePublic(10, 0)).toBe(false)
+})
+
+test('a long look that breaks off goes on where it was, and sums what it found before and after', async () => {
+  const chain = createTransfers()
+  const [large, small, wallet] = [newWallet(), newWallet(), newWallet()]
+  const at = (block: number, from: Address, usd: number) => {
+    chain.state.head = block - 1
+    chain.send(from, wallet, usd)
+  }
+  at(60_500, large, 100)
+  // In no piece enough to be written down beside the large one; together they are.
+  for (const block of [61_000, 71_000, 81_000, 91_000, 99_000]) at(block, small, 0.6)
+  chain.state.head = 100_000
+  await cite(wallet, newWallet(), 'long-look.com')
+  const work = createFundingWork(fundingOf(chain))
+  chain.state.failsFrom = 85_000
+  await work()
+  const edges = async () => {
+    const { rows } = await world.db.database.query<{ funder: Address; micro: string }>(
+      'select funder, micro::text as micro from funding_edge where wallet = $1 order by first_block',
+      [wallet],
+    )
+    return rows
+  }
+  expect(await edges()).toEqual([])
+  chain.state.failsFrom = Number.POSITIVE_INFINITY
+  // Whoever was judged for want of an answer is looked at all the same.
+  await cite(wallet, newWallet(), 'long-look.com')
+  const { rows } = await world.db.database.query<{ scanned_to: bigint }>(
+    'select scanned_to from funding_wallet where wallet = $1',
+    [wallet],
+  )
+  expect(rows[0]?.scanned_to).toBe(79_999n)
+  await createFundingWork({ ...fundingOf(chain), settings: { ...fundingOf(chain).settings, hops: 1 } })()
+  expect(await edges()).toEqual([
+    { funder: large, micro: '100000000' },
+    { funder: small, micro: '3000000' },
+  ])
+  const partial = await world.db.database.query('select from funding_partial where wallet = $1', [wallet])
+  expect(partial.rowCount).toBe(0)
 })
 
 test('transfers are counted once however often the chain is read, and money that comes later joins what was apart', async () => {

@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { addressTopic, type RpcLog, searchLogs, topicAddress, topics } from '@assay/till/chain'
+import type { Tx } from '@assay/till/store/database'
 import type { FundingDeps } from './deps.ts'
 import { materialFunders } from './material.ts'
 import { probeHubs } from './probe-hubs.ts'
@@ -13,7 +14,7 @@ export const dustMicro = 10_000n
 /** Of what a wallet received: less than this is not even written down. */
 const keptShare = 100n
 
-type Batch = { wallets: Address[]; readTo: bigint | null }
+type Batch = { wallets: Address[]; readTo: bigint | null; scannedTo: bigint | null }
 
 /** Brings the index of who funded whom up to the final block. Returns whether anything new was found. */
 export async function readFunding(deps: FundingDeps): Promise<boolean> {
@@ -23,13 +24,31 @@ export async function readFunding(deps: FundingDeps): Promise<boolean> {
   for (let batches = 0; batches < batchesMax; batches += 1) {
     const batch = await nextBatch(deps, final)
     if (!batch) break
-    const looked = batch.readTo === null ? final - deps.settings.lookBackBlocks : batch.readTo + 1n
-    const received = await readTransfers(deps, batch.wallets, looked < 0n ? 0n : looked, final)
-    if (await store(deps, batch, received, final)) changed = true
+    const last = await scanUpToLastPiece(deps, batch, final)
+    const received = await readTransfers(deps, batch.wallets, last.from, final)
+    if (await store(deps, { ...batch, scannedTo: last.scannedTo }, received, final)) changed = true
     if (await probeHubs(deps)) changed = true
     await watchFunders(deps)
   }
   return changed
+}
+
+/** Everything but the last piece of a look, each piece kept with its sums before the next is asked for. */
+async function scanUpToLastPiece(
+  deps: FundingDeps,
+  { wallets, readTo, scannedTo }: Batch,
+  final: bigint,
+): Promise<{ from: bigint; scannedTo: bigint | null }> {
+  const { lookBackBlocks, blocksAtOnce } = deps.settings
+  const first = final > lookBackBlocks ? final - lookBackBlocks : 0n
+  let kept = scannedTo
+  let from = (scannedTo ?? readTo ?? first - 1n) + 1n
+  for (; final - from >= blocksAtOnce; from += blocksAtOnce) {
+    const end = from + blocksAtOnce - 1n
+    await keepPiece(deps, { wallets, readTo, scannedTo: kept }, await readTransfers(deps, wallets, from, end), end)
+    kept = end
+  }
+  return { from, scannedTo: kept }
 }
 
 /** Anyone who cites, pays for it or is paid. */
@@ -45,39 +64,35 @@ async function watchParties({ database, chain }: FundingDeps): Promise<void> {
   )
 }
 
-/** One that was never read goes first; the others are read together with those that are as far as they are. */
+/** A look that broke off goes first, then one that was never read; the others are read together with those that are as far. */
 async function nextBatch({ database, chain, settings }: FundingDeps, final: bigint): Promise<Batch | undefined> {
-  const { rows } = await database.query<{ wallet: Address; read_to: bigint | null }>(
-    `select wallet, read_to from funding_wallet
-     where network = $1 and hop < $2 and read_to is not distinct from (
-       select read_to from funding_wallet where network = $1 and hop < $2 and (read_to is null or read_to < $3)
-       order by read_to nulls first limit 1)
-       and (read_to is null or read_to < $3)
-     order by wallet limit $4`,
+  const { rows } = await database.query<{ wallet: Address; read_to: bigint | null; scanned_to: bigint | null }>(
+    `select w.wallet, w.read_to, w.scanned_to from funding_wallet w, (
+       select read_to, scanned_to from funding_wallet where network = $1 and hop < $2 and (read_to is null or read_to < $3)
+       order by scanned_to is null, read_to nulls first limit 1) f
+     where w.network = $1 and w.hop < $2 and (w.read_to is null or w.read_to < $3)
+       and w.read_to is not distinct from f.read_to and w.scanned_to is not distinct from f.scanned_to
+     order by w.wallet limit $4`,
     [chain.network.caip2, settings.hops, final, walletsAtOnce],
   )
-  return rows[0] && { wallets: rows.map(({ wallet }) => wallet), readTo: rows[0].read_to }
+  const [head] = rows
+  return head && { wallets: rows.map(({ wallet }) => wallet), readTo: head.read_to, scannedTo: head.scanned_to }
 }
 
 export type Received = { wallet: Address; funder: Address; micro: bigint; firstBlock: bigint }
 
 async function readTransfers(
-  { rpc, chain, settings }: FundingDeps,
+  { rpc, chain }: FundingDeps,
   wallets: readonly Address[],
   from: bigint,
   until: bigint,
 ): Promise<Received[]> {
-  const logs: RpcLog[] = []
-  for (let at = from; at <= until; at += settings.blocksAtOnce) {
-    const end = at + settings.blocksAtOnce - 1n
-    const found = await searchLogs(rpc, {
-      address: chain.network.usdc.address,
-      topics: [topics.transfer, null, wallets.map(addressTopic)],
-      fromBlock: at,
-      toBlock: end < until ? end : until,
-    })
-    logs.push(...found)
-  }
+  const logs = await searchLogs(rpc, {
+    address: chain.network.usdc.address,
+    topics: [topics.transfer, null, wallets.map(addressTopic)],
+    fromBlock: from,
+    toBlock: until,
+  })
   return sumTransfers(logs)
 }
 
@@ -96,20 +111,69 @@ export function sumTransfers(logs: readonly RpcLog[]): Received[] {
   return [...sums.values()]
 }
 
+const columnsOf = (received: readonly Received[]) => [
+  received.map(({ wallet }) => wallet),
+  received.map(({ funder }) => funder),
+  received.map(({ micro }) => micro),
+  received.map(({ firstBlock }) => firstBlock),
+]
+
+/** How far a look has come, and what it found: both or, when somebody else was quicker, neither. */
+async function keepPiece(
+  { database, chain }: FundingDeps,
+  { wallets, readTo, scannedTo }: Batch,
+  received: readonly Received[],
+  end: bigint,
+): Promise<void> {
+  const network = chain.network.caip2
+  await database.transaction(async (tx) => {
+    const { rowCount } = await tx.query(
+      `update funding_wallet set scanned_to = $3 where network = $1 and wallet = any($2)
+         and read_to is not distinct from $4::bigint and scanned_to is not distinct from $5::bigint`,
+      [network, wallets, end, readTo, scannedTo],
+    )
+    if (rowCount !== wallets.length) throw new Error('the index of funders was changed by somebody else')
+    await tx.query(
+      `insert into funding_partial as p (network, wallet, funder, micro, first_block)
+       select $1, t.* from unnest($2::text[], $3::text[], $4::numeric[], $5::bigint[]) t
+       on conflict (network, wallet, funder) do update set micro = p.micro + excluded.micro`,
+      [network, ...columnsOf(received)],
+    )
+  })
+}
+
+/** What earlier pieces of this look found, joined with the last one. */
+async function takePartial(tx: Tx, network: string, wallets: readonly Address[], last: readonly Received[]) {
+  const { rows } = await tx.query<{ wallet: Address; funder: Address; micro: string; first_block: bigint }>(
+    `delete from funding_partial where network = $1 and wallet = any($2)
+     returning wallet, funder, micro::text as micro, first_block`,
+    [network, wallets],
+  )
+  const sums = new Map(last.map((one) => [`${one.wallet} ${one.funder}`, { ...one }]))
+  for (const { wallet, funder, micro, first_block } of rows) {
+    const known = sums.get(`${wallet} ${funder}`)
+    const earlier = { wallet, funder, micro: BigInt(micro) + (known?.micro ?? 0n), firstBlock: first_block }
+    sums.set(`${wallet} ${funder}`, earlier)
+  }
+  return [...sums.values()]
+}
+
 /** Everything of a batch or, when somebody else was quicker, nothing: a transfer must not be counted twice. */
 async function store(
   { database, chain }: FundingDeps,
   batch: Batch,
-  received: readonly Received[],
+  last: readonly Received[],
   readTo: bigint,
 ): Promise<boolean> {
   const network = chain.network.caip2
   return database.transaction(async (tx) => {
+    const received = batch.scannedTo === null ? last : await takePartial(tx, network, batch.wallets, last)
     const { rowCount } = await tx.query(
-      `update funding_wallet w set read_to = $3, received_micro = received_micro + coalesce(s.micro, 0)
+      `update funding_wallet w set read_to = $3, scanned_to = null, received_micro = received_micro + coalesce(s.micro, 0)
        from unnest($2::text[]) g (wallet) left join (
          select wallet, sum(micro) as micro from unnest($5::text[], $6::numeric[]) t (wallet, micro) group by wallet) s using (wallet)
-       where w.network = $1 and w.wallet = g.wallet and w.read_to is not distinct from $4::bigint`,
+       where w.network = $1 and w.wallet = g.wallet and w.read_to is not distinct from $4::bigint
+         and w.scanned_to is not distinct from $7::bigint`,
       [
         network,
         batch.wallets,
@@ -117,6 +181,7 @@ async function store(
         batch.readTo,
         received.map(({ wallet }) => wallet),
         received.map(({ micro }) => micro),
+        batch.scannedTo,
       ],
     )
     if (rowCount !== batch.wallets.length) throw new Error('the index of funders was changed by somebody else')
@@ -128,15 +193,7 @@ async function store(
        where t.micro >= $6 and t.micro * $7 >= w.received_micro
          or exists (select from funding_edge e where e.network = $1 and e.wallet = t.wallet and e.funder = t.funder)
        on conflict (network, wallet, funder) do update set micro = funding_edge.micro + excluded.micro`,
-      [
-        network,
-        received.map(({ wallet }) => wallet),
-        received.map(({ funder }) => funder),
-        received.map(({ micro }) => micro),
-        received.map(({ firstBlock }) => firstBlock),
-        dustMicro,
-        keptShare,
-      ],
+      [network, ...columnsOf(received), dustMicro, keptShare],
     )
     return stored.rowCount > 0
   })

@@ -124,6 +124,8 @@ create table funding_wallet (
   hop smallint not null check (hop between 0 and 8),
   -- Transfers into it are read up to this block; null until the first look.
   read_to bigint,
+  -- While a long look goes on: how far it has come. What it found until then is in funding_partial.
+  scanned_to bigint,
   received_micro numeric not null default 0 check (received_micro >= 0),
   primary key (network, wallet)
 );
@@ -138,6 +140,17 @@ create table funding_edge (
   primary key (network, wallet, funder),
   foreign key (network, wallet) references funding_wallet
 );
+-- Sums of a look at the chain that is not finished, so that one which breaks off goes on where it was.
+create table funding_partial (
+  network text not null,
+  wallet text not null,
+  funder text not null,
+  micro numeric not null check (micro > 0),
+  first_block bigint not null,
+  primary key (network, wallet, funder),
+  foreign key (network, wallet) references funding_wallet
+);
+insert into app_access values ('funding_partial', 'select, insert, update, delete');
 create index funding_edge_by_funder on funding_edge (network, funder);
 insert into app_access values ('funding_edge', 'select, insert, update');
 
@@ -166,6 +179,16 @@ create table creator_distributor (
   accepted_at timestamptz,
   primary key (network, contract)
 );
+
+-- Up to which block the contract is known to have set no root after this epoch: a search that breaks off goes on there.
+create table creator_root_scan (
+  network text not null,
+  contract text not null,
+  epoch bigint not null,
+  scanned_to bigint not null,
+  primary key (network, contract)
+);
+insert into app_access values ('creator_root_scan', 'select, insert, update');
 
 -- Roots, one at a time per chain. signed: may land at any moment. committed: in a final block. abandoned: provably never.
 create table creator_root (
