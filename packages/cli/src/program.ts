@@ -5,6 +5,7 @@ import { addBuy } from './buy/command.ts'
 import { addCitations } from './citations/commands.ts'
 import type { CommandContext } from './command-context.ts'
 import { addCommerce } from './commerce/buyer-commands.ts'
+import { addPaymentDisputes } from './commerce/dispute-commands.ts'
 import { addCommerceOperator } from './commerce/operator-commands.ts'
 import { addCompletion } from './completion/command.ts'
 import { addCredit } from './credit/commands.ts'
@@ -71,6 +72,7 @@ export function createProgram(context: CommandContext): Command {
     addSigner,
     addCommerce,
     addCommerceOperator,
+    addPaymentDisputes,
     addSource,
     addSourceOperator,
     addScore,

@@ -1,7 +1,17 @@
 export { type NoteKey, parseNoteKey } from '@assay/protocol/log/signed-note'
 export { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 export { formatUsd } from '@assay/protocol/money'
-export { heldDifferences, readRefund, requestRefund } from '@assay/till'
+export {
+  decideDispute as decidePaymentDispute,
+  disputeStatesOfPayments,
+  findPaymentDispute,
+  heldDifferences,
+  listPaymentDisputes,
+  readDisputeEvidence,
+  readPaymentStatus,
+  readRefund,
+  requestRefund,
+} from '@assay/till'
 export { instancePayees } from '@assay/till/compose'
 export { slashBond } from '@assay/till/credit/bonds'
 // --- for the operator's commands ---

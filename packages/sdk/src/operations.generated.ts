@@ -307,10 +307,15 @@ export type Operations = {
     input: { query?: { view?: 'full' | 'brief'; capability?: string } }
     answer: { protocol: string; generated_at: string; node: { did: string; address: string; base_url: string; name: string; sequence: number; statement: string; resources?: Record<string, { method: string; url: string; example: string; price_micro: string; price_usd: string; price_micro_max?: string; networks: string[] }[]> }; peers: ({ did: string; address: string; sequence: number; state?: 'alive' | 'suspect'; health?: number; latency_ms?: number | null; last_seen_at?: string | null; recommended?: boolean; price_mismatch?: boolean; resources?: Record<string, { method: string; url: string; example: string; price_micro: string; price_usd: string; price_micro_max?: string; networks: string[] }[]>; statement?: string })[]; links: { manifest: string; mesh: string; announce: string }; signature: { alg: 'EdDSA'; kid: string; value: string } }
   }
+  /** Decide a dispute about a payment, for the operator. */
+  'operator.dispute': {
+    input: { body: { id: string; refund_usd: string; reason: string } }
+    answer: { id: string; state: string; refund_micro: string | null }
+  }
   /** Books, payments, payouts, alarms and pauses, for the operator. */
   'operator.overview': {
     input: Record<string, never>
-    answer: { at: string; role: 'read' | 'operate' | 'withdraw'; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; alarms: { alarm: string; rung: number }[]; pauses: { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
+    answer: { at: string; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; withdrawals: { custody: { network: string; withdrawable_micro: string; balance_micro: string; booked_micro: string; others_micro: string; debts_micro: string; leaving_micro: string; reserved_micro: string; block: string; checked_at: string }[]; destinations: { network: string; address: string }[]; newest: ({ id: string; network: string; to: string; asked_micro: string | null; state: 'asked' | 'paying' | 'refused'; outcome: string | null; requested_by: string; requested_at: string; payout: { id: string; state: string; amount_micro: string; transaction: string | null; reason: string | null } | null })[] }; disputes: { id: string; payment_id: string; payer: string; text: string; evidence_bytes: number; opened_at: string }[]; alarms: { alarm: string; rung: number }[]; pauses: { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
   }
   /** Pause or resume sales, payouts, settlement or options, for the operator. */
   'operator.pause': {
@@ -392,10 +397,20 @@ export type Operations = {
     input: { body: { symbol: string; premium_usd: string; quantity?: number } }
     answer: { offer_id: string; symbol: string; wallet: string; quantity: number; premium_micro: string; premium_usd: string; collateral_micro: string; most_micro: string; expires_at: string; state: 'pending'; note: string; synthetic?: boolean }
   }
+  /** Say that a paid answer is wrong, and ask for the money back. */
+  'payments.dispute': {
+    input: { params: { id: string }; body: { text: string; evidence?: { media_type: string; base64: string } } }
+    answer: { id: string; payment_id: string; payer: string; state: 'open' | 'accepted' | 'rejected'; text: string; evidence_bytes: number; opened_at: string; refund_micro: string | null; decision: string | null; decided_at: string | null }
+  }
+  /** The dispute about a payment, for its payer. */
+  'payments.dispute.show': {
+    input: { params: { id: string } }
+    answer: { id: string; payment_id: string; payer: string; state: 'open' | 'accepted' | 'rejected'; text: string; evidence_bytes: number; opened_at: string; refund_micro: string | null; decision: string | null; decided_at: string | null }
+  }
   /** Where a payment stands. */
   'payments.status': {
     input: { params: { id: string } }
-    answer: { id: string; state: 'claimed' | 'settling' | 'unknown' | 'settled' | 'served' | 'failed' | 'released' | 'credited' | 'refunded'; next: 'wait' | 'resend' | 'pay_again' | 'done'; network: string; amount_micro: string; transaction: string | null; final: boolean; provisional: boolean; claimed_at: string; settled_at: string | null; other_transfers: ({ transaction: string; amount_micro: string; booked_as: string | null })[] }
+    answer: { id: string; state: 'claimed' | 'settling' | 'unknown' | 'settled' | 'served' | 'failed' | 'released' | 'credited' | 'refunded'; next: 'wait' | 'resend' | 'pay_again' | 'done'; network: string; amount_micro: string; transaction: string | null; final: boolean; provisional: boolean; claimed_at: string; settled_at: string | null; other_transfers: ({ transaction: string; amount_micro: string; booked_as: string | null })[]; dispute: { id: string; state: 'open' | 'accepted' | 'rejected'; refund_micro: string | null; decision: string | null; decided_at: string | null } | null }
   }
   /** What an affiliate earned, what is pending, payable and paid, with transactions. */
   'rewards.affiliate': {
@@ -602,6 +617,7 @@ export const operations = {
   'mcp.post': { method: 'POST', path: '/mcp', paid: false },
   'mesh.announce': { method: 'POST', path: '/x402/mesh/announce', paid: false },
   'mesh.manifest': { method: 'GET', path: '/x402/mesh', paid: false },
+  'operator.dispute': { method: 'POST', path: '/v1/operator/disputes', paid: false },
   'operator.overview': { method: 'GET', path: '/v1/operator/overview', paid: false },
   'operator.pause': { method: 'POST', path: '/v1/operator/pauses', paid: false },
   'operator.revenue': { method: 'GET', path: '/v1/operator/revenue', paid: false },
@@ -619,6 +635,8 @@ export const operations = {
   'options.settlements.show': { method: 'GET', path: '/v1/options/settlements/{symbol}', paid: false },
   'options.withdraw': { method: 'POST', path: '/v1/options/withdraw', paid: false },
   'options.write': { method: 'POST', path: '/v1/options/write', paid: true },
+  'payments.dispute': { method: 'POST', path: '/v1/payments/{id}/dispute', paid: false },
+  'payments.dispute.show': { method: 'GET', path: '/v1/payments/{id}/dispute', paid: false },
   'payments.status': { method: 'GET', path: '/v1/payments/{id}', paid: false },
   'rewards.affiliate': { method: 'GET', path: '/affiliate/{wallet}', paid: false },
   'rewards.loyalty': { method: 'GET', path: '/loyalty/{wallet}', paid: false },

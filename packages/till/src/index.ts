@@ -62,6 +62,18 @@ export { gasPosting } from './gate/sale-postings.ts'
 export { ConfigError } from './kernel/config-error.ts'
 export { Problem } from './kernel/problem.ts'
 export { creditUndelivered } from './recovery/credit-undelivered.ts'
+export {
+  decideDispute,
+  disputeLimits,
+  disputeStatesOfPayments,
+  type Evidence,
+  findPaymentDispute,
+  listPaymentDisputes,
+  type OpenDisputeOutcome,
+  openDispute,
+  type PaymentDispute,
+  readDisputeEvidence,
+} from './recovery/dispute-payment.ts'
 export { forgetIdle } from './recovery/forget-idle.ts'
 export { type OwnAddresses, ownAddresses, recordOwnAddresses } from './recovery/own-addresses.ts'
 export {

@@ -19,6 +19,16 @@ const status = z.strictObject({
   other_transfers: z
     .array(z.strictObject({ transaction: z.string(), amount_micro: z.string(), booked_as: z.string().nullable() }))
     .describe('What arrived with this nonce and did not pay it; credited by its own amount once final.'),
+  dispute: z
+    .strictObject({
+      id: z.string(),
+      state: z.enum(['open', 'accepted', 'rejected']),
+      refund_micro: z.string().nullable(),
+      decision: z.string().nullable().describe('Why, in the words of the operator.'),
+      decided_at: z.string().nullable(),
+    })
+    .nullable()
+    .describe('What its payer said about the answer, and what the operator decided.'),
 })
 
 /** Where a payment stands: state only, never the answer. */
@@ -45,6 +55,7 @@ export function paymentStatusRoute(sql: Sql, path: string): DescribedRoute {
         claimed_at: '2026-01-01T00:00:00.000Z',
         settled_at: '2026-01-01T00:00:02.000Z',
         other_transfers: [],
+        dispute: null,
       },
     },
     access: {

@@ -19,6 +19,16 @@ export type PaymentStatus = {
   settled_at: string | null
   /** What arrived with this key and did not pay it: credited by its own amount. */
   other_transfers: { transaction: string; amount_micro: string; booked_as: string | null }[]
+  /** What the payer said about the answer, once it did. */
+  dispute: PaymentDisputeStatus | null
+}
+
+export type PaymentDisputeStatus = {
+  id: string
+  state: 'open' | 'accepted' | 'rejected'
+  refund_micro: string | null
+  decision: string | null
+  decided_at: string | null
 }
 
 function nextFor({ state, deliveredAt, reason }: PaymentRecord): PaymentStatus['next'] {
@@ -53,6 +63,7 @@ export async function readPaymentStatus(sql: Sql, id: string): Promise<PaymentSt
     claimed_at: toRfc3339(payment.claimedAt.getTime()),
     settled_at: payment.settledAt ? toRfc3339(payment.settledAt.getTime()) : null,
     other_transfers: await otherTransfers(sql, payment),
+    dispute: await disputeOf(sql, payment.id),
   }
 }
 
@@ -68,4 +79,13 @@ async function otherTransfers(sql: Sql, payment: PaymentRecord): Promise<Payment
       amount_micro: amountMicro.toString(),
       booked_as: bookedAs,
     }))
+}
+
+async function disputeOf(sql: Sql, paymentId: string): Promise<PaymentDisputeStatus | null> {
+  const { rows } = await sql.query<Omit<PaymentDisputeStatus, 'decided_at'> & { decided_at: Date | null }>(
+    `select id, state, refund_micro::text as refund_micro, decision, decided_at from payment_dispute where payment_id = $1`,
+    [paymentId],
+  )
+  const [row] = rows
+  return row ? { ...row, decided_at: row.decided_at ? toRfc3339(row.decided_at.getTime()) : null } : null
 }

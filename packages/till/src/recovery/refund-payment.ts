@@ -21,27 +21,29 @@ export type RefundRequestOutcome =
   | { status: 'refused'; why: 'no_such_payment' | 'not_paid' | 'more_than_paid' | 'refunded_before' }
 
 /** Puts a refund down, once per payment; a running node carries it out. */
-export async function requestRefund(database: Database, request: RefundRequest): Promise<RefundRequestOutcome> {
-  return database.transaction(async (tx) => {
-    const payment = await lockPayment(tx, request.paymentId)
-    if (!payment) return { status: 'refused', why: 'no_such_payment' }
-    if (payment.state === 'refunded') return { status: 'refused', why: 'refunded_before' }
-    if (payment.state !== 'served' && payment.state !== 'credited') return { status: 'refused', why: 'not_paid' }
-    const amountMicro = request.amountMicro ?? payment.amountMicro
-    if (amountMicro <= 0n || amountMicro > payment.amountMicro) return { status: 'refused', why: 'more_than_paid' }
-    const { rowCount } = await tx.query(
-      `insert into refund (payment_id, amount_micro, reason, requested_by) values ($1, $2, $3, $4) on conflict do nothing`,
-      [payment.id, amountMicro, request.reason, request.by],
-    )
-    if (rowCount === 0) return { status: 'refused', why: 'refunded_before' }
-    await writeAudit(tx, {
-      actor: request.by,
-      action: 'refund.ask',
-      subject: payment.id,
-      details: { amount_micro: amountMicro.toString(), reason: request.reason },
-    })
-    return { status: 'asked', amountMicro }
+export const requestRefund = (database: Database, request: RefundRequest): Promise<RefundRequestOutcome> =>
+  database.transaction((tx) => requestRefundIn(tx, request))
+
+/** The same in the transaction of what decides on it. */
+export async function requestRefundIn(tx: Tx, request: RefundRequest): Promise<RefundRequestOutcome> {
+  const payment = await lockPayment(tx, request.paymentId)
+  if (!payment) return { status: 'refused', why: 'no_such_payment' }
+  if (payment.state === 'refunded') return { status: 'refused', why: 'refunded_before' }
+  if (payment.state !== 'served' && payment.state !== 'credited') return { status: 'refused', why: 'not_paid' }
+  const amountMicro = request.amountMicro ?? payment.amountMicro
+  if (amountMicro <= 0n || amountMicro > payment.amountMicro) return { status: 'refused', why: 'more_than_paid' }
+  const { rowCount } = await tx.query(
+    `insert into refund (payment_id, amount_micro, reason, requested_by) values ($1, $2, $3, $4) on conflict do nothing`,
+    [payment.id, amountMicro, request.reason, request.by],
+  )
+  if (rowCount === 0) return { status: 'refused', why: 'refunded_before' }
+  await writeAudit(tx, {
+    actor: request.by,
+    action: 'refund.ask',
+    subject: payment.id,
+    details: { amount_micro: amountMicro.toString(), reason: request.reason },
   })
+  return { status: 'asked', amountMicro }
 }
 
 export type RefundDeps = {

@@ -96,7 +96,13 @@ test('everybody else is refused, whatever they sign', async () => {
       () => 'answered',
       (problem: { code: string }) => problem.code,
     )
-  for (const id of ['operator.overview', 'operator.pause', 'operator.withdraw']) {
+  for (const id of [
+    'operator.overview',
+    'operator.pause',
+    'operator.withdraw',
+    'operator.revenue',
+    'operator.dispute',
+  ]) {
     expect(await refused(ask(id, undefined))).toBe('proof_required')
     expect(await refused(ask(id, stranger))).toBe('forbidden')
     expect(await refused(ask(id, operator, { path: '/v1/auth/check' }))).toBe('proof_invalid')

@@ -3,6 +3,7 @@ import { setPause } from '@assay/till/store/pauses'
 import { z } from 'zod'
 import { jsonAnswer, operatorRoles, type RouteDeclaration } from '../../http/index.ts'
 import type { CallerDeps } from './caller.ts'
+import { decideDisputeRoute, openDisputesShape } from './dispute-routes.ts'
 import { operatorRoute } from './operator-route.ts'
 import type { Alarm } from './read-alarms.ts'
 import { readOverview } from './read-overview.ts'
@@ -12,7 +13,7 @@ import { type WithdrawDeps, withdrawalsShape, withdrawRoute } from './withdraw-r
 export type OperatorDeps = CallerDeps & WithdrawDeps & { alarms(): Promise<Alarm[]> }
 
 export function operatorRoutes(deps: OperatorDeps): RouteDeclaration[] {
-  return [overviewRoute(deps), pauseRoute(deps), withdrawRoute(deps), revenueRoute(deps)]
+  return [overviewRoute(deps), pauseRoute(deps), withdrawRoute(deps), revenueRoute(deps), decideDisputeRoute(deps)]
 }
 
 const count = z.int().nonnegative()
@@ -58,6 +59,7 @@ const overview = z.strictObject({
     }),
   ),
   withdrawals: withdrawalsShape,
+  disputes: openDisputesShape.describe('Open ones, oldest first.'),
   alarms: z.array(z.strictObject({ alarm: z.string(), rung: count })).describe('Of this process, since it started.'),
   pauses: z.array(
     z.strictObject({
@@ -95,6 +97,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
         review_open: 0,
         payouts: [],
         withdrawals: { custody: [], destinations: [], newest: [] },
+        disputes: [],
         alarms: [],
         pauses: [{ name: 'sales', paused: false, reason: '', changed_by: 'migration', changed_at: exampleTime }],
         audit: [],

@@ -5,6 +5,7 @@ import { listPayouts, type WithdrawPolicy } from '@assay/till/payouts'
 import { readAudit } from '@assay/till/store/audit-log'
 import type { Sql } from '@assay/till/store/database'
 import { readPauses } from '@assay/till/store/pauses'
+import { readOpenDisputes } from './dispute-routes.ts'
 import { readPaymentStates } from './payment-states.ts'
 import type { Alarm } from './read-alarms.ts'
 import { readWithdrawals } from './withdraw-routes.ts'
@@ -13,7 +14,7 @@ export type OverviewDeps = { sql: Sql; clock: Clock; withdrawals: WithdrawPolicy
 
 /** Everything the operator looks at first, in one answer: one look costs one signature. */
 export async function readOverview({ sql, clock, alarms, withdrawals }: OverviewDeps) {
-  const [books, clearing, payments, payouts, review, pauses, audit, rung, withdrawn] = await Promise.all([
+  const [books, clearing, payments, payouts, review, pauses, audit, rung, withdrawn, disputes] = await Promise.all([
     booksByGroup(sql),
     openClearingSinceFold(sql, 20),
     readPaymentStates(sql),
@@ -23,6 +24,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals }: Overview
     readAudit(sql, { limit: 20 }),
     alarms(),
     readWithdrawals(sql, withdrawals),
+    readOpenDisputes(sql),
   ])
   return {
     at: toRfc3339(clock.nowMs()),
@@ -51,6 +53,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals }: Overview
       created_at: payout.createdAt.toISOString(),
     })),
     withdrawals: withdrawn,
+    disputes,
     alarms: rung,
     pauses: [...pauses.all].map(([name, { paused, reason, changedBy, changedAt }]) => ({
       name,

@@ -5,6 +5,7 @@ import { declareShop, type OpenShop } from '../../http/index.ts'
 import { authRoutes } from './auth-routes.ts'
 import { bondRoutes } from './bond-routes.ts'
 import { creditRoutes } from './credit-routes.ts'
+import { disputeRoutes } from './dispute-routes.ts'
 import { mandateRoutes } from './mandate-routes.ts'
 import { paymentRoutes } from './payment-routes.ts'
 import { provenCaller } from './proven-caller.ts'
@@ -35,6 +36,7 @@ function openAccountShop(policy: CreditPolicy, payoutPolicy: PayoutPolicy): Open
         ...bondRoutes({ ...context, releaseDelaySeconds: policy.bondReleaseSeconds }),
         ...mandateRoutes(context),
         ...paymentRoutes({ sql: context.database }),
+        ...disputeRoutes(context),
         ...authRoutes(context),
       ],
     }

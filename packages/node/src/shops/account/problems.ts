@@ -1,6 +1,12 @@
 import { defineProblems, problemRow as row } from '@assay/till/kernel/problem'
 
 export const accountProblems = defineProblems({
+  dispute_refused: row(
+    409,
+    false,
+    'Payment cannot be disputed',
+    'See `detail`. A payment can be disputed once, for 30 days, by its payer; its status shows what was decided.',
+  ),
   mandate_conflict: row(
     409,
     false,

@@ -18,7 +18,10 @@ type Due = {
 
 const perTransaction = 200
 
-/** Shares whose hold is over and whose payment is final become payable; what the affiliate owes is set off first. */
+/**
+ * Shares whose hold is over and whose payment is final become payable, unless its payer disputes it or a refund of it is
+ * under way; what the affiliate owes is set off first.
+ */
 export async function matureShares(deps: { database: Database; clock: Clock }): Promise<number> {
   let total = 0
   for (;;) {
@@ -34,6 +37,8 @@ async function matureSome(tx: Tx, nowMs: number): Promise<number> {
     `select s.payment_id, s.round, s.network, s.affiliate, s.affiliate_micro, s.take_micro, s.reversed_micro
      from reward_sale s left join payment p on p.id = s.payment_id
      where s.affiliate_state = 'pending' and s.matures_at <= $1 and (p.id is null or p.final)
+       and not exists (select from payment_dispute d where d.payment_id = s.payment_id and d.state = 'open')
+       and not exists (select from refund r where r.payment_id = s.payment_id and r.state = 'asked')
      order by s.matures_at, s.payment_id limit $2 for update of s skip locked`,
     [new Date(nowMs), perTransaction],
   )

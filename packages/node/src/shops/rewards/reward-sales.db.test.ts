@@ -93,6 +93,38 @@ test('L11, L26: a part is reversed in proportion, and the rate of the sale stays
   expect(await pending(21)).toBe((((10_000_000n * 15n) / 100n) * 3n) / 4n)
 })
 
+test('a share becomes payable from a final sale that nobody disputes and nobody refunds, and from no other', async () => {
+  const one = sale(90, 10_000_000n, { attribution: { aff: wallet(91) } })
+  await db.owner.query(
+    `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id,
+       resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
+     values ('exact', 10000000, $1, 'served', $2, $3, $3, decode(repeat('4d', 32), 'hex'), $3, 'pay_to', 10000000, 0, 'test.route', '',
+       sha256('x'), true, 0, now(), now(), 1, false)`,
+    [one.paymentId, base, wallet(90)],
+  )
+  await reward(one)
+  const mature = async () => {
+    await matureShares({ database: db.database, clock: systemClock })
+    return payable(91)
+  }
+  expect(await mature()).toBe(0n)
+  await db.owner.query('update payment set final = true where id = $1', [one.paymentId])
+  await db.owner.query(
+    `insert into payment_dispute (id, payment_id, payer, text, opened_at) values ('dsp_1', $1, $2, 'it is wrong', now())`,
+    [one.paymentId, wallet(90)],
+  )
+  expect(await mature()).toBe(0n)
+  await db.owner.query(`update payment_dispute set state = 'rejected', decided_at = now(), decision = 'it is right'`)
+  await db.owner.query(
+    `insert into refund (payment_id, amount_micro, reason, requested_by) values ($1, 5000000, 'late', 'test')`,
+    [one.paymentId],
+  )
+  expect(await mature()).toBe(0n)
+  await reverse(one, 5_000_000n)
+  await db.owner.query(`update refund set state = 'refused', outcome = 'test'`)
+  expect(await mature()).toBe((5_000_000n * 15n) / 100n)
+})
+
 test('L13: what was used or paid out before its sale was reversed is owed, and set off against what comes next', async () => {
   const one = sale(30, 10_000_000n, { attribution: { aff: wallet(31) } })
   await reward(one)

@@ -1579,3 +1579,25 @@ create table custody_status (
   checked_at timestamptz not null
 );
 insert into app_access values ('custody_status', 'select, insert, update');
+
+-- What a payer says is wrong with an answer, and what the operator decided. Once per payment.
+create table payment_dispute (
+  id text primary key,
+  payment_id text not null unique,
+  payer text not null check (payer ~ '^0x[0-9a-f]{40}$'),
+  text text not null check (length(text) between 1 and 4000),
+  evidence bytea check (octet_length(evidence) between 1 and 32768),
+  evidence_type text,
+  state text not null default 'open' check (state in ('open', 'accepted', 'rejected')),
+  opened_at timestamptz not null,
+  refund_micro bigint check (refund_micro > 0),
+  decision text check (length(decision) between 1 and 1000),
+  decided_by text,
+  decided_at timestamptz,
+  check ((evidence is null) = (evidence_type is null)),
+  check ((state = 'open') = (decided_at is null)),
+  check ((state = 'accepted') = (refund_micro is not null))
+);
+create index payment_dispute_open on payment_dispute (opened_at, id) where state = 'open';
+create index payment_dispute_payer on payment_dispute (payer, opened_at);
+insert into app_access values ('payment_dispute', 'select, insert, update');

@@ -9,6 +9,7 @@ const calm: Overview = {
   payments: [{ state: 'served', payments: 3, amount_micro: '60000', oldest_at: '2026-01-01T00:00:00Z' }],
   review_open: 0,
   payouts: [],
+  disputes: [],
   withdrawals: { custody: [], destinations: [], newest: [] },
   alarms: [],
   pauses: [{ name: 'sales', paused: false, reason: '', changed_by: '', changed_at: '' }],

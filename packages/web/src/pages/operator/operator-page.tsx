@@ -8,6 +8,7 @@ import { timeText } from '../../ui/format.ts'
 import { Await, Badge, Notice, PageHead } from '../../ui/parts.tsx'
 import { ConnectWallet } from '../../wallet/connect-wallet.tsx'
 import { walletName, wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { Disputes } from './disputes.tsx'
 import { Attention, Audit, Books, Payments, Payouts } from './overview-parts.tsx'
 import { Pauses } from './pauses.tsx'
 import { Revenue } from './revenue.tsx'
@@ -67,6 +68,7 @@ export function OperatorPage() {
               <Pauses pauses={shown.pauses} role={shown.role} onChanged={again} />
             </div>
             <Withdrawals withdrawals={shown.withdrawals} onChanged={again} />
+            <Disputes disputes={shown.disputes} onChanged={again} />
             <Revenue />
             <Books books={shown.books} />
             <Payouts payouts={shown.payouts} />

@@ -21,6 +21,7 @@ export type Overview = {
     created_at: string
   }[]
   withdrawals: Withdrawals
+  disputes: OpenDispute[]
   alarms: { alarm: string; rung: number }[]
   pauses: Pause[]
   audit: { at: string; actor: string; action: string; subject: string }[]
@@ -49,4 +50,13 @@ export type Withdrawals = {
     requested_at: string
     payout: { state: string; amount_micro: string } | null
   }[]
+}
+
+export type OpenDispute = {
+  id: string
+  payment_id: string
+  payer: string
+  text: string
+  evidence_bytes: number
+  opened_at: string
 }

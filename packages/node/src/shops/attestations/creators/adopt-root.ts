@@ -99,7 +99,7 @@ async function searchRoots(
   place: CreatorChain,
   { epoch, start, until }: { epoch: bigint; start: bigint; until: bigint },
 ): Promise<RpcLog[]> {
-  const where = [place.network.caip2, place.distributor.address, epoch]
+  const where = [place.network.caip2, place.contract, epoch]
   const { rows } = await sql.query<{ scanned_to: bigint }>(
     `select scanned_to from creator_root_scan where network = $1 and contract = $2 and epoch = $3`,
     where,
@@ -110,7 +110,7 @@ async function searchRoots(
     const end = from + stepBlocks - 1n < until ? from + stepBlocks - 1n : until
     const range = { fromBlock: from, toBlock: end }
     found.push(
-      ...(await agreedLogs(place.rpc, { address: place.distributor.address, topics: [advancedTopic], ...range })),
+      ...(await agreedLogs(place.rpc, { address: place.contract, topics: [advancedTopic], ...range })),
     )
     // The last step is asked again: what it does not show yet it may show soon.
     if (found.length > 0 || end === until) continue

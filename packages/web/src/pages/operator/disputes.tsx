@@ -1,0 +1,79 @@
+import { useState } from 'preact/hooks'
+import { announce } from '../../app/announce.ts'
+import { useStore } from '../../app/store.ts'
+import { useNode } from '../../node/context.ts'
+import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { Age, Hex, Problem } from '../../ui/parts.tsx'
+import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+import type { OpenDispute } from './types.ts'
+
+/** What payers say is wrong. Each decision is signed by itself; the payer sees its reason. */
+export function Disputes({ disputes, onChanged }: { disputes: OpenDispute[]; onChanged: () => void }) {
+  return (
+    <section class="sheet" aria-labelledby="disputes">
+      <h2 id="disputes">Disputes</h2>
+      {disputes.length === 0 ? <p class="soft">None open.</p> : null}
+      <ul class="plain-list">
+        {disputes.map((dispute) => (
+          <li key={dispute.id}>
+            <Age at={dispute.opened_at} />
+            <div>
+              <p>
+                {dispute.payment_id} by <Hex value={dispute.payer} />
+                {dispute.evidence_bytes > 0 ? `, with a file of ${dispute.evidence_bytes} bytes` : null}
+              </p>
+              <p>{dispute.text}</p>
+              <Decide dispute={dispute} onChanged={onChanged} />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Decide({ dispute, onChanged }: { dispute: OpenDispute; onChanged: () => void }) {
+  const index = useNode()
+  const wallet = useStore(walletStore)
+  const [reason, setReason] = useState('')
+  const [amount, setAmount] = useState('all')
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<ProblemError>()
+  const decide = async (refund: string) => {
+    if (wallet === undefined) return
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      const { askSigned } = await import('../../wallet/purse.ts')
+      const body = { id: dispute.id, refund_usd: refund, reason: reason.trim() }
+      await askSigned(index, wallet, `${index.base_url}/v1/operator/disputes`, { method: 'POST', body })
+      announce('dispute decided')
+      onChanged()
+    } catch (error) {
+      setProblem(asProblem(error))
+    }
+    setBusy(false)
+  }
+  const ready = !busy && wallet !== undefined && reason.trim().length >= 3
+  return (
+    <>
+      <div class="row">
+        <label class="field">
+          <span>Reason, shown to the payer</span>
+          <input value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+        </label>
+        <label class="field">
+          <span>Refund in USD, or all</span>
+          <input value={amount} onInput={(event) => setAmount(event.currentTarget.value)} />
+        </label>
+        <button type="button" class="button small" disabled={!ready} onClick={() => decide(amount.trim())}>
+          Refund
+        </button>
+        <button type="button" class="button small" disabled={!ready} onClick={() => decide('none')}>
+          Reject
+        </button>
+      </div>
+      {problem === undefined ? null : <Problem problem={problem} />}
+    </>
+  )
+}
