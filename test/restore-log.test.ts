@@ -1,9 +1,14 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Checkpoint, parseCheckpoint } from '../packages/protocol/src/log/checkpoint.ts'
 import { verifyConsistency } from '../packages/protocol/src/log/verify-proof.ts'
-import { type CitationAttestation, verifyAttestation } from '../packages/sdk/src/index.ts'
+import {
+  type CitationAttestation,
+  parseAttestation,
+  parseVerifyPolicy,
+  verifyAttestation,
+} from '../packages/sdk/src/index.ts'
 import type { TestDatabase } from '../packages/till/src/store/testing.ts'
 import { buyer, type LogNode, openRestoredWorld, type RestoredWorld } from './harness/restored-node.ts'
 import { buy, echoPath } from './harness/till-fixture.ts'
@@ -123,6 +128,9 @@ test('a restored node signs and sells no stamp until its log is repaired from a 
 
 test('without a witness of another house the head on chain stops a restored node, and the operator answers for the repair', async () => {
   const [, db] = backups as [TestDatabase, TestDatabase]
+  await world.stopAll()
+  // As where the data folder is not kept.
+  await rm(join(world.folder, 'home', 'log-head'))
   const restored = await world.start(db, { alone: true })
   await expectStopped(restored)
   expect((await restored.log()).stopped?.detail).toContain('anchor eip155:8453 holds a signed head')
@@ -136,4 +144,28 @@ test('without a witness of another house the head on chain stops a restored node
   expect(await world.assay(db, 'log', 'resume', '--reason', 'every copy was given')).toMatchObject({ code: 0 })
   await until('the log goes on', async () => (await restored.log()).state === 'open')
   await expectAllVerify(restored)
+}, 180_000)
+
+test('a log that begins again under another name sells stamps that verify, and names the one before', async () => {
+  const [, db] = backups as [TestDatabase, TestDatabase]
+  const again = 'again.example/v1/log'
+  const done = await world.assay(db, 'log', 'repair', '--new-origin', again, '--reason', 'no copy is left')
+  expect(done, done.output).toMatchObject({ code: 0 })
+  const renamed = await world.start(db, { alone: true })
+  const { origin } = await renamed.log()
+  expect(origin).toBe(again)
+  const body = JSON.stringify({ source_url: before[0]?.record['source_url'], agent_wallet: buyer.address })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+  const bought = await buy(buyer, `${renamed.node.url}/v1/cite/attest`, {}, init)
+  const sold = parseAttestation(await bought.json())
+  const first = before[0] as CitationAttestation
+  const policy = parseVerifyPolicy('logged')
+  for (const id of [sold?.id, first.id]) {
+    const file = parseAttestation(await (await fetch(`${renamed.node.url}/v1/attestations/${id}`)).json())
+    const { checks } = await verifyAttestation(file as CitationAttestation, policy ? { policy } : {})
+    const head = parseCheckpoint(file?.log.checkpoint ?? '')
+    expect([id, head?.origin, checks.filter(({ status }) => status === 'failed')]).toEqual([id, again, []])
+  }
+  // What buyers saved before verifies against the heads of the old name.
+  expect((await verifyAttestation(first, { witnesses: world.witnessKeys })).ok).toBe(true)
 }, 180_000)

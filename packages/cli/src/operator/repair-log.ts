@@ -76,7 +76,7 @@ async function bringBack(context: CommandContext, operator: Operator, options: R
         : [
             `${done.keyStatements} statements about keys are in force again; \`assay keys list\` shows which key signs.`,
           ]),
-      'A running node asks its witnesses within half a minute and goes on by itself.',
+      'A running node asks its witnesses within half a minute and goes on by itself; without any, use `assay log resume`.',
     ].join('\n'),
   )
 }

@@ -6,16 +6,19 @@ import { announceKeyring, insertStatement, lockKeyring } from './keyring-store.t
 import { signEd25519 } from './signing-key.ts'
 
 /**
- * The first key of the log is named by the key that signs answers: anyone who trusts that one finds the log from it. Later
- * keys of the log are named by earlier ones or by the operator's wallet.
+ * The key with which a log begins is named by the key that signs answers: anyone who trusts that one finds the log from it.
+ * Later keys of the log are named by earlier ones or by the operator's wallet. A log that begins again under another name
+ * keeps its key, and needs the word for that name.
  */
 export async function introduceLogKey(
   deps: { database: Database; logKeyring: Keyring; keyring: Keyring; identity: Omit<KeyringIdentity, 'operator'> },
   origin: string,
 ): Promise<void> {
   const { database, logKeyring, keyring, identity } = deps
-  const [first] = logKeyring.keys()
-  if (!first || logKeyring.statements().some(({ message }) => message.purpose === 'log')) return
+  const isNamed = logKeyring.statements().some(({ message }) => message.purpose === 'log' && message.origin === origin)
+  const [signer] = logKeyring.signers()
+  const first = logKeyring.keys().find(({ keyId }) => keyId === signer?.keyId) ?? logKeyring.keys()[0]
+  if (isNamed || !first) return
   const active = keyring.active()
   const message: KeyStatementMessage = {
     action: 'add',
@@ -36,7 +39,10 @@ export async function introduceLogKey(
   await database.transaction(async (tx) => {
     await lockKeyring(tx)
     // Another process may have been faster.
-    const { rowCount } = await tx.query('select from key_statement where key_id = $1', [first.keyId])
+    const { rowCount } = await tx.query(
+      `select from key_statement where message ->> 'purpose' = 'log' and message ->> 'origin' = $1`,
+      [origin],
+    )
     if (rowCount > 0) return
     const record = { message, chainId: identity.chainId, walletSignature: null, predecessorSignature: signature }
     await insertStatement(tx, record, first.activatesAtMs)

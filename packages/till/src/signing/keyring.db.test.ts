@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Address } from '@assay/protocol/address'
+import { followKeys } from '@assay/protocol/keys/follow-keys'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Clock } from '../kernel/clock.ts'
@@ -232,6 +233,31 @@ test('the log has a keyring of its own: used at once beside the old key, and nei
   ])
   const { rows } = await deps.database.query("select kind from log_entry where kind = 'log_key'")
   expect(rows).toHaveLength(2)
+  await Promise.all([keyring.close(), log.close()])
+})
+
+test('a log that begins again under another name has its key named for that too, once', async () => {
+  const { keyring, advance, deps, options } = await openKeyring()
+  await deps.database.query("update log_tree set origin = 'node.test/v1/log'")
+  const log = await createKeyring({ ...options, purpose: 'log' })
+  const introduce = (origin: string) =>
+    introduceLogKey({ database: deps.database, keyring, logKeyring: log, identity }, origin)
+  await introduce('node.test/v1/log')
+  advance(1_000)
+  const { keyId } = await rotateKey({ ...deps, keyring: log }, { overlapMs: 1_000 })
+  advance(2_000)
+  for (let start = 0; start < 2; start += 1) await introduce('node.test/v1/log-2')
+  expect(log.statements().map(({ message }) => [message.action, message.origin])).toEqual([
+    ['add', 'node.test/v1/log'],
+    ['rotate', 'node.test/v1/log'],
+    ['add', 'node.test/v1/log-2'],
+  ])
+  const { keys } = await followKeys(log.statements(), {
+    keys: [{ keyId: keyring.active().keyId, x: keyring.active().x, purpose: 'response' }],
+    wallets: [],
+    revokedBy: 'anybody',
+  })
+  expect(keys.get(keyId)).toMatchObject({ origin: 'node.test/v1/log-2' })
   await Promise.all([keyring.close(), log.close()])
 })
 
