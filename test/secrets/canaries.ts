@@ -46,12 +46,14 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
     SETTLER_KEYS_FILE: join(home, 'settlers'),
     CUSTODY_KEYS_FILE: join(home, 'custody'),
     MOVER_KEY_FILE: join(home, 'mover'),
+    SIGNER_KEY_FILE: join(home, 'signer-client.pem'),
   }
   await writeFile(files.SIGNING_KEY_FILE, signingKey(watch), { mode: 0o600 })
   await writeFile(files.LOG_KEY_FILE, signingKey(watch), { mode: 0o600 })
   await writeFile(files.SETTLER_KEYS_FILE, otherSettler.key, { mode: 0o600 })
   await writeFile(files.CUSTODY_KEYS_FILE, custody.key, { mode: 0o600 })
   await writeFile(files.MOVER_KEY_FILE, mover.key, { mode: 0o600 })
+  await writeFile(files.SIGNER_KEY_FILE, signingKey(watch), { mode: 0o600 })
   return {
     provider,
     nats,
@@ -77,6 +79,10 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
       SETTLER_KEYS_FILE: files.SETTLER_KEYS_FILE,
       CUSTODY_KEYS_FILE: files.CUSTODY_KEYS_FILE,
       MOVER_KEY_FILE: files.MOVER_KEY_FILE,
+      SIGNER_KEY_FILE: files.SIGNER_KEY_FILE,
+      // Nobody listens there: what cannot be sent is dropped, and said without what was in it.
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${make('collector')}`,
     },
   }
 }

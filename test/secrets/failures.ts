@@ -131,6 +131,11 @@ export async function failToStart(guarded: GuardedNode): Promise<void> {
     { SETTLER_KEYS: make('settler-key') },
     { CUSTODY_KEYS: make('custody-key') },
     { FACILITATOR_TOKEN: `${make('token')} with a space` },
+    {
+      ...{ SIGNER_URL: `https://${dead}`, SIGNER_CA_FILE: bare, SIGNER_CERT_FILE: bare, SIGNER_KEY_FILE: bare },
+      ...{ SETTLER_KEYS: '', CUSTODY_KEYS: '' },
+    },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: `ftp://${dead}`, OTEL_EXPORTER_OTLP_HEADERS: make('collector') },
     { OPTIONS: `{"eligibility_url":"${make('hook')}"` },
     { OPTIONS: `{"eligibility_url":"${make('hook')}"}` },
     { NATS_URL: `http://${make('nats')}@${dead}` },
