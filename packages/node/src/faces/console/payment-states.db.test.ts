@@ -19,7 +19,7 @@ async function insert(state: string, minutes: number, micro: number): Promise<st
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block, ended_at)
-     values ('exact', $3, $1, $2, 'eip155:8453', 'usdc', 'payer', sha256('x'), '', 'pay_to', $3, 0, 'test', '', '', false, 0, $4, $4, 1,
+     values ('exact', $3, $1, $2, 'eip155:8453', 'eip155:8453/erc20:0xa', 'payer', sha256('x'), '', 'pay_to', $3, 0, 'test', '', '', false, 0, $4, $4, 1,
        case when $2 = 'unknown' then null else $4::timestamptz end)`,
     [id, state, micro, new Date(at)],
   )
