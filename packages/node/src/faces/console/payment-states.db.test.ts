@@ -37,10 +37,10 @@ async function expectSameAsRows(): Promise<void> {
 test('payments are counted once, and what changes its state afterwards is counted as what it is then', async () => {
   const [served, unknown] = [await insert('served', 60, 5), await insert('unknown', 50, 7)]
   await insert('failed', 40, 11)
-  await insert('served', 1, 13)
+  const young = await insert('served', 1, 13)
   await foldPayments(db.database, systemClock)
   await expectSameAsRows()
-  await db.owner.query(`update payment set state = 'refunded' where id = $1`, [served])
+  await db.owner.query(`update payment set state = 'refunded' where id = any($1)`, [[served, young]])
   await db.owner.query(`update payment set state = 'served', amount_micro = 6, ended_at = now() where id = $1`, [
     unknown,
   ])
