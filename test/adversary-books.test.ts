@@ -246,7 +246,7 @@ test('a payee that two databases share: what the other one sold, and what nobody
          insert into claim (payer, network, payment_key, payment_id) values ($2, 'eip155:8453', $3, 'pay_released'))
        insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
          fingerprint, revocable, owner, lease_until, claimed_at, head_block)
-       values ('exact', 1500, 'pay_released', 'released', 'eip155:8453', $1, $2, $3, $4, 'pay_to', 1500, 0, 'test.small', '', sha256('x'), false, 0,
+       values ('exact', 1500, 'pay_released', 'released', 'eip155:8453', 'eip155:8453/erc20:' || $1, $2, $3, $4, 'pay_to', 1500, 0, 'test.small', '', sha256('x'), false, 0,
          now(), now(), 0)`,
       [given.till.base.usdc, lower(buyer), Buffer.from(nonceOf(carried).slice(2), 'hex'), payTo()],
     )
@@ -314,7 +314,7 @@ test('a thousand fresh wallets cannot stop a sale of 0.05 USD to a payer who pai
     await db.owner.query(
       `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
          fingerprint, revocable, owner, lease_until, claimed_at, head_block)
-       select 'exact', $4, 'pay_fresh_' || $1 || n, $1, 'eip155:8453', $2, '0x' || lpad(to_hex(n), 40, '0'), sha256(($1 || n)::bytea), $3, 'pay_to', $4,
+       select 'exact', $4, 'pay_fresh_' || $1 || n, $1, 'eip155:8453', 'eip155:8453/erc20:' || $2, '0x' || lpad(to_hex(n), 40, '0'), sha256(($1 || n)::bytea), $3, 'pay_to', $4,
          extract(epoch from now())::bigint + 36000, 'test.small', '', sha256('x'), false, 0, now() + interval '1 hour', now(), 0
        from generate_series(1, 1000) n`,
       [state, base.usdc, payTo(), micro],
@@ -346,7 +346,7 @@ test('recovery gives nothing to fresh wallets of the half of the cap that is kep
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block)
-     values ('exact', 499500, 'pay_fresh_half', 'served', 'eip155:8453', $1, $1, sha256('half'), $2, 'pay_to', 499500,
+     values ('exact', 499500, 'pay_fresh_half', 'served', 'eip155:8453', 'eip155:8453/erc20:' || $1, $1, sha256('half'), $2, 'pay_to', 499500,
        extract(epoch from now())::bigint + 36000, 'test.small', '', sha256('x'), false, 0, now() + interval '1 hour', now(), 0)`,
     [base.usdc, payTo()],
   )

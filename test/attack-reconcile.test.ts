@@ -72,7 +72,7 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
        insert into claim (payer, network, payment_key, payment_id) values ($2, 'eip155:8453', $3, 'pay_stuck'))
      insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block)
-     values ('exact', 1000, 'pay_stuck', 'unknown', 'eip155:8453', $1, $2, $3, $4, 'pay_to', 1000, 0, 'sandbox.echo.get', '', $5, false, 0, now(), now(), $6)`,
+     values ('exact', 1000, 'pay_stuck', 'unknown', 'eip155:8453', 'eip155:8453/erc20:' || $1, $2, $3, $4, 'pay_to', 1000, 0, 'sandbox.echo.get', '', $5, false, 0, now(), now(), $6)`,
     [
       till.base.usdc,
       buyer.address.toLowerCase(),

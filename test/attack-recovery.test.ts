@@ -88,7 +88,7 @@ test('many payments that nobody can resolve yet do not keep recovery from one th
   await till.db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block)
-     select 'exact', 1, 'pay_old' || n, 'unknown', 'eip155:8453', $1, $2, sha256(n::text::bytea), $3, 'pay_to', 1,
+     select 'exact', 1, 'pay_old' || n, 'unknown', 'eip155:8453', 'eip155:8453/erc20:' || $1, $2, sha256(n::text::bytea), $3, 'pay_to', 1,
        extract(epoch from now())::bigint + 3600, 'test.small', '', sha256('x'), false, 0, now(), now() - interval '1 minute', 0
      from generate_series(1, 600) n`,
     [till.base.usdc, `0x${'77'.repeat(20)}`, till.node.config.payTo],

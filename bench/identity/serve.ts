@@ -55,7 +55,7 @@ const wallets = Array.from({ length: knownWallets }, (_, index) => walletOf(inde
 await db.database.query(
   `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
      fingerprint, revocable, owner, lease_until, claimed_at, head_block, settled_at, ended_at)
-   select 'exact', 20000, 'bench_' || w.n || '_' || p.n, 'served', 'eip155:8453', '0xa', w.wallet, sha256(convert_to(w.n || ' ' || p.n, 'utf8')),
+   select 'exact', 20000, 'bench_' || w.n || '_' || p.n, 'served', 'eip155:8453', 'eip155:8453/erc20:0xa', w.wallet, sha256(convert_to(w.n || ' ' || p.n, 'utf8')),
      $2, 'pay_to', 20000, 0, 'tokens.report', 'r', '\\x00', false, 1, p.at, p.at, 0, p.at, p.at
    from unnest($1::text[]) with ordinality w (wallet, n),
      lateral (select g as n, date_trunc('milliseconds', now()) - case when g % 2 = 0 then g * interval '1 day' else g * interval '1 millisecond' end as at

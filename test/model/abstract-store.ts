@@ -151,7 +151,7 @@ function take(store: Store, money: Money, as: string, bookedFor: string): Transf
 }
 
 const idOf = ({ tx, position }: { tx: string; position: number }) =>
-  JSON.stringify(transferKey({ network: 'n', asset: 'a', transaction: tx, position }))
+  JSON.stringify(transferKey({ network: 'n', transaction: tx, position }))
 
 function newTransfer(money: Money, final: boolean): TransferRow {
   const { tx, position, auth, sender, recipient, micro, key, at, fork } = money

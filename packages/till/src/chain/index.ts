@@ -13,7 +13,7 @@ export {
 export { type ChainOptions, createChain } from './create-chain.ts'
 export { createRpc } from './create-rpc.ts'
 export { httpEndpoint } from './http-endpoint.ts'
-export { defineNetwork, knownNetworks, multicall3Address, type Network } from './network.ts'
+export { defineNetwork, knownNetworks, multicall3Address, type Network, usdcOf } from './network.ts'
 export { operatorOf, type Rpc, type RpcCall, type RpcEndpoint, RpcRefusal } from './rpc.ts'
 export { agreedLogs, type RpcLog, searchLogs } from './search-logs.ts'
 export { addressTopic, calls as usdcCalls, topicAddress, topics } from './usdc-abi.ts'

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { type AssetId, erc20Asset } from '@assay/protocol/asset'
 import { base, baseSepolia, polygon, polygonAmoy, type UsdcAsset } from '@assay/protocol/networks'
 
 /** Everything the till knows about a chain it takes money on. */
@@ -22,6 +23,9 @@ export type Network = {
   blockSecondsTypical: number
   multicall3: Address
 }
+
+/** The dollar of a network, as the books name it. */
+export const usdcOf = ({ caip2, usdc }: Pick<Network, 'caip2' | 'usdc'>): AssetId => erc20Asset(caip2, usdc.address)
 
 export const multicall3Address: Address = '0xca11bde05977b3631167028862be2a173976ca11'
 

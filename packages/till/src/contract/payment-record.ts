@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { AssetId } from '@assay/protocol/asset'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
@@ -10,7 +11,7 @@ export type PaymentRecord = {
   id: string
   state: PaymentState
   network: string
-  asset: Address
+  asset: AssetId
   payer: Address
   scheme: string
   /** See Claim. */
@@ -102,7 +103,7 @@ export function toPaymentRecord(row: any): PaymentRecord {
 
 /** The transfer that paid a payment, as the books record it. */
 export function movedMoneyOf(
-  claim: { network: string; asset: Address; payer: Address; payTo: Address; amountMicro: Micro; paymentKey: Hex },
+  claim: { network: string; asset: AssetId; payer: Address; payTo: Address; amountMicro: Micro; paymentKey: Hex },
   evidence: { transaction: Hex; position: number; blockNumber: bigint; blockHash: Hex },
 ): MovedMoney {
   const { transaction, position, blockNumber, blockHash } = evidence

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { AssetId } from '@assay/protocol/asset'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort, KeyUse, SettlementEvidence } from '../chain/index.ts'
@@ -73,7 +74,7 @@ export type VerifiedPayment<Signed = unknown> = {
 export type ClaimKey = { network: string; payer: Address; paymentKey: Hex }
 
 /** The transfer that pays a claim. `amountMicro` is what is charged. */
-export type ClaimedTransfer = ClaimKey & { asset: Address; payTo: Address; amountMicro: Micro }
+export type ClaimedTransfer = ClaimKey & { asset: AssetId; payTo: Address; amountMicro: Micro }
 
 /** What is to be taken, once the answer is prepared. */
 export type Charge = ClaimedTransfer & {

@@ -4,7 +4,7 @@ import type { Claim } from './store-claim.ts'
 export const sampleClaim = (number: number): Claim => ({
   id: `pay_${number}`,
   network: 'eip155:8453',
-  asset: `0x${'a'.repeat(40)}`,
+  asset: `eip155:8453/erc20:0x${'a'.repeat(40)}`,
   payer: `0x${number.toString(16).padStart(40, '0')}`,
   payerIsKey: true,
   scheme: 'exact',

@@ -13,7 +13,7 @@ const network = 'eip155:8453'
 const claim: FinishedClaim = {
   id: 'pay_1',
   network,
-  asset: `0x${'aa'.repeat(20)}`,
+  asset: `${network}/erc20:0x${'aa'.repeat(20)}`,
   payer: `0x${'11'.repeat(20)}`,
   payTo: `0x${'22'.repeat(20)}`,
   paymentKey: `0x${'33'.repeat(32)}`,

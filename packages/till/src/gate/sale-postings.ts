@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { AssetId } from '@assay/protocol/asset'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import type { PaidRoute, Sale } from '../contract/paid-call.ts'
@@ -9,7 +10,7 @@ import type { Tx } from '../store/database.ts'
 export type FinishedClaim = {
   id: string
   network: string
-  asset: Address
+  asset: AssetId
   payer: Address
   payTo: Address
   paymentKey: Hex

@@ -1,3 +1,4 @@
+import { erc20Asset } from '@assay/protocol/asset'
 import { ChainUnreadable } from '../chain/index.ts'
 import type { GateOutcome } from '../contract/paid-call.ts'
 import type { FundsOutcome } from '../contract/scheme.ts'
@@ -82,7 +83,7 @@ function draftClaim(deps: GateDeps, purchase: Purchase, { funds, headBlock }: Fu
   return {
     id: deps.ids.next('pay'),
     network: terms.network.caip2,
-    asset: terms.asset,
+    asset: erc20Asset(terms.network.caip2, terms.asset),
     scheme: scheme.id,
     payer: payment.payer,
     payerIsKey: purchase.payerIsKey,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { moves } from '../transitions/moves.ts'
 import { sampleClaim } from './claim.fixture.ts'
-import { endPayment } from './store-advance.ts'
+import { endPayment, findConflict } from './store-advance.ts'
 import { type Claim, insertClaims, reclaimReleased } from './store-claim.ts'
 
 let db: TestDatabase
@@ -29,6 +29,25 @@ test('reclaimReleased keeps the old amount: only the very payment that was claim
   const signedAgain = { ...claim, amountMicro: 1n, signedDigest: Buffer.alloc(32, 7) }
   expect(await reclaimReleased(db.database, signedAgain, worker(2n))).toEqual({ status: 'conflict' })
   expect(await reclaimReleased(db.database, claim, worker(2n))).toEqual({ status: 'claimed', paymentId: claim.id })
+})
+
+test('an identifier names one purchase of a payer, and a released attempt gives it up until it is claimed again', async () => {
+  const identifierHash = Buffer.alloc(32, 9)
+  const [first, second] = [7, 8].map((number) => ({
+    ...sampleClaim(number),
+    payer: sampleClaim(7).payer,
+    identifierHash,
+  })) as [Claim, Claim]
+  expect(await claimAs(1n, first)).toEqual({ status: 'claimed' })
+  expect(await claimAs(1n, second)).toEqual({ status: 'conflict' })
+  expect((await findConflict(db.database, second))?.id).toBe(first.id)
+  await endPayment(db.database, { id: first.id, move: moves.releaseAbandoned, reason: 'test' }, Date.now())
+  expect(await findConflict(db.database, second)).toBeUndefined()
+  expect(await claimAs(1n, second)).toEqual({ status: 'claimed' })
+  expect(await reclaimReleased(db.database, first, worker(1n))).toEqual({ status: 'conflict' })
+  await endPayment(db.database, { id: second.id, move: moves.releaseAbandoned, reason: 'test' }, Date.now())
+  expect(await reclaimReleased(db.database, first, worker(1n))).toEqual({ status: 'claimed', paymentId: first.id })
+  expect((await findConflict(db.database, { ...second, paymentKey: sampleClaim(9).paymentKey }))?.id).toBe(first.id)
 })
 
 test('payment leases use process clocks: a lease is given and judged by the clock of the database', async () => {

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { AssetId } from '@assay/protocol/asset'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { fromHex } from '../kernel/bytes.ts'
@@ -20,7 +21,7 @@ import { answeredStates, openStates, sqlList } from '../transitions/payment-stat
 export type Claim = {
   id: string
   network: string
-  asset: Address
+  asset: AssetId
   payer: Address
   payerIsKey: boolean
   scheme: string

@@ -1,12 +1,6 @@
 /** What tells one transfer from any other: each is one row, and is booked once. */
-export const transferKey = <T extends string>(transfer: {
-  network: string
-  asset: string
-  transaction: T
-  position: number
-}) => ({
+export const transferKey = <T extends string>(transfer: { network: string; transaction: T; position: number }) => ({
   network: transfer.network,
-  asset: transfer.asset,
   transaction: transfer.transaction,
   position: transfer.position,
 })

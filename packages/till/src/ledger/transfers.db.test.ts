@@ -26,7 +26,7 @@ const moved = (amountMicro: bigint, more: Partial<MovedMoney> = {}): MovedMoney 
   numbers += 1
   return {
     network,
-    asset: `0x${'a'.repeat(40)}`,
+    asset: `${network}/erc20:0x${'a'.repeat(40)}`,
     transaction: `0x${numbers.toString(16).padStart(64, '0')}`,
     position: 1,
     sender: `0x${'b'.repeat(40)}`,

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { AssetId } from '@assay/protocol/asset'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { fromHex } from '../kernel/bytes.ts'
@@ -9,7 +10,7 @@ import { transferKey } from './transfer-key.ts'
 /** A transfer into or out of an address of ours, as the chain shows it. */
 export type MovedMoney = {
   network: string
-  asset: Address
+  asset: AssetId
   transaction: Hex
   position: number
   sender: Address
@@ -40,7 +41,7 @@ export async function takeTransfers(
     text: 'select * from transfer_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
     values: [
       keys.map(({ network }) => network),
-      keys.map(({ asset }) => asset),
+      taken.map(({ money }) => money.asset),
       keys.map(({ transaction }) => transaction),
       keys.map(({ position }) => position),
       taken.map(({ money }) => money.sender),
@@ -73,14 +74,14 @@ export async function takeTransfer(
  */
 export async function releaseTransfer(
   tx: Tx,
-  key: Pick<MovedMoney, 'network' | 'asset' | 'transaction' | 'position'>,
+  key: Pick<MovedMoney, 'network' | 'transaction' | 'position'>,
   bookedFor: string,
 ): Promise<TransferTurn | undefined> {
   const { rows } = await tx.query<{ id: bigint; turn: number }>(
     `update transfer set booked_as = null, booked_for = null, booked_at = null, final = false, turn = turn + 2
-     where network = $1 and asset = $2 and transaction = $3 and position = $4 and booked_for = $5
+     where network = $1 and transaction = $2 and position = $3 and booked_for = $4
      returning id, turn`,
-    [key.network, key.asset, key.transaction, key.position, bookedFor],
+    [key.network, key.transaction, key.position, bookedFor],
   )
   const [row] = rows
   return row && { id: row.id, turn: row.turn - 1 }

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import type { ChainTransfer, Network } from '../chain/index.ts'
+import { type ChainTransfer, type Network, usdcOf } from '../chain/index.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -23,7 +23,7 @@ export async function takePaidTransfer(
   booking: { as: string; for: string },
   nowMs: number,
 ): Promise<TransferTurn> {
-  const money = { ...transfer, network: network.caip2, asset: network.usdc.address }
+  const money = { ...transfer, network: network.caip2, asset: usdcOf(network) }
   const turn = await takeTransfer(tx, money, booking, nowMs)
   if (!turn) throw new Error(`${transfer.transaction} at ${transfer.position} is booked as something else`)
   await tx.query('update transfer set final = true where id = $1 and not final', [turn.id])

@@ -108,7 +108,7 @@ test('a share of a payment that is not final is not paid out, though custody hol
     world.store.owner.query(
       `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id,
          resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
-       values ('exact', 20000000, $1::text, 'served', $2, $3, $3, sha256($1::text::bytea), $3, 'custody', 20000000, 0, 'royalties.remit', '',
+       values ('exact', 20000000, $1::text, 'served', $2::text, $2::text || '/erc20:0xa', $3, sha256($1::text::bytea), $3, 'custody', 20000000, 0, 'royalties.remit', '',
          sha256($1::text::bytea), true, 0, now(), now(), 1, false)`,
       [id, base, payer],
     )

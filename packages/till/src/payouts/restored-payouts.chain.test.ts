@@ -218,7 +218,7 @@ test('a refund that the chain shows as paid is settled with what the buyer got, 
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id,
        resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
-     values ('exact', 5000000, 'pay_restored', 'served', $1, $2, $2, decode(repeat('cd', 32), 'hex'), $2, 'custody', 5000000, 0, 'report', '',
+     values ('exact', 5000000, 'pay_restored', 'served', $1::text, $1::text || '/erc20:0xa', $2, decode(repeat('cd', 32), 'hex'), $2, 'custody', 5000000, 0, 'report', '',
        sha256('x'), true, 0, now(), now(), 1, true)`,
     [network, payer],
   )

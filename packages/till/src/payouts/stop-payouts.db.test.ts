@@ -52,7 +52,7 @@ test('a person accepts the loss: it is booked and audited, and payouts go on', a
 test('an accepted loss books the transfers that took the money, and only the rest without one', async () => {
   await db.owner.query(
     `insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, block_number, block_hash, final, missing)
-     values ($1, 'usdc', '0xstolen', 2, 'custody', 'thief', 25, 30, '0x', true, true)`,
+     values ($1::text, $1::text || '/erc20:0xa', '0xstolen', 2, 'custody', 'thief', 25, 30, '0x', true, true)`,
     [network],
   )
   await note(30n, -60n)

@@ -41,7 +41,7 @@ async function sold(more: { hoursAgo: number; delivered?: boolean; final?: boole
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block, final, settled_at, delivered_at)
-     values ('exact', 500, $1::text, 'served', $2, 'usdc', $3, sha256(convert_to($1::text, 'UTF8')), 'us', 'pay_to', 500, 0, 'test', '',
+     values ('exact', 500, $1::text, 'served', $2::text, $2::text || '/erc20:0xa', $3, sha256(convert_to($1::text, 'UTF8')), 'us', 'pay_to', 500, 0, 'test', '',
        sha256(convert_to($1::text, 'UTF8')), false, 0, now(), now(), 1, $4, now() - $5::integer * interval '1 hour',
        case when $6::boolean then now() end)`,
     [id, network, payer, more.final ?? true, more.hoursAgo, more.delivered ?? false],

@@ -48,11 +48,11 @@ async function addHistory(from: number, count: number): Promise<void> {
        claimed as (insert into claim (payer, network, payment_key, payment_id) select $3::text, $4::text, key, id from sale),
        moved as (insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, payment_key,
            block_number, block_hash, booked_as, booked_for, booked_at, final)
-         select $4::text, 'usdc', hash, 0, $3::text, $5::text, 5000, key, 1, hash, 'sale', id, at, true from sale)
+         select $4::text, $4::text || '/erc20:0xa', hash, 0, $3::text, $5::text, 5000, key, 1, hash, 'sale', id, at, true from sale)
        insert into payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro,
          valid_before, route_id, resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction,
          block_number, block_hash, log_position, final, settled_at, ended_at, delivered_at)
-       select id, 'served', $4::text, 'usdc', $3::text, 'exact', key, $5::text, 'pay_to', 5000, 5000, 1, 'test.route', '', '\\x00', false,
+       select id, 'served', $4::text, $4::text || '/erc20:0xa', $3::text, 'exact', key, $5::text, 'pay_to', 5000, 5000, 1, 'test.route', '', '\\x00', false,
          1, at, at, 1, hash, 1, hash, 0, true, at, at, at from sale`,
       values,
     )

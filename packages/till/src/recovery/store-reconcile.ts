@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import type { Network } from '../chain/index.ts'
+import { type Network, usdcOf } from '../chain/index.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import { accounts, post, takeTransfer } from '../ledger/index.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
@@ -63,11 +63,11 @@ async function insertTransfers(
      from unnest($3::text[], $4::integer[], $5::text[], $6::text[], $7::bigint[], $8::bytea[], $9::bigint[], $10::text[])
        n (transaction, position, sender, recipient, amount, payment_key, block_number, block_hash)
      order by n.transaction, n.position
-     on conflict (network, asset, transaction, position) do update
+     on conflict (network, transaction, position) do update
        set final = true, block_number = excluded.block_number, block_hash = excluded.block_hash`,
     [
       network,
-      chain.network.usdc.address,
+      usdcOf(chain.network),
       transfers.map(({ transaction }) => transaction),
       transfers.map(({ position }) => position),
       transfers.map(({ sender }) => sender),
@@ -94,7 +94,7 @@ async function bookDust(
     tx,
     {
       network,
-      asset: chain.network.usdc.address,
+      asset: usdcOf(chain.network),
       transaction: name,
       position: 0,
       sender: `0x${'0'.repeat(40)}`,
@@ -125,13 +125,13 @@ async function bookDust(
 /** Which of these transactions have a row already, such as that of a sale. */
 export async function recordedTransactions(
   sql: Sql,
-  { caip2, usdc }: Network,
+  { caip2 }: Network,
   transactions: readonly string[],
 ): Promise<Set<string>> {
   if (transactions.length === 0) return new Set()
   const { rows } = await sql.query<{ transaction: string }>(
-    `select distinct transaction from transfer where network = $1 and asset = $2 and transaction = any($3::text[])`,
-    [caip2, usdc.address, transactions],
+    `select distinct transaction from transfer where network = $1 and transaction = any($2::text[])`,
+    [caip2, transactions],
   )
   return new Set(rows.map(({ transaction }) => transaction))
 }

@@ -45,7 +45,7 @@ async function openPayments(): Promise<void> {
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id,
        resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction, block_number, block_hash, log_position)
-     select 'exact', 1000, 'pay_' || n, 'served', $1, $2, $2, decode(lpad(to_hex(n), 64, '0'), 'hex'), $2, 'pay_to', 1000, 0, 'x', '',
+     select 'exact', 1000, 'pay_' || n, 'served', $1::text, $1::text || '/erc20:' || $2::text, $2, decode(lpad(to_hex(n), 64, '0'), 'hex'), $2, 'pay_to', 1000, 0, 'x', '',
        sha256(n::text::bytea), false, 0, now(), now(), 1, $3, 10, 'old', n from generate_series(0, 3) n`,
     [network, asset, transaction],
   )

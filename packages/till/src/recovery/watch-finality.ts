@@ -141,11 +141,11 @@ async function undo(
 }
 
 async function reversedTransfer(tx: Tx, payment: PaymentRecord): Promise<TransferTurn> {
-  const { network, asset, transaction, logPosition } = payment
+  const { network, transaction, logPosition } = payment
   const released =
     transaction !== null &&
     logPosition !== null &&
-    (await releaseTransfer(tx, { network, asset, transaction, position: logPosition }, payment.id))
+    (await releaseTransfer(tx, { network, transaction, position: logPosition }, payment.id))
   if (!released) throw new Error(`the transfer of ${payment.id} is not booked for it`)
   return released
 }

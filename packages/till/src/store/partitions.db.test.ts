@@ -105,7 +105,7 @@ test('every table that is cut by time has its rest, its partitions and its time'
   expect(rows.map(({ name }) => name)).toEqual(cut.map(({ name }) => name))
   for (const { parts } of rows) {
     expect(parts).toContain('_rest')
-    expect(parts.length).toBeGreaterThanOrEqual(5)
+    expect(parts.length).toBeGreaterThanOrEqual(4)
   }
   expect(new Map(rows.map(({ name, kept }) => [name, kept])).get('ledger_entry')).toBeNull()
 })

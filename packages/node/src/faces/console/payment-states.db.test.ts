@@ -19,7 +19,7 @@ async function insert(state: string, minutes: number, micro: number): Promise<st
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block, ended_at)
-     values ('exact', $3, $1, $2, 'eip155:8453', 'usdc', 'payer', sha256('x'), '', 'pay_to', $3, 0, 'test', '', '', false, 0, $4, $4, 1,
+     values ('exact', $3, $1, $2, 'eip155:8453', 'eip155:8453/erc20:0xa', 'payer', sha256('x'), '', 'pay_to', $3, 0, 'test', '', '', false, 0, $4, $4, 1,
        case when $2 = 'unknown' then null else $4::timestamptz end)`,
     [id, state, micro, new Date(at)],
   )
@@ -37,10 +37,10 @@ async function expectSameAsRows(): Promise<void> {
 test('payments are counted once, and what changes its state afterwards is counted as what it is then', async () => {
   const [served, unknown] = [await insert('served', 60, 5), await insert('unknown', 50, 7)]
   await insert('failed', 40, 11)
-  await insert('served', 1, 13)
+  const young = await insert('served', 1, 13)
   await foldPayments(db.database, systemClock)
   await expectSameAsRows()
-  await db.owner.query(`update payment set state = 'refunded' where id = $1`, [served])
+  await db.owner.query(`update payment set state = 'refunded' where id = any($1)`, [[served, young]])
   await db.owner.query(`update payment set state = 'served', amount_micro = 6, ended_at = now() where id = $1`, [
     unknown,
   ])

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { AssetId } from '@assay/protocol/asset'
 import type { Micro } from '@assay/protocol/money'
 import type { JwsPort } from '@assay/till'
 import type { Clock } from '@assay/till/kernel/clock'
@@ -20,7 +21,7 @@ export type OptionDeps = {
   demand: PublishedDemand
   /** Where premiums and collateral are paid: the one chain of the exchange. */
   network: string
-  usdc: Address
+  usdc: AssetId
   /** Stands for the operator's vault wherever a writer is named. */
   vaultWallet: Address
   /** What the custody wallet holds beyond everybody's money, so that the vault never promises what is not there. */

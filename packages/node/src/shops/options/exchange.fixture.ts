@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { AssetId } from '@assay/protocol/asset'
 import { toHex } from '@assay/protocol/bytes'
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
@@ -24,7 +25,7 @@ import { type OptionSettings, parseOptionSettings } from './settings.ts'
 import { commitWrite, prepareWrite, revokeWrite, type WriteBody } from './write-contracts.ts'
 
 export const network = 'eip155:8453'
-export const usdc: Address = '0x00000000000000000000000000000000000000dc'
+export const usdc: AssetId = 'eip155:8453/erc20:0x00000000000000000000000000000000000000dc'
 export const vaultWallet: Address = '0x00000000000000000000000000000000000000fa'
 export const startMs = Date.UTC(2026, 10, 16, 10)
 
@@ -227,7 +228,7 @@ export async function insertPayments(database: Database, rows: readonly TestPaym
   await database.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
-     select 'exact', amount, id, 'served', $6, $7, payer, sha256(id::bytea), $7, 'custody', amount, 0, route, '', sha256(id::bytea), true, 0, at, at, 1, final
+     select 'exact', amount, id, 'served', $6, $7::text, payer, sha256(id::bytea), $7::text, 'custody', amount, 0, route, '', sha256(id::bytea), true, 0, at, at, 1, final
      from unnest($1::text[], $2::text[], $3::bigint[], $4::boolean[], $5::timestamptz[], $8::text[])
        p (id, payer, amount, final, at, route)`,
     [

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { usdcOf } from '@assay/till/chain'
 import { Problem } from '@assay/till/kernel/problem'
 import { loadSharedSecret } from '@assay/till/proofs'
 import { createPauseReader } from '@assay/till/store/pauses'
@@ -107,7 +108,7 @@ function portsOf(context: ShopContext) {
     metrics,
     jws,
     network: base.caip2,
-    usdc: base.usdc.address,
+    usdc: usdcOf(base),
     vaultWallet: custody,
     ...(chain === undefined ? {} : { spareCustody: () => spareCustody(chain, custody) }),
   }

@@ -69,7 +69,7 @@ function openWallet() {
     const claim = {
       id: ids.next('pay'),
       network: base,
-      asset: payTo,
+      asset: `${base}/erc20:${payTo}` as const,
       payer: wallet,
       scheme: 'exact',
       paymentKey,

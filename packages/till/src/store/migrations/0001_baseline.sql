@@ -116,7 +116,7 @@ $$;
 
 -- Makes the partitions of this period, the one before and the next ones, and says which could not be made: a busy table is tried again later,
 -- and a period whose rows are in `<table>_rest` stays there. Runs with the owner's right, for the application makes no tables.
-create function make_partitions(now_at timestamptz, periods integer default 3) returns text[] language plpgsql
+create function make_partitions(now_at timestamptz, periods integer default 2) returns text[] language plpgsql
   security definer set search_path = public, pg_temp set lock_timeout = '2s' as $$
 declare
   cut partitioned_table;
@@ -207,15 +207,15 @@ create table ledger_account (
   id bigint generated always as identity primary key,
   name text not null unique check (length(name) between 3 and 300),
   kind text not null check (kind in ('asset', 'liability', 'income', 'expense', 'clearing')),
-  -- What is counted: micro-USDC or gwei of gas, on one chain. Units are never added together.
-  unit text not null check (unit ~ '^eip155:[1-9][0-9]*/(usdc|gas)$' or unit = 'points'),
+  -- What is counted: micro-USDC or gwei of gas, on one chain; another asset by its CAIP-19 name. Units are never added together.
+  unit text not null check (unit ~ '^eip155:[1-9][0-9]*/(usdc|gas|[-a-z0-9]{3,8}:[-.%a-zA-Z0-9]{1,128})$' or unit = 'points'),
   -- What we owe to somebody by name: may never fall below zero, so its balance is kept and checked with each entry.
   -- The others have no such row, for everyone's payments would queue up at it.
   guarded boolean not null,
   created_at timestamptz not null default now(),
-  -- The parts of a name, `<role>[:<purpose>][:<owner>][@<network>]`, by which accounts are found. One purpose may keep a
+  -- The parts of a name, `<role>[:<purpose>][:<owner>][@<network>[/<asset>]]`, by which accounts are found. One purpose may keep a
   -- balance in several accounts, numbered `.0`, `.1` and so on.
-  network text generated always as (nullif(split_part(name, '@', 2), '')) stored,
+  network text generated always as (nullif(split_part(split_part(name, '@', 2), '/', 1), '')) stored,
   role text not null generated always as (split_part(split_part(name, '@', 1), ':', 1)) stored,
   purpose text generated always as (case when split_part(split_part(name, '@', 1), ':', 2) ~ '^(0x[0-9a-f]{40})?$' then null
     else regexp_replace(split_part(split_part(name, '@', 1), ':', 2), '\.[0-9]+$', '') end) stored,
@@ -427,6 +427,10 @@ create constraint trigger ledger_transaction_not_empty after insert on ledger_tr
   deferrable initially deferred for each row when (current_setting('assay.posting', true) is distinct from 'on')
   execute function ledger_refuse_empty();
 
+-- CAIP-19: what an amount is counted in, on which chain.
+create domain asset_id as text
+  check (value ~ '^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/[-a-z0-9]{3,8}:[-.%a-zA-Z0-9]{1,128}$');
+
 -- What a payer may use once, for ever: written before any work is done, and never cut by time. Payers come first in the keys
 -- of all that is decided per payer, so that it could be spread over servers by payer.
 create table claim (
@@ -449,7 +453,7 @@ create table payment (
     ('claimed','settling','unknown','settled','served','failed','released','credited','refunded')),
   -- what was paid with
   network text not null,
-  asset text not null,
+  asset asset_id not null check (starts_with(asset, network || '/')),
   payer text not null,
   scheme text not null check (scheme ~ '^[a-z][a-z0-9-]{0,39}$'),
   payment_key bytea not null,
@@ -1217,7 +1221,7 @@ end $$;
 create table transfer (
   id bigint generated always as identity primary key,
   network text not null,
-  asset text not null,
+  asset asset_id not null check (starts_with(asset, network || '/')),
   transaction text not null,
   -- Place of the log within its transaction. The place within the block changes when the block is reorganised.
   position integer not null check (position >= 0),
@@ -1242,7 +1246,7 @@ create table transfer (
   tries integer not null default 0,
   -- Money that left custody and that nothing explains.
   missing boolean not null default false,
-  unique (network, asset, transaction, position)
+  unique (network, transaction, position)
 );
 create index transfer_unexplained on transfer (network, try_at) where booked_as is null and final;
 create index transfer_by_key on transfer (network, sender, payment_key) where payment_key is not null;
@@ -1382,15 +1386,15 @@ create function transfer_take(
       block_hash, booked_as, booked_for, booked_at)
     select network, asset, transaction, position, sender, recipient, amount, payment_key, block_number, block_hash, kind, subject,
       now_at
-    from given order by network, asset, transaction, position
-    on conflict (network, asset, transaction, position) do update
+    from given order by network, transaction, position
+    on conflict (network, transaction, position) do update
       set booked_as = excluded.booked_as, booked_for = excluded.booked_for, booked_at = excluded.booked_at,
         block_number = excluded.block_number, block_hash = excluded.block_hash
-      where t.booked_as is null and t.sender = excluded.sender and t.recipient = excluded.recipient
+      where t.booked_as is null and t.asset = excluded.asset and t.sender = excluded.sender and t.recipient = excluded.recipient
         and t.amount_micro = excluded.amount_micro
-    returning t.id, t.turn, t.network, t.asset, t.transaction, t.position
+    returning t.id, t.turn, t.network, t.transaction, t.position
   )
-  select g.place::integer, t.id, t.turn from given g join taken t using (network, asset, transaction, position)
+  select g.place::integer, t.id, t.turn from given g join taken t using (network, transaction, position)
 $$;
 
 -- Addresses that belong to this database, now or earlier. One that is no longer paid to is compared with the chain until

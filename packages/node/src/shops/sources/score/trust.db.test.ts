@@ -174,7 +174,7 @@ test('a voice rests on seed, bond, or age times what was spent at the operator, 
     await tx.query('set local session_replication_role = replica')
     await tx.query(
       `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
-       select 'exact', 400000000, 'pay_' || n, case when n = 3 then 'failed' else 'served' end, 'eip155:8453', '0x', $1, sha256(n::text::bytea), '0x', case when n = 2 then 'custody' else 'pay_to' end, 400000000, 0, 'r', 'r', '', false, 1, now(), now(), 1, true
+       select 'exact', 400000000, 'pay_' || n, case when n = 3 then 'failed' else 'served' end, 'eip155:8453', 'eip155:8453/erc20:0xa', $1, sha256(n::text::bytea), '0x', case when n = 2 then 'custody' else 'pay_to' end, 400000000, 0, 'r', 'r', '', false, 1, now(), now(), 1, true
        from generate_series(1, 3) n`,
       [spender],
     )
