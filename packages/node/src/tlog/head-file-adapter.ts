@@ -1,9 +1,10 @@
-import { open, readFile, rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { parseCheckpoint } from '@assay/protocol/log/checkpoint'
 import type { OutsideSource } from './outside-heads.ts'
 
-export type HeadFile = OutsideSource & { keep(note: string): Promise<void> }
+/** `keep` gives the reason when the folder cannot be written, once. */
+export type HeadFile = OutsideSource & { keep(note: string): Promise<string | undefined> }
 
 /**
  * The last head that this process signed or saw, in its data folder. A restore of the database alone leaves it as it was,
@@ -12,6 +13,7 @@ export type HeadFile = OutsideSource & { keep(note: string): Promise<void> }
 export function openHeadFile(folder: string): HeadFile {
   const path = join(folder, 'log-head')
   let kept: string | undefined
+  let failed = false
   return {
     name: 'data folder',
     // Written a moment after the head was signed, and gone where the folder is not kept.
@@ -24,16 +26,29 @@ export function openHeadFile(folder: string): HeadFile {
       return note === undefined ? [] : [{ source: 'data folder', note }]
     },
     keep: async (note) => {
-      if (note === kept || !parseCheckpoint(note)) return
-      const file = await open(`${path}.new`, 'w', 0o644)
+      if (note === kept || !parseCheckpoint(note)) return undefined
       try {
-        await file.writeFile(note)
-        await file.sync()
-      } finally {
-        await file.close()
+        await writeDurably(path, note)
+        kept = note
+        failed = false
+        return undefined
+      } catch (error) {
+        const isNew = !failed
+        failed = true
+        return isNew ? String(error) : undefined
       }
-      await rename(`${path}.new`, path)
-      kept = note
     },
   }
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const file = await open(`${path}.new`, 'w', 0o644)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(`${path}.new`, path)
 }

@@ -277,6 +277,9 @@ test('a database that was restored alone is stopped by the head in the data fold
     await first.append('two', 'three')
     await headFile.keep((await newestCheckpoint(first.db.database))?.note ?? '')
     await headFile.keep('no head')
+    const nowhere = openHeadFile(join(folder, 'log-head'))
+    const note = (await newestCheckpoint(first.db.database))?.note ?? ''
+    expect([typeof (await nowhere.keep(note)), await nowhere.keep(note)]).toEqual(['string', undefined])
     expect((await first.compare()).forkReason).toBeNull()
     const restored = await open(Promise.resolve(backup), {
       keyring: first.keyring,

@@ -107,10 +107,8 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
             if (stop?.reason === 'unconfirmed') await confirmSoon()
             if (stop) return
             const newest = await newestCheckpoint(database)
-            if (newest)
-              await headFile
-                .keep(newest.note)
-                .catch((error: unknown) => log.warn({ error: String(error) }, 'the head of the log was not kept'))
+            const unkept = newest && (await headFile.keep(newest.note))
+            if (unkept) log.warn({ reason: unkept }, 'the head of the log cannot be kept in the data folder')
             const answers = await collectCosignatures({ database, log, metrics, tree }, witnesses)
             if (answers.some(({ outcome }) => outcome === 'contradicted')) await compare()
           },

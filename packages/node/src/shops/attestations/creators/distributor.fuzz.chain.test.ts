@@ -210,4 +210,4 @@ test('whatever is allotted, claimed, redirected, moved, refused and tried with a
     }),
     { numRuns: Number(process.env['DISTRIBUTOR_RUNS'] ?? 12) },
   )
-}, 120_000)
+}, 900_000)
