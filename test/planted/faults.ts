@@ -440,4 +440,13 @@ export const plannedFaults: readonly PlantedFault[] = [
       test: 'heads and cosignatures stay bounded',
     },
   },
+  {
+    name: 'signature of a signer believed',
+    file: 'packages/till/src/signer/remote-signer.ts',
+    fn: 'checked',
+    find: '!isSignedBy(address, requestDigest(request), whole)',
+    replace: 'false',
+    proof: { file: 'test/remote-signer.test.ts', test: 'a signature of another key' },
+    model: { outside: 'who holds the keys' },
+  },
 ]
