@@ -467,4 +467,13 @@ export const plannedFaults: readonly PlantedFault[] = [
     proof: { file: 'packages/till/src/payouts/restored-payouts.chain.test.ts', test: 'its request is done' },
     model: { outside: 'the model has no money of the operator in custody' },
   },
+  {
+    name: 'signature of a signer believed',
+    file: 'packages/till/src/signer/remote-signer.ts',
+    fn: 'checked',
+    find: '!isSignedBy(address, requestDigest(request), whole)',
+    replace: 'false',
+    proof: { file: 'test/remote-signer.test.ts', test: 'a signature of another key' },
+    model: { outside: 'who holds the keys' },
+  },
 ]
