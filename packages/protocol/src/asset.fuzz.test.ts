@@ -31,7 +31,7 @@ test('one ERC-20 has one name, however its address is written', () => {
   )
 })
 
-test('any text is an asset or is not, and what is one has the form that the database asks for', () => {
+test('any text is an asset or is not, and what is one has the form of CAIP-19', () => {
   const form = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}\/[-a-z0-9]{3,8}:[-.%a-zA-Z0-9]{1,128}$/
   const near = fc.tuple(network, fc.string(), fc.string()).map(([chain, space, text]) => `${chain}/${space}:${text}`)
   fc.assert(
