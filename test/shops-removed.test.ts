@@ -108,7 +108,7 @@ test('a new shop of one folder and one line brings all that is its own', async (
     expect(Object.keys(openapi.paths)).toContain('/toys/{name}')
     const page = await fetch(`${node.address}/errors/${toyProblems.toy_missing.code}`)
     expect(((await page.json()) as { title: string }).title).toBe('No such toy')
-    expect(await ownersIn(query)).toEqual(['till', 'tlog', 'toys'])
+    expect(await ownersIn(query)).toEqual(['account', 'till', 'tlog', 'toys'])
   })
 })
 

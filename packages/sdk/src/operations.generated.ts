@@ -212,6 +212,16 @@ export type Operations = {
     input: Record<string, never>
     answer: { type: string; name: string; registrations: unknown[] }
   }
+  /** An invoice or receipt for payments of the wallet that signed the request. */
+  'invoices.issue': {
+    input: { body: { payment_ids?: string[]; from?: string; to?: string; buyer?: { name?: string; address?: string; tax_id?: string } } }
+    answer: { id: string; document: { kind: 'invoice' | 'receipt'; number: string; issued_at: string; seller: { name: string; address: string; tax_id: string; url: string }; buyer: { name: string; address: string; tax_id: string; wallet: string }; currency: 'USDC'; lines: { payment_id: string; paid_at: string; what: string; network: string; transaction: string; amount_micro: string; refunded_micro: string }[]; net_micro: string; tax_name: string; tax_rate: string; tax_micro: string; total_micro: string; note: string }; jws: string }
+  }
+  /** An invoice as JSON, as a page to print, or as PDF. */
+  'invoices.show': {
+    input: { params: { id: string } }
+    answer: { id: string; document: { kind: 'invoice' | 'receipt'; number: string; issued_at: string; seller: { name: string; address: string; tax_id: string; url: string }; buyer: { name: string; address: string; tax_id: string; wallet: string }; currency: 'USDC'; lines: { payment_id: string; paid_at: string; what: string; network: string; transaction: string; amount_micro: string; refunded_micro: string }[]; net_micro: string; tax_name: string; tax_rate: string; tax_micro: string; total_micro: string; note: string }; jws: string }
+  }
   /** The newest signed tree head, with the signatures of the witnesses. */
   'log.checkpoint': {
     input: Record<string, never>
@@ -598,6 +608,8 @@ export const operations = {
   'errors.get': { method: 'GET', path: '/errors/{code}', paid: false },
   'errors.list': { method: 'GET', path: '/errors', paid: false },
   'identity.registration': { method: 'GET', path: '/.well-known/agent-registration.json', paid: false },
+  'invoices.issue': { method: 'POST', path: '/v1/invoices', paid: false },
+  'invoices.show': { method: 'GET', path: '/v1/invoices/{id}', paid: false },
   'log.checkpoint': { method: 'GET', path: '/v1/log/checkpoint', paid: false },
   'log.consistency': { method: 'GET', path: '/v1/log/consistency', paid: false },
   'log.describe': { method: 'GET', path: '/v1/log', paid: false },

@@ -32,7 +32,7 @@ async function held(id: string, payer: Address): Promise<PaymentRecord> {
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block, settled_at)
-     values ('exact', 500, $1::text, 'settled', $2, 'usdc', $3, sha256(convert_to($1::text, 'UTF8')), 'us', 'custody', 500, 0, 'test', '',
+     values ('exact', 500, $1::text, 'settled', $2::text, $2::text || '/erc20:0xa', $3, sha256(convert_to($1::text, 'UTF8')), 'us', 'custody', 500, 0, 'test', '',
        sha256(convert_to($1::text, 'UTF8')), false, 0, now(), now(), 1, now())`,
     [id, network, payer],
   )

@@ -6,6 +6,8 @@ import { authRoutes } from './auth-routes.ts'
 import { bondRoutes } from './bond-routes.ts'
 import { creditRoutes } from './credit-routes.ts'
 import { disputeRoutes } from './dispute-routes.ts'
+import { invoiceRoutes } from './invoices/routes.ts'
+import { type InvoiceSettings, parseInvoiceSettings } from './invoices/settings.ts'
 import { mandateRoutes } from './mandate-routes.ts'
 import { paymentRoutes } from './payment-routes.ts'
 import { provenCaller } from './proven-caller.ts'
@@ -14,11 +16,13 @@ import { accountVariables } from './settings.ts'
 export const accountShop = declareShop({
   name: 'account',
   variables: accountVariables,
-  configure: ({ CREDIT }, { payouts }) => openAccountShop(parseCreditPolicy(CREDIT), payouts),
+  migrations: [new URL('./migrations/', import.meta.url)],
+  configure: ({ CREDIT, INVOICES }, { payouts }) =>
+    openAccountShop(parseCreditPolicy(CREDIT), payouts, parseInvoiceSettings(INVOICES)),
 })
 
 /** A caller's account: sign-in, credit with its bonds and mandates, the status of payments. */
-function openAccountShop(policy: CreditPolicy, payoutPolicy: PayoutPolicy): OpenShop {
+function openAccountShop(policy: CreditPolicy, payoutPolicy: PayoutPolicy, invoices: InvoiceSettings): OpenShop {
   return (context) => {
     const credit = createCreditEntitlement({
       ...context,
@@ -37,6 +41,7 @@ function openAccountShop(policy: CreditPolicy, payoutPolicy: PayoutPolicy): Open
         ...mandateRoutes(context),
         ...paymentRoutes({ sql: context.database }),
         ...disputeRoutes(context),
+        ...invoiceRoutes({ ...context, settings: invoices }),
         ...authRoutes(context),
       ],
     }

@@ -7,6 +7,12 @@ export const accountProblems = defineProblems({
     'Payment cannot be disputed',
     'See `detail`. A payment can be disputed once, for 30 days, by its payer; its status shows what was decided.',
   ),
+  invoiced_before: row(
+    409,
+    false,
+    'Payment is on an invoice already',
+    'GET /v1/invoices/{id} for those in `invoices`; leave out the payments that are on them.',
+  ),
   mandate_conflict: row(
     409,
     false,

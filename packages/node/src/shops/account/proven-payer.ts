@@ -1,20 +1,24 @@
+import type { ProvenAccount } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
 import { verifySignedRequest } from '@assay/till/proofs'
 import type { CallContext, ShopContext } from '../../http/index.ts'
 
 export type PayerDeps = Pick<ShopContext, 'proofs' | 'networks'>
+export type Payer = { address: Address; networks: string[] }
 
-/** The wallet that signed this request, and where it is itself: a contract wallet may belong to somebody else on another chain. */
-export async function provenPayer(
-  { proofs, networks }: PayerDeps,
-  call: CallContext,
-): Promise<{ address: Address; networks: string[] }> {
-  const caller = await verifySignedRequest(proofs, {
+/** Where a wallet is itself: a contract wallet may belong to somebody else on another chain. */
+export function payerOf({ networks }: Pick<PayerDeps, 'networks'>, account: ProvenAccount): Payer {
+  const own = networks.filter(({ chainId }) => account.kind === 'key' || chainId === account.chainId)
+  return { address: account.address, networks: own.map(({ caip2 }) => caip2) }
+}
+
+/** The wallet that signed this request. */
+export async function provenPayer(deps: PayerDeps, call: CallContext): Promise<Payer> {
+  const caller = await verifySignedRequest(deps.proofs, {
     method: call.method,
     ...call.received,
     headers: call.headers,
     rawBody: call.rawBody,
   })
-  const own = networks.filter(({ chainId }) => caller.kind === 'key' || chainId === caller.chainId)
-  return { address: caller.address, networks: own.map(({ caip2 }) => caip2) }
+  return payerOf(deps, caller)
 }
