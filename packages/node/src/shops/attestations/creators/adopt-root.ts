@@ -109,9 +109,7 @@ async function searchRoots(
   for (let from = after > start ? after : start; from <= until; from += stepBlocks) {
     const end = from + stepBlocks - 1n < until ? from + stepBlocks - 1n : until
     const range = { fromBlock: from, toBlock: end }
-    found.push(
-      ...(await agreedLogs(place.rpc, { address: place.contract, topics: [advancedTopic], ...range })),
-    )
+    found.push(...(await agreedLogs(place.rpc, { address: place.contract, topics: [advancedTopic], ...range })))
     // The last step is asked again: what it does not show yet it may show soon.
     if (found.length > 0 || end === until) continue
     await sql.query(
