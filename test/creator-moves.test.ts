@@ -10,7 +10,7 @@ import {
 import type { Address } from '../packages/protocol/src/address.ts'
 import type { Hex } from '../packages/protocol/src/bytes.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
-import { clients, settler } from '../packages/till/src/devnet/test-chain.fixture.ts'
+import { clients } from '../packages/till/src/devnet/test-chain.fixture.ts'
 import { balanceDifferences } from '../packages/till/src/ledger/index.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { oweCreator } from './harness/owe-creator.ts'
@@ -21,6 +21,8 @@ import { until } from './harness/until.ts'
 const network = 'eip155:8453'
 const domain = 'moved.test'
 const [owner, stranger] = [privateKeyToAccount(generatePrivateKey()), privateKeyToAccount(generatePrivateKey())]
+// Anybody may claim for a wallet; the node's own wallets are busy with its own transactions.
+const claimer = privateKeyToAccount(generatePrivateKey())
 const ownerAddress = owner.address.toLowerCase() as Address
 const newWallet = () => {
   const privateKey = generatePrivateKey()
@@ -39,6 +41,7 @@ beforeAll(async () => {
         '{"root_seconds":1,"threshold_usd":"1000","release_days":0,"claim_delay_seconds":1,"move_delay_seconds":8}',
     },
   })
+  await till.base.control.fund(claimer.address, { wei: 10n ** 18n, microUsdc: 0n })
   const { claim } = await call('/v1/sources/register', { domain, wallet: owner.address })
   site.files.set('/.well-known/citation-market.json', JSON.stringify(claim.prove.file.content))
   const wallet_signature = await owner.signTypedData(claim.wallet_statement)
@@ -80,7 +83,7 @@ async function claimAll(wallet: Address): Promise<void> {
   const { claims } = await chainOf(wallet)
   expect(claims.length).toBeGreaterThan(0)
   for (const { to, data } of claims as { to: Address; data: Hex }[])
-    await clients(till.base).wallet.sendTransaction({ account: settler, to, data, gas: 2_000_000n })
+    await clients(till.base).wallet.sendTransaction({ account: claimer, to, data, gas: 2_000_000n })
 }
 
 async function expectSoundBooks(): Promise<void> {

@@ -115,7 +115,6 @@ const withdrawal: WorkPath = {
   variant: 'shops',
   jobs: ['payouts.withdraw', 'payouts.run'],
   owe: async (harness) => {
-    await harness.run('payments.reconcile')
     const { payTo: payee, withdrawals } = harness.till.node.config
     const paid = () => countOf(harness, `payout where purpose = 'withdrawal' and state = 'paid'`, [])
     const [paidBefore, before] = [await paid(), await balanceOn(harness, payee)]

@@ -25,9 +25,13 @@ const deps = (): PayoutDeps => payouts({ purposes: [{ purpose: books.purpose }, 
 
 /** An authorization that nobody claimed, carried to one of our addresses: the credit of the party that signed it. */
 async function payIn(name: string, to: Address, micro: bigint): Promise<Address> {
-  const buyer = createCustodyKey(testKey(name).privateKey)
   await reconcile()
-  await world.devnet.control.fund(buyer.address, { microUsdc: micro, wei: 0n })
+  await world.devnet.control.fund(testKey(name).address, { microUsdc: micro, wei: 0n })
+  return send(name, to, micro)
+}
+
+async function send(name: string, to: Address, micro: bigint): Promise<Address> {
+  const buyer = createCustodyKey(testKey(name).privateKey)
   const validBefore = BigInt(nowSeconds(systemClock) + 600)
   const nonce = toHex(randomBytes(32))
   const authorization = { from: buyer.address, to, value: micro, validAfter: 0n, validBefore, nonce }
@@ -44,6 +48,9 @@ async function payIn(name: string, to: Address, micro: bigint): Promise<Address>
   await reconcile()
   return buyer.address
 }
+
+/** The operator's own money, which the books know. */
+const moveFromPayTo = (micro: bigint) => send(`pay to ${books.number}`, books.custody.address, micro)
 
 /** With its cost taken as usual; the cost of each transfer is the operator's. */
 const refund = (wallet: Address, amountMicro?: bigint) =>
@@ -102,8 +109,7 @@ test('credit that arrived at PAY_TO is not refunded with what custody holds for 
     { state: 'queued', waits_for: 'operator_funds' },
   ])
 
-  // The operator moves it from PAY_TO.
-  await world.devnet.control.fund(books.custody.address, { microUsdc: 40n * usd, wei: 0n })
+  await moveFromPayTo(40n * usd)
   await runPayouts(deps())
   expect(await received(buyer)).toBe(40n * usd)
 })
@@ -127,7 +133,7 @@ test('the part at custody goes back at once, the part at PAY_TO waits, and neith
   await runPayouts(deps())
   expect([await received(buyer), await received(other)]).toEqual([25n * usd, 10n * usd])
 
-  await world.devnet.control.fund(books.custody.address, { microUsdc: 30n * usd, wei: 0n })
+  await moveFromPayTo(30n * usd)
   await runPayouts(deps())
   expect(await received(buyer)).toBe(55n * usd)
 })
@@ -146,12 +152,12 @@ test('an amount is taken from the part at custody first, and what one wallet has
 
   // Seven from the operator are enough for the seven that are asked for, whatever else arrived at PAY_TO.
   await refund(second)
-  await world.devnet.control.fund(books.custody.address, { microUsdc: 7n * usd, wei: 0n })
+  await moveFromPayTo(7n * usd)
   await runPayouts(deps())
   expect(await received(second)).toBe(7n * usd)
 
   await refund(buyer)
-  await world.devnet.control.fund(books.custody.address, { microUsdc: 30n * usd, wei: 0n })
+  await moveFromPayTo(30n * usd)
   await runPayouts(deps())
   expect(await received(buyer)).toBe(50n * usd)
 })

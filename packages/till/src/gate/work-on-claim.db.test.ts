@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
+import { silentMetrics } from '../kernel/metrics.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
 import type { Database } from '../store/database.ts'
 import { StoreUnavailable } from '../store/errors.ts'
@@ -46,6 +47,7 @@ test.each(['before', 'after'] as const)(
       owner,
       clock: systemClock,
       log: silentLog,
+      metrics: silentMetrics,
       limits: { settleMs: 30_000 },
       exposure: { admit: async () => true },
       facilitator: { settle: () => Promise.reject(new Error('must not be asked')) },

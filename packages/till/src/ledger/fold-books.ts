@@ -66,7 +66,7 @@ async function foldClearing(tx: Tx, ids: readonly bigint[]): Promise<void> {
 }
 
 /** Entries that the fold does not have yet; one statement sees the fold and them at the same moment. */
-const entriesSince = `select e.account_id, e.amount_micro, coalesce(t.payment_id, '') as payment_id, t.created_at
+export const entriesSinceSql = `select e.account_id, e.amount_micro, coalesce(t.payment_id, '') as payment_id, t.created_at
   from ledger_unsealed u
   cross join lateral (select * from ledger_transaction t where t.id = u.transaction_id offset 0) t
   cross join lateral (select * from ledger_entry e where e.transaction_id = u.transaction_id offset 0) e`
@@ -84,7 +84,7 @@ export type BooksGroup = {
 /** Accounts of one kind of holder, summed: ten thousand credits one by one tell an operator nothing. */
 export async function booksByGroup(sql: Sql): Promise<BooksGroup[]> {
   const { rows } = await sql.query<Omit<BooksGroup, 'balanceMicro'> & { balance: string }>(
-    `with since as (select account_id, sum(amount_micro) as balance from (${entriesSince}) e group by account_id),
+    `with since as (select account_id, sum(amount_micro) as balance from (${entriesSinceSql}) e group by account_id),
        held as (
          select a.name, a.kind, a.unit, coalesce(f.balance_micro, 0) + coalesce(s.balance, 0) as balance,
            case when a.guarded then -coalesce(b.owed_micro, 0)::numeric end as kept
@@ -107,7 +107,7 @@ export async function openClearingSinceFold(sql: Sql, limit: number): Promise<Op
      from (
        select account_id, payment_id, balance_micro as balance, since from books_fold_clearing
        union all
-       select account_id, payment_id, amount_micro, created_at from (${entriesSince}) e
+       select account_id, payment_id, amount_micro, created_at from (${entriesSinceSql}) e
      ) x join ledger_account a on a.id = x.account_id and a.kind = 'clearing'
      group by a.name, a.unit, x.payment_id
      having sum(x.balance) <> 0
@@ -124,7 +124,7 @@ export async function openClearingSinceFold(sql: Sql, limit: number): Promise<Op
 export const groupBalancesSql = `select kind, role, purpose, sum(balance) as balance from (
     select kind, role, purpose, balance_micro as balance from books_fold_group where unit = $1
     union all
-    select a.kind, a.role, coalesce(a.purpose, ''), e.amount_micro from (${entriesSince}) e
+    select a.kind, a.role, coalesce(a.purpose, ''), e.amount_micro from (${entriesSinceSql}) e
       cross join lateral (select * from ledger_account a where a.id = e.account_id offset 0) a where a.unit = $1
   ) g group by kind, role, purpose having sum(balance) <> 0`
 
@@ -147,7 +147,7 @@ export async function turnoverByDay(sql: Sql, from: string, until: string): Prom
        union all
        select (e.created_at at time zone 'utc')::date, a.unit, a.kind, a.role, coalesce(a.purpose, ''),
          greatest(e.amount_micro, 0), greatest(-e.amount_micro, 0)
-       from (${entriesSince}) e join ledger_account a on a.id = e.account_id and a.kind in ('income', 'expense')
+       from (${entriesSinceSql}) e join ledger_account a on a.id = e.account_id and a.kind in ('income', 'expense')
        where (e.created_at at time zone 'utc')::date between $1::date and $2::date
      ) d group by day, unit, kind, role, purpose order by day, unit, kind, role, purpose`,
     [from, until],

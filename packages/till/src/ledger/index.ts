@@ -20,6 +20,7 @@ export {
   type BooksGroup,
   booksByGroup,
   type DayTurnover,
+  entriesSinceSql,
   groupBalancesSql,
   openClearingSinceFold,
   turnoverByDay,

@@ -120,8 +120,8 @@ async function play({ network, model, at, write, arrive, payout }: ReturnType<ty
     step += 1
     await db.owner.query(
       `insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, block_number, block_hash, booked_as)
-       values ($1, $2, $3, 0, $2, $4, $5, 11, '0x', 'sale')`,
-      [network, who, `tx ${step}`, custody, micro],
+       values ($1, $6, $2, 0, $3, $4, $5, 11, '0x', 'sale')`,
+      [network, `tx ${step}`, who, custody, micro, `${network}/erc20:${who}`],
     )
     await write(at, accounts.payable(network, who, 'creator'), micro)
     model.others += micro

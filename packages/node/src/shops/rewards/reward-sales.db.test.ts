@@ -98,9 +98,9 @@ test('a share becomes payable from a final sale that nobody disputes and nobody 
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id,
        resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, final)
-     values ('exact', 10000000, $1, 'served', $2, $3, $3, decode(repeat('4d', 32), 'hex'), $3, 'pay_to', 10000000, 0, 'test.route', '',
+     values ('exact', 10000000, $1, 'served', $2, $4, $3, decode(repeat('4d', 32), 'hex'), $3, 'pay_to', 10000000, 0, 'test.route', '',
        sha256('x'), true, 0, now(), now(), 1, false)`,
-    [one.paymentId, base, wallet(90)],
+    [one.paymentId, base, wallet(90), `${base}/erc20:${wallet(1)}`],
   )
   await reward(one)
   const mature = async () => {

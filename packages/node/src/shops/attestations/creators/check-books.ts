@@ -1,4 +1,5 @@
 import type { Micro } from '@assay/protocol/money'
+import { entriesSinceSql } from '@assay/till/ledger'
 import type { Sql } from '@assay/till/store/database'
 import type { CreatorDeps } from './deps.ts'
 import type { DistributorState } from './read-distributor.ts'
@@ -26,8 +27,7 @@ export async function readCreatorBooks(sql: Sql, network: string): Promise<Creat
     `(select coalesce(sum(b.owed_micro), 0)::bigint from ledger_account a join ledger_balance b on b.account_id = a.id
       where a.network = $1 and a.role = 'payable' and a.purpose = '${purpose}')`
   const { rows } = await sql.query<CreatorBooks>(
-    `with since as materialized (select e.account_id, sum(e.amount_micro) as micro from ledger_unsealed u
-       join ledger_entry e on e.transaction_id = u.transaction_id group by e.account_id)
+    `with since as materialized (select account_id, sum(amount_micro) as micro from (${entriesSinceSql}) e group by account_id)
      select
        (select coalesce(sum(micro), 0)::bigint from creator_accrual where network = $1 and state in ('accrued', 'committing')) as "accruedRows",
        ${owed('creator_accrued')} as "accruedLedger",

@@ -32,7 +32,7 @@ test('the search for a root goes on where it broke off, in steps, and asks the l
   const place = {
     rpc,
     network: { caip2: 'eip155:8453' },
-    distributor: { address: contract },
+    contract,
   } as unknown as CreatorChain
   const search = {
     known: { epoch: 3n, totalMicro: 0n, blockNumber: 1_000n },
