@@ -23,7 +23,20 @@ const { values } = parseArgs({
   },
 })
 
-const count = Number(values.steps)
+/** A number that is none would run nothing and report that all of it held. */
+function numberOf(name: 'seed' | 'steps' | 'seeds' | 'shrink', lowest: number): number {
+  const number = Number(values[name])
+  if (!Number.isSafeInteger(number) || number < lowest)
+    throw new Error(`--${name} takes a whole number from ${lowest} on, not ${values[name]}`)
+  return number
+}
+
+const [first, count, seeds, shrinkRuns] = [
+  numberOf('seed', 0),
+  numberOf('steps', 1),
+  numberOf('seeds', 1),
+  numberOf('shrink', 0),
+]
 const plant = values.plant === undefined ? undefined : plantedFaults[values.plant]
 if (values.plant !== undefined && plant === undefined)
   throw new Error(`--plant takes one of: ${Object.keys(plantedFaults).join(', ')}`)
@@ -62,7 +75,7 @@ async function runOne(seed: string): Promise<boolean> {
     return true
   }
   say(`seed ${seed}: BROKEN at step ${result.at} after ${seconds} s: ${result.message}`)
-  const shrunk = await shrink(options, { steps, result }, Number(values.shrink))
+  const shrunk = await shrink(options, { steps, result }, shrinkRuns)
   say(`thinned out to ${shrunk.steps.length} steps in ${shrunk.runs} runs: ${shrunk.result.message}`)
   for (const { kind, a, b, c } of shrunk.steps) say(`  ${kind} ${a} ${b} ${c}`)
   const regression = { found: shrunk.result.message, seed, steps: [...shrunk.steps] }
@@ -78,8 +91,7 @@ const server = await startTestServer()
 process.env[testServerVariable] = server.url
 
 let broken = 0
-for (let index = 0; index < Number(values.seeds); index += 1)
-  if (!(await runOne(String(Number(values.seed) + index)))) broken += 1
+for (let index = 0; index < seeds; index += 1) if (!(await runOne(String(first + index)))) broken += 1
 say(broken === 0 ? 'all seeds held' : `${broken} seeds broken`)
 await server.stop()
 process.exit(broken === 0 ? 0 : 1)
