@@ -1,6 +1,7 @@
 // npm run simulate -- --seed N --steps M [--seeds K] [--shrink R] [--keep] [--plant NAME]
 import { parseArgs } from 'node:util'
 import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
+import { wholeNumber } from '../harness/whole-number.ts'
 import { plantedFaults } from './planted-faults.ts'
 import { asRegression, keepRegression, regressionsFile } from './regressions.ts'
 import { type Actions, type RunOptions, runSeed, type Seen } from './run-seed.ts'
@@ -23,20 +24,10 @@ const { values } = parseArgs({
   },
 })
 
-/** A number that is none would run nothing and report that all of it held. */
-function numberOf(name: 'seed' | 'steps' | 'seeds' | 'shrink', lowest: number): number {
-  const number = Number(values[name])
-  if (!Number.isSafeInteger(number) || number < lowest)
-    throw new Error(`--${name} takes a whole number from ${lowest} on, not ${values[name]}`)
-  return number
-}
-
-const [first, count, seeds, shrinkRuns] = [
-  numberOf('seed', 0),
-  numberOf('steps', 1),
-  numberOf('seeds', 1),
-  numberOf('shrink', 0),
-]
+const first = wholeNumber('seed', values.seed, 0)
+const count = wholeNumber('steps', values.steps, 1)
+const seeds = wholeNumber('seeds', values.seeds, 1)
+const shrinkRuns = wholeNumber('shrink', values.shrink, 0)
 const plant = values.plant === undefined ? undefined : plantedFaults[values.plant]
 if (values.plant !== undefined && plant === undefined)
   throw new Error(`--plant takes one of: ${Object.keys(plantedFaults).join(', ')}`)
