@@ -19,9 +19,9 @@ export function createBalanceHints(clock: Clock) {
   const keyOf = ({ account, mandateId }: Who) => `${account} ${mandateId ?? ''}`
   return {
     hasEnough: (who: Who): boolean => {
-      const purse = seen.get(keyOf(who))
-      if (!purse || clock.monotonicMs() - purse.atMs > freshMs) return false
-      return purse.leftMicro >= who.amountMicro * plenty
+      const cluster = seen.get(keyOf(who))
+      if (!cluster || clock.monotonicMs() - cluster.atMs > freshMs) return false
+      return cluster.leftMicro >= who.amountMicro * plenty
     },
     saw: (who: Who, { outcome, leftMicro }: Pick<DrawOutcome, 'outcome' | 'leftMicro'>): void => {
       const key = keyOf(who)
