@@ -1,6 +1,5 @@
 // Compiles contracts/ into contracts/artifacts/. With --check it writes nothing and exits 1 if a committed artifact
 // differs from what its source compiles to.
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,7 +22,7 @@ function compile() {
     optimizer: { enabled: true, runs: 10_000 },
     // Without the metadata trailer, equal code has equal bytes whatever comments and paths say.
     metadata: { bytecodeHash: 'none', appendCBOR: false },
-    outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object', 'metadata'] } },
+    outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
   }
   const output = JSON.parse(solc.compile(JSON.stringify({ language: 'Solidity', sources, settings })))
   const complaints = output.errors ?? []
@@ -34,29 +33,33 @@ function compile() {
   return output.contracts
 }
 
-/** One digest over every source a contract is built from, imports included. */
-function sourceDigest(metadata) {
-  const hash = createHash('sha256')
-  for (const path of Object.keys(JSON.parse(metadata).sources).sort())
-    hash.update(`${path}\0${sources[path].content}\0`)
-  return hash.digest('hex')
+/** Without the names that types have in the source: they decide nothing. */
+const withoutInternalTypes = (abi) =>
+  JSON.parse(JSON.stringify(abi, (key, value) => (key === 'internalType' ? undefined : value)))
+
+/** An entry of the interface a line, so that a change shows as the entries it touches. */
+const render = ({ abi, bytecode, deployedBytecode }) =>
+  `{
+ "abi": [${abi.map((entry) => `\n  ${JSON.stringify(entry)}`).join(',')}
+ ],
+ "bytecode": "${bytecode}",
+ "deployedBytecode": "${deployedBytecode}"
 }
+`
 
 function renderArtifacts(contracts) {
   const artifacts = new Map()
   for (const path of sourcePaths) {
     const contractName = basename(path, '.sol')
-    const contract = contracts[path][contractName]
-    // Internal libraries are part of the contracts that use them; nobody deploys them.
-    if (contract === undefined || (contract.abi.length === 0 && /^library /m.test(sources[path].content))) continue
+    const { abi, evm } = contracts[path][contractName] ?? {}
+    // Internal libraries and abstract contracts are part of the contracts that use them; nobody deploys them.
+    if (!evm?.bytecode.object || (abi.length === 0 && /^library /m.test(sources[path].content))) continue
     const artifact = {
-      contractName,
-      abi: contract.abi,
-      bytecode: `0x${contract.evm.bytecode.object}`,
-      deployedBytecode: `0x${contract.evm.deployedBytecode.object}`,
-      sourceSha256: sourceDigest(contract.metadata),
+      abi: withoutInternalTypes(abi),
+      bytecode: `0x${evm.bytecode.object}`,
+      deployedBytecode: `0x${evm.deployedBytecode.object}`,
     }
-    artifacts.set(contractName, `${JSON.stringify(artifact, null, 1)}\n`)
+    artifacts.set(contractName, render(artifact))
   }
   return artifacts
 }

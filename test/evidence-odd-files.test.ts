@@ -1,20 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { parseEvidence, verifyAttestation, verifyEvidence } from '../packages/sdk/src/index.ts'
-import type { EvidenceVector } from './harness/evidence-vectors.ts'
 import { attest, introduction, responseKey, rotation, start } from './harness/evidence-world.ts'
 import { openPythonVerifier, pythonClient, pythonMissing } from './harness/python-verifier.ts'
+import { readEvidenceVectors } from './harness/read-evidence-vectors.ts'
 
-const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
-const soundOf = (name: string) =>
-  JSON.stringify((JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8')) as EvidenceVector).file)
+const vectors = readEvidenceVectors()
+const soundOf = (name: string) => JSON.stringify(vectors.find((one) => one.name === name)?.file)
 const paid = soundOf('paid-attestation')
 const alone = soundOf('attestation')
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`

@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
@@ -11,11 +9,9 @@ import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type EvidenceReport, parseEvidence, verifyEvidence } from '../packages/sdk/src/index.ts'
 import type { EvidenceVector } from './harness/evidence-vectors.ts'
 import { openPythonVerifier, pythonClient, pythonMissing } from './harness/python-verifier.ts'
+import { readEvidenceVectors } from './harness/read-evidence-vectors.ts'
 
-const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
-const vectors = readdirSync(folder).map(
-  (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as EvidenceVector,
-)
+const vectors = readEvidenceVectors()
 const vectorOf = (name: string) => vectors.find((one) => one.name === name) as EvidenceVector
 
 if (pythonMissing) process.stderr.write('left out: the verifier in Python. python3 was not found.\n')

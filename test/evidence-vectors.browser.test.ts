@@ -1,22 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type EvidenceReport, parseEvidence, verifyEvidence } from '../packages/sdk/src/index.ts'
 import { sentence } from '../packages/web/src/ui/format.ts'
 import { chromiumPath, openBrowser, openPage } from './harness/browser.ts'
-import type { EvidenceVector } from './harness/evidence-vectors.ts'
+import { readEvidenceVectors } from './harness/read-evidence-vectors.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const leftOut = chromiumPath === undefined && process.env['CI'] !== 'true'
 if (leftOut)
   process.stderr.write('left out: evidence in a real browser. No Chromium was found; install one or set CHROMIUM.\n')
 
-const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
-const vectors = readdirSync(folder).map(
-  (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as EvidenceVector,
-)
+const vectors = readEvidenceVectors()
 
 describe.skipIf(leftOut)('evidence in a real browser', () => {
   let till: TillFixture

@@ -1,17 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type EvidenceVector, makeEvidenceVectors } from './harness/evidence-vectors.ts'
+import { readEvidenceVectors } from './harness/read-evidence-vectors.ts'
 
-const folder = fileURLToPath(new URL('./vectors/evidence/', import.meta.url))
-const vectors = readdirSync(folder).map(
-  (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as EvidenceVector,
-)
+const vectors = readEvidenceVectors()
 
 let home: string
 beforeAll(async () => {

@@ -70,18 +70,26 @@ export const copyStore = (store: Store): Store => ({
   gap: store.gap && { ...store.gap },
 })
 
-/** Decisions that wait to be written are never changed, and neither is a backup: they are shared. */
+/**
+ * Decisions that wait to be written are never changed, and neither is a backup: they are shared. Field by field, because
+ * this is most of what exploring does and a spread with overrides takes three times as long.
+ */
 export const copyWorld = (world: World): World => ({
-  ...world,
-  blocks: [...world.blocks],
-  uses: [...world.uses],
-  outs: [...world.outs],
+  blocks: world.blocks.slice(),
+  final: world.final,
+  fork: world.fork,
+  now: world.now,
+  uses: world.uses.slice(),
+  outs: world.outs.slice(),
   store: copyStore(world.store),
+  backup: world.backup,
   handlers: world.handlers.map((handler) => ({ ...handler })),
-  jobs: [...world.jobs],
-  alive: [...world.alive],
+  jobs: world.jobs.slice(),
+  alive: world.alive.slice(),
   left: { ...world.left },
-  arrived: [...world.arrived],
-  granted: [...world.granted],
-  told402: [...world.told402],
+  sent: world.sent,
+  arrived: world.arrived.slice(),
+  granted: world.granted.slice(),
+  lost: world.lost,
+  told402: world.told402.slice(),
 })

@@ -14,11 +14,9 @@ import smartWalletFactory from '../../../../contracts/artifacts/SmartWalletFacto
 import testUsdc from '../../../../contracts/artifacts/TestUsdc.json' with { type: 'json' }
 
 export type ContractArtifact = {
-  contractName: string
   abi: Abi
   bytecode: Hex
   deployedBytecode: Hex
-  sourceSha256: string
 }
 
 /** Our own contracts, compiled by scripts/compile-contracts.mjs and compared with their sources in CI. */

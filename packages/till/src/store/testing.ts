@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,13 +33,13 @@ export type TestServer = {
  * production refuses a server that does not.
  */
 export async function startTestServer({ durable = false } = {}): Promise<TestServer> {
-  const home = await mkdtemp(join(tmpdir(), 'assay-test-'))
+  const home = await mkdtemp(join(durable ? tmpdir() : await scratchFolder(), 'assay-test-'))
   // Root's stand-in must be able to pass through.
   await chmod(home, 0o711)
   const server = await runEmbedded({
     home,
     settings: {
-      ...(durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
+      ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB' }),
       shared_buffers: '64MB',
       max_connections: '300',
     },
@@ -61,6 +61,15 @@ export async function startTestServer({ durable = false } = {}): Promise<TestSer
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+/** In memory, where there is plenty: a database is more than a thousand files, and each test file makes and drops one. */
+async function scratchFolder(): Promise<string> {
+  const free = await statfs('/dev/shm').then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  )
+  return free > 4 * 2 ** 30 ? '/dev/shm' : tmpdir()
 }
 
 /** A test run that is killed must not leave a server behind: when our end of the pipe goes, the shell cleans up. */
