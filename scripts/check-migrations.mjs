@@ -44,6 +44,14 @@ const breaking = [
   ],
 ]
 
+/** What the oldest server that a node runs on does not know, in the baseline too. */
+const tooNew = [
+  [
+    /^\s*\w+\s+(bytea|text|jsonb)\s+storage\b/im,
+    'storage of a column in `create table` needs PostgreSQL 16: set it by `alter table`',
+  ],
+]
+
 const contractMark = /^-- contract: .{10,}$/m
 
 /**
@@ -52,9 +60,10 @@ const contractMark = /^-- contract: .{10,}$/m
  * @param {(column: string) => boolean} isInUse
  */
 export function migrationProblems({ name, text }, isInUse = () => false) {
-  if (baseline.test(name)) return []
   // Functions and triggers are replaced as a whole.
   const plain = text.replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, '').replace(/--.*$/gm, '')
+  const unknown = tooNew.filter(([pattern]) => pattern.test(plain)).map(([, what]) => what)
+  if (baseline.test(name)) return unknown
   const made = new Set(
     [...plain.matchAll(/\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?(\w+)/gi)].map(([, table]) => table),
   )
@@ -63,9 +72,10 @@ export function migrationProblems({ name, text }, isInUse = () => false) {
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '' && !made.has(tableOf(statement)))
   const rules = contractMark.test(text) ? blocking : [...blocking, ...breaking]
-  const problems = statements.flatMap((statement) =>
-    rules.filter(([pattern]) => pattern.test(statement)).map(([, what]) => what),
-  )
+  const problems = [
+    ...unknown,
+    ...statements.flatMap((statement) => rules.filter(([pattern]) => pattern.test(statement)).map(([, what]) => what)),
+  ]
   if (/\bconcurrently\b/i.test(plain) && plain.split(';').filter((part) => part.trim() !== '').length > 1)
     problems.push('does more than one thing: an index built concurrently needs a file of its own')
   if (/\bnot\s+valid\b/i.test(plain) && /\bvalidate\s+constraint\b/i.test(plain))

@@ -55,3 +55,12 @@ test('the baseline of an owner is not bound: no version before it sells', () => 
   const text = 'alter table payment drop column note; create index a on payment (x);'
   expect(migrationProblems({ name: 'packages/till/src/store/migrations/0001_baseline.sql', text })).toEqual([])
 })
+
+test('what PostgreSQL 14 and 15 do not know is refused in the baseline too', () => {
+  const text = 'create table tile (\n  hashes bytea storage external not null\n);'
+  for (const name of ['0001_baseline.sql', '0002_later.sql'])
+    expect(migrationProblems({ name, text })).toEqual([expect.stringContaining('needs PostgreSQL 16')])
+  const older =
+    'create table tile (\n  hashes bytea not null\n); alter table tile alter column hashes set storage external;'
+  expect(migrationProblems({ name: '0001_baseline.sql', text: older })).toEqual([])
+})

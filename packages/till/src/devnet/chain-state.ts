@@ -40,6 +40,7 @@ export type OpenChainOptions = {
   chainId: number
   folder?: string
   fund?: readonly Address[]
+  emptyBlocks?: number
   clock: Clock
   log: Log
 }
@@ -73,13 +74,25 @@ export async function openChain(options: OpenChainOptions): Promise<ChainState> 
   }
 }
 
+const emptyBlockSeconds = 2
+
+/** The engine keeps a run of empty blocks as one, however long it is. */
+const emptyBlocks = (count: number): HistoryEntry => ({
+  kind: 'state',
+  method: 'hardhat_mine',
+  params: [`0x${count.toString(16)}`, `0x${emptyBlockSeconds.toString(16)}`],
+})
+
 async function createChain(options: OpenChainOptions, journal: Journal): Promise<ChainState> {
   const fund = (options.fund ?? []).flatMap((address) => parseAddress(address) ?? [])
-  const genesis = buildGenesis({ chainId: options.chainId, timestamp: nowSeconds(options.clock), fund })
+  const age = options.emptyBlocks ?? 0
+  const timestamp = nowSeconds(options.clock) - age * emptyBlockSeconds
+  const genesis = buildGenesis({ chainId: options.chainId, timestamp, fund })
   const engine = await createEngine(genesis)
-  const head = await replay(engine, [])
-  const state = initialState(options, { genesis, journal, engine, head, history: [] })
-  journal.append([genesis])
+  const history: HistoryEntry[] = age === 0 ? [] : [emptyBlocks(age)]
+  const head = await replay(engine, history)
+  const state = initialState(options, { genesis, journal, engine, head, history })
+  journal.append([genesis, ...history])
   const raw = await signUsdcDeployment(options.chainId, fund)
   await enterMempool(state, raw)
   await produceBlock(state)

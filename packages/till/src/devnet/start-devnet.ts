@@ -20,6 +20,8 @@ export type DevnetOptions = {
   host?: '127.0.0.1' | '::1' | 'localhost'
   /** Further addresses that get gas and test USDC in the first blocks of a new chain. */
   fund?: readonly Address[]
+  /** A new chain begins with this many empty blocks, two seconds apart, as if it were as old as a real one. */
+  emptyBlocks?: number
   clock: Clock
   log: Log
 }

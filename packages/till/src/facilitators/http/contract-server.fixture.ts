@@ -34,7 +34,9 @@ export async function startContractServer(): Promise<ContractServer> {
       body: text === '' ? undefined : JSON.parse(text),
     }
     calls.push(call)
-    const problem = key ? await tokenProblem(call, key, (server.address() as AddressInfo).port) : undefined
+    const problem = key
+      ? await tokenProblem(call, key, `127.0.0.1:${(server.address() as AddressInfo).port}`)
+      : undefined
     if (problem) return json(401, { errorType: 'unauthorized', errorMessage: problem })(response, call)
     const act = acts.length > 1 ? acts.shift() : acts[0]
     await act?.(response, call)
@@ -57,10 +59,11 @@ export async function startContractServer(): Promise<ContractServer> {
   }
 }
 
-async function tokenProblem(
+/** Why the token of a call is not good for it; undefined when it is. */
+export async function tokenProblem(
   call: SeenCall,
   key: { id: string; algorithm: string; publicKey: CryptoKey | KeyObject },
-  port: number,
+  host: string,
 ): Promise<string | undefined> {
   const token = /^Bearer (\S+)$/.exec(call.headers.authorization ?? '')?.[1]
   if (!token) return 'no token'
@@ -77,7 +80,7 @@ async function tokenProblem(
     if (!/^[0-9a-f]{16,}$/.test(String(header.nonce))) return 'no nonce'
     if ((payload.exp ?? 0) - (payload.iat ?? 0) > 120) return 'lives too long'
     if (!call.headers['correlation-context']) return 'no correlation context'
-    const expected = `${call.method} 127.0.0.1:${port}${call.path}`
+    const expected = `${call.method} ${host}${call.path}`
     return JSON.stringify(payload.uris) === JSON.stringify([expected]) ? undefined : `not for ${expected}`
   } catch (error) {
     return String(error)

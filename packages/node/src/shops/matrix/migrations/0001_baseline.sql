@@ -36,9 +36,10 @@ create trigger matrix_file_append_only before update or delete or truncate on ma
 create table matrix_raw (
   sha256 bytea not null check (length(sha256) = 32),
   piece integer not null,
-  bytes bytea storage external not null,
+  bytes bytea not null,
   primary key (sha256, piece)
 );
+alter table matrix_raw alter column bytes set storage external;
 insert into app_access values ('matrix_raw', 'select, insert');
 create trigger matrix_raw_append_only before update or delete or truncate on matrix_raw
   for each statement execute function refuse_change();
@@ -149,9 +150,10 @@ create table matrix_fetch (
 create table matrix_snapshot_bytes (
   sha256 bytea primary key check (length(sha256) = 32),
   -- Both gzipped: the text whose hash it is, and where its rows begin.
-  bytes bytea storage external not null,
-  layout bytea storage external not null
+  bytes bytea not null,
+  layout bytea not null
 );
+alter table matrix_snapshot_bytes alter column bytes set storage external, alter column layout set storage external;
 
 create table matrix_snapshot_kept (
   -- Hash of everything the bytes depend on: feed, method, rights, and the files known.
