@@ -73,6 +73,7 @@ async function compose(
       serviceName: settings.name,
       docsOrigin: selling.docsOrigin,
       statusUrl: (paymentId) => `${settings.origin}${tillPaths.payments}/${paymentId}`,
+      answerUrl: (paymentId) => `${settings.origin}${tillPaths.payments}/${paymentId}/answer`,
       payToExclusive: options.payToExclusive === true,
       screeningList: options.screeningList,
       jws: createJwsPort(ground.keyring, new URL(settings.origin).host, clock),

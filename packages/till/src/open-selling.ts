@@ -26,6 +26,7 @@ import {
   toWebResponse,
 } from './selling/index.ts'
 import { createResponseSigner } from './signing/index.ts'
+import { claimNonce } from './store/nonce-claims.ts'
 import { testSelf } from './test-self.ts'
 import type { SoldRoute, Till, WebCall } from './till.ts'
 import type { TillOptions, TillSettings } from './till-options.ts'
@@ -98,6 +99,13 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
 
   const documents = tillDocuments({
     ...{ site, sql: ground.store.database, keyring: ground.keyring },
+    proofs: {
+      clock,
+      claimNonce: (claim) => claimNonce(ground.store.database, claim),
+      checkContractSignature: ground.checkContractSignature,
+      chainIds: ground.networks.map(({ chainId }) => chainId),
+    },
+    routeOf: (id) => paidRoutes.get(id),
     sold: declarations,
   }).map(openRoute)
 

@@ -82,9 +82,12 @@ export type CallContext = {
   signal: AbortSignal
 }
 
+/** `paymentResponse`: of the payment that bought it, where it is given again. */
+export type FreeAnswer = AnswerContent & { paymentResponse?: string }
+
 export type FreeAccess = {
   kind: 'free'
-  handle(input: RouteInput, call: CallContext): Promise<AnswerContent>
+  handle(input: RouteInput, call: CallContext): Promise<FreeAnswer>
   /** Security scheme of OpenAPI when a proof is needed. */
   security?: 'siwx' | 'erc8128' | 'bearer'
 }
