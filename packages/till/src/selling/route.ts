@@ -124,6 +124,7 @@ export type PaidAccess = {
 }
 
 export type RoutePrice =
-  | { kind: 'fixed'; micro: Micro }
+  /** `metered`: quoted to everyone, and what is charged is known after the answer was made. */
+  | { kind: 'fixed'; micro: Micro; metered?: true }
   /** Price from the input; a bare probe is quoted `lowestMicro`. */
   | { kind: 'from_input'; lowestMicro: Micro; highestMicro: Micro; of(input: RouteInput): Promise<Micro> | Micro }
