@@ -77,7 +77,7 @@ async function compose(
       answerUrl: (paymentId) => `${settings.origin}${tillPaths.payments}/${paymentId}/answer`,
       payToExclusive: options.payToExclusive === true,
       screeningList: options.screeningList,
-      jws: createJwsPort(ground.keyring, new URL(settings.origin).host, clock),
+      jws: createJwsPort(ground.keyring, [new URL(settings.origin).host], clock),
       parts,
       credit: false,
       limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
