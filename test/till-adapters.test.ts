@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeServer as makeMcp } from '../examples/mcp/server.ts'
 import type { WeatherSource } from '../examples/weather.ts'
 import { contentDigest } from '../packages/protocol/src/signatures/signature-base.ts'
+import { signRequest } from '../packages/sdk/src/sign-request.ts'
 import {
   type AdapterName,
   adapterPromises,
@@ -199,6 +200,35 @@ describe.each(httpAdapters)('%s', (adapter: HttpAdapter) => {
       'identifier',
       again.status === 200 && Buffer.from(await again.arrayBuffer()).equals(bytes) ? 'holds' : 'off',
     )
+  })
+
+  test('a lost answer comes again at its status URL to the paying key and to nobody else', async () => {
+    const [buyer, stranger] = await Promise.all([newBuyer(), newBuyer()])
+    const here = urlOf(place('proof'))
+    const payment = await buyer.sign(await fetch(here))
+    const first = Buffer.from(await (await pay(here, payment)).arrayBuffer())
+    const used = await pay(here, payment)
+    const { answer_url } = (await used.json()) as { answer_url: string }
+    expect([used.status, answer_url]).toEqual([409, expect.stringMatching(/^http:\/\/seller\.test\/x402\/payments\//)])
+    const ask = async (headers: Record<string, string> = {}) =>
+      fetch(answer_url.replace('http://seller.test', seller.url), { headers })
+    const proof = async ({ privateKey }: Buyer, url = answer_url) => {
+      const signed = await signRequest(url, undefined, { account: privateKeyToAccount(privateKey) })
+      return Object.fromEntries(signed.headers)
+    }
+    const own = await proof(buyer)
+    const again = await ask(own)
+    const same = Buffer.from(await again.arrayBuffer()).equals(first)
+    const refused = [
+      (await ask()).status,
+      (await ask(own)).status,
+      (await ask(await proof(stranger))).status,
+      (await ask(await proof(buyer, answer_url.replace('seller.test', 'other.test')))).status,
+      (await ask({ 'payment-signature': payment })).status,
+    ]
+    expect(refused).toEqual([401, 401, 404, 401, 401])
+    expect(again.headers.get('payment-response')).not.toBeNull()
+    observe('key_proof', again.status === 200 && same ? 'holds' : 'off')
   })
 
   test('a buyer who hangs up before settlement', async () => {

@@ -1,7 +1,9 @@
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { signRequest } from '../packages/sdk/src/sign-request.ts'
 import { sell } from '../packages/till/src/adapters/hono.ts'
 import { refusal } from '../packages/till/src/index.ts'
 import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
@@ -141,6 +143,9 @@ describe('a route sold by the till in an application', () => {
     const { status_url } = z.object({ status_url: z.string() }).parse(await answer.json())
     const status = await kit.till.fetch(new Request(status_url))
     expect(await status.json()).toMatchObject({ state: 'unknown', next: 'wait' })
+    const account = privateKeyToAccount(buyer.privateKey)
+    const asked = await kit.till.fetch(await signRequest(`${status_url}/answer`, undefined, { account }))
+    expect([asked.status, asked.headers.get('retry-after')]).toEqual([503, '3'])
   })
 
   test('an unpaid 402 may be shared for a moment, but never with another request or with a credential', async () => {

@@ -5,16 +5,31 @@ import express from 'express'
 import { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import { etag } from 'hono/etag'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { type Address, parseAddress } from '../packages/protocol/src/address.ts'
 import { sell as sellOnExpress } from '../packages/till/src/adapters/express.ts'
 import { sell as sellOnHono } from '../packages/till/src/adapters/hono.ts'
 import { adapterPromises, promises } from '../packages/till/src/adapters/promises.ts'
-import { ConfigError, cdp, createTill, http, local, type SaleEvent, type Till } from '../packages/till/src/index.ts'
+import { demoUsdcAddress } from '../packages/till/src/devnet/index.ts'
+import {
+  ConfigError,
+  cdp,
+  createTill,
+  http,
+  local,
+  type SaleEvent,
+  type SaleHandler,
+  type Till,
+} from '../packages/till/src/index.ts'
 import { InstanceMismatch } from '../packages/till/src/store/instance.ts'
 import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
 import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { faultsInBooks } from './harness/books.ts'
+import { sendTransaction } from './harness/send-transaction.ts'
 import { until } from './harness/until.ts'
+import { approveCollector, collector, createPullScheme, signPull } from './toys/pull-scheme.ts'
 
 let db: TestDatabase
 let kit: TestTill
@@ -82,6 +97,56 @@ test('a wrong declaration is refused when it is made', () => {
   )
   expect(refused(() => till.sell({ id: 'a.b', path: '/llms.txt', price: '1' }, handler))[0]).toContain('already taken')
 })
+
+test('a metered price charges what the handler said, and needs a scheme that can', async () => {
+  const declaration = { id: 'meter.words', path: '/meter', price: { upTo: '0.05' } }
+  const words: SaleHandler<undefined, undefined, undefined, undefined> = async ({ charge }) => {
+    charge('0.0012')
+    return { words: 12 }
+  }
+  expect(() => kit.till.sell(declaration, words)).toThrow(
+    'price.upTo needs a payment scheme that can charge less than was quoted on eip155:8453, and exact cannot',
+  )
+  const other = await openTestDatabase()
+  const chain = rpcChain(kit.chain.url)
+  const pull = createPullScheme(chain.request, (data) => sendTransaction(chain, collector, { to: chain.usdc, data }))
+  const till = await createTill({ ...kit.options, database: other.databaseUrl, schemes: [pull] })
+  till.sell(declaration, words)
+  till.sell({ ...declaration, id: 'meter.much', path: '/much' }, async ({ charge }) => charge('0.06'))
+  till.sell({ id: 'meter.fixed', path: '/fixed', price: '0.05' }, async ({ charge }) => charge('0.01'))
+  const buyer = await kit.buyer(till.fetch)
+  const account = privateKeyToAccount(buyer.privateKey)
+  for (const { address } of [account, collector])
+    await kit.chain.fund(parseAddress(address) as Address, { microUsdc: 0n })
+  await sendTransaction(chain, account, { to: chain.usdc, data: approveCollector(1_000_000n) })
+  const pay = async (path: string) => {
+    const challenge = await till.fetch(new Request(`http://seller.test${path}`))
+    const offer = JSON.parse(Buffer.from(challenge.headers.get('payment-required') ?? '', 'base64').toString())
+    const payment = Buffer.from(JSON.stringify(await signPull(account, offer))).toString('base64')
+    return till.fetch(new Request(`http://seller.test${path}`, { headers: { 'payment-signature': payment } }))
+  }
+  expect((await pay('/meter')).status).toBe(200)
+  expect(10_000_000n - (await kit.chain.balanceOf(buyer.address))).toBe(1_200n)
+  for (const path of ['/much', '/fixed']) expect((await pay(path)).status).toBe(500)
+  // The very amount that was signed is what `exact` moves.
+  expect((await buyer.fetch('/meter')).status).toBe(200)
+  expect(10_000_000n - (await kit.chain.balanceOf(buyer.address))).toBe(51_200n)
+  expect(await faultsInBooks(other.owner)).toEqual([])
+  const text = await (await till.fetch(new Request('http://seller.test/llms.txt'))).text()
+  expect(text).toContain('0.000001 to 0.05 USD')
+  await till.close()
+  await other.close()
+})
+
+/** The embedded chain over HTTP. */
+function rpcChain(url: string) {
+  const request = async (method: string, params: readonly unknown[] = []) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    return ((await answer.json()) as { result: unknown }).result
+  }
+  return { chainId: 8453, usdc: demoUsdcAddress(8453), request }
+}
 
 test('a database that is another till is refused', async () => {
   const { base } = kit.options.networks

@@ -12,11 +12,13 @@ import { installIfAbsent } from './install-if-absent.ts'
 
 export type Bouncer = { url: string; version: string; stop(): Promise<void> }
 
+type Pooled = Pick<Cluster, 'databaseUrl' | 'owner' | 'home' | 'adopt'>
+
 const sessions = 8
 
 /** PgBouncer in transaction mode before the cluster's database, logged in as docs/deploy.md says. Undefined where it is missing. */
 export async function openBouncer(
-  cluster: Cluster,
+  cluster: Pooled,
   install: boolean,
   say: (text: string) => void,
 ): Promise<Bouncer | undefined> {
@@ -56,7 +58,7 @@ const loginSettings = {
   TimeZone: 'UTC',
 }
 
-async function writeConfig(cluster: Cluster, port: number, password: string): Promise<string> {
+async function writeConfig(cluster: Pooled, port: number, password: string): Promise<string> {
   const { hostname, port: serverPort, pathname } = new URL(cluster.databaseUrl)
   const folder = join(cluster.home, 'pgbouncer')
   await mkdir(folder)

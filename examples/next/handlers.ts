@@ -1,5 +1,5 @@
 import type { Till } from '@assay/till'
-import { sell } from '@assay/till/next'
+import { all, sell } from '@assay/till/next'
 import { Cities, City, lookUp, Report, Weather } from '../weather.ts'
 
 export const makeHandlers = (till: Till, weather = lookUp) => ({
@@ -20,4 +20,5 @@ export const makeHandlers = (till: Till, weather = lookUp) => ({
     },
     async ({ body, signal }) => ({ cities: await Promise.all(body.cities.map((city) => weather(city, signal))) }),
   ),
+  documents: all(till),
 })

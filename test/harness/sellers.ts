@@ -49,6 +49,6 @@ function nextRouter(till: Till, weather?: WeatherSource) {
       return handlers.weather(request, { params: Promise.resolve({ city: decodeURIComponent(city) }) })
     return pathname === '/reports'
       ? handlers.reports(request, { params: Promise.resolve({}) })
-      : new Response(null, { status: 404 })
+      : handlers.documents(request)
   }
 }

@@ -20,6 +20,7 @@ import {
 import { tillPaths } from './documents/till-documents.ts'
 import { msSinceJob } from './jobs/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
+import { ConfigError } from './kernel/config-error.ts'
 import { createIds } from './kernel/ids.ts'
 import { silentMetrics } from './kernel/metrics.ts'
 import { systemRng } from './kernel/random.ts'
@@ -73,9 +74,10 @@ async function compose(
       serviceName: settings.name,
       docsOrigin: selling.docsOrigin,
       statusUrl: (paymentId) => `${settings.origin}${tillPaths.payments}/${paymentId}`,
+      answerUrl: (paymentId) => `${settings.origin}${tillPaths.payments}/${paymentId}/answer`,
       payToExclusive: options.payToExclusive === true,
       screeningList: options.screeningList,
-      jws: createJwsPort(ground.keyring, new URL(settings.origin).host, clock),
+      jws: createJwsPort(ground.keyring, [new URL(settings.origin).host], clock),
       parts,
       credit: false,
       limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
@@ -113,8 +115,17 @@ async function compose(
     database: store.database,
     entitle: (port) => void gate.entitlements.push(port),
     refund: (request) => requestRefund(store.database, request),
-    on: (name, listener) => events.on(store.database, name, listener),
-    runJobs: () => runJobs(rounds, jobs),
+    on: (name, listener) => {
+      if (name !== 'alarm' && store.database.pooled)
+        throw new ConfigError([
+          `on('${name}'): events need a connection past the pooler, set databaseDirect; or use commit`,
+        ])
+      return events.on(store.database, name, listener)
+    },
+    runJobs: async () => {
+      await gate.owner.stayAlive()
+      return runJobs(rounds, jobs)
+    },
     ready: () => checkReadiness(clock, readinessChecks(ground, gate, parts)),
     close,
   }

@@ -1,5 +1,6 @@
 import type { Ground, OpenedGate, Ports } from './compose/index.ts'
 import type { PaidRoute } from './contract/paid-call.ts'
+import type { Scheme, Schemes } from './contract/scheme.ts'
 import { bazaarExtension, type Site, tillDocuments } from './documents/index.ts'
 import { tillPaths } from './documents/till-documents.ts'
 import { ConfigError } from './kernel/config-error.ts'
@@ -26,6 +27,7 @@ import {
   toWebResponse,
 } from './selling/index.ts'
 import { createResponseSigner } from './signing/index.ts'
+import { claimNonce } from './store/nonce-claims.ts'
 import { testSelf } from './test-self.ts'
 import type { SoldRoute, Till, WebCall } from './till.ts'
 import type { TillOptions, TillSettings } from './till-options.ts'
@@ -58,6 +60,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
   // Anyone who asks right after a change of keys must not get a signature of the old one.
   ground.keyring.onChange(shared.clear)
   let deps: AnswerDeps | undefined
+  let schemes: Schemes | undefined
 
   const openRoute = (declaration: RouteDeclaration): SoldRoute => {
     const { access } = declaration
@@ -89,7 +92,10 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
       return caip2
     })
     const route = declareSale(declaration, made, networks)
-    const faults = findDeclarationFaults([...documents, ...sold].map((one) => one.declaration).concat(route))
+    const faults = [
+      ...findDeclarationFaults([...documents, ...sold].map((one) => one.declaration).concat(route)),
+      ...findMeterFaults(route, schemes?.all ?? []),
+    ]
     if (faults.length > 0) throw new ConfigError(faults)
     const opened = openRoute(route)
     sold.push(opened)
@@ -98,6 +104,13 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
 
   const documents = tillDocuments({
     ...{ site, sql: ground.store.database, keyring: ground.keyring },
+    proofs: {
+      clock,
+      claimNonce: (claim) => claimNonce(ground.store.database, claim),
+      checkContractSignature: ground.checkContractSignature,
+      chainIds: ground.networks.map(({ chainId }) => chainId),
+    },
+    routeOf: (id) => paidRoutes.get(id),
     sold: declarations,
   }).map(openRoute)
 
@@ -118,6 +131,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
     stop: traffic.stop,
     drain: traffic.drain,
     open: (gate: OpenedGate): Selling => {
+      schemes = gate.schemes
       deps = {
         ...{ gate: gate.gate, responder, clock, log, metrics },
         timeLimit: createTimeLimit(clock, settings.prepareMs),
@@ -136,6 +150,17 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
       }
     },
   }
+}
+
+/** A metered price needs a way to pay that takes less than was quoted, on every network it is offered on. */
+function findMeterFaults({ id, access }: RouteDeclaration, schemes: readonly Scheme[]): string[] {
+  if (access.kind !== 'paid' || access.price.kind !== 'fixed' || !access.price.metered) return []
+  const short = access.networks.filter((network) => !schemes.some((one) => one.chargesLess && one.takes(network)))
+  const known = schemes.map(({ name }) => name).join(', ')
+  return short.map(
+    (network) =>
+      `${id}: price.upTo needs a payment scheme that can charge less than was quoted on ${network}, and ${known} cannot; add one to schemes, or set a fixed price`,
+  )
 }
 
 /** A route that takes a Request of the web standards, or what an adapter made of its own kind. */

@@ -37,6 +37,11 @@ export type TillOptions = {
   database: string | EmbeddedDatabase | undefined
   /** The same server past the transaction pooler that `database` names. */
   databaseDirect?: string
+  /**
+   * `database` names a transaction pooler and nothing leads past it: no locks of a session, no notifications, no named
+   * statements. `till.on('sale' | 'refund')` is not available then.
+   */
+  databasePooled?: boolean
   /** By name (`base`, `polygon`, `base-sepolia`, `polygon-amoy`) or CAIP-2 id. */
   networks: Readonly<Record<string, NetworkOption>>
   /** One, or several in the order in which they are tried. */
@@ -95,6 +100,7 @@ export type TillSettings = {
   databaseUrl: string | undefined
   databaseUrlDirect: string | undefined
   databasePort?: number
+  databasePooled?: boolean
   origin: string
   name: string
   networks: readonly Network[]
@@ -166,7 +172,8 @@ function facilitatorProblems({ kind, settings }: FacilitatorChoice, { settlerKey
   return kind === 'url' && !URL.canParse(settings['url'] ?? '') ? ['facilitator: http(url) needs a URL'] : []
 }
 
-function readDatabase({ database, databaseDirect }: TillOptions, demo: boolean, problems: string[]) {
+function readDatabase(options: TillOptions, demo: boolean, problems: string[]) {
+  const { database, databaseDirect, databasePooled = false } = options
   const none = { home: undefined, databaseUrl: undefined, databaseUrlDirect: databaseDirect }
   if (database === undefined || database === '') {
     problems.push('database: missing, the URL of a PostgreSQL server, or embedded() of @assay/till/embedded')
@@ -174,9 +181,12 @@ function readDatabase({ database, databaseDirect }: TillOptions, demo: boolean, 
   }
   if (typeof database === 'string') {
     if (!/^postgres(?:ql)?:\/\//.test(database)) problems.push('database: must be a postgres:// URL')
-    return { ...none, databaseUrl: database }
+    if (databasePooled && databaseDirect !== undefined)
+      problems.push('databasePooled: leave it out, databaseDirect leads past the pooler')
+    return { ...none, databaseUrl: database, databasePooled }
   }
   if (!demo) problems.push('database: embedded() is for a first try, set demo: true with it or give a URL')
+  if (databasePooled) problems.push('databasePooled: embedded() has no pooler')
   const { folder, port } = database
   return { ...none, home: folder, ...(port === undefined ? {} : { databasePort: port }) }
 }

@@ -6,6 +6,7 @@ export const promises = {
   body_limit: 'A body beyond its limit is not read',
   signed_bytes: 'The answer arrives as it was signed',
   identifier: 'A lost answer is given again to the payment-identifier',
+  key_proof: 'A lost answer is given again at its status URL to a request that the paying key signed',
   hang_up: 'A buyer who hangs up before settlement is not charged',
   fresh_payment: 'A lost answer is given again to a fresh payment, which is not charged',
 } as const
@@ -22,6 +23,7 @@ const everywhere = {
   body_limit: 'holds',
   signed_bytes: 'holds',
   identifier: 'holds',
+  key_proof: 'holds',
 } as const
 const withSocket = { ...everywhere, hang_up: 'holds', fresh_payment: 'holds' } as const
 const withoutSocket = { ...everywhere, hang_up: 'off', fresh_payment: 'off' } as const
@@ -34,5 +36,6 @@ export const adapterPromises: Readonly<Record<AdapterName, Readonly<Record<Selle
   hono: withSocket,
   next: withoutSocket,
   // The signature is a part of the result and covers the answer as HTTP would have carried it.
-  mcp: { ...withoutSocket, signed_bytes: 'weaker' },
+  // A status URL is served over HTTP only.
+  mcp: { ...withoutSocket, signed_bytes: 'weaker', key_proof: 'weaker' },
 }

@@ -47,6 +47,7 @@ export type GateSettings = {
   /** Where the `type` of a problem resolves. */
   docsOrigin: string
   statusUrl(paymentId: string): string
+  answerUrl?(paymentId: string): string
   payees: Payees
   /** Nobody else is paid at these addresses, so money that no claim explains may be credited by itself. */
   payToExclusive: boolean
@@ -147,6 +148,7 @@ export async function openGate(
     salesPaused: async () => (await pauses.read()).get('sales').paused || ((await settings.refusesSales?.()) ?? false),
     termsOf,
     statusUrl: settings.statusUrl,
+    ...(settings.answerUrl === undefined ? {} : { answerUrl: settings.answerUrl }),
   })
   return {
     gate,

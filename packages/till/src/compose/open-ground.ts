@@ -20,6 +20,8 @@ export type StoreSettings = {
   databaseUrl: string | undefined
   /** Past the transaction pooler that `databaseUrl` names. */
   databaseUrlDirect: string | undefined
+  /** `databaseUrl` names a transaction pooler and nothing leads past it. */
+  databasePooled?: boolean
   /** Of the embedded server. */
   databasePort?: number
   /** Folders of migrations beside the till's own, in the order in which they build on each other. */
@@ -34,12 +36,13 @@ export async function openTillStore(
   stops: Stops,
   intercept: Interceptors,
 ): Promise<Store> {
-  const { home, databaseUrl, databaseUrlDirect, databasePort } = settings
+  const { home, databaseUrl, databaseUrlDirect, databasePort, databasePooled } = settings
   const opened = await openStore({
     ...(home === undefined ? {} : { home }),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(databaseUrlDirect === undefined ? {} : { directUrl: databaseUrlDirect }),
     ...(databasePort === undefined ? {} : { port: databasePort }),
+    ...(databasePooled === undefined ? {} : { pooled: databasePooled }),
     migrations: settings.migrations.map(ownerOf),
     clock: ports.clock,
     log: ports.log,

@@ -6,8 +6,11 @@ import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { PaidCall } from './paid-call.ts'
 import type { Terms } from './terms.ts'
 
-/** Compact EdDSA JWS by the node's own keyring. `verify` accepts only our own keys. */
-export type JwsPort = { sign(payload: Json): string; verify(jws: string): Json | undefined }
+/**
+ * Compact EdDSA JWS by the node's own keyring. `about` is the URL that is sold, whose host the buyer expects as signer: a
+ * seller may have several. `verify` accepts only our own keys.
+ */
+export type JwsPort = { sign(payload: Json, about?: string): string; verify(jws: string): Json | undefined }
 
 /** How long a price we signed is honoured after it has changed. */
 const offerValiditySeconds = 600
@@ -46,17 +49,20 @@ export function createOffers(jws: JwsPort, clock: Clock) {
       return offered.map(({ scheme, terms }, acceptIndex) => ({
         format: 'jws',
         acceptIndex,
-        signature: jws.sign({
-          version: 1,
+        signature: jws.sign(
+          {
+            version: 1,
+            resourceUrl,
+            ...(request === undefined ? {} : { request }),
+            scheme,
+            network: terms.network.caip2,
+            asset: checksumAddress(terms.asset),
+            payTo: checksumAddress(terms.payTo),
+            amount: terms.amountMicro.toString(),
+            validUntil,
+          },
           resourceUrl,
-          ...(request === undefined ? {} : { request }),
-          scheme,
-          network: terms.network.caip2,
-          asset: checksumAddress(terms.asset),
-          payTo: checksumAddress(terms.payTo),
-          amount: terms.amountMicro.toString(),
-          validUntil,
-        }),
+        ),
       }))
     },
     /** The offer, when it is ours and still stands. */

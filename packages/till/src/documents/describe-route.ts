@@ -47,6 +47,8 @@ export type PriceRange = { lowestUsd: string; highestUsd: string; fixed: boolean
 export function priceOf(route: RouteDeclaration): PriceRange | undefined {
   if (route.access.kind === 'free') return undefined
   const { price } = route.access
+  if (price.kind === 'fixed' && price.metered)
+    return { lowestUsd: formatUsd(1n), highestUsd: formatUsd(price.micro), fixed: false }
   return price.kind === 'fixed'
     ? { lowestUsd: formatUsd(price.micro), highestUsd: formatUsd(price.micro), fixed: true }
     : { lowestUsd: formatUsd(price.lowestMicro), highestUsd: formatUsd(price.highestMicro), fixed: false }

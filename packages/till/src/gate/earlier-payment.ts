@@ -46,7 +46,7 @@ export async function answerDuplicate(
     case 'stored_answer':
       return giveStoredAnswer(deps, call, earlier)
     case 'used':
-      return refuse('payment_used', { extra: { status_url: statusUrl } })
+      return refuse('payment_used', { extra: { status_url: statusUrl, ...answerUrl(deps, earlier) } })
     case 'failed':
       if (await reachedUs(deps, earlier)) return refuse('payment_credited', { extra: { status_url: statusUrl } })
       return refuse402(deps, call, {
@@ -64,6 +64,8 @@ export async function answerDuplicate(
       return refuse('payment_used', { extra: { status_url: statusUrl }, detail: 'It was refunded.' })
   }
 }
+
+const answerUrl = (deps: GateDeps, { id }: PaymentRecord) => (deps.answerUrl ? { answer_url: deps.answerUrl(id) } : {})
 
 /** Whether the key of a payment that is over moved money to an address of ours: 402 would ask for it a second time. */
 export async function reachedUs(

@@ -234,15 +234,18 @@ export function saleOf(
 
 function paymentResponse(deps: FinishDeps, input: FinishInput, commitments: Record<string, Json> = {}): string {
   const { claim, evidence } = input
-  const receipt = deps.jws.sign({
-    ...commitments,
-    version: 1,
-    network: claim.network,
-    resourceUrl: claim.resource,
-    payer: checksumAddress(claim.payer),
-    issuedAt: nowSeconds(deps.clock),
-    transaction: evidence.transaction,
-  })
+  const receipt = deps.jws.sign(
+    {
+      ...commitments,
+      version: 1,
+      network: claim.network,
+      resourceUrl: claim.resource,
+      payer: checksumAddress(claim.payer),
+      issuedAt: nowSeconds(deps.clock),
+      transaction: evidence.transaction,
+    },
+    claim.resource,
+  )
   return encodeSuccess({
     payer: checksumAddress(claim.payer),
     transaction: evidence.transaction,

@@ -54,6 +54,8 @@ export type GateDeps = {
   /** Whether money sent to this address is ours to book. */
   isOurs(network: string, address: Address): boolean
   statusUrl(paymentId: string): string
+  /** Where its payer gets a lost answer again by signing the request, if anywhere. */
+  answerUrl?(paymentId: string): string
 }
 
 export type GateLimits = {

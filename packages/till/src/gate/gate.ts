@@ -31,6 +31,8 @@ export function createGate(deps: GateDeps): Gate {
       if (payment?.includes(','))
         return refuse('payment_malformed', { detail: 'PAYMENT-SIGNATURE was sent more than once.' })
       try {
+        const known = deps.owner.stayAlive()
+        if (known) await known
         if (await deps.salesPaused())
           return refuse('not_available', {
             retryAfterSeconds: 60,

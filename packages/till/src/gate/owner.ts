@@ -11,18 +11,22 @@ export type Owner = {
   /** Aborted when the lock's connection broke: others may now take this process for dead. */
   readonly lost: AbortSignal
   isAlive(owner: bigint): Promise<boolean>
+  /** Before work is begun; at once while others are known to see that this process lives. */
+  stayAlive(): Promise<void> | undefined
   release(): Promise<void>
 }
 
 export async function registerOwner(database: Database, clock: Clock, rng: Rng): Promise<Owner> {
   // Positive and below 2^62, so that key arithmetic in SQL stays within bigint.
   const id = Buffer.from(rng.bytes(8)).readBigUInt64BE() >> 2n
+  if (database.pooled) return registerLeased(database, clock, id)
   const lock = await database.holdLock(id)
   await database.query(`insert into payment_owner (owner, started_at) values ($1, $2)`, [id, new Date(clock.nowMs())])
   return {
     id,
     lost: lock.lost,
-    isAlive: (owner) => (owner === id ? Promise.resolve(!lock.lost.aborted) : holdsLock(database, owner)),
+    isAlive: (owner) => (owner === id ? Promise.resolve(!lock.lost.aborted) : livesInDatabase(database, owner)),
+    stayAlive: () => undefined,
     release: async () => {
       await database.query(`update payment_owner set dead_at = $2 where owner = $1`, [id, new Date(clock.nowMs())])
       await lock.release()
@@ -30,14 +34,49 @@ export async function registerOwner(database: Database, clock: Clock, rng: Rng):
   }
 }
 
-async function holdsLock(sql: Sql, owner: bigint): Promise<boolean> {
-  const { rows } = await sql.query<{ alive: boolean }>(
-    `select exists (
-       select 1 from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
-         and database = (select oid from pg_database where datname = current_database())
-         and classid::bigint = ($1::bigint >> 32) and objid::bigint = ($1::bigint & 4294967295)
-     ) as alive`,
-    [owner],
-  )
+async function livesInDatabase(sql: Sql, owner: bigint): Promise<boolean> {
+  const { rows } = await sql.query<{ alive: boolean }>(`select owner_alive($1) as alive`, [owner])
   return rows[0]?.alive === true
+}
+
+/** Beyond the longest request, so that what is under way when it was said last is over before it ends. */
+const aliveMs = 180_000
+const sayEveryMs = 30_000
+
+/**
+ * Behind a transaction pooler no session stays with a process, so it says itself how long it lives: with its requests, for
+ * nothing may run between them. One that was frozen and taken for dead lives again; what it held by then is not its own any more.
+ */
+async function registerLeased(database: Database, clock: Clock, id: bigint): Promise<Owner> {
+  let saidAtMs = Number.NEGATIVE_INFINITY
+  let saying: Promise<void> | undefined
+  const say = async () => {
+    const beganMs = clock.monotonicMs()
+    await database.query(
+      `insert into payment_owner (owner, started_at, alive_until) values ($1, $2, lease_now() + $3::integer * interval '1 millisecond')
+       on conflict (owner) do update set alive_until = excluded.alive_until, dead_at = null`,
+      [id, new Date(clock.nowMs()), aliveMs],
+    )
+    saidAtMs = beganMs
+  }
+  const owner: Owner = {
+    id,
+    lost: new AbortController().signal,
+    isAlive: (other) => livesInDatabase(database, other),
+    stayAlive: () => {
+      if (clock.monotonicMs() - saidAtMs < sayEveryMs) return undefined
+      saying ??= say().finally(() => {
+        saying = undefined
+      })
+      return saying
+    },
+    release: async () => {
+      await database.query(`update payment_owner set dead_at = $2, alive_until = null where owner = $1`, [
+        id,
+        new Date(clock.nowMs()),
+      ])
+    },
+  }
+  await owner.stayAlive()
+  return owner
 }

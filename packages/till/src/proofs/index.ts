@@ -18,7 +18,7 @@ export {
 } from './create-auth-challenge.ts'
 export { createNonceIssuer, type NonceIssuer } from './nonces.ts'
 export { personalMessageDigest } from './personal-message.ts'
-export type { ClaimNonce, ProofDeps } from './proof-deps.ts'
+export type { ClaimNonce, ProofDeps, RequestProofDeps } from './proof-deps.ts'
 export { createSession, type SessionDeps, sessionAnswer, sessionTokenType, verifySession } from './sessions.ts'
 export { loadSharedSecret } from './shared-secret.ts'
 export { acceptSignature, type SignedRequest, verifySignedRequest } from './verify-signed-request.ts'

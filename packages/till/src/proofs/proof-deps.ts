@@ -5,9 +5,11 @@ import type { NonceIssuer } from './nonces.ts'
 /** One insert decides: true for the first caller only. */
 export type ClaimNonce = (claim: { scope: string; key: string; expiresAtMs: number }) => Promise<boolean>
 
-export type ProofDeps = {
+/** What the proof of a signed request needs; `nonces` are for challenges. */
+export type ProofDeps = RequestProofDeps & { nonces: NonceIssuer }
+
+export type RequestProofDeps = {
   clock: Clock
-  nonces: NonceIssuer
   claimNonce: ClaimNonce
   checkContractSignature: CheckContractSignature
   /** Chains whose accounts are accepted. */

@@ -6,7 +6,7 @@ import { equalBytes, sha256 } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
 import { checkAccountSignature } from './check-account-signature.ts'
 import { personalMessageDigest } from './personal-message.ts'
-import { clockSkewMs, type ProofDeps } from './proof-deps.ts'
+import { clockSkewMs, type RequestProofDeps } from './proof-deps.ts'
 
 /** A request as it was received; the authority alone comes from configuration. */
 export type SignedRequest = {
@@ -27,7 +27,7 @@ export const acceptSignature =
 
 /** ERC-8128 in one narrow profile: bound to this request, valid for a minute at most, used once. */
 export async function verifySignedRequest(
-  deps: ProofDeps,
+  deps: RequestProofDeps,
   request: SignedRequest,
   /** Headers that change what the request means, so that the signature must cover them too. */
   headersToCover: readonly string[] = [],

@@ -132,7 +132,8 @@ async function answerFree(
   if (read.problem) throw read.problem
   const work = (declaration.access as FreeAccess).handle(read.input, context)
   const given = await deps.timeLimit.run(work, () => {})
-  return deps.responder.respond(exchange, { ...given, cacheControl: 'no-store' })
+  const cacheControl = given.paymentResponse === undefined ? 'no-store' : paidCaching
+  return deps.responder.respond(exchange, { ...given, cacheControl })
 }
 
 /** Whether there is a body to read; what is too large or encoded is refused before the first byte of it. */

@@ -17,9 +17,13 @@ export type SaleInput<P extends Part, Q extends Part, B extends Part> = {
   body: OutputOf<B>
 }
 
-/** Decimal USD for every call, or a price from the input between two bounds; a bare probe is quoted the lowest. */
+/**
+ * Decimal USD for every call; a price from the input between two bounds, of which a bare probe is quoted the lowest; or what
+ * `call.charge()` says after the answer was made, up to what is quoted. The last needs a scheme that can charge less.
+ */
 export type PriceDeclaration<Input> =
   | string
+  | { upTo: string }
   | { lowest: string; highest: string; of(input: Input): string | Micro | Promise<string | Micro> }
 
 export type SaleDeclaration<P extends Part, Q extends Part, B extends Part, O extends Part> = {
@@ -64,6 +68,11 @@ export type SaleCall<P extends Part, Q extends Part, B extends Part> = SaleInput
   representation: string
   /** Lower-cased request headers. */
   headers: ReadonlyMap<string, string>
+  /**
+   * Of a metered price: what this answer costs, above zero and up to the quote. Without a call the quote is charged, and
+   * so it is to a buyer whose scheme moves the very amount that was quoted, such as `exact`.
+   */
+  charge(price: string | Micro): void
   /** Aborted when the time for the answer is over. */
   signal: AbortSignal
 }
@@ -106,9 +115,14 @@ export function declareSale<P extends Part, Q extends Part, B extends Part, O ex
     ...(unavailable === undefined ? {} : { unavailable }),
     prepare: async (input, call) => {
       const { payer, paymentId, representation, headers } = call
+      let chargeMicro: Micro | undefined
       const given = await effect.prepare({
         ...input,
         ...{ payer, paymentId, representation, headers },
+        charge: (asked) => {
+          if (!isMetered(price)) throw new Error(`${sale.id}: its price is not metered, declare price: { upTo }`)
+          chargeMicro = microOf(sale.id, asked)
+        },
         // Made on demand: most handlers never look at it.
         get signal() {
           return call.signal
@@ -118,6 +132,7 @@ export function declareSale<P extends Part, Q extends Part, B extends Part, O ex
       return {
         answer: await finite(given.answer, representation),
         ...(reservation === undefined ? {} : { reservation }),
+        ...(chargeMicro === undefined ? {} : { chargeMicro }),
       }
     },
     ...(commit === undefined
@@ -139,6 +154,15 @@ export function declareSale<P extends Part, Q extends Part, B extends Part, O ex
   }
 }
 
+const isMetered = (price: PriceDeclaration<never>): price is { upTo: string } =>
+  typeof price === 'object' && 'upTo' in price
+
+function microOf(id: string, asked: string | Micro): Micro {
+  const micro = typeof asked === 'bigint' ? asked : parseUsd(asked)
+  if (micro === undefined) throw new RangeError(`${id}: the price ${String(asked)} is not decimal USD`)
+  return micro
+}
+
 function priceOf<Input>(id: string, price: PriceDeclaration<Input>): RoutePrice {
   const problems: string[] = []
   const read = (name: string, text: string): Micro => {
@@ -147,20 +171,17 @@ function priceOf<Input>(id: string, price: PriceDeclaration<Input>): RoutePrice 
       problems.push(`${id}: ${name} must be decimal USD such as '0.01', not ${JSON.stringify(text)}`)
     return micro ?? 0n
   }
-  const declared: RoutePrice =
-    typeof price === 'string'
-      ? { kind: 'fixed', micro: read('price', price) }
-      : {
-          kind: 'from_input',
-          lowestMicro: read('price.lowest', price.lowest),
-          highestMicro: read('price.highest', price.highest),
-          of: async (input) => {
-            const asked = await price.of(input as Input)
-            const micro = typeof asked === 'bigint' ? asked : parseUsd(asked)
-            if (micro === undefined) throw new RangeError(`${id}: the price ${String(asked)} is not decimal USD`)
-            return micro
-          },
-        }
+  const declare = (): RoutePrice => {
+    if (typeof price === 'string') return { kind: 'fixed', micro: read('price', price) }
+    if (isMetered(price)) return { kind: 'fixed', micro: read('price.upTo', price.upTo), metered: true }
+    return {
+      kind: 'from_input',
+      lowestMicro: read('price.lowest', price.lowest),
+      highestMicro: read('price.highest', price.highest),
+      of: async (input) => microOf(id, await price.of(input as Input)),
+    }
+  }
+  const declared = declare()
   if (problems.length > 0) throw new ConfigError(problems)
   return declared
 }

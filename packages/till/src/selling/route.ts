@@ -82,9 +82,12 @@ export type CallContext = {
   signal: AbortSignal
 }
 
+/** `paymentResponse`: of the payment that bought it, where it is given again. */
+export type FreeAnswer = AnswerContent & { paymentResponse?: string }
+
 export type FreeAccess = {
   kind: 'free'
-  handle(input: RouteInput, call: CallContext): Promise<AnswerContent>
+  handle(input: RouteInput, call: CallContext): Promise<FreeAnswer>
   /** Security scheme of OpenAPI when a proof is needed. */
   security?: 'siwx' | 'erc8128' | 'bearer'
 }
@@ -121,6 +124,7 @@ export type PaidAccess = {
 }
 
 export type RoutePrice =
-  | { kind: 'fixed'; micro: Micro }
+  /** `metered`: quoted to everyone, and what is charged is known after the answer was made. */
+  | { kind: 'fixed'; micro: Micro; metered?: true }
   /** Price from the input; a bare probe is quoted `lowestMicro`. */
   | { kind: 'from_input'; lowestMicro: Micro; highestMicro: Micro; of(input: RouteInput): Promise<Micro> | Micro }

@@ -19,6 +19,8 @@ export type Sql = {
 export type Tx = Sql & { readonly transaction: true }
 
 export type Database = Sql & {
+  /** True where every transaction may meet another session: `listen` then hears nothing, and no lock can be held. */
+  readonly pooled?: boolean
   /** Runs `work` in one transaction; serialization failures and deadlocks (40001, 40P01) are retried from the start. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectClient } from './connection.ts'
-import { type Migration, type MigrationOwner, migrate, migrationOf, readMigrations, tillMigrations } from './migrate.ts'
+import {
+  type Migration,
+  type MigrationOwner,
+  migrate,
+  migrateInOne,
+  migrationOf,
+  readMigrations,
+  tillMigrations,
+} from './migrate.ts'
 import { allOwners, openTestDatabase, type TestDatabase } from './testing.ts'
 
 let db: TestDatabase
@@ -38,6 +46,30 @@ test('what is missing is applied once, in order, however many processes start to
   const failing = [...more, till('9003_c.sql', 'create table c (x int); select 1/0')]
   await expect(run(failing)).rejects.toThrow(/till\/9003_c.sql failed: division by zero/)
   await expect(db.owner.query('select from c')).rejects.toThrow(/does not exist/)
+})
+
+test('through a transaction pooler all that is missing is applied in one transaction, or nothing', async () => {
+  const inOne = async (migrations: readonly Migration[]) => {
+    const client = await connectClient({ url: db.databaseUrl })
+    try {
+      return await migrateInOne(client, migrations)
+    } finally {
+      await client.end()
+    }
+  }
+  const own = (name: string, text: string) => migrationOf('pooled', name, text)
+  const first = [
+    own('0001_baseline.sql', 'create table pooled_a (x int)'),
+    own('0002_b.sql', 'create table pooled_b (x int)'),
+  ]
+  const failing = [...first, own('0003_c.sql', 'create table pooled_c (x int); select 1/0')]
+  await expect(inOne(failing)).rejects.toThrow('division by zero')
+  await expect(db.owner.query('select from pooled_a')).rejects.toThrow(/does not exist/)
+  const ended = await Promise.all([inOne(first), inOne(first), inOne(first)])
+  expect(ended).toContain(true)
+  expect(await inOne(first)).toBe(false)
+  const slow = [...first, own('0003_i.sql', 'create index concurrently pooled_x on pooled_a (x)')]
+  await expect(inOne(slow)).rejects.toThrow('needs a connection past the pooler')
 })
 
 test('an owner that is no longer there leaves its tables and stops nobody', async () => {

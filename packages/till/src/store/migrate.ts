@@ -66,6 +66,10 @@ export function migrationOf(owner: string, name: string, text: string): Migratio
 
 const migrationLock = [1634952033, 2] as const
 
+const tableSql = `create table if not exists schema_migration (
+  owner text not null, number integer not null, name text not null, sha256 text not null,
+  applied_at timestamptz not null default now(), primary key (owner, number))`
+
 /** Tables of before the baseline have no owner, and nothing leads from them to it. */
 async function refuseEarlierSchema(client: pg.ClientBase): Promise<void> {
   const { rowCount } = await client.query(
@@ -77,16 +81,54 @@ async function refuseEarlierSchema(client: pg.ClientBase): Promise<void> {
     )
 }
 
+/** Whether nothing is missing; throws for a database that does not fit. */
+async function isCurrent(client: pg.ClientBase, migrations: readonly Migration[]): Promise<boolean> {
+  const { rows } = await client.query<{ exists: boolean }>(
+    `select to_regclass('schema_migration') is not null as exists`,
+  )
+  if (!rows[0]?.exists) return false
+  const applied = await readApplied(client)
+  refuseDifferences(applied, migrations)
+  return migrations.every((migration) => applied.has(keyOf(migration)))
+}
+
+const readApplied = async (client: pg.ClientBase) => {
+  const { rows } = await client.query<Applied>('select owner, number, name, sha256 from schema_migration')
+  return new Map(rows.map((row) => [keyOf(row), row]))
+}
+
+/** Through a transaction pooler: all that is missing in one transaction, for no lock outlives one. True if something was. */
+export async function migrateInOne(client: pg.ClientBase, migrations: readonly Migration[]): Promise<boolean> {
+  if (await isCurrent(client, migrations)) return false
+  await client.query('begin')
+  try {
+    await client.query('select pg_advisory_xact_lock($1, $2)', [...migrationLock])
+    await client.query(tableSql)
+    const applied = await readApplied(client)
+    const missing = migrations.filter((migration) => !applied.has(keyOf(migration)))
+    for (const migration of missing) {
+      if (concurrentIndex(migration.text) !== undefined)
+        throw new StoreError(
+          `migration ${pathOf(migration)} needs a connection past the pooler: apply it from there once`,
+        )
+      await client.query(migration.text)
+      await record(client, migration)
+    }
+    await client.query('commit')
+    return true
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
 /** Applies what is missing, in order, each file in one transaction. Returns what was applied now, as owner/name. */
 export async function migrate(client: pg.ClientBase, migrations: readonly Migration[]): Promise<string[]> {
   await client.query('select pg_advisory_lock($1, $2)', [...migrationLock])
   try {
-    await client.query(`create table if not exists schema_migration (
-      owner text not null, number integer not null, name text not null, sha256 text not null,
-      applied_at timestamptz not null default now(), primary key (owner, number))`)
+    await client.query(tableSql)
     await refuseEarlierSchema(client)
-    const { rows } = await client.query<Applied>('select owner, number, name, sha256 from schema_migration')
-    const applied = new Map(rows.map((row) => [keyOf(row), row]))
+    const applied = await readApplied(client)
     refuseDifferences(applied, migrations)
     const missing = migrations.filter((migration) => !applied.has(keyOf(migration)))
     for (const migration of missing) await applyOne(client, migration)

@@ -6,7 +6,14 @@ import { type ConnectionTarget, connectClient } from './connection.ts'
 import type { Database } from './database.ts'
 import { runEmbedded } from './embedded/run-embedded.ts'
 import { StoreError } from './errors.ts'
-import { type Migration, type MigrationOwner, migrate, readMigrations, tillMigrations } from './migrate.ts'
+import {
+  type Migration,
+  type MigrationOwner,
+  migrate,
+  migrateInOne,
+  readMigrations,
+  tillMigrations,
+} from './migrate.ts'
 import { createDatabase } from './pool.ts'
 import { checkPooledSession, durabilityProblems, refuseOldServer } from './server-checks.ts'
 
@@ -17,6 +24,8 @@ export type OpenStoreOptions = {
   databaseUrl?: string
   /** The same server past the transaction pooler that `databaseUrl` names. */
   directUrl?: string
+  /** `databaseUrl` names a transaction pooler and nothing leads past it. */
+  pooled?: boolean
   /** TCP port of the embedded server; a free one when 0 or absent. */
   port?: number
   poolSize?: number
@@ -74,20 +83,21 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 async function openDatabase(options: OpenStoreOptions, target: ConnectionTarget, databaseUrl: string): Promise<Store> {
   const direct = options.directUrl === undefined ? undefined : { url: options.directUrl }
   const migrations = await readMigrations([tillMigrations, ...(options.migrations ?? [])])
-  const prepared = await prepareDatabase(direct ?? target, migrations)
+  const pooled = options.pooled === true
+  const prepared = await prepareDatabase(direct ?? target, migrations, { pooled })
   const database = createDatabase({
     target,
-    ...(direct ? { direct } : prepared.restricted ? { role: appRole } : {}),
+    ...(direct ? { direct } : pooled ? { pooled } : prepared.restricted ? { role: appRole } : {}),
     ...(options.poolSize === undefined ? {} : { poolSize: options.poolSize }),
     clock: options.clock,
     rng: options.rng,
     log: options.log,
   })
   const opened = { database, databaseUrl, embedded: false, stop: () => database.close() }
-  if (!direct) return { ...opened, ...prepared }
+  if (!direct && !pooled) return { ...opened, ...prepared }
   try {
-    const pooled = await checkPooledSession(database)
-    return { ...opened, ...pooled, problems: [...prepared.problems, ...pooled.problems] }
+    const session = await checkPooledSession(database)
+    return { ...opened, ...session, problems: [...prepared.problems, ...session.problems] }
   } catch (error) {
     await database.close()
     throw error
@@ -98,14 +108,18 @@ async function openDatabase(options: OpenStoreOptions, target: ConnectionTarget,
 export async function prepareDatabase(
   target: ConnectionTarget,
   migrations: readonly Migration[],
+  { pooled = false } = {},
 ): Promise<{ restricted: boolean; problems: string[] }> {
   const client = await connectClient(target).catch((cause: unknown) => {
     throw new StoreError(`the database cannot be reached: ${(cause as Error).message}`, { cause })
   })
   try {
     await refuseOldServer(client)
+    // The login of a pooler may be one that can change rows only: then everything was made before.
+    if (pooled && !(await migrateInOne(client, migrations)))
+      return { restricted: true, problems: await durabilityProblems(client) }
     const restricted = await ensureAppRole(client)
-    await migrate(client, migrations)
+    if (!pooled) await migrate(client, migrations)
     await client.query('select make_partitions(now())')
     if (restricted) await applyAppAccess(client)
     const problems = await durabilityProblems(client)

@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Rng } from '../kernel/random.ts'
 import { type ConnectionTarget, clientConfig, runQuery, runUnnamed, type SessionSettings } from './connection.ts'
 import type { Database, Sql, Statement } from './database.ts'
-import { CommitUnknown, StoreUnavailable, wasRefusedByServer } from './errors.ts'
+import { CommitUnknown, StoreError, StoreUnavailable, wasRefusedByServer } from './errors.ts'
 import { holdLock } from './hold-lock.ts'
 import { createListener } from './listener.ts'
 import { runTransaction } from './transaction.ts'
@@ -16,6 +16,8 @@ export type PoolOptions = {
    * notifications and locks of a session. Role and limits of pooled sessions are then those of the login.
    */
   direct?: ConnectionTarget
+  /** `target` is such a pooler and nothing leads past it. */
+  pooled?: boolean
   /** The role every session works as; the login itself when absent. */
   role?: string
   poolSize?: number
@@ -40,9 +42,11 @@ function sessionSettings(options: PoolOptions): SessionSettings {
 
 export function createDatabase(options: PoolOptions): Database {
   const lasting = options.direct ?? options.target
-  const run = options.direct === undefined ? runQuery : runUnnamed
+  const pooled = options.pooled === true
+  const throughPooler = pooled || options.direct !== undefined
+  const run = throughPooler ? runUnnamed : runQuery
   const pool = new pg.Pool({
-    ...clientConfig(options.target, options.direct === undefined ? sessionSettings(options) : undefined),
+    ...clientConfig(options.target, throughPooler ? undefined : sessionSettings(options)),
     max: options.poolSize ?? poolSizeDefault,
     idleTimeoutMillis: 60_000,
   })
@@ -79,8 +83,12 @@ export function createDatabase(options: PoolOptions): Database {
   return {
     query,
     transaction: (work) => runTransaction({ connect, run, clock: options.clock, rng: options.rng }, work),
-    listen: listener.listen,
-    holdLock: (key) => holdLock(lasting, key),
+    pooled,
+    listen: pooled ? async () => async () => {} : listener.listen,
+    holdLock: async (key) => {
+      if (pooled) throw new StoreError('a lock of a session cannot be held through a transaction pooler')
+      return holdLock(lasting, key)
+    },
     close: async () => {
       closing = true
       await listener.close()

@@ -49,10 +49,7 @@ insert into settlement_lane as lane (network, wallet, holder, token, expires_at)
 values ($1, $2, $3, 1, clock_timestamp() + $4 * interval '1 millisecond')
 on conflict (network, wallet) do update
   set holder = excluded.holder, token = lane.token + 1, expires_at = excluded.expires_at, wanted_until = null
-  where lane.expires_at < clock_timestamp() or not exists (
-    select 1 from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
-      and database = (select oid from pg_database where datname = current_database())
-      and classid::bigint = (lane.holder >> 32) and objid::bigint = (lane.holder & 4294967295))
+  where lane.expires_at < clock_timestamp() or not owner_alive(lane.holder)
 returning token`
 
 /** The token of the new lease, or undefined while another living process has the lane. */

@@ -558,7 +558,9 @@ create table payer_in_flight (
 create table payment_owner (
   owner bigint primary key,
   started_at timestamptz not null,
-  dead_at timestamptz
+  dead_at timestamptz,
+  -- Of a process that has no session of its own to hold a lock in: it says with its requests that it lives.
+  alive_until timestamptz
 );
 
 -- What failed settlements cost, per day: the limits of loss are read from here.
@@ -1414,6 +1416,15 @@ insert into app_access values ('own_address', 'select, insert, update');
 -- Leases are given and judged by one clock, the database's: processes may disagree about the time.
 -- Its own function, so that a simulation can put its own clock in the place of this one.
 create function lease_now() returns timestamptz language sql stable as 'select clock_timestamp()';
+
+-- A process lives while its session holds its lock, or for as long as it said.
+create function owner_alive(asked bigint) returns boolean language sql stable as $$
+  select exists (
+    select from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
+      and database = (select oid from pg_database where datname = current_database())
+      and classid::bigint = (asked >> 32) and objid::bigint = (asked & 4294967295)
+  ) or exists (select from payment_owner where owner = asked and alive_until > lease_now())
+$$;
 
 -- Names this database in the nonces of its payouts. A backup carries it, so a restored database makes the same nonces;
 -- two databases never make the same one.
