@@ -21,7 +21,17 @@ const subjects: readonly Subject[] = [
   { file: 'till-express', title: '@assay/till on Express', package: '@assay/till', ours: true },
 ]
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean' } } })
+const { values } = parseArgs({
+  options: {
+    ...{ only: { type: 'string' }, write: { type: 'boolean' } },
+    ...{ 'self-test': { type: 'boolean' }, lanes: { type: 'string' } },
+  },
+})
+const only = values.only?.split(',')
+if (values['self-test']) {
+  const { runSelfTest } = await import('./self-test.ts')
+  process.exit(await runSelfTest({ lanes: Number(values.lanes ?? 3), only }))
+}
 const root = join(import.meta.dirname, '..')
 const require = createRequire(import.meta.url)
 
@@ -55,9 +65,7 @@ async function judgeSubject({ file, title, ours }: Subject): Promise<Report> {
 
 const rows: string[] = []
 let code = 0
-for (const subject of subjects.filter(
-  ({ file }) => values.only === undefined || values.only.split(',').includes(file),
-)) {
+for (const subject of subjects.filter(({ file }) => only?.includes(file) ?? true)) {
   const report = await judgeSubject(subject)
   const { counts, reached, at } = report
   process.stderr.write(`\n${subject.title}: reached ${reached ?? 'no level'}, ${JSON.stringify(counts)}\n`)

@@ -21,8 +21,12 @@ export type RunOptions = {
   mayPay: boolean
   /** Cases by id, or levels. */
   only?: readonly string[] | undefined
+  /** Instead of the catalogue. */
+  cases?: readonly Case[] | undefined
   /** How long a buyer asks again for what it paid for; default 30,000. */
   patienceMs?: number
+  /** Every place is tried where a few would do: takes long, and signs much. */
+  isThorough?: boolean
   /** Of the run, to be served by a host that is not on this machine. */
   nonce?: string
   onProgress?(case_: Case, finding: Finding | undefined): void
@@ -46,7 +50,7 @@ export type Report = {
 export class UnknownCase extends Error {}
 
 export async function judge(options: RunOptions): Promise<Report> {
-  const chosen = choose(options.only)
+  const chosen = choose(options.cases ?? catalogue, options.only)
   const nonce = options.nonce ?? newRunNonce()
   const budget = createBudget(options.capMicro)
   const open = await openSeller({ ...options, budget })
@@ -81,11 +85,11 @@ export async function judge(options: RunOptions): Promise<Report> {
 
 export const newRunNonce = (): string => randomBytes(16).toString('hex')
 
-function choose(only: readonly string[] | undefined): readonly Case[] {
-  if (only === undefined || only.length === 0) return catalogue
-  const unknown = only.filter((name) => !catalogue.some(({ id, level }) => id === name || level === name))
+function choose(cases: readonly Case[], only: readonly string[] | undefined): readonly Case[] {
+  if (only === undefined || only.length === 0) return cases
+  const unknown = only.filter((name) => !cases.some(({ id, level }) => id === name || level === name))
   if (unknown.length > 0) throw new UnknownCase(`no such case or level: ${unknown.join(', ')}`)
-  return catalogue.filter(({ id, level }) => only.includes(id) || only.includes(level))
+  return cases.filter(({ id, level }) => only.includes(id) || only.includes(level))
 }
 
 const needTexts: Record<Need, string> = {

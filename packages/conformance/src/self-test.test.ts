@@ -1,70 +1,49 @@
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CarelessSeller, holes, startCarelessSeller } from './careless/index.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { holes, judgeHole, openLane, type SelfTestLane, unmatched } from './careless/index.ts'
+import { type Case, passed } from './case.ts'
 import { catalogue } from './catalogue.ts'
-import { connectFacilitator } from './facilitator/control.ts'
-import { startTestFacilitator, type TestFacilitator } from './facilitator/test-facilitator.ts'
-import { judge, type Report } from './run.ts'
 
-let facilitator: TestFacilitator
-let seller: CarelessSeller
+let lane: SelfTestLane
 beforeAll(async () => {
-  facilitator = await startTestFacilitator({ hangMs: 6_000, slowMs: 600 })
-  seller = await startCarelessSeller(facilitator)
+  lane = await openLane()
 }, 120_000)
-afterAll(async () => {
-  await seller?.stop()
-  await facilitator?.stop()
+afterAll(() => lane?.stop())
+
+/** Some of each level, those that need no waiting; `npm run conformance -- --self-test` judges each hole by every case. */
+const usual = [
+  ...['quote-shape', 'methods', 'limits'],
+  ...['copies-at-once', 'copies-in-order', 'encodings-at-once'],
+  ...['underpay', 'other-resource', 'overdraw'],
+  ...['5xx-after-settle', 'contract-wallet-flips', 'delegated-payer', 'cancelled-while-settling'],
+  ...['receipt', 'identifier-replay'],
+]
+const usualCases = catalogue.filter(({ id }) => usual.includes(id))
+
+test('every case has a hole that it must find, and every hole a case', () => {
+  expect(unmatched()).toEqual([])
+  expect(usualCases).toHaveLength(usual.length)
+  expect(new Set(usualCases.map(({ level }) => level)).size).toBe(5)
 })
 
-async function judged(only?: readonly string[]): Promise<Report> {
-  const account = privateKeyToAccount(generatePrivateKey())
-  const control = connectFacilitator(facilitator.url)
-  await control.fund(account.address)
-  return judge({
-    ...{ url: seller.url, account, capMicro: 1_000_000n, mayPay: true, only, patienceMs: 45_000 },
-    ...{ rpc: facilitator.rpc, facilitator: control },
-  })
-}
-
-/** They need the command that starts the seller. */
-const elsewhere = ['crash']
-
-test('every case has a hole that it must find', () => {
-  expect(Object.keys(holes).sort()).toEqual(
-    catalogue
-      .map(({ id }) => id)
-      .filter((id) => !elsewhere.includes(id))
-      .sort(),
-  )
+test('a seller without holes passes', async () => {
+  expect((await judgeHole(lane, undefined, usualCases)).problems).toEqual([])
 })
 
-/** Each of these is reason enough to stop settling through the facilitator. */
-const lies = ['false-success', 'foreign-transaction', 'settled-twice', 'refused-then-settled', 'settled-late']
-
-test('a seller without holes passes every case', async () => {
-  seller.open()
-  const others = catalogue.map(({ id }) => id).filter((id) => !lies.includes(id) && !elsewhere.includes(id))
-  const notPassed = async (ids: readonly string[]) =>
-    (await judged(ids)).cases.filter(({ verdict }) => verdict !== 'passed').map(({ id, seen }) => `${id}: ${seen}`)
-  expect(await notPassed(others)).toEqual([])
-  for (const lie of lies) {
-    await seller.restart()
-    expect(await notPassed([lie])).toEqual([])
-  }
-}, 300_000)
-
-describe('each hole is found by its case', () => {
-  test.each(Object.keys(holes))(
-    '%s',
-    async (id) => {
-      if (lies.includes(id)) await seller.restart()
-      seller.open(id)
-      const { cases } = await judged([id])
-      expect(cases.map((one) => `${one.id} ${one.verdict}: ${one.seen}`)).toEqual([
-        expect.stringContaining(`${id} failed`),
-      ])
-    },
-    120_000,
+test.each(usual.filter((id) => holes[id]))('%s is found by its case, and by no other of its level', async (id) => {
+  const level = catalogue.find((one) => one.id === id)?.level
+  const { problems, failed } = await judgeHole(
+    lane,
+    id,
+    usualCases.filter((one) => one.level === level),
   )
+  expect(problems).toEqual([])
+  expect(failed).toEqual([id])
+})
+
+test('a case that always passes, and one that always fails, are noticed', async () => {
+  const underpay = catalogue.find(({ id }) => id === 'underpay') as Case
+  const blind: Case = { ...underpay, run: async () => passed('looked away') }
+  expect((await judgeHole(lane, 'underpay', [blind])).problems).toEqual(['underpay passed: looked away'])
+  const wary: Case = { ...underpay, run: async () => ({ verdict: 'failed', seen: 'suspects everybody' }) }
+  expect((await judgeHole(lane, undefined, [wary])).problems).toEqual(['underpay failed: suspects everybody'])
 })

@@ -7,6 +7,7 @@ import { connectFacilitator } from '../facilitator/control.ts'
 import type { TestFacilitator } from '../facilitator/test-facilitator.ts'
 import { type Asked, type Given, readAsked, type Sell } from './exchange.ts'
 import { holes } from './holes.ts'
+import { readFacts } from './payment-facts.ts'
 
 export type CarelessSeller = {
   url: string
@@ -59,11 +60,16 @@ export async function startCarelessSeller(facilitator: TestFacilitator): Promise
   const correct: Sell = (asked) => asked.correct(asked)
   let sell = correct
   const control = connectFacilitator(facilitator.url)
+  let restarts = 0
+  const facts = readFacts(control, facilitator.rpc, facilitator.asset)
   server.on('request', (request, response) => {
     const answer = async () => {
       const asked = await readAsked(request, {
         asset: facilitator.asset,
         lastFault: async () => (await control.state()).last,
+        facts,
+        restarts,
+        isGone: () => response.closed && !response.writableFinished,
         correct: (given) => sellWith(till, origin, given, response),
       })
       write(response, asked.method, await sell(asked))
@@ -78,6 +84,8 @@ export async function startCarelessSeller(facilitator: TestFacilitator): Promise
       else throw new Error(`no such hole: ${name}`)
     },
     restart: async () => {
+      restarts += 1
+      server.closeAllConnections()
       await till.close()
       till = await openTill()
     },

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FacilitatorFault } from '../facilitator/faults.ts'
 import { decodePayment, type PaymentDocument } from '../seller/sign-payment.ts'
+import type { PaymentFacts } from './payment-facts.ts'
 
 /** A request as a hole sees it. */
 export type Asked = {
@@ -14,11 +15,31 @@ export type Asked = {
   /** What the correct seller takes. */
   asset: string
   lastFault(): Promise<FacilitatorFault | null>
+  /** What the chain and the facilitator know of a payment. */
+  facts(payment: PaymentDocument): Promise<PaymentFacts>
+  /** How often the seller was started again. */
+  restarts: number
+  /** The caller hung up before the answer was written. */
+  isGone(): boolean
   correct: Sell
 }
 
 export type Given = { status: number; headers: Record<string, string>; body: string }
 export type Sell = (asked: Asked) => Promise<Given>
+
+/** One mistake of a seller, in front of a correct one. */
+export type Hole = (sell: Sell) => Sell
+
+export const isServed = ({ status }: Given) => status >= 200 && status < 300
+
+/** Changes what a correct seller would answer. */
+export const answers =
+  (change: (given: Given, asked: Asked) => Given | Promise<Given>): Hole =>
+  (sell) =>
+  async (asked) =>
+    change(await sell(asked), asked)
+
+export const nonceOf = ({ payment }: Asked) => payment?.payload.authorization.nonce.toLowerCase()
 
 export const goods: Given = {
   status: 200,
@@ -39,7 +60,7 @@ export function paymentIn(header: string | undefined): PaymentDocument | undefin
 
 export async function readAsked(
   request: IncomingMessage,
-  known: Pick<Asked, 'asset' | 'lastFault' | 'correct'>,
+  known: Pick<Asked, 'asset' | 'lastFault' | 'facts' | 'restarts' | 'isGone' | 'correct'>,
 ): Promise<Asked> {
   const chunks: Buffer[] = []
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)

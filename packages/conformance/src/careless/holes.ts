@@ -1,10 +1,5 @@
-import type { FacilitatorFault } from '../facilitator/faults.ts'
-import { type Asked, type Given, goods, type Sell, withTerms } from './exchange.ts'
-
-/** One mistake of a seller, in front of a correct one. */
-export type Hole = (sell: Sell) => Sell
-
-const isServed = ({ status }: Given) => status >= 200 && status < 300
+import { type Asked, answers, type Given, goods, type Hole, isServed, nonceOf, withTerms } from './exchange.ts'
+import { failureHoles, failuresFoundByMore } from './failure-holes.ts'
 
 /** Serves without a look at the money. */
 const servesIf =
@@ -16,27 +11,10 @@ const servesIf =
 const servesPayment = (careless: (payment: NonNullable<Asked['payment']>) => boolean): Hole =>
   servesIf(({ payment }) => payment !== undefined && careless(payment))
 
-/** Changes what a correct seller would answer. */
-const answers =
-  (change: (given: Given, asked: Asked) => Given | Promise<Given>): Hole =>
-  (sell) =>
-  async (asked) =>
-    change(await sell(asked), asked)
-
 const header = (given: Given, name: string, value: string): Given => ({
   ...given,
   headers: { ...given.headers, [name]: value },
 })
-
-const unpaid: (terms: Given) => Given = (terms) => ({ ...terms, status: 402 })
-
-/** After this fault of the facilitator the buyer is told to pay, or served, whatever is known. */
-const afterFault = (fault: FacilitatorFault, wrong: (given: Given) => Given): Hole =>
-  answers(async (given, asked) =>
-    asked.payment !== undefined && (await asked.lastFault()) === fault ? wrong(given) : given,
-  )
-
-const asksAgain = (fault: FacilitatorFault): Hole => afterFault(fault, unpaid)
 
 /** Keeps paid answers and gives them to whoever `isSame` takes for the buyer. */
 const givesAgain =
@@ -57,31 +35,27 @@ const givesAgain =
   }
 
 const text = ({ headers }: Asked) => headers['payment-signature']
-const nonce = ({ payment }: Asked) => payment?.payload.authorization.nonce.toLowerCase()
-const sameNonce = (asked: Asked, first: Asked) => nonce(asked) === nonce(first)
+const sameNonce = (asked: Asked, first: Asked) => nonceOf(asked) === nonceOf(first)
 const sameText = (asked: Asked, first: Asked) => text(asked) === text(first)
 const sameTarget = (asked: Asked, first: Asked) => asked.target === first.target && asked.method === first.method
-
-/** Forgets a sale whose answer was lost: the buyer is asked for money again. */
-const forgetsLost: Hole = (sell) => {
-  const lost = new Set<string>()
-  return async (asked) => {
-    const key = nonce(asked) ?? ''
-    const given = await sell(asked)
-    if (asked.payment === undefined) return given
-    if (lost.has(key)) return unpaid(given)
-    lost.add(key)
-    return given
-  }
-}
+const hasIdentifier = ({ payment }: Asked) => payment?.['extensions'] !== undefined
+const sameRequest = (asked: Asked, first: Asked) =>
+  sameTarget(asked, first) && JSON.stringify(asked.headers) === JSON.stringify(first.headers)
 
 const authorizationOf = ({ payload }: NonNullable<Asked['payment']>) => payload.authorization
 const acceptedOf = (payment: NonNullable<Asked['payment']>) => payment['accepted'] as Record<string, unknown> | null
 const now = () => Math.floor(Date.now() / 1000)
 
-/** Refusals of a correct seller that say so in their body. */
-const servesRefused = (words: RegExp): Hole =>
-  answers((given, { payment }) => (payment && given.status >= 400 && words.test(given.body) ? goods : given))
+/** Serves what a correct seller refuses with these words. */
+const servesRefusedIf = (
+  careless: (asked: Asked & { payment: NonNullable<Asked['payment']> }) => Promise<boolean>,
+  words: RegExp,
+): Hole =>
+  answers(async (given, asked) => {
+    const { payment } = asked
+    if (!payment || given.status < 400 || !words.test(given.body)) return given
+    return (await careless({ ...asked, payment })) ? goods : given
+  })
 
 const protocolHoles: Record<string, Hole> = {
   'quote-shape': answers((given) => withTerms(given, (terms) => terms.replace(/"amount":"(\d+)"/, '"amount":"0x$1"'))),
@@ -139,7 +113,7 @@ const onceHoles: Record<string, Hole> = {
     (asked, first) => sameText(asked, first) && asked.connection !== first.connection,
     'at_once',
   ),
-  'copies-in-order': givesAgain((asked, first) => sameText(asked, first) && sameTarget(asked, first), 'later'),
+  'copies-in-order': givesAgain((asked, first) => sameText(asked, first) && sameRequest(asked, first), 'later'),
   'copies-on-one-connection': givesAgain(
     (asked, first) => sameText(asked, first) && asked.connection === first.connection,
     'at_once',
@@ -167,10 +141,13 @@ const quotedHoles: Record<string, Hole> = {
   'other-chain': servesPayment((payment) => acceptedOf(payment)?.network === 'eip155:1'),
   expiry: servesPayment((payment) => Number(authorizationOf(payment).validBefore) < now()),
   signature: servesPayment(({ payload }) => payload.signature === '0x'),
-  'no-funds': servesRefused(/insufficient|balance/i),
+  'no-funds': servesRefusedIf(async ({ facts, payment }) => (await facts(payment)).isEmpty, /insufficient|balance/i),
   schemes: servesPayment((payment) => acceptedOf(payment)?.scheme === 'free'),
   'broken-documents': servesPayment((payment) => authorizationOf(payment).value === '1e3'),
-  'other-resource': givesAgain((asked, first) => sameText(asked, first) && asked.target !== first.target, 'later'),
+  'other-resource': givesAgain(
+    (asked, first) => !hasIdentifier(asked) && sameText(asked, first) && asked.target !== first.target,
+    'later',
+  ),
   'altered-quote': servesPayment((payment) => payment['accepted'] === null),
   'two-payments': (sell) => async (asked) => {
     const { 'x-payment': other, ...headers } = asked.headers
@@ -178,42 +155,38 @@ const quotedHoles: Record<string, Hole> = {
     await sell({ ...asked, headers })
     return { status: 500, headers: {}, body: 'error' }
   },
-  overdraw: servesRefused(/insufficient|balance|in flight/i),
-}
-
-const failureHoles: Record<string, Hole> = {
-  clean: answers((given, { payment }) =>
-    payment && isServed(given) ? { status: 500, headers: {}, body: 'error' } : given,
-  ),
-  'accept-then-timeout': asksAgain('hangs_after'),
-  '5xx-after-settle': asksAgain('fails_after'),
-  'double-402': asksAgain('fails_after'),
-  'slow-answer': asksAgain('is_slow'),
-  'declared-safe': asksAgain('refuses_after_sending'),
-  'reconcile-unavailable': asksAgain('fails_after'),
-  'false-success': afterFault('claims_to_have_sent', () => goods),
-  'foreign-transaction': afterFault('claims_foreign_transaction', () => goods),
-  'settled-twice': asksAgain('settles_twice'),
-  'refused-then-settled': asksAgain('refuses_and_settles_late'),
-  'settled-late': asksAgain('settles_late'),
-  'hang-up-0ms': forgetsLost,
-  'hang-up-60ms': forgetsLost,
-  'hang-up-250ms': forgetsLost,
-  'cut-after-0-bytes': forgetsLost,
-  'cut-after-1-bytes': forgetsLost,
-  cancelled: answers((given, { payment }) => (payment && given.status >= 400 ? goods : given)),
-  'nonce-signed-twice': answers((given, { payment }) => (payment && given.status >= 400 ? goods : given)),
-  'carried-after-402': answers((given, { payment }) => (payment && given.status === 409 ? unpaid(given) : given)),
-  reorganised: givesAgain(sameText, 'later'),
+  overdraw: (sell) => {
+    const inFlight = new Map<string, number>()
+    return async (asked) => {
+      const payer = asked.payment?.payload.authorization['from'] ?? ''
+      inFlight.set(payer, (inFlight.get(payer) ?? 0) + 1)
+      const given = await sell(asked)
+      const count = inFlight.get(payer) ?? 0
+      inFlight.set(payer, count - 1)
+      return count > 1 && asked.payment && /insufficient|balance|in flight/i.test(given.body) ? goods : given
+    }
+  },
 }
 
 const evidenceHoles: Record<string, Hole> = {
   receipt: answers(({ headers: { 'payment-response': _, ...headers }, ...given }) => ({ ...given, headers })),
   digest: answers((given) => ({ ...given, body: given.body.replace('{', '{ ') })),
-  'identifier-replay': givesAgain((asked, first) => sameText(asked, first) && asked.target !== first.target, 'later'),
+  'identifier-replay': givesAgain(
+    (asked, first) => hasIdentifier(asked) && sameText(asked, first) && asked.target !== first.target,
+    'later',
+  ),
 }
 
-/** By the case that must find it. */
+/** By their names; the case of the same name finds each of them, unless `foundBy` names others. */
 export const holes: Readonly<Record<string, Hole>> = {
   ...{ ...protocolHoles, ...onceHoles, ...quotedHoles, ...failureHoles, ...evidenceHoles },
 }
+
+/** Mistakes that show wherever their cause does. */
+const foundByMore: Readonly<Record<string, readonly string[]>> = {
+  'no-funds': ['no-funds', 'carried-after-402'],
+  ...failuresFoundByMore,
+}
+
+/** The cases that must find a hole: no other may. */
+export const foundBy = (hole: string): readonly string[] => foundByMore[hole] ?? [hole]

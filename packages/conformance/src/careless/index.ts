@@ -1,2 +1,3 @@
 export { type CarelessSeller, startCarelessSeller } from './careless-seller.ts'
-export { holes } from './holes.ts'
+export { foundBy, holes } from './holes.ts'
+export { type HoleVerdict, judgeHole, matrixText, openLane, type SelfTestLane, unmatched } from './self-test.ts'

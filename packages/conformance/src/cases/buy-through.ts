@@ -18,7 +18,7 @@ export type Story = {
   last: Answer
 }
 
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 export type Through = {
   faults?: readonly FacilitatorFault[]
@@ -28,6 +28,8 @@ export type Through = {
   patience?: number
   /** The payment has a secret identifier where the seller takes one, and nothing else is ever signed for the purchase. */
   identified?: boolean
+  /** The wallet of the run pays, not one of its own. */
+  isSameBuyer?: boolean
   /** The first request, when it is not a plain one. */
   first?(seller: Seller, payment: string): Promise<Answer>
   /** What happens before the buyer asks again. */
@@ -40,8 +42,9 @@ const pauseMs = 500
  * A careful buyer: sends the same payment again on 5xx and lost answers, a fresh one only when told that the old one is
  * taken by its own earlier request (409), and obeys nothing else.
  */
-export async function buyThrough(seller: Seller, through: Through = {}): Promise<Story> {
-  if (through.isLie) await seller.restart?.()
+export async function buyThrough(given: Seller, through: Through = {}): Promise<Story> {
+  if (through.isLie) await given.restart?.()
+  const seller = through.isSameBuyer ? given : await given.forNewBuyer()
   await seller.facilitator?.plan(through.faults ?? [])
   const statuses: number[] = []
   let last: Answer = { status: 0, headers: {}, body: '' }

@@ -2,12 +2,12 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Case, failed, isServed, listOf, notJudged, passed } from '../case.ts'
 import { newNonce } from '../seller/sign-payment.ts'
 import { buyThrough, judgeStory, type Through } from './buy-through.ts'
+import { cutCases } from './cut.ts'
+import { settlingCases } from './settling.ts'
 
 const level = 'L4' as const
 const chainFix =
   'Treat the word of a facilitator as a hint: read the transfer from chain. Unknown is 503 with Retry-After, never 402.'
-const keepFix =
-  'Store the answer before money moves, and give it to the buyer who proves the payment or its identifier.'
 
 /** A purchase with something going wrong behind the seller, judged by what was served and what moved. */
 const through = (
@@ -58,7 +58,8 @@ const modes: readonly Case[] = [
   {
     ...{ id: 'double-402', level, fix: chainFix, why: paysTwice, needs: ['payment', 'chain', 'facilitator'] },
     title: 'A client that pays again whenever it is told to',
-    run: async (seller) => {
+    run: async (one) => {
+      const seller = await one.forNewBuyer()
       await seller.facilitator?.plan(['fails_after'])
       const statuses: number[] = []
       const charged =
@@ -127,49 +128,6 @@ const lies: readonly Case[] = [
     },
   ),
 ]
-
-const lost = (hangUpMs: number): Case => ({
-  ...through(
-    {
-      id: `hang-up-${hangUpMs}ms`,
-      title: `The buyer hangs up after ${hangUpMs} ms and asks again`,
-      why: 'The buyer has paid and gets nothing, or pays twice.',
-      fix: keepFix,
-      needs: ['payment', 'chain', 'loopback'],
-    },
-    { faults: ['is_slow'], first: (seller, payment) => seller.buy(payment, { hangUpMs }) },
-  ),
-})
-
-const cut = (bytes: number): Case =>
-  through(
-    {
-      id: `cut-after-${bytes}-bytes`,
-      title: `The answer is lost after ${bytes} bytes, and the buyer asks again`,
-      why: 'The buyer has paid and gets nothing, or pays twice.',
-      fix: keepFix,
-      needs: ['payment', 'chain', 'loopback'],
-    },
-    { identified: true, first: (seller, payment) => seller.buy(payment, { cutAfterBytes: bytes }) },
-  )
-
-const crash: Case = through(
-  {
-    id: 'crash',
-    title: 'The seller is killed while it sells, and started again',
-    why: 'What was in memory is gone, and the money has moved.',
-    fix: 'Write claim, intent and answer before money moves, and recover them at start.',
-    needs: ['payment', 'chain', 'restart'],
-  },
-  {
-    first: async (seller, payment) => {
-      const answer = seller.buy(payment)
-      await new Promise((resolve) => setTimeout(resolve, 150))
-      await seller.restart?.()
-      return answer
-    },
-  },
-)
 
 const cancelled: Case = {
   ...{ id: 'cancelled', level, needs: ['payment', 'chain'] },
@@ -260,7 +218,8 @@ const reorganised: Case = {
 /** A seller that has found its facilitator lying may stop settling through it: these come last. */
 export const failureCases: readonly Case[] = [
   ...modes,
-  ...[lost(0), lost(60), lost(250), cut(0), cut(1), crash],
+  ...cutCases,
   ...[cancelled, signedTwice, refusedThenCarried, reorganised],
+  ...settlingCases,
   ...lies,
 ]

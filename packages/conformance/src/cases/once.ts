@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import type { Hex } from 'viem'
 import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
+import { httpRequest } from '../seller/http-text.ts'
 import type { Seller } from '../seller/seller.ts'
 import { decodePayment } from '../seller/sign-payment.ts'
 
@@ -101,7 +102,6 @@ export function encodings(payment: string): string[] {
   return [
     Buffer.from(JSON.stringify(document, null, 2)).toString('base64'),
     Buffer.from(JSON.stringify(document)).toString('base64url'),
-    ` ${payment}`,
     encode({
       ...document,
       payload: { ...document.payload, authorization: { ...authorization, nonce: upper(authorization.nonce) } },
@@ -112,7 +112,7 @@ export function encodings(payment: string): string[] {
     }),
     encode({ ...document, payload: { authorization, signature: mirrored(signature) } }),
     encode({ ...document, extensions: { other: Math.random() } }),
-  ]
+  ].filter((text) => text !== payment)
 }
 
 const otherEncodings = afterPurchase(
@@ -148,13 +148,7 @@ const pipelinedCopies = 8
 /** Several requests in one write on one connection. */
 function pipeline(seller: Seller, payment: string): Promise<number[]> {
   const { url, method, body } = seller
-  const lines = [
-    `${method} ${url.pathname}${url.search} HTTP/1.1`,
-    `Host: ${url.host}`,
-    `PAYMENT-SIGNATURE: ${payment}`,
-    ...(body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
-  ]
-  const request = `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`
+  const request = httpRequest({ url, method, body, headers: { 'PAYMENT-SIGNATURE': payment } })
   return new Promise((resolve) => {
     const socket = connect(Number(url.port || 80), url.hostname)
     let text = ''

@@ -94,7 +94,7 @@ const time = refuses(
   },
   () => [
     { authorization: { validBefore: String(nowSeconds() - 1) } },
-    { authorization: { validAfter: String(nowSeconds() + 3_600), validBefore: String(nowSeconds() + 7_200) } },
+    { authorization: { validAfter: String(nowSeconds() + 45), validBefore: String(nowSeconds() + 59) } },
     { authorization: { validBefore: String(nowSeconds() + 1) } },
     { authorization: { validAfter: '10', validBefore: '9' } },
   ],

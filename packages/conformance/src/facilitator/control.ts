@@ -14,8 +14,10 @@ export type FacilitatorState = {
   late: number
   /** Faults that no settlement has used. */
   planned: readonly FacilitatorFault[]
-  /** The fault of the last settlement; null when it had none. */
+  /** The fault of the last settlement since faults were planned; null when it had none. */
   last: FacilitatorFault | null
+  /** Nonces of settlements that wait, and of those that have waited. */
+  held: readonly string[]
 }
 
 /** Drives the facilitator of this suite from outside. */
@@ -24,6 +26,11 @@ export type FacilitatorControl = {
   state(): Promise<FacilitatorState>
   /** The faults of the next settlements, first one first. */
   plan(faults: readonly FacilitatorFault[]): Promise<void>
+  /** The next settlement is verified, and waits until `resume`. */
+  hold(): Promise<void>
+  resume(): Promise<void>
+  /** Moves the clock of the chain; back again with a negative number. */
+  advanceTime(seconds: number): Promise<void>
   /** Carries out what was put off. */
   settleLate(): Promise<void>
   /** Gives gas and test money. */
@@ -46,6 +53,9 @@ export function connectFacilitator(url: string): FacilitatorControl {
     url,
     state: () => ask<FacilitatorState>('state'),
     plan: (faults) => ask('faults', { faults }),
+    hold: () => ask('hold', {}),
+    resume: () => ask('resume', {}),
+    advanceTime: (seconds) => ask('time', { seconds }),
     settleLate: () => ask('late', {}),
     fund: (address) => ask('fund', { address }),
     reorg: (depth) => ask('reorg', { depth }),

@@ -18,6 +18,7 @@ export type FacilitatorOptions = {
   /** Test chains can give money and replace blocks. */
   fund?(address: Address): Promise<void>
   reorg?(depth: number): Promise<void>
+  advanceTime?(seconds: number): void
 }
 
 export type RunningFacilitator = { url: string; stop(): Promise<void> }
@@ -31,6 +32,7 @@ export async function serveFacilitator(options: FacilitatorOptions): Promise<Run
   const planned: FacilitatorFault[] = []
   const late: (() => Promise<void>)[] = []
   let last: FacilitatorFault | null = null
+  const holding = createHolding()
   const settle = hostileSettle<FacilitatorRequest>((request) => honest.settle(request), {
     faults: planned,
     hang: () => sleep(options.hangMs ?? 95_000),
@@ -43,7 +45,7 @@ export async function serveFacilitator(options: FacilitatorOptions): Promise<Run
 
   const state = (): FacilitatorState => ({
     ...{ rpc: options.rpc, network: options.network, asset: options.asset },
-    ...{ settlements: honest.settlements(), late: late.length, planned, last },
+    ...{ settlements: honest.settlements(), late: late.length, planned, last, held: holding.nonces },
   })
 
   const control: Record<string, (body: Record<string, unknown>) => unknown> = {
@@ -53,11 +55,18 @@ export async function serveFacilitator(options: FacilitatorOptions): Promise<Run
       const unknown = asked.filter((fault) => !facilitatorFaults.includes(fault))
       if (unknown.length > 0) throw new Error(`no such fault: ${unknown.join(', ')}`)
       planned.splice(0, planned.length, ...asked)
+      last = null
       return state()
     },
     late: async () => {
       for (const work of late.splice(0)) await work()
       return state()
+    },
+    hold: () => holding.hold(),
+    resume: () => holding.resume(),
+    time: ({ seconds }) => {
+      if (!options.advanceTime) throw new Error('the clock of this chain cannot be moved')
+      options.advanceTime(Number(seconds))
     },
     fund: async ({ address }) => {
       if (!options.fund) throw new Error('this chain gives no test money')
@@ -71,6 +80,11 @@ export async function serveFacilitator(options: FacilitatorOptions): Promise<Run
     },
   }
 
+  const settleHeld: typeof settle = async (request, signal) => {
+    await holding.wait(request.paymentPayload.payload.authorization.nonce)
+    return settle(request, signal)
+  }
+
   const answer = async (request: IncomingMessage): Promise<{ status: number; body: unknown }> => {
     const path = new URL(request.url ?? '/', 'http://facilitator').pathname
     if (path === '/supported') return { status: 200, body: supported(options.network, honest.address) }
@@ -79,7 +93,10 @@ export async function serveFacilitator(options: FacilitatorOptions): Promise<Run
     if (name !== undefined && control[name]) return { status: 200, body: (await control[name](body)) ?? {} }
     if (path === '/verify') return { status: 200, body: await verify(honest, body as FacilitatorRequest) }
     if (path === '/settle')
-      return { status: 200, body: await settled(body as FacilitatorRequest, settle, honest.verify, options.network) }
+      return {
+        status: 200,
+        body: await settled(body as FacilitatorRequest, settleHeld, honest.verify, options.network),
+      }
     return { status: 404, body: { error: 'not found' } }
   }
 
@@ -98,6 +115,31 @@ export async function serveFacilitator(options: FacilitatorOptions): Promise<Run
     stop: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Lets one settlement wait between the check of its payment and the transfer. */
+function createHolding() {
+  const nonces: string[] = []
+  let isArmed = false
+  let resume = () => {}
+  return {
+    nonces,
+    hold: () => {
+      isArmed = true
+    },
+    resume: () => {
+      isArmed = false
+      resume()
+    },
+    wait: async (nonce: string) => {
+      if (!isArmed) return
+      isArmed = false
+      nonces.push(nonce.toLowerCase())
+      await new Promise<void>((resolve) => {
+        resume = resolve
+      })
     },
   }
 }

@@ -27,6 +27,7 @@ export async function startTestFacilitator(options: TestFacilitatorOptions = {})
     ...options,
     ...{ rpc, network, asset, account: privateKeyToAccount(demoAccount('settler').privateKey) },
     fund: (address) => chain.control.fund(address.toLowerCase() as Address),
+    advanceTime: (seconds) => chain.control.advanceTime(seconds),
     reorg: async (depth) => {
       await chain.control.reorg(depth, { transactions: 'drop' })
     },

@@ -22,7 +22,7 @@ export type Budget = {
   signatures(): readonly Signature[]
 }
 
-/** The cap counts everything that the paying wallet signs, not what is taken: an expired signature is not given back. */
+/** The cap counts everything that is signed, not what is taken; what has expired is not given back. */
 export function createBudget(capMicro: bigint): Budget {
   const signatures: Signature[] = []
   let signed = 0n

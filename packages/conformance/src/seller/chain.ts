@@ -1,5 +1,6 @@
 import type { Offer } from '@assay/sdk'
 import {
+  type Abi,
   type Address,
   createWalletClient,
   defineChain,
@@ -10,6 +11,7 @@ import {
   parseAbi,
   publicActions,
 } from 'viem'
+import switchWallet from '../../../../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
 import { decodePayment, domainOf } from './sign-payment.ts'
 
 const token = parseAbi([
@@ -18,12 +20,17 @@ const token = parseAbi([
   'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
 ])
 
+const walletAbi = parseAbi(['function setValid(bool valid)'])
+
 const cancelTypes = {
   CancelAuthorization: [
     { name: 'authorizer', type: 'address' },
     { name: 'nonce', type: 'bytes32' },
   ],
 } as const
+
+/** An address whose key nobody has. */
+export const nobody: Address = '0x000000000000000000000000000000000000dEaD'
 
 /** What a buyer can do and see on chain without the seller. */
 export type Chain = {
@@ -34,6 +41,10 @@ export type Chain = {
   carry(payment: string): Promise<boolean>
   /** Cancels the nonce of a payment; false when the token cannot. */
   cancel(payment: string): Promise<boolean>
+  /** A contract wallet (ERC-1271) that takes every signature as its own, and can be told to take none. */
+  deployWallet(): Promise<{ address: Address; refuseSignatures(): Promise<void> }>
+  /** From now on the code of the contract decides for the paying wallet (EIP-7702); false when the chain has no such thing. */
+  delegate(to: Address): Promise<boolean>
   /** Units moved from one address to the other by a transaction; undefined when it is not on chain. */
   movedBy(transaction: Hex, from: Address, to: Address): Promise<bigint | undefined>
 }
@@ -89,6 +100,28 @@ export function openChain(rpc: string, offer: Offer, account: LocalAccount): Cha
       })
       const args = [account.address, nonce, ...parts(signature)] as const
       return confirmed(wallet.writeContract({ address, abi: token, functionName: 'cancelAuthorization', args }))
+    },
+    async deployWallet() {
+      const { abi, bytecode } = switchWallet as { abi: Abi; bytecode: Hex }
+      const hash = await wallet.deployContract({ abi, bytecode })
+      const { contractAddress } = await wallet.waitForTransactionReceipt({ hash, pollingInterval: 100 })
+      if (!contractAddress) throw new Error('the wallet contract was not deployed')
+      const call = { address: contractAddress, abi: walletAbi, functionName: 'setValid', args: [false] } as const
+      return {
+        address: contractAddress,
+        refuseSignatures: async () => {
+          if (!(await confirmed(wallet.writeContract(call)))) throw new Error('the wallet contract cannot be changed')
+        },
+      }
+    },
+    async delegate(to) {
+      const authorization = await wallet
+        .signAuthorization({ contractAddress: to, executor: 'self' })
+        .catch(() => undefined)
+      if (authorization === undefined) return false
+      // To nobody: the code that the account has from now on may refuse calls.
+      const sent = wallet.sendTransaction({ to: nobody, gas: 150_000n, authorizationList: [authorization] })
+      return (await confirmed(sent)) && (await wallet.getCode({ address: account.address })) !== undefined
     },
     async movedBy(transaction, from, to) {
       const receipt = await wallet.getTransactionReceipt({ hash: transaction }).catch(() => undefined)

@@ -1,5 +1,6 @@
 import { type Offer, type PaymentRequired, parsePaymentRequired } from '@assay/sdk'
 import type { LocalAccount } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { FacilitatorControl } from '../facilitator/control.ts'
 import type { Budget } from './budget.ts'
 import { type Chain, openChain } from './chain.ts'
@@ -25,6 +26,8 @@ export type Seller = {
   isLoopback: boolean
   /** How long a buyer asks again for what it paid for. */
   patienceMs: number
+  /** Every place is tried where a few would do. */
+  isThorough: boolean
   /** Starts the seller again after it was killed; absent where no command is known. */
   restart: (() => Promise<void>) | undefined
   send(options?: SendOptions): Promise<Answer>
@@ -34,6 +37,11 @@ export type Seller = {
   buy(payment: string, options?: SendOptions): Promise<Answer>
   /** How many units left the paying wallet during `work`; undefined where no chain is known. */
   charged(work: () => Promise<unknown>): Promise<bigint | undefined>
+  /**
+   * The same seller for another wallet with test money: a seller may rightly wait with one whose last payment is in doubt.
+   * The same wallet where nobody gives test money.
+   */
+  forNewBuyer(): Promise<Seller>
 }
 
 export type SellerInput = {
@@ -45,6 +53,7 @@ export type SellerInput = {
   facilitator?: FacilitatorControl | undefined
   restart?: (() => Promise<void>) | undefined
   patienceMs?: number
+  isThorough?: boolean
 }
 
 const patienceMsUsual = 30_000
@@ -60,9 +69,9 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
   const pace = createPace(isLoopback)
   const required = await askPrice(input.url, input.body)
   const offer = payableOffer(required)
-  const chain = input.rpc === undefined ? undefined : openChain(input.rpc, offer, input.account)
 
-  return (caseId, log) => {
+  const openFor = (account: LocalAccount, caseId: string, log: Exchange[]): Seller => {
+    const chain = input.rpc === undefined ? undefined : openChain(input.rpc, offer, account)
     const sendLogged = async (options: SendOptions = {}): Promise<Answer> => {
       await pace()
       const body = 'body' in options ? options.body : input.body
@@ -78,21 +87,28 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
     }
     return {
       ...{ url, method, body: input.body, required, offer, isLoopback, chain },
-      ...{ account: input.account, price: BigInt(offer.amount) },
+      ...{ account, price: BigInt(offer.amount) },
       ...{ facilitator: input.facilitator, restart: input.restart, patienceMs: input.patienceMs ?? patienceMsUsual },
+      isThorough: input.isThorough ?? false,
       send: sendLogged,
-      pay: (change) =>
-        signPayment({ account: input.account, required, offer, budget: input.budget, case: caseId }, change),
+      pay: (change) => signPayment({ account, required, offer, budget: input.budget, case: caseId }, change),
       buy: (payment, options = {}) =>
         sendLogged({ ...options, headers: { 'payment-signature': payment, ...options.headers } }),
       charged: async (work) => {
-        const before = await chain?.balance(input.account.address)
+        const before = await chain?.balance(account.address)
         await work()
-        const after = await chain?.balance(input.account.address)
+        const after = await chain?.balance(account.address)
         return before === undefined || after === undefined ? undefined : before - after
+      },
+      forNewBuyer: async () => {
+        if (input.facilitator === undefined) return openFor(account, caseId, log)
+        const other = privateKeyToAccount(generatePrivateKey())
+        await input.facilitator.fund(other.address)
+        return openFor(other, caseId, log)
       },
     }
   }
+  return (caseId, log) => openFor(input.account, caseId, log)
 }
 
 const jsonHeaders = (body: string | undefined): Record<string, string> =>

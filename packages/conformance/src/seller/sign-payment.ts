@@ -52,7 +52,9 @@ export async function signPayment(deps: SignDeps, change: PaymentChange = {}): P
     nonce: newNonce() as string,
     ...change.authorization,
   }
-  if (signer === deps.account) budget.reserve(BigInt(authorization.value))
+  if (Number(authorization.validBefore) > now + windowSecondsMax)
+    throw new Error(`a payment would be valid for more than ${windowSecondsMax} s`)
+  budget.reserve(BigInt(authorization.value))
   const signature = await signer.signTypedData({
     domain: domainOf(offer, change),
     types: authorizationTypes,
@@ -66,12 +68,11 @@ export async function signPayment(deps: SignDeps, change: PaymentChange = {}): P
       nonce: authorization.nonce as Hex,
     },
   })
-  if (signer === deps.account)
-    budget.record({
-      ...{ case: deps.case, network: offer.network, asset: offer.asset, signature },
-      ...{ from: signer.address, to: authorization.to, value: authorization.value },
-      ...{ nonce: authorization.nonce, validBefore: authorization.validBefore },
-    })
+  budget.record({
+    ...{ case: deps.case, network: offer.network, asset: offer.asset, signature },
+    ...{ from: authorization.from as Address, to: authorization.to, value: authorization.value },
+    ...{ nonce: authorization.nonce, validBefore: authorization.validBefore },
+  })
   return encodePayment({
     x402Version: 2,
     resource: required.resource,

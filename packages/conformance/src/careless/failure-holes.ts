@@ -1,0 +1,128 @@
+import type { FacilitatorFault } from '../facilitator/faults.ts'
+import { type Asked, answers, type Given, goods, type Hole, isServed, nonceOf } from './exchange.ts'
+import type { PaymentFacts } from './payment-facts.ts'
+
+const unpaid = (given: Given): Given => ({ ...given, status: 402 })
+
+/** After this fault of the facilitator the buyer is told to pay, or served, whatever is known. */
+const afterFault = (fault: FacilitatorFault, wrong: (given: Given) => Given): Hole =>
+  answers(async (given, asked) =>
+    asked.payment !== undefined && (await asked.lastFault()) === fault ? wrong(given) : given,
+  )
+
+const asksAgain = (fault: FacilitatorFault): Hole => afterFault(fault, unpaid)
+
+/** Serves a refused payment of which this is true. */
+const servesRefusedWhen = (careless: (facts: PaymentFacts) => boolean): Hole =>
+  answers(async (given, { payment, facts }) =>
+    payment && given.status >= 400 && careless(await facts(payment)) ? goods : given,
+  )
+
+/** Knows what it has seen of each nonce before. */
+const remembering =
+  <Memory>(
+    change: (given: Given, asked: Asked, before: Memory | undefined) => Promise<{ given: Given; memory: Memory }>,
+  ): Hole =>
+  (sell) => {
+    const memories = new Map<string, Memory>()
+    return async (asked) => {
+      const key = nonceOf(asked)
+      if (key === undefined) return sell(asked)
+      const { given, memory } = await change(await sell(asked), asked, memories.get(key))
+      memories.set(key, memory)
+      return given
+    }
+  }
+
+/** Takes the money of a buyer whom it has never seen, and answers 500. */
+const failsNewBuyers: Hole = (sell) => {
+  const known = new Set<string>()
+  const inProgress = new Map<string, number>()
+  return async (asked) => {
+    const payer = asked.payment?.payload.authorization['from'] ?? ''
+    const key = nonceOf(asked) ?? ''
+    const isNew = !known.has(payer)
+    known.add(payer)
+    inProgress.set(key, (inProgress.get(key) ?? 0) + 1)
+    const given = await sell(asked)
+    const isAlone = inProgress.get(key) === 1 && !hasIdentifier(asked)
+    if (!asked.payment || !isNew || !isServed(given) || !isAlone || (await asked.lastFault()) !== null) return given
+    return (await asked.facts(asked.payment)).wasHeld ? given : { status: 500, headers: {}, body: 'error' }
+  }
+}
+
+const hasIdentifier = ({ payment }: Asked) => payment?.['extensions'] !== undefined
+
+/** Forgets a purchase whose buyer hung up: asked again, it wants money. */
+const forgetsHangUps: Hole = (sell) => {
+  const lost = new Set<string>()
+  return async (asked) => {
+    const key = nonceOf(asked) ?? ''
+    const wasLost = lost.has(key)
+    const given = await sell(asked)
+    if (asked.isGone()) lost.add(key)
+    return wasLost ? unpaid(given) : given
+  }
+}
+
+/** Forgets what was bought with an identifier as soon as it was sent. */
+const forgetsIdentified: Hole = remembering<'seen'>(async (given, asked, before) => ({
+  given: before && hasIdentifier(asked) && asked.target.indexOf('?') < 0 ? unpaid(given) : given,
+  memory: 'seen',
+}))
+
+export const failureHoles: Record<string, Hole> = {
+  clean: failsNewBuyers,
+  'accept-then-timeout': asksAgain('hangs_after'),
+  '5xx-after-settle': asksAgain('fails_after'),
+  'slow-answer': remembering<'seen'>(async (given, asked, before) => ({
+    given: !before && (await asked.lastFault()) === 'is_slow' ? unpaid(given) : given,
+    memory: 'seen',
+  })),
+  'declared-safe': asksAgain('refuses_after_sending'),
+  'false-success': afterFault('claims_to_have_sent', () => goods),
+  'foreign-transaction': afterFault('claims_foreign_transaction', () => goods),
+  'settled-twice': asksAgain('settles_twice'),
+  'refused-then-settled': asksAgain('refuses_and_settles_late'),
+  'settled-late': asksAgain('settles_late'),
+  'hang-ups': forgetsHangUps,
+  'lost-answers': forgetsIdentified,
+  cancelled: servesRefusedWhen(({ isCancelled, wasHeld }) => isCancelled && !wasHeld),
+  'nonce-signed-twice': servesRefusedWhen(({ moved }) => moved === 1n),
+  'carried-after-402': remembering<'refused' | 'other'>(async (given, _asked, before) => ({
+    given: before === 'refused' ? unpaid(given) : given,
+    memory: given.status === 402 ? 'refused' : 'other',
+  })),
+  reorganised: remembering<'sold' | 'other'>(async (given, { payment, facts }, before) => {
+    const again = before === 'sold' && payment && !(await facts(payment)).isUsed
+    return { given: again ? goods : given, memory: before === 'sold' || isServed(given) ? 'sold' : 'other' }
+  }),
+  'expiry-edge': answers((given, { payment }) => {
+    const left = Number(payment?.payload.authorization['validBefore']) - Date.now() / 1000
+    return payment && given.status >= 400 && left > 3 && left < 11 ? goods : given
+  }),
+  'clock-skew': servesRefusedWhen(({ isExpiredOnChain, isUsed }) => isExpiredOnChain && !isUsed),
+  'cancelled-while-settling': servesRefusedWhen(({ isCancelled, wasHeld }) => isCancelled && wasHeld),
+  'drained-while-settling': servesRefusedWhen(
+    ({ balance, wasHeld, code }) => balance === 0n && wasHeld && code === '0x',
+  ),
+  'carried-while-settling': answers(async (given, { payment, facts }) => {
+    if (!payment) return given
+    const { wasHeld, isUsed, isCancelled } = await facts(payment)
+    return wasHeld && isUsed && !isCancelled ? unpaid(given) : given
+  }),
+  'contract-wallet-flips': servesRefusedWhen(({ code }) => code !== '0x' && !isDelegation(code)),
+  'delegated-payer': servesRefusedWhen(({ code }) => isDelegation(code)),
+  crash: remembering<number>(async (given, { restarts }, before) => ({
+    given: before !== undefined && before !== restarts ? unpaid(given) : given,
+    memory: before ?? restarts,
+  })),
+}
+
+const isDelegation = (code: string) => code.startsWith('0xef0100')
+
+export const failuresFoundByMore: Record<string, readonly string[]> = {
+  '5xx-after-settle': ['5xx-after-settle', 'double-402', 'reconcile-unavailable'],
+  'hang-ups': ['hang-up-0ms', 'hang-up-60ms', 'hang-up-250ms'],
+  'lost-answers': ['cut-after-0-bytes', 'cut-after-1-bytes', 'cut-at-each-byte', 'identifier-replay'],
+}
