@@ -62,7 +62,7 @@ export function parseMatrixSettings(given: unknown = {}, licences?: string): Mat
     delayMs: data.delay_minutes * 60_000,
     connections: data.connections,
     demo: data.demo,
-    fetch: data.fetch === 'all' ? ids.filter((id) => id !== 'ibkr-borrow' && id !== 'price-csv') : data.fetch,
+    fetch: data.fetch === 'all' ? ids.filter((id) => id !== 'ibkr-borrow' && id !== 'prices') : data.fetch,
     assertions: asserted.assertions,
   }
 }

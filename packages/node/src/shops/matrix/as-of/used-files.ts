@@ -9,7 +9,7 @@ export const volatilityDays = 60
 const filesUsed: Record<SourceId, number> = {
   // The newest day and those it is compared with.
   'finra-short-volume': ratioDaysUsed + 1,
-  'price-csv': volatilityDays + 1,
+  prices: volatilityDays + 1,
   'finra-short-interest': 1,
   // The newest for the balances, the others for which symbol a CUSIP is.
   'sec-fails': 6,

@@ -28,7 +28,7 @@ export type SourceId =
   | 'sec-tickers'
   | 'sec-13f'
   | 'nasdaq-directory'
-  | 'price-csv'
+  | 'prices'
 
 /** A file as it came, before anything is believed. */
 export type RawFile = { name: string; bytes: Uint8Array; nowMs: number }
