@@ -66,6 +66,8 @@ export async function startProductionNode(
     FACILITATOR: 'local',
     CONTACT_EMAIL: 'ops@node.test',
     LOG_LEVEL: 'silent',
+    // No test asks the publishers.
+    MATRIX: '{"fetch":[]}',
     ...changes.env,
   })
   const node = await startNode(config, {

@@ -11,7 +11,7 @@ export const prices: Source = {
   title: 'Daily prices supplied by the operator',
   publisher: 'the operator',
   dataset: 'prices',
-  urlPattern: 'prices*.csv, or the address in PRICES',
+  urlPattern: 'prices*.csv, or what PRICE_SOURCE names',
   schedule: { cadence: 'as the operator supplies it', graceMs: 4 * 86_400_000, due: () => [] },
   politeMs: 0,
   licence: licences.operator,
