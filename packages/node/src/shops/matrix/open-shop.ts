@@ -25,7 +25,7 @@ import { createLicenceGate } from './licences/gate.ts'
 import type { MatrixDeps } from './matrix-deps.ts'
 import { qualityOf } from './quality/quality-document.ts'
 import { keepQuality, qualityIsDue } from './quality/quality-store.ts'
-import { indexRoute } from './routes/index-route.ts'
+import { coveredFeed, indexRoute } from './routes/index-route.ts'
 import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
 import { type MatrixSettings, matrixVariables, parseMatrixSettings } from './settings.ts'
@@ -99,6 +99,7 @@ async function openShop(
       down: feedIds.filter((feed) => isOffered(deps, feed) && feedUnavailable(deps, feed)).length,
       of: feedIds.filter((feed) => isOffered(deps, feed)).length,
     }),
+    feeds: () => feedIds.map((feed) => coveredFeed(deps, feed)),
   }
   context.ports.offer(coveredFeeds, goods)
   const watching = watchFiles(context, deps, stopping.signal)

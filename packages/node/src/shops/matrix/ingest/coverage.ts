@@ -111,6 +111,7 @@ function holder(periods: readonly string[]): (wanted: string) => boolean {
 
 function fixOf(found: SourceCoverage, missing: readonly string[]): string | null {
   const { source, fetched, last, may_be_shown } = found
+  if (found.licence === 'synthetic') return null
   const line = `add a line for ${source} to LICENCES`
   if (source === 'prices' && !fetched && last === null)
     return `set PRICE_SOURCE and ${line}, or bring files with \`assay ingest\``

@@ -2,6 +2,7 @@ import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
+import type { CoveredFeed } from '../../ports.ts'
 import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
 import { coverageOf, type SourceCoverage } from '../ingest/coverage.ts'
@@ -119,6 +120,13 @@ export function indexRoute(deps: MatrixDeps, loading: () => unknown): RouteDecla
   })
 }
 
+/** The same in short, for those who sell it by subscription. */
+export function coveredFeed(deps: MatrixDeps, id: FeedId): CoveredFeed {
+  const { freshness, coverage_pct, missing, not_available } = describeFeed(deps, id)
+  const { as_of, available_at } = freshness
+  return { feed: id, as_of, available_at, coverage_pct, missing, not_available: not_available?.why ?? null }
+}
+
 function describeFeed(deps: MatrixDeps, id: FeedId) {
   const feed = feeds[id]
   const nowMs = deps.clock.nowMs()
@@ -164,9 +172,7 @@ function describeFeed(deps: MatrixDeps, id: FeedId) {
     coverage_pct: sold ? live.manifest.coverage_pct : null,
     row_count: sold ? live.manifest.row_count : null,
     missing: sources.filter(({ stale, as_of }) => stale || as_of === null).map(({ id: source }) => source),
-    ...(reason === undefined
-      ? {}
-      : { not_available: { why: reason.why, detail: reason.detail, since: toRfc3339(reason.sinceMs) } }),
+    not_available: reason && { why: reason.why, detail: reason.detail, since: toRfc3339(reason.sinceMs) },
     tiers: ['delayed', ...(reason === undefined ? ['live', 'vip'] : [])],
     prices: {
       delayed: { usd: '0', micro: '0' },
