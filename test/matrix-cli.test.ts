@@ -69,6 +69,34 @@ test('what cannot be ingested is said before anything is done', async () => {
   expect(elsewhere.code).not.toBe(0)
 })
 
+test('the table of coverage has every source, and what to do is said where something is missing', async () => {
+  const { out, code } = await assay('ingest', 'coverage')
+  expect(code).toBe(0)
+  expect(out).toMatch(/finra-short-volume +2024-01-02 +\d{4}-\d{2}-\d{2} +\d+ of 61/)
+  const { data } = JSON.parse((await assay('ingest', 'coverage', '--json')).out) as { data: { source: string }[] }
+  expect(data).toHaveLength(13)
+  const licensed = createTestTerminal({
+    env: {
+      ...env,
+      LICENCES: 'finra-short-volume | free | Jane Doe | 2026-01-01 | terms of 2022-12-20',
+      MATRIX: '{"fetch":"all"}',
+    },
+  })
+  expect(await runCli(['ingest', 'coverage', '--json'], licensed)).toBe(0)
+  const rows = JSON.parse(licensed.stdout()) as { data: { source: string; fetched: boolean }[] }
+  expect(rows.data.filter(({ fetched }) => !fetched).map(({ source }) => source)).toEqual(['ibkr-borrow', 'prices'])
+})
+
+test('a backfill that cannot begin says what is wrong', async () => {
+  expect((await assay('ingest', 'backfill')).err).toContain('--from')
+  expect((await assay('ingest', 'backfill', '--from', 'monday')).err).toContain('must be a date')
+  expect((await assay('ingest', 'backfill', '--from', '2026-05-01', '--to', '2026-04-01')).err).toContain('is after')
+  expect((await assay('ingest', 'backfill', '--from', '2026-05-01')).err).toContain('fetches no source by itself')
+  const none = await assay('ingest', 'backfill', '--from', '2026-05-01', '--source', 'ibkr-borrow', '--json')
+  expect([none.code, JSON.parse(none.out)]).toEqual([0, expect.objectContaining({ counts: {}, data: [] })])
+  expect(none.err).toContain('keeps no past')
+})
+
 test('all sources are listed with address, licence and what their parser has seen', async () => {
   const { out, code } = await assay('ingest', '--list', '--json')
   expect(code).toBe(0)

@@ -55,12 +55,16 @@ test('a production node on its first day sells nothing empty and says why and si
     expect(Date.parse(String(json['since']))).toBeLessThanOrEqual(Date.now())
   }
   expect((await ask('/matrix/nosuch/live')).status).toBe(404)
+  const { json } = await ask('/matrix/ftd/live')
+  expect(json['missing']).toEqual([{ source: 'sec-fails', why: 'not fetched by this node' }])
 })
 
 test('what works is sold all the same, and readiness tells them apart', async () => {
   const ready = await ask('/readyz')
   expect(ready.status).toBe(200)
   const unsold = (ready.json['not_for_sale'] as { route: string }[]).map(({ route }) => route)
+  const [feeds] = (ready.json['not_for_sale'] as { detail: string }[]).filter(({ detail }) => detail.includes('feeds'))
+  expect(feeds?.detail).toContain('LICENCES has no line for finra-short-interest')
   expect(unsold).toEqual(expect.arrayContaining(['matrix.live', 'subscriptions.vip.base', 'market.intents.stream']))
   expect((await ask('/v1/credit/topup?amount_usd=5')).status).toBe(402)
   const manifest = await ask('/.well-known/x402')

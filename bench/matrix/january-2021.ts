@@ -43,7 +43,7 @@ async function showNames(world: Parameters<typeof loadWorld>[0]): Promise<void> 
   // Whatever the terms, an operator may look at its own ranking.
   const gate = createLicenceGate({
     demo: false,
-    assertions: (['finra-short-interest', 'finra-short-volume', 'nasdaq-directory', 'price-csv'] as const).map(
+    assertions: (['finra-short-interest', 'finra-short-volume', 'nasdaq-directory', 'prices'] as const).map(
       (source) => ({ source, allows: 'paid', assertedBy: 'bench', assertedAt: '2026-01-01', reference: 'evaluation' }),
     ),
   })

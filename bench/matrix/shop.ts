@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { createSince } from '../../packages/node/src/http/index.ts'
 import { createFileCache } from '../../packages/node/src/shops/matrix/as-of/file-cache.ts'
+import { createLooks } from '../../packages/node/src/shops/matrix/ingest/fetch-state.ts'
 import { createLicenceGate } from '../../packages/node/src/shops/matrix/licences/gate.ts'
 import type { MatrixDeps } from '../../packages/node/src/shops/matrix/matrix-deps.ts'
 import { createAnswerMemo } from '../../packages/node/src/shops/matrix/snapshots/answer-memo.ts'
@@ -50,6 +51,8 @@ export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Prom
       network: 'eip155:8453',
       streams,
       stopping: new AbortController().signal,
+      plans: [],
+      looks: createLooks(database),
       since: createSince(systemClock),
     },
     close: async () => {

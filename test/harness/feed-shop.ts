@@ -24,6 +24,10 @@ export const openFeedShop: OpenShop = (context) => {
     },
   })
   if (!context.ports.find(coveredFeeds))
-    context.ports.offer(coveredFeeds, { unavailable: () => undefined, parts: () => ({ down: 0, of: 2 }) })
+    context.ports.offer(coveredFeeds, {
+      unavailable: () => undefined,
+      feeds: () => [],
+      parts: () => ({ down: 0, of: 2 }),
+    })
   return { routes: [pull('live', 50_000n), pull('vip', 250_000n)] }
 }

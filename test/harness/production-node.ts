@@ -33,7 +33,12 @@ export type ProductionNode = {
  */
 export async function startProductionNode(
   chains: readonly [Devnet, Devnet],
-  changes: { env?: Record<string, string>; ownShops?: NodeOptions['ownShops']; clock?: Clock } = {},
+  changes: {
+    env?: Record<string, string>
+    ownShops?: NodeOptions['ownShops']
+    shops?: NodeOptions['shops']
+    clock?: Clock
+  } = {},
 ): Promise<ProductionNode> {
   const [base, polygon] = chains
   for (const chain of chains)
@@ -66,6 +71,8 @@ export async function startProductionNode(
     FACILITATOR: 'local',
     CONTACT_EMAIL: 'ops@node.test',
     LOG_LEVEL: 'silent',
+    // No test asks the publishers.
+    MATRIX: '{"fetch":[]}',
     ...changes.env,
   })
   const node = await startNode(config, {
@@ -75,7 +82,7 @@ export async function startProductionNode(
     ...(changes.ownShops === 'all'
       ? {}
       : {
-          shops: [
+          shops: changes.shops ?? [
             { ...tokensShop, open: tokensOnYoungChain },
             openConsoleShop({ operators: [], withdrawals: { destinations: [], minimumMicro: 0n } }),
           ],

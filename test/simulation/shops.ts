@@ -117,7 +117,11 @@ const output = z.strictObject({ order: z.string() })
 
 /** Each sale leaves one row, in the transaction of the sale: anyone who counts them counts effects. */
 const countedShop: OpenShop = (context) => {
-  context.ports.offer(coveredFeeds, { unavailable: () => undefined, parts: () => ({ down: 0, of: 1 }) })
+  context.ports.offer(coveredFeeds, {
+    unavailable: () => undefined,
+    feeds: () => [],
+    parts: () => ({ down: 0, of: 1 }),
+  })
   return {
     routes: countedRoutes.map(
       ({ id, path, micro, revocable }): RouteDeclaration => ({

@@ -10,6 +10,9 @@ const program = createProgram({ terminal: createTestTerminal(), endWith: () => {
 
 type Leaf = { path: string; options: Set<string> }
 
+/** Also a command with others below it, such as `ingest [files]` and `ingest coverage`. */
+const acts = (command: Command) => command.commands.length === 0 || command.registeredArguments.length > 0
+
 function leavesOf(command: Command, path: string[] = []): Leaf[] {
   return command.commands.flatMap((child) => {
     const here = [...path, child.name()]
@@ -17,7 +20,7 @@ function leavesOf(command: Command, path: string[] = []): Leaf[] {
       child.options.flatMap(({ long, short }) => [long, short]).filter((flag) => flag !== undefined),
     )
     const leaf = { path: here.join(' '), options: options as Set<string> }
-    return child.commands.length === 0 ? [leaf] : leavesOf(child as Command, here)
+    return [...(acts(child as Command) ? [leaf] : []), ...leavesOf(child as Command, here)]
   })
 }
 
@@ -59,9 +62,9 @@ const purposeOf = (command: Command) => (command.summary() || command.descriptio
 function rowsOf(command: Command, path: string[] = ['assay']): string[] {
   return command.commands.flatMap((child) => {
     const words = [...path, child.name()]
-    if (child.commands.length > 0) return rowsOf(child as Command, words)
     const taken = child.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`))
-    return [`| \`${[...words, ...taken].join(' ')}\` | ${purposeOf(child as Command)} |`]
+    const own = `| \`${[...words, ...taken].join(' ')}\` | ${purposeOf(child as Command)} |`
+    return [...(acts(child as Command) ? [own] : []), ...rowsOf(child as Command, words)]
   })
 }
 
@@ -114,7 +117,7 @@ describe('commands that documents show', () => {
     for (const word of words) {
       const next = at.commands.find((child) => child.name() === word)
       if (next === undefined) {
-        const isGroup = at.commands.length > 0
+        const isGroup = !acts(at)
         if (isGroup && !/^[-<[….]/.test(word)) return `there is no ${word}`
         break
       }

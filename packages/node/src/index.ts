@@ -82,12 +82,16 @@ export { type NodeOptions, type RunningNode, startNode } from './node.ts'
 export { parseConfig } from './shop-list.ts'
 export { acceptDistributor, isUpheldAgainst, readDistributors } from './shops/attestations/index.ts'
 export {
-  createSymbolTable,
+  type BackfillReport,
+  backfill,
   fetchDue,
   fetchFile,
   type IngestOutcome,
   ingestFile,
-  officialOutbound,
+  openMarketImport,
+  planOf,
+  readMarketCoverage,
+  type SourceCoverage,
   sources as marketDataSources,
 } from './shops/matrix/index.ts'
 export { addSeed, findPeer } from './shops/mesh/index.ts'

@@ -285,7 +285,7 @@ export type Operations = {
   /** All feeds: columns, sources, licences, freshness, tiers and prices. */
   'matrix.index': {
     input: Record<string, never>
-    answer: { data: ({ id: 'squeeze' | 'equities' | 'etf' | 'short-volume' | 'short-interest' | 'ftd' | 'threshold' | 'borrow' | 'halts' | 'institutional'; title: string; cadence: string; columns: { name: string; unit: string; meaning: string; tier: string }[]; sources: { id: string; licence: string }[]; licence: { sold: boolean }; freshness: { as_of: string | null; available_at: string | null; stale: boolean; synthetic: boolean }; tiers: string[]; prices: Record<string, { usd: string }> })[]; next_cursor: null }
+    answer: { data: ({ id: 'squeeze' | 'equities' | 'etf' | 'short-volume' | 'short-interest' | 'ftd' | 'threshold' | 'borrow' | 'halts' | 'institutional'; title: string; cadence: string; columns: { name: string; unit: string; meaning: string; tier: string }[]; sources: { id: string; licence: string }[]; licence: { sold: boolean }; freshness: { as_of: string | null; available_at: string | null; stale: boolean; synthetic: boolean }; tiers: string[]; prices: Record<string, { usd: string }> })[]; coverage: ({ source: string; title: string; publisher: string; licence: string; may_be_shown: boolean; may_be_sold: boolean; fetched: boolean; first: string | null; last: string | null; available_at: string | null; age_seconds: number | null; wanted: number; present: number; missing: string[]; stale: boolean; last_look: { at: string; status: string } | null; fix: string | null })[]; next_cursor: null }
   }
   /** The newest snapshot of a feed, ranked (paid). */
   'matrix.live': {
@@ -500,7 +500,7 @@ export type Operations = {
   /** What subscriptions cost, what they open, and the fair-use limits. */
   'subscriptions.plans': {
     input: Record<string, never>
-    answer: { data: ({ tier: 'standard' | 'vip'; price_usd: string; price_micro: string; days: number; base: string; polygon: string; covers: string[] })[]; next_cursor: null; fair_use: { pulls_per_minute: number; pulls_per_day: number } }
+    answer: { data: ({ tier: 'standard' | 'vip'; price_usd: string; price_micro: string; days: number; base: string; polygon: string; covers: string[] })[]; feeds: ({ feed: string; as_of: string | null; available_at: string | null; coverage_pct: number | null; missing: string[]; not_available: string | null })[]; next_cursor: null; fair_use: { pulls_per_minute: number; pulls_per_day: number } }
   }
   /** End the token of the signing wallet; the subscription itself goes on. */
   'subscriptions.revoke': {

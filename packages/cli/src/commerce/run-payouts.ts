@@ -124,6 +124,7 @@ export async function listSubscribers(
           { title: 'tier', of: (row) => row.tier },
           { title: 'from', of: (row) => row.from_at.toISOString() },
           { title: 'until', of: (row) => row.until_at.toISOString() },
+          { title: 'given back', of: (row) => ageText(Number(row.extended_ms)), right: true },
           { title: 'periods', of: (row) => String(row.purchases), right: true },
           { title: 'token', of: (row) => (row.has_token ? 'yes' : 'revoked') },
         ]),

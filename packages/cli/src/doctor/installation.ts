@@ -3,6 +3,7 @@ import { loadNode } from '../load-node.ts'
 import { type Check, fail, ok, skipped } from './check.ts'
 import { checkData } from './data-folder.ts'
 import { checkListings } from './listings.ts'
+import { checkMarketData } from './market-data.ts'
 import { checkPorts } from './ports.ts'
 import { checkProduction } from './production.ts'
 import { checkCommand, checkRuntime } from './runtime.ts'
@@ -21,7 +22,8 @@ export async function checkInstallation(env: NodeJS.ProcessEnv): Promise<Check[]
     checks.push(...(await checkPorts(config)))
     checks.push(...(await checkData(node, config)))
     checks.push(...(await checkListings(node, config, Date.now())))
-    if (config.mode === 'production') checks.push(...(await checkProduction(node, config)))
+    if (config.mode === 'production')
+      checks.push(...(await checkProduction(node, config)), ...(await checkMarketData(node, config)))
   } catch (error) {
     if (!(error instanceof node.ConfigError)) throw error
     for (const problem of error.problems)

@@ -75,7 +75,7 @@ test('the table says what is synthetic, stale, left out, not ranked and unknown'
 test('history of a symbol is one line a series: a picture, from where, to where', () => {
   const day = (as_of: string, values: Record<string, number | null>) => ({
     as_of,
-    source: 'price-csv',
+    source: 'prices',
     available_at: `${as_of}T22:00:00.000Z`,
     ingested_at: `${as_of}T23:00:00.000Z`,
     revision: 1,

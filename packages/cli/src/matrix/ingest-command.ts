@@ -1,6 +1,7 @@
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
+import type { BackfillOptions } from './run-backfill.ts'
 import type { IngestOptions } from './run-ingest.ts'
 
 const readTime = (text: string): string => {
@@ -8,8 +9,14 @@ const readTime = (text: string): string => {
   return text
 }
 
+const readDate = (text: string): string => {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(Date.parse(text)))
+    throw new InvalidArgumentError('must be a date such as 2026-08-03')
+  return text
+}
+
 export const addIngest: AddCommand = (program, context) => {
-  program
+  const ingest = program
     .command('ingest')
     .summary('Import official market data files')
     .description(
@@ -33,6 +40,34 @@ export const addIngest: AddCommand = (program, context) => {
       const { runIngest } = await import('./run-ingest.ts')
       await runIngest(context, files, options)
     })
+  ingest
+    .command('backfill')
+    .summary('Fetch the past of the sources, as far as their publishers keep it')
+    .description(
+      'Asks for every file about these days, newest first, with each publisher’s pause and with retries. What is held\n' +
+        'is not asked for again, so an interrupted run goes on where it stopped. Exit code 1 when a file failed.',
+    )
+    .requiredOption('--from <date>', 'first day', readDate)
+    .option('--to <date>', 'last day (today)', readDate)
+    .option('--source <id...>', 'only these sources (those that the node fetches by itself)')
+    .option('--again', 'also what is held or was lately found not to be published')
+    .option(...jsonOption)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assay ingest backfill --from 2026-08-03\n  assay ingest backfill --from 2026-08-03 --to 2026-09-30 --source sec-fails --json',
+    )
+    .action(async (_options: unknown, command: Command) => {
+      const { runBackfill } = await import('./run-backfill.ts')
+      await runBackfill(context, command.optsWithGlobals<BackfillOptions>())
+    })
+  ingest
+    .command('coverage')
+    .summary('Show what is held of each source, what is missing, and what to do about it')
+    .option(...jsonOption)
+    .action(async (_options: unknown, command: Command) => {
+      const { runCoverage } = await import('./run-coverage.ts')
+      await runCoverage(context, command.optsWithGlobals<{ json?: boolean }>())
+    })
 }
 
 const examples = `
@@ -41,4 +76,5 @@ Examples:
   assay ingest https://www.sec.gov/files/data/fails-deliver-data/cnsfails202610b.zip
   assay ingest --watch --source sec-fails sec-shares sec-tickers
   assay ingest --watch --source ibkr-borrow
-  assay ingest --list`
+  assay ingest --list
+  assay ingest coverage`

@@ -5,12 +5,12 @@ import { exitCodes, usageError } from '../exit-codes.ts'
 import { loadNode } from '../load-node.ts'
 import { type Operator, withOperator } from '../operator/connect.ts'
 import { printResult, table } from '../output.ts'
+import { reportOf, type SourceId, sourcesOf } from './ingest-report.ts'
 
 export type IngestOptions = { watch?: boolean; source?: string[]; availableAt?: string; list?: boolean; json?: boolean }
 
-type Node = Operator['node']
-type SourceId = Node['marketDataSources'][number]['id']
 type Report = { name: string; status: string; detail: string }
+type Import = ReturnType<Operator['node']['openMarketImport']>
 
 export async function runIngest(
   context: CommandContext,
@@ -21,11 +21,12 @@ export async function runIngest(
   if (options.list) return listSources(context, options)
   await withOperator(terminal, async (operator) => {
     const ids = sourcesOf(operator.node, options.source)
-    if (options.watch) return watch(context, operator, ids)
+    const market = operator.node.openMarketImport(operator.config, operator.database)
+    if (options.watch) return watch(context, operator, market, ids)
     const reports: Report[] = []
     for (const [index, name] of files.entries()) {
       terminal.status(`${index + 1} of ${files.length}: ${basename(name)}`)
-      const report = await ingestOne(operator, name, ids[0], options)
+      const report = await ingestOne(operator, market, name, ids[0], options)
       reports.push(report)
       if (!options.json) terminal.out(`${report.status.padEnd(10)} ${report.name}  ${report.detail}`)
     }
@@ -34,40 +35,19 @@ export async function runIngest(
   })
 }
 
-function sourcesOf(node: Node, given: readonly string[] | undefined): SourceId[] {
-  const known = node.marketDataSources.map(({ id }) => id)
-  for (const id of given ?? [])
-    if (!known.some((one) => one === id))
-      throw usageError(`--source: there is no source "${id}"`, `One of ${known.join(', ')}.`)
-  return (given ?? []) as SourceId[]
-}
-
-function depsOf({ node, database, config }: Operator) {
-  const { systemClock: clock, systemRng: rng, silentLog: log, silentMetrics: metrics } = node
-  const outbound = () =>
-    node.officialOutbound({ clock, rng, log, metrics, mode: config.mode, contact: config.contactEmail })
-  return { database, clock, symbols: node.createSymbolTable(), outbound }
-}
-
 async function ingestOne(
-  operator: Operator,
+  { node }: Operator,
+  { deps, planOf }: Import,
   name: string,
   source: SourceId | undefined,
   options: IngestOptions,
 ): Promise<Report> {
-  const { node } = operator
-  const deps = depsOf(operator)
   if (/^(https?|ftp):\/\//.test(name)) {
     const file = basename(new URL(name).pathname)
     const chosen = source ?? node.marketDataSources.find((one) => one.recognises(file, ''))?.id
     if (chosen === undefined) throw usageError(`which source is ${name}?`, 'Name it with --source.')
-    const outcome = await node.fetchFile({ ...deps, outbound: deps.outbound() }, chosen, {
-      url: name,
-      name: file,
-      period: '',
-      dueAtMs: 0,
-    })
-    return reportOf(file, outcome)
+    const due = { url: name, name: file, period: '', dueAtMs: 0 }
+    return reportOf(file, await node.fetchFile(deps, planOf(chosen), due))
   }
   const bytes = await readFile(name).catch(() => {
     throw usageError(`cannot read ${name}`)
@@ -81,40 +61,24 @@ async function ingestOne(
   return reportOf(basename(name), outcome)
 }
 
-function reportOf(name: string, outcome: { status: string } & Record<string, unknown>): Report {
-  const { status } = outcome
-  if (status === 'stored')
-    return {
-      name,
-      status,
-      detail: `${outcome.source} ${outcome.period}, revision ${outcome.revision}, ${outcome.rows} rows`,
-    }
-  if (status === 'unchanged')
-    return { name, status, detail: `${outcome.source} ${outcome.period}: these very bytes are held` }
-  if (status === 'refused') return { name, status, detail: `${outcome.code}: ${outcome.detail}` }
-  return { name, status, detail: String(outcome.detail ?? '') }
-}
-
 const everyMs = 5 * 60_000
 
-async function watch({ terminal }: CommandContext, operator: Operator, given: readonly SourceId[]): Promise<void> {
-  const { node } = operator
-  const { outbound, ...deps } = depsOf(operator)
-  const ids =
-    given.length > 0
-      ? given
-      : // What needs the operator's own decision is fetched when it is named, not by itself.
-        node.marketDataSources
-          .filter((one) => one.licence.free === 'yes' && one.schedule.due(deps.clock.nowMs()).length > 0)
-          .map(({ id }) => id)
-  const way = outbound()
+async function watch(
+  { terminal }: CommandContext,
+  { node }: Operator,
+  { deps, planOf }: Import,
+  given: readonly SourceId[],
+): Promise<void> {
+  // What needs the operator's own decision is fetched when it is named, not by itself.
+  const usual = node.marketDataSources.filter((one) => one.licence.free === 'yes').map(({ id }) => id)
+  const plans = (given.length > 0 ? given : usual).map((id) => planOf(id))
   await terminal.untilInterrupted(async (signal) => {
     while (!signal.aborted) {
-      await node.fetchDue({ ...deps, outbound: way }, ids, {
+      await node.fetchDue(deps, plans, {
         signal,
         onReport: ({ name, outcome }, done, of) => {
           terminal.status(`${done} of ${of}: ${name}`)
-          if (outcome.status !== 'waiting' && outcome.status !== 'not_modified') {
+          if (!['waiting', 'not_modified', 'held'].includes(outcome.status)) {
             const report = reportOf(name, outcome)
             terminal.out(`${report.status.padEnd(13)} ${report.name}  ${report.detail}`)
           }

@@ -39,6 +39,7 @@ export {
   parseMembers,
   readVariable,
   SettingsError,
+  type Values,
   type Variable,
   type Variables,
 } from './shop-settings.ts'

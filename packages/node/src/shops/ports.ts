@@ -97,8 +97,23 @@ export type OwnCitations = (
 ) => Promise<void>
 export const ownCitations = shopPort<OwnCitations>('own_citations')
 
-/** What a subscription opens: why none of it is for sale, and how many of its parts are not. No I/O. */
-export type CoveredGoods = { unavailable(): Unavailable | undefined; parts(): { down: number; of: number } }
+/** How old a feed is, how much of what it describes it has, and what is missing: for buyers, before they pay. */
+export type CoveredFeed = {
+  feed: string
+  as_of: string | null
+  available_at: string | null
+  coverage_pct: number | null
+  missing: string[]
+  /** Why it is not for sale now. */
+  not_available: string | null
+}
+
+/** What a subscription opens: why none of it is for sale, how many of its parts are not, and each of them. No I/O. */
+export type CoveredGoods = {
+  unavailable(): Unavailable | undefined
+  parts(): { down: number; of: number }
+  feeds(): readonly CoveredFeed[]
+}
 export const coveredFeeds = shopPort<CoveredGoods>('covered_feeds')
 
 /** How this node names an agent: `did:<method>:0x…` for a wallet with a key, with its chain for a contract. */

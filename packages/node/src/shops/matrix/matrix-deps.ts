@@ -6,6 +6,8 @@ import type { Database } from '@assay/till/store/database'
 import type { Since } from '../../http/index.ts'
 import type { SubscriptionStreams } from '../subscriptions/index.ts'
 import type { FileCache } from './as-of/file-cache.ts'
+import type { FetchPlan } from './ingest/fetch-plan.ts'
+import type { Looks } from './ingest/fetch-state.ts'
 import type { LicenceGate } from './licences/gate.ts'
 import type { SnapshotKeeper } from './snapshots/keeper.ts'
 import type { SymbolTable } from './store/symbol-table.ts'
@@ -28,6 +30,9 @@ export type MatrixDeps = {
   symbols: SymbolTable
   keeper: SnapshotKeeper
   gate: LicenceGate
+  /** What the node fetches by itself, and how the last looks went. */
+  plans: readonly FetchPlan[]
+  looks: Looks
   memo: AnswerMemo
   delayMs: number
   prices: { liveMicro: bigint; vipMicro: bigint }

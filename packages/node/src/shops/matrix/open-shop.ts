@@ -16,13 +16,16 @@ import { createFileCache } from './as-of/file-cache.ts'
 import { type DemoSize, fullDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
 import { feedIds } from './feeds/feed.ts'
+import { coverageOf } from './ingest/coverage.ts'
 import { fetchDue } from './ingest/fetch-due.ts'
+import { fetchPlans } from './ingest/fetch-plan.ts'
+import { createLooks } from './ingest/fetch-state.ts'
 import { officialOutbound } from './ingest/official-outbound.ts'
 import { createLicenceGate } from './licences/gate.ts'
 import type { MatrixDeps } from './matrix-deps.ts'
 import { qualityOf } from './quality/quality-document.ts'
 import { keepQuality, qualityIsDue } from './quality/quality-store.ts'
-import { indexRoute } from './routes/index-route.ts'
+import { coveredFeed, indexRoute } from './routes/index-route.ts'
 import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
 import { type MatrixSettings, matrixVariables, parseMatrixSettings } from './settings.ts'
@@ -36,32 +39,32 @@ export const matrixShop = declareShop({
   name: 'matrix',
   variables: { ...matrixVariables, ...subscriptionsVariables },
   migrations: [subscriptionsMigrations, new URL('./migrations/', import.meta.url)],
-  configure: ({ MATRIX, LICENCES, SUBSCRIPTIONS }, { contactEmail }) =>
+  configure: ({ SUBSCRIPTIONS, ...values }, { demo, contactEmail: contact }) =>
     openMatrixShop({
-      settings: parseMatrixSettings(MATRIX, LICENCES),
+      settings: parseMatrixSettings(values, { demo }),
       subscriptions: parseSubscriptionPolicy(SUBSCRIPTIONS),
-      contact: contactEmail,
+      outbound: (context) => officialOutbound({ ...context, contact }),
     }),
 })
 
 /** Area B: real short-selling data, point in time. */
-function openMatrixShop({
+export function openMatrixShop({
   settings,
   subscriptions,
-  contact,
+  outbound,
 }: {
   settings: MatrixSettings
   subscriptions: SubscriptionPolicy
-  contact: string
+  /** The way to the publishers. */
+  outbound(context: ShopContext): Outbound
 }): OpenShop {
   return (context) => {
-    const outbound = () => officialOutbound({ ...context, contact })
     const streams = openSubscriptionStreams(context, {
       routeId: vipRouteId,
       connections: settings.connections,
       policy: subscriptions,
     })
-    return openShop(context, settings, outbound, streams)
+    return openShop(context, settings, () => outbound(context), streams)
   }
 }
 
@@ -85,6 +88,7 @@ async function openShop(
     seedDemo(deps, size, { onProgress, restful, stop: stopping.signal, made })
   // What an earlier start left is served as it is; anything newer is made once the node is up.
   await deps.keeper.refresh({ staleSnapshots: true })
+  await deps.looks.refresh()
   if (seeds && feedIds.some((id) => !isSnapshot(deps.keeper.current(id, 'delayed')))) {
     await underLease(context, 'matrix.seed', () => seed(smallDemo, false))
     await deps.keeper.refresh({ staleSnapshots: true })
@@ -95,6 +99,7 @@ async function openShop(
       down: feedIds.filter((feed) => isOffered(deps, feed) && feedUnavailable(deps, feed)).length,
       of: feedIds.filter((feed) => isOffered(deps, feed)).length,
     }),
+    feeds: () => feedIds.map((feed) => coveredFeed(deps, feed)),
   }
   context.ports.offer(coveredFeeds, goods)
   const watching = watchFiles(context, deps, stopping.signal)
@@ -104,11 +109,9 @@ async function openShop(
       ...(seeds ? [demoJob(deps, () => seed(wholeDemo, true))] : []),
       outageJob(context, 'feeds', goods.parts),
       qualityJob(deps, () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)),
-      ...(settings.fetch.length > 0 ? [fetchJob(deps, settings, outbound())] : []),
+      ...(deps.plans.length > 0 ? [fetchJob(deps, outbound())] : []),
     ],
-    readiness: [
-      { name: 'market data', check: async () => !seeds || isSnapshot(deps.keeper.current('squeeze', 'delayed')) },
-    ],
+    readiness: [{ name: 'market data', check: async () => (seeds ? isSeeded(deps) : isComplete(deps)) }],
     demo: () => ({ matrix: { feeds: feedIds, loading: progress.now } }),
     stop: async () => {
       stopping.abort()
@@ -117,6 +120,12 @@ async function openShop(
     },
   }
 }
+
+const isSeeded = ({ keeper }: MatrixDeps) => isSnapshot(keeper.current('squeeze', 'delayed'))
+
+/** Everything that this node fetches has come, and came in time. */
+const isComplete = (deps: MatrixDeps) =>
+  coverageOf(deps, deps.looks.last()).every(({ fetched, last, stale }) => !fetched || (last !== null && !stale))
 
 function createDeps(
   context: ShopContext,
@@ -142,6 +151,8 @@ function createDeps(
     delayMs,
     streams,
     stopping,
+    plans: fetchPlans(settings),
+    looks: createLooks(database),
     since: createSince(clock),
     keeper: createSnapshotKeeper({ database, clock, log, shelf, symbols, gate, delayMs }),
     memo: createAnswerMemo(),
@@ -165,6 +176,7 @@ async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: Abor
     await deps.keeper
       .refresh()
       .catch((error: unknown) => context.log.error({ error: String(error) }, 'snapshots could not be made'))
+    await deps.looks.refresh().catch(() => {})
     rhythm.done()
   }
   await forget()
@@ -183,18 +195,21 @@ function demoJob(deps: MatrixDeps, seed: () => Promise<void>): TillJob {
 }
 
 /** Looks at the schedules every few minutes; what is due is fetched politely, and a refused file changes nothing. */
-function fetchJob(deps: MatrixDeps, settings: MatrixSettings, outbound: Outbound): TillJob {
+function fetchJob(deps: MatrixDeps, outbound: Outbound): TillJob {
   return {
     name: 'matrix.fetch',
     intervalMs: 5 * 60_000,
     work: async () => {
-      await fetchDue({ ...deps, outbound }, settings.fetch, {
+      await fetchDue({ ...deps, outbound }, deps.plans, {
         signal: deps.stopping,
         onReport: ({ source, name, outcome }) => {
           if (outcome.status === 'refused' || outcome.status === 'failed')
             deps.log.warn({ source, file: name, ...outcome }, 'a market data file was not taken')
+          else if (outcome.status === 'stored' && Object.values(outcome.skipped).some((rows) => rows > 0))
+            deps.log.info({ source, file: name, left_out: outcome.skipped }, 'rows of a market data file were left out')
         },
       })
+      await deps.looks.refresh()
     },
   }
 }

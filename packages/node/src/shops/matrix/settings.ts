@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers, SettingsError, type Variables } from '../../http/index.ts'
+import { parseMembers, SettingsError, type Values, type Variables } from '../../http/index.ts'
+import { type PriceSource, parsePriceSource } from './ingest/price-source.ts'
 import type { LicenceAssertion } from './licences/gate.ts'
 import { readAssertions } from './licences/read-assertions.ts'
 import { sources } from './sources/catalogue.ts'
@@ -17,8 +18,24 @@ export const matrixVariables = {
   LICENCES: {
     kind: 'text',
     description:
-      'Licences for market data that the operator holds: JSON, or the path of a JSON file; docs/matrix.md shows the form. Without an entry a source whose terms forbid charging stays out of what is sold.',
+      'Licences for market data that the operator holds, one line for each source, or the path of a file with them; docs/matrix.md shows the form. A source with a line is fetched. Without one a source whose terms forbid charging stays out of what is sold.',
     secret: false,
+  },
+  PRICE_SOURCE: {
+    kind: 'text',
+    description:
+      'Where daily prices are fetched: `polygon`, `eodhd`, `stooq` or `csv`, and behind it the https address of one day with `{date}` or `{yyyymmdd}` in it where it is not the usual one. Needs a line for `prices` in `LICENCES`; docs/matrix.md.',
+    secret: false,
+  },
+  PRICE_SOURCE_KEY: {
+    kind: 'text',
+    description: 'Key for `PRICE_SOURCE`.',
+    secret: true,
+  },
+  PRICE_SOURCE_KEY_FILE: {
+    kind: 'text',
+    description: 'A file with the same, instead of the environment.',
+    secret: true,
   },
 } as const satisfies Variables
 
@@ -32,6 +49,8 @@ export type MatrixSettings = {
   demo: 'full' | 'small' | 'off'
   /** Sources the node fetches by itself, by their schedule. */
   fetch: readonly SourceId[]
+  /** Where daily prices come from, if anywhere. */
+  prices: PriceSource | undefined
   assertions: readonly LicenceAssertion[]
 }
 
@@ -48,27 +67,46 @@ const schema = z.strictObject({
   delay_minutes: z.number().min(0).max(100_000).default(65),
   connections: z.number().int().min(1).max(20_000).default(5),
   demo: z.enum(['full', 'small', 'off']).default('full'),
-  fetch: z.union([z.literal('all'), z.array(z.enum(ids))]).default([]),
+  fetch: z.union([z.literal('all'), z.array(z.enum(ids))]).optional(),
 })
 
-/** From the JSON of `MATRIX` and the text of `LICENCES`. */
-export function parseMatrixSettings(given: unknown = {}, licences?: string): MatrixSettings {
-  const asserted = licences === undefined ? { assertions: [], problems: [] } : readAssertions(licenceText(licences))
-  const data = parseMembers('MATRIX', schema, given)
-  if (asserted.problems.length > 0) throw new SettingsError(asserted.problems)
+type Given = Partial<Values<typeof matrixVariables>>
+
+/** From the values of the variables above. */
+export function parseMatrixSettings(given: Given, node: { demo: boolean }): MatrixSettings {
+  const data = parseMembers('MATRIX', schema, given.MATRIX)
+  const { assertions, problems } =
+    given.LICENCES === undefined ? { assertions: [], problems: [] } : readAssertions(licenceText(given.LICENCES))
+  const prices = parsePriceSource(given, problems)
+  if (problems.length > 0) throw new SettingsError(problems)
   return {
     liveMicro: data.live_usd,
     vipMicro: data.vip_usd,
     delayMs: data.delay_minutes * 60_000,
     connections: data.connections,
     demo: data.demo,
-    fetch: data.fetch === 'all' ? ids.filter((id) => id !== 'ibkr-borrow' && id !== 'price-csv') : data.fetch,
-    assertions: asserted.assertions,
+    fetch: fetched(data.fetch, assertions, node).filter((id) => id !== 'prices' || prices !== undefined),
+    prices,
+    assertions,
   }
 }
 
+/** Unless told otherwise: what may be sold without a licence, and what a licence is asserted for. A demo node asks nobody. */
+function fetched(
+  given: 'all' | readonly SourceId[] | undefined,
+  assertions: readonly LicenceAssertion[],
+  { demo }: { demo: boolean },
+): readonly SourceId[] {
+  const asserted = (id: SourceId) => assertions.some(({ source }) => source === id)
+  if (given === 'all')
+    return sources.filter(({ id, licence }) => licence.free === 'yes' || asserted(id)).map(({ id }) => id)
+  if (given !== undefined) return given
+  if (demo) return []
+  return sources.filter(({ id, licence }) => licence.commercial === 'yes' || asserted(id)).map(({ id }) => id)
+}
+
 function licenceText(licences: string): string {
-  if (licences.trimStart().startsWith('[')) return licences
+  if (/^\s*\[/.test(licences) || licences.includes('|')) return licences
   try {
     return readFileSync(licences, 'utf8')
   } catch {

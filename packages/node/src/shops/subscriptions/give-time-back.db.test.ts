@@ -2,7 +2,7 @@ import { silentLog } from '@assay/till/kernel/log'
 import { systemRng } from '@assay/till/kernel/random'
 import { createTokenMaker } from '@assay/till/signing'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { ShopContext } from '../../http/index.ts'
 import { outageJob } from './give-time-back.ts'
 import { grantPeriod, revokeToken } from './grant-period.ts'
@@ -29,15 +29,32 @@ async function subscribe(number: number, product: Product, boughtAtMs = startMs)
   return wallet
 }
 
+afterEach(() => db.database.query('delete from subscription_look'))
+
 function watch(product: Product) {
   const state = { nowMs: startMs, down: 0, of: 2 }
+  let looked = false
   const context = { database: db.database, log: silentLog, clock: { nowMs: () => state.nowMs } }
   const job = outageJob(context as unknown as ShopContext, product, () => ({ down: state.down, of: state.of }))
-  return async (nowMs: number, down: number) => {
+  /** A look; with `running`, the looks of every minute since the last one too. */
+  return async (nowMs: number, down: number, running = true) => {
+    for (let atMs = state.nowMs + minute; running && looked && atMs < nowMs; atMs += minute) {
+      state.nowMs = atMs
+      await job.work()
+    }
+    looked = true
     Object.assign(state, { nowMs, down })
     await job.work()
   }
 }
+
+const extensions = async (wallet: string) =>
+  (
+    await db.database.query<{ given_ms: bigint }>(
+      'select given_ms from subscription_extension where wallet = $1 order by id',
+      [wallet],
+    )
+  ).rows.map(({ given_ms }) => Number(given_ms))
 
 test('subscribers get the time of an outage back in proportion, once it is over, and the status says so', async () => {
   const wallet = await subscribe(1, 'feeds')
@@ -74,4 +91,50 @@ test('nobody runs out of time while all of it is down, and a revoked token stays
   expect(during?.tokenHash).toBeNull()
   await look(laterMs + 200 * minute, 0)
   expect((await findSubscription(db.database, wallet, 'stream'))?.untilMs).toBe(laterMs + 250 * minute)
+})
+
+test('the time in which no node ran is given back whole, posted and audited', async () => {
+  const dayMs = 24 * 60 * minute
+  const laterMs = startMs + 700 * dayMs
+  const wallet = await subscribe(4, 'stream', laterMs)
+  const expired = await subscribe(5, 'stream', laterMs - periodMs + 30 * minute)
+  const look = watch('stream')
+  await look(laterMs + 10 * minute, 0)
+  await look(laterMs + 130 * minute, 0, false)
+  expect((await findSubscription(db.database, wallet, 'stream'))?.untilMs).toBe(laterMs + periodMs + 120 * minute - 1)
+  // One whose time ran out meanwhile has the rest of it now.
+  expect((await findSubscription(db.database, expired, 'stream'))?.untilMs).toBe(laterMs + 150 * minute - 1)
+  expect(await extensions(wallet)).toEqual([120 * minute - 1])
+  const { rows } = await db.database.query<{ details: string }>(
+    `select details from audit_log where action = 'subscriptions.time_back' and subject = 'stream' order by id desc limit 1`,
+  )
+  expect(JSON.stringify(rows)).toContain(new Date(laterMs + 130 * minute).toISOString())
+  await look(laterMs + 140 * minute, 0)
+  expect(await extensions(wallet)).toHaveLength(1)
+})
+
+test('a stop in the middle of an outage: the part before in proportion, the stop whole, the rest in proportion', async () => {
+  const laterMs = startMs + 800 * 24 * 60 * minute
+  const wallet = await subscribe(6, 'feeds', laterMs)
+  const look = watch('feeds')
+  await look(laterMs, 1)
+  await look(laterMs + 20 * minute, 1)
+  await look(laterMs + 80 * minute, 1, false)
+  await look(laterMs + 100 * minute, 0)
+  expect((await findSubscription(db.database, wallet))?.extendedMs).toBe((10 + 60 + 10) * minute - 1)
+  await db.database.query('delete from subscription_look')
+  const next = watch('feeds')
+  await next(laterMs + 101 * minute, 1)
+  await next(laterMs + 141 * minute, 0, false)
+  // The outage began with the very look after which the node stopped.
+  expect((await findSubscription(db.database, wallet))?.extendedMs).toBe((80 + 40) * minute - 2)
+})
+
+test('a look that comes a little late is no stop', async () => {
+  const laterMs = startMs + 900 * 24 * 60 * minute
+  const wallet = await subscribe(7, 'feeds', laterMs)
+  const look = watch('feeds')
+  await look(laterMs + minute, 0)
+  await look(laterMs + 3.5 * minute, 0, false)
+  expect((await findSubscription(db.database, wallet))?.extendedMs).toBe(0)
 })

@@ -1,18 +1,23 @@
 import type { TillJob } from '@assay/till/compose'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import { writeAudit } from '@assay/till/store/audit-log'
+import type { Tx } from '@assay/till/store/database'
 import type { ShopContext } from '../../http/index.ts'
 import type { Outage } from './fold-periods.ts'
 import { countAgain } from './grant-period.ts'
-import { beginOutage, growOutage, lockOpenOutage, subscribersUntil } from './outage-store.ts'
+import { growOutage, insertOutage, lockOpenOutage, noteLook, subscribersUntil } from './outage-store.ts'
 import type { Product } from './policy.ts'
 
 export type Parts = { down: number; of: number }
 
 const lookMs = 60_000
+/** A look may come late; after this long without one no node ran. */
+const stoppedMs = 3 * lookMs
 const pageSize = 200
 
 /**
  * Watches what a product opens and gives subscribers the time back in which part of it could not be had: those whose
- * time runs out meanwhile at once, everybody when it is over.
+ * time runs out meanwhile at once, everybody when it is over. The time in which no node ran at all is given back after it.
  */
 export function outageJob(context: ShopContext, product: Product, parts: () => Parts): TillJob {
   return {
@@ -30,7 +35,7 @@ export function outageJob(context: ShopContext, product: Product, parts: () => P
   }
 }
 
-/** Writes down what is seen; gives the outage that goes on or has just ended. */
+/** Writes down what is seen; gives the outage that goes on or has just ended, and the time nobody was there to see. */
 export async function noteParts(
   { database }: Pick<ShopContext, 'database'>,
   product: Product,
@@ -38,13 +43,27 @@ export async function noteParts(
   nowMs: number,
 ): Promise<{ outage: Outage; over: boolean } | undefined> {
   return database.transaction(async (tx) => {
+    const lookedMs = await noteLook(tx, product, nowMs)
+    const stopped = lookedMs !== undefined && nowMs - lookedMs > stoppedMs
     const open = await lockOpenOutage(tx, product)
-    const same = open !== undefined && open.down === down && open.of === of
-    if (open) await growOutage(tx, product, nowMs, same)
-    if (down > 0 && !same) await beginOutage(tx, product, { beganMs: nowMs, endedMs: nowMs, down, of })
-    if (open) return { outage: { ...open, endedMs: nowMs }, over: !same }
+    const same = !stopped && open !== undefined && open.down === down && open.of === of
+    if (open) await growOutage(tx, product, stopped ? lookedMs : nowMs, same)
+    const ended = open && { ...open, endedMs: stopped ? lookedMs : nowMs }
+    // A node that is stopped gives nothing at all.
+    const stop = stopped ? { beganMs: lookedMs + 1, endedMs: nowMs, down: 1, of: 1 } : undefined
+    if (stop) await insertOutage(tx, product, stop, false)
+    if (down > 0 && !same) await insertOutage(tx, product, { beganMs: nowMs, endedMs: nowMs, down, of }, true)
+    if (!same) for (const outage of [ended, stop]) if (outage) await auditOutage(tx, product, outage)
+    const outage = ended ?? stop
+    if (outage) return { outage, over: !same }
     return down > 0 ? { outage: { beganMs: nowMs, endedMs: nowMs, down, of }, over: false } : undefined
   })
+}
+
+async function auditOutage(tx: Tx, product: Product, { beganMs, endedMs, down, of }: Outage): Promise<void> {
+  if (endedMs <= beganMs) return
+  const details = { began_at: toRfc3339(beganMs), ended_at: toRfc3339(endedMs), down, of }
+  await writeAudit(tx, { actor: 'node', action: 'subscriptions.time_back', subject: product, details })
 }
 
 async function forEachSubscriber(

@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
 import { foldPeriods, type Term } from './fold-periods.ts'
-import { outagesSince } from './outage-store.ts'
+import { noteExtension, outagesSince } from './outage-store.ts'
 import type { Product } from './policy.ts'
 import {
   findSubscription,
@@ -53,8 +53,11 @@ export async function takeBackPeriod(tx: Tx, tokens: TokenMaker, paymentId: stri
 /** Counts again with the outages known by now; the token stays as it is. */
 export async function countAgain(tx: Tx, wallet: Address, product: Product, nowMs: number): Promise<void> {
   await lockWallet(tx, wallet)
-  const term = await termOf(tx, wallet, product, nowMs)
-  if (term) await saveTerm(tx, wallet, product, term, nowMs)
+  const [before, term] = [await findSubscription(tx, wallet, product), await termOf(tx, wallet, product, nowMs)]
+  if (!term) return
+  await saveTerm(tx, wallet, product, term, nowMs)
+  const givenMs = term.extendedMs - (before?.extendedMs ?? 0)
+  if (givenMs !== 0) await noteExtension(tx, { wallet, product, givenMs, untilMs: term.untilMs, atMs: nowMs })
 }
 
 async function termOf(tx: Tx, wallet: Address, product: Product, nowMs: number): Promise<Term | undefined> {

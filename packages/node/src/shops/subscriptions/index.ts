@@ -39,6 +39,7 @@ export function openSubscriptionsShop({
       policy,
       tokens: createTokenMaker(context.rng, 'asub'),
       unavailable: withoutFeeds(context),
+      feeds: () => context.ports.find(coveredFeeds)?.feeds() ?? [],
     }
     return {
       routes: [...subscribeRoutes(deps), ...manageRoutes(deps)],

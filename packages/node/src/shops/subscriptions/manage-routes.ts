@@ -5,6 +5,7 @@ import { verifySignedRequest, verifySiwx } from '@assay/till/proofs'
 import { type TokenMaker, tokenHash } from '@assay/till/signing'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import type { CoveredFeed } from '../ports.ts'
 import { subscriptionOfProven } from './entitlement.ts'
 import { readUsage } from './fair-use.ts'
 import { revokeToken, rotateToken } from './grant-period.ts'
@@ -16,6 +17,8 @@ import { storedToken, tokenOf } from './stored-token.ts'
 export type ManageDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl'> & {
   policy: SubscriptionPolicy
   tokens: TokenMaker
+  /** What a subscription opens, with age and coverage. */
+  feeds(): readonly CoveredFeed[]
 }
 
 /** A wallet may hold both kinds; a token says by itself which one it is for. */
@@ -29,7 +32,25 @@ export function manageRoutes(deps: ManageDeps): RouteDeclaration[] {
   return [plansRoute(deps), statusRoute(deps), rotateRoute(deps), revokeRoute(deps)]
 }
 
-function plansRoute({ policy }: ManageDeps): RouteDeclaration {
+const coveredFeed = z.strictObject({
+  feed: z.string(),
+  as_of: z.string().nullable(),
+  available_at: z.string().nullable().describe('When the newest data became public.'),
+  coverage_pct: z.number().nullable(),
+  missing: z.array(z.string()).describe('Sources of it that are not held or late.'),
+  not_available: z.string().nullable().describe('Why it is not for sale now.'),
+})
+
+const exampleFeed: CoveredFeed = {
+  feed: 'ftd',
+  as_of: '2026-10-30',
+  available_at: '2026-11-17T01:00:00.000Z',
+  coverage_pct: 97.5,
+  missing: ['nasdaq-directory'],
+  not_available: null,
+}
+
+function plansRoute({ policy, feeds }: ManageDeps): RouteDeclaration {
   const plan = z.strictObject({
     tier: z.enum(['standard', 'vip']),
     price_usd: z.string(),
@@ -60,11 +81,17 @@ function plansRoute({ policy }: ManageDeps): RouteDeclaration {
     method: 'GET',
     path: '/v1/subscriptions/plans',
     summary: 'What subscriptions cost, what they open, and the fair-use limits',
-    output: z.strictObject({ data: z.array(plan), next_cursor: z.null(), fair_use: fairUse }),
-    example: { output: answer },
+    description: 'With the age, the coverage and what is missing of each feed that they open.',
+    output: z.strictObject({
+      data: z.array(plan),
+      feeds: z.array(coveredFeed),
+      next_cursor: z.null(),
+      fair_use: fairUse,
+    }),
+    example: { output: { ...answer, feeds: [exampleFeed] } },
     next: '/matrix/subscribe/standard',
     cacheSeconds: 5,
-    access: { kind: 'free', handle: async () => jsonAnswer(answer) },
+    access: { kind: 'free', handle: async () => jsonAnswer({ ...answer, feeds: feeds() }) },
   })
 }
 

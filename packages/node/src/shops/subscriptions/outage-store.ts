@@ -38,10 +38,34 @@ export async function growOutage(tx: Tx, product: Product, untilMs: number, open
   )
 }
 
-export async function beginOutage(tx: Tx, product: Product, outage: Outage): Promise<void> {
+export async function insertOutage(tx: Tx, product: Product, outage: Outage, open: boolean): Promise<void> {
   await tx.query(
-    `insert into subscription_outage (product, began_at, ended_at, down, parts) values ($1, $2, $3, $4, $5)`,
-    [product, new Date(outage.beganMs), new Date(outage.endedMs), outage.down, outage.of],
+    `insert into subscription_outage (product, began_at, ended_at, down, parts, open) values ($1, $2, $3, $4, $5, $6)`,
+    [product, new Date(outage.beganMs), new Date(outage.endedMs), outage.down, outage.of, open],
+  )
+}
+
+/** Notes this look and gives the moment of the one before. */
+export async function noteLook(tx: Tx, product: Product, nowMs: number): Promise<number | undefined> {
+  const { rows } = await tx.query<{ looked_at: Date }>(
+    `select looked_at from subscription_look where product = $1 for update`,
+    [product],
+  )
+  await tx.query(
+    `insert into subscription_look as l (product, looked_at) values ($1, $2)
+     on conflict (product) do update set looked_at = greatest(l.looked_at, excluded.looked_at)`,
+    [product, new Date(nowMs)],
+  )
+  return rows[0]?.looked_at.getTime()
+}
+
+export async function noteExtension(
+  tx: Tx,
+  given: { wallet: Address; product: Product; givenMs: number; untilMs: number; atMs: number },
+): Promise<void> {
+  await tx.query(
+    `insert into subscription_extension (wallet, product, given_ms, until_at, given_at) values ($1, $2, $3, $4, $5)`,
+    [given.wallet, given.product, given.givenMs, new Date(given.untilMs), new Date(given.atMs)],
   )
 }
 

@@ -58,7 +58,8 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
     summary: `Subscribe to the ${tier} feeds for 30 days, paid on ${chain.word === 'base' ? 'Base' : 'Polygon'}`,
     description:
       'One subscription per wallet, whichever chain paid. Paying again extends it; standard time left when vip is ' +
-      'bought becomes vip time of the same value. The token opens the feeds without paying per pull.',
+      'bought becomes vip time of the same value. The token opens the feeds without paying per pull. ' +
+      '/v1/subscriptions/plans tells the age and coverage of each.',
     output,
     example: {
       output: {

@@ -9,6 +9,7 @@ import { Await, Badge, Notice, PageHead } from '../../ui/parts.tsx'
 import { ConnectWallet } from '../../wallet/connect-wallet.tsx'
 import { walletName, wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Disputes } from './disputes.tsx'
+import { MarketData } from './market-data.tsx'
 import { Attention, Audit, Books, Payments, Payouts } from './overview-parts.tsx'
 import { Pauses } from './pauses.tsx'
 import { Revenue } from './revenue.tsx'
@@ -59,6 +60,7 @@ export function OperatorPage() {
         <ConnectWallet />
       </section>
       <Health />
+      <MarketData />
       <Await of={overview} what="Reading the books">
         {(shown) => (
           <div class="stack wide-gap">

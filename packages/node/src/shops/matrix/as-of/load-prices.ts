@@ -26,8 +26,10 @@ export async function loadPrices(draft: WorldDraft): Promise<void> {
     let volume = 0
     for (const day of days.slice(-vwapDays)) {
       const traded = day.volume[i] as number
-      if (!(traded > 0)) continue
-      weighted += (day.typical[i] as number) * traded
+      const typical = day.typical[i] as number
+      // Without a high or a low there is a close, and nothing to weigh.
+      if (!(traded > 0) || Number.isNaN(typical)) continue
+      weighted += typical * traded
       volume += traded
     }
     if (volume > 0) vsVwap[i] = (last / (weighted / volume) - 1) * 100
@@ -64,8 +66,8 @@ function dailyVolatility(days: readonly PriceDay[], symbol: number): number {
 /** A file may hold one day or many; a file with many is public when its last day is. */
 async function priceDays(draft: WorldDraft): Promise<PriceDay[]> {
   const byDay = new Map<number, PriceDay>()
-  await draft.shelf.prefetch(draft.sql, 'prices', draft.known('price-csv'))
-  for (const file of draft.known('price-csv')) {
+  await draft.shelf.prefetch(draft.sql, 'prices', draft.known('prices'))
+  for (const file of draft.known('prices')) {
     if (byDay.size > volatilityDays) break
     const rows = await draft.shelf.rows(draft.sql, 'prices', file)
     addFile(draft, byDay, file, rows)

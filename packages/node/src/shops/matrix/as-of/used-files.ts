@@ -1,21 +1,22 @@
+import { halvesWanted } from '../sources/sec-fails.ts'
 import type { SourceId } from '../sources/source.ts'
+import { factorDays, listDays } from '../sources/trading-day-files.ts'
 import type { FileRecord } from '../store/files.ts'
 import type { FileCache } from './file-cache.ts'
 
-export const ratioDaysUsed = 60
-export const volatilityDays = 60
+export const ratioDaysUsed = factorDays
+export const volatilityDays = factorDays
 
 /** How many of the newest files of a source a world is made of; of several parts, so many of each. */
 const filesUsed: Record<SourceId, number> = {
   // The newest day and those it is compared with.
   'finra-short-volume': ratioDaysUsed + 1,
-  'price-csv': volatilityDays + 1,
+  prices: volatilityDays + 1,
   'finra-short-interest': 1,
-  // The newest for the balances, the others for which symbol a CUSIP is.
-  'sec-fails': 6,
-  'nasdaq-threshold': 40,
-  'nyse-threshold': 40,
-  'cboe-threshold': 40,
+  'sec-fails': halvesWanted,
+  'nasdaq-threshold': listDays,
+  'nyse-threshold': listDays,
+  'cboe-threshold': listDays,
   'ibkr-borrow': Number.POSITIVE_INFINITY,
   'nasdaq-halts': 40,
   'sec-shares': 400,

@@ -63,7 +63,7 @@ export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {
     ...days.slice(0, small ? 5 : 30).flatMap((day) => dailyLists(all, day, nowMs, plan)),
     ...days.flatMap((day) => [
       plan('finra-short-volume', day, () => shortVolumeFile(all, day)),
-      plan('price-csv', day, () => priceFile(all, day)),
+      plan('prices', day, () => priceFile(all, day)),
     ]),
     ...(small
       ? []

@@ -35,5 +35,5 @@ export const sampleFiles: readonly { source: SourceId; file: DemoFile }[] = [
   { source: 'sec-13f', file: holdingsFile(world, '2026-06-30') },
   { source: 'nasdaq-directory', file: directoryFiles(world, '2026-11-12')[0] as DemoFile },
   { source: 'nasdaq-directory', file: directoryFiles(world, '2026-11-12')[1] as DemoFile },
-  { source: 'price-csv', file: priceFile(world, '2026-11-12') },
+  { source: 'prices', file: priceFile(world, '2026-11-12') },
 ]

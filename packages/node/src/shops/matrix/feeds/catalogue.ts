@@ -25,7 +25,7 @@ const composite = (id: FeedId, title: string): Feed => ({
     'nyse-threshold',
     'cboe-threshold',
     'nasdaq-halts',
-    'price-csv',
+    'prices',
   ],
   columns: scoreColumns,
 })

@@ -1,45 +1,90 @@
-import type { Outbound } from '../../../outbound/index.ts'
+import type { Outbound, OutboundOutcome } from '../../../outbound/index.ts'
 import { sourceOf } from '../sources/catalogue.ts'
-import type { DueFile, SourceId } from '../sources/source.ts'
+import type { DueFile } from '../sources/source.ts'
+import type { FetchPlan } from './fetch-plan.ts'
+import { type FetchState, heldAlready, noteState, readState } from './fetch-state.ts'
 import { type IngestDeps, type IngestOutcome, ingestFile } from './ingest-file.ts'
+import { awaitTurn, holdPublisher } from './publisher-pause.ts'
 
 export type FetchDeps = IngestDeps & { outbound: Outbound }
 
 export type FetchOutcome =
   | IngestOutcome
-  | { status: 'not_modified' | 'not_published'; detail: string }
-  | { status: 'failed'; detail: string }
-  | { status: 'waiting'; detail: string }
+  | { status: 'not_modified' | 'not_published' | 'held' | 'failed' | 'waiting'; detail: string }
 
-type FetchState = { etag: string | null; last_modified: string | null; failures: number; next_at: Date }
+export type FetchOptions = {
+  /** Asked for by a person: not before its time is no reason. */
+  now?: boolean
+  signal?: AbortSignal
+}
 
-const recheckMs = 12 * 3_600_000
 const firstRetryMs = 60_000
 const longestRetryMs = 6 * 3_600_000
+const largeBytes = 64 * 1024 * 1024
 
 /** One look at one address: conditional, not before its time, and further apart the more often it failed. */
-export async function fetchFile(deps: FetchDeps, source: SourceId, due: DueFile): Promise<FetchOutcome> {
+export async function fetchFile(
+  deps: FetchDeps,
+  plan: FetchPlan,
+  due: DueFile,
+  options: FetchOptions = {},
+): Promise<FetchOutcome> {
   const nowMs = deps.clock.nowMs()
-  const { againMs = recheckMs } = sourceOf(source).schedule
   const state = await readState(deps, due.url)
-  if (state && state.next_at.getTime() > nowMs)
+  if (state && !options.now && state.next_at.getTime() > nowMs)
     return { status: 'waiting', detail: `not before ${state.next_at.toISOString()}` }
-  const answer = await deps.outbound.fetch(due.url, {
-    maxBytes: sourceOf(source).bytesMax,
-    totalMs: 120_000,
-    redirectsMax: 3,
-    headers: {
-      ...(state?.etag ? { 'if-none-match': state.etag } : {}),
-      ...(state?.last_modified ? { 'if-modified-since': state.last_modified } : {}),
-    },
-  })
-  const failures = state?.failures ?? 0
-  const note = (status: string, waitMs: number, failed: number, headers?: ReadonlyMap<string, string>) =>
-    noteState(deps, source, due.url, { status, failures: failed, nextAtMs: nowMs + waitMs, headers, state })
-  if (answer.status !== 'ok') {
-    await note(answer.reason, backOffMs(failures), failures + 1)
-    return { status: 'failed', detail: `${answer.reason}: ${answer.detail}` }
+  const look = lookOf(deps, plan, due, state, nowMs)
+  if (!state && (await heldAlready(deps, plan, due))) {
+    await look.note('held', look.againMs, 0)
+    return { status: 'held', detail: due.name }
   }
+  if (!(await awaitTurn(deps, plan, options.signal)))
+    return { status: 'waiting', detail: `${plan.publisher} asked for a pause` }
+  const { bytesMax } = sourceOf(plan.source)
+  const answer = await deps.outbound.fetch(plan.keyed(due.url), {
+    maxBytes: bytesMax,
+    totalMs: bytesMax > largeBytes ? 600_000 : 120_000,
+    redirectsMax: 3,
+    headers: conditions(state),
+    ...(options.signal && { signal: options.signal }),
+  })
+  const outcome = await takeAnswer(deps, plan, due, look, answer)
+  return 'detail' in outcome ? { ...outcome, detail: withoutKey(outcome.detail, plan) } : outcome
+}
+
+type Look = {
+  state: FetchState | undefined
+  nowMs: number
+  againMs: number
+  note(status: string, waitMs: number, failures: number, headers?: ReadonlyMap<string, string>): Promise<void>
+}
+
+/** The older a file, the rarer it is looked at: publishers correct what is new. */
+function lookOf(deps: FetchDeps, plan: FetchPlan, due: DueFile, state: FetchState | undefined, nowMs: number): Look {
+  const oldMs = due.dueAtMs > 0 ? (nowMs - due.dueAtMs) / 8 : 0
+  return {
+    state,
+    nowMs,
+    againMs: Math.max(plan.againMs, oldMs),
+    note: (status, waitMs, failures, headers) =>
+      noteState(deps, plan.source, due, { status, failures, nextAtMs: nowMs + waitMs, headers, state }),
+  }
+}
+
+async function takeAnswer(
+  deps: FetchDeps,
+  plan: FetchPlan,
+  due: DueFile,
+  look: Look,
+  answer: OutboundOutcome,
+): Promise<FetchOutcome> {
+  const { nowMs, againMs, note } = look
+  const failures = look.state?.failures ?? 0
+  const failed = async (status: string, detail: string, waitMs = backOffMs(failures)): Promise<FetchOutcome> => {
+    await note(status, waitMs, failures + 1)
+    return { status: 'failed', detail }
+  }
+  if (answer.status !== 'ok') return failed(answer.reason, `${answer.reason}: ${answer.detail}`)
   const { httpStatus, headers } = answer
   if (httpStatus === 304) {
     await note('304', againMs, 0)
@@ -47,28 +92,49 @@ export async function fetchFile(deps: FetchDeps, source: SourceId, due: DueFile)
   }
   // Some publishers say 403 for a day that has no file yet.
   if (httpStatus === 403 || httpStatus === 404) {
-    await note(String(httpStatus), Math.max(15 * 60_000, backOffMs(failures)), failures + 1)
+    await note(String(httpStatus), Math.max(15 * 60_000, backOffMs(failures), againMs - plan.againMs), failures + 1)
     return { status: 'not_published', detail: `${httpStatus} for ${due.name}` }
   }
   if (httpStatus !== 200) {
-    await note(String(httpStatus), Math.max(backOffMs(failures), retryAfterMs(headers, nowMs)), failures + 1)
-    return { status: 'failed', detail: `HTTP ${httpStatus}` }
+    const waitMs = Math.max(backOffMs(failures), retryAfterMs(headers, nowMs))
+    if (httpStatus === 429 || httpStatus === 503) await holdPublisher(deps, plan, nowMs + waitMs)
+    const refusesKey = httpStatus === 401 && plan.key !== undefined
+    return failed(String(httpStatus), `HTTP ${httpStatus}${refusesKey ? ': the key is refused' : ''}`, waitMs)
   }
+  if (plan.key !== undefined && Buffer.from(answer.bytes).includes(plan.key))
+    return failed('200', 'the answer repeats the key, so nothing of it is kept')
+  return ingestAnswer(deps, plan, due, look, answer)
+}
+
+async function ingestAnswer(
+  deps: FetchDeps,
+  plan: FetchPlan,
+  due: DueFile,
+  { nowMs, againMs, note, state }: Look,
+  { bytes, headers }: OutboundOutcome & { status: 'ok' },
+): Promise<FetchOutcome> {
   const outcome = await ingestFile(deps, {
     name: due.name,
-    bytes: answer.bytes,
+    bytes,
     url: due.url,
-    source,
+    source: plan.source,
     ...lastModified(headers, nowMs),
   })
-  const refused = outcome.status === 'refused'
-  await note(
-    refused ? `refused ${outcome.code}` : '200',
-    refused ? backOffMs(failures) : againMs,
-    refused ? failures + 1 : 0,
-    refused ? undefined : headers,
-  )
+  if (outcome.status !== 'refused') await note('200', againMs, 0, headers)
+  else {
+    const failures = state?.failures ?? 0
+    await note(`refused ${outcome.code}`, backOffMs(failures), failures + 1)
+  }
   return outcome
+}
+
+const conditions = (state: FetchState | undefined): Record<string, string> => ({
+  ...(state?.etag ? { 'if-none-match': state.etag } : {}),
+  ...(state?.last_modified ? { 'if-modified-since': state.last_modified } : {}),
+})
+
+function withoutKey(text: string, { key }: FetchPlan): string {
+  return key === undefined ? text : text.replaceAll(key, '…').replaceAll(encodeURIComponent(key), '…')
 }
 
 export function backOffMs(failures: number): number {
@@ -84,42 +150,4 @@ function retryAfterMs(headers: ReadonlyMap<string, string>, nowMs: number): numb
   const text = headers.get('retry-after') ?? ''
   const ms = /^\d{1,6}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs
   return Number.isNaN(ms) ? 0 : Math.min(86_400_000, Math.max(0, ms))
-}
-
-async function readState(deps: FetchDeps, url: string): Promise<FetchState | undefined> {
-  const { rows } = await deps.database.query<FetchState>(
-    'select etag, last_modified, failures, next_at from matrix_fetch where url = $1',
-    [url],
-  )
-  return rows[0]
-}
-
-async function noteState(
-  deps: FetchDeps,
-  source: SourceId,
-  url: string,
-  next: {
-    status: string
-    failures: number
-    nextAtMs: number
-    headers: ReadonlyMap<string, string> | undefined
-    state: FetchState | undefined
-  },
-): Promise<void> {
-  await deps.database.query(
-    `insert into matrix_fetch (url, source, etag, last_modified, last_status, failures, checked_at, next_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (url) do update set etag = excluded.etag, last_modified = excluded.last_modified,
-       last_status = excluded.last_status, failures = excluded.failures, checked_at = excluded.checked_at, next_at = excluded.next_at`,
-    [
-      url,
-      source,
-      next.headers?.get('etag') ?? next.state?.etag ?? null,
-      next.headers?.get('last-modified') ?? next.state?.last_modified ?? null,
-      next.status,
-      next.failures,
-      new Date(deps.clock.nowMs()),
-      new Date(next.nextAtMs),
-    ],
-  )
 }

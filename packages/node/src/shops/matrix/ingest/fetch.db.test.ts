@@ -3,13 +3,14 @@ import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Outbound, OutboundOutcome } from '../../../outbound/index.ts'
 import { sampleFiles, sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { ibkrBorrow } from '../sources/ibkr-borrow.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
 import { fetchDue } from './fetch-due.ts'
 import { backOffMs, fetchFile } from './fetch-file.ts'
+import { planOf } from './fetch-plan.ts'
 import { officialOutbound } from './official-outbound.ts'
 
 let db: TestDatabase
@@ -17,6 +18,8 @@ beforeAll(async () => {
   db = await openTestDatabase()
 })
 afterAll(() => db.close())
+// Each test begins at the same moment.
+beforeEach(() => db.database.query('delete from matrix_publisher'))
 
 function open(answer: (url: string, headers: Readonly<Record<string, string>>) => Partial<OutboundOutcome>) {
   const asked: { url: string; headers: Readonly<Record<string, string>> }[] = []
@@ -72,11 +75,11 @@ describe.each(sampleFiles)('$source', ({ source, file }) => {
       dueAtMs: 0,
     }
     const before = await db.database.query('select id from matrix_file')
-    expect((await fetchFile(deps, source, due)).status).toBe(status)
-    expect((await fetchFile(deps, source, due)).status).toBe('waiting')
+    expect((await fetchFile(deps, planOf(source), due)).status).toBe(status)
+    expect((await fetchFile(deps, planOf(source), due)).status).toBe('waiting')
     expect(asked).toHaveLength(1)
     time.nowMs += 7_300_000
-    await fetchFile(deps, source, due)
+    await fetchFile(deps, planOf(source), due)
     expect(asked).toHaveLength(2)
     expect((await db.database.query('select id from matrix_file')).rowCount).toBe(before.rowCount)
   })
@@ -92,13 +95,13 @@ test('a file is fetched once, then asked for conditionally, and a 304 costs noth
     sent['if-none-match'] === '"v1"' ? { httpStatus: 304 } : ({ bytes: sample?.file.bytes, headers } as never),
   )
   const due = { url: 'https://cdn.finra.org/x', name: sample?.file.name as string, period: '', dueAtMs: 0 }
-  expect(await fetchFile(deps, 'finra-short-volume', due)).toMatchObject({ status: 'stored' })
+  expect(await fetchFile(deps, planOf('finra-short-volume'), due)).toMatchObject({ status: 'stored' })
   const { rows } = await db.database.query(`select available_at, available_basis from matrix_file where url = $1`, [
     due.url,
   ])
   expect(rows).toEqual([{ available_at: new Date('2026-11-12T22:47:00Z'), available_basis: 'last_modified' }])
   time.nowMs += 13 * 3_600_000
-  expect(await fetchFile(deps, 'finra-short-volume', due)).toMatchObject({ status: 'not_modified' })
+  expect(await fetchFile(deps, planOf('finra-short-volume'), due)).toMatchObject({ status: 'not_modified' })
   expect(asked[1]?.headers).toMatchObject({
     'if-none-match': '"v1"',
     'if-modified-since': 'Thu, 12 Nov 2026 22:47:00 GMT',
@@ -108,9 +111,9 @@ test('a file is fetched once, then asked for conditionally, and a 304 costs noth
 test('publishers are asked one at a time, with their pause in between', async () => {
   const { asked, time, deps } = open(() => ({ httpStatus: 404 }))
   const startedMs = time.nowMs
-  await fetchDue(deps, ['nyse-threshold'], { signal: new AbortController().signal })
+  await fetchDue(deps, [planOf('nyse-threshold')], { signal: new AbortController().signal })
   expect(asked.length).toBeGreaterThan(5)
-  expect(time.nowMs - startedMs).toBeGreaterThanOrEqual(asked.length * 5_000)
+  expect(time.nowMs - startedMs).toBeGreaterThanOrEqual((asked.length - 1) * 5_000)
 })
 
 test('what changes within the day is asked for again within minutes, the rest twice a day', async () => {
@@ -123,11 +126,11 @@ test('what changes within the day is asked for again within minutes, the rest tw
     const { file } = sampleFiles.find((one) => one.source === source) as (typeof sampleFiles)[number]
     const { asked, time, deps } = open(() => ({ bytes: file.bytes }) as never)
     const due = { url: `https://example.org/again/${source}`, name: file.name, period: '', dueAtMs: 0 }
-    await fetchFile(deps, source, due)
+    await fetchFile(deps, planOf(source), due)
     time.nowMs += againMs - minutes
-    expect((await fetchFile(deps, source, due)).status).toBe('waiting')
+    expect((await fetchFile(deps, planOf(source), due)).status).toBe('waiting')
     time.nowMs += minutes
-    expect((await fetchFile(deps, source, due)).status).toBe('unchanged')
+    expect((await fetchFile(deps, planOf(source), due)).status).toBe('unchanged')
     expect(asked).toHaveLength(2)
   }
 })

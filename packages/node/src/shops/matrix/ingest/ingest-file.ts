@@ -29,7 +29,17 @@ export type FileToIngest = {
 }
 
 export type IngestOutcome =
-  | { status: 'stored'; source: SourceId; part: string; period: string; revision: number; rows: number; fileId: number }
+  | {
+      status: 'stored'
+      source: SourceId
+      part: string
+      period: string
+      revision: number
+      rows: number
+      /** Rows left out, by reason. */
+      skipped: Record<string, number>
+      fileId: number
+    }
   | { status: 'unchanged'; source: SourceId; part: string; period: string; revision: number }
   | { status: 'refused'; source: SourceId | undefined; code: string; detail: string }
 
@@ -95,7 +105,7 @@ async function storeParsed(
   const symbolIds = await deps.symbols.idsOf(tx, rows.symbols)
   await insertRows(tx, { dataset: source.dataset, fileId, symbolIds, rows })
   await tx.query(`select pg_notify('matrix_file', $1)`, [String(fileId)])
-  return { status: 'stored', ...key, revision, rows: rows.count, fileId }
+  return { status: 'stored', ...key, revision, rows: rows.count, skipped: parsed.skipped, fileId }
 }
 
 /**

@@ -137,11 +137,18 @@ insert into app_access values ('matrix_quality', 'select, insert');
 create table matrix_fetch (
   url text primary key,
   source text not null,
+  period text not null,
   etag text,
   last_modified text,
   last_status text not null,
   failures integer not null,
   checked_at timestamptz not null,
+  next_at timestamptz not null
+);
+
+-- When a publisher may be asked again, by whichever process: the pause between two requests, and what it asks for itself.
+create table matrix_publisher (
+  name text primary key,
   next_at timestamptz not null
 );
 

@@ -29,7 +29,7 @@ export async function readQuality(
 /** Whether prices came in since the last measurement: without new ones nothing new can be said. */
 export async function qualityIsDue(sql: Sql): Promise<boolean> {
   const { rows } = await sql.query<{ due: boolean }>(
-    `select coalesce((select max(ingested_at) from matrix_file where source = 'price-csv') >
+    `select coalesce((select max(ingested_at) from matrix_file where source = 'prices') >
        (select max(computed_at) from matrix_quality), true) as due`,
   )
   return rows[0]?.due ?? true

@@ -22,6 +22,11 @@ export function readOptional(text: string, what: string, blanks: readonly string
   return readDecimal(trimmed, what)
 }
 
+const noPrice = ['null', 'NaN', 'N/A', '-', '.']
+
+/** A figure of a price file: null where the vendor has none, by any of the words that vendors use for it. */
+export const readPrice = (text: string, what: string) => readOptional(text, what, noPrice)
+
 export function readCount(text: string, what: string): number {
   const trimmed = text.trim()
   if (!whole.test(trimmed)) refuse('trailer', `${what} is not a count: ${shown(text)}`)

@@ -2,13 +2,35 @@ import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
+import type { CoveredFeed } from '../../ports.ts'
 import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
+import { coverageOf, type SourceCoverage } from '../ingest/coverage.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { feedUnavailable } from '../snapshots/feed-availability.ts'
 import { isSnapshot } from '../snapshots/keeper.ts'
 import { sourceState } from '../snapshots/staleness.ts'
 import { sourceOf, unpublishedSources } from '../sources/catalogue.ts'
+
+const exampleCoverage: SourceCoverage = {
+  source: 'sec-fails',
+  title: 'Fails to deliver',
+  publisher: 'U.S. SEC',
+  licence: 'us-government-work',
+  may_be_shown: true,
+  may_be_sold: true,
+  fetched: true,
+  first: '2026-08-14',
+  last: '2026-10-30',
+  available_at: '2026-11-17T01:00:00.000Z',
+  age_seconds: 7200,
+  wanted: 6,
+  present: 6,
+  missing: [],
+  stale: false,
+  last_look: { at: '2026-11-17T02:55:00.000Z', status: '304' },
+  fix: null,
+}
 
 const entry = z.looseObject({
   id: z.enum(feedIds),
@@ -27,6 +49,26 @@ const entry = z.looseObject({
   prices: z.record(z.string(), z.looseObject({ usd: z.string() })),
 })
 
+const coverage = z.strictObject({
+  source: z.string(),
+  title: z.string(),
+  publisher: z.string(),
+  licence: z.string(),
+  may_be_shown: z.boolean(),
+  may_be_sold: z.boolean(),
+  fetched: z.boolean().describe('The node fetches it by itself.'),
+  first: z.string().nullable().describe('The oldest day held.'),
+  last: z.string().nullable().describe('The newest day held.'),
+  available_at: z.string().nullable().describe('When the newest became public.'),
+  age_seconds: z.number().nullable(),
+  wanted: z.number().describe('Days, or other periods, that the feeds want.'),
+  present: z.number(),
+  missing: z.array(z.string()).describe('The newest of those not held.'),
+  stale: z.boolean(),
+  last_look: z.strictObject({ at: z.string(), status: z.string() }).nullable(),
+  fix: z.string().nullable().describe('What the operator has to set or do.'),
+})
+
 /** GET /matrix: what each feed is, where it comes from, how old it is, what it costs. */
 export function indexRoute(deps: MatrixDeps, loading: () => unknown): RouteDeclaration {
   return defineRoute({
@@ -37,7 +79,7 @@ export function indexRoute(deps: MatrixDeps, loading: () => unknown): RouteDecla
     method: 'GET',
     path: '/matrix',
     summary: 'All feeds: columns, sources, licences, freshness, tiers and prices',
-    output: z.looseObject({ data: z.array(entry), next_cursor: z.null() }),
+    output: z.looseObject({ data: z.array(entry), coverage: z.array(coverage), next_cursor: z.null() }),
     example: {
       output: {
         data: [
@@ -58,6 +100,7 @@ export function indexRoute(deps: MatrixDeps, loading: () => unknown): RouteDecla
             prices: { live: { usd: '0.05' } },
           },
         ],
+        coverage: [exampleCoverage],
         next_cursor: null,
       },
     },
@@ -70,10 +113,18 @@ export function indexRoute(deps: MatrixDeps, loading: () => unknown): RouteDecla
           data: feedIds.map((id) => describeFeed(deps, id)),
           not_published: unpublishedSources,
           loading: loading(),
+          coverage: coverageOf(deps, deps.looks.last()),
           next_cursor: null,
         }),
     },
   })
+}
+
+/** The same in short, for those who sell it by subscription. */
+export function coveredFeed(deps: MatrixDeps, id: FeedId): CoveredFeed {
+  const { freshness, coverage_pct, missing, not_available } = describeFeed(deps, id)
+  const { as_of, available_at } = freshness
+  return { feed: id, as_of, available_at, coverage_pct, missing, not_available: not_available?.why ?? null }
 }
 
 function describeFeed(deps: MatrixDeps, id: FeedId) {
@@ -121,9 +172,7 @@ function describeFeed(deps: MatrixDeps, id: FeedId) {
     coverage_pct: sold ? live.manifest.coverage_pct : null,
     row_count: sold ? live.manifest.row_count : null,
     missing: sources.filter(({ stale, as_of }) => stale || as_of === null).map(({ id: source }) => source),
-    ...(reason === undefined
-      ? {}
-      : { not_available: { why: reason.why, detail: reason.detail, since: toRfc3339(reason.sinceMs) } }),
+    not_available: reason && { why: reason.why, detail: reason.detail, since: toRfc3339(reason.sinceMs) },
     tiers: ['delayed', ...(reason === undefined ? ['live', 'vip'] : [])],
     prices: {
       delayed: { usd: '0', micro: '0' },

@@ -53,7 +53,7 @@ function liveRoute(deps: MatrixDeps): RouteDeclaration {
     path: '/matrix/:feed/live',
     summary: 'The newest snapshot of a feed, ranked',
     description:
-      'Short-selling data from official sources, every value with source, as-of date, publication time and licence. Filter by symbol, limit, min_score; page with cursor. JSON, CSV or NDJSON. Covered by a standard or vip subscription.',
+      'Short-selling data from official sources, every value with source, as-of date, publication time and licence. Filter by symbol, limit, min_score; page with cursor. JSON, CSV or NDJSON. Covered by a standard or vip subscription. GET /matrix tells age, coverage and what is missing.',
     params: anyFeedParams,
     query: liveQuery,
     representations,

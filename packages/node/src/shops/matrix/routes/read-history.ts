@@ -23,7 +23,7 @@ const series: Record<string, Series> = {
   },
   fails: { source: 'sec-fails', dataset: 'fails', columns: ['quantity', 'price'] },
   borrow: { source: 'ibkr-borrow', dataset: 'borrow', columns: ['fee_pct', 'rebate_pct', 'available'] },
-  price: { source: 'price-csv', dataset: 'prices', columns: ['close', 'volume'] },
+  price: { source: 'prices', dataset: 'prices', columns: ['close', 'volume'] },
 }
 
 export const historyDaysMax = 60

@@ -3,6 +3,7 @@ import type { FileCache } from '../as-of/file-cache.ts'
 import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
 import type { LicenceGate } from '../licences/gate.ts'
+import type { SourceId } from '../sources/source.ts'
 import { isSnapshot } from './make-snapshot.ts'
 import type { NoSnapshot, Snapshot } from './snapshot.ts'
 import { freshnessOf, type SourceState } from './staleness.ts'
@@ -12,6 +13,7 @@ export type AvailabilityDeps = {
   shelf: FileCache
   gate: LicenceGate
   keeper: { current(feed: FeedId, tier: 'live'): Snapshot | NoSnapshot }
+  plans: readonly { source: SourceId }[]
   since: Since
 }
 
@@ -21,7 +23,7 @@ export function feedUnavailable(deps: AvailabilityDeps, feed: FeedId): Unavailab
   const shown = deps.keeper.current(feed, 'live')
   const reason = isSnapshot(shown)
     ? reasonOf(shown, freshnessOf(deps.shelf, feeds[feed], nowMs).late)
-    : reasonWithout(shown, feed, deps.gate)
+    : reasonWithout(shown, feed, deps)
   const noticedMs = deps.since(feed, reason !== undefined)
   return reason && { ...reason, sinceMs: reason.sinceMs ?? noticedMs }
 }
@@ -31,12 +33,27 @@ export function allUnavailable(deps: AvailabilityDeps): Unavailable | undefined 
   const reasons = feedIds.map((feed) => feedUnavailable(deps, feed))
   if (reasons.some((reason) => reason === undefined)) return undefined
   const sinceMs = Math.max(...reasons.map((reason) => reason?.sinceMs ?? 0))
-  return { why: 'no_feed', detail: 'None of the feeds is for sale now; GET /matrix says why for each.', sinceMs }
+  const detail = `None of the feeds is for sale now; GET /matrix says why for each. ${whatIsMissing(deps)}`
+  return { why: 'no_feed', detail: detail.trim(), sinceMs }
 }
 
 /** What a subscriber may count on: the node may sell it and holds data for it. */
 export function isOffered({ keeper }: AvailabilityDeps, feed: FeedId): boolean {
   return isSnapshot(keeper.current(feed, 'live'))
+}
+
+/** For the operator, who reads it in /readyz: what is waited for, and what was never set up. */
+function whatIsMissing(deps: AvailabilityDeps): string {
+  const held = (id: SourceId) => deps.shelf.known(id, deps.clock.nowMs()).length > 0
+  const needed = [...new Set(feedIds.flatMap((id) => feeds[id].needs))].filter((id) => !held(id))
+  const fetched = needed.filter((id) => deps.plans.some(({ source }) => source === id))
+  const unset = needed.filter((id) => !fetched.includes(id))
+  return [
+    fetched.length > 0 ? `Nothing has come yet of ${fetched.join(', ')}.` : '',
+    unset.length > 0 ? `LICENCES has no line for ${unset.join(', ')}.` : '',
+  ]
+    .filter(Boolean)
+    .join(' ')
 }
 
 type Reason = Omit<Unavailable, 'sinceMs'> & { sinceMs?: number }
@@ -58,7 +75,7 @@ function reasonOf({ manifest }: Snapshot, late: readonly SourceState[]): Reason 
   }
 }
 
-function reasonWithout({ status, leftOut }: NoSnapshot, feed: FeedId, gate: LicenceGate): Reason {
+function reasonWithout({ status, leftOut }: NoSnapshot, feed: FeedId, { gate, plans }: AvailabilityDeps): Reason {
   const licensed = feeds[feed].needs.some((source) => gate.may(source, false, 'paid'))
   if (status === 'not_licensed' || !licensed)
     return {
@@ -66,5 +83,9 @@ function reasonWithout({ status, leftOut }: NoSnapshot, feed: FeedId, gate: Lice
       detail: `This node holds no licence to sell ${feed}.`,
       extra: { left_out: leftOut.map(({ source, reason }) => ({ source, reason })) },
     }
-  return { why: 'no_data', detail: `No data for ${feed} have come in yet.` }
+  const missing = feeds[feed].needs.map((source) => ({
+    source,
+    why: plans.some((plan) => plan.source === source) ? 'nothing has come yet' : 'not fetched by this node',
+  }))
+  return { why: 'no_data', detail: `No data for ${feed} have come in yet.`, extra: { missing } }
 }

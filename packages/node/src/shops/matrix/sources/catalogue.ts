@@ -7,7 +7,7 @@ import { nasdaqDirectory } from './nasdaq-directory.ts'
 import { nasdaqHalts } from './nasdaq-halts.ts'
 import { nasdaqThreshold } from './nasdaq-threshold.ts'
 import { nyseThreshold } from './nyse-threshold.ts'
-import { priceCsv } from './price-csv.ts'
+import { prices } from './prices.ts'
 import { sec13f } from './sec-13f.ts'
 import { secFails } from './sec-fails.ts'
 import { secShares } from './sec-shares.ts'
@@ -27,7 +27,7 @@ export const sources: readonly Source[] = [
   secTickers,
   sec13f,
   nasdaqDirectory,
-  priceCsv,
+  prices,
 ]
 
 const byId = new Map(sources.map((source) => [source.id, source]))

@@ -1,9 +1,10 @@
 import { toBasic } from '../calendar/dates.ts'
-import { easternDate, easternToUtcMs } from '../calendar/eastern-time.ts'
-import { nextTradingDay, tradingDaysUpTo } from '../calendar/trading-days.ts'
+import { easternToUtcMs } from '../calendar/eastern-time.ts'
+import { nextTradingDay } from '../calendar/trading-days.ts'
 import { licences } from '../licences/licence.ts'
 import type { Source } from './source.ts'
 import { dateInName, parseThresholdList } from './threshold-list.ts'
+import { listDays, tradingDayFiles } from './trading-day-files.ts'
 
 export const cboeThreshold: Source = {
   id: 'cboe-threshold',
@@ -15,16 +16,14 @@ export const cboeThreshold: Source = {
   schedule: {
     cadence: 'the morning after every trading day',
     graceMs: 12 * 3_600_000,
-    due: (nowMs) =>
-      tradingDaysUpTo(easternDate(nowMs), 6)
-        .reverse()
-        .map((day) => ({
-          url: `https://cdn.cboe.com/resources/us/equities/market-statistics/reg-sho-threshold/bzx_equities_reg_sho_threshold_${toBasic(day)}.txt`,
-          name: `bzx_equities_reg_sho_threshold_${toBasic(day)}.txt`,
-          period: day,
-          dueAtMs: easternToUtcMs(nextTradingDay(day), 8),
-        }))
-        .filter((file) => file.dueAtMs <= nowMs),
+    ...tradingDayFiles(listDays, (day) => [
+      {
+        url: `https://cdn.cboe.com/resources/us/equities/market-statistics/reg-sho-threshold/bzx_equities_reg_sho_threshold_${toBasic(day)}.txt`,
+        name: `bzx_equities_reg_sho_threshold_${toBasic(day)}.txt`,
+        period: day,
+        dueAtMs: easternToUtcMs(nextTradingDay(day), 8),
+      },
+    ]),
   },
   politeMs: 2_000,
   licence: licences.cboe,

@@ -1,4 +1,4 @@
-import { addDays, isIsoDate, toBasic, toDayNumber } from '../calendar/dates.ts'
+import { addDays, type IsoDate, isIsoDate, toBasic, toDayNumber } from '../calendar/dates.ts'
 import { easternDate, easternToUtcMs } from '../calendar/eastern-time.ts'
 import { addTradingDays, settlementDates } from '../calendar/trading-days.ts'
 import { licences } from '../licences/licence.ts'
@@ -9,7 +9,7 @@ import { refuse, shown } from '../reading/refused.ts'
 import { normaliseSymbol } from '../symbols/normalise-symbol.ts'
 import { refuseFuture, refuseOtherDate } from './check-dates.ts'
 import { writeRows } from './row-set.ts'
-import type { ParsedFile, RawFile, Source } from './source.ts'
+import type { DueFile, ParsedFile, RawFile, Source } from './source.ts'
 
 /** Firms report two days after settlement, FINRA publishes about seven business days after that. */
 const publishedAfterDays = 9
@@ -24,15 +24,8 @@ export const finraShortInterest: Source = {
     cadence: 'twice a month, about nine business days after settlement',
     graceMs: 8 * 86_400_000,
     due: (nowMs) =>
-      settlementDates(addDays(easternDate(nowMs), -75), easternDate(nowMs))
-        .reverse()
-        .map((date) => ({
-          url: `https://cdn.finra.org/equity/otcmarket/biweekly/shrt${toBasic(date)}.csv`,
-          name: `shrt${toBasic(date)}.csv`,
-          period: date,
-          dueAtMs: easternToUtcMs(addTradingDays(date, publishedAfterDays), 18),
-        }))
-        .filter((file) => file.dueAtMs <= nowMs),
+      settlementFiles(addDays(easternDate(nowMs), -75), easternDate(nowMs)).filter(({ dueAtMs }) => dueAtMs <= nowMs),
+    files: settlementFiles,
   },
   politeMs: 1_000,
   licence: licences.finra,
@@ -41,6 +34,17 @@ export const finraShortInterest: Source = {
   recognises: (name, head) => /^shrt\d{8}\.csv/.test(name) || head.startsWith('accountingYearMonthNumber|symbolCode|'),
   parse: parseShortInterest,
   publicBy: ({ asOf }) => easternToUtcMs(addTradingDays(asOf, publishedAfterDays), 18),
+}
+
+function settlementFiles(from: IsoDate, to: IsoDate): DueFile[] {
+  return settlementDates(from, to)
+    .reverse()
+    .map((date) => ({
+      url: `https://cdn.finra.org/equity/otcmarket/biweekly/shrt${toBasic(date)}.csv`,
+      name: `shrt${toBasic(date)}.csv`,
+      period: date,
+      dueAtMs: easternToUtcMs(addTradingDays(date, publishedAfterDays), 18),
+    }))
 }
 
 /** With no average volume the publisher writes one of these instead of nothing. */

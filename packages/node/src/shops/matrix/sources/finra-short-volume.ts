@@ -1,6 +1,5 @@
 import { fromBasic, toBasic, toDayNumber } from '../calendar/dates.ts'
-import { easternDate, easternToUtcMs } from '../calendar/eastern-time.ts'
-import { tradingDaysUpTo } from '../calendar/trading-days.ts'
+import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import { licences } from '../licences/licence.ts'
 import { cellsOf, findColumns } from '../reading/columns.ts'
 import { readCount, readQuantity } from '../reading/decimal.ts'
@@ -10,6 +9,7 @@ import { normaliseSymbol } from '../symbols/normalise-symbol.ts'
 import { refuseFuture, refuseOtherDate } from './check-dates.ts'
 import { writeRows } from './row-set.ts'
 import type { ParsedFile, RawFile, Source } from './source.ts'
+import { factorDays, tradingDayFiles } from './trading-day-files.ts'
 
 const facilities = new Set(['CNMS', 'FNSQ', 'FNQC', 'FNRA', 'FNYX', 'FADF', 'FORF'])
 const fileName = /^([A-Z]{4})shvol(\d{8})\.txt/
@@ -24,16 +24,14 @@ export const finraShortVolume: Source = {
   schedule: {
     cadence: 'every trading day by 18:00 ET',
     graceMs: 8 * 3_600_000,
-    due: (nowMs) =>
-      tradingDaysUpTo(easternDate(nowMs), 6)
-        .reverse()
-        .map((day) => ({
-          url: `https://cdn.finra.org/equity/regsho/daily/CNMSshvol${toBasic(day)}.txt`,
-          name: `CNMSshvol${toBasic(day)}.txt`,
-          period: day,
-          dueAtMs: easternToUtcMs(day, 18),
-        }))
-        .filter((file) => file.dueAtMs <= nowMs),
+    ...tradingDayFiles(factorDays + 1, (day) => [
+      {
+        url: `https://cdn.finra.org/equity/regsho/daily/CNMSshvol${toBasic(day)}.txt`,
+        name: `CNMSshvol${toBasic(day)}.txt`,
+        period: day,
+        dueAtMs: easternToUtcMs(day, 18),
+      },
+    ]),
   },
   politeMs: 1_000,
   licence: licences.finra,

@@ -31,7 +31,7 @@ export const nasdaqHalts: Source = {
       },
     ],
   },
-  politeMs: 60_000,
+  politeMs: 2_000,
   licence: licences.nasdaq,
   seen: 'published files',
   bytesMax: 4 * 1024 * 1024,

@@ -1,9 +1,9 @@
 import { toBasic } from '../calendar/dates.ts'
-import { easternDate, easternToUtcMs } from '../calendar/eastern-time.ts'
-import { tradingDaysUpTo } from '../calendar/trading-days.ts'
+import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import { licences } from '../licences/licence.ts'
 import type { Source } from './source.ts'
 import { dateInName, parseThresholdList } from './threshold-list.ts'
+import { listDays, tradingDayFiles } from './trading-day-files.ts'
 
 export const nasdaqThreshold: Source = {
   id: 'nasdaq-threshold',
@@ -14,16 +14,14 @@ export const nasdaqThreshold: Source = {
   schedule: {
     cadence: 'every trading day about 23:00 ET',
     graceMs: 12 * 3_600_000,
-    due: (nowMs) =>
-      tradingDaysUpTo(easternDate(nowMs), 6)
-        .reverse()
-        .map((day) => ({
-          url: `https://www.nasdaqtrader.com/dynamic/symdir/regsho/nasdaqth${toBasic(day)}.txt`,
-          name: `nasdaqth${toBasic(day)}.txt`,
-          period: day,
-          dueAtMs: easternToUtcMs(day, 23, 15),
-        }))
-        .filter((file) => file.dueAtMs <= nowMs),
+    ...tradingDayFiles(listDays, (day) => [
+      {
+        url: `https://www.nasdaqtrader.com/dynamic/symdir/regsho/nasdaqth${toBasic(day)}.txt`,
+        name: `nasdaqth${toBasic(day)}.txt`,
+        period: day,
+        dueAtMs: easternToUtcMs(day, 23, 15),
+      },
+    ]),
   },
   politeMs: 2_000,
   licence: licences.nasdaq,

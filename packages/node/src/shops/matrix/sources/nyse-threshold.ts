@@ -1,8 +1,8 @@
-import { easternDate, easternToUtcMs } from '../calendar/eastern-time.ts'
-import { tradingDaysUpTo } from '../calendar/trading-days.ts'
+import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import { licences } from '../licences/licence.ts'
 import type { Source } from './source.ts'
 import { dateInName, parseThresholdList } from './threshold-list.ts'
+import { listDays, tradingDayFiles } from './trading-day-files.ts'
 
 const markets = ['NYSE', 'NYSE Arca', 'NYSE American'] as const
 const nameOf = (market: string, day: string) => `threshold-${market.toLowerCase().replace(' ', '-')}-${day}.txt`
@@ -16,18 +16,14 @@ export const nyseThreshold: Source = {
   schedule: {
     cadence: 'every trading day about 22:00 ET',
     graceMs: 12 * 3_600_000,
-    due: (nowMs) =>
-      tradingDaysUpTo(easternDate(nowMs), 4)
-        .reverse()
-        .flatMap((day) =>
-          markets.map((market) => ({
-            url: `https://www.nyse.com/api/regulatory/threshold-securities/download?selectedDate=${day}&market=${encodeURIComponent(market)}`,
-            name: nameOf(market, day),
-            period: day,
-            dueAtMs: easternToUtcMs(day, 22, 30),
-          })),
-        )
-        .filter((file) => file.dueAtMs <= nowMs),
+    ...tradingDayFiles(listDays, (day) =>
+      markets.map((market) => ({
+        url: `https://www.nyse.com/api/regulatory/threshold-securities/download?selectedDate=${day}&market=${encodeURIComponent(market)}`,
+        name: nameOf(market, day),
+        period: day,
+        dueAtMs: easternToUtcMs(day, 22, 30),
+      })),
+    ),
   },
   // About 55 quick requests end in a ban.
   politeMs: 5_000,

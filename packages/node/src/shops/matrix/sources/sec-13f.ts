@@ -20,7 +20,7 @@ export const sec13f: Source = {
   publisher: 'U.S. SEC',
   dataset: 'holdings',
   urlPattern: 'https://www.sec.gov/files/structureddata/data/form-13f-data-sets/01mmmyyyy-ddmmmyyyy_form13f.zip',
-  schedule: { cadence: 'every three months', graceMs: 40 * 86_400_000, due: dueSets },
+  schedule: { cadence: 'every three months', graceMs: 40 * 86_400_000, due: dueSets, files: setsBetween },
   politeMs: 500,
   licence: licences.sec,
   seen: 'documented layout',
@@ -137,25 +137,28 @@ function eachLine(bytes: Uint8Array, take: (line: string, number: number) => voi
   }
 }
 
-/** Sets cover filings of three months: December to February, March to May, and so on. */
 function dueSets(nowMs: number): DueFile[] {
   const today = easternDate(nowMs)
+  return setsBetween(addDays(today, -500), today)
+    .filter(({ dueAtMs }) => dueAtMs <= nowMs)
+    .slice(0, 2)
+}
+
+/** Sets cover filings of three months: December to February, March to May, and so on; most report the end of the first. */
+function setsBetween(from: IsoDate, to: IsoDate): DueFile[] {
   const files: DueFile[] = []
-  for (let year = Number(today.slice(0, 4)) - 1; year <= Number(today.slice(0, 4)); year += 1)
-    for (const month of [3, 6, 9, 12]) {
-      const from: IsoDate = `${year}-${String(month).padStart(2, '0')}-01`
-      const end = addDays(`${nextMonth(nextMonth(nextMonth(from.slice(0, 7))))}-01`, -1)
-      const dueAtMs = easternToUtcMs(addDays(end, 20), 20)
-      const name = `${setDate(from)}-${setDate(end)}_form13f.zip`
-      if (dueAtMs <= nowMs)
-        files.push({
-          url: `https://www.sec.gov/files/structureddata/data/form-13f-data-sets/${name}`,
-          name,
-          period: from,
-          dueAtMs,
-        })
-    }
-  return files.reverse().slice(0, 2)
+  for (let month = from.slice(0, 7); month <= to.slice(0, 7); month = nextMonth(month)) {
+    if (Number(month.slice(5)) % 3 !== 0) continue
+    const end = addDays(`${nextMonth(nextMonth(nextMonth(month)))}-01`, -1)
+    const name = `${setDate(`${month}-01`)}-${setDate(end)}_form13f.zip`
+    files.unshift({
+      url: `https://www.sec.gov/files/structureddata/data/form-13f-data-sets/${name}`,
+      name,
+      period: addDays(`${nextMonth(month)}-01`, -1),
+      dueAtMs: easternToUtcMs(addDays(end, 20), 20),
+    })
+  }
+  return files
 }
 
 const setDate = (date: IsoDate) =>

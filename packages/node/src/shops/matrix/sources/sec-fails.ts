@@ -25,7 +25,8 @@ export const secFails: Source = {
   schedule: {
     cadence: 'twice a month: the first half at month end, the second half in the middle of the next month',
     graceMs: 10 * 86_400_000,
-    due: (nowMs) => dueHalves(nowMs),
+    due: dueHalves,
+    files: halvesBetween,
   },
   politeMs: 500,
   licence: licences.sec,
@@ -109,20 +110,32 @@ function halfPublicAt(period: string): number {
   return easternToUtcMs(date, 20)
 }
 
+/** The newest for the balances, the others for which symbol a CUSIP is. */
+export const halvesWanted = 6
+
 function dueHalves(nowMs: number): DueFile[] {
   const today = easternDate(nowMs)
+  return halvesBetween(addDays(today, -150), today)
+    .filter(({ dueAtMs }) => dueAtMs <= nowMs)
+    .slice(0, halvesWanted)
+}
+
+/** Both halves of a month that are touched. */
+function halvesBetween(from: IsoDate, to: IsoDate): DueFile[] {
   const files: DueFile[] = []
-  for (let month = addDays(today, -75).slice(0, 7); month <= today.slice(0, 7); month = nextMonth(month))
-    for (const half of ['a', 'b']) {
+  for (let month = from.slice(0, 7); month <= to.slice(0, 7); month = nextMonth(month))
+    for (const [half, begins, ends] of [
+      ['a', '01', '15'],
+      ['b', '15', '31'],
+    ] as const) {
+      if (`${month}-${ends}` < from || `${month}-${begins}` > to) continue
       const name = `cnsfails${month.replace('-', '')}${half}.zip`
-      const dueAtMs = halfPublicAt(`${month}${half}`)
-      if (dueAtMs <= nowMs)
-        files.push({
-          url: `https://www.sec.gov/files/data/fails-deliver-data/${name}`,
-          name,
-          period: `${month}${half}`,
-          dueAtMs,
-        })
+      files.push({
+        url: `https://www.sec.gov/files/data/fails-deliver-data/${name}`,
+        name,
+        period: `${month}${half}`,
+        dueAtMs: halfPublicAt(`${month}${half}`),
+      })
     }
   return files.reverse()
 }

@@ -1,11 +1,12 @@
-import { addDays, isIsoDate, toDayNumber } from '../calendar/dates.ts'
+import { addDays, type IsoDate, isIsoDate, toDayNumber } from '../calendar/dates.ts'
 import { easternDate, easternToUtcMs } from '../calendar/eastern-time.ts'
+import { nextMonth } from '../calendar/trading-days.ts'
 import { licences } from '../licences/licence.ts'
 import { readJson } from '../reading/read-json.ts'
 import { refuse, shown } from '../reading/refused.ts'
 import { refuseFuture } from './check-dates.ts'
 import { type RowWriter, writeRows } from './row-set.ts'
-import type { ParsedFile, RawFile, Source } from './source.ts'
+import type { DueFile, ParsedFile, RawFile, Source } from './source.ts'
 
 type Fact = { end?: unknown; val?: unknown; accn?: unknown; filed?: unknown; form?: unknown; cik?: unknown }
 
@@ -17,18 +18,10 @@ export const secShares: Source = {
   dataset: 'shares',
   urlPattern: 'https://data.sec.gov/api/xbrl/frames/dei/EntityCommonStockSharesOutstanding/shares/CYyyyyQnI.json',
   schedule: {
-    cadence: 'as companies file; the newest two quarters are read every day',
+    cadence: 'as companies file; the newest two quarters are read every day, those of a year once',
     graceMs: 3 * 86_400_000,
-    due: (nowMs) =>
-      quarters(nowMs).map((quarter) => {
-        const dueAtMs = easternToUtcMs(addDays(easternDate(nowMs), -1), 6)
-        return {
-          url: `https://data.sec.gov/api/xbrl/frames/dei/EntityCommonStockSharesOutstanding/shares/${quarter}.json`,
-          name: `frames-shares-${quarter}.json`,
-          period: `${quarter} ${easternDate(dueAtMs)}`,
-          dueAtMs,
-        }
-      }),
+    due: dueQuarters,
+    files: quarterFrames,
   },
   politeMs: 500,
   licence: licences.sec,
@@ -126,9 +119,27 @@ export function cikOf(value: unknown): number {
     : refuse('row', `not a CIK: ${shown(String(value))}`)
 }
 
-function quarters(nowMs: number): string[] {
-  return [0, 92].map((days) => {
-    const date = addDays(easternDate(nowMs), -days)
-    return `CY${date.slice(0, 4)}Q${Math.ceil(Number(date.slice(5, 7)) / 3)}I`
-  })
+/** A year of quarters, for companies that report once in it. The newest two still fill: they are read every day. */
+function dueQuarters(nowMs: number): DueFile[] {
+  const yesterday = addDays(easternDate(nowMs), -1)
+  return quarterFrames(addDays(yesterday, -370), yesterday).map((file, index) =>
+    index < 2 ? { ...file, dueAtMs: easternToUtcMs(yesterday, 6) } : file,
+  )
+}
+
+function quarterFrames(from: IsoDate, to: IsoDate): DueFile[] {
+  const files: DueFile[] = []
+  for (let month = from.slice(0, 7); month <= to.slice(0, 7); month = nextMonth(month)) {
+    const [year, number] = [month.slice(0, 4), Math.ceil(Number(month.slice(5)) / 3)]
+    const quarter = `CY${year}Q${number}I`
+    if (files[0]?.period === quarter) continue
+    files.unshift({
+      url: `https://data.sec.gov/api/xbrl/frames/dei/EntityCommonStockSharesOutstanding/shares/${quarter}.json`,
+      name: `frames-shares-${quarter}.json`,
+      period: quarter,
+      // Quarters are filed for within some six weeks of their end.
+      dueAtMs: easternToUtcMs(addDays(`${year}-${String(number * 3).padStart(2, '0')}-28`, 45), 6),
+    })
+  }
+  return files
 }

@@ -28,7 +28,7 @@ export type SourceId =
   | 'sec-tickers'
   | 'sec-13f'
   | 'nasdaq-directory'
-  | 'price-csv'
+  | 'prices'
 
 /** A file as it came, before anything is believed. */
 export type RawFile = { name: string; bytes: Uint8Array; nowMs: number }
@@ -51,6 +51,8 @@ export type Schedule = {
   cadence: string
   /** Files that should exist by now, newest first, with the moment each was due. */
   due(nowMs: number): readonly DueFile[]
+  /** Files about the days from one to another, newest first. Absent where the publisher keeps no past. */
+  files?(from: IsoDate, to: IsoDate): readonly DueFile[]
   /** Where the same address brings something new within the day: how long after a look the next one is worth it. */
   againMs?: number
   /** How late a file may be before what is built on it is called stale. */

@@ -51,7 +51,7 @@ test.each(framed)('$source: rows in another order are the same rows', ({ source,
 })
 
 test('bytes that are no UTF-8 are refused where UTF-8 is promised', () => {
-  for (const source of ['finra-short-volume', 'price-csv', 'sec-tickers', 'sec-shares', 'nasdaq-halts'] as const) {
+  for (const source of ['finra-short-volume', 'prices', 'sec-tickers', 'sec-shares', 'nasdaq-halts'] as const) {
     const { file } = sampleFiles.find((one) => one.source === source) as (typeof sampleFiles)[number]
     const broken = Buffer.from(file.bytes)
     broken[broken.length >> 1] = 0xff

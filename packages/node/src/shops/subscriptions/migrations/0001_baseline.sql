@@ -47,6 +47,26 @@ create table subscription_outage (
 );
 create unique index subscription_outage_open on subscription_outage (product) where open;
 
+-- When somebody last looked whether a product could be had. A long silence means that no node ran.
+create table subscription_look (
+  product text primary key check (product in ('feeds', 'stream')),
+  looked_at timestamptz not null
+);
+
+-- Time given back, as it was given.
+create table subscription_extension (
+  id bigint generated always as identity primary key,
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  product text not null check (product in ('feeds', 'stream')),
+  given_ms bigint not null check (given_ms <> 0),
+  until_at timestamptz not null,
+  given_at timestamptz not null
+);
+create index subscription_extension_wallet on subscription_extension (wallet, product, id);
+insert into app_access values ('subscription_extension', 'select, insert');
+create trigger subscription_extension_append_only before update or delete or truncate on subscription_extension
+  for each statement execute function refuse_change();
+
 -- Hashes of tokens that no longer open anything, so that their holder learns why.
 create table subscription_old_token (
   token_hash bytea primary key check (octet_length(token_hash) = 32),

@@ -1,0 +1,85 @@
+import { ask } from '../../node/ask.ts'
+import { useNode } from '../../node/context.ts'
+import { offers } from '../../node/node-index.ts'
+import { useAnswer } from '../../node/use-answer.ts'
+import { Await, Badge, Scroll } from '../../ui/parts.tsx'
+
+type Row = {
+  source: string
+  title: string
+  licence: string
+  may_be_sold: boolean
+  fetched: boolean
+  first: string | null
+  last: string | null
+  age_seconds: number | null
+  wanted: number
+  present: number
+  stale: boolean
+  fix: string | null
+}
+
+/** What is held of each source against what the feeds want, and what to do about the rest. */
+export function MarketData() {
+  const index = useNode()
+  const [coverage] = useAnswer(offers(index, '/matrix') ? 'coverage' : null, (signal) =>
+    ask<{ coverage: Row[] }>(`${index.base_url}/matrix`, { signal }),
+  )
+  if (!offers(index, '/matrix')) return null
+  return (
+    <section class="sheet" aria-labelledby="market-data">
+      <h2 id="market-data">Market data</h2>
+      <Await of={coverage} what="Reading what is held">
+        {({ body }) => <CoverageTable rows={body.coverage} />}
+      </Await>
+    </section>
+  )
+}
+
+const days = (seconds: number) => `${(seconds / 86_400).toFixed(1)} days`
+
+function CoverageTable({ rows }: { rows: Row[] }) {
+  return (
+    <Scroll label="Coverage of each source">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Source</th>
+            <th scope="col">First</th>
+            <th scope="col">Last</th>
+            <th scope="col" class="right">
+              Held
+            </th>
+            <th scope="col" class="right">
+              Age
+            </th>
+            <th scope="col">Licence</th>
+            <th scope="col">To do</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.source}>
+              <th scope="row" title={row.title}>
+                {row.source}
+              </th>
+              <td>{row.first ?? '–'}</td>
+              <td>{row.last ?? '–'}</td>
+              <td class="right">
+                <Badge tone={row.present === row.wanted && !row.stale ? 'good' : 'bad'}>
+                  {row.present} of {row.wanted}
+                </Badge>
+              </td>
+              <td class="right">{row.age_seconds === null ? '–' : days(row.age_seconds)}</td>
+              <td>
+                {row.licence}
+                {row.may_be_sold ? '' : ' (not sold)'}
+              </td>
+              <td>{row.fix ?? ''}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
