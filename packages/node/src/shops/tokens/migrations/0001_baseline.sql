@@ -70,7 +70,8 @@ create table token_listed (
   primary key (chain_id, token)
 );
 create index token_listed_due on token_listed (chain_id, due_at);
-create index token_listed_newest on token_listed (chain_id, created_block desc, token);
+create index token_listed_newest on token_listed (chain_id, created_block, token);
+create index token_listed_verdict on token_listed (chain_id, verdict, created_block, token);
 
 -- The lists that decide about a token, so that a change of a list is a change of the token.
 create table token_policy (
