@@ -10,12 +10,13 @@ export type RpcLog = {
   topics: Hex[]
   data: Hex
   blockNumber: Hex
+  blockHash: Hex
   transactionHash: Hex
   logIndex: Hex
 }
 
 export type LogSearch = {
-  address: Address
+  address: Address | readonly Address[]
   topics: readonly (Hex | readonly Hex[] | null)[]
   fromBlock: bigint
   toBlock: bigint
@@ -41,19 +42,29 @@ export const searchLogs = (rpc: Rpc, search: LogSearch): Promise<RpcLog[]> =>
  * Logs that enough endpoints show alike. For books that move on and never look back: one endpoint that lags, prunes or
  * lies would otherwise hide a transfer for good by leaving it out.
  */
-export const agreedLogs = (rpc: Rpc, search: LogSearch): Promise<RpcLog[]> =>
-  inPieces(rpc, search, async (piece) => {
+export const agreedLogs = (rpc: Rpc, search: LogSearch): Promise<RpcLog[]> => inPieces(rpc, search, readAgreed(rpc))
+
+/** The same for the beginning of a range, no more than one answer gives, and where it ends: for work that goes on later. */
+export const agreedPiece = (rpc: Rpc, search: LogSearch): Promise<{ logs: RpcLog[]; toBlock: bigint }> =>
+  firstPiece(spanOf(rpc), search, spanOf(rpc).blocks(), readAgreed(rpc))
+
+const readAgreed =
+  (rpc: Rpc): ReadPiece =>
+  async (piece) => {
     const answer = await rpc.agreed('eth_getLogs', [filterOf(piece)], consensusFields)
     return Array.isArray(answer) ? (answer as RpcLog[]) : undefined
-  })
+  }
 
 /** Only what the chain itself decides, in its order: providers add fields, shuffle, and write hex in their own way. */
 const consensusFields = (answer: unknown): Json =>
   Array.isArray(answer)
     ? (answer as RpcLog[])
-        .map(({ address, blockNumber, transactionHash, logIndex, topics, data }) => {
+        .map(({ address, blockNumber, blockHash, transactionHash, logIndex, topics, data }) => {
           const place = [Number(blockNumber), Number(logIndex)] as const
-          return { place, text: [...place, transactionHash, address, ...topics, data].join(' ').toLowerCase() }
+          return {
+            place,
+            text: [...place, blockHash, transactionHash, address, ...topics, data].join(' ').toLowerCase(),
+          }
         })
         .sort((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1])
         .map(({ text }) => text)
@@ -71,39 +82,52 @@ function spanOf(rpc: Rpc): LogSpan {
 /** So many narrower pieces before the usual width is tried again within one search. */
 const narrowPieces = 8
 
-/**
- * In pieces as wide as the providers take. What is refused is asked for again in halves down to a single block: some
- * limit the blocks of a range, some the logs in it, and each says so in its own words. Where no common answer is had,
- * some may only have found the range too wide.
- */
-async function inPieces(
-  rpc: Rpc,
-  search: LogSearch,
-  read: (piece: LogSearch) => Promise<RpcLog[] | undefined>,
-): Promise<RpcLog[]> {
+type ReadPiece = (piece: LogSearch) => Promise<RpcLog[] | undefined>
+
+/** In pieces as wide as the providers take. */
+async function inPieces(rpc: Rpc, search: LogSearch, read: ReadPiece): Promise<RpcLog[]> {
   const logSpan = spanOf(rpc)
   const found: RpcLog[] = []
   let { fromBlock } = search
   let width = logSpan.blocks()
   let narrow = 0
   while (fromBlock <= search.toBlock) {
-    const toBlock = fromBlock + width - 1n < search.toBlock ? fromBlock + width - 1n : search.toBlock
-    const blocks = toBlock - fromBlock + 1n
-    const logs = await read({ ...search, fromBlock, toBlock }).catch((error: unknown) => {
-      if (!(error instanceof RpcRefusal) || blocks === 1n) throw error
-      logSpan.refused(blocks)
-    })
-    if (!logs) {
-      if (blocks === 1n) throw new ChainUnreadable(`the endpoints do not agree about the logs of block ${fromBlock}`)
-      width = blocks / 2n
-      narrow = narrowPieces
-      continue
-    }
-    found.push(...logs)
-    logSpan.took(blocks)
-    fromBlock = toBlock + 1n
+    const piece = await firstPiece(logSpan, { ...search, fromBlock }, width, read)
+    found.push(...piece.logs)
+    fromBlock = piece.toBlock + 1n
+    if (piece.width < width) narrow = narrowPieces
+    width = piece.width
     if (narrow > 0) narrow -= 1
     else width = logSpan.blocks()
   }
   return found
+}
+
+/**
+ * As much of a range as the providers give at once. What is refused is asked for again in halves down to a single block:
+ * some limit the blocks of a range, some the logs in it, and each says so in its own words. Where no common answer is
+ * had, some may only have found the range too wide.
+ */
+async function firstPiece(
+  logSpan: LogSpan,
+  search: LogSearch,
+  startWidth: bigint,
+  read: ReadPiece,
+): Promise<{ logs: RpcLog[]; toBlock: bigint; width: bigint }> {
+  const { fromBlock } = search
+  let width = startWidth
+  for (;;) {
+    const toBlock = fromBlock + width - 1n < search.toBlock ? fromBlock + width - 1n : search.toBlock
+    const blocks = toBlock - fromBlock + 1n
+    const logs = await read({ ...search, toBlock }).catch((error: unknown) => {
+      if (!(error instanceof RpcRefusal) || blocks === 1n) throw error
+      logSpan.refused(blocks)
+    })
+    if (logs) {
+      logSpan.took(blocks)
+      return { logs, toBlock, width }
+    }
+    if (blocks === 1n) throw new ChainUnreadable(`the endpoints do not agree about the logs of block ${fromBlock}`)
+    width = blocks / 2n
+  }
 }

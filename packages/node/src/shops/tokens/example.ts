@@ -61,6 +61,7 @@ export function exampleChecked(): Checked {
     facts,
     meter: { ...newMeter(), pin: 1, views: 3, logs: 2, recheck: 1 },
     providers: ['rpc.example'],
+    indexedTo: undefined,
     quorum: 1,
     judgement: judge(facts),
   }

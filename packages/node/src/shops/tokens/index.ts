@@ -1,9 +1,13 @@
+import type { TillJob } from '@assay/till/compose'
 import { nowSeconds } from '@assay/till/kernel/clock'
 import { declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
 import { forkTimes } from './abi/b20.ts'
 import { changesRoute } from './changes/route.ts'
 import { type Checker, createChecker } from './checker.ts'
 import { type ShownDemoToken, seedDemoTokens } from './demo/seed-tokens.ts'
+import { indexChain } from './indexer/index-chain.ts'
+import { refreshVerdicts } from './indexer/refresh-verdicts.ts'
+import { listRoute } from './list-route.ts'
 import { createLogIndex } from './read/log-index.ts'
 import { newPace } from './read/read-logs.ts'
 import type { ReaderDeps } from './read/read-token.ts'
@@ -46,8 +50,10 @@ export function openTokensShop({ settings = parseSettings({}) }: { settings?: To
       routes: [
         ...checkRoutes({ ...common, multicall3: base.multicall3, reportPriceMicro: settings.reportPriceMicro }),
         reportRoute({ ...common, attester, priceMicro: settings.reportPriceMicro }),
+        listRoute({ database: context.database, chainId: base.chainId, network: base.caip2, synthetic }),
         changesRoute({ checker, clock: context.clock, jws: context.jws, baseUrl, stopped: stopped.signal }),
       ],
+      jobs: indexJobs(context, settings, checker),
       // Without a chain to read, or with a clock that does not fit it, nothing here can be sold.
       readiness: synthetic ? [] : [{ name: 'token chain and clock', check: () => canRead(checker) }],
       demo: () => ({ tokens: demo }),
@@ -55,6 +61,26 @@ export function openTokensShop({ settings = parseSettings({}) }: { settings?: To
     }
   }
 }
+
+/** A demo node shows a new token at once; elsewhere a minute is soon enough. */
+function indexJobs(context: ShopContext, settings: TokensSettings, checker: Checker): TillJob[] {
+  const { base, database, clock, log, metrics, mode } = context
+  const [rpc, chain] = [context.rpcs.get(base.caip2), context.chains.get(base.caip2)]
+  const { requestsPerMinute, logsMax, verdictsPerMinute } = settings.index
+  if (rpc === undefined || chain === undefined || requestsPerMinute === 0) return []
+  const [intervalMs, demoFactor] = mode === 'demo' ? [1_000, 10] : [60_000, 1]
+  const shared = { database, clock, log, metrics, chainId: base.chainId }
+  const floorBlock = floorOf(context)
+  const index = { ...shared, rpc, chain, floorBlock, requestsPerRun: requestsPerMinute, logsMax }
+  const verdicts = { ...shared, checker, tokensPerRun: verdictsPerMinute * demoFactor }
+  return [
+    { name: 'tokens.index', intervalMs, work: () => indexChain(index) },
+    { name: 'tokens.verdicts', intervalMs, work: () => refreshVerdicts(verdicts) },
+  ]
+}
+
+const floorOf = ({ mode, base }: ShopContext) =>
+  mode === 'production' && base.chainId === 8453 ? mainnetFloorBlock : 0n
 
 function canRead(checker: Checker): Promise<boolean> {
   return checker.currentBlock().then(
@@ -71,7 +97,7 @@ function readerDeps(context: ShopContext, settings: TokensSettings, panel: Reade
     panel,
     index: createLogIndex(database, base.chainId, () => clock.nowMs()),
     pace: newPace(),
-    floorBlock: mode === 'production' && base.chainId === 8453 ? mainnetFloorBlock : 0n,
+    floorBlock: floorOf(context),
     // An embedded chain plays the fork it is told to, whatever the date.
     schedule: {
       times: mode === 'production' ? forkTimes(base.chainId) : undefined,

@@ -294,12 +294,12 @@ function storageAt(model: ModelToken, slot: Hex): Hex {
   return word(values[slot] ?? 0n)
 }
 
-type Filter = { address: Address; topics: (Hex | Hex[] | null)[]; fromBlock: Hex; toBlock: Hex }
+type Filter = { address: Address | Address[]; topics: (Hex | Hex[] | null)[]; fromBlock: Hex; toBlock: Hex }
 
 function logsFor(model: ModelToken, filter: Filter) {
   const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)]
   return model.logs
-    .filter((log) => log.address === filter.address && log.block >= from && log.block <= to)
+    .filter((log) => [filter.address].flat().includes(log.address) && log.block >= from && log.block <= to)
     .filter((log) =>
       filter.topics.every(
         (wanted, i) =>

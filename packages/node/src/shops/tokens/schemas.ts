@@ -64,6 +64,10 @@ export const reading = z.strictObject({
   providers: z.array(z.string()),
   quorum: z.int(),
   round_trips: z.record(z.string(), z.int()),
+  index_to_block: z
+    .string()
+    .nullable()
+    .describe('History up to this block came from the background index; null where it has not read this token yet.'),
 })
 
 const capability = z.strictObject({

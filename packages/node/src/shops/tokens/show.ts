@@ -100,10 +100,12 @@ export function showFork({ fork }: TokenFacts) {
   }
 }
 
-export function showReading({ meter, providers, quorum }: Pick<Checked, 'meter' | 'providers' | 'quorum'>) {
+export function showReading(checked: Pick<Checked, 'meter' | 'providers' | 'quorum' | 'indexedTo'>) {
+  const { meter, providers, quorum, indexedTo } = checked
   return {
     providers: [...providers],
     quorum,
     round_trips: { ...meter },
+    index_to_block: indexedTo === undefined ? null : indexedTo.toString(),
   }
 }

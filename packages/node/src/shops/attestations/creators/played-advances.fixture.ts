@@ -58,6 +58,7 @@ export function playAdvances(contract: Address, custody: Address) {
           advance.leaves.map(({ account, wallet, micro }) => ({ account, wallet, amount: micro })),
         ]),
         blockNumber: numberToHex(1),
+        blockHash: transactionOf(advance.epoch),
         transactionHash: transactionOf(advance.epoch),
         logIndex: '0x0',
       })),

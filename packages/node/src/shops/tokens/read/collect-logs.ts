@@ -6,7 +6,17 @@ import { agree, askAll, type Meter, type Panel } from './panel.ts'
 import { parseBlock } from './pin-block.ts'
 import { type LogBudget, type LogFilter, type LogPace, readLogs } from './read-logs.ts'
 
-export type LogSource = { panel: Panel; index: LogIndex; pace: LogPace; budget: LogBudget; meter: Meter }
+export type LogSource = {
+  panel: Panel
+  index: LogIndex
+  pace: LogPace
+  budget: LogBudget
+  meter: Meter
+  /** Hashes of blocks already asked for: what the index covers ends at one block for all subjects. */
+  hashes: Map<bigint, Promise<Hex | undefined>>
+  /** The block up to which the background index was used. */
+  indexedTo?: bigint
+}
 
 export type Collected = { logs: RawLog[]; coverage: LogCoverage }
 
@@ -31,7 +41,8 @@ export async function collectLogs(
     meter,
   )
   const coveredTo = gaps[0] === undefined ? block.number : gaps[0].fromBlock - 1n
-  if (coveredTo >= nextBlock) {
+  if (kept?.indexed) source.indexedTo = kept.toBlock
+  else if (coveredTo >= nextBlock) {
     const toHash = coveredTo === block.number ? block.hash : await hashAt(source, coveredTo)
     const fresh = logs.filter((log) => log.blockNumber <= coveredTo)
     if (toHash !== undefined)
@@ -58,7 +69,13 @@ export async function usableLogs(
   return (await hashAt(source, kept.toBlock)) === kept.toHash ? kept : undefined
 }
 
-async function hashAt({ panel, meter }: LogSource, number: bigint): Promise<Hex | undefined> {
+function hashAt(source: LogSource, number: bigint): Promise<Hex | undefined> {
+  const asked = source.hashes.get(number) ?? askHash(source, number)
+  source.hashes.set(number, asked)
+  return asked
+}
+
+async function askHash({ panel, meter }: LogSource, number: bigint): Promise<Hex | undefined> {
   meter.logs += 1
   const replies = await askAll(panel, [{ method: 'eth_getBlockByNumber', params: [`0x${number.toString(16)}`, false] }])
   const hashes = replies.map(([reply]) => (reply?.ok ? parseBlock(reply.value)?.hash : undefined))

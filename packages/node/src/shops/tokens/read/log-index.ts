@@ -1,11 +1,18 @@
 import type { Address } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import { sha256 } from '@assay/till/kernel/bytes'
-import type { Database } from '@assay/till/store/database'
+import type { Database, Tx } from '@assay/till/store/database'
 import { byPlace, type RawLog } from './decode-events.ts'
 import type { LogGap } from './read-logs.ts'
 
-export type StoredLogs = { fromBlock: bigint; toBlock: bigint; toHash: Hex; logs: RawLog[] }
+export type StoredLogs = {
+  fromBlock: bigint
+  toBlock: bigint
+  toHash: Hex
+  logs: RawLog[]
+  /** Followed by the background index up to a final block: nothing of it is written by readers. */
+  indexed?: boolean
+}
 
 /** What earlier readings fetched. A source of candidates and nothing else. */
 export type LogIndex = {
@@ -18,6 +25,14 @@ export type LogIndex = {
 }
 
 export const noLogIndex: LogIndex = { load: async () => undefined, save: async () => {}, forget: async () => {} }
+
+type SubjectRow = {
+  from_block: bigint
+  to_block: bigint | null
+  to_hash: Hex | null
+  digest: Hex | null
+  indexed: boolean
+}
 
 type Row = {
   block_number: bigint
@@ -32,25 +47,32 @@ type Row = {
 export function createLogIndex(database: Database, chainId: number, nowMs: () => number): LogIndex {
   return {
     load: async (subject) => {
-      const known = await database.query<{ from_block: bigint; to_block: bigint; to_hash: Hex; digest: Hex | null }>(
-        'select from_block, to_block, to_hash, digest from token_log_subject where chain_id = $1 and subject = $2',
+      // One statement, so that the place of the index and the logs are of one moment.
+      const { rows } = await database.query<Row & SubjectRow>(
+        `select s.from_block, s.digest, s.indexed,
+                case when s.indexed then i.to_block else s.to_block end as to_block,
+                case when s.indexed then i.to_hash else s.to_hash end as to_hash,
+                l.block_number, l.log_index, l.block_hash, l.transaction_hash, l.address, l.topics, l.data
+         from token_log_subject s
+         left join token_index i on s.indexed and i.chain_id = s.chain_id
+         left join token_log l on l.chain_id = s.chain_id and l.subject = s.subject
+         where s.chain_id = $1 and s.subject = $2 order by l.block_number, l.log_index`,
         [chainId, subject],
       )
-      const row = known.rows[0]
-      if (row === undefined) return undefined
-      const { rows } = await database.query<Row>(
-        `select block_number, log_index, block_hash, transaction_hash, address, topics, data from token_log
-         where chain_id = $1 and subject = $2 order by block_number, log_index`,
-        [chainId, subject],
-      )
-      const logs = rows.map(toLog)
-      if (digestOf(logs) !== row.digest) return undefined
-      return { fromBlock: row.from_block, toBlock: row.to_block, toHash: row.to_hash, logs }
+      const row = rows[0]
+      if (row === undefined || row.to_block === null || row.to_hash === null) return undefined
+      const logs = rows.filter((one) => one.block_number !== null).map(toLog)
+      if (extendDigest(emptyDigest, logs) !== row.digest) return undefined
+      const covered = { fromBlock: row.from_block, toBlock: row.to_block, toHash: row.to_hash, logs }
+      return row.indexed ? { ...covered, indexed: true } : covered
     },
     save: (subject, covered, failed, kept) =>
       database.transaction(async (tx) => {
         if (kept === undefined)
-          await tx.query('delete from token_log_subject where chain_id = $1 and subject = $2', [chainId, subject])
+          await tx.query('delete from token_log_subject where chain_id = $1 and subject = $2 and not indexed', [
+            chainId,
+            subject,
+          ])
         const gaps = failed.map((gap) => ({
           from_block: String(gap.fromBlock),
           to_block: String(gap.toBlock),
@@ -62,7 +84,7 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
            on conflict (chain_id, subject) do update
              set to_block = excluded.to_block, to_hash = excluded.to_hash, failed = excluded.failed,
                  updated_at = excluded.updated_at, digest = excluded.digest
-             where token_log_subject.to_block <= excluded.to_block
+             where token_log_subject.to_block <= excluded.to_block and not token_log_subject.indexed
            returning 1`,
           [
             chainId,
@@ -72,19 +94,12 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
             covered.toHash,
             JSON.stringify(gaps),
             new Date(nowMs()),
-            digestOf([...(kept?.logs ?? []), ...covered.logs]),
+            extendDigest(emptyDigest, [...(kept?.logs ?? []), ...covered.logs].sort(byPlace)),
           ],
         )
         // Somebody else is further, perhaps on another branch of the chain: these logs are not added to theirs.
         if (taken.rows.length === 0 || covered.logs.length === 0) return
-        await tx.query(
-          `insert into token_log (chain_id, subject, block_number, log_index, block_hash, transaction_hash, address, topics, data)
-           select $1, $2, (one->>'n')::bigint, (one->>'i')::int, one->>'h', one->>'t', one->>'a',
-                  array(select jsonb_array_elements_text(one->'p')), one->>'d'
-           from jsonb_array_elements($3::jsonb) one
-           on conflict do nothing`,
-          [chainId, subject, JSON.stringify(covered.logs.map(toJson))],
-        )
+        await insertLogs(tx, chainId, subject, covered.logs)
       }),
     forget: async (subject) => {
       await database.query('delete from token_log_subject where chain_id = $1 and subject = $2', [chainId, subject])
@@ -92,9 +107,24 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
   }
 }
 
-/** In the order of the chain, so that it does not matter in how many steps the logs came. */
-function digestOf(logs: readonly RawLog[]): Hex {
-  return toHex(sha256(JSON.stringify([...logs].sort(byPlace).map(toJson))))
+export async function insertLogs(tx: Tx, chainId: number, subject: string, logs: readonly RawLog[]): Promise<void> {
+  await tx.query(
+    `insert into token_log (chain_id, subject, block_number, log_index, block_hash, transaction_hash, address, topics, data)
+     select $1, $2, (one->>'n')::bigint, (one->>'i')::int, one->>'h', one->>'t', one->>'a',
+            array(select jsonb_array_elements_text(one->'p')), one->>'d'
+     from jsonb_array_elements($3::jsonb) one
+     on conflict do nothing`,
+    [chainId, subject, JSON.stringify(logs.map(toJson))],
+  )
+}
+
+export const emptyDigest = toHex(sha256(''))
+
+/** Link by link in the order of the chain, so that it does not matter in how many steps the logs came. */
+export function extendDigest(digest: Hex, logs: readonly RawLog[]): Hex {
+  let last = digest
+  for (const log of logs) last = toHex(sha256(last + JSON.stringify(toJson(log))))
+  return last
 }
 
 const toJson = (log: RawLog) => ({

@@ -19,7 +19,7 @@ export const newPace = (): LogPace => ({ span: 1n << 40n })
 export type LogBudget = { requests: number }
 
 // An answer with exactly this many logs was most likely cut off there.
-const knownCaps = new Set([500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000])
+export const knownCaps: ReadonlySet<number> = new Set([500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000])
 const failuresMax = 3
 
 /** All logs of a filter over a range, in pieces as large as the providers take, each piece read or named as a gap. */

@@ -41,7 +41,15 @@ export type ReaderDeps = {
 export type Reading =
   | { status: 'not_b20'; reason: 'not_b20_prefix' }
   | { status: 'not_created'; block: PinnedBlock }
-  | { status: 'read'; facts: TokenFacts; meter: Meter; providers: readonly string[]; quorum: number }
+  | {
+      status: 'read'
+      facts: TokenFacts
+      meter: Meter
+      providers: readonly string[]
+      quorum: number
+      /** History up to this block came from the background index; undefined where all of it came from the chain or from earlier readings. */
+      indexedTo: bigint | undefined
+    }
 
 const logRequestsMax = 400
 
@@ -81,7 +89,14 @@ async function readAt(
   block: PinnedBlock,
   meter: Meter,
 ): Promise<Reading> {
-  const source: LogSource = { panel, index: deps.index, pace: deps.pace, budget: { requests: logRequestsMax }, meter }
+  const source: LogSource = {
+    panel,
+    index: deps.index,
+    pace: deps.pace,
+    budget: { requests: logRequestsMax },
+    meter,
+    hashes: new Map(),
+  }
   const desk = createDesk(panel, deps.multicall3, block, meter)
   const known = variantOf(token) !== 'unsupported'
   askIdentity(desk, token)
@@ -107,6 +122,7 @@ async function readAt(
     facts,
     meter,
     quorum: panel.quorum,
+    indexedTo: source.indexedTo,
     providers: panel.endpoints.map((endpoint) => endpoint.name),
   }
 }

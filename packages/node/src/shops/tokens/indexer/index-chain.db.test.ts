@@ -1,0 +1,183 @@
+import { createRpc, type RpcCall, type RpcEndpoint, RpcRefusal } from '@assay/till/chain'
+import { systemClock } from '@assay/till/kernel/clock'
+import { silentLog } from '@assay/till/kernel/log'
+import { silentMetrics } from '@assay/till/kernel/metrics'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { judge } from '../judge/judge.ts'
+import { blockHash, createModel, type ModelToken, modelToken, operations } from '../model-chain.fixture.ts'
+import { firstAdmin, modelEndpoint, modelStep } from '../model-history.fixture.ts'
+import { createLogIndex } from '../read/log-index.ts'
+import { readToken } from '../read/read-token.ts'
+import { readerOver } from '../reader.fixture.ts'
+import { type IndexerDeps, indexChain } from './index-chain.ts'
+import { listedTokens, loadCursor } from './store.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+beforeEach(clear)
+
+async function clear() {
+  await db.owner.query('delete from token_log_subject')
+  await db.owner.query('delete from token_listed')
+  await db.owner.query('delete from token_index')
+}
+
+const chainId = 8453
+const capped = (blocks: number) => (call: RpcCall) => {
+  if (call.method !== 'eth_getLogs') return
+  const { fromBlock, toBlock } = call.params[0] as { fromBlock: string; toBlock: string }
+  if (Number(toBlock) - Number(fromBlock) >= blocks) throw new RpcRefusal(-32005, `at most ${blocks} blocks`)
+}
+
+function indexer(model: ModelToken, endpoints: RpcEndpoint[], changes: Partial<IndexerDeps> = {}): IndexerDeps {
+  return {
+    database: db.database,
+    clock: systemClock,
+    log: silentLog,
+    metrics: silentMetrics,
+    chainId,
+    rpc: createRpc(endpoints, { clock: systemClock }),
+    chain: {
+      finalizedBlock: async () => ({ number: BigInt(model.block), hash: blockHash(model.block), timestamp: 0 }),
+      blockHash: async (number) => blockHash(Number(number)),
+    },
+    floorBlock: 0n,
+    requestsPerRun: 1_000,
+    logsMax: 100_000,
+    ...changes,
+  }
+}
+
+const index = () => createLogIndex(db.database, chainId, () => systemClock.nowMs())
+
+async function reading(
+  model: ModelToken,
+  changes: Parameters<typeof readerOver>[1] = {},
+  before?: (call: RpcCall) => void,
+) {
+  const read = await readToken(readerOver([modelEndpoint(model, 'reader', before)], changes), modelToken)
+  if (read.status !== 'read') throw new Error(read.status)
+  const { block, ...facts } = read.facts
+  return { facts, number: block.number, judgement: judge(read.facts), indexedTo: read.indexedTo }
+}
+
+test('a reading with the index, wherever it ends, equals one without', { timeout: 120_000 }, async () => {
+  const history = fc.array(modelStep, { minLength: 1, maxLength: 20 })
+  await fc.assert(
+    fc.asyncProperty(history, fc.array(fc.nat({ max: 19 }), { maxLength: 3 }), async (steps, stops) => {
+      await clear()
+      const model = createModel(firstAdmin)
+      const policies: bigint[] = []
+      const rpc = createRpc([modelEndpoint(model, 'one', capped(3))], { clock: systemClock })
+      for (const [at, play] of steps.entries()) {
+        play(model, policies)
+        if (stops.includes(at)) await indexChain({ ...indexer(model, [modelEndpoint(model, 'one')]), rpc })
+      }
+      const [plain, indexed] = [await reading(model), await reading(model, { index: index() })]
+      expect(indexed.facts).toEqual(plain.facts)
+      expect(indexed.judgement).toEqual(plain.judgement)
+      expect(indexed.indexedTo === undefined).toBe(!stops.some((at) => at < steps.length))
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('with the index a reading asks the chain for nothing but the tail', async () => {
+  const model = createModel(firstAdmin)
+  for (let i = 0; i < 5; i += 1) {
+    model.block += 10
+    operations.grant(model, firstAdmin, `0x${String(i).padStart(64, '1')}`, firstAdmin)
+  }
+  const cursorAt = model.block
+  await indexChain(indexer(model, [modelEndpoint(model, 'one')]))
+  model.block += 7
+  operations.cap(model, firstAdmin, 9_000n)
+  const asked: [number, number][] = []
+  await reading(model, { index: index() }, (call) => {
+    if (call.method !== 'eth_getLogs') return
+    const { fromBlock, toBlock } = call.params[0] as { fromBlock: string; toBlock: string }
+    asked.push([Number(fromBlock), Number(toBlock)])
+  })
+  expect(asked.length).toBeGreaterThan(0)
+  for (const range of asked) expect(range).toEqual([cursorAt + 1, cursorAt + 7])
+})
+
+test('a run that spends its requests, or is refused, goes on later from where it was', async () => {
+  const model = createModel(firstAdmin)
+  model.block += 2_000
+  let down = false
+  const endpoint = modelEndpoint(model, 'one', (call) => {
+    if (down) throw new Error('no answer')
+    capped(100)(call)
+  })
+  const deps = indexer(model, [endpoint], { requestsPerRun: 4 })
+  await indexChain(deps)
+  const first = await loadCursor(db.database, chainId)
+  expect(first?.toBlock).toBeLessThan(BigInt(model.block))
+  down = true
+  await expect(indexChain(deps)).rejects.toThrow()
+  expect(await loadCursor(db.database, chainId)).toEqual(first)
+  down = false
+  for (let i = 0; i < 100; i += 1) await indexChain(deps)
+  expect((await loadCursor(db.database, chainId))?.toBlock).toBe(BigInt(model.block))
+  expect(await listedTokens(db.database, chainId)).toEqual([modelToken])
+})
+
+test('one of three endpoints that hides a grant does not reach the index; where two disagree it stops', async () => {
+  const model = createModel(firstAdmin)
+  model.block += 1
+  operations.grant(model, firstAdmin, `0x${'7'.repeat(64)}`, firstAdmin)
+  const hiding: RpcEndpoint = { name: 'hiding', send: async (calls) => calls.map(() => []) }
+  await expect(indexChain(indexer(model, [modelEndpoint(model, 'one'), hiding]))).rejects.toThrow()
+  // The blocks before the creation are the same for both.
+  expect((await loadCursor(db.database, chainId))?.toBlock).toBe(9n)
+  expect(await listedTokens(db.database, chainId)).toEqual([])
+  await indexChain(indexer(model, [hiding, modelEndpoint(model, 'one'), modelEndpoint(model, 'two')]))
+  expect((await index().load(modelToken))?.logs).toHaveLength(2)
+})
+
+test('a final block that was replaced drops the whole index, and it is read again', async () => {
+  const model = createModel(firstAdmin)
+  await indexChain(indexer(model, [modelEndpoint(model, 'one')]))
+  model.block += 1
+  const deps = indexer(model, [modelEndpoint(model, 'one')])
+  await indexChain({ ...deps, chain: { ...deps.chain, blockHash: async () => `0x${'9'.repeat(64)}` } })
+  expect(await loadCursor(db.database, chainId)).toMatchObject({ fromBlock: 0n, toBlock: BigInt(model.block) })
+  expect((await index().load(modelToken))?.indexed).toBe(true)
+})
+
+test('two processes that index at once keep every log once', async () => {
+  const model = createModel(firstAdmin)
+  const policies: bigint[] = []
+  for (let i = 0; i < 30; i += 1) {
+    model.block += 1
+    policies.push(operations.createPolicy(model, firstAdmin, 0, [firstAdmin]))
+  }
+  const deps = () => indexer(model, [modelEndpoint(model, 'one', capped(5))])
+  await Promise.all([deps(), deps(), deps()].map((one) => indexChain(one)))
+  await indexChain(deps())
+  for (const id of policies) expect((await index().load(`policy:${id}`))?.logs).toHaveLength(3)
+})
+
+test('a lost row, or a limit that is reached, means the chain is asked as without an index', async () => {
+  const model = createModel(firstAdmin)
+  for (let i = 0; i < 5; i += 1) {
+    model.block += 1
+    operations.grant(model, firstAdmin, `0x${String(i).padStart(64, '1')}`, firstAdmin)
+  }
+  const plain = await reading(model)
+  await indexChain(indexer(model, [modelEndpoint(model, 'one')]))
+  await db.owner.query('delete from token_log where subject = $1 and block_number = $2', [modelToken, model.block - 2])
+  const after = await reading(model, { index: index() })
+  expect(after.facts).toEqual(plain.facts)
+  await clear()
+  await indexChain(indexer(model, [modelEndpoint(model, 'one', capped(2))], { logsMax: 2 }))
+  expect((await loadCursor(db.database, chainId))?.toBlock).toBeLessThan(BigInt(model.block))
+  const full = await reading(model, { index: index() })
+  expect(full.facts).toEqual(plain.facts)
+})
