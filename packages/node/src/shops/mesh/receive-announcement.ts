@@ -31,6 +31,7 @@ export async function receiveAnnouncement(
     did: address.did,
     address: address.origin,
     sequence: 0,
+    statement: undefined,
     keys: [],
     keysReadAtMs: 0,
     networkAddress: undefined,
@@ -48,11 +49,10 @@ export async function receiveAnnouncement(
   // Claimed after the signature check: claiming first would let a stranger burn the nonces of others.
   const nonce = { scope: 'mesh', key: `${address.did}:${request.nonce}`, expiresAtMs: request.expiresAtMs }
   if (!(await deps.claimNonce(nonce))) throw refused('This announcement has been used before.')
-  const withKeys = { ...known, keys: found.keys, keysReadAtMs: found.readAtMs, networkAddress: found.networkAddress }
-  const check = await checkPeerStatement(deps, withKeys, body.statement, call.signal)
+  const check = await checkPeerStatement(deps, known, body.statement, { signal: call.signal, read: found })
   if (!check.ok) throw refused(`The statement is not taken: ${check.problem}.`)
   const nowMs = clock.nowMs()
-  await saveSeen(
+  const saved = await saveSeen(
     database,
     {
       did: address.did,
@@ -70,6 +70,7 @@ export async function receiveAnnouncement(
     // It said where it is; whether it serves there is seen at once.
     nowMs,
   )
+  if (!saved) throw refused('The statement is not taken: another one arrived in the meantime.')
   deps.metrics.count('mesh_announcements', { direction: 'in', outcome: 'ok' })
   return { did: address.did, address: address.origin, accepted: true, sequence: check.statement.sequence }
 }

@@ -151,7 +151,7 @@ export type Seen = {
 
 const smoothing = 0.3
 
-/** A verified statement from the peer itself. False when a newer one arrived in the meantime. */
+/** A verified statement from the peer itself. False when a newer one, or another of its sequence, arrived in the meantime. */
 export async function saveSeen(sql: Sql, seen: Seen, nowMs: number, nextVisitMs: number): Promise<boolean> {
   const { rowCount } = await sql.query(
     `insert into mesh_peer as p (did, address, state, found_by, found_at, sequence, statement, expires_at, keys,
@@ -165,7 +165,7 @@ export async function saveSeen(sql: Sql, seen: Seen, nowMs: number, nextVisitMs:
        latency_ms = case when p.latency_ms is null or excluded.latency_ms is null
          then coalesce(excluded.latency_ms, p.latency_ms)
          else p.latency_ms + ${smoothing} * (excluded.latency_ms - p.latency_ms) end
-     where p.sequence <= excluded.sequence`,
+     where p.sequence < excluded.sequence or p.statement = excluded.statement`,
     [
       seen.did,
       seen.address,

@@ -16,7 +16,7 @@ export async function visitPeer(deps: MeshDeps, peer: PeerRow, own: OwnStatement
   if (signal.aborted) return
   const document = answer.ok ? readBrief(answer.value) : undefined
   if (document === undefined) return missed(deps, peer, answer.ok ? 'not a mesh document' : answer.reason)
-  const check = await checkPeerStatement(deps, peer, document.statement, signal)
+  const check = await checkPeerStatement(deps, peer, document.statement, { signal })
   if (signal.aborted) return
   if (!check.ok) return missed(deps, peer, check.problem)
   const nowMs = clock.nowMs()
