@@ -2,7 +2,6 @@ import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
 import { claimedKeyId, type PeerKey, verifyMeshStatement } from '@assay/protocol/mesh/statement'
 import type { MeshDeps } from './deps.ts'
 import { readPeerKeys } from './read-peer-keys.ts'
-import { countPeers } from './store.ts'
 
 export type KnownKeys = {
   did: string
@@ -67,8 +66,6 @@ export async function checkPeerStatement(
   const signer = keys.find((key) => key.kid === verdict.keyId)
   const elsewhere = proven ? undefined : await basePublishesKey(deps, statement, signer, signal)
   if (elsewhere !== undefined) return { ok: false, problem: elsewhere }
-  const full = await refuseCrowd(deps, known.did, networkAddress)
-  if (full !== undefined) return { ok: false, problem: full }
   return { ok: true, statement, keys, keysReadAtMs: found.readAtMs, networkAddress }
 }
 
@@ -84,11 +81,4 @@ async function basePublishesKey(
   if (!base.ok) return `base_url keys: ${base.reason}`
   const known = base.keys.some(({ kid, x }) => kid === signer?.kid && x === signer.x)
   return known ? undefined : 'base_url does not publish the key of the statement'
-}
-
-async function refuseCrowd(deps: MeshDeps, did: string, networkAddress: string | undefined) {
-  const { peersMax, peersPerAddressMax } = deps.settings
-  const count = await countPeers(deps.database, networkAddress, did)
-  if (count.all >= peersMax) return 'full: this node knows enough peers'
-  return count.here >= peersPerAddressMax ? 'full: too many nodes at one network address' : undefined
 }

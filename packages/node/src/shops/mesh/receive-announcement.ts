@@ -1,9 +1,10 @@
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { Problem } from '@assay/till/kernel/problem'
 import type { CallContext } from '../../http/index.ts'
+import { admitSeen } from './admit-seen.ts'
 import { checkPeerStatement, type KnownKeys, keysOfPeer } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
-import { findPeer, saveSeen } from './store.ts'
+import { findPeer } from './store.ts'
 import type { StrangerLimit } from './stranger-limit.ts'
 import { readNodeRequest, refused } from './verify-node-request.ts'
 
@@ -52,8 +53,8 @@ export async function receiveAnnouncement(
   const check = await checkPeerStatement(deps, known, body.statement, { signal: call.signal, read: found })
   if (!check.ok) throw refused(`The statement is not taken: ${check.problem}.`)
   const nowMs = clock.nowMs()
-  const saved = await saveSeen(
-    database,
+  const problem = await admitSeen(
+    deps,
     {
       did: address.did,
       address: address.origin,
@@ -66,11 +67,10 @@ export async function receiveAnnouncement(
       networkAddress: check.networkAddress,
       latencyMs: undefined,
     },
-    nowMs,
     // It said where it is; whether it serves there is seen at once.
     nowMs,
   )
-  if (!saved) throw refused('The statement is not taken: another one arrived in the meantime.')
+  if (problem !== undefined) throw refused(`The statement is not taken: ${problem}.`)
   deps.metrics.count('mesh_announcements', { direction: 'in', outcome: 'ok' })
   return { did: address.did, address: address.origin, accepted: true, sequence: check.statement.sequence }
 }

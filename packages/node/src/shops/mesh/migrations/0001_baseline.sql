@@ -22,6 +22,9 @@ create table mesh_peer (
   state text not null check (state in ('candidate', 'alive', 'suspect', 'dead')),
   found_by text not null check (found_by in ('seed', 'announce', 'gossip')),
   found_at timestamptz not null,
+  -- The peer that named a candidate: one peer names so many and no more.
+  named_by text,
+  first_seen_at timestamptz,
   sequence bigint not null default 0,
   statement text check (length(statement) <= 24576),
   expires_at timestamptz,
