@@ -90,7 +90,7 @@ export {
   officialOutbound,
   sources as marketDataSources,
 } from './shops/matrix/index.ts'
-export { addSeed, findPeer } from './shops/mesh/index.ts'
+export { addSeed, findPeer, ownAddress } from './shops/mesh/index.ts'
 export {
   admitSource,
   decideDispute,

@@ -108,7 +108,12 @@ function parseDocument(value: Record<string, unknown>): MeshDocument | undefined
     return undefined
   const { did, address, statement } = node
   if (typeof did !== 'string' || typeof address !== 'string' || typeof statement !== 'string') return undefined
-  return { protocol, generatedAt, node: { did, address, statement }, peers: peers.slice(0, peersMax).flatMap(parsePeer) }
+  return {
+    protocol,
+    generatedAt,
+    node: { did, address, statement },
+    peers: peers.slice(0, peersMax).flatMap(parsePeer),
+  }
 }
 
 function parsePeer(value: unknown): MeshPeer[] {

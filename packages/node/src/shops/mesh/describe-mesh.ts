@@ -22,7 +22,9 @@ export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): 
   const { self, clock } = deps
   const brief = query.view === 'brief'
   const { own } = view
-  const fitting = view.peers.filter((peer) => offersOf(peer.content, query).length > 0 || query.capability === undefined)
+  const fitting = view.peers.filter(
+    (peer) => offersOf(peer.content, query).length > 0 || query.capability === undefined,
+  )
   const pages = pagesOf(fitting, (peer) => (brief ? briefPeer(peer) : fullPeer(peer, query)))
   const page = query.page ?? 1
   const peers = pages[page - 1]
@@ -52,7 +54,7 @@ export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): 
 
 const queryText = (query: MeshQuery) =>
   new URLSearchParams(
-    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
   ).toString()
 
 /** As many on a page as fit; the first page is there even if it is empty. */

@@ -390,7 +390,7 @@ test('a peer that asks another price than it states is marked, not recommended, 
   })
   const elsewhere = createElsewhere(views.latest)
   expect(elsewhere('GET', '/v1/report/0x5')).toBeUndefined()
-  const shown = JSON.parse(describeMesh(deps, await views.refresh(), {}))
+  const shown = JSON.parse(describeMesh(deps, await views.refresh(), {}) ?? '{}')
   expect(shown.peers[0]).toMatchObject({ price_mismatch: true, recommended: false })
   seed.asksMicro = '20000'
   await priceCheck()

@@ -80,14 +80,21 @@ const ok = (
 async function playedAnswer(
   { peer, networkAddress }: Played,
   url: string,
-  { method = 'GET', body, headers = {}, signal, maxBytes }: Parameters<PeerFetcher['fetch']>[1],
+  { method = 'GET', body, headers = {}, signal, maxBytes, as }: Parameters<PeerFetcher['fetch']>[1],
 ): Promise<OutboundOutcome> {
   const failed = (reason: 'timeout' | 'too_large'): OutboundOutcome => ({
     ...{ status: 'failed', reason, detail: '', url, retryable: true },
   })
   try {
     const sent = method === 'POST' ? { body: body ?? '' } : {}
-    const response = await peer.respond(new Request(url, { method, headers, signal: signal ?? null, ...sent }))
+    const response = await peer.respond(
+      new Request(url, {
+        method,
+        headers: { ...headers, 'user-agent': as === 'buyer' ? 'node' : 'AssayMesh/1.0' },
+        signal: signal ?? null,
+        ...sent,
+      }),
+    )
     const bytes = new Uint8Array(await response.arrayBuffer())
     if (bytes.byteLength > maxBytes) return failed('too_large')
     return ok(url, response.status, bytes, Object.fromEntries(response.headers), networkAddress)

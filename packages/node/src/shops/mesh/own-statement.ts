@@ -54,6 +54,9 @@ export function makeStatement(deps: MeshDeps, sequence: number): OwnStatement {
   return { jws, statement }
 }
 
+/** The address under which the node of this database last spoke. */
+export const ownAddress = async (sql: Sql): Promise<string | undefined> => (await readKept(sql))?.statement.address
+
 async function readKept(sql: Sql): Promise<OwnStatement | undefined> {
   const { rows } = await sql.query<{ statement: string | null }>('select statement from mesh_self')
   const jws = rows[0]?.statement ?? undefined

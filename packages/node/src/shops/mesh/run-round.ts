@@ -99,7 +99,12 @@ async function waitAtMost({ clock }: MeshDeps, work: readonly Promise<void>[], m
 async function noteSeeds(deps: MeshDeps): Promise<void> {
   const { database, clock, settings } = deps
   const named = (await readSeeds(database)).map(parseNodeAddress)
-  const limits = { nowMs: clock.nowMs(), retryMs: settings.visitEveryMs * 2, candidatesMax: settings.candidatesMax, perNamerMax: 0 }
+  const limits = {
+    nowMs: clock.nowMs(),
+    retryMs: settings.visitEveryMs * 2,
+    candidatesMax: settings.candidatesMax,
+    perNamerMax: 0,
+  }
   for (const seed of [...deps.seeds, ...deps.dnsSeeds.current(), ...named])
     if (seed !== undefined && seed.did !== deps.self.did)
       await noteCandidate(database, { ...seed, foundBy: 'seed', sequence: 0 }, limits)

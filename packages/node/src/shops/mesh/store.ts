@@ -32,6 +32,10 @@ export type PeerRow = {
   latencyMs: number | undefined
   announcedAtMs: number
   priceMismatches: readonly PriceMismatch[]
+  /** Why the last visit failed. */
+  problem: string | undefined
+  /** What its own 402 asked when it was last looked at, by method and capability; "0" for what was answered free. */
+  askedMicro: Readonly<Record<string, string>>
   /** Its prices were looked at and nothing was wrong. */
   proven: boolean
 }
@@ -53,11 +57,13 @@ type RawPeer = {
   latency_ms: number | null
   announced_at: Date | null
   price_mismatches: PriceMismatch[]
+  problem: string | null
   prices_checked_at: Date | null
+  asked_micro: Record<string, string>
 }
 
 const columns = `did, address, state, found_by, sequence, statement, keys, keys_read_at, network_address, first_seen_at,
-  last_seen_at, failures, health, latency_ms, announced_at, price_mismatches, prices_checked_at`
+  last_seen_at, failures, health, latency_ms, announced_at, price_mismatches, prices_checked_at, asked_micro, problem`
 
 function peerOf(raw: RawPeer): PeerRow {
   return {
@@ -77,6 +83,8 @@ function peerOf(raw: RawPeer): PeerRow {
     latencyMs: raw.latency_ms === null ? undefined : Number(raw.latency_ms),
     announcedAtMs: raw.announced_at?.getTime() ?? 0,
     priceMismatches: raw.price_mismatches,
+    problem: raw.problem ?? undefined,
+    askedMicro: raw.asked_micro,
     proven: raw.prices_checked_at !== null && raw.price_mismatches.length === 0,
   }
 }
@@ -270,8 +278,16 @@ export async function takePriceCheck(sql: Sql, nowMs: number, everyMs: number): 
   return rows[0] && peerOf(rows[0])
 }
 
-export async function saveMismatches(sql: Sql, did: string, mismatches: readonly PriceMismatch[]): Promise<void> {
-  await sql.query('update mesh_peer set price_mismatches = $2 where did = $1', [did, JSON.stringify(mismatches)])
+export async function savePrices(
+  sql: Sql,
+  did: string,
+  found: { mismatches: readonly PriceMismatch[]; askedMicro: Readonly<Record<string, string>> },
+): Promise<void> {
+  await sql.query('update mesh_peer set price_mismatches = $2, asked_micro = $3 where did = $1', [
+    did,
+    JSON.stringify(found.mismatches),
+    JSON.stringify(found.askedMicro),
+  ])
 }
 
 export async function readSeeds(sql: Sql): Promise<string[]> {

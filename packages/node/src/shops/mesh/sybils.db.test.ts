@@ -96,7 +96,8 @@ test('a seed has its place when all are taken, and keeps it', async () => {
 })
 
 test('honest nodes behind one shared address are taken in, many names of one domain there are not', async () => {
-  for (let i = 0; i < 30; i += 1) expect(await arrive(play(`https://api.shared${i}.example`), '198.51.100.1')).toBeUndefined()
+  for (let i = 0; i < 30; i += 1)
+    expect(await arrive(play(`https://api.shared${i}.example`), '198.51.100.1')).toBeUndefined()
   const names = await Promise.all(
     Array.from({ length: 20 }, (_, i) => arrive(play(`https://n${i}.crowd.example`), '198.51.100.1')),
   )
@@ -104,7 +105,9 @@ test('honest nodes behind one shared address are taken in, many names of one dom
 })
 
 test('fat statements make more pages and not larger ones, and a document is made once', async () => {
-  const fat = Array.from({ length: 128 }, (_, i) => reportOf('1', { capability: `fat.c${i}`, path: `/${'x'.repeat(40)}${i}` }))
+  const fat = Array.from({ length: 128 }, (_, i) =>
+    reportOf('1', { capability: `fat.c${i}`, path: `/x${i}`, example: '/x' }),
+  )
   for (let i = 0; i < 60; i += 1) await arrive(play(`https://api.fat${i}.example`, fat), `198.51.${i}.1`)
   const view = await createMeshViews(deps).refresh()
   const documents = createMeshDocuments(deps)

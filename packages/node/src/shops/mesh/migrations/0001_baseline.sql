@@ -41,6 +41,8 @@ create table mesh_peer (
   announced_at timestamptz,
   price_mismatches jsonb not null default '[]',
   prices_checked_at timestamptz,
+  -- What its own 402 asked, by method and capability.
+  asked_micro jsonb not null default '{}',
   problem text,
   check (state in ('candidate', 'dead') or statement is not null)
 );
