@@ -94,7 +94,7 @@ export {
   type SourceCoverage,
   sources as marketDataSources,
 } from './shops/matrix/index.ts'
-export { addSeed, findPeer } from './shops/mesh/index.ts'
+export { addSeed, findPeer, ownAddress } from './shops/mesh/index.ts'
 export {
   admitSource,
   decideDispute,

@@ -1,6 +1,6 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { withOperator } from '../operator/connect.ts'
-import type { FindOptions, PeersOptions } from './run-mesh.ts'
+import type { FindOptions, JoinOptions, PeersOptions } from './run-mesh.ts'
 
 export const addMesh: AddCommand = (program, context) => {
   const group = program
@@ -13,10 +13,11 @@ export const addMesh: AddCommand = (program, context) => {
     .command('join')
     .description('Join the mesh through another node; stored in addition to MESH_PEERS')
     .argument('<url>', 'API address of a node, such as https://api.example.org')
+    .option('--url <origin>', 'API address of the node that joins; checked against its database')
     .option('--wait <seconds>', 'maximum time to wait for the other node', '20')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay mesh join http://127.0.0.1:4021')
-    .action(async (url: string, options: { wait: string; json?: boolean }) => {
+    .action(async (url: string, options: JoinOptions) => {
       const { joinMesh } = await import('./run-mesh.ts')
       await withOperator(context.terminal, (operator) => joinMesh(context, operator, url, options))
     })

@@ -5,6 +5,7 @@ import type { Operator } from '../operator/connect.ts'
 import { ageText, printResult, table } from '../output.ts'
 
 export type PeersOptions = { url: string; json?: boolean }
+export type JoinOptions = { wait: string; url?: string; json?: boolean }
 export type FindOptions = PeersOptions & { maxPrice?: string }
 
 const lookEveryMs = 250
@@ -14,7 +15,7 @@ export async function joinMesh(
   context: CommandContext,
   operator: Operator,
   url: string,
-  options: { wait: string; json?: boolean },
+  options: JoinOptions,
 ): Promise<void> {
   const { node, database, stopped } = operator
   const { terminal } = context
@@ -23,24 +24,38 @@ export async function joinMesh(
     throw usageError(`not the address of a node: ${url}`, 'An https origin, or http://127.0.0.1:<port> in demo mode.')
   const seconds = Number(options.wait)
   if (!(seconds >= 0 && seconds <= 600)) throw usageError(`--wait: not a number of seconds: ${options.wait}`)
+  if (options.url !== undefined) await requireNodeOf(operator, parseUrl(options.url).origin)
   const { systemClock: clock } = node
   await node.addSeed(database, address.origin, clock.nowMs())
-  const state = stopped ? undefined : await waitUntilSeen(operator, address.did, seconds * 1000)
-  const result = { address: address.origin, did: address.did, state: state ?? 'noted' }
+  const peer = stopped ? undefined : await waitUntilSeen(operator, address.did, seconds * 1000)
+  const state = peer?.state
+  const reason =
+    state === 'alive' ? undefined : (peer?.problem ?? (stopped ? 'the node is not running' : 'not visited yet'))
+  const result = { address: address.origin, did: address.did, state: state ?? 'noted', reason: reason ?? null }
   printResult(terminal, options.json, result, () =>
     state === 'alive'
       ? `joined through ${address.origin} (${address.did})`
-      : `noted ${address.origin}; ${stopped ? 'the node joins when it is started' : 'it has not answered yet'}`,
+      : `noted ${address.origin}; ${stopped ? 'the node joins when it is started' : `it has not answered: ${reason}`}`,
   )
   if (!stopped && state !== 'alive') context.endWith(exitCodes.failed)
 }
 
-async function waitUntilSeen({ node, database }: Operator, did: string, forMs: number): Promise<string | undefined> {
+/** The environment decides which database is written; a node of another one would never hear of it. */
+async function requireNodeOf({ node, database }: Operator, origin: string): Promise<void> {
+  const own = await node.ownAddress(database)
+  if (own !== undefined && own !== origin)
+    throw usageError(
+      `the configured database is of ${own}, not of ${origin}`,
+      'Set DATABASE_URL or ASSAY_HOME of that node.',
+    )
+}
+
+async function waitUntilSeen({ node, database }: Operator, did: string, forMs: number) {
   const { systemClock: clock } = node
   const untilMs = clock.monotonicMs() + forMs
   for (;;) {
     const peer = await node.findPeer(database, did)
-    if (peer?.state === 'alive' || clock.monotonicMs() >= untilMs) return peer?.state
+    if (peer?.state === 'alive' || clock.monotonicMs() >= untilMs) return peer
     await clock.sleep(lookEveryMs)
   }
 }

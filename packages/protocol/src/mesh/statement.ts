@@ -47,9 +47,12 @@ export async function verifyMeshStatement(text: string, check: StatementCheck): 
   const read = readMeshStatement(textOf(jws.payload))
   if (typeof read === 'string') return fault(read)
   if (read.did !== address.did || read.address !== address.origin) return fault('other_node')
+  if (address.origin.startsWith('https:') && !read.base_url.startsWith('https:')) return fault('malformed')
   const issuedMs = Date.parse(read.issued_at)
   const expiresMs = Date.parse(read.expires_at)
   if (issuedMs > check.nowMs + clockSkewMs) return fault('from_the_future')
+  // A sequence that is a time can be followed: one far ahead would silence the node, or whoever has its key next.
+  if (read.sequence > check.nowMs + clockSkewMs) return fault('from_the_future')
   if (expiresMs <= check.nowMs || expiresMs - issuedMs > statementSecondsMax * 1000) return fault('expired')
   const issued = issuedMs / 1000
   if (issued < key.nbf - clockSkewMs / 1000 || (key.exp !== undefined && issued > key.exp))

@@ -1,6 +1,6 @@
 import { type AssayClientOptions, createAssayClient } from '../client.ts'
 import type { AssayResult } from '../context.ts'
-import type { FoundNode } from './discover.ts'
+import type { FoundNode } from './look-at.ts'
 
 export type BuyInput = {
   params?: Readonly<Record<string, string>>
@@ -33,6 +33,8 @@ export function fillIn(template: string, { params = {}, query = {} }: BuyInput):
   const filled = template.replace(/\{([^{}]+)\}/g, (_, name: string) => {
     const value = params[name]
     if (value === undefined) throw new RangeError(`the parameter ${name} is missing`)
+    // A browser's URL would take these as steps to another route.
+    if (value === '.' || value === '..') throw new RangeError(`the parameter ${name} is not a value of a path`)
     return encodeURIComponent(value)
   })
   const url = new URL(filled)

@@ -1,6 +1,9 @@
 import { isRecord } from '@assay/protocol/json-object'
 import type { AssayClient } from '../client.ts'
+import { defaultPlatform, type Platform } from '../platform.ts'
 import type { BuyInput } from './buy-from.ts'
+import { createFetchGuard, hopPath } from './fetch-guard.ts'
+import { publishes } from './look-at.ts'
 
 export type WalkStep = {
   method: string
@@ -21,6 +24,9 @@ export type WalkOptions = {
   /** The job is finished after this step. */
   until?(step: WalkStep): boolean
   stepsMax?: number
+  /** No step begins after this. */
+  deadlineMs?: number
+  platform?: Partial<Platform>
 }
 
 export type Walk = {
@@ -30,24 +36,30 @@ export type Walk = {
 }
 
 type ManifestOffer = { capability: string; method: string; path: string[]; origin: string; body: unknown }
+type Walker = Pick<AssayClient, 'fetch'> & Partial<Pick<AssayClient, 'pinnedKeys'>>
 
-/** Follows X-x402-Next from a node's manifest, paying where it is asked to, within the client's policy. */
-export async function followNext(
-  client: Pick<AssayClient, 'fetch'>,
-  address: string,
-  options: WalkOptions = {},
-): Promise<Walk> {
+const usualDeadlineMs = 120_000
+const directoryMsMax = 5_000
+
+/**
+ * Follows X-x402-Next from a node's manifest, paying where it is asked to, within the client's policy. A walk never
+ * leaves the node: its own origin, and a second one that publishes the key which signed the manifest.
+ */
+export async function followNext(client: Walker, address: string, options: WalkOptions = {}): Promise<Walk> {
+  const platform: Platform = { ...defaultPlatform, ...options.platform }
+  const { origin: home } = new URL(address)
+  const endMs = platform.nowMs() + (options.deadlineMs ?? usualDeadlineMs)
   const steps: WalkStep[] = []
   const asked = new Set<string>()
-  const offers = createOffers(client, address)
+  const offers = createOffers(client, home, platform)
   let path = '/.well-known/x402'
-  while (steps.length < (options.stepsMax ?? 12)) {
+  while (steps.length < (options.stepsMax ?? 12) && platform.nowMs() < endMs) {
     const offer = await offers.find(path)
     const input = options.input?.({ capability: offer?.capability, path, steps }) ?? {}
-    const step = await take(client, offer?.origin ?? address, path, offer, input)
+    const { step, keyId } = await take(client, offer?.origin ?? home, path, offer, input)
     steps.push(step)
     asked.add(path)
-    if (steps.length === 1) offers.add(step.body)
+    if (steps.length === 1) offers.start(step.body, keyId)
     if (step.status >= 400) return { steps, ended: 'refused' }
     if (options.until?.(step)) return { steps, ended: 'finished' }
     if (step.next === undefined || step.next === '/') return { steps, ended: 'end' }
@@ -60,21 +72,37 @@ export async function followNext(
 const pagesMax = 16
 
 /** The offers of a manifest, whose further pages are read only for a path that the earlier ones do not name. */
-function createOffers(client: Pick<AssayClient, 'fetch'>, address: string) {
+function createOffers(client: Walker, home: string, platform: Platform) {
   const known: ManifestOffer[] = []
+  const guard = createFetchGuard({ platform, homes: [home], deadlineMs: usualDeadlineMs })
+  const sameNode = new Map<string, Promise<boolean>>([[home, Promise.resolve(true)]])
+  let signedBy: string | undefined
   let nextPage: string | undefined
   let pages = 0
   const add = (manifest: unknown) => {
     known.push(...readOffers(manifest))
     pages += 1
-    nextPage = pages < pagesMax ? nextPageOf(manifest, address) : undefined
+    nextPage = pages < pagesMax ? nextPageOf(manifest, home) : undefined
+  }
+  // What a manifest says of other origins is no reason to send them anything.
+  const isSameNode = (origin: string) => {
+    const signer = signedBy === undefined ? undefined : client.pinnedKeys?.(home)?.get(signedBy)
+    const proven =
+      sameNode.get(origin) ??
+      guard.within(directoryMsMax, (guarded) => publishes(origin, home, signer, guard, guarded)).catch(() => false)
+    sameNode.set(origin, proven)
+    return proven
   }
   return {
-    add,
+    start: (manifest: unknown, keyId: string | undefined) => {
+      signedBy = keyId
+      add(manifest)
+    },
     async find(path: string): Promise<ManifestOffer | undefined> {
       for (;;) {
-        const found = known.find((offer) => fits(offer.path, path))
-        if (found !== undefined || nextPage === undefined) return found
+        for (const offer of known.filter((one) => fits(one.path, path)))
+          if (await isSameNode(offer.origin)) return offer
+        if (nextPage === undefined) return undefined
         const { response } = await client.fetch(new URL(nextPage))
         add(await response.json().catch(() => undefined))
       }
@@ -83,10 +111,10 @@ function createOffers(client: Pick<AssayClient, 'fetch'>, address: string) {
 }
 
 /** Of the same node only: a manifest sends its readers nowhere else. */
-function nextPageOf(manifest: unknown, address: string): string | undefined {
+function nextPageOf(manifest: unknown, home: string): string | undefined {
   const next = isRecord(manifest) ? manifest.next_page : undefined
   if (typeof next !== 'string' || !URL.canParse(next)) return undefined
-  return new URL(next).origin === new URL(address).origin ? next : undefined
+  return new URL(next).origin === home ? next : undefined
 }
 
 async function take(
@@ -95,25 +123,26 @@ async function take(
   path: string,
   offer: ManifestOffer | undefined,
   input: BuyInput,
-): Promise<WalkStep> {
+): Promise<{ step: WalkStep; keyId: string | undefined }> {
   const url = new URL(path, origin)
   for (const [name, value] of Object.entries(input.query ?? {})) url.searchParams.set(name, value)
   const method = offer?.method ?? 'GET'
   const body = method === 'GET' ? undefined : (input.body ?? offer?.body)
-  const { response, payment } = await client.fetch(url, {
+  const { response, payment, verified } = await client.fetch(url, {
     method,
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   })
-  return {
+  const step = {
     method,
     url: url.href,
     capability: offer?.capability,
     status: response.status,
     paid: payment.status === 'settled' || payment.status === 'drawn',
     body: await response.json().catch(() => undefined),
-    next: response.headers.get('x-x402-next') ?? undefined,
+    next: hopPath(response.headers.get('x-x402-next'), origin),
     elsewhere: linkNext(response.headers.get('link')),
   }
+  return { step, keyId: verified?.status === 'verified' ? verified.keyId : undefined }
 }
 
 /** The target of `rel="next"` in a Link header. */
@@ -134,8 +163,10 @@ function readOffers(manifest: unknown): ManifestOffer[] {
     if (!isRecord(offer)) return []
     const { capability, method, url, input } = offer
     if (typeof capability !== 'string' || typeof method !== 'string' || typeof url !== 'string') return []
+    if (!['GET', 'POST', 'PUT', 'DELETE'].includes(method)) return []
     const [, origin, path] = /^(https?:\/\/[^/]+)(\/.*)$/.exec(url) ?? []
-    if (origin === undefined || path === undefined) return []
+    if (origin === undefined || path === undefined || !URL.canParse(origin) || new URL(origin).origin !== origin)
+      return []
     return [{ capability, method, path: segments(path), origin, body: isRecord(input) ? input.example : undefined }]
   })
 }

@@ -1,6 +1,7 @@
 export type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
 export { verifyMeshStatement } from '@assay/protocol/mesh/statement'
 export { type BuyInput, buyFrom, fillIn } from './buy-from.ts'
-export { type DiscoverOptions, type Discovery, discover, type FoundNode } from './discover.ts'
+export { type DiscoverOptions, type Discovery, discover } from './discover.ts'
 export { followNext, linkNext, type Walk, type WalkOptions, type WalkStep } from './follow-next.ts'
+export type { FoundNode } from './look-at.ts'
 export { type MeshDocument, type MeshPeer, readMesh } from './read-mesh.ts'

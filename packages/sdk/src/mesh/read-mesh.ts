@@ -32,7 +32,9 @@ export type MeshDocument = {
 
 type MeshPlatform = Pick<Platform, 'fetch' | 'nowMs' | 'timeout'>
 
-const documentBytesMax = 4_194_304
+const documentBytesMax = 524_288
+const pagesMax = 16
+const peersMax = 256
 const documentAgeMsMax = 300_000
 const answerMsMax = 10_000
 
@@ -43,13 +45,29 @@ export async function readMesh(
 ): Promise<MeshDocument> {
   const platform = { ...defaultPlatform, ...options.platform }
   const query = options.capability === undefined ? '' : `?capability=${encodeURIComponent(options.capability)}`
-  const value = await fetchMeshJson(`${address}/x402/mesh${query}`, platform)
+  const first = await readPage(`${address}/x402/mesh${query}`, address, platform)
+  const peers = new Map(first.document.peers.map((peer) => [peer.did, peer]))
+  let { next } = first
+  for (let page = 1; page < pagesMax && next !== undefined; page += 1) {
+    // What the first page says stays good without the later ones.
+    const read: Page | undefined = await readPage(next, address, platform).catch(() => undefined)
+    for (const peer of read?.document.peers ?? []) if (!peers.has(peer.did)) peers.set(peer.did, peer)
+    next = read?.next
+  }
+  return { ...first.document, peers: [...peers.values()].slice(0, peersMax) }
+}
+
+type Page = { document: MeshDocument; next: string | undefined }
+
+async function readPage(url: string, address: string, platform: Platform): Promise<Page> {
+  const value = await fetchMeshJson(url, platform)
   const document = isRecord(value) ? parseDocument(value) : undefined
   if (!isRecord(value) || document === undefined) throw failed(`${address} has no mesh document`)
   await requireSigned(address, value, platform)
   const ageMs = platform.nowMs() - Date.parse(document.generatedAt)
   if (!(ageMs < documentAgeMsMax)) throw failed(`the mesh document of ${address} is old`)
-  return document
+  const { next_page: next } = value
+  return { document, next: typeof next === 'string' && next.startsWith(`${address}/x402/mesh?`) ? next : undefined }
 }
 
 async function requireSigned(address: string, value: Record<string, unknown>, platform: Platform): Promise<void> {
@@ -90,7 +108,12 @@ function parseDocument(value: Record<string, unknown>): MeshDocument | undefined
     return undefined
   const { did, address, statement } = node
   if (typeof did !== 'string' || typeof address !== 'string' || typeof statement !== 'string') return undefined
-  return { protocol, generatedAt, node: { did, address, statement }, peers: peers.slice(0, 256).flatMap(parsePeer) }
+  return {
+    protocol,
+    generatedAt,
+    node: { did, address, statement },
+    peers: peers.slice(0, peersMax).flatMap(parsePeer),
+  }
 }
 
 function parsePeer(value: unknown): MeshPeer[] {

@@ -1,5 +1,5 @@
 import type { MeshDeps } from './deps.ts'
-import { announcePath, meshDocumentBytesMax } from './limits.ts'
+import { announcePath, briefBytesMax } from './limits.ts'
 import type { OwnStatement } from './own-statement.ts'
 import { signNodeRequest } from './sign-request.ts'
 import { noteAnnounced, type PeerRow } from './store.ts'
@@ -18,7 +18,7 @@ export async function announceSelf(
     method: 'POST',
     body,
     headers: signNodeRequest(deps, { authority, path: announcePath, body }),
-    maxBytes: meshDocumentBytesMax,
+    maxBytes: briefBytesMax,
     ...(signal === undefined ? {} : { signal }),
   })
   const taken = answer.status === 'ok' && answer.httpStatus === 200

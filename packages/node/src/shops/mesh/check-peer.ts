@@ -2,16 +2,18 @@ import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
 import { claimedKeyId, type PeerKey, verifyMeshStatement } from '@assay/protocol/mesh/statement'
 import type { MeshDeps } from './deps.ts'
 import { readPeerKeys } from './read-peer-keys.ts'
-import { countPeers } from './store.ts'
 
 export type KnownKeys = {
   did: string
   address: string
   sequence: number
+  statement: string | undefined
   keys: readonly PeerKey[]
   keysReadAtMs: number
   networkAddress: string | undefined
 }
+
+export type KeysRead = { keys: readonly PeerKey[]; readAtMs: number; networkAddress: string | undefined }
 
 export type PeerCheck =
   | {
@@ -32,10 +34,7 @@ export async function keysOfPeer(
   known: KnownKeys,
   keyId: string | undefined,
   signal?: AbortSignal,
-): Promise<
-  | { ok: true; keys: readonly PeerKey[]; readAtMs: number; networkAddress: string | undefined }
-  | { ok: false; problem: string }
-> {
+): Promise<({ ok: true } & KeysRead) | { ok: false; problem: string }> {
   const nowMs = deps.clock.nowMs()
   const fresh = nowMs - known.keysReadAtMs < keysFreshMs && known.keys.some((key) => key.kid === keyId)
   if (fresh) return { ok: true, keys: known.keys, readAtMs: known.keysReadAtMs, networkAddress: known.networkAddress }
@@ -49,9 +48,9 @@ export async function checkPeerStatement(
   deps: MeshDeps,
   known: KnownKeys,
   jws: string,
-  signal?: AbortSignal,
+  { signal, read }: { signal?: AbortSignal; read?: KeysRead } = {},
 ): Promise<PeerCheck> {
-  const found = await keysOfPeer(deps, known, claimedKeyId(jws), signal)
+  const found = read ? { ok: true as const, ...read } : await keysOfPeer(deps, known, claimedKeyId(jws), signal)
   if (!found.ok) return found
   const { keys, networkAddress } = found
   if (keys.some((key) => deps.keyring.keys().some((own) => own.keyId === key.kid)))
@@ -60,30 +59,26 @@ export async function checkPeerStatement(
   if (!verdict.ok) return { ok: false, problem: `statement: ${verdict.reason}` }
   const { statement } = verdict
   if (statement.sequence < known.sequence) return { ok: false, problem: 'statement: older than one seen before' }
-  const elsewhere = await basePublishesKey(deps, statement, verdict.keyId, known, signal)
+  if (statement.sequence === known.sequence && known.statement !== undefined && known.statement !== jws)
+    return { ok: false, problem: 'statement: another one of the same sequence' }
+  // Proven with these very words, and the keys are not older than they may be.
+  const proven = jws === known.statement && found.readAtMs === known.keysReadAtMs
+  const signer = keys.find((key) => key.kid === verdict.keyId)
+  const elsewhere = proven ? undefined : await basePublishesKey(deps, statement, signer, signal)
   if (elsewhere !== undefined) return { ok: false, problem: elsewhere }
-  const full = await refuseCrowd(deps, known.did, networkAddress)
-  if (full !== undefined) return { ok: false, problem: full }
   return { ok: true, statement, keys, keysReadAtMs: found.readAtMs, networkAddress }
 }
 
-/** What is offered at a second address counts only if that address knows the same key. */
+/** What is offered at a second address counts only if that address knows the very key: names of keys are free to choose. */
 async function basePublishesKey(
   deps: MeshDeps,
   statement: MeshStatement,
-  keyId: string,
-  known: KnownKeys,
+  signer: PeerKey | undefined,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  if (statement.base_url === statement.address || statement.sequence === known.sequence) return undefined
+  if (statement.base_url === statement.address) return undefined
   const base = await readPeerKeys(deps.fetcher, statement.base_url, signal)
   if (!base.ok) return `base_url keys: ${base.reason}`
-  return base.keys.some((key) => key.kid === keyId) ? undefined : 'base_url does not publish the key of the statement'
-}
-
-async function refuseCrowd(deps: MeshDeps, did: string, networkAddress: string | undefined) {
-  const { peersMax, peersPerAddressMax } = deps.settings
-  const count = await countPeers(deps.database, networkAddress, did)
-  if (count.all >= peersMax) return 'full: this node knows enough peers'
-  return count.here >= peersPerAddressMax ? 'full: too many nodes at one network address' : undefined
+  const known = base.keys.some(({ kid, x }) => kid === signer?.kid && x === signer.x)
+  return known ? undefined : 'base_url does not publish the key of the statement'
 }

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { MeshDeps } from './deps.ts'
 import { manifestBytesMax, manifestPath } from './limits.ts'
 import { fetchJson } from './peer-fetcher.ts'
-import { type PeerRow, type PriceMismatch, saveMismatches } from './store.ts'
+import { type PeerRow, type PriceMismatch, savePrices } from './store.ts'
 
 const samplesMax = 3
 const mismatchesMax = 16
@@ -23,17 +23,22 @@ export async function checkPrices(deps: MeshDeps, peer: PeerRow, signal: AbortSi
       .filter((known) => statement.offers.some((offer) => nameOf(offer) === nameOf(known)))
       .map((known) => [nameOf(known), known]),
   )
+  const asked = new Map(
+    Object.entries(peer.askedMicro).filter(([name]) => statement.offers.some((offer) => nameOf(offer) === name)),
+  )
   for (const offer of sampled) {
     const verdict = await probeOffer(deps, statement, offer, signal)
     if (verdict === 'unknown') continue
     found.delete(nameOf(offer))
-    if (verdict !== 'fits') found.set(nameOf(offer), mismatch(deps, offer, verdict))
+    asked.delete(nameOf(offer))
+    if (verdict.status === 'fits') asked.set(nameOf(offer), verdict.askedMicro)
+    else found.set(nameOf(offer), mismatch(deps, offer, verdict))
   }
   for (const differing of await manifestMismatches(deps, statement, signal))
     if (!found.has(nameOf(differing))) found.set(nameOf(differing), differing)
   if (signal.aborted) return [...peer.priceMismatches]
   const mismatches = [...found.values()].slice(0, mismatchesMax)
-  await saveMismatches(deps.database, peer.did, mismatches)
+  await savePrices(deps.database, peer.did, { mismatches, askedMicro: Object.fromEntries(asked) })
   if (mismatches.length > 0) {
     deps.metrics.count('mesh_price_mismatches')
     deps.log.warn({ peer: peer.did, mismatches }, 'a peer of the mesh asks other prices than it states')
@@ -41,7 +46,7 @@ export async function checkPrices(deps: MeshDeps, peer: PeerRow, signal: AbortSi
   return mismatches
 }
 
-const nameOf = ({ capability, method }: { capability: string; method: string }) => `${method} ${capability}`
+export const nameOf = ({ capability, method }: { capability: string; method: string }) => `${method} ${capability}`
 
 /** What was found wrong before is looked at again; the rest is drawn, so that nobody knows what will be asked. */
 function sample(deps: MeshDeps, offers: readonly MeshOffer[], doubted: ReadonlySet<string>): MeshOffer[] {
@@ -62,26 +67,33 @@ function draw<T>({ rng }: MeshDeps, items: readonly T[], count: number): T[] {
   return drawn
 }
 
-type Verdict = 'fits' | 'unknown' | { askedMicro: string | null; reason: PriceMismatch['reason'] }
+type Differs = { status: 'differs'; askedMicro: string | null; reason: PriceMismatch['reason'] }
+type Verdict = { status: 'fits'; askedMicro: string } | Differs
+
+/** As buyers with the SDK ask: a peer that knows who is looking could ask another price of everybody else. */
+const buyersHeaders = { accept: '*/*', 'accept-language': '*', 'sec-fetch-mode': 'cors' }
 
 async function probeOffer(
   deps: MeshDeps,
   statement: MeshStatement,
   offer: MeshOffer,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<Verdict | 'unknown'> {
   if (offer.method !== 'GET' && offer.method !== 'POST') return 'unknown'
   const answer = await deps.fetcher.fetch(exampleUrlOf(statement, offer), {
     method: offer.method,
     ...(offer.method === 'POST' ? { body: '' } : {}),
+    as: 'buyer',
+    headers: buyersHeaders,
     maxBytes: probeBytesMax,
     onTooLarge: 'cut',
     signal,
   })
   if (answer.status !== 'ok') return 'unknown'
   if (answer.httpStatus !== 402) {
-    if (offer.price_micro === '0') return 'fits'
-    return [404, 405, 410].includes(answer.httpStatus) ? { askedMicro: null, reason: 'not_offered' } : 'unknown'
+    if (offer.price_micro === '0' && answer.httpStatus < 300) return { status: 'fits', askedMicro: '0' }
+    const gone = [404, 405, 410].includes(answer.httpStatus)
+    return gone ? { status: 'differs', askedMicro: null, reason: 'not_offered' } : 'unknown'
   }
   return judgeAsked(offer, askedMicro(answer.headers.get('payment-required')))
 }
@@ -91,8 +103,9 @@ export function judgeAsked(offer: MeshOffer, asked: readonly bigint[]): Verdict 
   const lowest = BigInt(offer.price_micro)
   const highest = BigInt(offer.price_micro_max ?? offer.price_micro)
   const wrong = asked.find((amount) => amount < lowest || amount > highest)
-  if (asked.length === 0) return { askedMicro: null, reason: 'asks_another_price' }
-  return wrong === undefined ? 'fits' : { askedMicro: wrong.toString(), reason: 'asks_another_price' }
+  if (asked.length === 0) return { status: 'differs', askedMicro: null, reason: 'asks_another_price' }
+  if (wrong !== undefined) return { status: 'differs', askedMicro: wrong.toString(), reason: 'asks_another_price' }
+  return { status: 'fits', askedMicro: asked.reduce((most, amount) => (amount > most ? amount : most)).toString() }
 }
 
 const required = z.object({
@@ -151,7 +164,7 @@ async function readManifestPrices(deps: MeshDeps, address: string, signal: Abort
 function mismatch(
   { clock }: MeshDeps,
   offer: MeshOffer,
-  { askedMicro, reason }: { askedMicro: string | null; reason: PriceMismatch['reason'] },
+  { askedMicro, reason }: Pick<Differs, 'askedMicro' | 'reason'>,
 ): PriceMismatch {
   return {
     capability: offer.capability,

@@ -5,17 +5,30 @@ import { exampleUrlOf, offerUrl } from '@assay/protocol/mesh/statement'
 import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { MeshDeps } from './deps.ts'
-import { announcePath, meshPath, meshProtocol } from './limits.ts'
+import { announcePath, meshPath, meshProtocol, pageBytesMax, relayedMax } from './limits.ts'
 import type { MeshView, SeenPeer } from './mesh-view.ts'
 
-export type MeshQuery = { view?: 'full' | 'brief' | undefined; capability?: string | undefined }
+export type MeshQuery = {
+  view?: 'full' | 'brief' | undefined
+  capability?: string | undefined
+  page?: number | undefined
+}
 
-/** The mesh manifest: this node and the peers it has seen, each in its own signed words, signed as a whole. */
-export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): string {
+/**
+ * A page of the mesh manifest: this node and the peers it has seen, each in its own signed words, signed as a whole.
+ * Undefined where there is no such page.
+ */
+export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): string | undefined {
   const { self, clock } = deps
   const brief = query.view === 'brief'
   const { own } = view
-  const peers = view.peers.filter((peer) => offersOf(peer.content, query).length > 0 || query.capability === undefined)
+  const fitting = view.peers.filter(
+    (peer) => offersOf(peer.content, query).length > 0 || query.capability === undefined,
+  )
+  const pages = pagesOf(fitting, (peer) => (brief ? briefPeer(peer) : fullPeer(peer, query)))
+  const page = query.page ?? 1
+  const peers = pages[page - 1]
+  if (peers === undefined) return undefined
   const document: Json = {
     protocol: meshProtocol,
     generated_at: toRfc3339(clock.nowMs()),
@@ -28,7 +41,8 @@ export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): 
       statement: own.jws,
       ...(brief ? {} : { resources: resourcesOf(own.statement, query) }),
     },
-    peers: peers.map((peer) => (brief ? briefPeer(peer) : fullPeer(peer, query))),
+    peers,
+    next_page: page < pages.length ? `${self.origin}${meshPath}?${queryText({ ...query, page: page + 1 })}` : null,
     links: {
       manifest: `${self.origin}/.well-known/x402`,
       mesh: `${self.origin}${meshPath}`,
@@ -36,6 +50,44 @@ export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): 
     },
   }
   return signDocument(deps, document)
+}
+
+const queryText = (query: MeshQuery) =>
+  new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
+  ).toString()
+
+/** As many on a page as fit; the first page is there even if it is empty. */
+function pagesOf(peers: readonly SeenPeer[], describe: (peer: SeenPeer) => Json): Json[][] {
+  const pages: Json[][] = [[]]
+  let bytes = 0
+  for (const entry of peers.map(describe)) {
+    const size = canonicalJson(entry).length
+    const current = pages.at(-1) ?? []
+    if (current.length > 0 && (current.length >= relayedMax || bytes + size > pageBytesMax)) {
+      pages.push([entry])
+      bytes = size
+    } else {
+      current.push(entry)
+      bytes += size
+    }
+  }
+  return pages
+}
+
+const documentsMax = 64
+
+/** Documents are made and signed once for each question while a view lasts. */
+export function createMeshDocuments(deps: MeshDeps) {
+  let of: MeshView | undefined
+  const kept = new Map<string, string | undefined>()
+  return (view: MeshView, query: MeshQuery): string | undefined => {
+    if (view !== of || kept.size >= documentsMax) kept.clear()
+    of = view
+    const key = queryText(query)
+    if (!kept.has(key)) kept.set(key, describeMesh(deps, view, query))
+    return kept.get(key)
+  }
 }
 
 const briefPeer = ({ did, address, sequence }: SeenPeer): Json => ({ did, address, sequence })

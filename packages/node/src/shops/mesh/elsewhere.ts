@@ -1,7 +1,8 @@
 import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
+import { nameOf } from './check-prices.ts'
 import type { MeshView } from './mesh-view.ts'
 
-type Place = { segments: readonly string[]; origin: string; priceMicro: bigint; health: number }
+type Place = { segments: readonly string[]; origin: string; priceMicro: bigint; seen: boolean; health: number }
 
 /** Finds the cheapest healthy peer that answers a path which this node does not. No I/O: it is asked while answering. */
 export type Elsewhere = (method: string, path: string) => string | undefined
@@ -33,11 +34,12 @@ function indexOf(view: MeshView): Map<string, Place[]> {
     if (!peer.recommended) continue
     for (const offer of peer.content.offers) {
       const segments = offer.path.split('/')
-      // A first segment that fits anything would claim every path there is.
-      if (template.test(segments[1] ?? '')) continue
+      if (isBroad(segments)) continue
       const key = keyOf(offer.method, segments)
       const origin = originOf(peer.content, offer.site)
-      const place = { segments, origin, priceMicro: BigInt(offer.price_micro), health: peer.health }
+      const asked = peer.askedMicro[nameOf(offer)]
+      const priceMicro = BigInt(asked ?? offer.price_micro)
+      const place = { segments, origin, priceMicro, seen: asked !== undefined, health: peer.health }
       places.set(key, [...(places.get(key) ?? []), place])
     }
   }
@@ -51,7 +53,16 @@ function fits(pattern: readonly string[], segments: readonly string[]): boolean 
   return pattern.every((part, index) => part === segments[index] || (template.test(part) && segments[index] !== ''))
 }
 
+/** A template that fits nearly anything would claim paths that the peer cannot answer: it must say more than it leaves open. */
+function isBroad(segments: readonly string[]): boolean {
+  const open = segments.filter((part) => template.test(part)).length
+  const said = segments.filter((part) => part !== '' && !template.test(part) && !/^v\d+$/.test(part)).length
+  return open > said || template.test(segments[1] ?? '')
+}
+
+/** What its own 402 asked counts before what a statement says. */
 function byPrice(a: Place, b: Place): number {
+  if (a.seen !== b.seen) return a.seen ? -1 : 1
   if (a.priceMicro !== b.priceMicro) return a.priceMicro < b.priceMicro ? -1 : 1
   return b.health - a.health
 }

@@ -13,7 +13,12 @@ export const relayedMax = 64
 /** Addresses believed to be worth a visit out of one document. */
 export const newPerVisitMax = 16
 
-export const meshDocumentBytesMax = 2_097_152
+/** A statement and the names of 64 peers; a visit reads no more. */
+export const briefBytesMax = 131_072
+/** A page of the document: whoever states much leaves room to fewer on it. */
+export const pageBytesMax = 262_144
+/** Peers that all pages together name. */
+export const viewMax = 256
 export const keyDirectoryBytesMax = 65_536
 export const manifestBytesMax = 2_097_152
 export const announceBodyBytesMax = 32_768

@@ -1,7 +1,7 @@
 import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
 import { openStatement } from '@assay/protocol/mesh/statement'
 import type { MeshDeps } from './deps.ts'
-import { relayedMax } from './limits.ts'
+import { viewMax } from './limits.ts'
 import { type OwnStatement, ownStatement } from './own-statement.ts'
 import { type PeerRow, shownPeers } from './store.ts'
 
@@ -46,7 +46,7 @@ export function createMeshViews(deps: MeshDeps): MeshViews {
 }
 
 async function readView(deps: MeshDeps): Promise<MeshView> {
-  const [own, rows] = await Promise.all([ownStatement(deps), shownPeers(deps.database, deps.clock.nowMs(), relayedMax)])
+  const [own, rows] = await Promise.all([ownStatement(deps), shownPeers(deps.database, deps.clock.nowMs(), viewMax)])
   const peers = rows.flatMap((row): SeenPeer[] => {
     const content = row.statement === undefined ? undefined : openStatement(row.statement)
     if (row.statement === undefined || content === undefined) return []

@@ -1,3 +1,4 @@
+import type { PlayedPeer } from '@assay/protocol/mesh/hostile-peer.fixture'
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import type { MeshOffer } from '@assay/protocol/mesh/read-statement'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
@@ -57,7 +58,13 @@ const refusedOutcome = (url: string): OutboundOutcome => ({
   retryable: true,
 })
 
-const ok = (url: string, httpStatus: number, body: string, headers: Record<string, string> = {}): OutboundOutcome => ({
+const ok = (
+  url: string,
+  httpStatus: number,
+  body: string | Uint8Array,
+  headers: Record<string, string> = {},
+  address = '192.0.2.1',
+): OutboundOutcome => ({
   status: 'ok',
   httpStatus,
   headers: new Map(Object.entries(headers)),
@@ -65,9 +72,38 @@ const ok = (url: string, httpStatus: number, body: string, headers: Record<strin
   cut: false,
   url,
   redirectedFrom: [],
-  address: '192.0.2.1',
+  address,
   secure: true,
 })
+
+/** What a peer of the hostile-peer fixture answers, as the fetcher gives it. */
+async function playedAnswer(
+  { peer, networkAddress }: Played,
+  url: string,
+  { method = 'GET', body, headers = {}, signal, maxBytes, as }: Parameters<PeerFetcher['fetch']>[1],
+): Promise<OutboundOutcome> {
+  const failed = (reason: 'timeout' | 'too_large'): OutboundOutcome => ({
+    ...{ status: 'failed', reason, detail: '', url, retryable: true },
+  })
+  try {
+    const sent = method === 'POST' ? { body: body ?? '' } : {}
+    const response = await peer.respond(
+      new Request(url, {
+        method,
+        headers: { ...headers, 'user-agent': as === 'buyer' ? 'node' : 'AssayMesh/1.0' },
+        signal: signal ?? null,
+        ...sent,
+      }),
+    )
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    if (bytes.byteLength > maxBytes) return failed('too_large')
+    return ok(url, response.status, bytes, Object.fromEntries(response.headers), networkAddress)
+  } catch {
+    return failed('timeout')
+  }
+}
+
+type Played = { peer: PlayedPeer; networkAddress: string }
 
 /** Another node, as far as the wire shows it; every part can be bent. */
 export type FakePeer = {
@@ -91,13 +127,18 @@ export type FakeWorld = {
   peers: Map<string, FakePeer>
   fetcher: PeerFetcher
   add(origin: string, options?: { keyring?: Keyring; offers?: readonly MeshOffer[] }): FakePeer
+  /** Takes in peers of the hostile-peer fixture, at the network address given. */
+  play(networkAddress: string, ...peers: PlayedPeer[]): void
 }
 
 export function fakeWorld(clock: Clock, database: Database): FakeWorld {
   const peers = new Map<string, FakePeer>()
+  const played = new Map<string, Played>()
   const fetcher: PeerFetcher = {
     fetch: async (url, request) => {
       const { origin, pathname, search } = new URL(url)
+      const other = played.get(origin)
+      if (other !== undefined) return playedAnswer(other, url, request)
       const peer = peers.get(origin)
       if (peer === undefined || !peer.up) return refusedOutcome(url)
       const method = request.method ?? 'GET'
@@ -149,7 +190,10 @@ export function fakeWorld(clock: Clock, database: Database): FakeWorld {
     peers.set(origin, peer)
     return peer
   }
-  return { peers, fetcher, add }
+  const play: FakeWorld['play'] = (networkAddress, ...more) => {
+    for (const peer of more) played.set(peer.address, { peer, networkAddress })
+  }
+  return { peers, fetcher, add, play }
 }
 
 export function testDeps(options: {

@@ -11,6 +11,9 @@ import { meshProtocol } from './limits.ts'
 /** What a node says of itself, signed: the compact JWS, and what it holds. */
 export type OwnStatement = { jws: string; statement: MeshStatement }
 
+/** A day ahead, nobody with a right clock ever took it, and nobody remembers: the clock was wrong when it was made. */
+const rememberedMs = 86_400_000
+
 /**
  * The statement that is valid now, made again when half of its life is over, when the key changed or when other things
  * are offered. All processes of a node share the row, so its sequence grows one by one.
@@ -20,8 +23,9 @@ export async function ownStatement(deps: MeshDeps): Promise<OwnStatement> {
   if (kept !== undefined && stillGood(deps, kept)) return kept
   return deps.database.transaction(async (tx) => {
     const { rows } = await tx.query<{ sequence: bigint }>(
-      `update mesh_self set sequence = greatest(sequence + 1, $1) returning sequence`,
-      [Math.floor(deps.clock.nowMs())],
+      `update mesh_self set sequence = case when sequence > $1::bigint + $2::bigint then $1::bigint else greatest(sequence + 1, $1::bigint) end
+       returning sequence`,
+      [Math.floor(deps.clock.nowMs()), rememberedMs],
     )
     const made = makeStatement(deps, Number(rows[0]?.sequence ?? 1))
     await tx.query(`update mesh_self set statement = $1, issued_at = $2`, [made.jws, made.statement.issued_at])
@@ -49,6 +53,9 @@ export function makeStatement(deps: MeshDeps, sequence: number): OwnStatement {
   const jws = createJwsSigner(keyring, { authority, clock, typ: statementType }).sign(canonicalJson(statement))
   return { jws, statement }
 }
+
+/** The address under which the node of this database last spoke. */
+export const ownAddress = async (sql: Sql): Promise<string | undefined> => (await readKept(sql))?.statement.address
 
 async function readKept(sql: Sql): Promise<OwnStatement | undefined> {
   const { rows } = await sql.query<{ statement: string | null }>('select statement from mesh_self')

@@ -61,7 +61,7 @@ test('a price fits exactly when every amount asked lies within what is stated', 
       const [low, high] = [Math.min(a, b), Math.max(a, b)]
       const offer = { ...reportOffer, price_micro: String(low), price_micro_max: String(high) }
       const fits = asked.every((amount) => amount >= BigInt(low) && amount <= BigInt(high))
-      expect(judgeAsked(offer, asked) === 'fits').toBe(fits)
+      expect(judgeAsked(offer, asked).status === 'fits').toBe(fits)
     }),
   )
 })

@@ -13,8 +13,11 @@ import {
 
 /** The only way from here to other nodes: the safe fetcher, without redirects. */
 export type PeerFetcher = {
-  fetch(url: string, request: Omit<OutboundRequest, 'redirectsMax' | 'totalMs'>): Promise<OutboundOutcome>
+  fetch(url: string, request: PeerRequest): Promise<OutboundOutcome>
 }
+
+/** `as: 'buyer'`: without the name of this node, as the SDK asks. */
+export type PeerRequest = Omit<OutboundRequest, 'redirectsMax' | 'totalMs'> & { as?: 'buyer' }
 
 export type PeerFetcherOptions = {
   mode: 'demo' | 'production'
@@ -34,31 +37,38 @@ export type PeerFetcherOptions = {
 }
 
 const loopbackOriginsMax = 128
+const buyersAgent = 'node'
 
 export function createPeerFetcher(options: PeerFetcherOptions): PeerFetcher {
   const { mode, loopbackPorts, timeoutMs } = options
-  const open = (loopbackOrigins: readonly string[]) =>
+  const open = (userAgent: string, loopbackOrigins: readonly string[]) =>
     createOutbound({
       ...options,
+      userAgent,
       ...(mode === 'demo' ? { loopbackHosts: options.demoHosts, loopbackOrigins } : {}),
     })
-  const usual = open([])
+  const byAgent = new Map([options.userAgent, buyersAgent].map((agent) => [agent, open(agent, [])]))
   const local = new Map<string, Outbound>()
   // Each origin on this machine is allowed by name, and only in the range that was set.
-  const outboundFor = (url: string): Outbound => {
+  const outboundFor = (url: string, agent: string): Outbound => {
+    const usual = byAgent.get(agent) ?? open(agent, [])
     const origin = URL.canParse(url) ? new URL(url).origin : ''
     if (mode !== 'demo' || !isLoopbackAddress(origin)) return usual
     const port = Number(new URL(origin).port)
     if (loopbackPorts === undefined || port < loopbackPorts.from || port > loopbackPorts.to) return usual
-    const known = local.get(origin)
+    const known = local.get(`${agent} ${origin}`)
     if (known) return known
     if (local.size >= loopbackOriginsMax) local.clear()
-    const fresh = open([origin])
-    local.set(origin, fresh)
+    const fresh = open(agent, [origin])
+    local.set(`${agent} ${origin}`, fresh)
     return fresh
   }
-  const fetch: PeerFetcher['fetch'] = (url, request) =>
-    outboundFor(url).fetch(url, { ...request, redirectsMax: 0, totalMs: timeoutMs })
+  const fetch: PeerFetcher['fetch'] = (url, { as, ...request }) =>
+    outboundFor(url, as === 'buyer' ? buyersAgent : options.userAgent).fetch(url, {
+      ...request,
+      redirectsMax: 0,
+      totalMs: timeoutMs,
+    })
   return { fetch: options.intercept?.(fetch) ?? fetch }
 }
 

@@ -1,9 +1,10 @@
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { Problem } from '@assay/till/kernel/problem'
 import type { CallContext } from '../../http/index.ts'
+import { admitSeen } from './admit-seen.ts'
 import { checkPeerStatement, type KnownKeys, keysOfPeer } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
-import { findPeer, saveSeen } from './store.ts'
+import { findPeer } from './store.ts'
 import type { StrangerLimit } from './stranger-limit.ts'
 import { readNodeRequest, refused } from './verify-node-request.ts'
 
@@ -31,6 +32,7 @@ export async function receiveAnnouncement(
     did: address.did,
     address: address.origin,
     sequence: 0,
+    statement: undefined,
     keys: [],
     keysReadAtMs: 0,
     networkAddress: undefined,
@@ -48,12 +50,11 @@ export async function receiveAnnouncement(
   // Claimed after the signature check: claiming first would let a stranger burn the nonces of others.
   const nonce = { scope: 'mesh', key: `${address.did}:${request.nonce}`, expiresAtMs: request.expiresAtMs }
   if (!(await deps.claimNonce(nonce))) throw refused('This announcement has been used before.')
-  const withKeys = { ...known, keys: found.keys, keysReadAtMs: found.readAtMs, networkAddress: found.networkAddress }
-  const check = await checkPeerStatement(deps, withKeys, body.statement, call.signal)
+  const check = await checkPeerStatement(deps, known, body.statement, { signal: call.signal, read: found })
   if (!check.ok) throw refused(`The statement is not taken: ${check.problem}.`)
   const nowMs = clock.nowMs()
-  await saveSeen(
-    database,
+  const problem = await admitSeen(
+    deps,
     {
       did: address.did,
       address: address.origin,
@@ -66,10 +67,10 @@ export async function receiveAnnouncement(
       networkAddress: check.networkAddress,
       latencyMs: undefined,
     },
-    nowMs,
     // It said where it is; whether it serves there is seen at once.
     nowMs,
   )
+  if (problem !== undefined) throw refused(`The statement is not taken: ${problem}.`)
   deps.metrics.count('mesh_announcements', { direction: 'in', outcome: 'ok' })
   return { did: address.did, address: address.origin, accepted: true, sequence: check.statement.sequence }
 }

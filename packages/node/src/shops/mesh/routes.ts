@@ -1,6 +1,7 @@
+import { Problem } from '@assay/till/kernel/problem'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { MeshDeps } from './deps.ts'
-import { describeMesh } from './describe-mesh.ts'
+import { createMeshDocuments } from './describe-mesh.ts'
 import { announceBodyBytesMax, announcePath, manifestPath, meshPath } from './limits.ts'
 import type { MeshViews } from './mesh-view.ts'
 import { receiveAnnouncement } from './receive-announcement.ts'
@@ -8,6 +9,7 @@ import { announceBody, announceOutput, exampleMesh, meshOutput, meshQuery } from
 import type { StrangerLimit } from './stranger-limit.ts'
 
 export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: StrangerLimit): RouteDeclaration[] {
+  const documents = createMeshDocuments(deps)
   return [
     defineRoute({
       id: 'mesh.manifest',
@@ -23,11 +25,11 @@ export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: Stranger
       cacheSeconds: 1,
       access: {
         kind: 'free',
-        handle: async ({ query }) => ({
-          status: 200,
-          contentType: 'application/json',
-          body: describeMesh(deps, await views.current(), query),
-        }),
+        handle: async ({ query }) => {
+          const body = documents(await views.current(), query)
+          if (body === undefined) throw new Problem('not_found', { detail: 'There is no such page.' })
+          return { status: 200, contentType: 'application/json', body }
+        },
       },
     }),
     defineRoute({

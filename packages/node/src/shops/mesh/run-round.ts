@@ -4,7 +4,16 @@ import { checkPrices } from './check-prices.ts'
 import type { MeshDeps } from './deps.ts'
 import type { MeshViews } from './mesh-view.ts'
 import { ownStatement } from './own-statement.ts'
-import { forgetPeers, knowsAnybody, noteCandidate, readSeeds, takeDuePeers, takePriceCheck } from './store.ts'
+import {
+  type Due,
+  forgetPeers,
+  knowsAnybody,
+  noteCandidate,
+  type PeerRow,
+  readSeeds,
+  takeDuePeers,
+  takePriceCheck,
+} from './store.ts'
 import { visitPeer } from './visit-peer.ts'
 
 export type Rounds = {
@@ -53,8 +62,7 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       }
       const own = await ownStatement(deps)
       const room = visitsAtOnceMax - underWay.size
-      // As long as a visit with announcement may take; then another process may try.
-      const due = room > 0 ? await takeDuePeers(database, clock.nowMs(), settings.visitTimeoutMs * 4, room) : []
+      const due = await takeDue(deps, room)
       for (const peer of due) start('a visit to a peer', visitPeer(deps, peer, own, stopping.signal))
       start('a look at prices', lookAtPrices(deps, stopping.signal))
       await waitAtMost(deps, [...underWay], settings.visitEveryMs / 2)
@@ -71,6 +79,16 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   }
 }
 
+/** However many peers are told to others, a quarter of the visits goes to those that are not: seeds, candidates, the dead. */
+async function takeDue({ database, clock, settings }: MeshDeps, room: number): Promise<PeerRow[]> {
+  // As long as a visit with announcement may take; then another process may try.
+  const take = (due: Due, limit: number) =>
+    takeDuePeers(database, due, { nowMs: clock.nowMs(), leaseMs: settings.visitTimeoutMs * 4, limit })
+  const others = await take('others', Math.ceil(room / 4))
+  const shown = await take('shown', room - others.length)
+  return [...others, ...shown, ...(await take('others', room - others.length - shown.length))]
+}
+
 async function waitAtMost({ clock }: MeshDeps, work: readonly Promise<void>[], ms: number): Promise<void> {
   const done = new AbortController()
   const limit = clock.sleep(ms, done.signal).catch(() => {})
@@ -81,7 +99,12 @@ async function waitAtMost({ clock }: MeshDeps, work: readonly Promise<void>[], m
 async function noteSeeds(deps: MeshDeps): Promise<void> {
   const { database, clock, settings } = deps
   const named = (await readSeeds(database)).map(parseNodeAddress)
-  const limits = { nowMs: clock.nowMs(), retryMs: settings.visitEveryMs * 2, candidatesMax: settings.candidatesMax }
+  const limits = {
+    nowMs: clock.nowMs(),
+    retryMs: settings.visitEveryMs * 2,
+    candidatesMax: settings.candidatesMax,
+    perNamerMax: 0,
+  }
   for (const seed of [...deps.seeds, ...deps.dnsSeeds.current(), ...named])
     if (seed !== undefined && seed.did !== deps.self.did)
       await noteCandidate(database, { ...seed, foundBy: 'seed', sequence: 0 }, limits)

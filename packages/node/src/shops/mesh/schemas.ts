@@ -10,6 +10,7 @@ export const meshQuery = z.strictObject({
     .regex(capabilityPattern, 'must be a capability such as tokens.report')
     .optional()
     .describe('Only nodes that offer it, and only that.'),
+  page: z.coerce.number().int().min(1).max(256).optional().describe('`next_page` has the address of the next one.'),
 })
 
 export const announceBody = z.strictObject({
@@ -64,6 +65,7 @@ export const meshOutput = z.strictObject({
       statement: statementText.optional(),
     }),
   ),
+  next_page: z.string().nullable().describe('The address of the next page; null on the last.'),
   links: z.strictObject({ manifest: z.string(), mesh: z.string(), announce: z.string() }),
   signature: z
     .strictObject({ alg: z.literal('EdDSA'), kid: z.string(), value: z.string() })
@@ -110,6 +112,7 @@ export const exampleMesh = {
       statement: 'eyJhbGciOiJFZERTQSIs….eyJhZGRyZXNzIjoi….c2lnbmF0dXJl',
     },
   ],
+  next_page: null,
   links: {
     manifest: 'https://api.example.org/.well-known/x402',
     mesh: 'https://api.example.org/x402/mesh',

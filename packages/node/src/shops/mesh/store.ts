@@ -1,6 +1,7 @@
 import type { NodeAddress } from '@assay/protocol/mesh/node-address'
 import type { PeerKey } from '@assay/protocol/mesh/statement'
 import type { Sql } from '@assay/till/store/database'
+import { chooseShown, type Placed } from './choose-peers.ts'
 
 export type PeerState = 'candidate' | 'alive' | 'suspect' | 'dead'
 
@@ -24,12 +25,19 @@ export type PeerRow = {
   keys: readonly PeerKey[]
   keysReadAtMs: number
   networkAddress: string | undefined
+  firstSeenAtMs: number | undefined
   lastSeenAtMs: number | undefined
   failures: number
   health: number
   latencyMs: number | undefined
   announcedAtMs: number
   priceMismatches: readonly PriceMismatch[]
+  /** Why the last visit failed. */
+  problem: string | undefined
+  /** What its own 402 asked when it was last looked at, by method and capability; "0" for what was answered free. */
+  askedMicro: Readonly<Record<string, string>>
+  /** Its prices were looked at and nothing was wrong. */
+  proven: boolean
 }
 
 type RawPeer = {
@@ -42,16 +50,20 @@ type RawPeer = {
   keys: PeerKey[]
   keys_read_at: Date | null
   network_address: string | null
+  first_seen_at: Date | null
   last_seen_at: Date | null
   failures: number
   health: number
   latency_ms: number | null
   announced_at: Date | null
   price_mismatches: PriceMismatch[]
+  problem: string | null
+  prices_checked_at: Date | null
+  asked_micro: Record<string, string>
 }
 
-const columns = `did, address, state, found_by, sequence, statement, keys, keys_read_at, network_address, last_seen_at,
-  failures, health, latency_ms, announced_at, price_mismatches`
+const columns = `did, address, state, found_by, sequence, statement, keys, keys_read_at, network_address, first_seen_at,
+  last_seen_at, failures, health, latency_ms, announced_at, price_mismatches, prices_checked_at, asked_micro, problem`
 
 function peerOf(raw: RawPeer): PeerRow {
   return {
@@ -64,12 +76,16 @@ function peerOf(raw: RawPeer): PeerRow {
     keys: raw.keys,
     keysReadAtMs: raw.keys_read_at?.getTime() ?? 0,
     networkAddress: raw.network_address ?? undefined,
+    firstSeenAtMs: raw.first_seen_at?.getTime(),
     lastSeenAtMs: raw.last_seen_at?.getTime(),
     failures: raw.failures,
     health: Number(raw.health),
     latencyMs: raw.latency_ms === null ? undefined : Number(raw.latency_ms),
     announcedAtMs: raw.announced_at?.getTime() ?? 0,
     priceMismatches: raw.price_mismatches,
+    problem: raw.problem ?? undefined,
+    askedMicro: raw.asked_micro,
+    proven: raw.prices_checked_at !== null && raw.price_mismatches.length === 0,
   }
 }
 
@@ -80,14 +96,15 @@ export async function findPeer(sql: Sql, did: string): Promise<PeerRow | undefin
   return rows[0] && peerOf(rows[0])
 }
 
-/** Those that others are told of: seen by this very node, with a statement that has not run out. */
+/** Those that others are told of: seen by this very node, with a statement that has not run out, chosen for their diversity. */
 export async function shownPeers(sql: Sql, nowMs: number, limit: number): Promise<PeerRow[]> {
+  const live = await placedPeers(sql)
+  const chosen = (live.length <= limit ? live : chooseShown(live, limit, nowMs)).map(({ did }) => did)
   const { rows } = await sql.query<RawPeer>(
-    `select ${columns} from mesh_peer where state in ('alive', 'suspect') and expires_at > ${at(1)}
-     order by health desc, did limit $2`,
-    [nowMs, limit],
+    `select ${columns} from mesh_peer where did = any($2) and state in ('alive', 'suspect') and expires_at > ${at(1)}`,
+    [nowMs, chosen],
   )
-  return rows.map(peerOf)
+  return chooseShown(rows.map(peerOf), limit, nowMs)
 }
 
 /** The shown peers at these authorities: one at most for each and scheme. */
@@ -100,19 +117,48 @@ export async function findByAuthorities(sql: Sql, authorities: readonly string[]
   return rows.map(peerOf)
 }
 
-/** Takes peers whose visit is due, those first that are told to others; anyone who takes one has it for `leaseMs`, so that processes do not visit twice. */
-export async function takeDuePeers(sql: Sql, nowMs: number, leaseMs: number, limit: number): Promise<PeerRow[]> {
+/** Which peers are taken for a visit: those told to others, or those that are not yet or no more, seeds first. */
+export type Due = 'shown' | 'others'
+
+/** Takes peers whose visit is due; anyone who takes one has it for `leaseMs`, so that processes do not visit twice. */
+export async function takeDuePeers(
+  sql: Sql,
+  due: Due,
+  { nowMs, leaseMs, limit }: { nowMs: number; leaseMs: number; limit: number },
+): Promise<PeerRow[]> {
+  if (limit <= 0) return []
   const { rows } = await sql.query<RawPeer>(
     `update mesh_peer set next_visit_at = ${at(2)}, last_tried_at = ${at(1)}
      where did in (select did from mesh_peer where next_visit_at <= ${at(1)}
-                   order by state not in ('alive', 'suspect'), next_visit_at limit $3 for update skip locked)
+                     and (state in ('alive', 'suspect')) = $4
+                   order by found_by <> 'seed' and not $4, next_visit_at limit $3 for update skip locked)
      returning ${columns}`,
-    [nowMs, nowMs + leaseMs, limit],
+    [nowMs, nowMs + leaseMs, limit, due === 'shown'],
   )
   return rows.map(peerOf)
 }
 
-export type Found = NodeAddress & { foundBy: PeerRow['foundBy']; sequence: number }
+/** Whoever gives places waits here for the one before. */
+export async function lockPlaces(tx: Sql): Promise<void> {
+  await tx.query('select from mesh_self for update')
+}
+
+/** Those that have a place, without their statements. */
+export async function placedPeers(sql: Sql): Promise<Placed[]> {
+  const { rows } = await sql.query<RawPeer>(
+    `select did, address, found_by, network_address, first_seen_at, health, prices_checked_at, price_mismatches
+     from mesh_peer where state in ('alive', 'suspect')`,
+  )
+  return rows.map(peerOf)
+}
+
+export async function crowdOut(sql: Sql, did: string): Promise<void> {
+  await sql.query(`update mesh_peer set state = 'dead', problem = 'another peer has its place' where did = $1`, [did])
+}
+
+export type Found = NodeAddress & { foundBy: PeerRow['foundBy']; sequence: number; namedBy?: string }
+
+export type CandidateLimits = { nowMs: number; retryMs: number; candidatesMax: number; perNamerMax: number }
 
 /**
  * Notes an address that is worth a visit. A dead one is only tried at once when it is said to have spoken since, and
@@ -121,17 +167,21 @@ export type Found = NodeAddress & { foundBy: PeerRow['foundBy']; sequence: numbe
 export async function noteCandidate(
   sql: Sql,
   found: Found,
-  { nowMs, retryMs, candidatesMax }: { nowMs: number; retryMs: number; candidatesMax: number },
+  { nowMs, retryMs, candidatesMax, perNamerMax }: CandidateLimits,
 ): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `insert into mesh_peer (did, address, state, found_by, found_at, next_visit_at)
-     select $1, $2, 'candidate', $3, ${at(4)}, ${at(4)}
-     where $3 = 'seed' or (select count(*) from mesh_peer where state = 'candidate') < $5
-        or exists (select 1 from mesh_peer where did = $1)
+    `insert into mesh_peer (did, address, state, found_by, found_at, next_visit_at, named_by)
+     select $1, $2, 'candidate', $3, ${at(4)}, ${at(4)}, $8
+     where $3 = 'seed' or exists (select 1 from mesh_peer where did = $1)
+        or ((select count(*) from mesh_peer where state = 'candidate') < $5
+          and (select count(*) from mesh_peer where state = 'candidate' and named_by = $8) < $9)
      on conflict (did) do update set next_visit_at = least(mesh_peer.next_visit_at, excluded.next_visit_at)
        where mesh_peer.state = 'dead' and $6 > mesh_peer.sequence
          and coalesce(mesh_peer.last_tried_at, 'epoch') < ${at(7)}`,
-    [found.did, found.origin, found.foundBy, nowMs, candidatesMax, found.sequence, nowMs - retryMs],
+    [
+      ...[found.did, found.origin, found.foundBy, nowMs, candidatesMax, found.sequence, nowMs - retryMs],
+      ...[found.namedBy ?? '', perNamerMax],
+    ],
   )
   return rowCount === 1
 }
@@ -151,21 +201,22 @@ export type Seen = {
 
 const smoothing = 0.3
 
-/** A verified statement from the peer itself. False when a newer one arrived in the meantime. */
+/** A verified statement from the peer itself. False when a newer one, or another of its sequence, arrived in the meantime. */
 export async function saveSeen(sql: Sql, seen: Seen, nowMs: number, nextVisitMs: number): Promise<boolean> {
   const { rowCount } = await sql.query(
     `insert into mesh_peer as p (did, address, state, found_by, found_at, sequence, statement, expires_at, keys,
-       keys_read_at, network_address, next_visit_at, last_seen_at, health, latency_ms)
-     values ($1, $2, 'alive', $3, ${at(4)}, $5, $6, ${at(7)}, $8, ${at(9)}, $10, ${at(11)}, ${at(4)}, 1, $12)
+       keys_read_at, network_address, next_visit_at, first_seen_at, last_seen_at, health, latency_ms)
+     values ($1, $2, 'alive', $3, ${at(4)}, $5, $6, ${at(7)}, $8, ${at(9)}, $10, ${at(11)}, ${at(4)}, ${at(4)}, 1, $12)
      on conflict (did) do update set state = 'alive', address = excluded.address, sequence = excluded.sequence,
        statement = excluded.statement, expires_at = excluded.expires_at, keys = excluded.keys,
        keys_read_at = excluded.keys_read_at, network_address = coalesce(excluded.network_address, p.network_address),
-       next_visit_at = excluded.next_visit_at, last_seen_at = excluded.last_seen_at, failures = 0, problem = null,
+       next_visit_at = excluded.next_visit_at,
+       first_seen_at = coalesce(p.first_seen_at, excluded.first_seen_at), last_seen_at = excluded.last_seen_at, failures = 0, problem = null,
        health = case when p.last_seen_at is null then 1 else p.health + ${smoothing} * (1 - p.health) end,
        latency_ms = case when p.latency_ms is null or excluded.latency_ms is null
          then coalesce(excluded.latency_ms, p.latency_ms)
          else p.latency_ms + ${smoothing} * (excluded.latency_ms - p.latency_ms) end
-     where p.sequence <= excluded.sequence`,
+     where p.sequence < excluded.sequence or p.statement = excluded.statement`,
     [
       seen.did,
       seen.address,
@@ -215,15 +266,6 @@ export async function knowsAnybody(sql: Sql): Promise<boolean> {
   return rows[0]?.any === true
 }
 
-export async function countPeers(sql: Sql, networkAddress: string | undefined, did: string) {
-  const { rows } = await sql.query<{ all: bigint; here: bigint }>(
-    `select count(*) as all, count(*) filter (where network_address = $1) as here
-     from mesh_peer where state in ('alive', 'suspect') and did <> $2`,
-    [networkAddress ?? null, did],
-  )
-  return { all: Number(rows[0]?.all ?? 0), here: Number(rows[0]?.here ?? 0) }
-}
-
 /** The peer whose prices were looked at longest ago, if that is long enough. */
 export async function takePriceCheck(sql: Sql, nowMs: number, everyMs: number): Promise<PeerRow | undefined> {
   const { rows } = await sql.query<RawPeer>(
@@ -236,8 +278,16 @@ export async function takePriceCheck(sql: Sql, nowMs: number, everyMs: number): 
   return rows[0] && peerOf(rows[0])
 }
 
-export async function saveMismatches(sql: Sql, did: string, mismatches: readonly PriceMismatch[]): Promise<void> {
-  await sql.query('update mesh_peer set price_mismatches = $2 where did = $1', [did, JSON.stringify(mismatches)])
+export async function savePrices(
+  sql: Sql,
+  did: string,
+  found: { mismatches: readonly PriceMismatch[]; askedMicro: Readonly<Record<string, string>> },
+): Promise<void> {
+  await sql.query('update mesh_peer set price_mismatches = $2, asked_micro = $3 where did = $1', [
+    did,
+    JSON.stringify(found.mismatches),
+    JSON.stringify(found.askedMicro),
+  ])
 }
 
 export async function readSeeds(sql: Sql): Promise<string[]> {

@@ -1,4 +1,5 @@
 import type { Clock } from '@assay/till/kernel/clock'
+import { addressBlock } from './choose-peers.ts'
 
 /** How many unknown nodes may make this node fetch something: in all, and per sender, whatever names they use. */
 export type StrangerLimit = { admit(remoteAddress: string): boolean }
@@ -13,16 +14,18 @@ export function createStrangerLimit(clock: Clock, perMinute: number): StrangerLi
   const senders = new Map<string, number>()
   return {
     admit: (remoteAddress) => {
+      // One customer has a whole network of IPv6 addresses.
+      const sender = remoteAddress.includes(':') ? addressBlock(remoteAddress) : remoteAddress
       const now = Math.floor(clock.nowMs() / 60_000)
       if (now !== minute) {
         minute = now
         admitted = 0
         senders.clear()
       }
-      const sent = senders.get(remoteAddress) ?? 0
+      const sent = senders.get(sender) ?? 0
       if (admitted >= perMinute || sent >= perSender) return false
       if (senders.size >= sendersMax && sent === 0) return false
-      senders.set(remoteAddress, sent + 1)
+      senders.set(sender, sent + 1)
       admitted += 1
       return true
     },

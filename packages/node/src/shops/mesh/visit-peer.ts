@@ -1,27 +1,28 @@
+import { admitSeen } from './admit-seen.ts'
 import { announceSelf } from './announce-self.ts'
 import { checkPeerStatement } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
-import { meshDocumentBytesMax, meshPath, newPerVisitMax } from './limits.ts'
+import { briefBytesMax, meshPath, newPerVisitMax } from './limits.ts'
 import { type BriefDocument, readBrief } from './mesh-document.ts'
 import type { OwnStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
-import { noteCandidate, type PeerRow, type PeerState, saveMissed, saveSeen } from './store.ts'
+import { noteCandidate, type PeerRow, type PeerState, saveMissed } from './store.ts'
 
 /** Asks one peer how it is, believes what it signed, learns whom it knows, and tells it of this node if it has to. */
 export async function visitPeer(deps: MeshDeps, peer: PeerRow, own: OwnStatement, signal: AbortSignal): Promise<void> {
-  const { clock, database, settings } = deps
+  const { clock, settings } = deps
   const startedMs = clock.monotonicMs()
-  const answer = await fetchJson(deps.fetcher, `${peer.address}${meshPath}?view=brief`, meshDocumentBytesMax, signal)
+  const answer = await fetchJson(deps.fetcher, `${peer.address}${meshPath}?view=brief`, briefBytesMax, signal)
   const latencyMs = clock.monotonicMs() - startedMs
   if (signal.aborted) return
   const document = answer.ok ? readBrief(answer.value) : undefined
   if (document === undefined) return missed(deps, peer, answer.ok ? 'not a mesh document' : answer.reason)
-  const check = await checkPeerStatement(deps, peer, document.statement, signal)
+  const check = await checkPeerStatement(deps, peer, document.statement, { signal })
   if (signal.aborted) return
   if (!check.ok) return missed(deps, peer, check.problem)
   const nowMs = clock.nowMs()
-  await saveSeen(
-    database,
+  const problem = await admitSeen(
+    deps,
     {
       did: peer.did,
       address: peer.address,
@@ -34,27 +35,28 @@ export async function visitPeer(deps: MeshDeps, peer: PeerRow, own: OwnStatement
       networkAddress: check.networkAddress ?? (answer.ok ? answer.networkAddress : undefined),
       latencyMs,
     },
-    nowMs,
     nowMs + settings.visitEveryMs,
   )
+  if (problem !== undefined) return missed(deps, peer, problem)
   deps.metrics.count('mesh_visits', { outcome: 'ok' })
-  await learnPeers(deps, document)
+  await learnPeers(deps, peer, document)
   const listed = document.peers.some((known) => known.did === deps.self.did)
   if (!listed && nowMs - peer.announcedAtMs >= settings.announceEveryMs) await announceSelf(deps, peer, own, signal)
 }
 
 /** A name heard from others is a reason to go and ask, and nothing more. */
-async function learnPeers(deps: MeshDeps, { peers }: BriefDocument): Promise<void> {
+async function learnPeers(deps: MeshDeps, namer: PeerRow, { peers }: BriefDocument): Promise<void> {
   const { settings, database } = deps
   const limits = {
     nowMs: deps.clock.nowMs(),
     retryMs: settings.visitEveryMs * 2,
     candidatesMax: settings.candidatesMax,
+    perNamerMax: newPerVisitMax,
   }
   let fresh = 0
   for (const peer of peers) {
     if (peer.did === deps.self.did) continue
-    if (await noteCandidate(database, { ...peer, foundBy: 'gossip' }, limits)) fresh += 1
+    if (await noteCandidate(database, { ...peer, foundBy: 'gossip', namedBy: namer.did }, limits)) fresh += 1
     if (fresh >= newPerVisitMax) return
   }
 }

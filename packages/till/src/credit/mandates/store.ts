@@ -7,7 +7,7 @@ import type { Mandate } from './mandate-statement.ts'
 
 export type MandateState = 'open' | 'expired' | 'revoked'
 
-/** A mandate as its parties, and the DID document of its owner, show it. */
+/** A mandate as its parties see it. */
 export type MandateView = {
   id: string
   owner: string
@@ -25,6 +25,9 @@ export type MandateView = {
   created_at: string
   revoked_at: string | null
 }
+
+/** What anybody may know of it: that there is one, of which kind, within which limits. */
+export type PublicMandate = Omit<MandateView, 'drawn_today_micro' | 'drawn_total_micro' | 'nonce'> & { kind: 'mandate' }
 
 type Row = {
   id: string
@@ -78,8 +81,11 @@ export const openMandates = {
   openSql: (wallet: string, now: string) =>
     `select ${columns} from mandate where owner = ${wallet} and revoked_at is null and valid_until > ${now}
       order by mandate.created_at desc, id desc limit 100`,
-  show: (rows: readonly unknown[], nowMs: number): MandateView[] =>
-    (rows as readonly Row[]).map((row) => toView(row, nowMs)),
+  show: (rows: readonly unknown[], nowMs: number): PublicMandate[] =>
+    (rows as readonly Row[]).map((row) => {
+      const { drawn_today_micro, drawn_total_micro, nonce, ...known } = toView(row, nowMs)
+      return { kind: 'mandate', ...known }
+    }),
 }
 
 export type MandatePage = { wallet: Address; ended: boolean; before: { createdAtMs: number; id: string } | undefined }

@@ -100,8 +100,8 @@ function documentOf(
   declaration: Declaration,
   parts: LiveParts = {},
 ): Record<string, unknown> {
-  const { didMethod, chainIds, baseUrl, apiUrl } = deps
-  return walletDocument({ did: read.did, named, didMethod, chainIds, baseUrl, apiUrl, declaration, ...parts })
+  const { didMethod, chainIds } = deps
+  return walletDocument({ did: read.did, named, didMethod, chainIds, declaration, ...parts })
 }
 
 /** The registry is asked now, for a transfer takes the wallet off it; what it does not confirm is not shown. */
@@ -124,7 +124,19 @@ async function resolveWeb(deps: IdentityDeps, read: ReadDid, options: Resolution
   if (found === undefined)
     return didFailure('NOT_FOUND', 'This node knows its own did:web and those of the mesh nodes it has verified.')
   const metadata = found.updatedAtMs === undefined ? {} : { updated: timeOf(new Date(found.updatedAtMs)) }
-  return { status: 'ok', document: { ...found.document, id: read.did }, metadata }
+  return { status: 'ok', document: renamed(found.document, read.canonical, read.did), metadata }
+}
+
+/** A document under the very text that was asked for, in every id of it: a port may be written %3a or %3A. */
+function renamed(document: Record<string, unknown>, from: string, to: string): Record<string, unknown> {
+  const change = (value: unknown): unknown => {
+    if (typeof value === 'string')
+      return value === from || value.startsWith(`${from}#`) ? to + value.slice(from.length) : value
+    if (Array.isArray(value)) return value.map(change)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(inner)]))
+  }
+  return change(document) as Record<string, unknown>
 }
 
 function identifiers(deps: IdentityDeps, read: ReadDid, named: AgentAddress): Record<string, unknown> {

@@ -35,7 +35,8 @@ describe('resolving', () => {
     ])
     expect(didDocument.authentication).toEqual([`${did}#blockchainAccountId`, `${did}#eip155-137`])
     expect(didDocument.assertionMethod).toEqual(didDocument.authentication)
-    expect(didDocument.service.map((one: { type: string }) => one.type)).toEqual(['X402Endpoint', 'AgentCard', 'MCP'])
+    // It declared nothing, so nobody is its endpoint.
+    expect(didDocument.service).toEqual([])
   })
 
   test('the document names the DID exactly as it was asked for; the canonical form is in the metadata', async () => {
@@ -61,6 +62,11 @@ describe('resolving', () => {
     expect((await open.resolve(encodeURIComponent('did:web:node.test%3A4020'))).json.didDocument).toEqual(
       own.json.didDocument,
     )
+    const lower = (await open.resolve('did:web:node.test%3a4020')).json.didDocument
+    expect(lower.id).toBe('did:web:node.test%3a4020')
+    for (const id of [...lower.verificationMethod, ...lower.service].map((one: { id: string }) => one.id))
+      expect(id.startsWith(`${lower.id}#`), id).toBe(true)
+    expect(lower.authentication[0].startsWith(`${lower.id}#`)).toBe(true)
     const known = await open.resolve('did:web:peer.test')
     expect(known.json.didDocument.verificationMethod[0].id).toBe('did:web:peer.test#k1')
     expect((await open.resolve('did:web:stranger.test')).status).toBe(404)
@@ -123,6 +129,11 @@ describe('resolving', () => {
 
   test('a DID URL gives the part it names', async () => {
     const did = didOf('parts')
+    const services = [
+      { type: 'x402', url: 'https://agent.example/.well-known/x402' },
+      { type: 'agent_card', url: 'https://agent.example/card.json' },
+    ]
+    await open.declare('parts', [{ id: 'a.b' }], { services })
     const accept = 'application/did-url-dereferencing'
     const key = await open.resolve(encodeURIComponent(`${did}#blockchainAccountId`), accept)
     expect(key.json).toMatchObject({

@@ -9,8 +9,6 @@ export type WalletDocumentParts = {
   named: AgentAddress
   didMethod: string
   chainIds: readonly number[]
-  baseUrl: string
-  apiUrl: string
   declaration: Declaration
   /** `eip155:<chain>:<registry>` and token, confirmed on chain. */
   registration?: { registry: string; agentId: string } | undefined
@@ -77,15 +75,9 @@ const serviceNames: Record<ServiceType, { fragment: string; type: string }> = {
   web: { fragment: 'web', type: 'AgentWebsite' },
 }
 
-function services({ did, baseUrl, apiUrl, declaration, registration }: WalletDocumentParts) {
-  const declared = new Map((declaration.services ?? []).map(({ type, url }) => [type, url]))
-  // Where an agent names nothing of its own, the node that knows it does the talking.
-  const usual: [ServiceType, string][] = [
-    ['x402', `${apiUrl}/.well-known/x402`],
-    ['agent_card', `${apiUrl}/v1/agents/${did}/agent-card.json`],
-    ['mcp', `${baseUrl}/mcp`],
-  ]
-  const endpoints = new Map<ServiceType, string>([...usual, ...declared])
+/** What the wallet declared and nothing else: a node that knows a wallet is not its endpoint. */
+function services({ did, declaration, registration }: WalletDocumentParts) {
+  const endpoints = new Map((declaration.services ?? []).map(({ type, url }) => [type, url]))
   return [
     ...[...endpoints].map(([type, url]) => ({
       id: `${did}#${serviceNames[type].fragment}`,

@@ -38,6 +38,14 @@ const ratingOf = (events: readonly RatingEvent[], more: Partial<RatingInput> = {
 const habit = (days: number, parties?: Address[]) =>
   Array.from({ length: days }, (_, index) => paid(start + index * day, parties))
 
+test('a day weighs once, on however many chains it was paid', () => {
+  const chain = evidenceOf(Array.from({ length: 30 }, (_, i) => paid(start + i * 60_000, [shop, other])))
+  const nowMs = start + day
+  const one = rate({ wallet, evidence: [chain], clusters: new Map(), upheldDisputes: 0, nowMs })
+  const three = rate({ wallet, evidence: [chain, chain, chain], clusters: new Map(), upheldDisputes: 0, nowMs })
+  expect(three?.score).toBe(one?.score)
+})
+
 describe('the Beta distribution', () => {
   test('has the values of its closed forms', () => {
     expect(betaMean(5, 1)).toBeCloseTo(5 / 6, 12)

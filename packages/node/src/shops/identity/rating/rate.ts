@@ -90,7 +90,8 @@ function independentEvidence({ wallet, evidence, clusters }: RatingInput) {
   let countsSinceMs = Number.POSITIVE_INFINITY
   for (const { tally, parties } of evidence) {
     countsSinceMs = Math.min(countsSinceMs, tally.countsSinceMs ?? countsSinceMs)
-    activeDays += tally.activeDays
+    // The days of one wallet, not of its chains: a second chain must not double what a day can weigh.
+    activeDays = Math.max(activeDays, tally.activeDays)
     failed += tally.failed
     for (const [name, party] of parties) {
       const house = clusters.get(name) ?? name

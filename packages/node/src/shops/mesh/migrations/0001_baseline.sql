@@ -22,6 +22,9 @@ create table mesh_peer (
   state text not null check (state in ('candidate', 'alive', 'suspect', 'dead')),
   found_by text not null check (found_by in ('seed', 'announce', 'gossip')),
   found_at timestamptz not null,
+  -- The peer that named a candidate: one peer names so many and no more.
+  named_by text,
+  first_seen_at timestamptz,
   sequence bigint not null default 0,
   statement text check (length(statement) <= 24576),
   expires_at timestamptz,
@@ -38,6 +41,8 @@ create table mesh_peer (
   announced_at timestamptz,
   price_mismatches jsonb not null default '[]',
   prices_checked_at timestamptz,
+  -- What its own 402 asked, by method and capability.
+  asked_micro jsonb not null default '{}',
   problem text,
   check (state in ('candidate', 'dead') or statement is not null)
 );

@@ -1,0 +1,114 @@
+import { getDomain } from 'tldts'
+import { parseIp } from '../../outbound/index.ts'
+
+/** What is known of a peer when places are given: names are free, address blocks, domains and time are not. */
+export type Placed = {
+  did: string
+  address: string
+  foundBy: 'seed' | 'announce' | 'gossip'
+  networkAddress: string | undefined
+  firstSeenAtMs: number | undefined
+  /** Its prices were looked at and nothing was wrong. */
+  proven: boolean
+  health: number
+}
+
+/** So long alive, a peer has a place that newcomers cannot take. */
+const longLivedMs = 86_400_000
+
+/** /24 of IPv4, /48 of IPv6: what one customer of a provider gets at little cost. */
+export function addressBlock(networkAddress: string | undefined): string {
+  const ip = networkAddress === undefined ? undefined : parseIp(networkAddress)
+  if (ip === undefined) return networkAddress ?? ''
+  return ip.version === 4 ? `4:${ip.value >> 8n}` : `6:${ip.value >> 80n}`
+}
+
+export function registrableDomain(address: string): string {
+  const { hostname } = new URL(address)
+  return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname
+}
+
+type Groups = { block: string; domain: string }
+const groupsOf = (peer: Placed): Groups => ({
+  block: addressBlock(peer.networkAddress),
+  domain: registrableDomain(peer.address),
+})
+
+function createCrowds() {
+  const counts = new Map<string, number>()
+  const keys = ({ block, domain }: Groups) => [`b ${block}`, `d ${domain}`]
+  return {
+    add: (groups: Groups) => {
+      for (const key of keys(groups)) counts.set(key, (counts.get(key) ?? 0) + 1)
+    },
+    sizeOf: (groups: Groups) => keys(groups).reduce((sum, key) => sum + (counts.get(key) ?? 0), 0),
+  }
+}
+
+const ageOrder = (a: Placed, b: Placed) =>
+  (a.firstSeenAtMs ?? Number.POSITIVE_INFINITY) - (b.firstSeenAtMs ?? Number.POSITIVE_INFINITY) ||
+  a.did.localeCompare(b.did)
+
+/** Seeds, and the oldest of those that have been here long, up to a quarter of the places. */
+function keptOf(peers: readonly Placed[], places: number, nowMs: number): Set<Placed> {
+  const old = peers.filter(({ firstSeenAtMs }) => firstSeenAtMs !== undefined && nowMs - firstSeenAtMs >= longLivedMs)
+  const oldest = old.toSorted(ageOrder).slice(0, Math.ceil(places / 4))
+  return new Set([...peers.filter(({ foundBy }) => foundBy === 'seed'), ...oldest])
+}
+
+/** In the order in which peers are told: those with a kept place, then whoever adds most diversity, proven before not, old before new. */
+export function chooseShown<T extends Placed>(peers: readonly T[], limit: number, nowMs: number): T[] {
+  const crowds = createCrowds()
+  const kept = keptOf(peers, limit, nowMs)
+  const open = new Map(peers.toSorted(byWorth).map((peer) => [peer, groupsOf(peer)]))
+  const chosen: T[] = []
+  const take = (peer: T, groups: Groups) => {
+    chosen.push(peer)
+    crowds.add(groups)
+    open.delete(peer)
+  }
+  for (const [peer, groups] of [...open]) if (kept.has(peer) && chosen.length < limit) take(peer, groups)
+  while (chosen.length < limit && open.size > 0) {
+    let best: { peer: T; groups: Groups; size: number } | undefined
+    for (const [peer, groups] of open) {
+      const size = crowds.sizeOf(groups)
+      if (best === undefined || size < best.size) best = { peer, groups, size }
+      if (size === 0) break
+    }
+    if (best !== undefined) take(best.peer, best.groups)
+  }
+  return chosen
+}
+
+const byWorth = (a: Placed, b: Placed) => Number(b.proven) - Number(a.proven) || ageOrder(a, b)
+
+export type Admission = { status: 'admit' } | { status: 'replace'; did: string } | { status: 'refuse'; problem: string }
+
+/**
+ * Whether a newcomer gets a place. While there is room everybody does, but for many names of one domain at one address;
+ * after that it takes the place of one from a greater crowd than its own, never of one with a kept place.
+ */
+export function admitPeer(
+  peers: readonly Placed[],
+  newcomer: Placed,
+  limits: { peersMax: number; peersPerAddressMax: number; nowMs: number },
+): Admission {
+  const groups = groupsOf(newcomer)
+  const same = peers.filter(
+    (peer) => peer.networkAddress === newcomer.networkAddress && registrableDomain(peer.address) === groups.domain,
+  )
+  if (same.length >= limits.peersPerAddressMax)
+    return { status: 'refuse', problem: 'full: too many nodes of one domain at one network address' }
+  if (peers.length < limits.peersMax) return { status: 'admit' }
+  const crowds = createCrowds()
+  for (const peer of peers) crowds.add(groupsOf(peer))
+  crowds.add(groups)
+  const kept = keptOf(peers, limits.peersMax, limits.nowMs)
+  const own = newcomer.foundBy === 'seed' ? 0 : crowds.sizeOf(groups)
+  const [last] = peers
+    .filter((peer) => !kept.has(peer))
+    .map((peer) => ({ peer, size: crowds.sizeOf(groupsOf(peer)) }))
+    .sort((a, b) => b.size - a.size || Number(a.peer.proven) - Number(b.peer.proven) || ageOrder(b.peer, a.peer))
+  if (last === undefined || last.size <= own) return { status: 'refuse', problem: 'full: this node knows enough peers' }
+  return { status: 'replace', did: last.peer.did }
+}

@@ -1,0 +1,77 @@
+import { type PlayedPeer, playPeer, reportOf } from '@assay/protocol/mesh/hostile-peer.fixture'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { checkPrices } from './check-prices.ts'
+import type { MeshDeps } from './deps.ts'
+import { createElsewhere } from './elsewhere.ts'
+import { type FakeWorld, fakeWorld, fixedKeyring, movableClock, testDeps } from './mesh.fixture.ts'
+import { createMeshViews } from './mesh-view.ts'
+import { createRounds } from './run-round.ts'
+import { addSeed, findPeer } from './store.ts'
+
+let db: TestDatabase
+let clock: ReturnType<typeof movableClock>
+let world: FakeWorld
+let deps: MeshDeps
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+beforeEach(async () => {
+  for (const table of ['mesh_peer', 'mesh_seed', 'nonce_claim']) await db.owner.query(`delete from ${table}`)
+  clock = movableClock()
+  world = fakeWorld(clock, db.database)
+  const origin = 'https://api.here.example.org'
+  deps = testDeps({ origin, database: db.database, clock, keyring: fixedKeyring(1), fetcher: world.fetcher })
+})
+
+const play = (name: string, offers = [reportOf('20000')]) =>
+  playPeer(`https://api.${name}.example`, { nowMs: clock.nowMs, offers })
+
+/** Joins them, looks at the prices of each, and names the best for a path. */
+async function bestFor(path: string, ...peers: PlayedPeer[]): Promise<string | undefined> {
+  for (const [i, peer] of peers.entries()) {
+    world.play(`198.51.${i}.1`, peer)
+    await addSeed(db.database, peer.address, clock.nowMs())
+  }
+  const views = createMeshViews(deps)
+  const rounds = createRounds(deps, views)
+  await rounds.run()
+  await rounds.idle()
+  await rounds.stop()
+  for (const { did } of peers) {
+    const row = await findPeer(db.database, did)
+    if (row !== undefined) await checkPrices(deps, row, new AbortController().signal)
+  }
+  await views.refresh()
+  return createElsewhere(views.latest)('GET', path)
+}
+
+test('a price of 0 that is not free, a range and a 404 win nothing against a price that was seen', async () => {
+  const honest = play('honest')
+  const zero = play('zero', [reportOf('0')])
+  zero.asksMicro = () => '90000'
+  const range = play('range', [reportOf('1', { price_micro_max: '1000000' })])
+  range.asksMicro = () => '900000'
+  const gone = play('gone', [reportOf('0')])
+  gone.lie = (_, path) => (path.startsWith('/v1/report') ? Response.json({}, { status: 404 }) : undefined)
+  expect(await bestFor('/v1/report/0x5', zero, range, gone, honest)).toBe(`${honest.address}/v1/report/0x5`)
+  const reasons = async (peer: PlayedPeer) =>
+    (await findPeer(db.database, peer.did))?.priceMismatches.map(({ reason }) => reason)
+  expect(await reasons(zero)).toEqual(['asks_another_price'])
+  expect(await reasons(gone)).toEqual(['not_offered'])
+  expect(await findPeer(db.database, range.did)).toMatchObject({
+    askedMicro: { 'GET token.control.report': '900000' },
+    priceMismatches: [],
+  })
+})
+
+test('a look at prices cannot be told from a buyer by what it sends', async () => {
+  const two = play('two')
+  two.asksMicro = (request) => (/mesh|assay/i.test(JSON.stringify([...request.headers])) ? '20000' : '90000')
+  await bestFor('/v1/report/0x5', two)
+  expect((await findPeer(db.database, two.did))?.priceMismatches).toMatchObject([{ asked_micro: '90000' }])
+  const looks = two.asked.filter(({ path }) => path.startsWith('/v1/report'))
+  expect(looks.length).toBeGreaterThan(0)
+  expect(looks.every(({ userAgent }) => userAgent === 'node')).toBe(true)
+})

@@ -1,0 +1,119 @@
+import { type PlayedPeer, playPeer, reportOf } from '@assay/protocol/mesh/hostile-peer.fixture'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { MeshDeps } from './deps.ts'
+import { createElsewhere } from './elsewhere.ts'
+import { type FakeWorld, fakeWorld, fixedKeyring, movableClock, testDeps } from './mesh.fixture.ts'
+import { createMeshViews, type MeshViews } from './mesh-view.ts'
+import { ownStatement } from './own-statement.ts'
+import { createRounds, type Rounds } from './run-round.ts'
+import { findPeer, saveSeen } from './store.ts'
+
+const here = 'https://api.here.example.org'
+const evil = 'https://evil.example.net'
+const victim = 'https://victim.example.com'
+
+let db: TestDatabase
+let clock: ReturnType<typeof movableClock>
+let world: FakeWorld
+let deps: MeshDeps
+let views: MeshViews
+let rounds: Rounds
+let peer: PlayedPeer
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db.close())
+beforeEach(async () => {
+  for (const table of ['mesh_peer', 'mesh_seed', 'nonce_claim']) await db.owner.query(`delete from ${table}`)
+  await db.owner.query('update mesh_self set sequence = 0, statement = null')
+  clock = movableClock()
+  world = fakeWorld(clock, db.database)
+  const { database } = db
+  deps = testDeps({ origin: here, database, clock, keyring: fixedKeyring(1), fetcher: world.fetcher, seeds: [evil] })
+  views = createMeshViews(deps)
+  rounds = createRounds(deps, views)
+  peer = playPeer(evil, { nowMs: clock.nowMs, offers: [reportOf('20000', { site: 'base' })] })
+  world.play('192.0.2.1', peer, playPeer(victim, { nowMs: clock.nowMs }))
+})
+afterEach(() => rounds.stop())
+
+async function pass() {
+  clock.advance(deps.settings.visitEveryMs)
+  await rounds.run()
+  await rounds.idle()
+}
+const shown = async () => (await views.refresh()).peers
+
+test('the same sequence again with another base_url is refused, and nobody is sent there', async () => {
+  await pass()
+  expect(await shown()).toMatchObject([{ address: evil, recommended: true }])
+  peer.content = { ...peer.content, base_url: victim }
+  await pass()
+  const [seen] = await shown()
+  expect(seen).toMatchObject({ content: { base_url: evil }, recommended: false })
+  expect((await findPeer(db.database, peer.did))?.failures).toBe(1)
+  expect(createElsewhere(views.latest)('GET', '/v1/report/0x5')).toBeUndefined()
+})
+
+test('a key that is called as one of the second address is not that key', async () => {
+  const target = playPeer('https://target.example.com', { nowMs: clock.nowMs })
+  const renamed = playPeer(evil, { nowMs: clock.nowMs, kid: target.kid })
+  renamed.content = { ...renamed.content, base_url: target.address }
+  world.play('192.0.2.1', target, renamed)
+  await pass()
+  expect(await shown()).toEqual([])
+})
+
+test('a second address is proven again when the keys are read again, also under the same words', async () => {
+  const twin = playPeer('https://base.example.net', { nowMs: clock.nowMs })
+  twin.directory = peer.directory
+  world.play('192.0.2.1', twin)
+  peer.content = { ...peer.content, base_url: twin.address }
+  const kept = peer.statement({ expires_at: new Date(clock.nowMs() + 3_000_000).toISOString() })
+  peer.statement = () => kept
+  await pass()
+  expect(await shown()).toMatchObject([{ address: evil, recommended: true }])
+  twin.directory = () => ({ keys: [] })
+  clock.advance(300_000)
+  await pass()
+  expect(await shown()).toMatchObject([{ recommended: false }])
+})
+
+test.each([
+  ['of the greatest number there is', () => Number.MAX_SAFE_INTEGER],
+  ['of tomorrow', () => clock.nowMs() + 86_400_000],
+])('a sequence %s is refused, for nobody could follow it', async (_, sequence) => {
+  peer.sequence = sequence()
+  await pass()
+  expect(await shown()).toEqual([])
+  peer.sequence = clock.nowMs()
+  clock.advance(deps.settings.backoffMaxMs)
+  await pass()
+  expect(await shown()).toHaveLength(1)
+})
+
+test('a plain http base_url of an https node is refused', async () => {
+  peer.content = { ...peer.content, base_url: 'http://127.0.0.1:4020' }
+  await pass()
+  expect(await shown()).toEqual([])
+})
+
+test('two statements of one sequence that arrive at once leave one, and it stays', async () => {
+  await pass()
+  const row = await findPeer(db.database, peer.did)
+  if (row?.statement === undefined) throw new Error('not seen')
+  const seen = { ...row, statement: row.statement, expiresAtMs: clock.nowMs() + 60_000 }
+  const other = peer.statement({ name: 'Other' })
+  expect(await saveSeen(db.database, { ...seen, statement: other }, clock.nowMs(), clock.nowMs())).toBe(false)
+  expect(await saveSeen(db.database, seen, clock.nowMs(), clock.nowMs())).toBe(true)
+  expect((await findPeer(db.database, peer.did))?.statement).toBe(row.statement)
+})
+
+test('a node whose clock was once years ahead can be heard again', async () => {
+  clock.advance(86_400_000 * 3_650)
+  await ownStatement(deps)
+  clock.advance(-86_400_000 * 3_650)
+  const own = await ownStatement(deps)
+  expect(own.statement.sequence).toBeLessThanOrEqual(clock.nowMs())
+})

@@ -1,0 +1,48 @@
+import type { Platform } from '../platform.ts'
+
+export type UntilEnough<T, R> = {
+  platform: Pick<Platform, 'timeout'>
+  atOnce: number
+  enough: number
+  /** What is under way or waits when there is a first result has this long. */
+  graceMs: number
+  work(item: T, until: AbortSignal): Promise<R | undefined>
+}
+
+/** Longer than this, an item is waited for beside others and no longer in their place. */
+const placeMs = 250
+
+/** Works on items in their order, several at once, until there are enough results; those that hang hold up nobody. */
+export async function untilEnough<T, R>(items: readonly T[], options: UntilEnough<T, R>): Promise<R[]> {
+  const { platform, atOnce, enough, graceMs, work } = options
+  const late = new AbortController()
+  const results: R[] = []
+  const underWay: Promise<void>[] = []
+  let grace: ReturnType<Platform['timeout']> | undefined
+  let next = 0
+  const workOn = async (item: T) => {
+    const result = await work(item, late.signal)
+    if (result === undefined) return
+    results.push(result)
+    if (grace !== undefined) return
+    grace = platform.timeout(graceMs)
+    grace.signal.addEventListener('abort', () => late.abort(), { once: true })
+  }
+  const worker = async () => {
+    while (next < items.length && results.length < enough && !late.signal.aborted) {
+      const working = workOn(items[next] as T)
+      next += 1
+      underWay.push(working)
+      const place = platform.timeout(placeMs)
+      const left = new Promise<void>((resolve) => {
+        place.signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+      await Promise.race([working, left])
+      place.clear()
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  await Promise.all(underWay)
+  grace?.clear()
+  return results
+}
