@@ -54,8 +54,11 @@ test('a seller without holes passes every case', async () => {
   }
 }, 300_000)
 
+/** Every fourth; all of them with `SELF_TEST=all npx vitest run packages/conformance/src/self-test.test.ts`. */
+const chosen = Object.keys(holes).filter((_, index) => index % 4 === 0 || process.env['SELF_TEST'] === 'all')
+
 describe('each hole is found by its case', () => {
-  test.each(Object.keys(holes))(
+  test.each(chosen)(
     '%s',
     async (id) => {
       if (lies.includes(id)) await seller.restart()
