@@ -71,8 +71,8 @@ export const copyStore = (store: Store): Store => ({
 })
 
 /**
- * Decisions that wait to be written are never changed, and neither is a backup: they are shared. Field by field, because
- * this is most of what exploring does and a spread with overrides takes three times as long.
+ * Decisions that wait to be written are never changed, and neither is a backup: they are shared. Field by field:
+ * a spread with overrides took a fifth of the time of exploring.
  */
 export const copyWorld = (world: World): World => ({
   blocks: world.blocks.slice(),

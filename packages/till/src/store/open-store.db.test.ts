@@ -1,6 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +10,7 @@ import { systemRng } from '../kernel/random.ts'
 import { connectClient } from './connection.ts'
 import { chooseRunUser } from './embedded/run-user.ts'
 import { openStore, type Store } from './open-store.ts'
+import { scratchFolder } from './testing.ts'
 
 // Whole servers are made and killed here, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 /** A home folder that others may pass through, removed with whatever was kept elsewhere for it. */
 async function makeHome(name = 'assay-home-', mode = 0o755): Promise<string> {
-  const parent = await mkdtemp(join(tmpdir(), name))
+  const parent = await mkdtemp(join(await scratchFolder(), name))
   await chmod(parent, mode)
   cleanups.push(async () => {
     const pointer = await readFile(join(parent, 'home', 'postgres.location.json'), 'utf8').catch(() => undefined)
@@ -41,7 +41,7 @@ afterAll(async () => {
 /** A home that a node has left in order. Making a database takes seconds, and few tests are about the first start. */
 async function makeUsedHome(): Promise<string> {
   used ??= (async () => {
-    const home = join(await mkdtemp(join(tmpdir(), 'assay-used-')), 'home')
+    const home = join(await mkdtemp(join(await scratchFolder(), 'assay-used-')), 'home')
     await chmod(dirname(home), 0o755)
     await (await openStore({ home, clock: systemClock, log: silentLog, rng: systemRng })).stop()
     return home

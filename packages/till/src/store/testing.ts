@@ -64,7 +64,7 @@ export async function startTestServer({ durable = false } = {}): Promise<TestSer
 }
 
 /** In memory, where there is plenty: a database is more than a thousand files, and each test file makes and drops one. */
-async function scratchFolder(): Promise<string> {
+export async function scratchFolder(): Promise<string> {
   const free = await statfs('/dev/shm').then(
     ({ bavail, bsize }) => bavail * bsize,
     () => 0,

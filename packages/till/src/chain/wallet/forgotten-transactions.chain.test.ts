@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -13,6 +12,7 @@ import { choosePlace } from '../../store/embedded/place.ts'
 import { ensureInstance } from '../../store/instance.ts'
 import { openStore } from '../../store/open-store.ts'
 import { isRestoring, markReconciled } from '../../store/restore.ts'
+import { scratchFolder } from '../../store/testing.ts'
 import { createRpc } from '../create-rpc.ts'
 import { createForgottenTransactions } from './forgotten-transactions.ts'
 import { open, outcomeOf, transfer, useWallets, world } from './use-wallets.fixture.ts'
@@ -57,7 +57,7 @@ async function settle(database: Database, times: number): Promise<void> {
 }
 
 test('a whole data folder put back after settlements is noticed by the transactions it does not know', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'assay-folder-'))
+  const folder = await mkdtemp(join(await scratchFolder(), 'assay-folder-'))
   // The account that runs the server for root must be able to pass through.
   await chmod(folder, 0o711)
   const home = join(folder, 'home')
@@ -103,7 +103,7 @@ test('a whole data folder put back after settlements is noticed by the transacti
 test('a wallet with a history of its own, and one that somebody else uses meanwhile, are no restore', async () => {
   const { database } = world.store
   await ensureInstance(database, { mode: 'demo', chains: [], assets: {}, payees: {}, keyId: 'key' })
-  const home = await mkdtemp(join(tmpdir(), 'assay-home-'))
+  const home = await mkdtemp(join(await scratchFolder(), 'assay-home-'))
   let minutes = 0
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + minutes * 60_000 }
   // By hand: nothing of it is in these books.

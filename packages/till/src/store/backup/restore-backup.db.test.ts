@@ -1,5 +1,4 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../kernel/clock.ts'
@@ -11,6 +10,7 @@ import { choosePlace } from '../embedded/place.ts'
 import { ensureInstance } from '../instance.ts'
 import { openStore } from '../open-store.ts'
 import { isRestoring } from '../restore.ts'
+import { scratchFolder } from '../testing.ts'
 import { restoreBackup } from './restore-backup.ts'
 import { takeBackup } from './take-backup.ts'
 
@@ -27,7 +27,7 @@ const detect = (database: Database, home: string) =>
   })
 
 test('a restored backup is on a timeline of its own, so the node notices it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'assay-restore-'))
+  const folder = await mkdtemp(join(await scratchFolder(), 'assay-restore-'))
   // The account that runs the server for root must be able to pass through.
   await chmod(folder, 0o711)
   const [home, backup, restoredHome] = ['home', 'backup', 'restored'].map((name) => join(folder, name)) as [
