@@ -47,6 +47,7 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
     CUSTODY_KEYS_FILE: join(home, 'custody'),
     MOVER_KEY_FILE: join(home, 'mover'),
     SIGNER_KEY_FILE: join(home, 'signer-client.pem'),
+    PRICE_SOURCE_KEY_FILE: join(home, 'prices'),
   }
   await writeFile(files.SIGNING_KEY_FILE, signingKey(watch), { mode: 0o600 })
   await writeFile(files.LOG_KEY_FILE, signingKey(watch), { mode: 0o600 })
@@ -54,6 +55,7 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
   await writeFile(files.CUSTODY_KEYS_FILE, custody.key, { mode: 0o600 })
   await writeFile(files.MOVER_KEY_FILE, mover.key, { mode: 0o600 })
   await writeFile(files.SIGNER_KEY_FILE, signingKey(watch), { mode: 0o600 })
+  await writeFile(files.PRICE_SOURCE_KEY_FILE, make('price-file'), { mode: 0o600 })
   return {
     provider,
     nats,
@@ -65,12 +67,15 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
       CUSTODY: getAddress(custody.address),
       SIGNING_KEY_FILE: files.SIGNING_KEY_FILE,
       LOG_KEY_FILE: files.LOG_KEY_FILE,
+      // Asked with its key on every round, and never there.
+      PRICE_SOURCE: 'csv https://prices.invalid/{date}',
     },
     ownEnv: {
       SETTLER_KEYS: settler.key,
       CUSTODY_KEYS: custody.key,
       MOVER_KEY: mover.key,
       FACILITATOR_TOKEN: facilitatorToken,
+      PRICE_SOURCE_KEY: make('price-key'),
     },
     hostedEnv: {
       FACILITATOR: 'cdp',
@@ -80,6 +85,7 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
       CUSTODY_KEYS_FILE: files.CUSTODY_KEYS_FILE,
       MOVER_KEY_FILE: files.MOVER_KEY_FILE,
       SIGNER_KEY_FILE: files.SIGNER_KEY_FILE,
+      PRICE_SOURCE_KEY_FILE: files.PRICE_SOURCE_KEY_FILE,
       // Nobody listens there: what cannot be sent is dropped, and said without what was in it.
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${make('collector')}`,

@@ -75,7 +75,7 @@ export async function openGuardedNode(): Promise<GuardedNode> {
     ASSAY_HOME: home,
     DATABASE_URL: db.databaseUrl,
     // What has no data is not for sale.
-    MATRIX: '{"demo":"small"}',
+    MATRIX: '{"demo":"small","fetch":["prices"]}',
     ...rpcEnv,
     ...canaries.env,
   }
