@@ -33,6 +33,7 @@ const folders = {
     ['shops/subscriptions'],
     ['shops/tokens', 'shops/identity', 'shops/mesh', 'shops/account', 'shops/sandbox'],
     ['shops'],
+    ['notifications'],
     ['http'],
     ['tlog'],
     ['outbound'],

@@ -2,6 +2,7 @@ import { type Config, readConfig } from './config/load-config.ts'
 import { consoleFace } from './faces/console/index.ts'
 import { logFace } from './faces/tlog/open-log-face.ts'
 import type { ShopDeclaration } from './http/index.ts'
+import { notificationsShop } from './notifications/index.ts'
 import { accountShop } from './shops/account/index.ts'
 import { attestationsShop } from './shops/attestations/index.ts'
 import { identityShop } from './shops/identity/index.ts'
@@ -21,6 +22,7 @@ import { tokensShop } from './shops/tokens/index.ts'
 export const shopList: readonly ShopDeclaration[] = [
   accountShop,
   sandboxShop,
+  notificationsShop,
   tokensShop,
   matrixShop,
   subscriptionsShop,

@@ -1,12 +1,14 @@
 import type { TillJob } from '@assay/till/compose'
 import { nowSeconds } from '@assay/till/kernel/clock'
 import { declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
+import { notifications } from '../../notifications/index.ts'
 import { forkTimes } from './abi/b20.ts'
+import { allChangesRoutes, controlTopic } from './changes/all-changes-route.ts'
 import { changesRoute } from './changes/route.ts'
 import { type Checker, createChecker } from './checker.ts'
 import { type ShownDemoToken, seedDemoTokens } from './demo/seed-tokens.ts'
 import { indexChain } from './indexer/index-chain.ts'
-import { refreshVerdicts } from './indexer/refresh-verdicts.ts'
+import { refreshVerdicts, type VerdictDeps } from './indexer/refresh-verdicts.ts'
 import { listRoute } from './list-route.ts'
 import { createLogIndex } from './read/log-index.ts'
 import { newPace } from './read/read-logs.ts'
@@ -51,6 +53,7 @@ export function openTokensShop({ settings = parseSettings({}) }: { settings?: To
         ...checkRoutes({ ...common, multicall3: base.multicall3, reportPriceMicro: settings.reportPriceMicro }),
         reportRoute({ ...common, attester, priceMicro: settings.reportPriceMicro }),
         listRoute({ database: context.database, chainId: base.chainId, network: base.caip2, synthetic }),
+        ...allChangesRoutes(context.ports.find(notifications)),
         changesRoute({ checker, clock: context.clock, jws: context.jws, baseUrl, stopped: stopped.signal }),
       ],
       jobs: indexJobs(context, settings, checker),
@@ -72,11 +75,26 @@ function indexJobs(context: ShopContext, settings: TokensSettings, checker: Chec
   const shared = { database, clock, log, metrics, chainId: base.chainId }
   const floorBlock = floorOf(context)
   const index = { ...shared, rpc, chain, floorBlock, requestsPerRun: requestsPerMinute, logsMax }
-  const verdicts = { ...shared, checker, tokensPerRun: verdictsPerMinute * demoFactor }
+  const verdicts = { ...shared, checker, tokensPerRun: verdictsPerMinute * demoFactor, publish: publisher(context) }
   return [
     { name: 'tokens.index', intervalMs, work: () => indexChain(index) },
     { name: 'tokens.verdicts', intervalMs, work: () => refreshVerdicts(verdicts) },
   ]
+}
+
+/** Undefined on a node without notifications. */
+function publisher({ ports }: ShopContext): VerdictDeps['publish'] {
+  const events = ports.find(notifications)
+  events?.declare(controlTopic)
+  return (
+    events &&
+    ((tx, news) =>
+      events.publish(
+        tx,
+        controlTopic.name,
+        news.map(({ token, ...event }) => ({ subject: token, ...event })),
+      ))
+  )
 }
 
 const floorOf = ({ mode, base }: ShopContext) =>

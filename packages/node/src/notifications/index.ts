@@ -1,0 +1,79 @@
+import { loadSharedSecret } from '@assay/till/proofs'
+import { declareShop, type NodeFacts, type OpenShop, type ShopContext } from '../http/index.ts'
+import { createDnsResolver, createOutbound, type Outbound, publicAddresses } from '../outbound/index.ts'
+import { deliverDue } from './deliver.ts'
+import { type Kind, sendChallenges } from './endpoints.ts'
+import { createNotifications, fanOut, forgetOld } from './events.ts'
+import { createMail } from './mail-adapter.ts'
+import { notifications, type Topic } from './port.ts'
+import { notificationRoutes } from './routes.ts'
+import { type NotificationSettings, notificationsVariables, parseNotificationSettings } from './settings.ts'
+import { targetOf } from './targets.ts'
+import { createWebhook } from './webhook.ts'
+
+export { type Notifications, type NotifiedEvent, notifications, type Topic } from './port.ts'
+export { notificationProblems } from './problems.ts'
+
+export const notificationsShop = declareShop({
+  name: 'notifications',
+  variables: notificationsVariables,
+  migrations: [new URL('./migrations/', import.meta.url)],
+  configure: ({ NOTIFICATIONS, SMTP_URL }, facts) =>
+    openNotifications({
+      settings: parseNotificationSettings(NOTIFICATIONS, SMTP_URL),
+      outbound: (context) => openOutbound(context, facts),
+    }),
+})
+
+export type NotificationOptions = { settings: NotificationSettings; outbound(context: ShopContext): Outbound }
+
+/** How every shop tells wallets of what happened: events in, signed deliveries out. */
+export function openNotifications({ settings, outbound }: NotificationOptions): OpenShop {
+  return async (context) => {
+    const { database, clock, log, metrics, jws, keyring, baseUrl, ports, rng } = context
+    const demo = context.mode === 'demo'
+    const topics = new Map<string, Topic>()
+    const events = createNotifications({ database, clock }, topics)
+    ports.offer(notifications, events)
+    const secret = await loadSharedSecret(database, 'notifications', rng)
+    const mail = settings.mail && createMail({ ...settings.mail, log, nodeUrl: baseUrl })
+    const channels = {
+      webhook: createWebhook({ outbound: outbound(context), keyring, clock, plainHttp: demo }),
+      email: mail,
+    }
+    const engine = { database, clock, log, metrics, jws, baseUrl, channels, secret }
+    const kinds = new Set<Kind>(mail ? ['webhook', 'email'] : ['webhook'])
+    const deps = { ...context, settings, events, topics, secret, kinds }
+    const deliver = async () => {
+      await sendChallenges(engine)
+      while ((await fanOut(database, clock.nowMs())) > 0);
+      await deliverDue(engine)
+    }
+    return {
+      routes: notificationRoutes({
+        ...deps,
+        networks: [context.base.caip2],
+        targetOf: (kind, text) => targetOf(kind, text, demo),
+      }),
+      jobs: [
+        { name: 'notifications.deliver', intervalMs: 1_000, work: deliver },
+        { name: 'notifications.forget', intervalMs: 3_600_000, work: () => forgetOld(database, clock.nowMs()) },
+      ],
+    }
+  }
+}
+
+function openOutbound(context: ShopContext, facts: NodeFacts): Outbound {
+  const { clock, rng, log, metrics, mode, baseUrl, apiUrl } = context
+  return createOutbound({
+    resolvers: facts.dnsServers.map((server) => createDnsResolver({ server, clock, rng })),
+    clock,
+    log,
+    metrics,
+    userAgent: `AssayNotifications/1.0 (+${baseUrl}; ${facts.contactEmail})`,
+    ownHosts: [baseUrl, apiUrl].map((url) => new URL(url).hostname),
+    ownAddresses: publicAddresses(),
+    mode,
+    ...(mode === 'demo' ? { loopbackHosts: facts.demoHosts } : {}),
+  })
+}

@@ -1,0 +1,60 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+
+export type SmtpServer = {
+  url: string
+  mails: string[]
+  behave(as: 'takes' | 'refuses' | 'hangs'): void
+  close(): Promise<void>
+}
+
+/** Speaks enough SMTP to take a mail, to refuse one, or to keep silent. */
+export async function startSmtpServer(): Promise<SmtpServer> {
+  const mails: string[] = []
+  const sockets = new Set<Socket>()
+  let mode: 'takes' | 'refuses' | 'hangs' = 'takes'
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    if (mode === 'hangs') return
+    let body: string | undefined
+    let pending = ''
+    const say = (line: string) => socket.write(`${line}\r\n`)
+    say('220 mail.test')
+    socket.on('data', (chunk) => {
+      pending += chunk.toString('utf8')
+      for (let end = pending.indexOf('\r\n'); end >= 0; end = pending.indexOf('\r\n')) {
+        const line = pending.slice(0, end)
+        pending = pending.slice(end + 2)
+        if (body !== undefined) {
+          if (line === '.') {
+            mails.push(body)
+            body = undefined
+            say('250 taken')
+          } else body += `${line}\n`
+        } else if (/^EHLO|^HELO/.test(line)) say('250 mail.test')
+        else if (/^RCPT/.test(line)) say(mode === 'refuses' ? '550 no such mailbox' : '250 ok')
+        else if (line === 'DATA') {
+          body = ''
+          say('354 go on')
+        } else if (line === 'QUIT') {
+          say('221 bye')
+          socket.end()
+        } else say('250 ok')
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mails,
+    behave: (as) => {
+      mode = as
+    },
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy()
+        server.close(() => resolve())
+      }),
+  }
+}
