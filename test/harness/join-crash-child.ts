@@ -54,8 +54,19 @@ function folderOfThisProcess(): string {
   return folder
 }
 
+/** The seller in a project of its own: what it imports by name, it gets from the packages that are installed there. */
+export async function joinInProject(project: string): Promise<string> {
+  await buildInto(project, 'seller-child-main', ['@assay/*', 'express', 'hono', 'hono/*', '@hono/*', 'fastify', 'zod'])
+  return join(project, 'seller-child-main.mjs')
+}
+
 async function buildProgram(main: string): Promise<string> {
   const folder = folderOfThisProcess()
+  await buildInto(folder, main)
+  return join(folder, `${main}.mjs`)
+}
+
+async function buildInto(folder: string, main: string, more: readonly string[] = []): Promise<void> {
   await build({
     entryPoints: [join(import.meta.dirname, `${main}.ts`)],
     outdir: folder,
@@ -65,7 +76,7 @@ async function buildProgram(main: string): Promise<string> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external,
+    external: [...external, ...more],
     // Parts written for CommonJS ask for theirs this way.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
@@ -73,5 +84,4 @@ async function buildProgram(main: string): Promise<string> {
     logLevel: 'error',
     plugins: [ownAddresses],
   })
-  return join(folder, `${main}.mjs`)
 }

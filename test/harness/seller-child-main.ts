@@ -1,28 +1,28 @@
-// A seller built with the till, in its own process, that can be told where to die. It runs no jobs of its own.
+// A seller built with the till, in its own process, that can be told where to die. It runs no jobs unless it is told to.
 
-import { createTill } from '../../packages/till/src/create-till.ts'
-import { demoAccount } from '../../packages/till/src/devnet/accounts.ts'
-import { local } from '../../packages/till/src/index.ts'
-import { silentLog } from '../../packages/till/src/kernel/log.ts'
-import { testNetwork } from '../../packages/till/src/testing/test-till.ts'
+import { createTill, local } from '@assay/till'
+import { demoAccount } from '@assay/till/devnet/accounts'
+import { silentLog } from '@assay/till/kernel/log'
+import { testNetwork } from '@assay/till/testing'
 import { createJobsByHand } from './jobs-by-hand.ts'
 import { createKillPoints } from './kill-points.ts'
 import { type HttpAdapter, startSeller } from './sellers.ts'
 
-const { KILL_AT, KILL_WHEN, ADAPTER, DATABASE_URL, RPC_URL = '' } = process.env
+const { KILL_AT, KILL_WHEN, ADAPTER, DATABASE_URL, RPC_URL = '', WITH_JOBS, PORT = '0' } = process.env
 const points = createKillPoints(
   KILL_AT === undefined ? undefined : { at: Number(KILL_AT), when: KILL_WHEN === 'after' ? 'after' : 'before' },
 )
 const till = await createTill({
   database: DATABASE_URL,
-  publicUrl: 'http://seller.test',
+  // Where its address does not matter, one for all processes, as behind a load balancer.
+  publicUrl: PORT === '0' ? 'http://seller.test' : `http://127.0.0.1:${PORT}`,
   demo: true,
   networks: { base: testNetwork([RPC_URL]) },
   facilitator: local({ keys: [demoAccount('settler').privateKey] }),
   log: silentLog,
-  intercept: { ...points.intercept, job: createJobsByHand().intercept },
+  intercept: { ...points.intercept, ...(WITH_JOBS === undefined ? { job: createJobsByHand().intercept } : {}) },
 })
-const seller = await startSeller(ADAPTER as HttpAdapter, till)
+const seller = await startSeller(ADAPTER as HttpAdapter, till, undefined, Number(PORT))
 process.on('message', (message) => {
   if (message === 'arm') {
     points.arm()

@@ -16,13 +16,18 @@ export const httpAdapters: readonly HttpAdapter[] = ['node', 'express', 'fastify
 export type Seller = { url: string; close(): Promise<void> }
 
 /** The example of an adapter, listening. */
-export async function startSeller(adapter: HttpAdapter, till: Till, weather?: WeatherSource): Promise<Seller> {
+export async function startSeller(
+  adapter: HttpAdapter,
+  till: Till,
+  weather?: WeatherSource,
+  port = 0,
+): Promise<Seller> {
   if (adapter === 'fastify') {
     const app = makeFastify(till, weather)
-    return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() }
+    return { url: await app.listen({ port, host: '127.0.0.1' }), close: () => app.close() }
   }
   const server = serverOf(adapter, till, weather)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {

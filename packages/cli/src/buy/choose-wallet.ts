@@ -13,7 +13,14 @@ import { usageError } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 import { networkNames } from './network-names.ts'
 
-export type WalletOptions = { demo?: boolean; keyFile?: string; keyEnv?: string; network?: string; dryRun?: boolean }
+export type WalletOptions = {
+  demo?: boolean
+  keyFile?: string
+  keyEnv?: string
+  network?: string
+  usdc?: string
+  dryRun?: boolean
+}
 
 export type Wallet = { account: LocalAccount; networks: readonly PayableNetwork[]; label: string }
 
@@ -22,7 +29,7 @@ const known = [baseNetwork, polygonNetwork, baseSepoliaNetwork, polygonAmoyNetwo
 /** Who pays, and where it may pay. */
 export async function chooseWallet(url: string, options: WalletOptions, terminal: Terminal): Promise<Wallet> {
   if (options.demo) return demoWallet(url, options)
-  const networks = namedNetworks(options.network)
+  const networks = withUsdc(namedNetworks(options.network), options)
   const key = await readKey(options, terminal)
   if (key !== undefined) return { account: toAccount(key), networks, label: 'your wallet' }
   // A look at the price needs no wallet; this one is never asked to sign.
@@ -52,6 +59,14 @@ function namedNetworks(name: string | undefined): readonly PayableNetwork[] {
   if (network === undefined)
     throw usageError(`unknown network: ${name}`, `One of ${Object.keys(networkNames).join(', ')}.`)
   return [network]
+}
+
+/** The dollar of an embedded chain is at an address of its own; nobody pays with it who did not name it. */
+function withUsdc(networks: readonly PayableNetwork[], { network, usdc }: WalletOptions): readonly PayableNetwork[] {
+  if (usdc === undefined) return networks
+  if (network === undefined) throw usageError('--usdc: say with --network which chain it is on')
+  if (!/^0x[0-9a-fA-F]{40}$/.test(usdc)) throw usageError(`--usdc: not an address: ${usdc}`)
+  return networks.map((one) => ({ ...one, usdc: usdc as `0x${string}` }))
 }
 
 async function readKey(options: WalletOptions, terminal: Terminal): Promise<string | undefined> {

@@ -19,6 +19,7 @@ export const addBuy: AddCommand = (program, context) => {
     .option('-d, --data <text>', 'request body: the text itself, @file, or @- for standard input')
     .option('-H, --header <line>', 'request header such as "Accept: text/csv"; may be repeated', collect, [])
     .option('--network <name>', `where to pay: ${Object.keys(networkNames).join(', ')}`)
+    .option('--usdc <address>', 'USDC contract of a test chain; needs --network')
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key', undefined)

@@ -1,0 +1,181 @@
+import { execFile, fork } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { demoUsdcAddress } from '../packages/till/src/devnet/index.ts'
+import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
+import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
+import { type Buyer, type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { faultsInBooks } from './harness/books.ts'
+import { requireExactly } from './harness/broken.ts'
+import { buyThroughDeath } from './harness/buy-through-death.ts'
+import { type CrashChild, controlChild, planOf } from './harness/crash-child.ts'
+import { joinInProject } from './harness/join-crash-child.ts'
+import type { KillPlan } from './harness/kill-points.ts'
+import { installTarballs, link, packAll } from './harness/unpacked.ts'
+import { type Life, runDeaths } from './kill-points/run-deaths.ts'
+import { createDice } from './promises/proof.ts'
+import { batch, exchange } from './promises/unpaid.ts'
+
+/** `npm run packed-sellers` makes them large. */
+const large = process.env['ASSAY_PROOFS'] === 'large'
+const effort = large ? { every: 1, copies: 2_000, rounds: 400 } : { every: 24, copies: 40, rounds: 10 }
+
+const run = promisify(execFile)
+let folder: string
+let program: string
+let assay: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'assay-packed-sellers-'))
+  const tarballs = await packAll(join(folder, 'tarballs'))
+  const project = join(folder, 'seller')
+  await installTarballs(project, tarballs, ['protocol', 'till'])
+  for (const name of ['express', 'hono', '@hono/node-server', 'fastify', 'zod'])
+    link(join(project, 'node_modules'), name)
+  program = await joinInProject(project)
+  const buyer = join(folder, 'buyer')
+  await installTarballs(buyer, tarballs, ['protocol', 'sdk', 'conformance', 'cli'])
+  assay = join(buyer, 'node_modules/@assay/cli/dist/main.js')
+}, 900_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Both the seller that dies and the one that is left are built with the tarballs; chain, buyers and judge are ours. */
+describe.each(['express', 'hono'] as const)('a seller on %s, built with the tarballs', (adapter) => {
+  let db: TestDatabase
+  let own: TestDatabase
+  let kit: TestTill
+  let left: CrashChild
+
+  const start = async (plan?: KillPlan, more: Record<string, string> = {}) =>
+    controlChild(
+      fork(program, {
+        execArgv: [],
+        cwd: join(folder, 'seller'),
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        env: {
+          PATH: process.env['PATH'],
+          ADAPTER: adapter,
+          DATABASE_URL: db.databaseUrl,
+          RPC_URL: kit.chain.url,
+          ...more,
+          ...planOf(plan),
+        },
+      }),
+    )
+
+  beforeAll(async () => {
+    own = await openTestDatabase()
+    db = await openTestDatabase()
+    kit = await testTill({ database: own.databaseUrl, publicUrl: 'http://seller.test' })
+    left = await start(undefined, { WITH_JOBS: '1' })
+  })
+  afterAll(async () => {
+    await left.stop()
+    expect(await faultsInBooks(db.owner)).toEqual([])
+    await kit.close()
+    await Promise.all([db.close(), own.close()])
+  })
+
+  const servedTo = async (buyer: Buyer) => {
+    const { rows } = await db.owner.query<{ micro: bigint; n: bigint }>(
+      `select coalesce(sum(amount_micro), 0)::bigint as micro, count(*) as n from payment where payer = $1 and state in ('served', 'settled', 'credited')`,
+      [buyer.address],
+    )
+    return rows[0]
+  }
+  const spentBy = async ({ address }: Buyer) => 10_000_000n - (await kit.chain.balanceOf(address))
+
+  let city = 0
+  const live = async (_worker: number, plan?: KillPlan): Promise<Life> => {
+    const buyer = await kit.buyer(fetch)
+    const child = await start(plan)
+    city += 1
+    const wanted = { path: `/weather/city-${city}`, init: {} }
+    await buyThroughDeath({ base: { control: kit.chain } }, privateKeyToAccount(buyer.privateKey), wanted, {
+      first: child.url,
+      quoted: child.arm,
+      after: async () => {
+        if ((await child.ended) !== 'SIGKILL') throw new Error('it ended otherwise')
+        return left.url
+      },
+    })
+    const calls = plan === undefined ? await child.seen() : []
+    await child.stop()
+    requireExactly('charged', await spentBy(buyer), 10_000n)
+    requireExactly('booked', (await servedTo(buyer))?.micro ?? 0n, 10_000n)
+    return { calls, died: (await child.ended) === 'SIGKILL', recoveryMs: 0 }
+  }
+
+  test('is paid once and answers, wherever in a sale it is killed', async () => {
+    const row = await runDeaths({
+      ...{ path: `packed ${adapter}`, every: effort.every, eachCall: large, workers: 1, live, say: () => {} },
+      check: async () => expect(await faultsInBooks(db.owner)).toEqual([]),
+    })
+    expect(row.failures).toEqual([])
+    expect(row.deaths).toBeGreaterThanOrEqual(1)
+  }, 3_600_000)
+
+  test('serves a payment once, however many copies come to two processes', async () => {
+    const child = await start()
+    const buyer = await kit.buyer(fetch)
+    const path = `/weather/once-${adapter}`
+    const payment = await buyer.sign(await fetch(`${left.url}${path}`))
+    const statuses = await Promise.all(
+      Array.from({ length: effort.copies }, async (_, index) => {
+        const answer = await fetch(`${index % 2 === 0 ? left.url : child.url}${path}`, {
+          headers: { 'payment-signature': payment },
+        })
+        await answer.arrayBuffer()
+        return answer.status
+      }),
+    )
+    await child.stop()
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(new Set(statuses)).not.toContain(402)
+    expect([await servedTo(buyer), await spentBy(buyer)]).toEqual([{ micro: 10_000n, n: 1n }, 10_000n])
+  }, 600_000)
+
+  test('gives nothing to whatever comes without a payment', async () => {
+    const buyer = await kit.buyer(fetch)
+    const url = `${left.url}/weather/spent`
+    const spent = [await buyer.sign(await fetch(url))]
+    expect((await fetch(url, { headers: { 'payment-signature': spent[0] ?? '' } })).status).toBe(200)
+    const targets = { host: new URL(left.url).host, paths: ['/weather/spent', '/weather/rome', '/reports'], spent }
+    const dice = createDice(7)
+    let challenges = 0
+    for (let round = 0; round < effort.rounds; round += 1) {
+      const text = (await exchange(left.url, batch(targets, dice))).toString('latin1')
+      expect(text).not.toContain('"note":"invented"')
+      challenges += text.split('HTTP/1.1 402').length - 1
+    }
+    expect(challenges).toBeGreaterThan(effort.rounds)
+  }, 600_000)
+
+  test('sells to the command from the tarball', async () => {
+    const buyer = await kit.buyer(fetch)
+    const child = await start(undefined, { PORT: String(await freePort()) })
+    const bought = await run(
+      process.execPath,
+      [
+        assay,
+        'buy',
+        `${child.url}/weather/rome`,
+        '--network',
+        'base',
+        '--usdc',
+        demoUsdcAddress(8453),
+        '--max-amount',
+        '0.02',
+      ],
+      { cwd: folder, env: { ASSAY_KEY: buyer.privateKey } },
+    ).catch((error: { stderr: string; stdout: string }) => error)
+    expect(bought.stderr).toMatch(/signature verified .* receipt verified/)
+    expect(JSON.parse(bought.stdout)).toMatchObject({ city: 'rome' })
+    expect(await spentBy(buyer)).toBe(10_000n)
+    await child.stop()
+  })
+})
