@@ -58,7 +58,7 @@ const servesRefusedIf = (
   })
 
 const protocolHoles: Record<string, Hole> = {
-  'quote-shape': answers((given) => withTerms(given, (terms) => terms.replace(/"amount":"(\d+)"/, '"amount":"0x$1"'))),
+  'quote-shape': answers((given) => withTerms(given, (terms) => terms.replaceAll(',"version":"2"', ''))),
   'quote-size': answers((given) =>
     withTerms(given, (terms) => terms.replace('"resource":{', `"resource":{"padding":"${'x'.repeat(7_000)}",`)),
   ),

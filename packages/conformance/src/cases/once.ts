@@ -79,7 +79,7 @@ const otherHosts = afterPurchase(
   { id: 'copies-other-hosts', title: 'A settled payment sent to other names of the host' },
   async (seller, payment) => [
     (await seller.buy(payment, { headers: { host: `${seller.url.hostname}.` } })).status,
-    (await seller.buy(payment, { headers: { host: seller.url.host.toUpperCase() } })).status,
+    (await seller.buy(payment, { headers: { host: `other.${seller.url.host}` } })).status,
     (await seller.buy(payment, { headers: { 'x-forwarded-host': 'other.invalid' } })).status,
   ],
 )
