@@ -133,6 +133,8 @@ const isDelegation = (code: string) => code.startsWith('0xef0100')
 
 export const failuresFoundByMore: Record<string, readonly string[]> = {
   '5xx-after-settle': ['5xx-after-settle', 'double-402', 'reconcile-unavailable'],
+  // In both the transfer was not the one that the seller waited for.
+  'carried-while-settling': ['carried-while-settling', 'crash'],
   'hang-ups': ['hang-up-0ms', 'hang-up-60ms', 'hang-up-250ms'],
   'lost-answers': ['cut-after-0-bytes', 'cut-after-1-bytes', 'cut-at-each-byte', 'identifier-replay'],
 }
