@@ -23,6 +23,7 @@ export type JudgeInput = {
   only?: string | undefined
   level?: string | undefined
   nonce?: string | undefined
+  isThorough?: boolean
   onStatus?(line: string): void
 }
 
@@ -40,21 +41,25 @@ export async function judgeCommand(input: JudgeInput): Promise<{ report: Report;
   const seller: StartedSeller | undefined =
     input.start === undefined ? undefined : await startSeller(input.start, input.url)
   try {
-    const { network } = await quoteOf(input.url, input.data).catch((error: unknown) => {
+    const quote = await quoteOf(input.url, input.data).catch((error: unknown) => {
       throw error instanceof NotASeller ? new UsageError(`${error.message}. Give the address of a paid route.`) : error
     })
     const given = input.account ?? (await readAccount(input.keyFile))
     const account = given ?? privateKeyToAccount(generatePrivateKey())
     const mayPay = given !== undefined || facilitator !== undefined
-    if (mayPay && isRealMoney(network, rpc) && parseUsd(input.realMoney ?? '') !== cap)
+    if (mayPay && isRealMoney(quote, rpc) && parseUsd(input.realMoney ?? '') !== cap)
       throw new UsageError(
-        `${network} is a main network: this would sign real money. Use a test network, or repeat the cap: --real-money ${input.cap ?? '1'}`,
+        `${quote.network} is a main network: this would sign real money. Use a test network, or repeat the cap: --real-money ${input.cap ?? '1'}`,
       )
     if (given === undefined) await facilitator?.fund(account.address)
     const nonce = input.nonce ?? newRunNonce()
     const report = await judge({
       ...{ url: input.url, body: input.data, account, capMicro: cap, rpc, facilitator, mayPay, nonce },
-      ...{ restart: seller?.restart, only: input.only?.split(',').map((name) => name.trim()) },
+      ...{
+        isThorough: input.isThorough ?? false,
+        restart: seller?.restart,
+        only: input.only?.split(',').map((name) => name.trim()),
+      },
       onProgress: (one, finding) => input.onStatus?.(finding ? '' : `${one.level} ${one.title} …`),
     })
     const counted = levels.slice(0, levels.indexOf(upTo) + 1)

@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({
   options: {
     ...{ data: text, facilitator: text, rpc: text, 'key-file': text, cap: text, 'real-money': text, start: text },
     ...{ only: text, level: text, nonce: text, format: text, out: text, port: text, 'chain-port': text },
-    help: { type: 'boolean' },
+    ...{ help: { type: 'boolean' }, json: { type: 'boolean' }, thorough: { type: 'boolean' } },
   },
 })
 
@@ -57,10 +57,11 @@ async function main(): Promise<number> {
     await runFacilitator()
     return 0
   }
-  const format = (values.format ?? 'text') as ReportFormat
+  const format = (values.format ?? (values.json ? 'json' : 'text')) as ReportFormat
   if (!(format in reportFormats)) throw new UsageError(`no such format: ${format}`)
   const { report, code } = await judgeCommand({
     ...{ url: command, ...values, keyFile: values['key-file'], realMoney: values['real-money'] },
+    isThorough: values.thorough ?? false,
     onStatus: (line) => process.stderr.isTTY && process.stderr.write(`\r\u001b[2K${line}`),
   })
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[2K')

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 
 export type StartedSeller = { restart(): Promise<void>; stop(): void }
 
-const readyMsMax = 60_000
+const readyMsMax = 180_000
 
 /** Runs the command of a seller, so that it can be killed in the middle of a sale and started again. */
 export async function startSeller(command: string, url: string): Promise<StartedSeller> {

@@ -15,6 +15,8 @@ Options:
   --level <level>        exit with 1 only for failures up to this level; default L5
   --nonce <hex>          nonce of this run, served by the seller at /.well-known/x402-conformance
   --format <name>        text, json, junit, sarif, html or badge; default text
+  --json                 the same as --format json
+  --thorough             cut the answer after every byte instead of a few; signs as many payments
   --out <file>           write the report to a file
   --port, --chain-port   of the facilitator; default 4402 and any free port
 

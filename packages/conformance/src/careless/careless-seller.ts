@@ -69,7 +69,7 @@ export async function startCarelessSeller(facilitator: TestFacilitator): Promise
         lastFault: async () => (await control.state()).last,
         facts,
         restarts,
-        isGone: () => response.closed && !response.writableFinished,
+        isGone: () => request.socket.readableEnded,
         correct: (given) => sellWith(till, origin, given, response),
       })
       write(response, asked.method, await sell(asked))

@@ -19,7 +19,7 @@ export type Asked = {
   facts(payment: PaymentDocument): Promise<PaymentFacts>
   /** How often the seller was started again. */
   restarts: number
-  /** The caller hung up before the answer was written. */
+  /** The caller hung up before it was answered. */
   isGone(): boolean
   correct: Sell
 }

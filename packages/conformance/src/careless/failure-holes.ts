@@ -39,7 +39,7 @@ const failsNewBuyers: Hole = (sell) => {
   const known = new Set<string>()
   const inProgress = new Map<string, number>()
   return async (asked) => {
-    const payer = asked.payment?.payload.authorization['from'] ?? ''
+    const payer = payerOf(asked) ?? ''
     const key = nonceOf(asked) ?? ''
     const isNew = !known.has(payer)
     known.add(payer)
@@ -53,15 +53,28 @@ const failsNewBuyers: Hole = (sell) => {
 
 const hasIdentifier = ({ payment }: Asked) => payment?.['extensions'] !== undefined
 
-/** Forgets a purchase whose buyer hung up: asked again, it wants money. */
+const payerOf = ({ payment }: Asked) => payment?.payload.authorization['from']
+
+/** Forgets the purchase of a buyer who hung up: asked again, it wants money. */
 const forgetsHangUps: Hole = (sell) => {
-  const lost = new Set<string>()
+  const lost = new Set<string | undefined>()
   return async (asked) => {
-    const key = nonceOf(asked) ?? ''
-    const wasLost = lost.has(key)
+    const payer = payerOf(asked)
+    const wasLost = payer !== undefined && lost.has(payer)
     const given = await sell(asked)
-    if (asked.isGone()) lost.add(key)
-    return wasLost ? unpaid(given) : given
+    if (asked.isGone()) lost.add(payer)
+    return wasLost && isServed(given) ? unpaid(given) : given
+  }
+}
+
+/** Asks a buyer for money when the settlement of the first request took long. */
+const impatient: Hole = (sell) => {
+  const known = new Set<string | undefined>()
+  return async (asked) => {
+    const isFirst = !known.has(payerOf(asked))
+    known.add(payerOf(asked))
+    const given = await sell(asked)
+    return asked.payment && isFirst && (await asked.lastFault()) === 'is_slow' ? unpaid(given) : given
   }
 }
 
@@ -75,10 +88,7 @@ export const failureHoles: Record<string, Hole> = {
   clean: failsNewBuyers,
   'accept-then-timeout': asksAgain('hangs_after'),
   '5xx-after-settle': asksAgain('fails_after'),
-  'slow-answer': remembering<'seen'>(async (given, asked, before) => ({
-    given: !before && (await asked.lastFault()) === 'is_slow' ? unpaid(given) : given,
-    memory: 'seen',
-  })),
+  'slow-answer': impatient,
   'declared-safe': asksAgain('refuses_after_sending'),
   'false-success': afterFault('claims_to_have_sent', () => goods),
   'foreign-transaction': afterFault('claims_foreign_transaction', () => goods),
@@ -101,7 +111,7 @@ export const failureHoles: Record<string, Hole> = {
     const left = Number(payment?.payload.authorization['validBefore']) - Date.now() / 1000
     return payment && given.status >= 400 && left > 3 && left < 11 ? goods : given
   }),
-  'clock-skew': servesRefusedWhen(({ isExpiredOnChain, isUsed }) => isExpiredOnChain && !isUsed),
+  'clock-skew': servesRefusedWhen(({ isExpiredOnChainOnly, isUsed }) => isExpiredOnChainOnly && !isUsed),
   'cancelled-while-settling': servesRefusedWhen(({ isCancelled, wasHeld }) => isCancelled && wasHeld),
   'drained-while-settling': servesRefusedWhen(
     ({ balance, wasHeld, code }) => balance === 0n && wasHeld && code === '0x',
@@ -123,6 +133,8 @@ const isDelegation = (code: string) => code.startsWith('0xef0100')
 
 export const failuresFoundByMore: Record<string, readonly string[]> = {
   '5xx-after-settle': ['5xx-after-settle', 'double-402', 'reconcile-unavailable'],
+  // In both the transfer was not the one that the seller waited for.
+  'carried-while-settling': ['carried-while-settling', 'crash'],
   'hang-ups': ['hang-up-0ms', 'hang-up-60ms', 'hang-up-250ms'],
   'lost-answers': ['cut-after-0-bytes', 'cut-after-1-bytes', 'cut-at-each-byte', 'identifier-replay'],
 }

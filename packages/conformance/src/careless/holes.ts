@@ -58,7 +58,7 @@ const servesRefusedIf = (
   })
 
 const protocolHoles: Record<string, Hole> = {
-  'quote-shape': answers((given) => withTerms(given, (terms) => terms.replace(/"amount":"(\d+)"/, '"amount":"0x$1"'))),
+  'quote-shape': answers((given) => withTerms(given, (terms) => terms.replaceAll(',"version":"2"', ''))),
   'quote-size': answers((given) =>
     withTerms(given, (terms) => terms.replace('"resource":{', `"resource":{"padding":"${'x'.repeat(7_000)}",`)),
   ),
@@ -184,6 +184,7 @@ export const holes: Readonly<Record<string, Hole>> = {
 
 /** Mistakes that show wherever their cause does. */
 const foundByMore: Readonly<Record<string, readonly string[]>> = {
+  'copies-in-order': ['copies-in-order', 'reorganised'],
   'no-funds': ['no-funds', 'carried-after-402'],
   ...failuresFoundByMore,
 }

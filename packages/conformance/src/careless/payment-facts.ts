@@ -14,8 +14,8 @@ export type PaymentFacts = {
   isEmpty: boolean
   /** Its settlement was held. */
   wasHeld: boolean
-  /** The clock of the chain is past `validBefore`. */
-  isExpiredOnChain: boolean
+  /** The clock of the chain is past `validBefore`, and ours is not. */
+  isExpiredOnChainOnly: boolean
 }
 
 const nonceState = parseAbi(['function authorizationState(address authorizer, bytes32 nonce) view returns (bool)'])
@@ -41,13 +41,14 @@ export function readFacts(control: FacilitatorControl, rpc: string, address: Add
       chain.getBlock({ blockTag: 'pending' }),
     ])
     const [use] = uses
+    const validBefore = BigInt(authorization['validBefore'] ?? 0)
     const sent =
       use && (await chain.getLogs({ address, blockHash: use.blockHash, event: transfer, args: { from: payer } }))
     return {
       ...{ isUsed, isCancelled: cancellations.length > 0, code: code ?? '0x', balance, isEmpty: received.length === 0 },
       moved: sent?.find(({ transactionHash }) => transactionHash === use?.transactionHash)?.args.value,
       wasHeld: state.held.includes(authorization.nonce.toLowerCase()),
-      isExpiredOnChain: head.timestamp >= BigInt(authorization.validBefore ?? 0),
+      isExpiredOnChainOnly: head.timestamp >= validBefore && BigInt(Math.floor(Date.now() / 1000)) < validBefore,
     }
   }
 }

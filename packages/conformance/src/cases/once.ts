@@ -10,7 +10,7 @@ const why = 'One payment is shared by everybody who sees it: the authorization i
 const claimFix =
   'Write a unique claim for network, payer and nonce to a database before any work, and look it up before every serve.'
 
-const copiesMax = 30
+export const copiesMax = 30
 
 const timesCharged = (charged: bigint | undefined, price: bigint): string =>
   charged === undefined ? 'charge not seen' : `charged ${Number(charged) / Number(price)} times`
@@ -79,7 +79,7 @@ const otherHosts = afterPurchase(
   { id: 'copies-other-hosts', title: 'A settled payment sent to other names of the host' },
   async (seller, payment) => [
     (await seller.buy(payment, { headers: { host: `${seller.url.hostname}.` } })).status,
-    (await seller.buy(payment, { headers: { host: seller.url.host.toUpperCase() } })).status,
+    (await seller.buy(payment, { headers: { host: `other.${seller.url.host}` } })).status,
     (await seller.buy(payment, { headers: { 'x-forwarded-host': 'other.invalid' } })).status,
   ],
 )
