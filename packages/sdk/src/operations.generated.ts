@@ -314,8 +314,8 @@ export type Operations = {
   }
   /** This node and the peers it has seen, with prices, health and latency, each in its own signed words. */
   'mesh.manifest': {
-    input: { query?: { view?: 'full' | 'brief'; capability?: string } }
-    answer: { protocol: string; generated_at: string; node: { did: string; address: string; base_url: string; name: string; sequence: number; statement: string; resources?: Record<string, { method: string; url: string; example: string; price_micro: string; price_usd: string; price_micro_max?: string; networks: string[] }[]> }; peers: ({ did: string; address: string; sequence: number; state?: 'alive' | 'suspect'; health?: number; latency_ms?: number | null; last_seen_at?: string | null; recommended?: boolean; price_mismatch?: boolean; resources?: Record<string, { method: string; url: string; example: string; price_micro: string; price_usd: string; price_micro_max?: string; networks: string[] }[]>; statement?: string })[]; links: { manifest: string; mesh: string; announce: string }; signature: { alg: 'EdDSA'; kid: string; value: string } }
+    input: { query?: { view?: 'full' | 'brief'; capability?: string; page?: number } }
+    answer: { protocol: string; generated_at: string; node: { did: string; address: string; base_url: string; name: string; sequence: number; statement: string; resources?: Record<string, { method: string; url: string; example: string; price_micro: string; price_usd: string; price_micro_max?: string; networks: string[] }[]> }; peers: ({ did: string; address: string; sequence: number; state?: 'alive' | 'suspect'; health?: number; latency_ms?: number | null; last_seen_at?: string | null; recommended?: boolean; price_mismatch?: boolean; resources?: Record<string, { method: string; url: string; example: string; price_micro: string; price_usd: string; price_micro_max?: string; networks: string[] }[]>; statement?: string })[]; next_page: string | null; links: { manifest: string; mesh: string; announce: string }; signature: { alg: 'EdDSA'; kid: string; value: string } }
   }
   /** Decide a dispute about a payment, for the operator. */
   'operator.dispute': {
