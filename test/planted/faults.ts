@@ -398,14 +398,6 @@ export const plannedFaults: readonly PlantedFault[] = [
     proof: { file: 'packages/node/src/tlog/peers/sybil-peers.db.test.ts', test: 'dates its cosignature back' },
   },
   {
-    name: 'distributor of a stolen key accepted by itself',
-    file: 'packages/node/src/shops/attestations/creators/distributors.ts',
-    fn: 'proposeDistributor',
-    find: 'case when exists (select from creator_distributor where network = $1) then null else clock_timestamp() end',
-    replace: 'clock_timestamp()',
-    proof: { file: 'test/creator-distributors.test.ts', test: 'new roots wait for the operator' },
-  },
-  {
     name: 'log head of a stranger believed',
     file: 'packages/node/src/tlog/check-outside.ts',
     fn: 'ownHead',
