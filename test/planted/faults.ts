@@ -510,14 +510,14 @@ export const plannedFaults: readonly PlantedFault[] = [
     model: { outside: 'who holds the keys' },
   },
   {
-    name: 'same sequence, other words',
+    name: 'second address proven once for all',
     file: 'packages/node/src/shops/mesh/check-peer.ts',
     fn: 'checkPeerStatement',
-    find: 'statement.sequence === known.sequence && known.statement !== undefined && known.statement !== jws',
-    replace: 'false',
+    find: 'jws === known.statement && found.readAtMs === known.keysReadAtMs',
+    replace: 'jws === known.statement',
     proof: {
       file: 'packages/node/src/shops/mesh/hostile-statements.db.test.ts',
-      test: 'the same sequence again with another base_url',
+      test: 'a second address is proven again',
     },
   },
   {

@@ -52,10 +52,11 @@ export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): 
   return signDocument(deps, document)
 }
 
-const queryText = (query: MeshQuery) =>
-  new URLSearchParams(
-    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
-  ).toString()
+function queryText(query: MeshQuery): string {
+  const text = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) text.set(name, String(value))
+  return text.toString()
+}
 
 /** As many on a page as fit; the first page is there even if it is empty. */
 function pagesOf(peers: readonly SeenPeer[], describe: (peer: SeenPeer) => Json): Json[][] {

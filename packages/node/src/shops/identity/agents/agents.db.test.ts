@@ -117,6 +117,17 @@ describe('capabilities', () => {
     expect((await open.ask('/v1/agents?capability=weather')).json.data).toHaveLength(2)
   })
 
+  test('of equals the one that has been here longest comes first, whatever its address', async () => {
+    const [low, high] = ['tie1', 'tie2'].sort((a, b) => walletOf(a).localeCompare(walletOf(b))) as [string, string]
+    await open.declare(high, [{ id: 'tied' }])
+    open.deps.moveTo(open.deps.clock.nowMs() + 1_000)
+    await open.declare(low, [{ id: 'tied' }])
+    const first = await open.ask('/v1/agents?capability=tied&limit=1')
+    expect(first.json.data[0].did).toBe(didOf(high))
+    const second = await open.ask(`/v1/agents?capability=tied&limit=1&cursor=${first.json.next_cursor}`)
+    expect(second.json.data[0].did).toBe(didOf(low))
+  })
+
   test('versions are kept for good, so only so many may come in a day', async () => {
     const wallet = walletOf('eager')
     const append = (nowMs: number) =>

@@ -38,6 +38,14 @@ const ratingOf = (events: readonly RatingEvent[], more: Partial<RatingInput> = {
 const habit = (days: number, parties?: Address[]) =>
   Array.from({ length: days }, (_, index) => paid(start + index * day, parties))
 
+test('evidence costs what it weighs: a habit of tiny payments is worth less than one of real ones', () => {
+  const tiny = habit(60).map((event) => ({ ...event, micro: 1_000n }))
+  const [cheap, real] = [ratingOf(tiny)?.score ?? 0, ratingOf(habit(60))?.score ?? 0]
+  expect(cheap).toBeLessThan(50)
+  expect(real).toBeGreaterThan(60)
+  expect(ratingOf([...tiny, failed(start + 60 * day)])?.score).toBeLessThanOrEqual(cheap)
+})
+
 test('a day weighs once, on however many chains it was paid', () => {
   const chain = evidenceOf(Array.from({ length: 30 }, (_, i) => paid(start + i * 60_000, [shop, other])))
   const nowMs = start + day

@@ -31,6 +31,8 @@ export type Rating = {
 
 const level = 0.9
 const evidencePerDayMax = 4
+/** Payments of a thousandth of a dollar are evidence too, but a reputation of them alone could be bought for cents. */
+const evidenceMicro = 20_000
 const disputeWeight = 5
 const tenureDays = 90
 const wakeDays = 7
@@ -102,7 +104,9 @@ function independentEvidence({ wallet, evidence, clusters }: RatingInput) {
       weight += partyWeight(party)
     }
   }
-  weight += Math.log2(1 + failed)
+  const failedWeight = Math.log2(1 + failed)
+  // Failures are evidence without money; beside payments they must not make room for more of it.
+  weight = Math.min(weight + failedWeight, Math.max(Number(micro) / evidenceMicro, failedWeight))
   return {
     settled,
     micro,
