@@ -42,7 +42,7 @@ export async function shopContext(
     database: ground.store.database,
     keyring: ground.keyring,
     logKeyring: ground.logKeyring,
-    jws: createJwsPort(ground.keyring, new URL(origins.baseUrl).host, ports.clock),
+    jws: createJwsPort(ground.keyring, new URL(origins.baseUrl).host, ports.clock, [new URL(origins.apiUrl).host]),
     proofs: await proofDeps(ports, ground),
     clock: ports.clock,
     rng: ports.rng,

@@ -7,7 +7,11 @@ import type { PaidCall } from './paid-call.ts'
 import type { Terms } from './terms.ts'
 
 /** Compact EdDSA JWS by the node's own keyring. `verify` accepts only our own keys. */
-export type JwsPort = { sign(payload: Json): string; verify(jws: string): Json | undefined }
+export type JwsPort = {
+  /** In the name of the authority that sold, where that is one of ours; otherwise of the main one. */
+  sign(payload: Json, authority?: string): string
+  verify(jws: string): Json | undefined
+}
 
 /** How long a price we signed is honoured after it has changed. */
 const offerValiditySeconds = 600
@@ -46,17 +50,20 @@ export function createOffers(jws: JwsPort, clock: Clock) {
       return offered.map(({ scheme, terms }, acceptIndex) => ({
         format: 'jws',
         acceptIndex,
-        signature: jws.sign({
-          version: 1,
-          resourceUrl,
-          ...(request === undefined ? {} : { request }),
-          scheme,
-          network: terms.network.caip2,
-          asset: checksumAddress(terms.asset),
-          payTo: checksumAddress(terms.payTo),
-          amount: terms.amountMicro.toString(),
-          validUntil,
-        }),
+        signature: jws.sign(
+          {
+            version: 1,
+            resourceUrl,
+            ...(request === undefined ? {} : { request }),
+            scheme,
+            network: terms.network.caip2,
+            asset: checksumAddress(terms.asset),
+            payTo: checksumAddress(terms.payTo),
+            amount: terms.amountMicro.toString(),
+            validUntil,
+          },
+          new URL(resourceUrl).host,
+        ),
       }))
     },
     /** The offer, when it is ours and still stands. */

@@ -234,7 +234,7 @@ export function saleOf(
 
 function paymentResponse(deps: FinishDeps, input: FinishInput, commitments: Record<string, Json> = {}): string {
   const { claim, evidence } = input
-  const receipt = deps.jws.sign({
+  const signed = {
     ...commitments,
     version: 1,
     network: claim.network,
@@ -242,7 +242,8 @@ function paymentResponse(deps: FinishDeps, input: FinishInput, commitments: Reco
     payer: checksumAddress(claim.payer),
     issuedAt: nowSeconds(deps.clock),
     transaction: evidence.transaction,
-  })
+  }
+  const receipt = deps.jws.sign(signed, new URL(claim.resource).host)
   return encodeSuccess({
     payer: checksumAddress(claim.payer),
     transaction: evidence.transaction,
