@@ -36,6 +36,8 @@ export type World = {
   startNode(more?: Env, folder?: string): Promise<NodeProcess>
   metrics(): Promise<string>
   rpcFault(provider: number | 'all', fault: RpcFault): Promise<void>
+  /** Whether the third provider of Base is a block behind. */
+  rpcLag(is: boolean): Promise<void>
   facilitator(mood: 'well' | 'down' | 'hangs' | 'moves_nothing'): Promise<void>
   facilitatorSeen(): Promise<{ refused_tokens: number; verified: number; settled: number }>
   publish(open: boolean): Promise<void>
@@ -178,6 +180,7 @@ async function assemble(
     },
     metrics: async () => (await fetch(`http://127.0.0.1:${world.node?.port}/metrics`)).text(),
     rpcFault: (provider, fault) => baseChain.ask('fault', { provider, fault }),
+    rpcLag: (is) => baseChain.ask('lag', is),
     facilitator: (mood) => facilitator.ask('mood', mood),
     facilitatorSeen: () => facilitator.ask('seen'),
     publish: (open) => web.ask('publish', open),

@@ -33,10 +33,14 @@ const tokens = chainId === 8453 ? await makeTokens() : []
 for (let made = 0; made < finalityLagBlocks; made += 1) await chain.request('evm_mine', [])
 chain.control.setFinalityLag(finalityLagBlocks)
 
+let lagging = true
 const providers = [
   await startRpcProxy(chain.request as never, '127.0.0.1'),
   await startRpcProxy(withBlockTimestamps(chain.request), '127.0.0.2'),
-  await startRpcProxy(laggingBy(1n, chain.request), '127.0.0.3'),
+  await startRpcProxy(
+    laggingBy(() => (lagging ? 1n : 0n), chain.request),
+    '127.0.0.3',
+  ),
 ]
 // Each refuses wide ranges in its own way: HTTP 400, HTTP 413, and a JSON-RPC error with status 200.
 for (const [index, status] of [400, 413, 200].entries()) providers[index]?.limitLogs(logBlocksMax, status)
@@ -70,13 +74,17 @@ answerCommands(
       await chain.request('hardhat_setBalance', [account, numberToHex(BigInt(wei))])
       const slot = keccak256(concat([pad(account), pad(numberToHex(balancesSlot))]))
       await chain.request('hardhat_setStorageAt', [usdc, slot, pad(numberToHex(BigInt(micro)))])
+      // Also for the provider that is a block behind.
+      await chain.control.mine(2)
     },
     balance: async (account: Address) => (await balanceOf(account)).toString(),
     /** Of one provider, or of all. */
     fault: ({ provider, fault }: { provider: number | 'all'; fault: RpcFault }) => {
       for (const [index, one] of providers.entries()) if (provider === 'all' || provider === index) one.setFault(fault)
     },
-    calls: () => providers.map((provider) => provider.methods().length),
+    lag: (is: boolean) => {
+      lagging = is
+    },
   },
   async () => {
     await Promise.all(providers.map((provider) => provider.close()))

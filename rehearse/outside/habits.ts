@@ -29,8 +29,8 @@ const places: Record<string, number> = {
 }
 
 /** Knows nothing of the newest blocks yet. */
-export function laggingBy(blocks: bigint, request: ChainRequest): Request {
-  const head = async () => BigInt((await request('eth_blockNumber', [])) as string) - blocks
+export function laggingBy(blocks: () => bigint, request: ChainRequest): Request {
+  const head = async () => BigInt((await request('eth_blockNumber', [])) as string) - blocks()
   return async (method, params) => {
     if (method === 'eth_blockNumber') return quantity(await head())
     const place = places[method]

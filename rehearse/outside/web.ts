@@ -1,7 +1,7 @@
 // The web as the node and its buyers see it: publishers' hosts, sites to crawl, the proxy in front of the node, and DNS.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Agent, request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createSecureContext } from 'node:tls'
@@ -17,15 +17,23 @@ const contexts = new Map(Object.entries(certificates).map(([host, pair]) => [hos
 const publishers = openPublishers(Date.now())
 const sites = openSites()
 let nodePort: number | undefined
+// A request is never sent twice, so none may meet a connection that the node has just closed.
+const agent = new Agent({ keepAlive: false })
+const hopByHop = new Set(['connection', 'keep-alive', 'transfer-encoding'])
 
 function toNode(incoming: IncomingMessage, response: ServerResponse): void {
   if (nodePort === undefined) return void response.writeHead(502).end()
   const { method, url, headers } = incoming
   const passed = { ...headers, 'x-forwarded-for': incoming.socket.remoteAddress }
-  const outgoing = forward({ host: '127.0.0.1', port: nodePort, method, path: url, headers: passed }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
-    answer.pipe(response)
-  })
+  const outgoing = forward(
+    { agent, host: '127.0.0.1', port: nodePort, method, path: url, headers: passed },
+    (answer) => {
+      for (const [name, value] of Object.entries(answer.headersDistinct))
+        if (!hopByHop.has(name) && value) response.setHeader(name, value)
+      response.writeHead(answer.statusCode ?? 502)
+      answer.pipe(response)
+    },
+  )
   outgoing.on('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end()))
   response.on('close', () => outgoing.destroy())
   incoming.pipe(outgoing)
@@ -37,6 +45,7 @@ const server = createServer({ SNICallback: (name, done) => done(null, contexts.g
   if (publishers.has(host)) return publishers.answer(host, incoming, response)
   return sites.answer(host, incoming, response)
 })
+server.keepAliveTimeout = 600_000
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 
 const typeA = 1

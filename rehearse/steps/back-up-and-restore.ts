@@ -30,10 +30,10 @@ export const backUpAndRestore: Step = async (world, report, planted) => {
     expectThat(seen.status === 200, brief(seen))
     await spendCredit(world)
     lost = await withdrawAll(world)
-    await world.node?.end('SIGKILL')
-    await world.postgres.stop('immediate')
     return `${lost} micro-USDC were withdrawn that the backup does not know of`
   })
+  await world.node?.end('SIGKILL')
+  await world.postgres.stop('immediate')
   const cold = await world.balance('base', world.operator.cold)
   await report.check('the node starts on the restored database and notices', async () => {
     const restored = await world.postgres.restore?.(backup)

@@ -33,15 +33,24 @@ async function medianMs(world: World, buyer: Wallet): Promise<number> {
 export const breakProviders: Step = async (world, report, planted) => {
   report.step('4. provider faults')
   const buyer = await world.newBuyer(100)
-  for (const [index, fault] of faults.entries())
-    await report.check(`one of three RPC providers ${fault.kind}: a purchase takes at most twice as long`, async () => {
+  const compare = async (asked: string, breakIt: () => Promise<void>, repair: () => Promise<void>) =>
+    report.check(`one of three RPC providers ${asked}: a purchase takes at most twice as long`, async () => {
       const healthy = await medianMs(world, buyer)
-      await world.rpcFault(planted === 'rpc' ? 'all' : index % 3, fault)
-      const faulty = await medianMs(world, buyer).finally(() => world.rpcFault('all', { kind: 'none' }))
+      await breakIt()
+      const faulty = await medianMs(world, buyer).finally(repair)
       const seen = `median ${faulty} ms, ${healthy} ms before`
       expectThat(faulty <= 2 * healthy, seen)
       return seen
     })
+  await world.rpcLag(false)
+  const repair = () => world.rpcFault('all', { kind: 'none' })
+  for (const [index, fault] of faults.entries())
+    await compare(fault.kind, () => world.rpcFault(planted === 'rpc' ? 'all' : index % 3, fault), repair)
+  await compare(
+    'is a block behind',
+    () => world.rpcLag(true),
+    async () => {},
+  )
   await report.check('the facilitator is down: the next in the list settles', async () => {
     const before = (await world.facilitatorSeen()).settled
     await world.facilitator('down')
