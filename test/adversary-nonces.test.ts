@@ -66,7 +66,7 @@ test('a nonce used for one micro while its payment settles ends that payment; sa
   expect(await given.creditOf(buyer.address)).toBe(1n)
   const again = await expectAnswer(await send(given.at(small), payload), 409, 'payment_credited')
   expect(again.status_url).toContain('/v1/payments/')
-  const { rows } = await till.db.owner.query(`select in_flight from payer_flight where payer = $1`, [
+  const { rows } = await till.db.owner.query(`select in_flight from payer_in_flight where payer = $1`, [
     buyer.address.toLowerCase(),
   ])
   expect(rows).toEqual([{ in_flight: 0 }])

@@ -83,7 +83,7 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
     ],
   )
   await till.db.owner.query(
-    `insert into payer_flight (network, payer, in_flight, in_flight_micro) values ('eip155:8453', $1, 1, 1000)`,
+    `insert into payer_in_flight (network, payer, in_flight, in_flight_micro) values ('eip155:8453', $1, 1, 1000)`,
     [buyer.address.toLowerCase()],
   )
   await carryAuthorization(till.base, payload)
@@ -93,7 +93,7 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
   await till.base.control.mine(1)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n })
   await till.db.owner.query(`update payment set state = 'failed' where id = 'pay_stuck'`)
-  await till.db.owner.query(`update payer_flight set in_flight = 0, in_flight_micro = 0 where payer = $1`, [
+  await till.db.owner.query(`update payer_in_flight set in_flight = 0, in_flight_micro = 0 where payer = $1`, [
     buyer.address.toLowerCase(),
   ])
   await till.base.control.mine(1)

@@ -126,7 +126,7 @@ test('a restored node signs and sells no stamp until its log is repaired from a 
   await world.mirror(db, mirror())
 }, 180_000)
 
-test('without a witness of another house the head on chain stops a restored node, and the operator answers for the repair', async () => {
+test('without a witness of another operator the head on chain stops a restored node, and the operator answers for the repair', async () => {
   const [, db] = backups as [TestDatabase, TestDatabase]
   await world.stopAll()
   // As where the data folder is not kept.

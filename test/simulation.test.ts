@@ -88,7 +88,7 @@ test('a node with the fault "missing posting" is found out, and of its steps onl
 }, 180_000)
 
 test('rules about answers can be broken too: other bytes, a 402 for money that moved, an event left out', async () => {
-  const answered = { id: 'o', path: '/', init: {}, bent: false, identifier: 'named', body: 'one' }
+  const answered = { id: 'o', path: '/', init: {}, altered: false, identifier: 'named', body: 'one' }
   const order = { ...answered, boughtAgain: new Set() } as never
   expect(() => noteAnswer(order, 'two', '0x')).toThrow('I12')
   const draw = { key: 'k', answers: [{ body: '{}', callId: undefined }] } as never
@@ -115,7 +115,7 @@ test('rules about answers can be broken too: other bytes, a 402 for money that m
   await expect(pay({ world, history: { sent: [] } } as never, order, payload as never)).rejects.toThrow('promise 3')
 })
 
-test('what the simulation once found stays mended', async () => {
+test('what the simulation once found stays fixed', async () => {
   for (const { found, seed, steps } of await readRegressions())
     expect(await runSeed({ seed, steps }), found).toMatchObject({ status: 'held' })
 }, 300_000)

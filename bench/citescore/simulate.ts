@@ -118,7 +118,7 @@ function play(
     for (let n = 0; n < attack.camouflagePerWallet; n += 1)
       wash.push({ agent: `x${wallet}`, source: `s${Math.floor(next() * world.sources)}` })
   }
-  // All wallets of the attack were funded from one purse: one cluster, one bond.
+  // All wallets of the attack were funded by one wallet: one cluster, one bond.
   const bought = agentWeight({
     seed: false,
     clusterBondMicro: BigInt(Math.round(attack.bondUsd * 1_000_000)),

@@ -44,7 +44,7 @@ export async function measureRedemptions(home: string, attempts = 10_000) {
     const policy = parseRewardsPolicy()
     const reward = policy.rewards.find(({ id }) => id === 'pull') as Reward
     const tokens = createTokenMaker(systemRng, 'apass')
-    const desk = createRedeemPoints({
+    const redeem = createRedeemPoints({
       database,
       clock: systemClock,
       ids: createIds(systemClock, systemRng),
@@ -72,7 +72,7 @@ export async function measureRedemptions(home: string, attempts = 10_000) {
               digest: redeemDigest(message, node, 8453),
               signature,
             })
-          return desk.redeem(request)
+          return redeem.redeem(request)
         }),
       )
       const seconds = (performance.now() - startedMs) / 1000

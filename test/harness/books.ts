@@ -14,7 +14,7 @@ const rules: Record<string, string> = {
     where t.kind = 'sale' and p.state not in ('served','refunded') and not exists
       (select 1 from ledger_transaction r where r.payment_id = p.id and r.kind = 'reorg')`,
   'in-flight counters equal the rows of truth': `
-    select f.network, f.payer, f.in_flight from payer_flight f
+    select f.network, f.payer, f.in_flight from payer_in_flight f
     left join (select network, payer, count(*) as n, sum(quoted_micro) as micro from payment
                where state in ('claimed','settling','unknown') group by network, payer) t using (network, payer)
     where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,

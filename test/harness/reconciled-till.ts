@@ -44,7 +44,7 @@ export async function openReconciledTill({ jobs = false } = {}): Promise<Reconci
   const till = await openTill({ ownShops: 'till', jobs })
   const buyer = await till.newBuyer(1_000_000_000n)
   const listening: { bend: BendLogs; rung: number; unread: boolean } = { bend: (logs) => logs, rung: 0, unread: false }
-  const chain = openBentChain(till, listening)
+  const chain = openFaultyChain(till, listening)
   const metrics = {
     ...silentMetrics,
     count: (_name: string, labels?: Record<string, string>) => {
@@ -75,7 +75,7 @@ export async function openReconciledTill({ jobs = false } = {}): Promise<Reconci
   }
 }
 
-function openBentChain(till: TillFixture, listening: { bend: BendLogs; unread: boolean }) {
+function openFaultyChain(till: TillFixture, listening: { bend: BendLogs; unread: boolean }) {
   const given = till.node.config.networks[0] as Network
   const rpc = createRpc(
     Array.from({ length: endpoints }, (_, endpoint) => ({

@@ -31,17 +31,17 @@ export type LogView = {
   keys: string[]
 }
 
-/** Chains and witnesses that outlive every database, as those of other houses do. */
+/** Chains and witnesses that outlive every database, as those of other operators do. */
 export type RestoredWorld = {
   folder: string
-  /** A node on that database; `alone` without the witnesses of other houses, `away` while they cannot be reached. */
+  /** A node on that database; `alone` without the witnesses of other operators, `away` while they cannot be reached. */
   start(db: TestDatabase, options?: StartOptions): Promise<LogNode>
   assay(db: TestDatabase, ...args: string[]): Promise<{ code: number; output: string }>
   /** Rotates the key of answers and that of the log; ids of the keys that sign then. */
   rotate(at: LogNode): Promise<string[]>
   signers(db: TestDatabase): Promise<string[]>
   firstDatabase(): Promise<TestDatabase>
-  /** Keys of the witnesses of other houses. */
+  /** Keys of the witnesses of other operators. */
   witnessKeys: readonly string[]
   /** Stops the node and copies all of its log, as a mirror would have it. */
   mirror(db: TestDatabase, folder: string): Promise<void>

@@ -200,7 +200,7 @@ export type Payload = {
   extensions?: Record<string, unknown>
 }
 
-/** Signs a payment as a client would, with every part open to being bent. */
+/** Signs a payment as a client would, with every part open to being altered. */
 export async function signPayment(
   account: PrivateKeyAccount,
   offer: PaymentRequired,

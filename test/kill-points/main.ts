@@ -1,6 +1,8 @@
 // npm run kill-points -- [--path NAME] [--every N] [--workers K] [--each-call] [--json] [--list]: see docs/simulation.md.
+
 import { parseArgs } from 'node:util'
 import type { NodeVariant } from '../harness/node-variants.ts'
+import { wholeNumber } from '../harness/whole-number.ts'
 import { killDatabase } from './database-death.ts'
 import { asJson, table, total } from './report.ts'
 import { requestPaths } from './request-paths.ts'
@@ -23,8 +25,8 @@ const { values } = parseArgs({
 })
 /** With --json the report alone is on standard output. */
 const say = (text: string) => void (values.json ? process.stderr : process.stdout).write(`${text}\n`)
-const every = Number(values.every)
-const options = { every, workers: Number(values.workers), eachCall: values['each-call'], say }
+const every = wholeNumber('every', values.every, 1)
+const options = { every, workers: wholeNumber('workers', values.workers, 1), eachCall: values['each-call'], say }
 const databasePath = 'database'
 const dueWork = 'due work'
 const variants: readonly NodeVariant[] = ['shops', 'exchange']

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { wholeNumber } from '../harness/whole-number.ts'
 import { fullBounds, smallBounds } from './bounds.ts'
 import { explore } from './explore.ts'
 
@@ -12,7 +13,7 @@ if (chosen.length === 0) throw new Error(`no bound has "${values.only}" in its n
 let states = 0
 for (const bound of chosen) {
   const startedMs = process.cpuUsage().user / 1_000
-  const found = explore(bound, values.states === undefined ? undefined : Number(values.states))
+  const found = explore(bound, values.states === undefined ? undefined : wholeNumber('states', values.states, 1))
   const seconds = ((process.cpuUsage().user / 1_000 - startedMs) / 1_000).toFixed(1)
   const extent = `${found.states} states, ${found.transitions} transitions, ${found.rests} at rest, depth ${found.depth}`
   const end = found.violation ? 'VIOLATION' : found.complete ? 'holds' : 'stopped early'

@@ -32,7 +32,8 @@ function judge(fault: PlantedFault): Outcome {
 const { values } = parseArgs({
   options: { only: { type: 'string' }, list: { type: 'boolean' }, json: { type: 'boolean' } },
 })
-const chosen = plannedFaults.filter(({ name }) => values.only === undefined || name.includes(values.only))
+const only = values.only?.split(',').map((part) => part.trim())
+const chosen = plannedFaults.filter(({ name }) => only === undefined || only.some((part) => name.includes(part)))
 if (chosen.length === 0) throw new Error(`no planted fault has "${values.only}" in its name`)
 if (values.list) {
   for (const { name, file, fn } of chosen) console.log(`${name}\t${fn} in ${file}`)

@@ -12,7 +12,7 @@ const cyclesAllowed = 2
 const cyclesMax = 5
 
 /** What was done behind the back of the books, how it shows when it was found, and what a person then does about it. */
-type Injected = { found(report: ReconcileReport): Promise<boolean>; mend?(): Promise<void> }
+type Injected = { found(report: ReconcileReport): Promise<boolean>; repair?(): Promise<void> }
 type Inject = (world: ReconciledTill, micro: bigint) => Promise<Injected>
 
 const kinds = [
@@ -81,7 +81,7 @@ async function findOne(world: ReconciledTill, inject: Inject, micro: bigint, dic
   } finally {
     control.setFinalityLag(0)
     world.bend((logs) => logs)
-    await injected.mend?.()
+    await injected.repair?.()
   }
 }
 
@@ -169,7 +169,7 @@ async function bookUnpaid(world: ReconciledTill, reference: string, micro: bigin
   await database.transaction((tx) => post(tx, [{ reference, kind: 'sale', lines }]))
   return {
     found: async ({ differenceMicro }) => differenceMicro === -micro && world.alarms() > 0,
-    mend: async () => {
+    repair: async () => {
       await database.transaction((tx) => reverse(tx, reference, 'booked without money'))
     },
   }

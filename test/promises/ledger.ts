@@ -62,7 +62,7 @@ async function postMany(db: TestDatabase, count: number, say: (text: string) => 
   }
 }
 
-/** A batch is posted whole or not at all; what ended unseen is asked of the books, as the node does. */
+/** A batch is posted whole or not at all; what ended in doubt is asked of the books, as the node does. */
 async function postBatch(db: TestDatabase, writer: Writer, index: number, tally: Tally, faults: Faults) {
   // One batch in fifteen spends without looking, and is mostly refused.
   const planned = writer.dice.below(15) === 0 ? undefined : new Map(writer.balances)
@@ -71,7 +71,7 @@ async function postBatch(db: TestDatabase, writer: Writer, index: number, tally:
   const twice = writer.dice.below(10) === 0
   const attempt = () => post(db.database, transactions).then(() => 'posted' as const, whyNot)
   const outcomes = await Promise.all(twice ? [attempt(), attempt()] : [attempt()])
-  const known = outcomes.find((outcome) => outcome !== 'unseen') ?? (await repeat(attempt))
+  const known = outcomes.find((outcome) => outcome !== 'inDoubt') ?? (await repeat(attempt))
   const after = new Map(writer.balances)
   for (const { lines } of transactions)
     for (const { account, amount } of lines) after.set(account.name, (after.get(account.name) ?? 0n) + amount)
@@ -84,12 +84,12 @@ async function postBatch(db: TestDatabase, writer: Writer, index: number, tally:
   } else tally.refused += transactions.length
 }
 
-const whyNot = (error: unknown) => (error instanceof InsufficientBalance ? ('refused' as const) : ('unseen' as const))
+const whyNot = (error: unknown) => (error instanceof InsufficientBalance ? ('refused' as const) : ('inDoubt' as const))
 
-async function repeat(attempt: () => Promise<'posted' | 'refused' | 'unseen'>): Promise<'posted' | 'refused'> {
+async function repeat(attempt: () => Promise<'posted' | 'refused' | 'inDoubt'>): Promise<'posted' | 'refused'> {
   for (let tries = 0; tries < 50; tries += 1) {
     const outcome = await attempt()
-    if (outcome !== 'unseen') return outcome
+    if (outcome !== 'inDoubt') return outcome
   }
   throw new Error('the database does not answer')
 }

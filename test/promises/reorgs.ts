@@ -14,7 +14,7 @@ import { type Kind, kinds, openReorgShop, type Passes, priceOf } from './reorg-s
 const depthMax = 64
 const perReorg = 40
 const reorgsPerHouse = 10
-const housesAtOnce = 3
+const nodesAtOnce = 3
 const capMicro = 100_000_000n
 const temptationMicro = 50_000_000n
 
@@ -48,9 +48,9 @@ export const proveReorgs: Proof = async ({ count, say }) => {
   const tally: Tally = { orders: 0, reorgs: 0, reversed: 0, cancelled: 0, failed: 0, lossMicro: 0n, depths: [] }
   const progress = createProgress(say, count, 'purchases')
   // A chain is made again from its first block at every reorg, so it is left before it has grown long.
-  const perHouse = perReorg * reorgsPerHouse
-  await together(Math.ceil(count / perHouse), housesAtOnce, (index) =>
-    liveInHouse(Math.min(count - index * perHouse, perHouse), { dice, tally, faults, progress }),
+  const perNode = perReorg * reorgsPerHouse
+  await together(Math.ceil(count / perNode), nodesAtOnce, (index) =>
+    liveInHouse(Math.min(count - index * perNode, perNode), { dice, tally, faults, progress }),
   )
   if (tally.cancelled === 0 && count >= 200) faults.note('no payment was lost for good: this run shows little')
   const deepest = tally.depths.reduce((a, b) => Math.max(a, b), 0)

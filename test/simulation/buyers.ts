@@ -56,7 +56,7 @@ export async function sign(
   { world, rng }: Scene,
   order: Order,
   offer: PaymentRequired,
-  bent: SignOptions = {},
+  altered: SignOptions = {},
 ): Promise<Payload> {
   const account = world.buyers[order.buyer]
   if (!account) throw new Error('no such buyer')
@@ -64,7 +64,7 @@ export async function sign(
     nonce: toHex(rng.bytes(32)),
     validBefore: BigInt(Math.floor(world.time.nowMs() / 1000) + 55),
     ...(order.identifier === undefined ? {} : { identifier: order.identifier }),
-    ...bent,
+    ...altered,
   })
 }
 
@@ -81,7 +81,12 @@ export async function pay(scene: Scene, order: Order, payload: Payload, patience
   const from = placeOf(scene)
   const { status, body } = await answerOf(world, order, headers, patienceMs)
   history.sent.push({ order, payload, nonce, status, from, to: placeOf(scene) })
-  if (status === 402 && !order.bent && (await authorizationSpent(scene, payload)) && (await reachedUs(scene, payload)))
+  if (
+    status === 402 &&
+    !order.altered &&
+    (await authorizationSpent(scene, payload)) &&
+    (await reachedUs(scene, payload))
+  )
     throw new Violation('promise 3', `402 for ${order.id}, whose authorization moved money: ${body.slice(0, 300)}`)
   if (status === 200) noteAnswer(order, body, nonce)
   else order.refusal = body.slice(0, 300)

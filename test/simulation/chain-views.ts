@@ -13,7 +13,7 @@ const blockPosition: Record<string, number> = {
 
 /**
  * The chain as one operator's endpoint shows it: late, mute, or untrue. The others of the same chain tell the truth
- * unless a step bent them too; never more than one of three is bent at a time.
+ * unless a step altered them too; never more than one of three is altered at a time.
  */
 export function createView(name: string, devnet: Devnet, plan: FaultPlan): RpcEndpoint {
   const ask = (call: RpcCall) =>
@@ -28,12 +28,12 @@ export function createView(name: string, devnet: Devnet, plan: FaultPlan): RpcEn
       const fault = plan.views.get(name)
       if (!fault) return Promise.all(calls.map(ask))
       if (fault.kind === 'silent') throw new Error('no answer')
-      return Promise.all(calls.map((call) => answerBent(call, fault, devnet, ask)))
+      return Promise.all(calls.map((call) => answerFaulty(call, fault, devnet, ask)))
     },
   }
 }
 
-async function answerBent(
+async function answerFaulty(
   call: RpcCall,
   fault: ViewFault,
   devnet: Devnet,

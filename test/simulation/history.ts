@@ -12,7 +12,7 @@ export type Order = {
   /** Asked for by somebody who means to pay for it once, and so counted strictly. */
   honest: boolean
   /** Paid for with something that was never quoted: a 402 then says nothing about where that went. */
-  bent: boolean
+  altered: boolean
   identifier: string | undefined
   body: string | undefined
   /** The authorization that brought the answer, and others that were sent once it was there: each of them buys it again. */

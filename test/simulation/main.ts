@@ -1,6 +1,7 @@
 // npm run simulate -- --seed N --steps M [--seeds K] [--shrink R] [--keep] [--plant NAME]
 import { parseArgs } from 'node:util'
 import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
+import { wholeNumber } from '../harness/whole-number.ts'
 import { plantedFaults } from './planted-faults.ts'
 import { asRegression, keepRegression, regressionsFile } from './regressions.ts'
 import { type Actions, type RunOptions, runSeed, type Seen } from './run-seed.ts'
@@ -23,7 +24,10 @@ const { values } = parseArgs({
   },
 })
 
-const count = Number(values.steps)
+const first = wholeNumber('seed', values.seed, 0)
+const count = wholeNumber('steps', values.steps, 1)
+const seeds = wholeNumber('seeds', values.seeds, 1)
+const shrinkRuns = wholeNumber('shrink', values.shrink, 0)
 const plant = values.plant === undefined ? undefined : plantedFaults[values.plant]
 if (values.plant !== undefined && plant === undefined)
   throw new Error(`--plant takes one of: ${Object.keys(plantedFaults).join(', ')}`)
@@ -62,7 +66,7 @@ async function runOne(seed: string): Promise<boolean> {
     return true
   }
   say(`seed ${seed}: BROKEN at step ${result.at} after ${seconds} s: ${result.message}`)
-  const shrunk = await shrink(options, { steps, result }, Number(values.shrink))
+  const shrunk = await shrink(options, { steps, result }, shrinkRuns)
   say(`thinned out to ${shrunk.steps.length} steps in ${shrunk.runs} runs: ${shrunk.result.message}`)
   for (const { kind, a, b, c } of shrunk.steps) say(`  ${kind} ${a} ${b} ${c}`)
   const regression = { found: shrunk.result.message, seed, steps: [...shrunk.steps] }
@@ -78,8 +82,7 @@ const server = await startTestServer()
 process.env[testServerVariable] = server.url
 
 let broken = 0
-for (let index = 0; index < Number(values.seeds); index += 1)
-  if (!(await runOne(String(Number(values.seed) + index)))) broken += 1
+for (let index = 0; index < seeds; index += 1) if (!(await runOne(String(first + index)))) broken += 1
 say(broken === 0 ? 'all seeds held' : `${broken} seeds broken`)
 await server.stop()
 process.exit(broken === 0 ? 0 : 1)

@@ -16,10 +16,10 @@ import type { Step } from './steps.ts'
 import { buyerCount } from './world.ts'
 
 /** A payment for something, signed and not shown to anybody yet. */
-async function newPayment(scene: Scene, step: Step, bent = false) {
+async function newPayment(scene: Scene, step: Step, altered = false) {
   const route = countedRoutes[step.b % countedRoutes.length]
   if (!route) return undefined
-  const order = attackOrder(scene, step, `${route.path}?order={id}`, route.micro, bent)
+  const order = attackOrder(scene, step, `${route.path}?order={id}`, route.micro, altered)
   const offer = await askPrice(scene, order)
   if (!offer) return undefined
   const payload = await sign(scene, order, offer)

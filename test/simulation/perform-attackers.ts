@@ -28,7 +28,7 @@ export const carry = (scene: Scene, by: number, payload: Payload): Promise<void>
     carryAuthorization(chainOf(scene.world, String(payload.accepted['network'])), payload, buyerOf(scene, by)),
   )
 
-export function attackOrder({ history }: Scene, step: Step, path: string, priceMicro: bigint, bent = false): Order {
+export function attackOrder({ history }: Scene, step: Step, path: string, priceMicro: bigint, altered = false): Order {
   const id = `x-${history.orders.length}`
   const order: Order = {
     id,
@@ -37,7 +37,7 @@ export function attackOrder({ history }: Scene, step: Step, path: string, priceM
     init: {},
     priceMicro,
     honest: false,
-    bent,
+    altered,
     identifier: undefined,
     body: undefined,
     answeredBy: undefined,
@@ -64,7 +64,7 @@ export async function bendPayment(scene: Scene, step: Step): Promise<boolean | u
   const offer = await askPrice(scene, order)
   if (!offer) return undefined
   const second = BigInt(Math.floor(scene.world.time.nowMs() / 1000))
-  const bends = [
+  const alters = [
     { value: route.micro - 1n },
     { value: route.micro + 1n },
     { to: strangerAddress },
@@ -76,11 +76,11 @@ export async function bendPayment(scene: Scene, step: Step): Promise<boolean | u
         `${signature.slice(0, -4)}${signature.endsWith('1c') ? '1b1b' : '1c1c'}` as Hex,
     },
   ]
-  const payload = await sign(scene, order, offer, bends[step.c % bends.length])
+  const payload = await sign(scene, order, offer, alters[step.c % alters.length])
   const status = await pay(scene, order, payload)
-  if (status === 200) throw new Violation('promise 2', `a bent payment bought ${order.id}`)
+  if (status === 200) throw new Violation('promise 2', `a altered payment bought ${order.id}`)
   if (await authorizationSpent(scene, payload))
-    throw new Violation('promise 2', `a bent payment of ${order.id} was taken`)
+    throw new Violation('promise 2', `a altered payment of ${order.id} was taken`)
   return true
 }
 

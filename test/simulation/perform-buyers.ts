@@ -22,7 +22,7 @@ export function newOrder(
     init,
     priceMicro,
     honest: true,
-    bent: false,
+    altered: false,
     identifier: named,
     body: undefined,
     answeredBy: undefined,

@@ -15,8 +15,8 @@ function plantStatement(name: string, change: (sql: Sql, statement: Statement) =
     ...intercept,
     database: (real) => {
       const mortal = intercept.database?.(real) ?? real
-      const bent: Database = { ...bend(mortal), transaction: (work) => mortal.transaction((tx) => work(bend(tx))) }
-      return bent
+      const altered: Database = { ...bend(mortal), transaction: (work) => mortal.transaction((tx) => work(bend(tx))) }
+      return altered
     },
   })
 }

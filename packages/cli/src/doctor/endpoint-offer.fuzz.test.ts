@@ -40,7 +40,7 @@ const required = (change: Record<string, unknown> = {}) =>
 const findings = (change: Record<string, unknown>) =>
   checkOffer(seen(402, required(change))).filter(({ status, name }) => status === 'fail' && name !== 'discovery')
 
-test('any header and any body give findings, each with a way to mend it', () => {
+test('any header and any body give findings, each with a way to fix it', () => {
   const anyHeader = fc.oneof(fc.base64String(), fc.jsonValue().map(encode), fc.constant(undefined))
   fc.assert(
     fc.property(fc.integer({ min: 200, max: 599 }), anyHeader, fc.string(), (status, header, body) => {

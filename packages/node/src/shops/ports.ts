@@ -90,10 +90,10 @@ export const saleBringers = shopPort<{ walletsSql(id: string): string }>('sale_b
 /** How many disputes were upheld against what `wallet` had proven, as SQL. */
 export const upheldDisputes = shopPort<{ countSql(wallet: string): string }>('upheld_disputes')
 
-/** Anyone who is found to own a source may have cited it: those citations stop counting. `purse` has all wallets of the owner. */
+/** Anyone who is found to own a source may have cited it: those citations stop counting. `cluster` has all wallets of the owner. */
 export type OwnCitations = (
   tx: Tx,
-  found: { domain: string; wallet: string; purse: readonly string[] },
+  found: { domain: string; wallet: string; cluster: readonly string[] },
 ) => Promise<void>
 export const ownCitations = shopPort<OwnCitations>('own_citations')
 

@@ -18,7 +18,7 @@ import { createWitness, type SeenTree, type Witness, type WitnessOptions } from 
 
 export const origin = 'test.example/log'
 
-/** A witness of another house: what it has seen outlives every database. */
+/** A witness of another operator: what it has seen outlives every database. */
 export function createOutsideWitness(
   name: string,
   logKeys: () => readonly string[],

@@ -2,10 +2,10 @@ import type { Micro } from '@assay/protocol/money'
 import type { Clock } from '../kernel/clock.ts'
 import type { DrawOutcome, DrawRequest } from './credit-draws.ts'
 
-const pursesMax = 10_000
+const hintsMax = 10_000
 const freshMs = 10_000
 /** Enough that calls under way beside it do not matter. */
-const plenty = 50n
+const enoughCalls = 50n
 
 type Seen = { leftMicro: Micro; atMs: number }
 type Who = Pick<DrawRequest, 'account' | 'mandateId' | 'amountMicro'>
@@ -19,16 +19,16 @@ export function createBalanceHints(clock: Clock) {
   const keyOf = ({ account, mandateId }: Who) => `${account} ${mandateId ?? ''}`
   return {
     hasEnough: (who: Who): boolean => {
-      const purse = seen.get(keyOf(who))
-      if (!purse || clock.monotonicMs() - purse.atMs > freshMs) return false
-      return purse.leftMicro >= who.amountMicro * plenty
+      const hint = seen.get(keyOf(who))
+      if (!hint || clock.monotonicMs() - hint.atMs > freshMs) return false
+      return hint.leftMicro >= who.amountMicro * enoughCalls
     },
     saw: (who: Who, { outcome, leftMicro }: Pick<DrawOutcome, 'outcome' | 'leftMicro'>): void => {
       const key = keyOf(who)
       seen.delete(key)
       if (outcome !== 'held' || leftMicro === null) return
       seen.set(key, { leftMicro, atMs: clock.monotonicMs() })
-      if (seen.size > pursesMax) seen.delete(seen.keys().next().value as string)
+      if (seen.size > hintsMax) seen.delete(seen.keys().next().value as string)
     },
   }
 }

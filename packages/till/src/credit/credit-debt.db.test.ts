@@ -6,14 +6,14 @@ import { systemClock } from '../kernel/clock.ts'
 import { elsewhere } from '../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, owedTo, post } from '../ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
-import { base, openCreditDesk, randomWallet } from './credit.fixture.ts'
+import { base, openTestCredit, randomWallet } from './credit.fixture.ts'
 import { creditLines, readCredit } from './credit-balance.ts'
 
 let db: TestDatabase
-let desk: ReturnType<typeof openCreditDesk>
+let testCredit: ReturnType<typeof openTestCredit>
 beforeAll(async () => {
   db = await openTestDatabase()
-  desk = openCreditDesk(db)
+  testCredit = openTestCredit(db)
 })
 afterAll(() => db.close())
 
@@ -50,7 +50,7 @@ const reorg = (id: string, micro: bigint, round = 0) =>
   )
 const draw = async (wallet: Address, micro: bigint) => {
   const asked = { by: wallet, micro }
-  await desk.capture(await desk.held(asked), asked)
+  await testCredit.capture(await testCredit.held(asked), asked)
 }
 
 test('a top-up that was drawn, is reorganised away and lands again cannot be drawn a second time', async () => {
@@ -60,7 +60,7 @@ test('a top-up that was drawn, is reorganised away and lands again cannot be dra
   await draw(wallet, 700n)
   await reorg(id, 1_000n)
   expect([await credit(wallet), await debtOf(wallet)]).toEqual([0n, 700n])
-  expect((await desk.hold({ by: wallet, micro: 1n })).status).toBe('not_covered')
+  expect((await testCredit.hold({ by: wallet, micro: 1n })).status).toBe('not_covered')
   await land(wallet, id, 1_000n, 1)
   expect([await credit(wallet), await debtOf(wallet)]).toEqual([300n, 0n])
   await draw(wallet, 300n)
@@ -95,11 +95,11 @@ test('money held while its top-up is reorganised away pays the debt when the hol
   const wallet = randomWallet()
   const id = newPayment()
   await land(wallet, id, 1_000n)
-  const held = await desk.held({ by: wallet, micro: 600n })
+  const held = await testCredit.held({ by: wallet, micro: 600n })
   await reorg(id, 1_000n)
   expect([await credit(wallet), await debtOf(wallet)]).toEqual([0n, 600n])
-  await desk.port.release(held.holdId)
-  expect([await credit(wallet), await desk.heldMicro(wallet), await debtOf(wallet)]).toEqual([0n, 0n, 0n])
+  await testCredit.port.release(held.holdId)
+  expect([await credit(wallet), await testCredit.heldMicro(wallet), await debtOf(wallet)]).toEqual([0n, 0n, 0n])
 })
 
 test('a payment that paid a debt and is reorganised away later is taken from what is free by then', async () => {
@@ -135,7 +135,7 @@ test('a draw in the middle of a reorg waits for it, and finds nothing to draw on
   const wallet = randomWallet()
   const id = newPayment()
   await land(wallet, id, 1_000n)
-  const { done } = await reorgDuring(id, 1_000n, () => desk.hold({ by: wallet, micro: 300n }))
+  const { done } = await reorgDuring(id, 1_000n, () => testCredit.hold({ by: wallet, micro: 300n }))
   expect(await done).toMatchObject({ status: 'not_covered' })
   expect([await credit(wallet), await debtOf(wallet)]).toEqual([0n, 0n])
 })
@@ -144,8 +144,8 @@ test('a hold that is voided in the middle of a reorg leaves no debt beside money
   const wallet = randomWallet()
   const id = newPayment()
   await land(wallet, id, 1_000n)
-  const { holdId } = await desk.held({ by: wallet, micro: 600n })
-  const { done } = await reorgDuring(id, 1_000n, () => desk.port.release(holdId))
+  const { holdId } = await testCredit.held({ by: wallet, micro: 600n })
+  const { done } = await reorgDuring(id, 1_000n, () => testCredit.port.release(holdId))
   await done
   expect([await credit(wallet), await debtOf(wallet)]).toEqual([0n, 0n])
 })

@@ -4,72 +4,74 @@ import { idempotencyKeyPattern, keepAnswer } from '../entitlements/entitled-call
 import { systemClock } from '../kernel/clock.ts'
 import { accounts, balanceDifferences, balanceOf, credit, debit, InsufficientBalance, post } from '../ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
-import { base, insertTestMandate, mandateCounters, openCreditDesk, polygon, randomWallet } from './credit.fixture.ts'
+import { base, insertTestMandate, mandateCounters, openTestCredit, polygon, randomWallet } from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
 
 let db: TestDatabase
-let desk: ReturnType<typeof openCreditDesk>
+let testCredit: ReturnType<typeof openTestCredit>
 beforeAll(async () => {
   db = await openTestDatabase()
-  desk = openCreditDesk(db)
+  testCredit = openTestCredit(db)
 })
 afterAll(() => db.close())
 
-const refusal = async (asked: Parameters<typeof desk.hold>[0]) => {
-  const outcome = await desk.hold(asked)
+const refusal = async (asked: Parameters<typeof testCredit.hold>[0]) => {
+  const outcome = await testCredit.hold(asked)
   return outcome.status === 'refused' ? outcome.problem.code : outcome.status
 }
 
 test('a draw is held, then captured: the price moves from credit to what the route earned', async () => {
   const wallet = randomWallet()
-  await desk.topUp(wallet, 10_000n)
+  await testCredit.topUp(wallet, 10_000n)
   const before = await balanceOf(db.database, accounts.revenue(base, 'test.answer'))
   const asked = { by: wallet, micro: 300n }
-  const held = await desk.held(asked)
+  const held = await testCredit.held(asked)
   expect(held.draw).toEqual({ network: base, amountMicro: 300n, leftMicro: 9_700n })
-  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([9_700n, 300n])
-  await desk.capture(held, asked)
-  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([9_700n, 0n])
+  expect([await testCredit.balance(wallet), await testCredit.heldMicro(wallet)]).toEqual([9_700n, 300n])
+  await testCredit.capture(held, asked)
+  expect([await testCredit.balance(wallet), await testCredit.heldMicro(wallet)]).toEqual([9_700n, 0n])
   expect((await balanceOf(db.database, accounts.revenue(base, 'test.answer'))) - before).toBe(-300n)
-  await expect(desk.capture(held, asked)).rejects.toThrow('no longer held')
+  await expect(testCredit.capture(held, asked)).rejects.toThrow('no longer held')
 })
 
 test('a voided draw gives the money and what the mandate counted back, once', async () => {
   const [owner, delegate] = [randomWallet(), randomWallet()]
-  await desk.topUp(owner, 10_000n)
+  await testCredit.topUp(owner, 10_000n)
   const mandate = await insertTestMandate(db, { owner, delegate })
-  const held = await desk.held({ by: delegate, micro: 700n, mandate })
+  const held = await testCredit.held({ by: delegate, micro: 700n, mandate })
   expect(await mandateCounters(db, mandate)).toMatchObject({ day_micro: 700n, total_micro: 700n })
-  await desk.port.release(held.holdId)
-  await desk.port.release(held.holdId)
+  await testCredit.port.release(held.holdId)
+  await testCredit.port.release(held.holdId)
   expect(await mandateCounters(db, mandate)).toMatchObject({ day_micro: 0n, total_micro: 0n })
-  expect([await desk.balance(owner), await desk.heldMicro(owner)]).toEqual([10_000n, 0n])
+  expect([await testCredit.balance(owner), await testCredit.heldMicro(owner)]).toEqual([10_000n, 0n])
 })
 
 test('two hundred draws at once never take more than there is, and copies of a proof draw once', async () => {
   const wallet = randomWallet()
-  await desk.topUp(wallet, 10_500n)
-  const outcomes = await Promise.all(Array.from({ length: 200 }, () => desk.hold({ by: wallet, micro: 1_000n })))
+  await testCredit.topUp(wallet, 10_500n)
+  const outcomes = await Promise.all(Array.from({ length: 200 }, () => testCredit.hold({ by: wallet, micro: 1_000n })))
   expect(outcomes.filter(({ status }) => status === 'held')).toHaveLength(10)
   expect(outcomes.filter(({ status }) => status === 'not_covered')).toHaveLength(190)
-  const another = openCreditDesk(db)
+  const another = openTestCredit(db)
   const rich = randomWallet()
-  await desk.topUp(rich, 1_000_000n)
+  await testCredit.topUp(rich, 1_000_000n)
   const copies = await Promise.all(
-    Array.from({ length: 60 }, (_, n) => (n % 2 ? desk : another).hold({ by: rich, micro: 10n, nonce: 'the-same' })),
+    Array.from({ length: 60 }, (_, n) =>
+      (n % 2 ? testCredit : another).hold({ by: rich, micro: 10n, nonce: 'the-same' }),
+    ),
   )
   expect(copies.filter(({ status }) => status === 'held')).toHaveLength(1)
-  expect(await desk.heldMicro(rich)).toBe(10n)
+  expect(await testCredit.heldMicro(rich)).toBe(10n)
 })
 
 test('caps per call, per day and in total hold under concurrency, in two processes', async () => {
   const [owner, delegate] = [randomWallet(), randomWallet()]
-  await desk.topUp(owner, 1_000_000n)
-  const another = openCreditDesk(db)
+  await testCredit.topUp(owner, 1_000_000n)
+  const another = openTestCredit(db)
   const mandate = await insertTestMandate(db, { owner, delegate, call: 1_000n, day: 5_500n, total: 7_000n })
   expect(await refusal({ by: delegate, micro: 1_001n, mandate })).toBe('mandate_over_cap')
   const outcomes = await Promise.all(
-    Array.from({ length: 80 }, (_, n) => (n % 2 ? desk : another).hold({ by: delegate, micro: 1_000n, mandate })),
+    Array.from({ length: 80 }, (_, n) => (n % 2 ? testCredit : another).hold({ by: delegate, micro: 1_000n, mandate })),
   )
   expect(outcomes.filter(({ status }) => status === 'held')).toHaveLength(5)
   const refused = outcomes.find(({ status }) => status === 'refused')
@@ -79,7 +81,7 @@ test('caps per call, per day and in total hold under concurrency, in two process
 
 test('a new UTC day starts a new daily count, the total goes on, and a clock that is behind resets nothing', async () => {
   const [owner, delegate] = [randomWallet(), randomWallet()]
-  await desk.topUp(owner, 1_000_000n)
+  await testCredit.topUp(owner, 1_000_000n)
   const mandate = await insertTestMandate(db, {
     owner,
     delegate,
@@ -88,7 +90,7 @@ test('a new UTC day starts a new daily count, the total goes on, and a clock tha
     untilMs: Date.UTC(2100, 0, 1),
   })
   const on = (day: number) =>
-    openCreditDesk(db, { clock: { ...systemClock, nowMs: () => Date.UTC(2090, 0, day, 12) } }).hold({
+    openTestCredit(db, { clock: { ...systemClock, nowMs: () => Date.UTC(2090, 0, day, 12) } }).hold({
       by: delegate,
       micro: 1_000n,
       mandate,
@@ -102,9 +104,9 @@ test('a new UTC day starts a new daily count, the total goes on, and a clock tha
 
 test('a void on a later day gives back the total and leaves the new day alone', async () => {
   const [owner, delegate] = [randomWallet(), randomWallet()]
-  await desk.topUp(owner, 1_000_000n)
+  await testCredit.topUp(owner, 1_000_000n)
   const mandate = await insertTestMandate(db, { owner, delegate, untilMs: Date.UTC(2100, 0, 1) })
-  const at = (day: number) => openCreditDesk(db, { clock: { ...systemClock, nowMs: () => Date.UTC(2091, 0, day) } })
+  const at = (day: number) => openTestCredit(db, { clock: { ...systemClock, nowMs: () => Date.UTC(2091, 0, day) } })
   const first = await at(1).held({ by: delegate, micro: 600n, mandate })
   await at(2).held({ by: delegate, micro: 300n, mandate })
   await at(2).port.release(first.holdId)
@@ -113,8 +115,8 @@ test('a void on a later day gives back the total and leaves the new day alone', 
 
 test('unknown, expired and revoked mandates, other signers and other routes are refused, each by its name', async () => {
   const [owner, delegate, stranger] = [randomWallet(), randomWallet(), randomWallet()]
-  await desk.topUp(owner, 1_000_000n)
-  await desk.topUp(delegate, 1_000_000n)
+  await testCredit.topUp(owner, 1_000_000n)
+  await testCredit.topUp(delegate, 1_000_000n)
   const mandate = await insertTestMandate(db, { owner, delegate, routes: ['other.*', '/v1/test/*'] })
   const ask = { by: delegate, micro: 10n, mandate }
   expect(await refusal({ ...ask, mandate: `mdt_${'0'.repeat(40)}` })).toBe('mandate_unknown')
@@ -130,7 +132,7 @@ test('unknown, expired and revoked mandates, other signers and other routes are 
   const old = await insertTestMandate(db, { owner, delegate, untilMs: systemClock.nowMs() - 1 })
   expect(await refusal({ ...ask, mandate: old })).toBe('mandate_expired')
   // Nothing fell back to the delegate's own credit.
-  expect(await desk.balance(delegate)).toBe(1_000_000n)
+  expect(await testCredit.balance(delegate)).toBe(1_000_000n)
 })
 
 test('what was signed cannot be changed afterwards', async () => {
@@ -142,36 +144,36 @@ test('what was signed cannot be changed afterwards', async () => {
 
 test('credit of a contract wallet is drawn on its own chain only, under a mandate too', async () => {
   const [owner, delegate] = [randomWallet(), randomWallet()]
-  await desk.topUp(owner, 1_000n, base)
-  await desk.topUp(owner, 50_000n, polygon)
-  const own = await desk.held({ by: owner, micro: 400n, kind: 'contract', chainId: 137 })
+  await testCredit.topUp(owner, 1_000n, base)
+  await testCredit.topUp(owner, 50_000n, polygon)
+  const own = await testCredit.held({ by: owner, micro: 400n, kind: 'contract', chainId: 137 })
   expect(own.draw?.network).toBe(polygon)
   const mandate = await insertTestMandate(db, { owner, delegate, ownerKind: 'contract', chainId: 137 })
-  expect((await desk.held({ by: delegate, micro: 400n, mandate })).draw?.network).toBe(polygon)
+  expect((await testCredit.held({ by: delegate, micro: 400n, mandate })).draw?.network).toBe(polygon)
   // A plain wallet pays where the route is sold first, and elsewhere when that is empty.
-  expect((await desk.held({ by: owner, micro: 400n })).draw?.network).toBe(base)
-  expect((await desk.held({ by: owner, micro: 40_000n })).draw?.network).toBe(polygon)
+  expect((await testCredit.held({ by: owner, micro: 400n })).draw?.network).toBe(base)
+  expect((await testCredit.held({ by: owner, micro: 40_000n })).draw?.network).toBe(polygon)
 })
 
 test('a named call is drawn once, and its name under a mandate is not the owner’s', async () => {
   const [owner, delegate] = [randomWallet(), randomWallet()]
-  await desk.topUp(owner, 10_000n)
+  await testCredit.topUp(owner, 10_000n)
   const mandate = await insertTestMandate(db, { owner, delegate })
   expect(await refusal({ by: owner, micro: 10n, key: 'one' })).toBe('held')
   expect(await refusal({ by: owner, micro: 10n, key: 'one' })).toBe('call_in_flight')
   expect(await refusal({ by: owner, micro: 10n, key: 'one', path: '/v1/test/other' })).toBe('idempotency_conflict')
   expect(await refusal({ by: delegate, micro: 10n, key: 'one', mandate })).toBe('held')
-  expect(await desk.heldMicro(owner)).toBe(20n)
+  expect(await testCredit.heldMicro(owner)).toBe(20n)
 })
 
 test('the owner of a mandate got the answers of its delegate by spelling their stored names', async () => {
   const [owner, delegate, other] = [randomWallet(), randomWallet(), randomWallet()]
-  await desk.topUp(owner, 10_000n)
+  await testCredit.topUp(owner, 10_000n)
   const mandate = await insertTestMandate(db, { owner, delegate })
   const second = await insertTestMandate(db, { owner, delegate: other })
   const ask = { by: delegate, micro: 10n, key: 'one', mandate }
-  const held = await desk.held(ask)
-  await desk.capture(held, ask)
+  const held = await testCredit.held(ask)
+  await testCredit.capture(held, ask)
   const answer = { status: 200, contentType: 'text/plain', body: 'of the delegate' }
   await db.database.transaction(async (tx) => keepAnswer(tx, held.holdId, answer))
   const stored = await db.database.query<{ name: string }>(
@@ -183,67 +185,67 @@ test('the owner of a mandate got the answers of its delegate by spelling their s
   // What a header can hold: no spaces, so the stored name itself is not among them.
   expect(idempotencyKeyPattern.test(name)).toBe(false)
   for (const key of [`mandate:${digest}`, `mandate${digest}`, digest, 'one'])
-    expect((await desk.hold({ by: owner, micro: 10n, key })).status, key).toBe('held')
-  expect((await desk.hold({ by: other, micro: 10n, key: 'one', mandate: second })).status).toBe('held')
-  expect((await desk.hold(ask)).status).toBe('served')
+    expect((await testCredit.hold({ by: owner, micro: 10n, key })).status, key).toBe('held')
+  expect((await testCredit.hold({ by: other, micro: 10n, key: 'one', mandate: second })).status).toBe('held')
+  expect((await testCredit.hold(ask)).status).toBe('served')
 })
 
 test('a call of the owner that waits for its name kept its delegates from using that name', async () => {
   const [owner, delegate] = [randomWallet(), randomWallet()]
-  await desk.topUp(owner, 10_000n)
+  await testCredit.topUp(owner, 10_000n)
   const mandate = await insertTestMandate(db, { owner, delegate })
   const ask = { by: owner, micro: 10n }
-  const held = await desk.held(ask)
-  await desk.capture(held, ask)
+  const held = await testCredit.held(ask)
+  await testCredit.capture(held, ask)
   expect(await refusal({ ...ask, key: held.holdId })).toBe('call_in_flight')
   expect(await refusal({ by: delegate, micro: 10n, mandate, key: held.holdId })).toBe('held')
 })
 
 test('a named call that was drawn is found again after its price moved over a cap of the mandate', async () => {
   const [owner, delegate] = [randomWallet(), randomWallet()]
-  await desk.topUp(owner, 10_000n)
+  await testCredit.topUp(owner, 10_000n)
   const mandate = await insertTestMandate(db, { owner, delegate, call: 500n })
   const ask = { by: delegate, micro: 400n, key: 'moved', mandate }
-  const held = await desk.held(ask)
-  await desk.capture(held, ask)
+  const held = await testCredit.held(ask)
+  await testCredit.capture(held, ask)
   const answer = { status: 200, contentType: 'text/plain', body: 'bought' }
   await db.database.transaction(async (tx) => keepAnswer(tx, held.holdId, answer))
-  expect(await desk.hold({ ...ask, micro: 600n })).toMatchObject({ status: 'served', answer: { status: 200 } })
+  expect(await testCredit.hold({ ...ask, micro: 600n })).toMatchObject({ status: 'served', answer: { status: 200 } })
   expect(await refusal({ ...ask, micro: 600n, key: 'fresh' })).toBe('mandate_over_cap')
-  expect(await desk.balance(owner)).toBe(9_600n)
+  expect(await testCredit.balance(owner)).toBe(9_600n)
 })
 
 test('holds of a process that died are voided when their time is over', async () => {
   const wallet = randomWallet()
   const past = { ...systemClock, nowMs: () => systemClock.nowMs() - 200_000 }
-  await desk.topUp(wallet, 500n)
-  await openCreditDesk(db, { clock: past }).held({ by: wallet, micro: 200n })
-  await desk.port.recover()
-  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([500n, 0n])
+  await testCredit.topUp(wallet, 500n)
+  await openTestCredit(db, { clock: past }).held({ by: wallet, micro: 200n })
+  await testCredit.port.recover()
+  expect([await testCredit.balance(wallet), await testCredit.heldMicro(wallet)]).toEqual([500n, 0n])
 })
 
 test('a hold that cannot be voided does not keep the others of dead processes aside', async () => {
   const [stuck, other] = [randomWallet(), randomWallet()]
   const past = { ...systemClock, nowMs: () => systemClock.nowMs() - 200_000 }
   for (const wallet of [stuck, other]) {
-    await desk.topUp(wallet, 500n)
-    await openCreditDesk(db, { clock: past }).held({ by: wallet, micro: 200n })
+    await testCredit.topUp(wallet, 500n)
+    await openTestCredit(db, { clock: past }).held({ by: wallet, micro: 200n })
   }
   const keepAside = (micro: number) =>
     db.owner.query(`update ledger_balance b set held_micro = ${micro} from ledger_account a
       where a.id = b.account_id and a.name = '${accounts.credit(base, stuck).name}'`)
   await keepAside(0)
-  await expect(desk.port.recover()).rejects.toThrow('ledger_balance_held')
-  expect(await desk.heldMicro(other)).toBe(0n)
+  await expect(testCredit.port.recover()).rejects.toThrow('ledger_balance_held')
+  expect(await testCredit.heldMicro(other)).toBe(0n)
   await keepAside(200)
-  await desk.port.recover()
-  expect([await desk.balance(stuck), await desk.heldMicro(stuck)]).toEqual([500n, 0n])
+  await testCredit.port.recover()
+  expect([await testCredit.balance(stuck), await testCredit.heldMicro(stuck)]).toEqual([500n, 0n])
 })
 
 test('what is held cannot be posted away, and is free again when the hold ends', async () => {
   const wallet = randomWallet()
-  await desk.topUp(wallet, 1_000n)
-  const { holdId } = await desk.held({ by: wallet, micro: 700n })
+  await testCredit.topUp(wallet, 1_000n)
+  const { holdId } = await testCredit.held({ by: wallet, micro: 700n })
   const spend = (reference: string) =>
     post(db.database, [
       {
@@ -253,9 +255,9 @@ test('what is held cannot be posted away, and is free again when the hold ends',
       },
     ])
   await expect(spend('early')).rejects.toThrow(InsufficientBalance)
-  await desk.port.release(holdId)
+  await testCredit.port.release(holdId)
   await spend('late')
-  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([699n, 0n])
+  expect([await testCredit.balance(wallet), await testCredit.heldMicro(wallet)]).toEqual([699n, 0n])
 })
 
 test('the books agree with the kept balances after all of it, and what is held with the holds', async () => {

@@ -29,7 +29,7 @@ export type Asked = {
 }
 
 /** The credit port on a real database; who signs is the party that a test says. */
-export function openCreditDesk(db: Pick<TestDatabase, 'database'>, given: { clock?: Clock; promises?: boolean } = {}) {
+export function openTestCredit(db: Pick<TestDatabase, 'database'>, given: { clock?: Clock; promises?: boolean } = {}) {
   const clock = given.clock ?? systemClock
   const { database } = db
   const callers = new WeakMap<PaidCall, CreditCaller>()

@@ -72,7 +72,7 @@ function createKnown() {
   }
 }
 
-/** Splits a batch so that no payer occurs twice in a statement: its flight counter moves once per statement. */
+/** Splits a batch so that no payer occurs twice in a statement: its in-flight counter moves once per statement. */
 function rounds(items: readonly Claim[]): Claim[][] {
   const result: Claim[][] = []
   const seen: Set<string>[] = []

@@ -35,7 +35,7 @@ const stateOf = async (id: string) => (await findPayment(db.owner, id))?.state
 
 async function inFlight(id: string): Promise<number> {
   const { rows } = await db.owner.query<{ n: number }>(
-    'select f.in_flight as n from payer_flight f join payment p using (network, payer) where p.id = $1',
+    'select f.in_flight as n from payer_in_flight f join payment p using (network, payer) where p.id = $1',
     [id],
   )
   return Number(rows[0]?.n)
@@ -73,7 +73,9 @@ test('a claim that is written after it was looked for is found by the next look'
     written = resolve
   })
   const patient = { ...clock, sleep: () => isWritten }
-  createDeferredTransitions({ database: shaky(), owner, clock: patient, log: silentLog }).letGoUnseen(sampleClaim(5).id)
+  createDeferredTransitions({ database: shaky(), owner, clock: patient, log: silentLog }).releaseInDoubt(
+    sampleClaim(5).id,
+  )
   const id = await claimed(5)
   written()
   await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 30_000)

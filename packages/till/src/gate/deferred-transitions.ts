@@ -103,7 +103,7 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
       await release(paymentId, reason, attempt)
     },
     /** The claim may stand, or may yet, and nobody will work on it. */
-    letGoUnseen(paymentId: string): void {
+    releaseInDoubt(paymentId: string): void {
       lookFor(paymentId).catch(() => undefined)
     },
     /** Money may have moved in this attempt: recovery asks the chain. */

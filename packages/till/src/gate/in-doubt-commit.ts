@@ -6,7 +6,7 @@ import { Problem } from '../kernel/problem.ts'
 import type { GateDeps } from './gate-deps.ts'
 
 /** A call whose price may have been taken: the database was out of reach when it was, or was not, committed. */
-export type Unseen = { call: PaidCall; hold: Hold; answer: AnswerContent }
+export type InDoubt = { call: PaidCall; hold: Hold; answer: AnswerContent }
 
 const looksMax = 14
 const pauseMsMax = 60_000
@@ -15,16 +15,16 @@ const pauseMsMax = 60_000
  * Neither served nor forgotten. A call without a name gets its own id for one: asked for by that name, in a request that
  * is signed again, it is answered if it was paid for, and drawn for once if it was not.
  */
-export function inDoubtCommit(deps: GateDeps, unseen: Unseen): Problem {
-  const { holdId, named, ownName } = unseen.hold
+export function inDoubtCommit(deps: GateDeps, inDoubt: InDoubt): Problem {
+  const { holdId, named, ownName } = inDoubt.hold
   if (!named && ownName !== undefined)
-    nameWhenSeen(deps, unseen, ownName).catch((error: unknown) =>
+    nameWhenSeen(deps, inDoubt, ownName).catch((error: unknown) =>
       deps.log.error({ call: holdId, error: String(error) }, 'a call was perhaps paid for and not answered'),
     )
   return new Problem('call_in_flight', {
     detail: 'Whether this call was paid for is not known yet.',
     retryAfterSeconds: 5,
-    ...(named ? {} : howToAskAgain(unseen.hold)),
+    ...(named ? {} : howToAskAgain(inDoubt.hold)),
   })
 }
 
@@ -37,7 +37,11 @@ function howToAskAgain({ holdId, ownName }: Hold) {
       }
 }
 
-async function nameWhenSeen({ clock, database }: GateDeps, { call, hold, answer }: Unseen, key: string): Promise<void> {
+async function nameWhenSeen(
+  { clock, database }: GateDeps,
+  { call, hold, answer }: InDoubt,
+  key: string,
+): Promise<void> {
   let seen = false
   for (let look = 0; look < looksMax; look += 1) {
     await clock.sleep(Math.min(1_000 * 2 ** look, pauseMsMax))

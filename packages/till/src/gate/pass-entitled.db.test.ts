@@ -6,7 +6,7 @@ import {
   type Asked,
   insertTestMandate,
   mandateCounters,
-  openCreditDesk,
+  openTestCredit,
   randomWallet,
 } from '../credit/credit.fixture.ts'
 import { heldDifferences } from '../credit/credit-balance.ts'
@@ -22,12 +22,12 @@ import type { GateDeps } from './gate-deps.ts'
 import { passEntitled } from './pass-entitled.ts'
 
 let db: TestDatabase
-let desk: ReturnType<typeof openCreditDesk>
+let testCredit: ReturnType<typeof openTestCredit>
 const network = 'eip155:8453'
 let hasRoom = true
 beforeAll(async () => {
   db = await openTestDatabase()
-  desk = openCreditDesk(db)
+  testCredit = openTestCredit(db)
 })
 afterAll(() => db.close())
 
@@ -47,7 +47,7 @@ const losing = (commits: boolean): Database => ({
 /** `blind`: the database stays out of reach while the caller waits. */
 type AskedCall = Asked & Partial<Pick<PaidCall, 'prepare' | 'clientGone'>> & { blind?: boolean }
 
-async function ask(database: Database, asked: AskedCall, at = desk) {
+async function ask(database: Database, asked: AskedCall, at = testCredit) {
   const deps = {
     database,
     clock: { ...systemClock, sleep: pause },
@@ -78,22 +78,22 @@ const withEffect: Partial<PaidRoute> = {
   commit: async () => ({ status: 200, contentType: 'application/json', body: '{"made":true}' }),
 }
 
-test('an unnamed call whose capture was committed unseen gets the answer that it paid for', async () => {
+test('an unnamed call whose capture was committed in doubt gets the answer that it paid for', async () => {
   const wallet = randomWallet()
-  await desk.topUp(wallet, 1_000n)
+  await testCredit.topUp(wallet, 1_000n)
   const plain = await ask(losing(true), { by: wallet, micro: 300n })
   expect(plain).toMatchObject({ kind: 'served', answer: { body: '{}' } })
   const made = await ask(losing(true), { by: wallet, micro: 300n, route: withEffect })
   expect(made).toMatchObject({ kind: 'served', answer: { body: '{"made":true}' } })
-  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([400n, 0n])
+  expect([await testCredit.balance(wallet), await testCredit.heldMicro(wallet)]).toEqual([400n, 0n])
 })
 
 test('an unnamed call whose capture was lost with its commit gets its money back', async () => {
   const wallet = randomWallet()
-  await desk.topUp(wallet, 1_000n)
+  await testCredit.topUp(wallet, 1_000n)
   for (const route of [{}, withEffect])
     expect(await ask(losing(false), { by: wallet, micro: 300n, route })).toMatchObject({ kind: 'refused' })
-  expect([await desk.balance(wallet), await desk.heldMicro(wallet)]).toEqual([1_000n, 0n])
+  expect([await testCredit.balance(wallet), await testCredit.heldMicro(wallet)]).toEqual([1_000n, 0n])
 })
 
 /** What the caller of an unnamed call is told when nobody can say whether it was paid for. */
@@ -108,23 +108,23 @@ async function nameOf(asked: Promise<unknown>): Promise<string> {
 const isNamed = async (id: string) =>
   (await db.database.query(`select from entitled_call where id = $1 and idempotency_key is not null`, [id])).rowCount
 
-test('a capture that stays unseen is told, with a name under which it is answered and paid for once', async () => {
+test('a capture that stays in doubt is told, with a name under which it is answered and paid for once', async () => {
   const wallet = randomWallet()
-  await desk.topUp(wallet, 1_000n)
+  await testCredit.topUp(wallet, 1_000n)
   const asked = { by: wallet, micro: 300n, route: withEffect }
   const taken = await nameOf(ask(losing(true), { ...asked, blind: true }))
   await expect.poll(() => isNamed(taken), { timeout: 20_000 }).toBe(1)
   const again = await ask(db.database, { ...asked, key: taken })
   expect(again).toMatchObject({ kind: 'served', answer: { status: 200 } })
-  expect(await desk.balance(wallet)).toBe(700n)
+  expect(await testCredit.balance(wallet)).toBe(700n)
 })
 
 describe('a caller who had plenty a moment ago', () => {
   const price = 300n
   const plenty = 100_000n
-  let rich: ReturnType<typeof openCreditDesk>
+  let rich: ReturnType<typeof openTestCredit>
   beforeAll(() => {
-    rich = openCreditDesk(db, { promises: true })
+    rich = openTestCredit(db, { promises: true })
   })
   const known = async () => {
     const wallet = randomWallet()
@@ -164,7 +164,7 @@ describe('a caller who had plenty a moment ago', () => {
 
   test('who has spent it elsewhere meanwhile gets a 402 and no answer', async () => {
     const wallet = await known()
-    await openCreditDesk(db).held({ by: wallet, micro: (await free(wallet)) - 10n })
+    await openTestCredit(db).held({ by: wallet, micro: (await free(wallet)) - 10n })
     const refused = await ask(db.database, { by: wallet, micro: price }, rich)
     expect(refused).toMatchObject({ kind: 'refused', problem: { code: 'payment_required' } })
     expect(await free(wallet)).toBe(10n)
@@ -202,7 +202,7 @@ describe('a caller who had plenty a moment ago', () => {
   test('pays nothing when it left before the answer was ready, and neither does one whose price is held', async () => {
     const wallet = await known()
     const before = await free(wallet)
-    for (const at of [rich, desk]) {
+    for (const at of [rich, testCredit]) {
       const leaving = new AbortController()
       const prepare: PaidCall['prepare'] = async () => {
         leaving.abort()
@@ -225,7 +225,7 @@ describe('a caller who had plenty a moment ago', () => {
     expect(await mandateCounters(db, mandate)).toMatchObject({ day_micro: 900n, total_micro: 900n })
   })
 
-  test('a commit that ended unseen: the answer is given when the price was taken, and not when it was not', async () => {
+  test('a commit that ended in doubt: the answer is given when the price was taken, and not when it was not', async () => {
     const wallet = await known()
     const before = await free(wallet)
     expect(await ask(losing(true), { by: wallet, micro: price }, rich)).toMatchObject({ kind: 'served' })
@@ -234,7 +234,7 @@ describe('a caller who had plenty a moment ago', () => {
     expect(await free(wallet)).toBe(before - price)
   })
 
-  test('a commit that stays unseen is told, with a name under which it is answered and paid for once', async () => {
+  test('a commit that stays in doubt is told, with a name under which it is answered and paid for once', async () => {
     const wallet = await known()
     const before = await free(wallet)
     const asked = { by: wallet, micro: price }
@@ -264,8 +264,8 @@ describe('a caller who had plenty a moment ago', () => {
 
 test('with the exposure cap used up, credit that is not final buys nothing, and final credit buys as always', async () => {
   const [fresh, known] = [randomWallet(), randomWallet()]
-  await desk.topUp(fresh, 1_000n)
-  await desk.topUp(known, 1_000n)
+  await testCredit.topUp(fresh, 1_000n)
+  await testCredit.topUp(known, 1_000n)
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block)

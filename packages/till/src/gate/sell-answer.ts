@@ -182,7 +182,7 @@ async function afterConflict(deps: GateDeps, purchase: Purchase, claim: Claim): 
 
 /** The claim may have been written though its answer was lost, or may yet be; nobody works on it. */
 function releaseAndThrow(deps: GateDeps, paymentId: string, error: unknown): never {
-  deps.deferred.letGoUnseen(paymentId)
+  deps.deferred.releaseInDoubt(paymentId)
   throw error
 }
 

@@ -98,7 +98,7 @@ export type Ending = {
   worker?: Worker
 }
 
-/** Ends a payment without money, or marks it unknown, by the guard of the move. What is no longer open leaves the payer's flight. */
+/** Ends a payment without money, or marks it unknown, by the guard of the move. What is no longer open leaves the payer's in-flight count. */
 export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promise<boolean> {
   const { move, worker } = ending
   if (move.by !== 'anyone' && worker === undefined) throw new Error(`a move to ${move.to} names who makes it`)
@@ -114,7 +114,7 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
        where $11 and c.payer = m.payer and c.network = m.network and c.payment_key = m.payment_key
          and c.identifier_hash is not null),
      flight as (
-       update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.quoted_micro
+       update payer_in_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.quoted_micro
        from moved m where not $10 and f.network = m.network and f.payer = m.payer)
      select id from moved`,
     [

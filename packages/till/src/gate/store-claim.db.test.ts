@@ -18,7 +18,9 @@ test('claim without its unique key: one payment is claimed once, by whichever pr
   const claims = Array.from({ length: 8 }, (_, n) => ({ ...sampleClaim(1), id: `pay_copy_${n}` }))
   const outcomes = await Promise.all(claims.map((claim, n) => claimAs(BigInt(n), claim)))
   expect(outcomes.map((outcome) => outcome?.status).sort()).toEqual(['claimed', ...Array(7).fill('conflict')])
-  const { rows } = await db.owner.query('select in_flight from payer_flight where payer = $1', [sampleClaim(1).payer])
+  const { rows } = await db.owner.query('select in_flight from payer_in_flight where payer = $1', [
+    sampleClaim(1).payer,
+  ])
   expect(rows).toEqual([{ in_flight: 1 }])
 })
 

@@ -81,7 +81,7 @@ fresh as (
     and (select 1 from claim c where c.payer = i.payer and c.identifier_hash = i.identifier_hash) is null
 ),
 flight as (
-  insert into payer_flight as f (network, payer, in_flight, in_flight_micro)
+  insert into payer_in_flight as f (network, payer, in_flight, in_flight_micro)
   select network, payer, 1, amount_micro from fresh where amount_micro <= balance_micro
   order by payer, network
   on conflict (payer, network) do update
@@ -116,7 +116,7 @@ left join flight f on x.id is not null and f.network = i.network and f.payer = i
 
 type ClaimRow = { id: string; claimed: boolean; undelivered: string | null; flight: boolean; fresh: boolean }
 
-/** A batch holds at most one claim per network and payer: the flight counter of a payer moves once per statement. */
+/** A batch holds at most one claim per network and payer: the in-flight counter of a payer moves once per statement. */
 export async function insertClaims(
   sql: Sql,
   claims: readonly Claim[],
@@ -164,13 +164,13 @@ export async function insertClaims(
 async function outcomeOf(sql: Sql, claim: Claim, row: ClaimRow | undefined): Promise<ClaimOutcome> {
   if (!row) throw new Error('a claim got no answer')
   // Lost a race for the row after the counter was raised: lower it again. A crash in between only makes the payer wait for the repair.
-  if (row.flight && !row.claimed) await lowerFlight(sql, claim.network, claim.payer, claim.amountMicro)
+  if (row.flight && !row.claimed) await lowerInFlight(sql, claim.network, claim.payer, claim.amountMicro)
   return decideClaim({ written: row.claimed, undelivered: row.undelivered, isNew: row.fresh, fits: row.flight })
 }
 
-async function lowerFlight(sql: Sql, network: string, payer: Address, amountMicro: Micro): Promise<void> {
+async function lowerInFlight(sql: Sql, network: string, payer: Address, amountMicro: Micro): Promise<void> {
   await sql.query(
-    `update payer_flight set in_flight = in_flight - 1, in_flight_micro = in_flight_micro - $3 where network = $1 and payer = $2`,
+    `update payer_in_flight set in_flight = in_flight - 1, in_flight_micro = in_flight_micro - $3 where network = $1 and payer = $2`,
     [network, payer, amountMicro],
   )
 }
@@ -215,7 +215,7 @@ export async function reclaimReleased(
         claim.identifierHash,
       ])
       const raised = await tx.query(
-        `insert into payer_flight as f (network, payer, in_flight, in_flight_micro)
+        `insert into payer_in_flight as f (network, payer, in_flight, in_flight_micro)
          select $1, $2, 1, $3::bigint where $3::bigint <= $4::bigint
          on conflict (payer, network) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + $3
            where f.in_flight < ${inFlightPerPayerMax} and f.in_flight_micro + $3 <= $4 returning 1`,
@@ -232,12 +232,12 @@ export async function reclaimReleased(
   }
 }
 
-/** Counts a payer's flight again from the rows of truth. The row is locked first, so that no claim or ending falls in between. */
+/** Counts a payer's in-flight count again from the rows of truth. The row is locked first, so that no claim or ending falls in between. */
 export async function repairFlight(database: Database, network: string, payer: Address): Promise<boolean> {
   return database.transaction(async (tx) => {
-    await tx.query(`select 1 from payer_flight where network = $1 and payer = $2 for update`, [network, payer])
+    await tx.query(`select 1 from payer_in_flight where network = $1 and payer = $2 for update`, [network, payer])
     const { rowCount } = await tx.query(
-      `update payer_flight f set in_flight = t.n, in_flight_micro = t.micro
+      `update payer_in_flight f set in_flight = t.n, in_flight_micro = t.micro
        from (select count(*)::int as n, coalesce(sum(quoted_micro), 0)::bigint as micro from payment
              where network = $1 and payer = $2 and not final and state in ${sqlList(openStates)}) t
        where f.network = $1 and f.payer = $2 and (f.in_flight <> t.n or f.in_flight_micro <> t.micro)`,

@@ -33,7 +33,7 @@ moved as (
   returning p.id, p.network, p.payer, p.quoted_micro, b.state as was
 ),
 flight as (
-  update payer_flight f set in_flight = f.in_flight - m.n, in_flight_micro = f.in_flight_micro - m.micro
+  update payer_in_flight f set in_flight = f.in_flight - m.n, in_flight_micro = f.in_flight_micro - m.micro
   from (select network, payer, count(*)::int as n, sum(quoted_micro)::bigint as micro from moved where was in ${sqlList(openStates)} group by network, payer) m
   where f.network = m.network and f.payer = m.payer
 ),
@@ -66,7 +66,7 @@ export async function markServed(
   return new Map(result.rows.map((row) => [row.id, row.was === 'settled' ? 'held' : 'fresh']))
 }
 
-/** Money seen on chain, effect not yet given. It leaves the payer's flight: nothing more can move for it. */
+/** Money seen on chain, effect not yet given. It leaves the payer's in-flight count: nothing more can move for it. */
 export async function markHeld(tx: Tx, id: string, evidence: Confirmed, nowMs: number): Promise<boolean> {
   return endWithMoney(tx, id, moves.hold, evidence, nowMs, null)
 }
@@ -96,7 +96,7 @@ async function endWithMoney(
          settled_at = coalesce(p.settled_at, $9), ended_at = case when $3 = 'credited' then $9::timestamptz end
        from before b where p.id = b.id returning p.id, p.network, p.payer, p.quoted_micro, b.state as was),
      flight as (
-       update payer_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.quoted_micro
+       update payer_in_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.quoted_micro
        from moved m where m.was in ${sqlList(openStates)} and f.network = m.network and f.payer = m.payer)
      select id from moved`,
     [

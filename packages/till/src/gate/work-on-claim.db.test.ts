@@ -69,7 +69,7 @@ test.each(['before', 'after'] as const)(
       30_000,
     )
     const { rows } = await db.owner.query<{ in_flight: number }>(
-      'select in_flight from payer_flight where payer = $1',
+      'select in_flight from payer_in_flight where payer = $1',
       [claim.payer],
     )
     expect(rows.map(({ in_flight }) => Number(in_flight))).toEqual([0])

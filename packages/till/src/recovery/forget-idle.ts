@@ -11,7 +11,7 @@ const dayMs = 86_400_000
  * their answers go with their partitions, see `keepPartitions`.
  */
 export async function forgetIdle(sql: Sql, nowMs: number): Promise<void> {
-  await sql.query('delete from payer_flight where in_flight = 0 and in_flight_micro = 0')
+  await sql.query('delete from payer_in_flight where in_flight = 0 and in_flight_micro = 0')
   await sql.query('delete from settlement_loss where day < $1', [new Date(nowMs - lossDaysKept * dayMs)])
   await sql.query(
     `delete from payment_owner o where dead_at < $1 and not exists (

@@ -261,10 +261,10 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
     })
 }
 
-/** The flight counters against the rows of truth; a difference can only come from a crash between two statements. */
+/** The in-flight counters against the rows of truth; a difference can only come from a crash between two statements. */
 export async function repairInFlightCounts(deps: Pick<RecoverDeps, 'database' | 'log'>): Promise<void> {
   const { rows } = await deps.database.query<{ network: string; payer: `0x${string}` }>(
-    `select f.network, f.payer from payer_flight f
+    `select f.network, f.payer from payer_in_flight f
      left join (select network, payer, count(*) as n, sum(quoted_micro) as micro from payment
                 where state in ${sqlList(openStates)} group by network, payer) t using (network, payer)
      where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,

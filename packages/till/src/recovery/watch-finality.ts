@@ -122,7 +122,7 @@ async function undo(
        update payment set state = '${moves.undo.to}', reason = 'reorged', reorgs = reorgs + 1, block_number = null, block_hash = null,
          log_position = null, provisional = false, ended_at = null
        where id = $1 and block_hash = $2 and state = $3 returning network, payer, quoted_micro)
-     insert into payer_flight as f (network, payer, in_flight, in_flight_micro) select network, payer, 1, quoted_micro from moved
+     insert into payer_in_flight as f (network, payer, in_flight, in_flight_micro) select network, payer, 1, quoted_micro from moved
      on conflict (payer, network) do update set in_flight = f.in_flight + 1, in_flight_micro = f.in_flight_micro + excluded.in_flight_micro`,
     [payment.id, payment.blockHash, payment.state],
   )

@@ -23,7 +23,7 @@ export function useCheckout(order: Order, onBought: (bought: Bought) => void) {
     if (wallet === undefined) return
     let stale = false
     setStep({ step: 'asking' })
-    import('./purse.ts')
+    import('./sign-and-pay.ts')
       .then(({ quoteOrder }) => quoteOrder(index, wallet, order))
       .then(
         (outcome) => {
@@ -45,7 +45,7 @@ export function useCheckout(order: Order, onBought: (bought: Bought) => void) {
       announce(text)
     }
     tell(wallet.kind === 'demo' ? 'Signing with the demo wallet' : 'Waiting for your wallet')
-    const { payOrder, openPurchase } = await import('./purse.ts')
+    const { payOrder, openPurchase } = await import('./sign-and-pay.ts')
     try {
       const bought = await payOrder(index, wallet, order, {
         quote,

@@ -34,12 +34,12 @@ test('a bucket is closed when it is over and the sales on their way have arrived
   expect(await buckets()).toHaveLength(2)
 })
 
-test('demand is published for a topic and what it lies below, bonds of purses apart, and the day is charged', async () => {
+test('demand is published for a topic and what it lies below, bonds of clusters apart, and the day is charged', async () => {
   const clock = standingClock(afterHour(0))
   const deps = intentDeps(db.database, clock)
   await closeBuckets(deps)
   await insertSearches(deps, 60, 'stocks and bonds', noon + 5)
-  // Half of them are one purse: they count as one.
+  // Half of them are one cluster: they count as one.
   await db.database.query(
     `insert into citing_agent (agent, cluster, first_seen_at, bond_micro)
      select '0x' || lpad(to_hex(n), 40, '0'), '0x' || lpad(to_hex(case when n <= 30 then 1 else n end), 40, '0'), now(),

@@ -126,20 +126,20 @@ async function searchesIn(
   )
   const wallets = [...new Set(rows.map(({ payer }) => payer))]
   const { settings, standing } = deps
-  const [purses, bonds] =
+  const [clusters, bonds] =
     wallets.length === 0
       ? [new Map<Address, string>(), new Map<Address, { micro: bigint; lockedUntilMs: number }>()]
       : [await standing.fundingClusters(tx, wallets), await standing.activeBonds(tx, wallets, span.endsAtMs)]
-  const purseOf = (wallet: Address) => purses.get(wallet) ?? wallet
-  // Wallets of one purse have one bond.
+  const clusterOf = (wallet: Address) => clusters.get(wallet) ?? wallet
+  // Wallets of one cluster have one bond.
   const bondOf = new Map<string, bigint>()
   for (const [wallet, { micro, lockedUntilMs }] of bonds)
     if (lockedUntilMs >= span.endsAtMs + settings.bondMs)
-      bondOf.set(purseOf(wallet), (bondOf.get(purseOf(wallet)) ?? 0n) + micro)
+      bondOf.set(clusterOf(wallet), (bondOf.get(clusterOf(wallet)) ?? 0n) + micro)
   return {
     list: rows.map(({ payer, query }) => ({
-      agent: purseOf(payer),
-      bonded: (bondOf.get(purseOf(payer)) ?? 0n) >= settings.bondMicro,
+      agent: clusterOf(payer),
+      bonded: (bondOf.get(clusterOf(payer)) ?? 0n) >= settings.bondMicro,
       query,
     })),
     synthetic: rows.some(({ synthetic }) => synthetic),

@@ -12,7 +12,7 @@ import { parseIntentSettings } from './settings.ts'
 export const book = createClusterBook()
 const classifier = createClassifier(book)
 
-/** Bonds without an end, as the trust figures have them: one row says both purse and bond. */
+/** Bonds without an end, as the trust figures have them: one row says both cluster and bond. */
 const citingStanding: Standing = {
   fundingClusters,
   activeBonds: async (sql, wallets) => {

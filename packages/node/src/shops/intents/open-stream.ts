@@ -4,7 +4,7 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import { eventText, signedEvent } from '../../http/index.ts'
 import type { StoredStreamSubscription } from '../subscriptions/index.ts'
 import { toHubEvent } from './feed.ts'
-import { eventsAfter, newestSeq, seqBefore } from './store.ts'
+import { eventsAfter, newestSeq, seqBefore, seqBeforeNewestBucket } from './store.ts'
 import type { StreamDeps, StreamRequest } from './stream-route.ts'
 import { eventId, streamPath } from './tick-event.ts'
 
@@ -72,8 +72,8 @@ export async function openStream(
 type Place = { after: number; gap?: { from: number; to: number; reason: string } }
 
 /**
- * Where a reader goes on; one without a place begins with the newest bucket, so that it sees something at once. What was
- * published before the subscription began was not paid for.
+ * Where a reader goes on; one without a place begins with the newest bucket, so that it sees something at once. The bucket
+ * that was the newest when the subscription began belongs to it; what is older was not paid for.
  */
 async function placeOf(deps: StreamDeps, wished: number | null, fromMs: number): Promise<Place> {
   const present = await deps.feed.beforeNewestBucket()
@@ -81,7 +81,7 @@ async function placeOf(deps: StreamDeps, wished: number | null, fromMs: number):
   const newest = Math.max(deps.feed.last(), wished > deps.feed.last() ? await newestSeq(deps.database) : 0)
   if (wished > newest) return { after: newest, gap: { from: newest + 1, to: wished, reason: 'unknown_position' } }
   const kept = await seqBefore(deps.database, deps.clock.nowMs() - deps.settings.replayMs)
-  const paidFor = Math.min(present, await seqBefore(deps.database, fromMs))
+  const paidFor = await seqBeforeNewestBucket(deps.database, fromMs)
   const oldest = Math.max(kept, paidFor)
   const reason = paidFor > kept ? 'before_subscription' : 'too_old'
   return wished >= oldest ? { after: wished } : { after: oldest, gap: { from: wished + 1, to: oldest, reason } }

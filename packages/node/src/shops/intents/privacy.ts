@@ -103,7 +103,7 @@ function makeStatement(settings: IntentSettings) {
   }
   return {
     k: settings.k,
-    unit: 'one agent, which is all wallets of one purse; the day adds up its buckets',
+    unit: 'one agent, which is all wallets of one cluster; the day adds up its buckets',
     contribution: { per_cluster: 1, clusters: settings.clustersPerAgent },
     mechanism: 'discrete_laplace',
     epsilon_bucket: epsilonText(bucketEpsilonMicro(settings)),

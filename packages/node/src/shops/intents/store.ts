@@ -153,19 +153,22 @@ export async function eventsBetween(
 
 /** The number before the first event that ended after this moment. */
 export async function seqBefore(sql: Sql, atMs: number): Promise<number> {
-  const { rows } = await sql.query<{ seq: bigint | null }>(
-    'select min(seq) as seq from intent_event where ends_at > $1',
+  const { rows } = await sql.query<{ seq: bigint }>(
+    'select seq from intent_event where ends_at > $1 order by ends_at, seq limit 1',
     [new Date(atMs)],
   )
-  return rows[0]?.seq == null ? newestSeq(sql) : Number(rows[0].seq) - 1
+  return rows[0] === undefined ? newestSeq(sql) : Number(rows[0].seq) - 1
 }
 
-export async function seqBeforeNewestBucket(sql: Sql): Promise<number> {
-  const { rows } = await sql.query<{ seq: bigint | null }>(
-    `select min(seq) as seq from intent_event
-     where ends_at = (select ends_at from intent_bucket order by ends_at desc limit 1)`,
+/** The number before the bucket that was the newest then; before the first one that there is when there was none. */
+export async function seqBeforeNewestBucket(sql: Sql, atMs?: number): Promise<number> {
+  const { rows } = await sql.query<{ seq: bigint }>(
+    `select seq from intent_event where ends_at >= coalesce(
+       (select ends_at from intent_bucket where ends_at <= $1 and closed_at <= $1 order by ends_at desc limit 1), '-infinity')
+     order by ends_at, seq limit 1`,
+    [atMs === undefined ? 'infinity' : new Date(atMs)],
   )
-  return rows[0]?.seq == null ? newestSeq(sql) : Number(rows[0].seq) - 1
+  return rows[0] === undefined ? newestSeq(sql) : Number(rows[0].seq) - 1
 }
 
 /** What was last said of each of these clusters. */

@@ -125,7 +125,7 @@ function jobsOf(deps: OptionDeps, demo: boolean): NonNullable<Shop['jobs']> {
   return [
     { name: 'options.market', intervalMs: demo ? 5_000 : 30_000, work: () => runMarket(deps) },
     {
-      name: 'options.desk',
+      name: 'options.offers',
       intervalMs: 2_000,
       work: async () => {
         await releaseLapsed(deps)

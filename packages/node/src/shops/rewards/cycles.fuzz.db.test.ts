@@ -25,12 +25,12 @@ const network = 'eip155:8453'
 const policy = parseRewardsPolicy({ affiliate_hold_days: 0 })
 const pull = policy.rewards.find(({ id }) => id === 'pull') as Reward
 let db: TestDatabase
-let desk: RedeemPoints
+let redeem: RedeemPoints
 beforeAll(async () => {
   db = await openTestDatabase()
   const tokens = createTokenMaker(systemRng, 'apass')
   const ids = createIds(systemClock, systemRng)
-  desk = createRedeemPoints({ database: db.database, clock: systemClock, ids, tokens, policy })
+  redeem = createRedeemPoints({ database: db.database, clock: systemClock, ids, tokens, policy })
 })
 afterAll(async () => {
   for (const sum of Object.values((await trialBalance(db.owner)).sumByUnit)) expect(sum).toBe(0n)
@@ -81,7 +81,7 @@ async function act(person: Person, step: Step): Promise<void> {
   } else if (step.kind === 'redeem') {
     const nonce = Buffer.from(systemRng.bytes(16)).toString('hex')
     const points = pull.points * BigInt(step.calls)
-    await desk.redeem({ nonce, requestHash: sha256(nonce), wallet: walletOf(step.by), points, reward: pull })
+    await redeem.redeem({ nonce, requestHash: sha256(nonce), wallet: walletOf(step.by), points, reward: pull })
   } else if (step.kind === 'use') {
     const { rows } = await db.owner.query<{ n: bigint }>(
       `with used as (update pass p set used = least(o.calls, o.used + $2) from pass o

@@ -24,7 +24,7 @@ const policy = parseRewardsPolicy()
 const pull = policy.rewards.find(({ id }) => id === 'pull') as Reward
 const tokens = createTokenMaker(systemRng, 'apass')
 /** As many processes would: each with its own queue. */
-const openDesk = () =>
+const openRedeem = () =>
   createRedeemPoints({
     database: db.database,
     clock: systemClock,
@@ -49,7 +49,7 @@ const give = (owner: Address, points: bigint) =>
 
 test('L7: of 1,000 concurrent redemptions of a balance for two, at four desks, exactly two succeed', async () => {
   await give(wallet(7), 2_999n)
-  const desks = [openDesk(), openDesk(), openDesk(), openDesk()]
+  const desks = [openRedeem(), openRedeem(), openRedeem(), openRedeem()]
   const outcomes = await Promise.all(Array.from({ length: 1_000 }, (_, n) => desks[n % 4]?.redeem(request(wallet(7)))))
   expect(outcomes.filter((outcome) => outcome?.status === 'redeemed')).toHaveLength(2)
   expect(outcomes.filter((outcome) => outcome?.status === 'short')).toHaveLength(998)
@@ -58,13 +58,13 @@ test('L7: of 1,000 concurrent redemptions of a balance for two, at four desks, e
 
 test('L8, L9: one point too few is refused; the same request gets the first result, a changed one a conflict', async () => {
   await give(wallet(8), 1_999n)
-  const desk = openDesk()
-  expect((await desk.redeem(request(wallet(8), { points: 2_000n }))).status).toBe('short')
+  const redeem = openRedeem()
+  expect((await redeem.redeem(request(wallet(8), { points: 2_000n }))).status).toBe('short')
   const first = request(wallet(8))
-  const [one, two, three] = await Promise.all([desk.redeem(first), desk.redeem(first), openDesk().redeem(first)])
+  const [one, two, three] = await Promise.all([redeem.redeem(first), redeem.redeem(first), openRedeem().redeem(first)])
   expect(two).toEqual(one)
   expect(three).toEqual(one)
-  expect((await desk.redeem({ ...first, requestHash: Buffer.alloc(32, 1) })).status).toBe('conflict')
+  expect((await redeem.redeem({ ...first, requestHash: Buffer.alloc(32, 1) })).status).toBe('conflict')
   expect(await owedTo(db.database, rewardAccounts.points(wallet(8)))).toBe(999n)
   const { rows } = await db.database.query<{ n: bigint }>(`select count(*) as n from pass where wallet = $1`, [
     wallet(8),

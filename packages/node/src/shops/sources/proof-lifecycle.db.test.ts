@@ -110,7 +110,7 @@ test('the wallet signature of the right wallet over the right claim opens payout
   expect((await look(domain, wallet)).payout).toEqual({ state: 'active', wallet: account.address })
 })
 
-test('a proof that is gone for three weekly looks holds payouts and closes the gate; publishing it again mends both', async () => {
+test('a proof that is gone for three weekly looks holds payouts and closes the gate; publishing it again repairs both', async () => {
   const domain = newDomain()
   const { view } = await claimed(domain)
   publishDns(domain, [view.claim.prove.dns.value])

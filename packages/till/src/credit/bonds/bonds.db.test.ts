@@ -5,7 +5,7 @@ import { createIds } from '../../kernel/ids.ts'
 import { systemRng } from '../../kernel/random.ts'
 import { accounts, balanceOf, owedTo } from '../../ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
-import { base, openCreditDesk, polygon, randomWallet } from '../credit.fixture.ts'
+import { base, openTestCredit, polygon, randomWallet } from '../credit.fixture.ts'
 import { activeBonds, slashBond } from './index.ts'
 import { lockBondOf } from './lock-bond.ts'
 import { askRelease, releaseDue } from './release-bond.ts'
@@ -29,7 +29,7 @@ const owner = (address: Address) => ({ address, onlyNetwork: undefined })
 const bonded = (wallet: Address) => owedTo(db.database, accounts.creditBonded(base, wallet))
 const richWallet = async (network = base) => {
   const wallet = randomWallet()
-  await openCreditDesk(db).topUp(wallet, 10_000n, network)
+  await openTestCredit(db).topUp(wallet, 10_000n, network)
   return wallet
 }
 
@@ -38,7 +38,7 @@ test('a bond comes back after the time it was locked for and the delay, and not 
   const wallet = await richWallet()
   const long = await lock(wallet, 3_000n, 30)
   const short = await lock(wallet, 1_000n, 1)
-  expect([await openCreditDesk(db).balance(wallet), await bonded(wallet)]).toEqual([6_000n, 4_000n])
+  expect([await openTestCredit(db).balance(wallet), await bonded(wallet)]).toEqual([6_000n, 4_000n])
   expect(await askRelease(deps(), owner(wallet), long.id)).toMatchObject({ releaseAtMs: startMs + 30 * dayMs })
   nowMs = startMs + 2 * dayMs
   expect(await askRelease(deps(), owner(wallet), short.id)).toMatchObject({ releaseAtMs: startMs + 9 * dayMs })
@@ -50,7 +50,7 @@ test('a bond comes back after the time it was locked for and the delay, and not 
   expect(await bonded(wallet)).toBe(3_000n)
   nowMs = startMs + 30 * dayMs
   await Promise.all([releaseDue(deps()), releaseDue(deps())])
-  expect([await openCreditDesk(db).balance(wallet), await bonded(wallet)]).toEqual([10_000n, 0n])
+  expect([await openTestCredit(db).balance(wallet), await bonded(wallet)]).toEqual([10_000n, 0n])
   await expect(askRelease(deps(), owner(wallet), long.id)).rejects.toMatchObject({ code: 'bond_ended' })
 })
 
@@ -107,7 +107,7 @@ test('a ruling takes from a bond once, also while it is on its way back, and nev
   expect((await balanceOf(db.database, accounts.revenue(base, 'credit.bond_slash'))) - before).toBe(-1_000n)
   nowMs = startMs + 30 * dayMs
   await releaseDue(deps())
-  expect([await openCreditDesk(db).balance(wallet), await bonded(wallet)]).toEqual([9_000n, 0n])
+  expect([await openTestCredit(db).balance(wallet), await bonded(wallet)]).toEqual([9_000n, 0n])
   expect((await activeBonds(db.database, [wallet], startMs)).size).toBe(0)
 })
 

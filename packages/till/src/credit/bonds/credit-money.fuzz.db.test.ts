@@ -10,7 +10,7 @@ import { systemRng } from '../../kernel/random.ts'
 import { elsewhere } from '../../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, heldOf, owedTo, post, trialBalance } from '../../ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
-import { base, insertTestMandate, mandateCounters, openCreditDesk, randomWallet } from '../credit.fixture.ts'
+import { base, insertTestMandate, mandateCounters, openTestCredit, randomWallet } from '../credit.fixture.ts'
 import { heldDifferences } from '../credit-balance.ts'
 import { lockBondOf } from './lock-bond.ts'
 import { askRelease, releaseDue } from './release-bond.ts'
@@ -61,7 +61,7 @@ const anyCommand: fc.Arbitrary<Command> = fc.oneof(
 
 /** One wallet, one mandate of it, and what is known to have gone in and out. */
 function openWallet(owner: Address, delegate: Address, mandate: string) {
-  const desk = openCreditDesk(db, { promises: true })
+  const testCredit = openTestCredit(db, { promises: true })
   const landed: { id: string; micro: bigint }[] = []
   const sums = { inMicro: 0n, takenMicro: 0n, refundedMicro: 0n, slashedMicro: 0n }
   const bonds: string[] = []
@@ -72,18 +72,18 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
     const asked =
       command.kind === 'draw' ? { by: owner, micro: command.micro } : { by: delegate, micro: command.micro, mandate }
     const wasRevoked = revoked
-    const held = await desk.hold(asked)
+    const held = await testCredit.hold(asked)
     if (held.status !== 'held') return
     if (held.promise) {
-      if ((await desk.capture(held, asked)) !== 'captured') return
+      if ((await testCredit.capture(held, asked)) !== 'captured') return
       sums.takenMicro += command.micro
       promised += 1
     }
     expect(command.kind === 'mandated' && wasRevoked, 'drawn under a revoked mandate').toBe(false)
     if (held.promise) return
-    if (command.end === 'void') await desk.port.release(held.holdId)
+    if (command.end === 'void') await testCredit.port.release(held.holdId)
     if (command.end !== 'capture') return
-    const taken = await desk.capture(held, asked).then(
+    const taken = await testCredit.capture(held, asked).then(
       () => true,
       (error: Error) => {
         if (!error.message.includes('no longer held')) throw error
@@ -147,7 +147,7 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
   const run: { [K in Command['kind']]: (command: Extract<Command, { kind: K }>) => Promise<void> } = {
     topup: ({ micro }) => land(micro),
     reorg,
-    recover: () => openCreditDesk(db, { clock: later }).port.recover(),
+    recover: () => openTestCredit(db, { clock: later }).port.recover(),
     draw,
     mandated: draw,
     refund: ({ micro }) => refund(micro),

@@ -12,7 +12,7 @@ import { systemRng } from '../../kernel/random.ts'
 import { accounts, post } from '../../ledger/index.ts'
 import { creditRefundPurpose, payToRefundPurpose } from '../../payouts/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
-import { type Asked, base, openCreditDesk, randomWallet } from '../credit.fixture.ts'
+import { type Asked, base, openTestCredit, randomWallet } from '../credit.fixture.ts'
 import { lockBondOf } from './lock-bond.ts'
 import { askRelease, releaseDue } from './release-bond.ts'
 
@@ -55,7 +55,7 @@ const anyCommand: fc.Arbitrary<Command> = fc.oneof(
 function openWallet() {
   const wallet = randomWallet()
   const creator = randomWallet()
-  const desk = openCreditDesk(db)
+  const testCredit = openTestCredit(db)
   const came = { pay_to: 0n, custody: 0n }
   const bonds: string[] = []
   const held: (() => Promise<void>)[] = []
@@ -105,10 +105,10 @@ function openWallet() {
   async function draw({ shared, micro: amount, end }: Extract<Command, { kind: 'draw' }>): Promise<void> {
     const route = shared ? { id: 'test.shared', payee: 'custody' as const, commit: async () => undefined } : {}
     const asked: Asked = { by: wallet, micro: amount, route: route as NonNullable<Asked['route']> }
-    const hold = await desk.hold(asked)
+    const hold = await testCredit.hold(asked)
     if (hold.status !== 'held') return
     const capture = async () => {
-      await desk.capture(hold, asked)
+      await testCredit.capture(hold, asked)
       const share = (amount * 4n) / 5n
       if (!shared) return
       await post(db.database, [

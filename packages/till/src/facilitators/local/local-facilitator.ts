@@ -33,9 +33,9 @@ export type LocalFacilitator = Facilitator & {
   pending(): number
 }
 
-type DeskDeps = Omit<SettleGroupDeps, 'putBack'>
+type SettlerDeps = Omit<SettleGroupDeps, 'putBack'>
 
-type ChainDesk = {
+type ChainSettler = {
   network: Network
   settle(payment: ExactPayment, signal: AbortSignal): Promise<SettleOutcome>
   verify(payment: ExactPayment): Promise<VerifyOutcome>
@@ -44,31 +44,31 @@ type ChainDesk = {
 
 /** Settles on our own: simulated first, batched under load, every transaction stored before it is sent. */
 export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalFacilitator {
-  const desks = new Map(options.chains.map((chain) => [chain.network.caip2, createDesk(options, chain)]))
-  /** The desk that may take this payment, or why nothing is sent. */
-  const deskFor = (payment: FacilitatorPayment): { desk: ChainDesk; exact: ExactPayment } | SettleRefusal => {
-    const desk = desks.get(payment.network)
-    if (!desk)
+  const settlers = new Map(options.chains.map((chain) => [chain.network.caip2, createSettler(options, chain)]))
+  /** The settler that may take this payment, or why nothing is sent. */
+  const settlerFor = (payment: FacilitatorPayment): { settler: ChainSettler; exact: ExactPayment } | SettleRefusal => {
+    const settler = settlers.get(payment.network)
+    if (!settler)
       return {
         reason: 'invalid_network',
         message: `This facilitator does not settle on ${payment.network.slice(0, 40)}.`,
       }
     if (!isExact(payment))
       return { reason: 'unsupported_scheme', message: 'This facilitator settles the scheme exact only.' }
-    return refusalBeforeChain(desk.network, payment, options.clock) ?? { desk, exact: payment }
+    return refusalBeforeChain(settler.network, payment, options.clock) ?? { settler, exact: payment }
   }
   return {
     name: 'local',
-    pending: () => [...desks.values()].reduce((sum, desk) => sum + desk.size(), 0),
+    pending: () => [...settlers.values()].reduce((sum, settler) => sum + settler.size(), 0),
     async settle(payment, signal) {
-      const found = deskFor(payment)
-      return 'desk' in found
-        ? found.desk.settle(found.exact, signal)
+      const found = settlerFor(payment)
+      return 'settler' in found
+        ? found.settler.settle(found.exact, signal)
         : { status: 'refused', payloadLeft: false, ...found }
     },
     async verify(payment) {
-      const found = deskFor(payment)
-      return 'desk' in found ? found.desk.verify(found.exact) : { status: 'invalid', ...found }
+      const found = settlerFor(payment)
+      return 'settler' in found ? found.settler.verify(found.exact) : { status: 'invalid', ...found }
     },
     async supported() {
       const kinds = options.chains.map(({ network }) => ({ x402Version: 2, scheme: 'exact', network: network.caip2 }))
@@ -78,8 +78,8 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   }
 }
 
-function createDesk(options: LocalFacilitatorOptions, { network, rpc, wallets }: LocalChain): ChainDesk {
-  const deps: DeskDeps = {
+function createSettler(options: LocalFacilitatorOptions, { network, rpc, wallets }: LocalChain): ChainSettler {
+  const deps: SettlerDeps = {
     network,
     rpc,
     wallets,
@@ -131,7 +131,7 @@ function refusalBeforeChain(network: Network, payment: ExactPayment, clock: Cloc
   return undefined
 }
 
-async function verifyByPlaying(deps: DeskDeps, payment: ExactPayment): Promise<VerifyOutcome> {
+async function verifyByPlaying(deps: SettlerDeps, payment: ExactPayment): Promise<VerifyOutcome> {
   try {
     const plan = looksPlain(payment) ? planPlain(payment, deps.gas) : await planForContract(deps, payment)
     if (!('calls' in plan)) return { status: 'invalid', ...plan }
@@ -149,7 +149,7 @@ async function verifyByPlaying(deps: DeskDeps, payment: ExactPayment): Promise<V
   }
 }
 
-async function planForContract(deps: DeskDeps, payment: ExactPayment) {
+async function planForContract(deps: SettlerDeps, payment: ExactPayment) {
   const code = await deps.rpc.first('eth_getCode', [payment.authorization.from, 'latest'])
   return planContract(payment, code !== '0x', deps.factories, deps.gas)
 }

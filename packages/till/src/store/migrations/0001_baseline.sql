@@ -546,7 +546,7 @@ insert into partitioned_table (table_name, key, days, keep_days, least_days, nee
   'toast_tuple_target = 6000');
 
 -- What a payer has in flight, so that claims never exceed the balance read, whichever process takes them.
-create table payer_flight (
+create table payer_in_flight (
   network text not null,
   payer text not null,
   in_flight integer not null check (in_flight >= 0),

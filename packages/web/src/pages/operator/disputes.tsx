@@ -44,7 +44,7 @@ function Decide({ dispute, onChanged }: { dispute: OpenDispute; onChanged: () =>
     setBusy(true)
     setProblem(undefined)
     try {
-      const { askSigned } = await import('../../wallet/purse.ts')
+      const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       const body = { id: dispute.id, refund_usd: refund, reason: reason.trim() }
       await askSigned(index, wallet, `${index.base_url}/v1/operator/disputes`, { method: 'POST', body })
       announce('dispute decided')

@@ -22,7 +22,7 @@ export function OperatorPage() {
   const [asked, setAsked] = useState(false)
   const url = `${index.base_url}/v1/operator/overview`
   const [overview, again] = useAnswer(asked && wallet !== undefined ? wallet.address : null, async () => {
-    const { askSigned } = await import('../../wallet/purse.ts')
+    const { askSigned } = await import('../../wallet/sign-and-pay.ts')
     if (wallet === undefined) throw new Error('no wallet is connected')
     return askSigned<Overview>(index, wallet, url)
   })

@@ -34,7 +34,7 @@ export function Pauses({
     setBusy(true)
     setProblem(undefined)
     try {
-      const { askSigned } = await import('../../wallet/purse.ts')
+      const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       await askSigned(index, wallet, `${index.base_url}/v1/operator/pauses`, {
         method: 'POST',
         body: { name, paused: !paused, reason: reason.trim() },

@@ -26,7 +26,7 @@ export function Revenue() {
   const wallet = useStore(walletStore)
   const [asked, setAsked] = useState(false)
   const [revenue, again] = useAnswer(asked && wallet !== undefined ? wallet.address : null, async () => {
-    const { askSigned } = await import('../../wallet/purse.ts')
+    const { askSigned } = await import('../../wallet/sign-and-pay.ts')
     if (wallet === undefined) throw new Error('no wallet is connected')
     return askSigned<{ data: Row[] }>(index, wallet, `${index.base_url}/v1/operator/revenue`)
   })

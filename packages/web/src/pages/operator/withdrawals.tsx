@@ -82,7 +82,7 @@ function WithdrawForm({ withdrawals, onChanged }: { withdrawals: Shown; onChange
     setBusy(true)
     setProblem(undefined)
     try {
-      const { askSigned } = await import('../../wallet/purse.ts')
+      const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       const { network, address: to } = destination
       const body = { network, to, ...(amount.trim() === '' ? {} : { amount_usd: amount.trim() }) }
       await askSigned(index, wallet, `${index.base_url}/v1/operator/withdrawals`, { method: 'POST', body })

@@ -21,7 +21,7 @@ export function OwnOffers({ offers, wallet, again }: { offers: readonly Offer[];
     setBusy(true)
     setProblem(undefined)
     try {
-      const { askSigned } = await import('../../wallet/purse.ts')
+      const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       const url = `${index.api_url}/v1/options/withdraw`
       const body = { offer_id }
       const taken = await askSigned<OptionWithdrawal>(index, wallet, url, { method: 'POST', body })

@@ -23,7 +23,7 @@ export function MandateForm({ wallet, onGiven }: { wallet: Wallet; onGiven: (man
     setBusy(true)
     setProblem(undefined)
     try {
-      const { giveMandate } = await import('../../wallet/purse.ts')
+      const { giveMandate } = await import('../../wallet/sign-and-pay.ts')
       onGiven(
         await giveMandate(index, wallet, {
           delegate: fields.delegate.trim(),

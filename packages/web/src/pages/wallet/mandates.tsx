@@ -20,13 +20,13 @@ export function Mandates({ wallet }: { wallet: Wallet }) {
   const url = `${index.base_url}/v1/mandates`
   const note = (mandate: Mandate) => setChanged((before) => [mandate, ...before.filter(({ id }) => id !== mandate.id)])
   const read = async () => {
-    const { askSigned } = await import('../../wallet/purse.ts')
+    const { askSigned } = await import('../../wallet/sign-and-pay.ts')
     return askSigned<{ data: Mandate[] }>(index, wallet, url)
   }
   const revoke = async ({ id }: Mandate) => {
     setProblem(undefined)
     try {
-      const { askSigned } = await import('../../wallet/purse.ts')
+      const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       note(await askSigned<Mandate>(index, wallet, `${url}/${id}`, { method: 'DELETE' }))
       announce('The mandate is revoked')
     } catch (error) {

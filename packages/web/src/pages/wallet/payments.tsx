@@ -32,7 +32,7 @@ export function NodePayments({ wallet }: { wallet: Wallet }) {
   const index = useNode()
   if (!offers(index, '/v1/wallet/payments')) return null
   const read = async () => {
-    const { askSigned } = await import('../../wallet/purse.ts')
+    const { askSigned } = await import('../../wallet/sign-and-pay.ts')
     return askSigned<{ data: Payment[] }>(index, wallet, `${index.base_url}/v1/wallet/payments`)
   }
   return (

@@ -66,7 +66,7 @@ function Rewards({ loyalty, wallet, onRedeemed }: { loyalty: Loyalty; wallet: Wa
     setBusy(true)
     setProblem(undefined)
     try {
-      const { redeem } = await import('../../wallet/purse.ts')
+      const { redeem } = await import('../../wallet/sign-and-pay.ts')
       setRedeemed(await redeem(index, wallet, reward))
       onRedeemed()
     } catch (error) {

@@ -26,7 +26,7 @@ export function SubscriptionPanel({ wallet }: { wallet: Wallet }) {
     try {
       const headers = bearerOf(wallet.address)
       if (Object.keys(headers).length > 0) return (await ask<Status>(url, { headers })).body
-      const { askSignedIn } = await import('../../wallet/purse.ts')
+      const { askSignedIn } = await import('../../wallet/sign-and-pay.ts')
       return await askSignedIn<Status>(index, wallet, url)
     } catch (error) {
       if (error instanceof ProblemError && error.status === 404) return undefined

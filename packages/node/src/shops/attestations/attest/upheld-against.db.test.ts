@@ -16,7 +16,7 @@ const [wallet, friend, stranger] = ['1', '2', '3'].map((digit) => `0x${digit.rep
   Address,
 ]
 
-test('a ruling counts against a wallet that had a part in a washed citation, or shares its purse with one that had', async () => {
+test('a ruling counts against a wallet that had a part in a washed citation, or shares its cluster with one that had', async () => {
   await insertTestRuling(db.database, 'washed', { wallet })
   await insertTestRuling(db.database, 'clean', { wallet, wash: [] })
   await insertTestRuling(db.database, 'open', { wallet, judged: false })

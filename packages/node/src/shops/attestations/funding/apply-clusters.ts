@@ -9,10 +9,10 @@ type Move = { agent: string; cluster: string }
 
 /**
  * Makes one citer of all wallets that live on the same money. What they cited before moves to the one that stands for
- * them; what they cited of their own is taken out of the books. Returns how many wallets changed their purse.
+ * them; what they cited of their own is taken out of the books. Returns how many wallets changed their cluster.
  */
 export async function applyClusters(deps: FundingDeps): Promise<number> {
-  const purseOf = clusterWallets(await materialFunders(deps))
+  const clusterOf = clusterWallets(await materialFunders(deps))
   const { moves, cut } = await deps.database.transaction(async (tx) => {
     const now = new Date(deps.clock.nowMs())
     await tx.query(
@@ -23,7 +23,7 @@ export async function applyClusters(deps: FundingDeps): Promise<number> {
     // Citations wait, so that none is folded under a name that is given up meanwhile.
     await tx.query('lock table citing_agent in share row exclusive mode')
     const { rows } = await tx.query<Agent>('select agent, cluster, by_funding from citing_agent order by agent')
-    const wanted = movesOf(rows, purseOf)
+    const wanted = movesOf(rows, clusterOf)
     await moveAgents(tx, wanted)
     return { moves: wanted.length, cut: await cutOwnCitations(tx) }
   })
@@ -31,13 +31,13 @@ export async function applyClusters(deps: FundingDeps): Promise<number> {
   return moves
 }
 
-/** Who stands for a purse stays the same while it can: the wallet that already does, or else the first by name. */
-export function movesOf(agents: readonly Agent[], purseOf: (wallet: string) => string): Move[] {
-  const purses = new Map<string, Agent[]>()
+/** Who stands for a cluster stays the same while it can: the wallet that already does, or else the first by name. */
+export function movesOf(agents: readonly Agent[], clusterOf: (wallet: string) => string): Move[] {
+  const clusters = new Map<string, Agent[]>()
   // A cluster that the operator set holds together, whatever the chain says.
-  const nameOf = ({ agent, cluster, by_funding }: Agent) => purseOf(by_funding ? agent : cluster)
-  for (const one of agents) purses.set(nameOf(one), [...(purses.get(nameOf(one)) ?? []), one])
-  return [...purses.values()].flatMap((members) => {
+  const nameOf = ({ agent, cluster, by_funding }: Agent) => clusterOf(by_funding ? agent : cluster)
+  for (const one of agents) clusters.set(nameOf(one), [...(clusters.get(nameOf(one)) ?? []), one])
+  return [...clusters.values()].flatMap((members) => {
     const standing = members.filter(({ agent, cluster }) => agent === cluster)
     const most = (agent: string) => members.filter(({ cluster }) => cluster === agent).length
     const head = [...standing].sort((a, b) => most(b.agent) - most(a.agent) || (a.agent < b.agent ? -1 : 1))[0]

@@ -1,4 +1,4 @@
-/** Wallets and their funders; every wallet gets the name of its purse, the same for all that money connects. */
+/** Wallets and their funders; every wallet gets the name of its cluster, the same for all that money connects. */
 export function clusterWallets(edges: readonly { wallet: string; funder: string }[]): (wallet: string) => string {
   const parents = new Map<string, string>()
   const rootOf = (wallet: string): string => {

@@ -25,7 +25,7 @@ export type FundingDeps = {
   jws: JwsPort
   chain: Pick<ChainPort, 'network' | 'finalizedBlock'>
   rpc: Rpc
-  /** Our own purses, whatever the operator knows to serve the public, and nobody's: having them in common says nothing. */
+  /** Our own wallets, whatever the operator knows to serve the public, and nobody's: having them in common says nothing. */
   publicFunders: ReadonlySet<Address>
   settings: FundingSettings
 }

@@ -1,13 +1,13 @@
-/** Citations that one purse paid for and another was paid for. */
+/** Citations that one cluster paid for and another was paid for. */
 export type Flow = { payer: string; creator: string; citations: number }
 
-/** A purse that sends this share of its citations one way does it on purpose. */
+/** A cluster that sends this share of its citations one way does it on purpose. */
 const heavyShare = 0.2
 const heavyCount = 3
 /** Longer rounds are found in any honest market. */
 const cycleMax = 4
 
-/** Pairs of payer and creator that lie on a round of purses which mainly cite each other. */
+/** Pairs of payer and creator that lie on a round of clusters which mainly cite each other. */
 export function findCycles(flows: readonly Flow[]): Set<string> {
   const totals = new Map<string, number>()
   for (const { payer, citations } of flows) totals.set(payer, (totals.get(payer) ?? 0) + citations)

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 
-/** The purse behind each wallet, by the name of the wallet that stands for it. One never seen is its own. */
+/** The cluster behind each wallet, by the name of the wallet that stands for it. One never seen is its own. */
 export async function fundingClusters(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, string>> {
   const clusters = new Map<Address, string>(wallets.map((wallet) => [wallet, wallet]))
   const { rows } = await sql.query<{ agent: Address; cluster: string }>({

@@ -116,14 +116,14 @@ async function verdictOf(
 const counted = { wash: [], judged: true, held: false, reason: null }
 const washed = { wash: ['same_funding_cluster'], judged: true, held: true, reason: 'same_funding_cluster' }
 
-test('wallets that live on one purse are one citer; what they cite of its own is paid later and counts for nothing', async () => {
+test('wallets that live on one cluster are one citer; what they cite of its own is paid later and counts for nothing', async () => {
   const chain = createTransfers()
   const [creator, keeper, stranger, ...herd] = Array.from({ length: 23 }, newWallet) as [Address, Address, Address]
   chain.send(zeroAddress, creator, 100)
   chain.send(creator, keeper, 50)
   for (const wallet of herd) chain.send(keeper, wallet, 1)
   chain.send(zeroAddress, stranger, 100)
-  // Dust from a purse must not pull a stranger into it.
+  // Dust from a cluster must not pull a stranger into it.
   chain.send(creator, stranger, 0.5)
   const own = await Promise.all(herd.map((wallet, n) => cite(wallet, creator, `own-${n % 7}.com`)))
   const honest = await cite(stranger, creator, 'own-0.com')
@@ -215,8 +215,8 @@ test('a long look that breaks off goes on where it was, and sums what it found b
 
 test('transfers are counted once however often the chain is read, and money that comes later joins what was apart', async () => {
   const chain = createTransfers()
-  const [purse, first, second] = [newWallet(), newWallet(), newWallet()]
-  chain.send(purse, first, 10)
+  const [cluster, first, second] = [newWallet(), newWallet(), newWallet()]
+  chain.send(cluster, first, 10)
   await registerSource(world.deps, { domain: 'joined.com', wallet: newWallet() })
   const work = createFundingWork(fundingOf(chain))
   await cite(first, newWallet(), 'elsewhere.com')
@@ -233,7 +233,7 @@ test('transfers are counted once however often the chain is read, and money that
     world.db.database.query<{ micro: string }>('select micro from funding_edge where wallet = $1', [first])
   expect((await edge()).rows).toEqual([{ micro: '10000000' }])
   expect((await fundingClusters(world.db.database, [second])).get(second)).toBe(second)
-  chain.send(purse, second, 10)
+  chain.send(cluster, second, 10)
   await work()
   const clusters = await fundingClusters(world.db.database, [first, second])
   expect(clusters.get(first)).toBe(clusters.get(second))
@@ -269,7 +269,7 @@ test('a chain that cannot be read keeps citations waiting for a while, not for e
   expect(await verdictOf(young)).toEqual(counted)
 })
 
-test('purses that mainly cite each other in a round are seen, whoever is cited by many is not', async () => {
+test('clusters that mainly cite each other in a round are seen, whoever is cited by many is not', async () => {
   const heavy = (payer: string, creator: string, citations = 10) => ({ payer, creator, citations })
   const round = [heavy('a', 'b'), heavy('b', 'c'), heavy('c', 'a'), heavy('x', 'a', 500), heavy('a', 'x', 1)]
   expect(findCycles(round)).toEqual(new Set([pairKey('a', 'b'), pairKey('b', 'c'), pairKey('c', 'a')]))
@@ -299,7 +299,7 @@ test('purses that mainly cite each other in a round are seen, whoever is cited b
   expect([(await verdictOf(there)).judged, (await verdictOf(back)).judged]).toEqual([true, true])
 })
 
-test('a flood of citations with almost no variety is seen, also when it comes from many wallets of one purse', async () => {
+test('a flood of citations with almost no variety is seen, also when it comes from many wallets of one cluster', async () => {
   expect(entropyOf([7])).toBe(0)
   expect(entropyOf([1, 1, 1, 1])).toBe(2)
   fc.assert(
@@ -324,11 +324,11 @@ test('a flood of citations with almost no variety is seen, also when it comes fr
   expect((await verdictOf(varied.at(-1) as string)).wash).toEqual([])
 })
 
-test('a purse has one voice by all that its wallets have at stake, and loses it with them', async () => {
+test('a cluster has one voice by all that its wallets have at stake, and loses it with them', async () => {
   const chain = createTransfers()
-  const [purse, one, other] = [newWallet(), newWallet(), newWallet()]
-  chain.send(purse, one, 10)
-  chain.send(purse, other, 10)
+  const [cluster, one, other] = [newWallet(), newWallet(), newWallet()]
+  chain.send(cluster, one, 10)
+  chain.send(cluster, other, 10)
   await cite(one, newWallet(), 'voiced.com')
   await cite(other, newWallet(), 'voiced.com')
   await createFundingWork(fundingOf(chain))()
@@ -353,11 +353,11 @@ test('a purse has one voice by all that its wallets have at stake, and loses it 
   expect(await weights()).toEqual([0.25, 0])
 })
 
-test('purses are the connected parts of any graph of funders', () => {
+test('clusters are the connected parts of any graph of funders', () => {
   const names = fc.constantFrom(...'abcdefghij')
   fc.assert(
     fc.property(fc.array(fc.record({ wallet: names, funder: names }), { maxLength: 15 }), (edges) => {
-      const purseOf = clusterWallets(edges)
+      const clusterOf = clusterWallets(edges)
       const reach = (from: string) => {
         const seen = new Set([from])
         for (let grown = true; grown; ) {
@@ -372,7 +372,7 @@ test('purses are the connected parts of any graph of funders', () => {
         return seen
       }
       for (const name of 'abcdefghij')
-        for (const other of 'abcdefghij') expect(purseOf(name) === purseOf(other)).toBe(reach(name).has(other))
+        for (const other of 'abcdefghij') expect(clusterOf(name) === clusterOf(other)).toBe(reach(name).has(other))
     }),
     { numRuns: 100 },
   )

@@ -25,7 +25,7 @@ type Cited = {
 export type FlowsSeen = { atMs: number; pairs: ReadonlySet<string>; cycles: ReadonlySet<string> }
 
 /**
- * Looks once more at citations whose money is final, with what the chain says of their parties: anyone who is one purse, or
+ * Looks once more at citations whose money is final, with what the chain says of their parties: anyone who is one cluster, or
  * goes round in a circle, or floods one source, is paid later and counts for nothing. Returns how many were looked at.
  */
 export async function judgeCitations(
@@ -37,13 +37,13 @@ export async function judgeCitations(
   if (cited.length === 0) return { judged: 0, washed: 0 }
   const wallets = cited.flatMap(({ agent, payer, wallets: paid }) => [agent, payer, ...paid])
   const clusters = await fundingClusters(deps.database, wallets)
-  const purse = (wallet: Address) => clusters.get(wallet) ?? wallet
-  const flooded = await findFloods(deps, cited, purse)
+  const cluster = (wallet: Address) => clusters.get(wallet) ?? wallet
+  const flooded = await findFloods(deps, cited, cluster)
   const verdicts = cited.flatMap((one) =>
     (one.wallets.length > 0 ? one.wallets : [undefined]).map((wallet) => ({
       one,
       wallet,
-      signs: [...signsOf(one, wallet, purse, flows), ...(flooded.has(one.id) ? (['burst'] as const) : [])],
+      signs: [...signsOf(one, wallet, cluster, flows), ...(flooded.has(one.id) ? (['burst'] as const) : [])],
     })),
   )
   const washed = verdicts.filter(({ signs }) => signs.length > 0)
@@ -67,13 +67,13 @@ async function takeUnjudged({ database }: FundingDeps, upToMs: number): Promise<
 function signsOf(
   { agent, payer }: Cited,
   wallet: Address | undefined,
-  purse: (wallet: Address) => string,
+  cluster: (wallet: Address) => string,
   { pairs, cycles }: FlowsSeen,
 ): Sign[] {
   // Anyone who names himself was seen when it was stamped.
   if (wallet === undefined || wallet === agent || wallet === payer) return []
-  const creator = purse(wallet)
-  const sides = [...new Set([purse(agent), purse(payer)])]
+  const creator = cluster(wallet)
+  const sides = [...new Set([cluster(agent), cluster(payer)])]
   if (sides.includes(creator)) return ['same_funding_cluster']
   return sides.some((side) => pairs.has(pairKey(creator, side)) || cycles.has(pairKey(side, creator)))
     ? ['reciprocal']
@@ -102,11 +102,11 @@ export async function seeFlows({ database, clock }: FundingDeps, before: FlowsSe
 
 type Recent = { agent: Address; registrable: string; created_at: Date }
 
-/** Citations of a purse that come in a flood with almost no variety; many wallets of it are one. */
+/** Citations of a cluster that come in a flood with almost no variety; many wallets of it are one. */
 async function findFloods(
   { database }: FundingDeps,
   cited: readonly Cited[],
-  purse: (wallet: Address) => string,
+  cluster: (wallet: Address) => string,
 ): Promise<Set<string>> {
   const times = cited.map(({ created_at }) => created_at.getTime())
   const { rows } = await database.query<Recent>(
@@ -120,13 +120,13 @@ async function findFloods(
     ],
   )
   const clusters = await fundingClusters(database, [...new Set(rows.map(({ agent }) => agent))])
-  const byPurse = new Map<string, Recent[]>()
+  const byCluster = new Map<string, Recent[]>()
   for (const row of rows) {
     const name = clusters.get(row.agent) ?? row.agent
-    byPurse.set(name, [...(byPurse.get(name) ?? []), row])
+    byCluster.set(name, [...(byCluster.get(name) ?? []), row])
   }
   return new Set(
-    cited.filter((one) => isFlood(byPurse.get(purse(one.agent)) ?? [], one.created_at)).map(({ id }) => id),
+    cited.filter((one) => isFlood(byCluster.get(cluster(one.agent)) ?? [], one.created_at)).map(({ id }) => id),
   )
 }
 

@@ -3,7 +3,7 @@ import type { FundingDeps } from './deps.ts'
 import { type FlowsSeen, judgeCitations, seeFlows } from './judge-citations.ts'
 import { readFunding } from './read-funding.ts'
 
-/** Reads who funded whom, makes purses of it, and judges the citations that wait for it. */
+/** Reads who funded whom, makes clusters of it, and judges the citations that wait for it. */
 export function createFundingWork(deps: FundingDeps): () => Promise<void> {
   let flows: FlowsSeen | undefined
   let first = true

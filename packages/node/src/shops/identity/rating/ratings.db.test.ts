@@ -167,7 +167,7 @@ test('draws of credit count like payments', async () => {
   expect(await rated(deps, wallet)).toEqual(before)
 })
 
-test('a draw that pays an affiliate share back to the own purse is dealt with oneself', async () => {
+test('a draw that pays an affiliate share back to the own cluster is dealt with oneself', async () => {
   const deps = open()
   const [wallet, pocket] = [addressOf('left pocket'), addressOf('right pocket')]
   for (const one of [wallet, pocket]) relatedGroups.set(one, 'one funder')
@@ -188,7 +188,7 @@ test('a draw that pays an affiliate share back to the own purse is dealt with on
   expect((await rated(deps, wallet))?.evidence).toMatchObject({ settled_payments: 2, independent_payments: 1 })
 })
 
-test('an affiliate of the own purse that was remembered from an earlier call is a kickback too', async () => {
+test('an affiliate of the own cluster that was remembered from an earlier call is a kickback too', async () => {
   const deps = open()
   const [wallet, pocket] = [addressOf('long memory'), addressOf('its affiliate')]
   for (const one of [wallet, pocket]) relatedGroups.set(one, 'remembered funder')

@@ -143,7 +143,7 @@ export const carefulSites: readonly DemoSite[] = [
         paragraphs: [
           'When an agent pays for an answer, three things should be tied together: the request as it was sent, the money that moved, and the bytes that came back. A receipt that names only the amount proves that somebody paid somebody. It does not prove what was bought.',
           'Binding the payment to the method, the address, the query and a digest of the body makes a copy of it useless for any other request. The seller signs the answer, the buyer keeps both, and a third person can check them years later without asking either.',
-          'A payment header that can be replayed is a key to somebody else\u2019s purse. One payment must serve once, wherever and whenever its copy turns up, and the place to decide that is a unique row in a database and not a set in memory.',
+          'A payment header that can be replayed is a key to somebody else\u2019s cluster. One payment must serve once, wherever and whenever its copy turns up, and the place to decide that is a unique row in a database and not a set in memory.',
         ],
       },
       {

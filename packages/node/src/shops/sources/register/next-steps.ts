@@ -105,7 +105,7 @@ function crawlStep({ crawl }: StepFacts): Step {
     return {
       step,
       state: 'missing',
-      fix: `The home page cannot be read: ${crawl.homeProblem}; mend it and verify again.`,
+      fix: `The home page cannot be read: ${crawl.homeProblem}; fix it and verify again.`,
     }
   return {
     step,

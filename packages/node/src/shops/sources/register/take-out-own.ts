@@ -16,7 +16,7 @@ export async function takeOutOwn(
     `select m.agent, m.cluster from citing_agent a join citing_agent m on m.cluster = a.cluster where a.agent = $1`,
     [wallet],
   )
-  const purse = [...new Set([wallet, ...rows.flatMap(({ agent, cluster }) => [agent, cluster])])]
-  await deps.markOwn?.(tx, { domain, wallet, purse })
-  await cutCitations(deps, tx, domain, purse)
+  const cluster = [...new Set([wallet, ...rows.flatMap(({ agent, cluster }) => [agent, cluster])])]
+  await deps.markOwn?.(tx, { domain, wallet, cluster })
+  await cutCitations(deps, tx, domain, cluster)
 }

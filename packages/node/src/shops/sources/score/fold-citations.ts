@@ -29,7 +29,7 @@ export async function foldCitations(
   })
 }
 
-/** Rows belong to funding clusters: five hundred wallets of one purse are one citer. New agents are their own cluster. */
+/** Rows belong to funding clusters: five hundred wallets of one cluster are one citer. New agents are their own cluster. */
 async function asClusters(tx: Tx, citations: readonly Citation[], now: Date): Promise<Citation[]> {
   const names = [...new Set(citations.map(({ agent }) => agent))].sort()
   await tx.query(

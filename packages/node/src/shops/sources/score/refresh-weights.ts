@@ -12,7 +12,7 @@ type ClusterRow = {
 
 /**
  * The voice of every funding cluster from what it holds now: seed list, bond, age times spending. Only money that went to
- * the operator's own purse counts as spent: what goes to creators could come back to the spender.
+ * the operator's own cluster counts as spent: what goes to creators could come back to the spender.
  */
 export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds): Promise<number> {
   if (bonds) await takeBonds(tx, now, bonds)

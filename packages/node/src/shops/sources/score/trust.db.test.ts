@@ -105,7 +105,7 @@ test('wash citing by any number of wallets without trust moves no score', async 
 
 test('wallets of one cluster are one citer', async () => {
   await world.db.database.query(
-    `insert into citing_agent (agent, cluster, weight, first_seen_at) values ('purse', 'purse', 1, now()), ('w1', 'purse', 0, now()), ('w2', 'purse', 0, now())`,
+    `insert into citing_agent (agent, cluster, weight, first_seen_at) values ('cluster', 'cluster', 1, now()), ('w1', 'cluster', 0, now()), ('w2', 'cluster', 0, now())`,
   )
   await registerSource(world.deps, { domain: 'clustered.com', wallet })
   await foldCitations(world.deps, [
