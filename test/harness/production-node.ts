@@ -21,6 +21,7 @@ export const productionOrigin = 'https://node.test'
 export type ProductionNode = {
   /** Where it listens; buyers know it as `productionOrigin`. */
   address: string
+  databaseUrl: string
   payTo: Address
   /** Gives an account dollars at the address of the real USDC. */
   fund(account: Address, microUsdc: bigint): Promise<void>
@@ -90,6 +91,7 @@ export async function startProductionNode(
   })
   return {
     address: node.address,
+    databaseUrl: server.url,
     payTo: getAddress(payTo.address),
     fund: async (account, microUsdc) => {
       const slot = keccak256(concat([pad(account), pad(numberToHex(balancesSlot))]))

@@ -1,0 +1,54 @@
+import { expectThat } from '../report.ts'
+import { at, atApi, brief, jsonOf, type Step } from './step.ts'
+
+/** What nobody can give on the first morning, and why. */
+const empty: readonly [string, string][] = [
+  [at('/matrix/squeeze/live'), 'no_data'],
+  [at('/matrix/ftd/vip'), 'no_data'],
+  [at('/matrix/borrow/live'), 'no_licence'],
+  [at('/matrix/subscribe/standard'), 'no_feed'],
+  [at('/matrix/subscribe/vip'), 'no_feed'],
+  [at('/poly/matrix/subscribe/standard'), 'no_feed'],
+  [at('/poly/matrix/subscribe/vip'), 'no_feed'],
+  [atApi('/v1/market/intent-stream'), 'no_signal'],
+]
+
+const emptyPosts: readonly [string, string][] = [
+  [atApi('/v1/options/buy'), 'no_index'],
+  [atApi('/v1/options/write'), 'no_index'],
+]
+
+export const beginEmpty: Step = async (world, report) => {
+  report.step('1. empty')
+  await report.check('a production node with every shop starts on an empty database', async () => {
+    const startedMs = performance.now()
+    await world.startNode()
+    return `ready after ${((performance.now() - startedMs) / 1000).toFixed(1)} s on ${world.postgres.name}, ${world.bus}; Base at block ${world.base.block}, Polygon at ${world.polygon.block}`
+  })
+  const asks = [
+    ...empty.map(([url, why]) => ({ url, why, method: 'GET' as const })),
+    ...emptyPosts.map(([url, why]) => ({ url, why, method: 'POST' as const })),
+  ]
+  for (const { url, why, method } of asks)
+    await report.check(`${method} ${new URL(url).pathname} is not for sale: ${why}`, async () => {
+      const seen = await world.ask({ url, method })
+      const { code, why: said, since } = jsonOf(seen)
+      expectThat(seen.status === 503 && code === 'not_available' && said === why, brief(seen))
+      return `503 ${code}, ${said} since ${since}`
+    })
+  await report.check('what works is for sale all the same: reports, credit, echo, readiness', async () => {
+    const paths = [`/v1/report/${world.base.tokens[0]}`, '/v1/credit/topup?usd=5', '/v1/sandbox/echo?message=hello']
+    const seen = await Promise.all(paths.map((path) => world.ask({ url: at(path) })))
+    const ready = await world.ask({ url: at('/readyz') })
+    const statuses = [...seen.map(({ status }) => status), ready.status]
+    expectThat(statuses.join() === '402,402,402,200', `${statuses.join()} ${ready.text.slice(0, 300)}`)
+    return `402, 402, 402; readyz 200 with ${jsonOf(ready).not_for_sale?.length} routes not for sale`
+  })
+  await report.check('a search in an empty index takes no money', async () => {
+    const buyer = await world.newBuyer(1)
+    const seen = await world.buy({ key: buyer.key, url: atApi('/v1/match'), method: 'POST', body: { query: 'soil' } })
+    const left = await world.balance('base', buyer)
+    expectThat(seen.status === 404 && left === 1_000_000n, `${brief(seen)}; ${left} micro-USDC left`)
+    return '404, nothing taken'
+  })
+}
