@@ -80,7 +80,7 @@ function engine() {
     clock,
     log: silentLog,
     metrics: silentMetrics,
-    jws: createJwsPort(keyring, 'node.test', clock),
+    jws: createJwsPort(keyring, ['node.test'], clock),
     baseUrl: 'https://node.test',
     channels: {
       webhook: createWebhook({ outbound, keyring, clock, plainHttp: true }),
