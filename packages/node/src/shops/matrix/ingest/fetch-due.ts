@@ -1,10 +1,8 @@
-import type { DueFile, SourceId } from '../sources/source.ts'
+import type { SourceId } from '../sources/source.ts'
 import { type FetchDeps, type FetchOutcome, fetchFile } from './fetch-file.ts'
 import type { FetchPlan } from './fetch-plan.ts'
 
 export type FetchReport = { source: SourceId; name: string; outcome: FetchOutcome }
-
-export type Work = { plan: FetchPlan; due: DueFile }
 
 /** Once through the schedules of these sources; what is newest of each comes first. */
 export async function fetchDue(
