@@ -47,7 +47,6 @@ const exampleToken = {
 export function listRoute(deps: ListDeps): RouteDeclaration {
   return defineRoute({
     id: 'tokens.list',
-    main: true,
     capability: 'token.control.list',
     area: 'A',
     method: 'GET',
