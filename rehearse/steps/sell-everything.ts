@@ -51,7 +51,7 @@ export const sellEverything: Step = async (world, report, planted) => {
   await sale('claims.anchor', { url: atApi('/v1/claims/anchor'), method: 'POST', body: claim }, ...logged)
   const cited = jsonOf(await world.buy({ key: buyer.key, url: atApi('/v1/cite/attest'), method: 'POST', body: attest }))
   const remitted = { parent: String(cited.id), sale_price_micro: '1000000' }
-  await sale('royalties.remit', { url: atApi('/v1/royalties/remit'), method: 'POST', body: remitted })
+  await sale('royalties.remit', { url: atApi('/v1/royalties/remit'), method: 'POST', body: remitted }, ...logged)
   await sellDemand(world, report, sale)
   await report.check('every paid route of the OpenAPI document was sold', () => everyRoute(world, sold))
   await report.check('the money is at PAY_TO, settled by the facilitator with checked tokens', async () => {
