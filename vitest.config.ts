@@ -3,7 +3,9 @@ import { LongestFirst } from './test/harness/longest-first.ts'
 import { withoutShops } from './test/harness/without-shops.ts'
 import { plantPlugin } from './test/planted/plugin.ts'
 
-const { PLANT: planted, ASSAY_WITHOUT_SHOPS: without } = process.env
+const { PLANT: planted, ASSAY_WITHOUT_SHOPS: without, ASSAY_PROOFS: proofs } = process.env
+/** A command of its own: it builds every package and kills sellers made with them. */
+const longProofs = ['test/packed-sellers.test.ts']
 
 export default defineConfig({
   // npm run faults puts one fault into the code while it is loaded, and expects the tests to notice.
@@ -13,6 +15,7 @@ export default defineConfig({
   ],
   test: {
     include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', ...(proofs === undefined ? longProofs : [])],
     globalSetup: ['test/harness/global-setup.ts'],
     // A busy machine is late, and no test says how fast something is: that belongs in a bench. These only end what hangs.
     testTimeout: 120_000,

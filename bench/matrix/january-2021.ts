@@ -25,8 +25,8 @@ try {
     if (outcome.status === 'refused') process.stdout.write(`refused ${file.name}: ${outcome.code} ${outcome.detail}\n`)
     if (count % 20 === 0) process.stderr.write(`  ${count} files\n`)
   }
-  await deps.shelf.refresh(deps.database)
-  const world = { sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }
+  await deps.fileCache.refresh(deps.database)
+  const world = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
   await showNames(world)
   const measured = await qualityOf(world, ['squeeze', 'short-interest', 'short-volume', 'ftd'], {
     daysMax: 60,

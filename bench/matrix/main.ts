@@ -65,8 +65,8 @@ async function wholeUniverse(shop: MatrixDeps): Promise<void> {
   process.stdout.write(
     `             ${plan.length} demo files made and ingested in ${(all.wallMs / 1000).toFixed(1)} s, ${(all.cpuMs / 1000).toFixed(1)} s CPU\n`,
   )
-  await shop.shelf.refresh(shop.database)
-  const worldDeps = { sql: shop.database, shelf: shop.shelf, symbols: shop.symbols }
+  await shop.fileCache.refresh(shop.database)
+  const worldDeps = { sql: shop.database, fileCache: shop.fileCache, symbols: shop.symbols }
   const cold = await timed(() => loadWorld(worldDeps, Date.now()))
   const warm = await timed(() => loadWorld(worldDeps, Date.now()))
   process.stdout.write(
@@ -163,15 +163,18 @@ async function year(shop: MatrixDeps): Promise<void> {
     '< 60 s',
     run.wallMs < 60_000,
   )
-  await shop.shelf.refresh(shop.database)
+  await shop.fileCache.refresh(shop.database)
   const last = days.at(-1) as string
   const runs: number[] = []
   for (let i = 0; i < 300; i += 1) {
     const symbol = world[(i * 37) % symbols]?.symbol as string
     const query = { symbol, days: 60, knownAtMs: Date.parse(`${last}T23:59:59Z`), sinceDate: addDays(last, -125) }
     runs.push(
-      (await timed(() => readHistory({ sql: shop.database, shelf: shop.shelf, gate: shop.gate }, query, 'paid')))
-        .wallMs,
+      (
+        await timed(() =>
+          readHistory({ sql: shop.database, fileCache: shop.fileCache, gate: shop.gate }, query, 'paid'),
+        )
+      ).wallMs,
     )
   }
   const p50 = median(runs)

@@ -27,10 +27,10 @@ export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Prom
     rng: systemRng,
   })
   const { database } = store
-  const shelf = createFileCache()
+  const fileCache = createFileCache()
   const symbols = createSymbolTable()
   const gate = createLicenceGate({ demo: true, assertions: [] })
-  const common = { database, clock: systemClock, log: silentLog, shelf, symbols, gate, delayMs: 65 * 60_000 }
+  const common = { database, clock: systemClock, log: silentLog, fileCache, symbols, gate, delayMs: 65 * 60_000 }
   const streams = openSubscriptionStreams(
     { ...common, rng: systemRng },
     {

@@ -11,8 +11,7 @@ import { type NotificationSettings, notificationsVariables, parseNotificationSet
 import { targetOf } from './targets.ts'
 import { createWebhook } from './webhook.ts'
 
-export { type Notifications, type NotifiedEvent, notifications, type Topic } from './port.ts'
-export { notificationProblems } from './problems.ts'
+export { type Notifications, notifications, type Topic } from './port.ts'
 
 export const notificationsShop = declareShop({
   name: 'notifications',

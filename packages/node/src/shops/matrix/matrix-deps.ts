@@ -26,7 +26,7 @@ export type MatrixDeps = {
   log: Log
   jws: JwsPort
   baseUrl: string
-  shelf: FileCache
+  fileCache: FileCache
   symbols: SymbolTable
   keeper: SnapshotKeeper
   gate: LicenceGate

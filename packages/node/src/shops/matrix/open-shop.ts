@@ -134,7 +134,7 @@ function createDeps(
   stopping: AbortSignal,
 ): MatrixDeps {
   const { database, clock, ids, log, jws, baseUrl } = context
-  const shelf = createFileCache()
+  const fileCache = createFileCache()
   const symbols = createSymbolTable()
   const gate = createLicenceGate({ demo: context.mode === 'demo', assertions: settings.assertions })
   const { delayMs } = settings
@@ -145,7 +145,7 @@ function createDeps(
     log,
     jws,
     baseUrl,
-    shelf,
+    fileCache,
     symbols,
     gate,
     delayMs,
@@ -154,7 +154,7 @@ function createDeps(
     plans: fetchPlans(settings),
     looks: createLooks(database),
     since: createSince(clock),
-    keeper: createSnapshotKeeper({ database, clock, log, shelf, symbols, gate, delayMs }),
+    keeper: createSnapshotKeeper({ database, clock, log, fileCache, symbols, gate, delayMs }),
     memo: createAnswerMemo(),
     prices: { liveMicro: settings.liveMicro, vipMicro: settings.vipMicro },
     network: context.base.caip2,
@@ -220,8 +220,8 @@ function qualityJob(deps: MatrixDeps, loading: () => boolean): TillJob {
     intervalMs: 15_000,
     work: async () => {
       if (loading() || !(await qualityIsDue(deps.database))) return
-      await deps.shelf.refresh(deps.database)
-      const world = { sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }
+      await deps.fileCache.refresh(deps.database)
+      const world = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
       const breathe = async () => {
         deps.stopping.throwIfAborted()
         await deps.clock.sleep(50)

@@ -4,7 +4,7 @@ import { multicall3Address } from '@assay/till/devnet'
 import { encodeResults } from './model-chain.fixture.ts'
 import { decodeMulticall, decodeMulticallRequest, type ViewCall, type ViewResult } from './read/multicall.ts'
 
-export type Bends = {
+export type Faults = {
   /** Replaces the answer to a call, or throws instead of it. Undefined leaves it. */
   answer?(call: RpcCall, answer: unknown): unknown
   /** Before anything is asked. */
@@ -14,25 +14,25 @@ export type Bends = {
 }
 
 /** A provider between the reader and a chain that misbehaves as told. */
-export function bending(inner: RpcEndpoint, bends: Bends, name = 'bending'): RpcEndpoint {
+export function bending(inner: RpcEndpoint, faults: Faults, name = 'bending'): RpcEndpoint {
   return {
     name,
     send: async (calls) => {
-      for (const call of calls) bends.before?.(call)
+      for (const call of calls) faults.before?.(call)
       const answers = await inner.send(calls)
       return calls.map((call, i) => {
-        const answer = bendViews(call, answers[i], bends)
-        return bends.answer === undefined ? answer : (bends.answer(call, answer) ?? answer)
+        const answer = bendViews(call, answers[i], faults)
+        return faults.answer === undefined ? answer : (faults.answer(call, answer) ?? answer)
       })
     },
   }
 }
 
-function bendViews(call: RpcCall, answer: unknown, bends: Bends): unknown {
+function bendViews(call: RpcCall, answer: unknown, faults: Faults): unknown {
   const request = call.params[0] as { to?: string; data?: Hex } | undefined
-  if (bends.view === undefined || call.method !== 'eth_call' || request?.to !== multicall3Address) return answer
+  if (faults.view === undefined || call.method !== 'eth_call' || request?.to !== multicall3Address) return answer
   const views = decodeMulticallRequest(request.data as Hex)
   const results = views && decodeMulticall(answer, views.length)
   if (views === undefined || results === undefined) return answer
-  return encodeResults(results.map((result, i) => bends.view?.(views[i] as ViewCall, result) ?? result))
+  return encodeResults(results.map((result, i) => faults.view?.(views[i] as ViewCall, result) ?? result))
 }

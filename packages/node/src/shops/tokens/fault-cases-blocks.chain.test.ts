@@ -19,12 +19,12 @@ let chain: FaultChain['chain']
 let issuer: FaultChain['issuer']
 let honest: FaultChain['honest']
 let mintable: FaultChain['mintable']
-let bent: FaultChain['bent']
+let faulty: FaultChain['faulty']
 let judged: FaultChain['judged']
 let verdict: FaultChain['verdict']
 
 beforeAll(async () => {
-  ;({ chain, issuer, honest, mintable, bent, judged, verdict } = await openFaultChain())
+  ;({ chain, issuer, honest, mintable, faulty, judged, verdict } = await openFaultChain())
 })
 afterAll(() => chain.stop())
 
@@ -57,14 +57,14 @@ describe('what is a token', () => {
   })
 
   test('R2: a node without the fork, where everything succeeds with nothing, is unreadable and never a missing token', async () => {
-    const empty = bent({ view: () => ({ success: true, data: '0x' }) })
+    const empty = faulty({ view: () => ({ success: true, data: '0x' }) })
     await expect(judged([empty])).rejects.toMatchObject({ code: 'factory_unread' })
   })
 
   test('R1: marker and factory that contradict each other are an integrity fault, not a 404', async () => {
-    const torn = bent({ answer: (call) => (call.method === 'eth_getCode' ? '0x' : undefined) })
+    const torn = faulty({ answer: (call) => (call.method === 'eth_getCode' ? '0x' : undefined) })
     await expect(judged([torn])).rejects.toMatchObject({ code: 'integrity' })
-    const delegated = bent({
+    const delegated = faulty({
       answer: (call) => (call.method === 'eth_getCode' ? `0xef0100${'11'.repeat(20)}` : undefined),
     })
     await expect(judged([delegated])).rejects.toMatchObject({ code: 'integrity' })
@@ -81,13 +81,13 @@ describe('what is a token', () => {
           clock: systemClock,
         }).panel()
       ).endpoints.map(({ name }) => name)
-    const wrongChain = bent({ answer: (call) => (call.method === 'eth_chainId' ? '0x14a34' : undefined) }, 'sepolia')
-    const wrongGenesis = bent(
+    const wrongChain = faulty({ answer: (call) => (call.method === 'eth_chainId' ? '0x14a34' : undefined) }, 'sepolia')
+    const wrongGenesis = faulty(
       { answer: (call) => (call.params[0] === '0x0' ? { hash: `0x${'1'.repeat(64)}` } : undefined) },
       'other genesis',
     )
     // R25: it answers for a block hash that no chain has.
-    const ignoring = bent({}, 'ignores hashes')
+    const ignoring = faulty({}, 'ignores hashes')
     const ignores: RpcEndpoint = {
       name: 'ignores hashes',
       send: (calls) =>
@@ -111,7 +111,7 @@ describe('blocks', () => {
   test('R13: a reorg between reads restarts once, then is unreadable', async () => {
     let rechecks = 0
     const moved = (times: number) =>
-      bent({
+      faulty({
         answer: (call, answer) => {
           const byNumber = call.method === 'eth_getBlockByNumber' && String(call.params[0]).startsWith('0x')
           if (!byNumber || rechecks++ >= times) return undefined
@@ -152,7 +152,7 @@ describe('blocks', () => {
   })
 
   test('R14: one lagging node of three changes nothing; a chain that stands still is unreadable', async () => {
-    const lagging = bent(
+    const lagging = faulty(
       {
         answer: (call) => (call.method === 'eth_getBlockByNumber' && call.params[0] === 'latest' ? null : undefined),
         before: (call) => {
@@ -171,7 +171,7 @@ describe('blocks', () => {
   })
 
   test('R26: pruned state is not false and not a missing token', async () => {
-    const pruned = bent({
+    const pruned = faulty({
       before: (call) => {
         if (call.method === 'eth_call') throw new RpcRefusal(-32000, 'missing trie node')
       },
@@ -219,7 +219,7 @@ describe('time', () => {
 
   test('R23: nothing is read at pending, and every view names the one block by its hash', async () => {
     const asked: { method: string; at: unknown }[] = []
-    const watching = bent({
+    const watching = faulty({
       before: ({ method, params }) => {
         if (['eth_call', 'eth_getCode', 'eth_getStorageAt', 'eth_getProof'].includes(method))
           asked.push({ method, at: params.at(-1) })

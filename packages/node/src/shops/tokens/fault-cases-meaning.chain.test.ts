@@ -20,13 +20,13 @@ let issuer: FaultChain['issuer']
 let guard: FaultChain['guard']
 let honest: FaultChain['honest']
 let locked: FaultChain['locked']
-let bent: FaultChain['bent']
+let faulty: FaultChain['faulty']
 let judged: FaultChain['judged']
 let verdict: FaultChain['verdict']
 let codes: FaultChain['codes']
 
 beforeAll(async () => {
-  ;({ chain, issuer, guard, honest, locked, bent, judged, verdict, codes } = await openFaultChain())
+  ;({ chain, issuer, guard, honest, locked, faulty, judged, verdict, codes } = await openFaultChain())
 })
 afterAll(() => chain.stop())
 
@@ -36,7 +36,7 @@ describe('meaning', () => {
     const id = (await issuer.registry('createPolicy', issuer.address, 0)) as bigint
     await issuer.call(token, 'updatePolicy', scopes.TRANSFER_SENDER_POLICY, id)
     await issuer.call(token, 'renounceLastAdmin')
-    const ghost = bent({
+    const ghost = faulty({
       view: (call, result) =>
         call.data.startsWith(selectors['policyExists(uint64)'])
           ? { success: true, data: `0x${'0'.repeat(64)}` }
@@ -69,7 +69,7 @@ describe('meaning', () => {
     const wallet = await viewWallet(panelOf(honest), readerOver([]).multicall3, checked, guard.address)
     expect(wallet.send.answer).toBe('no')
     const odd = `0x${(9n << 56n).toString(16).padStart(64, '0')}` as Hex
-    const later = bent({
+    const later = faulty({
       view: (call, result) =>
         call.data === `${selectors['policyId(bytes32)']}${scopes.MINT_RECEIVER_POLICY.slice(2)}`
           ? { success: true, data: odd }
@@ -152,7 +152,7 @@ describe('meaning', () => {
 
   test('R24: an unknown variant is no verdict and no 404', async () => {
     const later = `0xb200000000000000000007${'5'.repeat(18)}` as Address
-    const alive = bent({
+    const alive = faulty({
       view: (call, result) =>
         call.data.startsWith(selectors['isB20Initialized(address)'])
           ? { success: true, data: `0x${'1'.padStart(64, '0')}` }
@@ -243,7 +243,7 @@ describe('polarity and selectors', () => {
         toFunctionSelector(`function ${name}`),
       ) as [Hex, Hex]
       expect(errorSelectors['UnsupportedPolicyType(bytes32)']).toBe(known)
-      const renamed = bent({
+      const renamed = faulty({
         view: (_call, result) =>
           !result.success && result.data.startsWith(known) ? { success: false, data: other } : result,
       })
@@ -255,7 +255,7 @@ describe('polarity and selectors', () => {
   })
 
   test('R12: what a simulated transfer is refused with is told by selector, not by name', async () => {
-    const named = bent({
+    const named = faulty({
       before: (call) => {
         const request = call.params[0] as { from?: string } | undefined
         if (call.method === 'eth_call' && request?.from !== undefined)

@@ -9,7 +9,7 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { encodeFunctionData } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles, selectors, tokenAbi, tokenSlots } from './abi/b20.ts'
-import type { Bends } from './bending.fixture.ts'
+import type { Faults } from './bending.fixture.ts'
 import { type FaultChain, openFaultChain } from './fault-chain.fixture.ts'
 import { newPace } from './read/read-logs.ts'
 import { createVetter } from './read/vet-endpoints.ts'
@@ -21,7 +21,7 @@ let guard: FaultChain['guard']
 let honest: FaultChain['honest']
 let mintable: FaultChain['mintable']
 let locked: FaultChain['locked']
-let bent: FaultChain['bent']
+let faulty: FaultChain['faulty']
 let judged: FaultChain['judged']
 let verdict: FaultChain['verdict']
 let codes: FaultChain['codes']
@@ -29,12 +29,12 @@ const init = (functionName: string, ...args: unknown[]): Hex =>
   encodeFunctionData({ abi: tokenAbi, functionName, args })
 
 beforeAll(async () => {
-  ;({ chain, issuer, guard, honest, mintable, locked, bent, judged, verdict, codes } = await openFaultChain())
+  ;({ chain, issuer, guard, honest, mintable, locked, faulty, judged, verdict, codes } = await openFaultChain())
 })
 afterAll(() => chain.stop())
 
 describe('providers', () => {
-  const lie: Bends = {
+  const lie: Faults = {
     view: (call, result) =>
       call.data.startsWith(selectors['hasRole(bytes32,address)'])
         ? { success: true, data: `0x${'0'.repeat(64)}` }
@@ -42,16 +42,16 @@ describe('providers', () => {
   }
 
   test('R15: one liar of three is outvoted; of two it makes the fact unknown; alone the logs betray it', async () => {
-    expect(await verdict([honest, bent(lie, 'liar'), endpointOf(chain, 'third')])).toBe('PARTIALLY_CONTROLLED')
-    expect(await verdict([honest, bent(lie, 'liar')])).toBe('UNKNOWN')
-    expect(await codes([honest, bent(lie, 'liar')])).toContain('role_unread')
-    expect(await codes([bent(lie, 'liar')])).toContain('contradiction_holder_in_logs_only')
+    expect(await verdict([honest, faulty(lie, 'liar'), endpointOf(chain, 'third')])).toBe('PARTIALLY_CONTROLLED')
+    expect(await verdict([honest, faulty(lie, 'liar')])).toBe('UNKNOWN')
+    expect(await codes([honest, faulty(lie, 'liar')])).toContain('role_unread')
+    expect(await codes([faulty(lie, 'liar')])).toContain('contradiction_holder_in_logs_only')
   })
 
   test('R15: a made-up count of admins is caught by the confirmed ones, and a missing admin is not nobody', async () => {
     const live = await issuer.create('two admins')
     const counts = (count: number) =>
-      bent({
+      faulty({
         answer: (call) =>
           call.method === 'eth_getStorageAt' && call.params[1] === tokenSlots.adminCount
             ? `0x${count.toString(16).padStart(64, '0')}`
@@ -64,7 +64,7 @@ describe('providers', () => {
   })
 
   test('R20, R19: a failed leg or a 429 half way is unknown, never clean', async () => {
-    const leg = bent({
+    const leg = faulty({
       view: (call, result) =>
         call.data.startsWith(selectors['policyId(bytes32)']) ? { success: true, data: '0x' } : result,
     })
@@ -128,7 +128,7 @@ describe('providers', () => {
     await chain.control.setB20Fork('beryl')
     try {
       expect((await judged([honest], locked)).judgement.complete).toBe(true)
-      const stripped = bent({ view: (_call, result) => (result.success ? result : { success: false, data: '0x' }) })
+      const stripped = faulty({ view: (_call, result) => (result.success ? result : { success: false, data: '0x' }) })
       expect(await codes([stripped], locked)).toContain('fork_unknown')
       expect(await verdict([stripped], locked)).toBe('UNKNOWN')
     } finally {
@@ -139,23 +139,23 @@ describe('providers', () => {
 
 describe('logs', () => {
   test('R10, R18: a range that cannot be read, or a list cut off, is never complete', async () => {
-    const fails = bent({
+    const fails = faulty({
       before: (call) => {
         if (call.method === 'eth_getLogs') throw new Error('timeout')
       },
     })
     expect(await verdict([fails])).toBe('UNKNOWN')
-    const cut = bent({
+    const cut = faulty({
       answer: (call, answer) => (call.method === 'eth_getLogs' ? (answer as unknown[]).slice(0, 1) : undefined),
     })
     expect(await verdict([cut, honest])).toBe('UNKNOWN')
     expect(await codes([cut])).not.toEqual([])
-    const capped = bent({
+    const capped = faulty({
       answer: (call, answer) =>
         call.method === 'eth_getLogs' ? Array.from({ length: 1_000 }, () => (answer as unknown[])[0]) : undefined,
     })
     expect(await verdict([capped])).toBe('UNKNOWN')
-    const empty = bent({ answer: (call) => (call.method === 'eth_getLogs' ? [] : undefined) })
+    const empty = faulty({ answer: (call) => (call.method === 'eth_getLogs' ? [] : undefined) })
     expect(await codes([empty])).toContain('creation_not_found')
   })
 
@@ -164,7 +164,7 @@ describe('logs', () => {
     for (const role of [roles.PAUSE_ROLE, roles.METADATA_ROLE, roles.MINT_ROLE])
       await issuer.call(token, 'grantRole', role, guard.address)
     for (const length of [0, 1, 2, 3]) {
-      const cut = bent({
+      const cut = faulty({
         answer: (call, answer) =>
           call.method === 'eth_getLogs' && Array.isArray((call.params[0] as { topics: unknown[] }).topics[0])
             ? (answer as unknown[]).slice(0, length)
@@ -181,7 +181,7 @@ describe('logs', () => {
       admin: zeroAddress,
       initCalls: [init('grantRole', roles.MINT_ROLE, guard.address)],
     })
-    const forgetful = bent({
+    const forgetful = faulty({
       answer: (call, answer) =>
         call.method === 'eth_getLogs' && (call.params[0] as { address: string }).address === token
           ? (answer as unknown[]).slice(0, 0)
@@ -203,7 +203,7 @@ describe('logs', () => {
         roles.UNPAUSE_ROLE,
       ])
         await issuer.call(token, 'grantRole', role, guard.address)
-      const narrow = bent({
+      const narrow = faulty({
         before: (call) => {
           if (call.method !== 'eth_getLogs') return
           const { fromBlock, toBlock } = call.params[0] as { fromBlock: Hex; toBlock: Hex }
@@ -217,7 +217,7 @@ describe('logs', () => {
   )
 
   test('R17: a provider that refuses wide ranges by HTTP status alone is asked for less, too', async () => {
-    const narrow = bent({
+    const narrow = faulty({
       before: (call) => {
         if (call.method !== 'eth_getLogs') return
         const { fromBlock, toBlock } = call.params[0] as { fromBlock: Hex; toBlock: Hex }
@@ -228,13 +228,13 @@ describe('logs', () => {
   })
 
   test('R29: repeated and shuffled logs read alike; a removed one restarts the reading', async () => {
-    const shuffled = bent({
+    const shuffled = faulty({
       answer: (call, answer) =>
         call.method === 'eth_getLogs' ? [...(answer as unknown[]), ...(answer as unknown[])].reverse() : undefined,
     })
     expect(await verdict([shuffled])).toBe('PARTIALLY_CONTROLLED')
     let times = 0
-    const removing = bent({
+    const removing = faulty({
       answer: (call, answer) =>
         call.method === 'eth_getLogs' && times++ === 0
           ? (answer as object[]).map((log) => ({ ...log, removed: true }))
@@ -254,13 +254,13 @@ describe('operators', () => {
           ((await chain.request('eth_getBlockByNumber', ['0x0', false])) as { hash: string }).hash,
         clock: systemClock,
       })
-    const lie: Bends = {
+    const lie: Faults = {
       view: (call, result) =>
         call.data.startsWith(selectors['hasRole(bytes32,address)'])
           ? { success: true, data: `0x${'0'.repeat(64)}` }
           : result,
     }
-    const vetter = vetted([bent(lie, 'one.example'), bent(lie, 'ONE.example'), endpointOf(chain, 'two.example')])
+    const vetter = vetted([faulty(lie, 'one.example'), faulty(lie, 'ONE.example'), endpointOf(chain, 'two.example')])
     const panel = await vetter.panel()
     expect([panel.quorum, panel.endpoints.map(({ name }) => name)]).toEqual([2, ['one.example', 'two.example']])
     expect(vetter.vettings()[1]?.fault).toContain('same operator')

@@ -4,7 +4,7 @@ import { type Devnet, startDevnet } from '@assay/till/devnet'
 import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { roles } from './abi/b20.ts'
-import { type Bends, bending } from './bending.fixture.ts'
+import { bending, type Faults } from './bending.fixture.ts'
 import type { Checked } from './checker.ts'
 import { type Actor, createActor } from './issuer.fixture.ts'
 import { judge } from './judge/judge.ts'
@@ -23,7 +23,7 @@ export type FaultChain = {
   /** No admin, one minter: any power that gets lost makes it look locked. */
   mintable: Address
   locked: Address
-  bent(bends: Bends, name?: string): RpcEndpoint
+  faulty(faults: Faults, name?: string): RpcEndpoint
   judged(endpoints: Endpoints, token?: Address, changes?: Partial<ReaderDeps>): Promise<Checked>
   verdict(endpoints: Endpoints, token?: Address, changes?: Partial<ReaderDeps>): Promise<Verdict>
   /** What was missing. */
@@ -50,7 +50,7 @@ export async function openFaultChain(): Promise<FaultChain> {
     honest: endpointOf(chain),
     mintable,
     locked,
-    bent: (bends, name) => bending(endpointOf(chain), bends, name),
+    faulty: (faults, name) => bending(endpointOf(chain), faults, name),
     judged,
     verdict: async (...args) => (await judged(...args)).judgement.verdict,
     codes: async (...args) => (await judged(...args)).judgement.missing.map(({ code }) => code),

@@ -7,8 +7,8 @@ import { canStillChange } from './judge/policies.ts'
 import { adminLevel } from './judge/reach.ts'
 import type { Level } from './judge/types.ts'
 import { calls, transferData } from './read/calls.ts'
-import { createDesk } from './read/desk.ts'
 import { agree, askAll, newMeter, type Panel } from './read/panel.ts'
+import { createQuestions } from './read/questions.ts'
 import { blockParameter } from './read/views.ts'
 import { readBool, readUint } from './read/words.ts'
 import { showNumber } from './show.ts'
@@ -20,11 +20,11 @@ export type Capability = { answer: Answer; why: string }
 /** What one wallet can do with the token and what can be done to it, from views at the same block. */
 export async function viewWallet(panel: Panel, multicall3: Address, checked: Checked, wallet: Address) {
   const { facts } = checked
-  const desk = createDesk(panel, multicall3, facts.block, newMeter())
+  const questions = createQuestions(panel, multicall3, facts.block, newMeter())
   const ids = facts.scopes
-  desk.ask(calls.balance(facts.token, wallet))
-  for (const id of Object.values(ids)) if (id?.known) desk.ask(calls.authorized(id.value, wallet))
-  const [, simulated] = await Promise.all([desk.run(), simulateTransfer(panel, facts, wallet)])
+  questions.ask(calls.balance(facts.token, wallet))
+  for (const id of Object.values(ids)) if (id?.known) questions.ask(calls.authorized(id.value, wallet))
+  const [, simulated] = await Promise.all([questions.run(), simulateTransfer(panel, facts, wallet)])
   const authorized = (scope: ScopeName): Answer => {
     const id = ids[scope]
     if (id === undefined) return 'yes'
@@ -33,11 +33,11 @@ export async function viewWallet(panel: Panel, multicall3: Address, checked: Che
     const policy = facts.policies.get(id.value & ((1n << 63n) - 1n))
     // A policy that is not there still answers something; it is no permission.
     if (policy !== undefined && !(policy.exists.known && policy.exists.value)) return 'unknown'
-    return toAnswer(desk.fact(calls.authorized(id.value, wallet), readBool))
+    return toAnswer(questions.fact(calls.authorized(id.value, wallet), readBool))
   }
   return {
     wallet: checksumAddress(wallet),
-    balance: showNumber(desk.fact(calls.balance(facts.token, wallet), (data) => readUint(data, 256))),
+    balance: showNumber(questions.fact(calls.balance(facts.token, wallet), (data) => readUint(data, 256))),
     hold: holdOf(authorized('TRANSFER_RECEIVER_POLICY')),
     send: sendOf(facts, authorized, simulated),
     receive: receiveOf(facts, authorized('TRANSFER_RECEIVER_POLICY')),

@@ -15,7 +15,7 @@ export async function loadBorrow(draft: WorldDraft): Promise<void> {
   const values = columns.map(() => emptyValues(draft))
   const originOf = new Int16Array(draft.size).fill(-1)
   for (const file of today) {
-    const rows = await draft.shelf.rows(draft.sql, 'borrow', file)
+    const rows = await draft.fileCache.rows(draft.sql, 'borrow', file)
     const origin = draft.originOf(file)
     for (let i = 0; i < rows.count; i += 1) {
       const at = draft.dense[rows.ids[i] as number] as number

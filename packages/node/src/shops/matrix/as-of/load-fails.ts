@@ -6,7 +6,7 @@ import type { WorldDraft } from './load-view.ts'
 export async function loadFails(draft: WorldDraft): Promise<void> {
   const [newest] = draft.known('sec-fails')
   if (!newest) return
-  const rows = await draft.shelf.rows(draft.sql, 'fails', newest)
+  const rows = await draft.fileCache.rows(draft.sql, 'fails', newest)
   const day = toDayNumber(newest.asOf)
   const origin = draft.originOf(newest, fromDayNumber(day))
   const quantity = new Float64Array(draft.size)

@@ -8,7 +8,7 @@ export async function loadHalts(draft: WorldDraft): Promise<void> {
   const events = new Map<string, HaltEvent>()
   const since = draft.knownAtMs - daysShown * 86_400_000
   for (const file of [...draft.known('nasdaq-halts')].reverse()) {
-    const rows = await draft.shelf.rows(draft.sql, 'halts', file)
+    const rows = await draft.fileCache.rows(draft.sql, 'halts', file)
     const origin = draft.originOf(file)
     const number = (name: string, row: number) => (rows.numbers[name] as Float64Array)[row] as number
     const orNull = (value: number) => (Number.isNaN(value) ? null : value)

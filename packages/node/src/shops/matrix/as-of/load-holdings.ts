@@ -15,7 +15,7 @@ export async function loadHoldings(draft: WorldDraft): Promise<void> {
   const maps = draft.known('sec-fails')
   const symbolOf = await symbolsByCusip(draft, maps)
   const behind = maps.map((file) => draft.originOf(file))
-  const rows = await draft.shelf.rows(draft.sql, 'holdings', newest)
+  const rows = await draft.fileCache.rows(draft.sql, 'holdings', newest)
   const values = columns.map(() => emptyValues(draft))
   for (let i = 0; i < rows.count; i += 1) {
     const at = symbolOf.get((draft.symbols.symbolOf(rows.ids[i] as number) ?? '').slice(6))
@@ -32,7 +32,7 @@ async function symbolsByCusip(draft: WorldDraft, files: readonly FileRecord[]): 
   const symbolOf = new Map<string, number>()
   // Oldest first, so that the newest file decides where a paper changed its symbol.
   for (const file of [...files].reverse()) {
-    const rows = await draft.shelf.rows(draft.sql, 'fails', file)
+    const rows = await draft.fileCache.rows(draft.sql, 'fails', file)
     for (let i = 0; i < rows.count; i += 1) {
       const at = draft.dense[rows.ids[i] as number] as number
       const cusip = rows.texts.cusip?.[i]

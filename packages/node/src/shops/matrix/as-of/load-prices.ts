@@ -66,10 +66,10 @@ function dailyVolatility(days: readonly PriceDay[], symbol: number): number {
 /** A file may hold one day or many; a file with many is public when its last day is. */
 async function priceDays(draft: WorldDraft): Promise<PriceDay[]> {
   const byDay = new Map<number, PriceDay>()
-  await draft.shelf.prefetch(draft.sql, 'prices', draft.known('prices'))
+  await draft.fileCache.prefetch(draft.sql, 'prices', draft.known('prices'))
   for (const file of draft.known('prices')) {
     if (byDay.size > volatilityDays) break
-    const rows = await draft.shelf.rows(draft.sql, 'prices', file)
+    const rows = await draft.fileCache.rows(draft.sql, 'prices', file)
     addFile(draft, byDay, file, rows)
   }
   return [...byDay.values()].sort((a, b) => a.day - b.day).slice(-(volatilityDays + 1))

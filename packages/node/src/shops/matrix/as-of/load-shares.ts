@@ -9,7 +9,7 @@ type Found = { shares: number; day: number; filedDay: number; origin: number }
 export async function loadShares(draft: WorldDraft): Promise<void> {
   const [tickers] = draft.known('sec-tickers')
   if (!tickers) return
-  const rows = await draft.shelf.rows(draft.sql, 'tickers', tickers)
+  const rows = await draft.fileCache.rows(draft.sql, 'tickers', tickers)
   draft.companyNameOrigin = draft.originOf(tickers)
   const byCompany = await newestByCompany(draft)
   const owners = new Map<number, number[]>()
@@ -49,7 +49,7 @@ async function newestByCompany(draft: WorldDraft): Promise<Map<number, Found>> {
   const today = toDayNumber(easternDate(draft.knownAtMs))
   const newest = new Map<number, Found>()
   for (const file of draft.known('sec-shares')) {
-    const rows = await draft.shelf.rows(draft.sql, 'shares', file)
+    const rows = await draft.fileCache.rows(draft.sql, 'shares', file)
     const origin = draft.originOf(file)
     for (let i = 0; i < rows.count; i += 1) {
       const filedDay = (rows.numbers.filed_day as Float64Array)[i] as number

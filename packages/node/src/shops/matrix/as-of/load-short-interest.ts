@@ -4,7 +4,7 @@ import type { WorldDraft } from './load-view.ts'
 export async function loadShortInterest(draft: WorldDraft): Promise<void> {
   const [newest] = draft.known('finra-short-interest')
   if (!newest) return
-  const rows = await draft.shelf.rows(draft.sql, 'short_interest', newest)
+  const rows = await draft.fileCache.rows(draft.sql, 'short_interest', newest)
   const origin = draft.originOf(newest)
   const position = spread(draft, rows, 'position')
   const previous = spread(draft, rows, 'previous_position')

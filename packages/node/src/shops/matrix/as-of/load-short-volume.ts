@@ -10,9 +10,9 @@ export async function loadShortVolume(draft: WorldDraft): Promise<void> {
   const [newest] = files
   if (!newest) return
   const used = [...files].reverse()
-  await draft.shelf.prefetch(draft.sql, 'short_volume', used)
+  await draft.fileCache.prefetch(draft.sql, 'short_volume', used)
   for (const file of used) {
-    const rows = await draft.shelf.rows(draft.sql, 'short_volume', file)
+    const rows = await draft.fileCache.rows(draft.sql, 'short_volume', file)
     const ratios = emptyValues(draft)
     const short = rows.numbers.short_volume as Float64Array
     const total = rows.numbers.total_volume as Float64Array
@@ -23,7 +23,7 @@ export async function loadShortVolume(draft: WorldDraft): Promise<void> {
     draft.ratioDays.push({ day: toDayNumber(file.asOf), ratios })
   }
   const origin = draft.originOf(newest)
-  const rows = await draft.shelf.rows(draft.sql, 'short_volume', newest)
+  const rows = await draft.fileCache.rows(draft.sql, 'short_volume', newest)
   for (const name of ['short_volume', 'exempt_volume', 'total_volume'] as const)
     setColumn(draft, name, { values: spread(draft, rows, name), origin })
   const { mean, sd, z, last } = zScores(draft)

@@ -16,7 +16,7 @@ export async function loadThreshold(draft: WorldDraft): Promise<void> {
     for (const part of new Set(files.map((file) => file.part))) {
       const lists = files.filter((file) => file.part === part)
       const members = await Promise.all(
-        lists.map(async (file) => membersOf(draft, await draft.shelf.rows(draft.sql, 'threshold', file))),
+        lists.map(async (file) => membersOf(draft, await draft.fileCache.rows(draft.sql, 'threshold', file))),
       )
       const origin = draft.originOf(lists[0] as (typeof lists)[number])
       behind.push(...lists.map((file) => draft.originOf(file)))

@@ -18,7 +18,7 @@ import { loadShortVolume } from './load-short-volume.ts'
 import { loadThreshold } from './load-threshold.ts'
 import { usedFiles } from './used-files.ts'
 
-export type WorldDeps = { sql: Sql; shelf: FileCache; symbols: SymbolTable }
+export type WorldDeps = { sql: Sql; fileCache: FileCache; symbols: SymbolTable }
 
 /** A world being put together. */
 export type WorldDraft = WorldDeps & {
@@ -82,9 +82,9 @@ async function openDraft(
 ): Promise<WorldDraft> {
   await deps.symbols.refresh(deps.sql)
   const known = (source: SourceId) =>
-    wanted === undefined || wanted.has(source) ? usedFiles(deps.shelf, source, knownAtMs) : []
+    wanted === undefined || wanted.has(source) ? usedFiles(deps.fileCache, source, knownAtMs) : []
   const listingFiles = known('nasdaq-directory')
-  const listings = await Promise.all(listingFiles.map((file) => deps.shelf.rows(deps.sql, 'listings', file)))
+  const listings = await Promise.all(listingFiles.map((file) => deps.fileCache.rows(deps.sql, 'listings', file)))
   const space = symbolSpace(deps.symbols, listings)
   const size = space.symbols.length
   const kinds: (SecurityKind | undefined)[] = space.symbols.map(bySuffix)

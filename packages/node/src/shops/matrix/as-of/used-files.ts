@@ -37,8 +37,8 @@ const byPart: ReadonlySet<SourceId> = new Set([
  * The files a world of this moment is made of, newest first. Nothing else may be read for it: from these files alone the
  * same bytes come again, and while they stay the same nothing has to be made again.
  */
-export function usedFiles(shelf: FileCache, source: SourceId, knownAtMs: number): readonly FileRecord[] {
-  const known = shelf.known(source, knownAtMs)
+export function usedFiles(fileCache: FileCache, source: SourceId, knownAtMs: number): readonly FileRecord[] {
+  const known = fileCache.known(source, knownAtMs)
   if (source === 'finra-short-volume') return known.filter((file) => file.part === 'CNMS').slice(0, filesUsed[source])
   // The first file of a day is whole, the others are changes to it.
   if (source === 'ibkr-borrow') return known.filter((file) => file.asOf === known[0]?.asOf)

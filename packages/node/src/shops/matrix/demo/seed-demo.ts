@@ -6,7 +6,7 @@ import { type DemoSize, planDemo } from './plan.ts'
 
 export type DemoProgress = { state: 'idle' | 'loading' | 'done'; files: number; of: number; symbols: number }
 
-export type SeedDeps = IngestDeps & { clock: Clock; log: Log; shelf: FileCache }
+export type SeedDeps = IngestDeps & { clock: Clock; log: Log; fileCache: FileCache }
 
 /** Makes the demo files and puts them through the ordinary ingester. What is there already is not made again. */
 export async function seedDemo(
@@ -21,9 +21,9 @@ export async function seedDemo(
     made: Set<string>
   },
 ): Promise<void> {
-  await deps.shelf.refresh(deps.database)
+  await deps.fileCache.refresh(deps.database)
   const plan = planDemo(deps.clock.nowMs(), size)
-  const held = new Set(deps.shelf.all().map((file) => file.url))
+  const held = new Set(deps.fileCache.all().map((file) => file.url))
   const isThere = (mark: string) => held.has(mark) || options.made.has(mark)
   for (const [index, planned] of plan.entries()) {
     if (options.stop.aborted) return

@@ -212,11 +212,11 @@ test('the first rounds bring as many trading days as the factors want, and the t
   for (const { period } of volume.due(startMs)) publish(period)
   publishers.files.delete(volumeOf('2026-11-03'))
   const signal = new AbortController().signal
-  const shelf = createFileCache()
+  const fileCache = createFileCache()
   const gate = createLicenceGate({ demo: false, assertions: [] })
   const row = async () => {
-    await shelf.refresh(db.database)
-    return coverageOf({ shelf, gate, plans: [volume], clock: deps.clock }).find(
+    await fileCache.refresh(db.database)
+    return coverageOf({ fileCache, gate, plans: [volume], clock: deps.clock }).find(
       ({ source }) => source === 'finra-short-volume',
     )
   }

@@ -12,7 +12,7 @@ import type { FetchPlan } from './fetch-plan.ts'
 import type { LastLook } from './fetch-state.ts'
 
 export type CoverageDeps = {
-  shelf: FileCache
+  fileCache: FileCache
   gate: LicenceGate
   plans: readonly FetchPlan[]
   clock: Pick<Clock, 'nowMs'>
@@ -51,11 +51,11 @@ export function coverageOf(deps: CoverageDeps, looks: ReadonlyMap<SourceId, Last
 }
 
 function describe(deps: CoverageDeps, source: Source, look: LastLook | undefined): SourceCoverage {
-  const { shelf, gate } = deps
+  const { fileCache, gate } = deps
   const nowMs = deps.clock.nowMs()
   const { id, title, publisher, licence } = source
-  const files = shelf.known(id, nowMs)
-  const { newest, stale } = sourceState(shelf, id, nowMs)
+  const files = fileCache.known(id, nowMs)
+  const { newest, stale } = sourceState(fileCache, id, nowMs)
   const synthetic = newest?.synthetic ?? false
   const plan = deps.plans.find((one) => one.source === id)
   const isStale = stale && !lookedInVain(source, newest !== undefined, look, nowMs)

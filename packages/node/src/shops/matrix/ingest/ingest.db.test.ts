@@ -27,10 +27,18 @@ const clockAt = (nowMs: number) => ({ nowMs: () => nowMs, monotonicMs: () => 0, 
 function openDeps(database = db.database, nowMs = sampleNowMs) {
   const clock = clockAt(nowMs)
   const symbols = createSymbolTable()
-  const shelf = createFileCache()
+  const fileCache = createFileCache()
   const gate = createLicenceGate({ demo: true, assertions: [] })
-  const keeper = createSnapshotKeeper({ database, clock, log: silentLog, shelf, symbols, gate, delayMs: 65 * 60_000 })
-  return { database, clock, symbols, shelf, gate, keeper, sql: database }
+  const keeper = createSnapshotKeeper({
+    database,
+    clock,
+    log: silentLog,
+    fileCache,
+    symbols,
+    gate,
+    delayMs: 65 * 60_000,
+  })
+  return { database, clock, symbols, fileCache, gate, keeper, sql: database }
 }
 
 const count = async (table: string) =>
@@ -60,7 +68,7 @@ test('a corrected file is a revision; both stay, and each moment sees the one kn
     const laterAt = Date.parse('2026-11-12T15:00:00Z')
     expect(await ingestFile(deps, { ...file, availableAtMs: firstAt })).toMatchObject({ revision: 1 })
     expect(await ingestFile(deps, { ...file, bytes: corrected, availableAtMs: laterAt })).toMatchObject({ revision: 2 })
-    await deps.shelf.refresh(other.database)
+    await deps.fileCache.refresh(other.database)
     const before = await loadWorld(deps, laterAt - 1)
     const after = await loadWorld(deps, laterAt)
     const at = after.symbols.findIndex((_, i) => after.columns.total_volume?.values[i] === 99_999_999)
@@ -122,7 +130,7 @@ test('later borrow files of a day are stored as changes, and read back whole', a
     const outcome = await ingestFile(deps, noon)
     expect(outcome).toMatchObject({ status: 'stored' })
     expect((outcome as { rows: number }).rows).toBeLessThan(60)
-    await deps.shelf.refresh(other.database)
+    await deps.fileCache.refresh(other.database)
     const read = await loadWorld(deps, sampleNowMs)
     const fee = (symbol: string) => read.columns.borrow_fee_pct?.values[read.indexOf.get(symbol) as number]
     expect(fee(world[0]?.symbol as string)).toBeGreaterThan(0)
@@ -193,7 +201,7 @@ test('snapshots are made again byte for byte from the raw files, in another data
 
 test('an evaluation that could see the future is refused', async () => {
   const deps = openDeps()
-  await deps.shelf.refresh(db.database)
+  await deps.fileCache.refresh(db.database)
   const world = await loadWorld(deps, sampleNowMs)
   expect(() => refuseLookAhead(world, sampleNowMs - 400 * 86_400_000)).toThrow(LookAhead)
   expect(() => refuseLookAhead(world, sampleNowMs + 1)).not.toThrow()

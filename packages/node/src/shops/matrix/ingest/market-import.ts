@@ -45,8 +45,8 @@ export function openMarketImport(
 
 export async function readMarketCoverage(config: ImportConfig, sql: Sql): Promise<SourceCoverage[]> {
   const settings = settingsOf(config)
-  const [shelf, looks] = [createFileCache(), createLooks(sql)]
-  await Promise.all([shelf.refresh(sql), looks.refresh()])
+  const [fileCache, looks] = [createFileCache(), createLooks(sql)]
+  await Promise.all([fileCache.refresh(sql), looks.refresh()])
   const gate = createLicenceGate({ demo: config.mode === 'demo', assertions: settings.assertions })
-  return coverageOf({ shelf, gate, plans: fetchPlans(settings), clock: systemClock }, looks.last())
+  return coverageOf({ fileCache, gate, plans: fetchPlans(settings), clock: systemClock }, looks.last())
 }

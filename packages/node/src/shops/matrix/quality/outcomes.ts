@@ -14,8 +14,8 @@ export async function loadLaterPrices(deps: WorldDeps): Promise<LaterPrices> {
   // By the number of a symbol: 120 maps of 12,000 names would take a tenth of a gigabyte.
   const size = deps.symbols.last() + 1
   const byDay = new Map<number, Float64Array>()
-  for (const file of deps.shelf.known('prices', Number.MAX_SAFE_INTEGER)) {
-    const rows = await deps.shelf.rows(deps.sql, 'prices', file)
+  for (const file of deps.fileCache.known('prices', Number.MAX_SAFE_INTEGER)) {
+    const rows = await deps.fileCache.rows(deps.sql, 'prices', file)
     for (let i = 0; i < rows.count; i += 1) {
       const day = rows.days[i] as number
       let closes = byDay.get(day)

@@ -17,11 +17,11 @@ test('the demo is judged: rankings have figures beside the baselines, halts pred
       sql: db.database,
       clock,
       symbols: createSymbolTable(),
-      shelf: createFileCache(),
+      fileCache: createFileCache(),
     }
     for (const planned of planDemo(sampleNowMs, { symbols: 250, tradingDays: 62 }))
       await ingestFile(deps, { ...planned.make(), source: planned.source, synthetic: true })
-    await deps.shelf.refresh(db.database)
+    await deps.fileCache.refresh(db.database)
     let breaths = 0
     const documents = await qualityOf(deps, feedIds, {
       daysMax: 3,

@@ -43,7 +43,7 @@ export async function answerPull(
   const { facts, text } = envelopeOf(snapshot, {
     tier,
     nowMs: deps.clock.nowMs(),
-    shelf: deps.shelf,
+    fileCache: deps.fileCache,
     pointInTime: query.as_of !== undefined,
     ...(tier === 'delayed' ? { delayMinutes: deps.delayMs / 60_000 } : {}),
   })
@@ -129,7 +129,7 @@ async function historyFor(deps: MatrixDeps, tier: Tier, query: PullQuery, symbol
   const knownAtMs = query.as_of === undefined ? deps.clock.nowMs() : momentOf(query.as_of)
   const sinceDate = addDays(easternDate(knownAtMs), -Math.ceil(days * 1.5) - 35)
   return readHistory(
-    { sql: deps.database, shelf: deps.shelf, gate: deps.gate },
+    { sql: deps.database, fileCache: deps.fileCache, gate: deps.gate },
     { symbol, days, knownAtMs, sinceDate },
     variantOf(tier),
   )

@@ -11,7 +11,7 @@ export const disclaimer =
 /** What is true of the whole answer, and its JSON without the closing brace: members of the page at hand follow it. */
 export type Envelope = { facts: Readonly<Record<string, unknown>>; text: string }
 
-type EnvelopeInput = { tier: Tier; nowMs: number; shelf: FileCache; pointInTime: boolean; delayMinutes?: number }
+type EnvelopeInput = { tier: Tier; nowMs: number; fileCache: FileCache; pointInTime: boolean; delayMinutes?: number }
 
 const remembered = new WeakMap<Snapshot, Map<string, Envelope>>()
 
@@ -20,7 +20,7 @@ export function envelopeOf(snapshot: Snapshot, input: EnvelopeInput): Envelope {
   const known = remembered.get(snapshot) ?? new Map<string, Envelope>()
   remembered.set(snapshot, known)
   const name = `${input.tier} ${input.pointInTime} ${input.delayMinutes ?? ''}`
-  const key = `${name} ${Math.floor(input.nowMs / 60_000)} ${input.shelf.all().length}`
+  const key = `${name} ${Math.floor(input.nowMs / 60_000)} ${input.fileCache.all().length}`
   const found = known.get(key)
   if (found) return found
   const facts = factsOf(snapshot, input)
@@ -32,7 +32,7 @@ export function envelopeOf(snapshot: Snapshot, input: EnvelopeInput): Envelope {
 
 function factsOf(snapshot: Snapshot, input: EnvelopeInput): Record<string, unknown> {
   const { manifest } = snapshot
-  const { late: lateSources, nextMs } = freshnessOf(input.shelf, feeds[manifest.feed], input.nowMs)
+  const { late: lateSources, nextMs } = freshnessOf(input.fileCache, feeds[manifest.feed], input.nowMs)
   const late = lateSources.filter(({ source }) => manifest.inputs.some((used) => used.source === source))
   return {
     feed: manifest.feed,

@@ -135,7 +135,7 @@ function describeFeed(deps: MatrixDeps, id: FeedId) {
   const sold = isSnapshot(live)
   const reason = feedUnavailable(deps, id)
   const sources = [...feed.needs, ...feed.uses].map((source) => {
-    const state = sourceState(deps.shelf, source, nowMs)
+    const state = sourceState(deps.fileCache, source, nowMs)
     const { title, publisher, urlPattern, schedule, licence } = sourceOf(source)
     const synthetic = state.newest?.synthetic ?? false
     return {

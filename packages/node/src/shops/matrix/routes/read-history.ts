@@ -29,7 +29,7 @@ const series: Record<string, Series> = {
 export const historyDaysMax = 60
 
 export type HistoryQuery = { symbol: string; days: number; knownAtMs: number; sinceDate: string }
-export type HistoryDeps = { sql: Sql; shelf: FileCache; gate: LicenceGate }
+export type HistoryDeps = { sql: Sql; fileCache: FileCache; gate: LicenceGate }
 
 /** Past values of one symbol, each in the revision that was known at the moment asked for. */
 export async function readHistory(
@@ -65,7 +65,7 @@ async function readSeries(
   variant: Variant,
 ): Promise<unknown[]> {
   const files = new Map<number, FileRecord>()
-  for (const file of deps.shelf.known(source, query.knownAtMs))
+  for (const file of deps.fileCache.known(source, query.knownAtMs))
     if (file.asOf >= query.sinceDate && (part === undefined || file.part === part)) files.set(file.id, file)
   if (files.size === 0) return []
   const { rows } = await deps.sql.query<Row>({

@@ -103,7 +103,7 @@ export function eventText(deps: MatrixDeps, snapshot: Snapshot, limit: number): 
   const { facts, text } = envelopeOf(snapshot, {
     tier: 'vip',
     nowMs: deps.clock.nowMs(),
-    shelf: deps.shelf,
+    fileCache: deps.fileCache,
     pointInTime: false,
   })
   const head = { facts, text: `${text},"unranked":{}` }

@@ -10,7 +10,7 @@ import { freshnessOf, type SourceState } from './staleness.ts'
 
 export type AvailabilityDeps = {
   clock: { nowMs(): number }
-  shelf: FileCache
+  fileCache: FileCache
   gate: LicenceGate
   keeper: { current(feed: FeedId, tier: 'live'): Snapshot | NoSnapshot }
   plans: readonly { source: SourceId }[]
@@ -22,7 +22,7 @@ export function feedUnavailable(deps: AvailabilityDeps, feed: FeedId): Unavailab
   const nowMs = deps.clock.nowMs()
   const shown = deps.keeper.current(feed, 'live')
   const reason = isSnapshot(shown)
-    ? reasonOf(shown, freshnessOf(deps.shelf, feeds[feed], nowMs).late)
+    ? reasonOf(shown, freshnessOf(deps.fileCache, feeds[feed], nowMs).late)
     : reasonWithout(shown, feed, deps)
   const noticedMs = deps.since(feed, reason !== undefined)
   return reason && { ...reason, sinceMs: reason.sinceMs ?? noticedMs }
@@ -44,7 +44,7 @@ export function isOffered({ keeper }: AvailabilityDeps, feed: FeedId): boolean {
 
 /** For the operator, who reads it in /readyz: what is waited for, and what was never set up. */
 function whatIsMissing(deps: AvailabilityDeps): string {
-  const held = (id: SourceId) => deps.shelf.known(id, deps.clock.nowMs()).length > 0
+  const held = (id: SourceId) => deps.fileCache.known(id, deps.clock.nowMs()).length > 0
   const needed = [...new Set(feedIds.flatMap((id) => feeds[id].needs))].filter((id) => !held(id))
   const fetched = needed.filter((id) => deps.plans.some(({ source }) => source === id))
   const unset = needed.filter((id) => !fetched.includes(id))

@@ -63,7 +63,7 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
   /** Shows what was made before, and says what has to be made. */
   const lookUp = async (tier: Tier, feed: FeedId, staleSnapshots: boolean): Promise<Missing | undefined> => {
     const atMs = tier.atMs()
-    const inputs = snapshotInputs(deps.shelf, deps.gate, feeds[feed], tier.variant, atMs)
+    const inputs = snapshotInputs(deps.fileCache, deps.gate, feeds[feed], tier.variant, atMs)
     if ('status' in inputs) {
       tier.places.set(feed, { key: undefined, shown: inputs })
       return undefined
@@ -83,7 +83,7 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
   }
 
   const refresh = async (staleSnapshots: boolean) => {
-    await deps.shelf.refresh(deps.database)
+    await deps.fileCache.refresh(deps.database)
     const worlds: Worlds = new Map()
     for (const tier of [paid, delayed]) {
       const looked = await Promise.all(feedIds.map((feed) => lookUp(tier, feed, staleSnapshots)))

@@ -30,12 +30,12 @@ const hour = 3_600_000
 function openKeeper(options: { demo?: boolean; nowMs?: number } = {}) {
   const clock = { nowMs: () => options.nowMs ?? sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }
   const read: number[] = []
-  const shelf = createFileCache()
+  const fileCache = createFileCache()
   const counting: FileCache = {
-    ...shelf,
+    ...fileCache,
     rows: async (sql, dataset, file): Promise<LoadedRows> => {
       read.push(file.id)
-      return shelf.rows(sql, dataset, file)
+      return fileCache.rows(sql, dataset, file)
     },
   }
   const symbols = createSymbolTable()
@@ -44,12 +44,12 @@ function openKeeper(options: { demo?: boolean; nowMs?: number } = {}) {
     database: db.database,
     clock,
     log: silentLog,
-    shelf: counting,
+    fileCache: counting,
     symbols,
     gate,
     delayMs: 65 * 60_000,
   })
-  return { clock, symbols, shelf: counting, keeper, read }
+  return { clock, symbols, fileCache: counting, keeper, read }
 }
 
 const shown = (keeper: ReturnType<typeof openKeeper>['keeper'], tier: 'live' | 'delayed') =>

@@ -19,7 +19,7 @@ export type MakerDeps = {
   database: Database
   clock: Clock
   log: Log
-  shelf: FileCache
+  fileCache: FileCache
   symbols: SymbolTable
   gate: LicenceGate
 }
@@ -49,7 +49,11 @@ export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): S
     if (known) return known
     // One at a time: each holds a few dozen columns of every symbol.
     worlds.clear()
-    const loading = loadWorld({ sql: deps.database, shelf: deps.shelf, symbols: deps.symbols }, knownAtMs, sources)
+    const loading = loadWorld(
+      { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols },
+      knownAtMs,
+      sources,
+    )
     worlds.set(name, loading)
     return loading
   }

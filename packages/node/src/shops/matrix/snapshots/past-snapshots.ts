@@ -15,7 +15,7 @@ export function createPastSnapshots(deps: MakerDeps, maker: SnapshotMaker) {
     (await maker.find(inputs)) ?? maker.make(feed, variant, inputs, { worlds: new Map(), keep: false })
   const at = (feed: FeedId, variant: Variant, atMs: number): Promise<Snapshot | NoSnapshot> => {
     const knownByMs = Math.min(atMs, deps.clock.nowMs())
-    const inputs = snapshotInputs(deps.shelf, deps.gate, feeds[feed], variant, knownByMs)
+    const inputs = snapshotInputs(deps.fileCache, deps.gate, feeds[feed], variant, knownByMs)
     if ('status' in inputs) return Promise.resolve(inputs)
     const known = held.get(inputs.key)
     if (known) return known

@@ -21,14 +21,14 @@ export type SnapshotInputs = {
 
 /** What a snapshot of this moment would be made of; or why there can be none. No world is loaded for it. */
 export function snapshotInputs(
-  shelf: FileCache,
+  fileCache: FileCache,
   gate: LicenceGate,
   feed: Feed,
   variant: Variant,
   atMs: number,
 ): SnapshotInputs | NoSnapshot {
   const sources = [...feedSources(feed)].sort()
-  const files = sources.flatMap((source) => usedFiles(shelf, source, atMs))
+  const files = sources.flatMap((source) => usedFiles(fileCache, source, atMs))
   const may = (file: FileRecord) => gate.may(file.source, file.synthetic, variant)
   const needed = files.filter(({ source }) => feed.needs.includes(source))
   if (needed.length === 0 || !needed.some(may)) {

@@ -24,9 +24,9 @@ export type SourceState = {
 }
 
 /** Whether a source missed its schedule, seen from this moment. */
-export function sourceState(shelf: FileCache, id: SourceId, nowMs: number): SourceState {
+export function sourceState(fileCache: FileCache, id: SourceId, nowMs: number): SourceState {
   const source = sourceOf(id)
-  const files = shelf.known(id, nowMs)
+  const files = fileCache.known(id, nowMs)
   const [newest] = files
   if (!newest) return { source: id, newest: undefined, stale: true, why: 'nothing of this source is held' }
   const missing = missed(source, files, newest, nowMs)
@@ -81,13 +81,13 @@ export type Freshness = { late: readonly SourceState[]; nextMs: number | undefin
 const remembered = new WeakMap<FileCache, Map<string, { key: string; freshness: Freshness }>>()
 
 /** Which sources of a feed are late and when the next file is due. Told by the minute: schedules are walked through once for all answers. */
-export function freshnessOf(shelf: FileCache, feed: Feed, nowMs: number): Freshness {
-  const known = remembered.get(shelf) ?? new Map<string, { key: string; freshness: Freshness }>()
-  remembered.set(shelf, known)
-  const key = `${Math.floor(nowMs / 60_000)} ${shelf.all().length}`
+export function freshnessOf(fileCache: FileCache, feed: Feed, nowMs: number): Freshness {
+  const known = remembered.get(fileCache) ?? new Map<string, { key: string; freshness: Freshness }>()
+  remembered.set(fileCache, known)
+  const key = `${Math.floor(nowMs / 60_000)} ${fileCache.all().length}`
   const found = known.get(feed.id)
   if (found?.key === key) return found.freshness
-  const late = feed.needs.map((id) => sourceState(shelf, id, nowMs)).filter(({ stale }) => stale)
+  const late = feed.needs.map((id) => sourceState(fileCache, id, nowMs)).filter(({ stale }) => stale)
   const freshness = { late, nextMs: nextExpectedMs(feed, nowMs) }
   known.set(feed.id, { key, freshness })
   return freshness

@@ -16,7 +16,7 @@ export const policyCases: Record<string, Changes> = {
     scopes: { TRANSFER_SENDER_POLICY: known(block) },
     policies: [policyWith(block, { admin: known(alice), members: [bob] })],
   },
-  'a freezer of another house': {
+  'a freezer of another operator': {
     holders: { DEFAULT_ADMIN_ROLE: [alice] },
     scopes: { TRANSFER_RECEIVER_POLICY: known(block) },
     policies: [policyWith(block, { admin: known(bob), pendingAdmin: known(carol) })],

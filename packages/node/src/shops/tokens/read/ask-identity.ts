@@ -14,8 +14,8 @@ import {
 import { type Known, known, unknown } from '../facts.ts'
 import { variantOf } from '../token-address.ts'
 import { calls } from './calls.ts'
-import type { Desk } from './desk.ts'
 import { Unreadable } from './pin-block.ts'
+import type { Questions } from './questions.ts'
 import { factOf } from './views.ts'
 import { encodeWord, readBool, readUint } from './words.ts'
 
@@ -34,15 +34,16 @@ const plainViews: (keyof typeof selectors)[] = [
 const assetViews: (keyof typeof selectors)[] = ['multiplier()', 'uiMultiplier()', 'newUIMultiplier()', 'effectiveAt()']
 
 /** The first round: is it a token, of which fork, and everything that needs no candidate. */
-export function askIdentity(desk: Desk, token: Address): void {
-  desk.ask(calls.initialized(token))
-  desk.askCode(token)
+export function askIdentity(questions: Questions, token: Address): void {
+  questions.ask(calls.initialized(token))
+  questions.askCode(token)
   const variant = variantOf(token)
   if (variant === 'unsupported') return
-  desk.ask(calls.invertedZero())
-  for (const selector of plainViews) desk.ask(calls.plain(token, selector))
-  for (const scope of scopeNames) desk.ask(calls.policyOf(token, scopes[scope]))
-  for (const role of [...Object.values(roles), ...Object.values(draftRoles)]) desk.ask(calls.roleAdmin(token, role))
+  questions.ask(calls.invertedZero())
+  for (const selector of plainViews) questions.ask(calls.plain(token, selector))
+  for (const scope of scopeNames) questions.ask(calls.policyOf(token, scopes[scope]))
+  for (const role of [...Object.values(roles), ...Object.values(draftRoles)])
+    questions.ask(calls.roleAdmin(token, role))
   // The same facts a second time, from storage: a garbled view would have to be garbled twice alike.
   for (const slot of [
     'adminCount',
@@ -53,18 +54,18 @@ export function askIdentity(desk: Desk, token: Address): void {
     'supplyCap',
     'totalSupply',
   ] as const)
-    desk.askStorage(token, tokenSlots[slot])
+    questions.askStorage(token, tokenSlots[slot])
   if (variant === 'asset') {
-    desk.ask(calls.supportsScaling(token))
-    for (const selector of assetViews) desk.ask(calls.plain(token, selector))
-    desk.askStorage(token, assetPendingSlot)
-  } else desk.ask(calls.plain(token, 'currency()'))
+    questions.ask(calls.supportsScaling(token))
+    for (const selector of assetViews) questions.ask(calls.plain(token, selector))
+    questions.askStorage(token, assetPendingSlot)
+  } else questions.ask(calls.plain(token, 'currency()'))
 }
 
 /** Created, or proven never created. Everything else is a chain that cannot be read, not a missing token. */
-export function createdState(desk: Desk, token: Address): 'created' | 'not_created' {
-  const initialized = desk.fact(calls.initialized(token), readBool)
-  const code = desk.code(token)
+export function createdState(questions: Questions, token: Address): 'created' | 'not_created' {
+  const initialized = questions.fact(calls.initialized(token), readBool)
+  const code = questions.code(token)
   if (!initialized.known) throw new Unreadable('factory_unread', 'the factory could not be asked about this address')
   if (!code.known) throw new Unreadable('code_unread', 'the code at this address could not be read')
   if (initialized.value && code.value === codeMarker) return 'created'
@@ -82,18 +83,18 @@ const lanes: Record<ScopeName, { slot: keyof typeof tokenSlots; shift: bigint }>
 }
 
 /** The policy of each scope, view and storage agreeing; undefined for a scope this fork refuses by name. */
-export function readScopes(desk: Desk, token: Address): Record<ScopeName, Known<bigint> | undefined> {
+export function readScopes(questions: Questions, token: Address): Record<ScopeName, Known<bigint> | undefined> {
   const found = {} as Record<ScopeName, Known<bigint> | undefined>
-  for (const name of scopeNames) found[name] = readScope(desk, token, name)
+  for (const name of scopeNames) found[name] = readScope(questions, token, name)
   return found
 }
 
-function readScope(desk: Desk, token: Address, name: ScopeName): Known<bigint> | undefined {
-  const view = desk.view(calls.policyOf(token, scopes[name]))
+function readScope(questions: Questions, token: Address, name: ScopeName): Known<bigint> | undefined {
+  const view = questions.view(calls.policyOf(token, scopes[name]))
   const refusal = `${errorSelectors['UnsupportedPolicyType(bytes32)']}${encodeWord(scopes[name])}`
   if (view?.status === 'reverted' && view.data === refusal && name.startsWith('SEIZE_')) return undefined
   const { slot, shift } = lanes[name]
-  const stored = desk.storage(token, tokenSlots[slot])
+  const stored = questions.storage(token, tokenSlots[slot])
   return both(
     factOf(view, (data) => readUint(data, 64)),
     stored.known ? known((BigInt(stored.value) >> shift) & 0xffff_ffff_ffff_ffffn) : stored,

@@ -17,8 +17,8 @@ import { variantByte, variantOf } from '../token-address.ts'
 import { both, readScopes } from './ask-identity.ts'
 import { calls } from './calls.ts'
 import { byPlace } from './decode-events.ts'
-import type { Desk } from './desk.ts'
 import { labelAccount } from './label-account.ts'
+import type { Questions } from './questions.ts'
 import { customBases, type PolicyHints, policyFacts } from './read-policies.ts'
 import type { History, ReaderDeps } from './read-token.ts'
 import { tellFork } from './tell-fork.ts'
@@ -27,7 +27,7 @@ import { readBool, readHash, readText, readUint, readUintArray } from './words.t
 
 export type Gathered = {
   deps: ReaderDeps
-  desk: Desk
+  questions: Questions
   token: Address
   block: PinnedBlock
   history: History
@@ -36,17 +36,17 @@ export type Gathered = {
 
 /** From answers to facts. Nothing is asked any more; what was not answered is unknown. */
 export function assembleFacts(gathered: Gathered): TokenFacts {
-  const { deps, desk, token, block, history } = gathered
+  const { deps, questions, token, block, history } = gathered
   const variant = variantOf(token)
   const view = (selector: keyof typeof selectors) => calls.plain(token, selector)
-  const scopeFacts = readScopes(desk, token)
+  const scopeFacts = readScopes(questions, token)
   const rolesFound = roleFacts(gathered)
   const policies = allPolicies(gathered, scopeFacts)
   const supplyCap = both(
-    desk.fact(view('supplyCap()'), (data) => readUint(data, 128)),
-    stored(desk, token, 'supplyCap'),
+    questions.fact(view('supplyCap()'), (data) => readUint(data, 128)),
+    stored(questions, token, 'supplyCap'),
   )
-  const paused = pausedFeatures(desk, token)
+  const paused = pausedFeatures(questions, token)
   const facts: TokenFacts = {
     chainId: deps.chainId,
     token,
@@ -54,30 +54,30 @@ export function assembleFacts(gathered: Gathered): TokenFacts {
     variantByte: variantByte(token),
     block,
     fork: tellFork(
-      desk.view(view('SEIZE_ROLE()')),
-      desk.view(calls.invertedZero()),
-      variant === 'asset' ? desk.view(calls.supportsScaling(token)) : undefined,
+      questions.view(view('SEIZE_ROLE()')),
+      questions.view(calls.invertedZero()),
+      variant === 'asset' ? questions.view(calls.supportsScaling(token)) : undefined,
       block.timestamp,
       deps.schedule,
     ),
-    name: desk.fact(view('name()'), readText),
-    symbol: desk.fact(view('symbol()'), readText),
-    decimals: desk.fact(view('decimals()'), (data) => asNumber(readUint(data, 8))),
-    contractUri: desk.fact(view('contractURI()'), readText),
-    currency: variant === 'stablecoin' ? desk.fact(view('currency()'), readText) : undefined,
+    name: questions.fact(view('name()'), readText),
+    symbol: questions.fact(view('symbol()'), readText),
+    decimals: questions.fact(view('decimals()'), (data) => asNumber(readUint(data, 8))),
+    contractUri: questions.fact(view('contractURI()'), readText),
+    currency: variant === 'stablecoin' ? questions.fact(view('currency()'), readText) : undefined,
     totalSupply: both(
-      desk.fact(view('totalSupply()'), (data) => readUint(data, 256)),
-      stored(desk, token, 'totalSupply'),
+      questions.fact(view('totalSupply()'), (data) => readUint(data, 256)),
+      stored(questions, token, 'totalSupply'),
     ),
     supplyCap,
     paused,
     scopes: scopeFacts,
-    adminCount: stored(desk, token, 'adminCount'),
+    adminCount: stored(questions, token, 'adminCount'),
     roles: rolesFound,
     policies,
-    multiplier: variant === 'asset' ? multiplierOf(desk, token, block) : undefined,
-    unreviewedRoles: unreviewedRoles(desk, token),
-    accounts: labels(desk, rolesFound, policies),
+    multiplier: variant === 'asset' ? multiplierOf(questions, token, block) : undefined,
+    unreviewedRoles: unreviewedRoles(questions, token),
+    accounts: labels(questions, rolesFound, policies),
     genesis: history.genesis,
     logs: { fromBlock: history.fromBlock, toBlock: block.number, count: history.count, gaps: history.gaps },
     events: history.events,
@@ -89,41 +89,43 @@ export function assembleFacts(gathered: Gathered): TokenFacts {
 
 const asNumber = (value: bigint | undefined) => (value === undefined ? undefined : Number(value))
 
-function stored(desk: Desk, token: Address, slot: keyof typeof tokenSlots): Known<bigint> {
-  const word = desk.storage(token, tokenSlots[slot])
+function stored(questions: Questions, token: Address, slot: keyof typeof tokenSlots): Known<bigint> {
+  const word = questions.storage(token, tokenSlots[slot])
   return word.known ? known(BigInt(word.value)) : word
 }
 
 /** Known only where the list and the bits in storage name the same features. */
-function pausedFeatures(desk: Desk, token: Address): Known<readonly number[]> {
-  const list = desk.fact(calls.plain(token, 'pausedFeatures()'), (data) => readUintArray(data, 8, 256)?.map(Number))
-  const bits = stored(desk, token, 'pausedFeatures')
+function pausedFeatures(questions: Questions, token: Address): Known<readonly number[]> {
+  const list = questions.fact(calls.plain(token, 'pausedFeatures()'), (data) =>
+    readUintArray(data, 8, 256)?.map(Number),
+  )
+  const bits = stored(questions, token, 'pausedFeatures')
   if (!list.known) return list
   if (!bits.known) return bits
   const sum = [...new Set(list.value)].reduce((total, feature) => total | (1n << BigInt(feature)), 0n)
   return sum === bits.value ? known([...list.value].sort((a, b) => a - b)) : unknown('integrity')
 }
 
-function roleFacts({ desk, token, history }: Gathered): Map<Hex, RoleFacts> {
+function roleFacts({ questions, token, history }: Gathered): Map<Hex, RoleFacts> {
   const found = new Map<Hex, RoleFacts>()
   const wanted = new Set<Hex>(Object.values(roles))
   for (const role of history.replayed.holders.keys()) wanted.add(role)
   for (const role of history.replayed.roleAdmins.keys()) wanted.add(role)
   // The chain of admins may lead to roles nobody has named: each is followed until it was seen.
   for (const role of wanted) {
-    const admin = desk.fact(calls.roleAdmin(token, role), readHash)
+    const admin = questions.fact(calls.roleAdmin(token, role), readHash)
     if (admin.known) wanted.add(admin.value)
-    found.set(role, { role, admin, ...holdersOf(desk, token, role, history) })
+    found.set(role, { role, admin, ...holdersOf(questions, token, role, history) })
   }
   return found
 }
 
-function holdersOf(desk: Desk, token: Address, role: Hex, history: History) {
+function holdersOf(questions: Questions, token: Address, role: Hex, history: History) {
   const grants = history.replayed.holders.get(role)
   const holders: RoleFacts['holders'][number][] = []
   const unreadPairs: Address[] = []
-  for (const account of desk.accountsAsked()) {
-    const view = desk.view(calls.hasRole(token, role, account))
+  for (const account of questions.accountsAsked()) {
+    const view = questions.view(calls.hasRole(token, role, account))
     if (view === undefined) {
       if (grants?.has(account)) unreadPairs.push(account)
       continue
@@ -152,7 +154,7 @@ function holdersOf(desk: Desk, token: Address, role: Hex, history: History) {
 }
 
 function allPolicies(
-  { desk, hints }: Gathered,
+  { questions, hints }: Gathered,
   scopeFacts: Readonly<Record<ScopeName, Known<bigint> | undefined>>,
 ): Map<bigint, PolicyFacts> {
   const found = new Map<bigint, PolicyFacts>()
@@ -160,23 +162,23 @@ function allPolicies(
   const queue = customBases(bound)
   for (const base of queue) {
     if (found.has(base)) continue
-    const facts = policyFacts(desk, base, hints.get(base))
+    const facts = policyFacts(questions, base, hints.get(base))
     found.set(base, facts)
     if (facts.children.known) queue.push(...customBases(facts.children.value))
   }
   return found
 }
 
-function multiplierOf(desk: Desk, token: Address, block: PinnedBlock): Known<Multiplier> {
+function multiplierOf(questions: Questions, token: Address, block: PinnedBlock): Known<Multiplier> {
   const word = (selector: keyof typeof selectors) =>
-    desk.fact(calls.plain(token, selector), (data) => readUint(data, 256))
+    questions.fact(calls.plain(token, selector), (data) => readUint(data, 256))
   const current = word('multiplier()')
   if (!current.known) return current
-  const at = desk.view(calls.plain(token, 'effectiveAt()'))
+  const at = questions.view(calls.plain(token, 'effectiveAt()'))
   // Before Cobalt nothing can be scheduled, and the getter does not exist.
   if (at?.status === 'reverted' && at.data === selectors['effectiveAt()']) return known({ current: current.value })
   const [effectiveAt, next] = [word('effectiveAt()'), word('newUIMultiplier()')]
-  const raw = desk.storage(token, assetPendingSlot)
+  const raw = questions.storage(token, assetPendingSlot)
   if (!effectiveAt.known) return effectiveAt
   if (!next.known) return next
   if (!raw.known) return raw
@@ -186,16 +188,16 @@ function multiplierOf(desk: Desk, token: Address, block: PinnedBlock): Known<Mul
 }
 
 /** A draft's getter that answers means a fork nobody here has reviewed. */
-function unreviewedRoles(desk: Desk, token: Address): string[] {
+function unreviewedRoles(questions: Questions, token: Address): string[] {
   return ['AUTHORIZED_SPENDER_ROLE', 'PREAUTHORIZED_SPENDER_ROLE'].filter((name) => {
     const selector = `${name}()` as keyof typeof selectors
-    const view = desk.view(calls.plain(token, selector))
+    const view = questions.view(calls.plain(token, selector))
     return view !== undefined && !(view.status === 'reverted' && view.data === selectors[selector])
   })
 }
 
 function labels(
-  desk: Desk,
+  questions: Questions,
   rolesFound: ReadonlyMap<Hex, RoleFacts>,
   policies: ReadonlyMap<bigint, PolicyFacts>,
 ): Map<Address, Known<AccountLabel>> {
@@ -203,7 +205,7 @@ function labels(
   for (const role of rolesFound.values()) for (const { account } of role.holders) accounts.add(account)
   for (const policy of policies.values())
     for (const party of [policy.admin, policy.pendingAdmin]) if (party.known) accounts.add(party.value)
-  return new Map([...accounts].map((account) => [account, labelAccount(desk, account)]))
+  return new Map([...accounts].map((account) => [account, labelAccount(questions, account)]))
 }
 
 // A list that serves many tokens may have been changed very often: the latest changes tell enough.

@@ -21,7 +21,7 @@ afterAll(async () => {
 /** The ranges in which logs of a token were asked for. */
 function watched(token: string): { endpoint: RpcEndpoint; ranges: [number, number][] } {
   const ranges: [number, number][] = []
-  const endpoint = fault.bent({
+  const endpoint = fault.faulty({
     before: (call) => {
       const filter = call.params[0] as { address: string; topics: unknown[]; fromBlock: Hex; toBlock: Hex }
       // The grants alone are asked for beside the whole, for a second opinion.

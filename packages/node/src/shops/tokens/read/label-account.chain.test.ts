@@ -8,11 +8,11 @@ import { showLabel } from '../show.ts'
 let chain: FaultChain['chain']
 let issuer: FaultChain['issuer']
 let honest: FaultChain['honest']
-let bent: FaultChain['bent']
+let faulty: FaultChain['faulty']
 let judged: FaultChain['judged']
 
 beforeAll(async () => {
-  ;({ chain, issuer, honest, bent, judged } = await openFaultChain())
+  ;({ chain, issuer, honest, faulty, judged } = await openFaultChain())
 })
 afterAll(() => chain.stop())
 
@@ -38,7 +38,7 @@ test('every holder is told for what it is: account, contract, Safe with threshol
   const token = await issuer.create('many holders')
   for (const holder of [eoa, contract, safe, liar, delegated, dead, zeroAddress, token])
     expect(await issuer.call(token, 'grantRole', roles.PAUSE_ROLE, holder)).toBe(true)
-  const delegating = bent({
+  const delegating = faulty({
     answer: (call) =>
       call.method === 'eth_getCode' && call.params[0] === delegated
         ? `0xef0100${(contract as Address).slice(2)}`

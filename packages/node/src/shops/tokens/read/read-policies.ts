@@ -8,7 +8,7 @@ import { calls } from './calls.ts'
 import { collectLogs, type LogSource } from './collect-logs.ts'
 import type { RawLog } from './decode-events.ts'
 import { decodePolicyEvent, type PolicyEvent, policyTopics } from './decode-policy-events.ts'
-import type { Desk } from './desk.ts'
+import type { Questions } from './questions.ts'
 import { encodeWord, readAddress, readBool, readUintArray } from './words.ts'
 
 /** What logs say about a policy: candidates for admins, members and children. */
@@ -89,33 +89,33 @@ function note(hints: PolicyHints, event: PolicyEvent): void {
 // More than this many listed accounts are counted, not confirmed one by one.
 const membersMax = 500
 
-export function askPolicy(desk: Desk, base: bigint, hints: PolicyHints | undefined): void {
-  desk.ask(calls.policy('policyExists(uint64)', base))
-  desk.ask(calls.policy('policyAdmin(uint64)', base))
-  desk.ask(calls.policy('pendingPolicyAdmin(uint64)', base))
-  if (isComposite(decodePolicyId(base))) desk.ask(calls.policy('compositePolicyChildIds(uint64)', base))
-  for (const account of [...(hints?.members ?? [])].slice(0, membersMax)) desk.ask(calls.authorized(base, account))
+export function askPolicy(questions: Questions, base: bigint, hints: PolicyHints | undefined): void {
+  questions.ask(calls.policy('policyExists(uint64)', base))
+  questions.ask(calls.policy('policyAdmin(uint64)', base))
+  questions.ask(calls.policy('pendingPolicyAdmin(uint64)', base))
+  if (isComposite(decodePolicyId(base))) questions.ask(calls.policy('compositePolicyChildIds(uint64)', base))
+  for (const account of [...(hints?.members ?? [])].slice(0, membersMax)) questions.ask(calls.authorized(base, account))
 }
 
 /** A policy as the views give it; members are those the logs name and the view confirms. */
-export function policyFacts(desk: Desk, base: bigint, hints: PolicyHints | undefined): PolicyFacts {
+export function policyFacts(questions: Questions, base: bigint, hints: PolicyHints | undefined): PolicyFacts {
   const { kind } = decodePolicyId(base)
   const candidates = [...(hints?.members ?? [])]
   const asked = candidates.slice(0, membersMax)
   const authorizedWhenListed = kind === 'allowlist'
-  const answers = asked.map((account) => desk.fact(calls.authorized(base, account), readBool))
+  const answers = asked.map((account) => questions.fact(calls.authorized(base, account), readBool))
   const members = asked.filter((_, i) => {
     const answer = answers[i]
     return answer?.known === true && answer.value === authorizedWhenListed
   })
   return {
     id: base,
-    exists: desk.fact(calls.policy('policyExists(uint64)', base), readBool),
-    admin: desk.fact(calls.policy('policyAdmin(uint64)', base), readAddress),
-    pendingAdmin: desk.fact(calls.policy('pendingPolicyAdmin(uint64)', base), readAddress),
+    exists: questions.fact(calls.policy('policyExists(uint64)', base), readBool),
+    admin: questions.fact(calls.policy('policyAdmin(uint64)', base), readAddress),
+    pendingAdmin: questions.fact(calls.policy('pendingPolicyAdmin(uint64)', base), readAddress),
     children:
       kind === 'union' || kind === 'intersect'
-        ? desk.fact(calls.policy('compositePolicyChildIds(uint64)', base), (data) => readUintArray(data, 64, 16))
+        ? questions.fact(calls.policy('compositePolicyChildIds(uint64)', base), (data) => readUintArray(data, 64, 16))
         : kind === undefined
           ? unknown('garbled')
           : known([]),

@@ -9,12 +9,12 @@ import { assembleFacts } from './assemble-facts.ts'
 import { calls } from './calls.ts'
 import { collectLogs, type LogSource } from './collect-logs.ts'
 import { type ControlEvent, controlTopics, decodeControlEvent, type RawLog } from './decode-events.ts'
-import { createDesk, type Desk } from './desk.ts'
 import { findCreation } from './find-creation.ts'
 import { askLabel } from './label-account.ts'
 import type { LogIndex } from './log-index.ts'
 import { type Meter, newMeter, type Panel } from './panel.ts'
 import { isStillThere, pinBlock, Unreadable } from './pin-block.ts'
+import { createQuestions, type Questions } from './questions.ts'
 import { readGenesis } from './read-genesis.ts'
 import type { LogGap, LogPace } from './read-logs.ts'
 import { askPolicy, collectPolicyHints, customBases, type PolicyHints } from './read-policies.ts'
@@ -97,25 +97,25 @@ async function readAt(
     meter,
     hashes: new Map(),
   }
-  const desk = createDesk(panel, deps.multicall3, block, meter)
+  const questions = createQuestions(panel, deps.multicall3, block, meter)
   const known = variantOf(token) !== 'unsupported'
-  askIdentity(desk, token)
-  const [, history] = await Promise.all([desk.run(), known ? readHistory(deps, source, block, token) : undefined])
-  const state = createdState(desk, token)
+  askIdentity(questions, token)
+  const [, history] = await Promise.all([questions.run(), known ? readHistory(deps, source, block, token) : undefined])
+  const state = createdState(questions, token)
   if (state === 'not_created') return { status: 'not_created', block }
   const hints = known
-    ? await collectPolicyHints(source, block, boundIds(desk, token), deps.floorBlock)
+    ? await collectPolicyHints(source, block, boundIds(questions, token), deps.floorBlock)
     : new Map<bigint, PolicyHints>()
   const past = history ?? emptyHistory(block)
   if (known) {
     const people = candidatesOf(token, past, hints)
-    const seenRoles = rolesOf(desk, token, past)
-    askDetails(desk, token, people, seenRoles, hints, past.replayed)
-    await desk.run()
-    askLabels(desk, token, people, seenRoles, hints)
-    await desk.run()
+    const seenRoles = rolesOf(questions, token, past)
+    askDetails(questions, token, people, seenRoles, hints, past.replayed)
+    await questions.run()
+    askLabels(questions, token, people, seenRoles, hints)
+    await questions.run()
   }
-  const facts = assembleFacts({ deps, desk, token, block, history: past, hints })
+  const facts = assembleFacts({ deps, questions, token, block, history: past, hints })
   if (facts.contradictions.length > 0) await deps.index.forget(token).catch(() => {})
   return {
     status: 'read',
@@ -178,8 +178,8 @@ async function readHistory(deps: ReaderDeps, source: LogSource, block: PinnedBlo
   }
 }
 
-function boundIds(desk: Desk, token: Address): bigint[] {
-  return Object.values(readScopes(desk, token)).flatMap((fact) => (fact?.known ? [fact.value] : []))
+function boundIds(questions: Questions, token: Address): bigint[] {
+  return Object.values(readScopes(questions, token)).flatMap((fact) => (fact?.known ? [fact.value] : []))
 }
 
 /** Everybody who might hold a role: all the logs ever named, and those that come for free. */
@@ -190,14 +190,14 @@ function candidatesOf(token: Address, past: History, hints: ReadonlyMap<bigint, 
   return people
 }
 
-function rolesOf(desk: Desk, token: Address, past: History): Set<Hex> {
+function rolesOf(questions: Questions, token: Address, past: History): Set<Hex> {
   const found = new Set<Hex>(Object.values(roles))
   for (const event of past.events) {
     if (event.kind === 'role_granted' || event.kind === 'role_revoked') found.add(event.role)
     if (event.kind === 'role_admin_changed') for (const role of [event.role, event.newAdmin]) found.add(role)
   }
   for (const role of [...found]) {
-    const admin = desk.fact(calls.roleAdmin(token, role), readHash)
+    const admin = questions.fact(calls.roleAdmin(token, role), readHash)
     if (admin.known) found.add(admin.value)
   }
   return found
@@ -207,7 +207,7 @@ function rolesOf(desk: Desk, token: Address, past: History): Set<Hex> {
 const matrixMax = 20_000
 
 function askDetails(
-  desk: Desk,
+  questions: Questions,
   token: Address,
   people: ReadonlySet<Address>,
   seenRoles: ReadonlySet<Hex>,
@@ -216,18 +216,18 @@ function askDetails(
 ): void {
   const whole = people.size * seenRoles.size <= matrixMax
   for (const role of seenRoles) {
-    desk.ask(calls.roleAdmin(token, role))
+    questions.ask(calls.roleAdmin(token, role))
     for (const account of people)
       if (whole || role === adminRole || replayed.holders.get(role)?.has(account))
-        desk.ask(calls.hasRole(token, role, account))
+        questions.ask(calls.hasRole(token, role, account))
   }
-  for (const base of new Set([...customBases(boundIds(desk, token)), ...hints.keys()]))
-    askPolicy(desk, base, hints.get(base))
+  for (const base of new Set([...customBases(boundIds(questions, token)), ...hints.keys()]))
+    askPolicy(questions, base, hints.get(base))
 }
 
 /** The last questions follow from the answers before them: children nobody announced, and what the holders are. */
 function askLabels(
-  desk: Desk,
+  questions: Questions,
   token: Address,
   people: ReadonlySet<Address>,
   seenRoles: ReadonlySet<Hex>,
@@ -235,33 +235,33 @@ function askLabels(
 ): void {
   const accounts = new Set<Address>(people)
   const admins = new Set<Address>()
-  for (const base of new Set([...customBases(boundIds(desk, token)), ...hints.keys()])) {
+  for (const base of new Set([...customBases(boundIds(questions, token)), ...hints.keys()])) {
     for (const question of ['policyAdmin(uint64)', 'pendingPolicyAdmin(uint64)'] as const) {
-      const admin = desk.fact(calls.policy(question, base), readAddress)
+      const admin = questions.fact(calls.policy(question, base), readAddress)
       if (admin.known) admins.add(admin.value)
     }
-    const children = desk.fact(calls.policy('compositePolicyChildIds(uint64)', base), (data) =>
+    const children = questions.fact(calls.policy('compositePolicyChildIds(uint64)', base), (data) =>
       readUintArray(data, 64, 16),
     )
     for (const account of admins) accounts.add(account)
-    for (const child of customBases(children.known ? children.value : [])) askPolicy(desk, child, hints.get(child))
+    for (const child of customBases(children.known ? children.value : [])) askPolicy(questions, child, hints.get(child))
   }
   for (const role of seenRoles) {
-    const admin = desk.fact(calls.roleAdmin(token, role), readHash)
+    const admin = questions.fact(calls.roleAdmin(token, role), readHash)
     if (admin.known) {
-      desk.ask(calls.roleAdmin(token, admin.value))
+      questions.ask(calls.roleAdmin(token, admin.value))
       for (const account of accounts)
-        if (!seenRoles.has(admin.value)) desk.ask(calls.hasRole(token, admin.value, account))
+        if (!seenRoles.has(admin.value)) questions.ask(calls.hasRole(token, admin.value, account))
     }
-    for (const account of accounts) if (!people.has(account)) desk.ask(calls.hasRole(token, role, account))
+    for (const account of accounts) if (!people.has(account)) questions.ask(calls.hasRole(token, role, account))
   }
   for (const account of accounts)
-    if (admins.has(account) || holdsSomething(desk, token, account, seenRoles)) askLabel(desk, account)
+    if (admins.has(account) || holdsSomething(questions, token, account, seenRoles)) askLabel(questions, account)
 }
 
-function holdsSomething(desk: Desk, token: Address, account: Address, seenRoles: ReadonlySet<Hex>): boolean {
+function holdsSomething(questions: Questions, token: Address, account: Address, seenRoles: ReadonlySet<Hex>): boolean {
   return [...seenRoles].some((role) => {
-    const view = desk.view(calls.hasRole(token, role, account))
+    const view = questions.view(calls.hasRole(token, role, account))
     return view?.status === 'returned' && /1$/.test(view.data)
   })
 }

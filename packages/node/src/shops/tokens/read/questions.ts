@@ -7,7 +7,7 @@ import type { Meter, Panel } from './panel.ts'
 import { factOf, type RawRead, readViews, type View } from './views.ts'
 
 /** Questions about one block: asked in any order, each once, all open ones in a single round trip. */
-export type Desk = {
+export type Questions = {
   ask(call: ViewCall): void
   askCode(address: Address): void
   askStorage(address: Address, slot: Hex): void
@@ -25,7 +25,7 @@ const viewKey = (call: ViewCall) => call.to + call.data
 const codeKey = (address: Address) => address
 const storageKey = (address: Address, slot: Hex) => address + slot
 
-export function createDesk(panel: Panel, multicall3: Address, block: PinnedBlock, meter: Meter): Desk {
+export function createQuestions(panel: Panel, multicall3: Address, block: PinnedBlock, meter: Meter): Questions {
   const views = new Map<string, View>()
   const raws = new Map<string, Known<Hex>>()
   const openViews = new Map<string, ViewCall>()
