@@ -539,7 +539,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     replace: 'false',
     proof: {
       file: 'packages/node/src/shops/mesh/hostile-statements.db.test.ts',
-      test: 'a sequence of the greatest number there is',
+      test: 'of the greatest number there is',
     },
   },
   {

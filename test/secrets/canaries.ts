@@ -76,6 +76,8 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
       MOVER_KEY: mover.key,
       FACILITATOR_TOKEN: facilitatorToken,
       PRICE_SOURCE_KEY: make('price-key'),
+      NOTIFICATIONS: '{"mail_from":"node@node.test"}',
+      SMTP_URL: `smtp://node:${make('smtp-password')}@127.0.0.1:1`,
     },
     hostedEnv: {
       FACILITATOR: 'cdp',
