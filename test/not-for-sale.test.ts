@@ -54,6 +54,8 @@ test('a production node on its first day sells nothing empty and says why and si
     expect([path, status, json['code'], json['why']]).toEqual([path, 503, 'not_available', why])
     expect(Date.parse(String(json['since']))).toBeLessThanOrEqual(Date.now())
   }
+  const match = await ask('/v1/match', 'POST', '{"query":"bread"}')
+  expect([match.status, match.json['code'], match.json['why']]).toEqual([503, 'not_available', 'no_pages'])
   expect((await ask('/matrix/nosuch/live')).status).toBe(404)
   const { json } = await ask('/matrix/ftd/live')
   expect(json['missing']).toEqual([{ source: 'sec-fails', why: 'not fetched by this node' }])

@@ -44,11 +44,12 @@ export const beginEmpty: Step = async (world, report) => {
     expectThat(statuses.join() === '402,402,402,200', `${statuses.join()} ${ready.text.slice(0, 300)}`)
     return `402, 402, 402; readyz 200 with ${jsonOf(ready).not_for_sale?.length} routes not for sale`
   })
-  await report.check('a search in an empty index takes no money', async () => {
+  await report.check('a search in an empty index is not for sale', async () => {
     const buyer = await world.newBuyer(1)
     const seen = await world.buy({ key: buyer.key, url: atApi('/v1/match'), method: 'POST', body: { query: 'soil' } })
     const left = await world.balance('base', buyer)
-    expectThat(seen.status === 404 && left === 1_000_000n, `${brief(seen)}; ${left} micro-USDC left`)
-    return '404, nothing taken'
+    const refused = seen.status === 503 && jsonOf(seen).why === 'no_pages'
+    expectThat(refused && left === 1_000_000n, `${brief(seen)}; ${left} micro-USDC left`)
+    return '503 no_pages, nothing taken'
   })
 }

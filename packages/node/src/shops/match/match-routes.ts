@@ -1,5 +1,11 @@
 import type { Address } from '@assay/protocol/address'
-import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
+import {
+  type CallContext,
+  defineRoute,
+  type RouteDeclaration,
+  type RouteInput,
+  type Unavailable,
+} from '../../http/index.ts'
 import { answerMatch, type MatchDeps, recordMatch } from './answer-match.ts'
 import { type MatchAnswer, type MatchRequest, matchAnswer, matchRequest } from './match-schemas.ts'
 
@@ -31,7 +37,11 @@ const exampleAnswer: MatchAnswer = {
   synthetic: false,
 }
 
-export function matchRoutes(deps: MatchDeps, networks: readonly string[]): RouteDeclaration[] {
+export function matchRoutes(
+  deps: MatchDeps,
+  networks: readonly string[],
+  unavailable: () => Unavailable | undefined,
+): RouteDeclaration[] {
   return [
     defineRoute({
       id: 'citations.match',
@@ -52,6 +62,7 @@ export function matchRoutes(deps: MatchDeps, networks: readonly string[]): Route
         networks,
         payee: 'pay_to',
         revocable: false,
+        unavailable,
         prepare: (input: RouteInput, call: CallContext & { payer: Address }) =>
           answerMatch(deps, input.body as MatchRequest, call.payer),
         commit: async (tx, sale) => {

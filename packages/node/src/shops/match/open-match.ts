@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import { declareShop, type OpenShop, type ShopContext } from '../../http/index.ts'
+import {
+  createSince,
+  declareShop,
+  type OpenShop,
+  type ShopContext,
+  type Since,
+  type Unavailable,
+} from '../../http/index.ts'
 import { sourcesMigrations } from '../sources/index.ts'
 import { forgetMatches, type MatchDeps } from './answer-match.ts'
 import { type Following, followPages } from './follow-pages.ts'
@@ -27,6 +34,7 @@ export const matchShop = declareShop({ name: 'match', migrations: matchMigration
 export function openMatchShop(options: MatchShopOptions = {}): OpenShop {
   return async (context) => {
     const held = options.engine === 'postgres' ? holdPostgres(context) : await holdIndex(context)
+    const since = createSince(context.clock)
     const deps: MatchDeps = {
       database: context.database,
       clock: context.clock,
@@ -36,7 +44,7 @@ export function openMatchShop(options: MatchShopOptions = {}): OpenShop {
       creatorMicro,
     }
     return {
-      routes: matchRoutes(deps, [context.base.caip2]),
+      routes: matchRoutes(deps, [context.base.caip2], () => withoutPages(held.isEmpty(), since)),
       jobs: [
         {
           name: 'citations.match.forget',
@@ -49,16 +57,27 @@ export function openMatchShop(options: MatchShopOptions = {}): OpenShop {
   }
 }
 
-function holdPostgres(context: ShopContext): { engine: MatchEngine; stop(): Promise<void> } {
+function withoutPages(isEmpty: boolean, since: Since): Unavailable | undefined {
+  const sinceMs = since('match', isEmpty)
+  return isEmpty
+    ? { why: 'no_pages', detail: 'No page of any registered source can be found yet.', sinceMs }
+    : undefined
+}
+
+/** `isEmpty`: known to hold no page at all. */
+type HeldEngine = { engine: MatchEngine; isEmpty(): boolean; stop(): Promise<void> }
+
+function holdPostgres(context: ShopContext): HeldEngine {
   const engine = openPostgresEngine(context.database)
-  return { engine, stop: () => engine.stop() }
+  return { engine, isEmpty: () => false, stop: () => engine.stop() }
 }
 
 /** The thread may be lost; another one is filled from the database while searches are told to come back. */
-async function holdIndex(context: ShopContext): Promise<{ engine: MatchEngine; stop(): Promise<void> }> {
+async function holdIndex(context: ShopContext): Promise<HeldEngine> {
   const { clock, database, log } = context
   let current: { engine: MatchEngine; following: Following } | undefined
   let stopped = false
+  let pages: number | undefined
   const open = async (): Promise<void> => {
     const engine = openThreadEngine({
       log,
@@ -69,7 +88,19 @@ async function holdIndex(context: ShopContext): Promise<{ engine: MatchEngine; s
         if (!stopped) void open()
       },
     })
-    current = { engine, following: await followPages({ database, clock, log }, engine) }
+    const count = async () => {
+      pages = (await engine.size()).docs
+    }
+    const counted: MatchEngine = {
+      ...engine,
+      add: async (docs) => {
+        await engine.add(docs)
+        await count()
+      },
+    }
+    current = { engine, following: await followPages({ database, clock, log }, counted) }
+    // A large index is not waited for: what is not counted yet is for sale.
+    void count().catch(() => {})
   }
   await open()
   const held = () => (current as NonNullable<typeof current>).engine
@@ -86,6 +117,7 @@ async function holdIndex(context: ShopContext): Promise<{ engine: MatchEngine; s
       size: () => held().size(),
       stop: () => held().stop(),
     },
+    isEmpty: () => pages === 0,
     stop: async () => {
       stopped = true
       await current?.following.stop()
