@@ -7,7 +7,7 @@ export async function openTill(publicUrl: string): Promise<Till> {
   if (DATABASE_URL === undefined) {
     const kit = await testTill({ publicUrl })
     const buyer = await kit.buyer(fetch)
-    console.log(`Pay on ${kit.chain.url} (chain id 8453) with the test key ${buyer.privateKey}`)
+    console.log(`Pay on ${kit.chain.url} (chain id 8453) with the test key ${buyer.privateKey}, USDC ${kit.chain.usdc}`)
     return kit.till
   }
   return createTill({

@@ -24,7 +24,7 @@ export type TestTillOptions = Partial<Omit<TillOptions, 'networks' | 'facilitato
 export type TestTill = {
   till: Till
   /** The embedded chain: reorg, hold and release blocks, fail calls, fund wallets. */
-  chain: DevnetControl & { url: string; network: string; balanceOf(address: Address): Promise<bigint> }
+  chain: DevnetControl & { url: string; network: string; usdc: Address; balanceOf(address: Address): Promise<bigint> }
   facilitator: FacilitatorFaults
   clock: MovableClock
   /** The options of this till, for another one on the same database and chain. */
@@ -70,6 +70,7 @@ export async function testTill(given: TestTillOptions = {}): Promise<TestTill> {
       ...chain.control,
       url: chain.url ?? '',
       network: known.caip2,
+      usdc: chain.usdc,
       balanceOf: (owner) => balanceOf(chain, owner),
     },
     buyer: async (send, { usdc = 10n } = {}) => {
