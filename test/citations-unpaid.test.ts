@@ -52,7 +52,7 @@ test('anyone who does not pay makes the node fetch and store nothing', async () 
     ]
     for (const payment of attempts)
       expect((await send(url, await payment, post(body))).status).toBeGreaterThanOrEqual(400)
-    // A match that nobody made is refused before the page is asked for, whoever would pay.
+    // A match that nobody made is refused before the page is asked for, no matter who would pay.
     const matched = { ...body, agent_wallet: rich.address, query_id: `qry_${n}` }
     expect((await buy(rich, url, {}, post(matched))).status).toBe(400)
   }

@@ -24,7 +24,7 @@ const owner = privateKeyToAccount(generatePrivateKey())
 const ownerAddress = owner.address.toLowerCase() as Address
 const newWallet = () => privateKeyToAccount(generatePrivateKey()).address.toLowerCase() as Address
 const newCustody = generatePrivateKey()
-/** Whoever pays the gas of a claim: not the node's own wallet, whose nonces are its own. */
+/** The account that pays the gas of a claim: not the node's own wallet, whose nonces are its own. */
 const sender = privateKeyToAccount(generatePrivateKey())
 const shops = ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'] as const
 

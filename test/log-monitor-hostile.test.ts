@@ -19,7 +19,7 @@ const logOf = (...texts: string[]) => {
 /** Key n of the log, as the fixture counts keys. */
 const signer = (n: number) => 0x40 + n
 
-/** An Assay log whose description says what it is told to say. */
+/** An Assay log whose description says what the test gives it. */
 async function serve(log: ReturnType<typeof logOf>) {
   const told: { key_statements: unknown[] } = { key_statements: [] }
   const server = await serveLog(log, {

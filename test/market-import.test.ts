@@ -98,7 +98,7 @@ test('what a publisher spoils or the operator has not set up is said with what t
   expect(await ask('/matrix/short-volume/live')).toMatchObject({ status: 503, json: { why: 'no_licence' } })
 }, 60_000)
 
-test('the publisher is told who asks and is asked less than ten times a second', () => {
+test('the publisher sees who asks and is asked less than ten times a second', () => {
   const times = publishers.asked.map(({ atMs }) => atMs)
   expect(publishers.asked.every(({ userAgent }) => userAgent.includes('@'))).toBe(true)
   for (const time of times)

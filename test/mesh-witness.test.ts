@@ -158,7 +158,7 @@ test('what peers saw of a log can be read as outside heads', async () => {
   expect(await peerHeads(peers(key), { origin, keys: () => [] }, [])).toEqual([])
 })
 
-test('evidence carries the cosignatures of peers, and counts for whoever pins their keys', async () => {
+test('evidence carries the cosignatures of peers, and counts for anyone who pins their keys', async () => {
   const [first, second] = members
   const url = first.node.url
   const { accounts } = await readDemo(url)

@@ -76,7 +76,7 @@ const at = (path: string) => `${productionOrigin}${path}`
 function buy(path: string, network = 'eip155:8453'): Promise<Response> {
   const client = x402Client.fromConfig({
     schemes: [{ network: network as `${string}:${string}`, client: new ExactEvmScheme(buyer) }],
-    // It pays at most a dollar unless it is told to.
+    // It pays at most a dollar unless an option allows more.
     spendControls: false,
   })
   return wrapFetchWithPayment(overProxy, client)(at(path))

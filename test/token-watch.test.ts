@@ -40,7 +40,7 @@ async function signed(path: string, body?: object) {
   return { status: response.status, body: (await response.json()) as Record<string, never> }
 }
 
-test('a wallet watches a token and is told of a change of control with both verdicts; the feed and the list agree', async () => {
+test('a wallet watches a token and is notified of a change of control with both verdicts; the feed and the list agree', async () => {
   const issuer = await createActor(till.base)
   const token = checksumAddress(await issuer.create('watched'))
   const listed = async () => {
@@ -62,7 +62,7 @@ test('a wallet watches a token and is told of a change of control with both verd
   await issuer.call(token, 'grantRole', roles.MINT_ROLE, issuer.address)
   await issuer.call(token, 'renounceLastAdmin')
   const changes = () => got.filter(({ type }) => type === 'assay.token.control').map(({ data }) => data)
-  const told = await until('the change is told', async () => {
+  const told = await until('the change is delivered', async () => {
     const last = changes().find((data) => (data as { kind: string }).kind === 'last_admin_renounced')
     return last as Record<string, unknown> | undefined
   })

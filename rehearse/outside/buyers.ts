@@ -11,7 +11,7 @@ export type Ask = {
   method?: 'GET' | 'POST'
   body?: unknown
   headers?: Record<string, string>
-  /** Whoever pays, or signs the request. */
+  /** Who pays, or signs the request. */
   key?: `0x${string}`
   network?: string
   /** Where the evidence of a purchase is written. */
@@ -45,7 +45,7 @@ async function buy(ask: Ask): Promise<Seen> {
   const { network = 'eip155:8453' } = ask
   const client = x402Client.fromConfig({
     schemes: [{ network: network as `${string}:${string}`, client: new ExactEvmScheme(accountOf(ask.key)) }],
-    // It pays at most a dollar unless it is told to.
+    // It pays at most a dollar unless an option allows more.
     spendControls: false,
   })
   let payment = ''

@@ -342,7 +342,7 @@ test('only allowed payees are paid, whatever the seller writes', async () => {
   expect(seller.payments.length).toBe(1)
 })
 
-test('whoever wants to be asked is asked with the quote, and a no signs nothing', async () => {
+test('anyone who wants to be asked is asked with the quote, and a no signs nothing', async () => {
   const seller = createTestSeller(honest)
   const asked: string[] = []
   const confirm = (yes: boolean) => async (quote: { priceUsd: string; payTo: string }) => {

@@ -3,7 +3,7 @@ import { usageError } from '../exit-codes.ts'
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/
 const dayMs = 86_400_000
 
-/** Whole days in UTC, both included; until today unless told. */
+/** Whole days in UTC, both included; until today by default. */
 export function rangeOf(
   { from, to }: { from?: string; to?: string },
   now: Date,

@@ -18,7 +18,7 @@ export async function newWallet({ terminal }: CommandContext, { out, json }: New
   printResult(terminal, json, { address, key_file: out }, () =>
     [
       address,
-      `The key is in ${out}. Whoever has it has the money: keep a copy where nobody else looks.`,
+      `The key is in ${out}. Anyone who has it has the money: keep a copy where nobody else looks.`,
       `Send USDC on Base or Polygon to the address; gas is not needed. Then: assay buy <url> --key-file ${out}`,
     ].join('\n'),
   )

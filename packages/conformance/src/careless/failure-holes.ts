@@ -4,7 +4,7 @@ import type { PaymentFacts } from './payment-facts.ts'
 
 const unpaid = (given: Given): Given => ({ ...given, status: 402 })
 
-/** After this fault of the facilitator the buyer is told to pay, or served, whatever is known. */
+/** After this fault of the facilitator the buyer is asked to pay, or served, whatever is known. */
 const afterFault = (fault: FacilitatorFault, wrong: (given: Given) => Given): Hole =>
   answers(async (given, asked) =>
     asked.payment !== undefined && (await asked.lastFault()) === fault ? wrong(given) : given,

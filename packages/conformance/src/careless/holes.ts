@@ -16,7 +16,7 @@ const header = (given: Given, name: string, value: string): Given => ({
   headers: { ...given.headers, [name]: value },
 })
 
-/** Keeps paid answers and gives them to whoever `isSame` takes for the buyer. */
+/** Keeps paid answers and gives them to the caller that `isSame` takes for the buyer. */
 const givesAgain =
   (isSame: (asked: Asked, first: Asked) => boolean, when: 'at_once' | 'later'): Hole =>
   (sell) => {

@@ -57,7 +57,7 @@ const modes: readonly Case[] = [
   ),
   {
     ...{ id: 'double-402', level, fix: chainFix, why: paysTwice, needs: ['payment', 'chain', 'facilitator'] },
-    title: 'A client that pays again whenever it is told to',
+    title: 'A client that pays again whenever it is asked to',
     run: async (one) => {
       const seller = await one.forNewBuyer()
       await seller.facilitator?.plan(['fails_after'])

@@ -3,7 +3,7 @@ import type { Seller } from '../seller/seller.ts'
 import type { SendOptions } from '../seller/send.ts'
 
 const level = 'L1' as const
-const unpaidWhy = 'Whoever knows the trick gets the goods without paying.'
+const unpaidWhy = 'Anyone who knows the trick gets the goods without paying.'
 const attachFix = 'Attach the price to the handler of the route, not to a list of paths and methods in front of it.'
 
 const headerOf = (headers: Record<string, string | string[] | undefined>, name: string): string =>

@@ -42,7 +42,7 @@ async function buyWhileHeld(
   return { answer: await bought, isHeld }
 }
 
-/** Served only if the payer paid, whoever the payer is. */
+/** Served only if the payer paid, no matter who the payer is. */
 async function judgePaid(seller: Seller, chain: Chain, payer: Address, buy: () => Promise<Answer>): Promise<Finding> {
   const before = await chain.balance(payer)
   const { status } = await buy()
@@ -97,7 +97,7 @@ const carried = settling(
     id: 'carried-while-settling',
     title: 'Somebody else carries the payment to the chain before the facilitator does',
     why: 'The money is there, the transaction of the facilitator fails, and the buyer is asked to pay again.',
-    fix: 'When a settlement fails, look for the transfer by payer and nonce: it counts, whoever sent it.',
+    fix: 'When a settlement fails, look for the transfer by payer and nonce: it counts, no matter who sent it.',
   },
   async (seller, { chain, facilitator }) =>
     judgeStory(

@@ -5,7 +5,7 @@ import type { Environment } from './environment.ts'
 
 const unitMs = { h: 3_600_000, d: 86_400_000 } as const
 
-/** Where the operator's money may go, PAY_TO unless told, and when it goes by itself. */
+/** Where the operator's money may go, default: PAY_TO, and when it goes by itself. */
 export function withdrawPolicy(
   env: Environment,
   networks: readonly ConfiguredNetwork[],

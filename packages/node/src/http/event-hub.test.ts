@@ -53,7 +53,7 @@ test('a filter leaves out other topics, never what has none', async () => {
   await hub.stop()
 })
 
-test('whoever reads too slowly is told what was left out, and costs no more than the buffer', async () => {
+test('anyone who reads too slowly is told what was left out, and costs no more than the buffer', async () => {
   const hub = hubOf({ bufferMax: 3 })
   const body = hub.open(reader()).body[Symbol.asyncIterator]()
   const next = async () => Buffer.from((await body.next()).value ?? []).toString()
@@ -66,7 +66,7 @@ test('whoever reads too slowly is told what was left out, and costs no more than
   await hub.stop()
 })
 
-test('silence is broken by heartbeats, a stream ends at its hour, and whoever leaves is forgotten', async () => {
+test('silence is broken by heartbeats, a stream ends at its hour, and anyone who leaves is forgotten', async () => {
   const hub = hubOf({ heartbeatMs: 20, lookMs: 10 })
   let closed = 0
   const onClose = () => {

@@ -1,5 +1,5 @@
 export type Message = {
-  /** The same in every attempt: whoever gets it twice can tell. */
+  /** The same in every attempt: anyone who gets it twice can tell. */
   id: string
   title: string
   /** A signed CloudEvent. */
@@ -11,6 +11,6 @@ export type Outcome = { status: 'sent' } | { status: 'failed' | 'refused' | 'gon
 /** One way to reach somebody. Never throws for what the outside does. */
 export type Channel = {
   send(target: string, message: Message): Promise<Outcome>
-  /** `proven` where the answer itself shows that whoever answers expects it. */
+  /** `proven` where the answer itself shows that the party that answers expects it. */
   challenge(target: string, code: string): Promise<Outcome | { status: 'proven' }>
 }

@@ -11,7 +11,7 @@ export type EndpointDeps = { database: Database; clock: Clock; ids: Ids; secret:
 export type Kind = 'webhook' | 'email'
 
 const endpointsMax = 5
-/** Nobody is written to more often than this in a day, whoever asks for it; all mails to strangers together neither. */
+/** Nobody is written to more often than this in a day, no matter who asks for it; all mails to strangers together neither. */
 const [challengesPerTarget, challengesInAll, codeTriesMax] = [3, 500, 5]
 
 /** Follows from the secret of the node, so that it is stored nowhere. */

@@ -14,7 +14,7 @@ export type FeedDeps = {
 const rssType = 'application/rss+xml; charset=utf-8'
 const itemsMax = 50
 
-/** Opens the feed of a subject that is not public to whoever has the address. */
+/** Opens the feed of a subject that is not public to anyone who has the address. */
 export const feedToken = (secret: Uint8Array, topic: string, subject: string): string =>
   createHmac('sha256', secret).update(`feed\n${topic}\n${subject}`).digest('base64url')
 

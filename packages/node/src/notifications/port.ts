@@ -7,7 +7,7 @@ export type NotifiedEvent = {
   /** Within topic and subject: an event published twice is one event. */
   key: string
   payload: { [key: string]: Json }
-  /** False: kept for feeds and lists, but nobody is told. */
+  /** False: kept for feeds and lists, but nobody is notified. */
   news?: boolean
 }
 

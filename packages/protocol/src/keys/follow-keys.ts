@@ -61,7 +61,7 @@ export async function followKeys(statements: readonly KeyStatement[], trust: Key
 
 type ByOld = (item: KeyStatement, x: string) => Promise<boolean>
 
-/** A statement is asked about in every round, and whoever wrote the list decides how many there are. */
+/** A statement is asked about in every round, and the author of the list decides how many there are. */
 function onceEach(): ByOld {
   const known = new Map<KeyStatement, { x: string; signed: Promise<boolean> }>()
   return (item, x) => {

@@ -152,7 +152,7 @@ export const listingOf = (peer: PlayedPeer, change: Record<string, unknown> = {}
 export const hang = (request: Request): Promise<Response> =>
   new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(request.signal.reason)))
 
-/** A world of such nodes: whoever is not in it does not exist, and every request is noted. */
+/** A world of such nodes: a node that is not in it does not exist, and every request is noted. */
 export function playWorld(...peers: PlayedPeer[]) {
   const reached: string[] = []
   return {

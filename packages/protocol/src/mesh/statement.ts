@@ -51,7 +51,7 @@ export async function verifyMeshStatement(text: string, check: StatementCheck): 
   const issuedMs = Date.parse(read.issued_at)
   const expiresMs = Date.parse(read.expires_at)
   if (issuedMs > check.nowMs + clockSkewMs) return fault('from_the_future')
-  // A sequence that is a time can be followed: one far ahead would silence the node, or whoever has its key next.
+  // A sequence that is a time can be followed: one far ahead would silence the node, or the next holder of its key.
   if (read.sequence > check.nowMs + clockSkewMs) return fault('from_the_future')
   if (expiresMs <= check.nowMs || expiresMs - issuedMs > statementSecondsMax * 1000) return fault('expired')
   const issued = issuedMs / 1000

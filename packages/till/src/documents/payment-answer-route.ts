@@ -15,7 +15,7 @@ export type PaymentAnswerDeps = {
   routeOf(id: string): PaidRoute | undefined
 }
 
-/** A lost answer for whoever proves to be the payer: the way that is left where nobody sees whether an answer arrived. */
+/** A lost answer for anyone who proves to be the payer: the way that is left where nobody sees whether an answer arrived. */
 export function paymentAnswerRoute(deps: PaymentAnswerDeps, path: string): RouteDeclaration {
   return {
     id: 'payments.answer',

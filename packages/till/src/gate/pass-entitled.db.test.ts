@@ -108,7 +108,7 @@ async function nameOf(asked: Promise<unknown>): Promise<string> {
 const isNamed = async (id: string) =>
   (await db.database.query(`select from entitled_call where id = $1 and idempotency_key is not null`, [id])).rowCount
 
-test('a capture that stays in doubt is told, with a name under which it is answered and paid for once', async () => {
+test('a capture that stays in doubt is reported, with a name under which it is answered and paid for once', async () => {
   const wallet = randomWallet()
   await testCredit.topUp(wallet, 1_000n)
   const asked = { by: wallet, micro: 300n, route: withEffect }
@@ -234,7 +234,7 @@ describe('a caller who had plenty a moment ago', () => {
     expect(await free(wallet)).toBe(before - price)
   })
 
-  test('a commit that stays in doubt is told, with a name under which it is answered and paid for once', async () => {
+  test('a commit that stays in doubt is reported, with a name under which it is answered and paid for once', async () => {
     const wallet = await known()
     const before = await free(wallet)
     const asked = { by: wallet, micro: price }

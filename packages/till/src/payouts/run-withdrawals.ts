@@ -80,7 +80,7 @@ async function carryOut(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBa
   await lockSpare(tx, network)
   const { rowCount } = await tx.query(`select from withdrawal where id = $1 and state = 'asked' for update`, [asked.id])
   if (rowCount === 0) return
-  // Whoever wrote the request may have had other settings: those of the node that pays decide.
+  // The process that wrote the request may have had other settings: those of the node that pays decide.
   if (!deps.withdrawals || !isAllowed(deps.withdrawals, network, payee)) {
     await decide(deps, tx, asked, 'refused', 'destination_not_allowed', null)
     return

@@ -52,7 +52,7 @@ export async function openDispute(
     // One at a time for a payer, or the limit would be counted by two at once.
     await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`dispute ${payer.address}`])
     const payment = await findPayment(tx, given.paymentId)
-    // Whoever is not the payer learns nothing about the payment.
+    // Anyone but the payer learns nothing about the payment.
     if (!payment || payment.payer !== payer.address || !payer.networks.includes(payment.network))
       return { status: 'refused', why: 'no_such_payment' }
     if (payment.state !== 'served' || payment.settledAt === null) return { status: 'refused', why: 'not_disputable' }

@@ -17,7 +17,7 @@ Licence of the answers of this node
 
 6. No warranty. Answers are given as they are, as of the time they state. What is marked unknown is unknown. Nothing in an answer is advice to buy or sell anything. To the extent the law allows, the operator is not liable for damage from their use.
 
-7. End. These permissions end for whoever breaks sections 3 or 4, and return when the breach is made good within 30 days.
+7. End. These permissions end for anyone who breaks sections 3 or 4, and return when the breach is made good within 30 days.
 `
 
 /** The text behind the X-X402-License header. An operator's own choice of licence is named, not paraphrased. */

@@ -76,7 +76,7 @@ function createRoute(deps: MandateDeps): RouteDeclaration {
     path: '/v1/mandates',
     summary: 'Let another wallet draw on your credit, within limits that you sign',
     description:
-      'EIP-712 Mandate in the domain of this node (name Assay, version 1, salt keccak256 of BASE_URL), signed by the owner; contract wallets too. Whoever has it may present it; presenting it again changes nothing.',
+      'EIP-712 Mandate in the domain of this node (name Assay, version 1, salt keccak256 of BASE_URL), signed by the owner; contract wallets too. Anyone who has it may present it; presenting it again changes nothing.',
     body: mandateBody,
     output: view,
     example: { body: { ...exampleBody, signature: `0x${'11'.repeat(65)}` }, output: exampleView },

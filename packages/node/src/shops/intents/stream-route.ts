@@ -57,7 +57,7 @@ const output = z.strictObject({
   token: z
     .string()
     .nullable()
-    .describe('Send it as Authorization: Bearer to open the stream. Given once more to whoever paid.'),
+    .describe('Send it as Authorization: Bearer to open the stream. Given once more to anyone who paid.'),
   receipt: z.string().nullable().describe('The signed receipt of the payment (JWS).'),
   stream: facts,
 })

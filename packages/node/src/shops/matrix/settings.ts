@@ -91,7 +91,7 @@ export function parseMatrixSettings(given: Given, node: { demo: boolean }): Matr
   }
 }
 
-/** Unless told otherwise: what may be sold without a licence, and what a licence is asserted for. A demo node asks nobody. */
+/** Default: what may be sold without a licence, and what a licence is asserted for. A demo node asks nobody. */
 function fetched(
   given: 'all' | readonly SourceId[] | undefined,
   assertions: readonly LicenceAssertion[],

@@ -15,7 +15,7 @@ export const newPerVisitMax = 16
 
 /** A statement and the names of 64 peers; a visit reads no more. */
 export const briefBytesMax = 131_072
-/** A page of the document: whoever states much leaves room to fewer on it. */
+/** A page of the document: a peer that states much leaves room to fewer on it. */
 export const pageBytesMax = 262_144
 /** Peers that all pages together name. */
 export const viewMax = 256

@@ -138,7 +138,7 @@ export async function takeDuePeers(
   return rows.map(peerOf)
 }
 
-/** Whoever gives places waits here for the one before. */
+/** A process that gives places waits here for the one before. */
 export async function lockPlaces(tx: Sql): Promise<void> {
   await tx.query('select from mesh_self for update')
 }

@@ -59,7 +59,7 @@ test('1,000 free identities push one honest peer out of no answer', async () => 
   const early = honest.slice(0, 10)
   for (const [i, peer] of early.entries()) expect(await arrive(peer, `198.51.${i}.7`)).toBeUndefined()
   for (let i = 0; i < 1_000; i += 1) await arrive(play(`https://s${i}.sybil${i % 40}.example`), `203.0.113.${i % 250}`)
-  // Whoever comes later finds a place too.
+  // A later one finds a place too.
   for (const [i, peer] of honest.slice(10).entries()) expect(await arrive(peer, `192.0.${i}.7`)).toBeUndefined()
   expect((await placedPeers(db.database)).length).toBeLessThanOrEqual(deps.settings.peersMax)
   const { view, addresses } = await answers()

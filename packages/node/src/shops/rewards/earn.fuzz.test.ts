@@ -51,7 +51,7 @@ test('L3, L34: all that one sale brings to anybody is worth less than the sale',
         const bonus = isFirst ? referralPoints(policy, earning) : { referrer: 0n, referred: 0n }
         const points = pointsFor(policy, before, earning) + bonus.referrer + bonus.referred
         expect(share).toBeLessThanOrEqual(take)
-        // Whoever is behind buyer, creator, referrer and affiliate gets no more out than was paid in.
+        // Anyone who is behind buyer, creator, referrer and affiliate gets no more out than was paid in.
         expect(worthOf(points) + share + (price - take)).toBeLessThanOrEqual(price)
       },
     ),
@@ -100,7 +100,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** One person behind buyer, referrer and affiliate, with the rules of the books: what was used is owed, and set off. */
-test('no cycle of earning, redeeming, topping up and refunding has a positive sum, whoever is behind the wallets', () => {
+test('no cycle of earning, redeeming, topping up and refunding has a positive sum, anyone who is behind the wallets', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 40 }), (steps) => {
       let spent = 0n

@@ -101,7 +101,7 @@ async function describeChain(deps: DescribeCreatorDeps, wallet: Address, network
     distributor: checksumAddress(current),
     earlier_distributors: earlier.map(checksumAddress),
     claims: groups.map((group) => ({
-      how: 'Anyone may send this transaction; the USDC goes to the creator, whoever pays the gas.',
+      how: 'Anyone may send this transaction; the USDC goes to the creator, anyone who pays the gas.',
       to: checksumAddress(group.contract),
       function: 'claimMany(bytes32 account, address wallet, (uint64 epoch, uint64 amount, bytes32[] proof)[] claims)',
       domain: group.domain,

@@ -197,7 +197,7 @@ test('a long look that breaks off goes on where it was, and sums what it found b
   }
   expect(await edges()).toEqual([])
   chain.state.failsFrom = Number.POSITIVE_INFINITY
-  // Whoever was judged for want of an answer is looked at all the same.
+  // A peer judged for want of an answer is looked at all the same.
   await cite(wallet, newWallet(), 'long-look.com')
   const { rows } = await world.db.database.query<{ scanned_to: bigint }>(
     'select scanned_to from funding_wallet where wallet = $1',
@@ -269,7 +269,7 @@ test('a chain that cannot be read keeps citations waiting for a while, not for e
   expect(await verdictOf(young)).toEqual(counted)
 })
 
-test('clusters that mainly cite each other in a round are seen, whoever is cited by many is not', async () => {
+test('clusters that mainly cite each other in a round are seen, one that is cited by many is not', async () => {
   const heavy = (payer: string, creator: string, citations = 10) => ({ payer, creator, citations })
   const round = [heavy('a', 'b'), heavy('b', 'c'), heavy('c', 'a'), heavy('x', 'a', 500), heavy('a', 'x', 1)]
   expect(findCycles(round)).toEqual(new Set([pairKey('a', 'b'), pairKey('b', 'c'), pairKey('c', 'a')]))

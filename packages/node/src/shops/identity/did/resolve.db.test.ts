@@ -190,7 +190,7 @@ test('the registration file of the node names its registration where the chain h
   })
 })
 
-test('whoever keeps documents about a wallet is told when an authorization comes or goes, and not of draws', async () => {
+test('anyone who keeps documents about a wallet is told when an authorization comes or goes, and not of draws', async () => {
   const told: string[] = []
   const stop = await open.db.database.listen(agentChangedChannel, (wallet) => told.push(wallet))
   try {

@@ -41,7 +41,7 @@ test('the same as JSON', () => {
   expect(readAssertions(JSON.stringify(json))).toEqual({ problems: [], assertions: [asserted] })
 })
 
-test('every problem is told with its place, and half a line asserts nothing', () => {
+test('every problem is reported with its place, and half a line asserts nothing', () => {
   const { assertions, problems } = readAssertions(
     `${line}\nno-such | paid | Jane Doe | 2026-03-01 | agreement\nsec-13f | paid\n`,
   )

@@ -57,7 +57,7 @@ describe('who can freeze through a composite policy', () => {
     expect(who(intersect | invertBit, and)).toEqual({ [alice]: false, [bob]: false, [carol]: true })
   })
 
-  test('whoever administers every child needs nobody else', () => {
+  test('anyone who administers every child needs nobody else', () => {
     const composite = policy(union, zeroAddress, [blocklist, allowlist])
     expect(who(union, composite, [policy(blocklist, alice), policy(allowlist, alice)])).toEqual({ [alice]: true })
   })
