@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { checkPrices } from './check-prices.ts'
 import type { MeshDeps } from './deps.ts'
 import { createElsewhere } from './elsewhere.ts'
-import { type FakeWorld, fakeWorld, fixedKeyring, movableClock, testDeps } from './mesh.fixture.ts'
+import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
 import { createMeshViews } from './mesh-view.ts'
 import { createRounds } from './run-round.ts'
 import { addSeed, findPeer } from './store.ts'
@@ -18,11 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 beforeEach(async () => {
-  for (const table of ['mesh_peer', 'mesh_seed', 'nonce_claim']) await db.owner.query(`delete from ${table}`)
-  clock = movableClock()
-  world = fakeWorld(clock, db.database)
-  const origin = 'https://api.here.example.org'
-  deps = testDeps({ origin, database: db.database, clock, keyring: fixedKeyring(1), fetcher: world.fetcher })
+  ;({ clock, world, deps } = await emptyMesh(db))
 })
 
 const play = (name: string, offers = [reportOf('20000')]) =>

@@ -3,13 +3,12 @@ import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { MeshDeps } from './deps.ts'
 import { createElsewhere } from './elsewhere.ts'
-import { type FakeWorld, fakeWorld, fixedKeyring, movableClock, testDeps } from './mesh.fixture.ts'
+import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
 import { createMeshViews, type MeshViews } from './mesh-view.ts'
 import { ownStatement } from './own-statement.ts'
 import { createRounds, type Rounds } from './run-round.ts'
 import { findPeer, saveSeen } from './store.ts'
 
-const here = 'https://api.here.example.org'
 const evil = 'https://evil.example.net'
 const victim = 'https://victim.example.com'
 
@@ -25,12 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 beforeEach(async () => {
-  for (const table of ['mesh_peer', 'mesh_seed', 'nonce_claim']) await db.owner.query(`delete from ${table}`)
-  await db.owner.query('update mesh_self set sequence = 0, statement = null')
-  clock = movableClock()
-  world = fakeWorld(clock, db.database)
-  const { database } = db
-  deps = testDeps({ origin: here, database, clock, keyring: fixedKeyring(1), fetcher: world.fetcher, seeds: [evil] })
+  ;({ clock, world, deps } = await emptyMesh(db, [evil]))
   views = createMeshViews(deps)
   rounds = createRounds(deps, views)
   peer = playPeer(evil, { nowMs: clock.nowMs, offers: [reportOf('20000', { site: 'base' })] })

@@ -10,10 +10,10 @@ import { createElsewhere } from './elsewhere.ts'
 import { findMeshNode } from './find-node.ts'
 import {
   announcementOf,
+  emptyMesh,
   type FakeWorld,
-  fakeWorld,
   fixedKeyring,
-  movableClock,
+  type movableClock,
   reportOffer,
   testDeps,
 } from './mesh.fixture.ts'
@@ -38,12 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 beforeEach(async () => {
-  for (const table of ['mesh_peer', 'mesh_seed', 'nonce_claim']) await db.owner.query(`delete from ${table}`)
-  await db.owner.query('update mesh_self set sequence = 0, statement = null')
-  clock = movableClock()
-  world = fakeWorld(clock, db.database)
-  const { database } = db
-  deps = testDeps({ origin: here, database, clock, keyring: fixedKeyring(1), fetcher: world.fetcher, seeds: [other] })
+  ;({ clock, world, deps } = await emptyMesh(db, [other]))
   views = createMeshViews(deps)
   rounds = createRounds(deps, views)
 })

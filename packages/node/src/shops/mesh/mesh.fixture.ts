@@ -16,6 +16,7 @@ import {
 } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
 import { claimNonce } from '@assay/till/store/nonce-claims'
+import type { TestDatabase } from '@assay/till/store/testing'
 import type { OutboundOutcome, Resolver } from '../../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
 import { createDnsSeeds } from './dns-seeds.ts'
@@ -254,4 +255,18 @@ export type AnnounceCall = {
   rawBody: Uint8Array
   remoteAddress: string
   signal: AbortSignal
+}
+
+/** Nobody is known yet, and nothing was announced. Only the database is the same in every test. */
+export async function emptyMesh(
+  { database, owner }: Pick<TestDatabase, 'database' | 'owner'>,
+  seeds: readonly string[] = [],
+) {
+  for (const table of ['mesh_peer', 'mesh_seed', 'nonce_claim']) await owner.query(`delete from ${table}`)
+  await owner.query('update mesh_self set sequence = 0, statement = null')
+  const clock = movableClock()
+  const world = fakeWorld(clock, database)
+  const origin = 'https://api.here.example.org'
+  const deps = testDeps({ origin, database, clock, keyring: fixedKeyring(1), fetcher: world.fetcher, seeds })
+  return { clock, world, deps }
 }

@@ -7,7 +7,7 @@ import type { MeshDeps } from './deps.ts'
 import { createMeshDocuments } from './describe-mesh.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { pageBytesMax } from './limits.ts'
-import { type FakeWorld, fakeWorld, fixedKeyring, movableClock, testDeps } from './mesh.fixture.ts'
+import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
 import { createMeshViews } from './mesh-view.ts'
 import { createRounds } from './run-round.ts'
 import { addSeed, findPeer, noteCandidate, placedPeers } from './store.ts'
@@ -21,12 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 beforeEach(async () => {
-  for (const table of ['mesh_peer', 'mesh_seed', 'nonce_claim']) await db.owner.query(`delete from ${table}`)
-  clock = movableClock()
-  world = fakeWorld(clock, db.database)
-  const { database } = db
-  const origin = 'https://api.here.example.org'
-  deps = testDeps({ origin, database, clock, keyring: fixedKeyring(1), fetcher: world.fetcher })
+  ;({ clock, world, deps } = await emptyMesh(db))
 })
 
 const play = (address: string, offers = [reportOf('20000')]) => playPeer(address, { nowMs: clock.nowMs, offers })
