@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { installIfMissing, root } from './install-if-missing.mjs'
 
 installIfMissing()
@@ -63,6 +64,16 @@ function sayLeftOut(files) {
   }
 }
 
+/** Each failure of a file with its first lines, for the end of the output: often only that is kept. */
+function whyBroken({ name, message, assertionResults }) {
+  const failures = assertionResults.filter(({ status }) => status === 'failed')
+  const first = (text) => stripVTControlCharacters(text).split('\n').slice(0, 12).join('\n    ')
+  if (failures.length === 0 && message !== '') return [`${relative(root, name)}\n    ${first(message)}`]
+  return failures.map(
+    ({ fullName, failureMessages }) => `${relative(root, name)} > ${fullName}\n    ${first(failureMessages.join('\n'))}`,
+  )
+}
+
 /** Runs the tests, of some files or of all; what could not even be loaded counts as one failure. */
 async function runTests(files = []) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-test-'))
@@ -74,9 +85,10 @@ async function runTests(files = []) {
     sayLeftOut(result.testResults)
     const broken = result.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name)
     const failures = result.numFailedTests > 0 || code === 0 ? result.numFailedTests : 1
-    return { code, passed: result.numPassedTests, failed: failures, broken }
+    const why = result.testResults.flatMap(whyBroken)
+    return { code, passed: result.numPassedTests, failed: failures, broken, why }
   } catch {
-    return { code: code || 1, passed: 0, failed: 1, broken: [] }
+    return { code: code || 1, passed: 0, failed: 1, broken: [], why: [] }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -108,6 +120,7 @@ if (only !== 'check') {
   passed += tests.passed
   failed += tests.failed
   if (tests.code !== 0) status = 1
+  for (const failure of tests.why) process.stdout.write(`\nFAILED  ${failure}\n`)
 }
 const minutes = (performance.now() - startedMs) / 60_000
 process.stdout.write(`\ntook ${minutes.toFixed(1)} minutes\n`)
