@@ -70,7 +70,8 @@ function whyBroken({ name, message, assertionResults }) {
   const first = (text) => stripVTControlCharacters(text).split('\n').slice(0, 12).join('\n    ')
   if (failures.length === 0 && message !== '') return [`${relative(root, name)}\n    ${first(message)}`]
   return failures.map(
-    ({ fullName, failureMessages }) => `${relative(root, name)} > ${fullName}\n    ${first(failureMessages.join('\n'))}`,
+    ({ fullName, failureMessages }) =>
+      `${relative(root, name)} > ${fullName}\n    ${first(failureMessages.join('\n'))}`,
   )
 }
 

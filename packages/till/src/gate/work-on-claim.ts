@@ -19,8 +19,8 @@ export async function workOnClaim(deps: GateDeps, purchase: Purchase, claimed: C
     return { kind: 'refused', problem: prepared }
   }
   const claim = { ...claimed, amountMicro: prepared.chargeMicro }
-  const stop = await reasonNotToSettle(deps, purchase, claim).catch((error: unknown) => {
-    void deps.deferred.release(claim.id, 'interrupted')
+  const stop = await reasonNotToSettle(deps, purchase, claim).catch(async (error: unknown) => {
+    await deps.deferred.release(claim.id, 'interrupted')
     throw error
   })
   if (stop) {
@@ -37,9 +37,9 @@ export async function workOnClaim(deps: GateDeps, purchase: Purchase, claimed: C
     reservation: prepared.reservation,
     ...deps.claims.lease(deps.limits.settleMs),
   }
-  const intended = await deps.claims.intend(intent).catch((error: unknown) => {
-    // Nothing was sent. Left as it is, no matter who named this purchase would wait for the lease of the claim to run out.
-    void deps.deferred.release(claim.id, 'interrupted', intent.attempt)
+  const intended = await deps.claims.intend(intent).catch(async (error: unknown) => {
+    // Nothing was sent. Left as it is, anyone who named this purchase would wait for the lease of the claim to run out.
+    await deps.deferred.release(claim.id, 'interrupted', intent.attempt)
     throw error
   })
   if (!intended) return refuseForLater('payment_in_flight', deps.statusUrl(claim.id), 1)
