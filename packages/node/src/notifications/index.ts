@@ -3,7 +3,7 @@ import { declareShop, type NodeFacts, type OpenShop, type ShopContext } from '..
 import { createDnsResolver, createOutbound, type Outbound, publicAddresses } from '../outbound/index.ts'
 import { deliverDue } from './deliver.ts'
 import { type Kind, sendChallenges } from './endpoints.ts'
-import { createNotifications, fanOut, forgetOld } from './events.ts'
+import { createNotifications, forgetOld } from './events.ts'
 import { createMail } from './mail-adapter.ts'
 import { notifications, type Topic } from './port.ts'
 import { notificationRoutes } from './routes.ts'
@@ -35,7 +35,7 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
     const events = createNotifications({ database, clock }, topics)
     ports.offer(notifications, events)
     const secret = await loadSharedSecret(database, 'notifications', rng)
-    const mail = settings.mail && createMail({ ...settings.mail, log, nodeUrl: baseUrl })
+    const mail = settings.mail && createMail({ ...settings.mail, clock, log, metrics, nodeUrl: baseUrl })
     const channels = {
       webhook: createWebhook({ outbound: outbound(context), keyring, clock, plainHttp: demo }),
       email: mail,
@@ -43,11 +43,8 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
     const engine = { database, clock, log, metrics, jws, baseUrl, channels, secret }
     const kinds = new Set<Kind>(mail ? ['webhook', 'email'] : ['webhook'])
     const deps = { ...context, settings, events, topics, secret, kinds }
-    const deliver = async () => {
-      await sendChallenges(engine)
-      while ((await fanOut(database, clock.nowMs())) > 0);
-      await deliverDue(engine)
-    }
+    const stopping = new AbortController()
+    const deliver = (signal: AbortSignal) => deliverDue(engine, AbortSignal.any([signal, stopping.signal]))
     return {
       routes: notificationRoutes({
         ...deps,
@@ -56,8 +53,11 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
       }),
       jobs: [
         { name: 'notifications.deliver', intervalMs: 1_000, work: deliver },
+        // Apart from deliveries, which wait for nobody who has not proven anything yet.
+        { name: 'notifications.challenge', intervalMs: 2_000, work: () => sendChallenges(engine) },
         { name: 'notifications.forget', intervalMs: 3_600_000, work: () => forgetOld(database, clock.nowMs()) },
       ],
+      stop: async () => stopping.abort(),
     }
   }
 }
