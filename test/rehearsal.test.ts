@@ -120,6 +120,13 @@ test('on an empty production node every paid route asks for money or says why it
 test('the stock client buys in every shop that has something to sell, on both chains', async () => {
   await importSamples()
   await until('the feed is for sale', async () => (await overProxy(at('/matrix/ftd/live'))).status === 402)
+  const unpaid = async (path: string) =>
+    ((await (await overProxy(at(path))).json()) as { data_state: unknown }).data_state
+  const ftd = { feed: 'ftd', as_of: expect.any(String), coverage_pct: expect.any(Number), missing: expect.any(Array) }
+  expect(await unpaid('/matrix/ftd/live')).toMatchObject(ftd)
+  expect(await unpaid('/matrix/subscribe/standard')).toMatchObject({
+    feeds: expect.arrayContaining([expect.objectContaining(ftd)]),
+  })
   const bought: [string, string?][] = [
     ['/v1/sandbox/echo?message=hello'],
     ['/v1/credit/topup?usd=5'],

@@ -32,6 +32,11 @@ export async function addEndpoint(deps: EndpointDeps, wallet: Address, kind: Kin
     if (known?.state === 'active') return known.id
     if (known === undefined && rows.length >= endpointsMax)
       throw limitReached(`A wallet has at most ${endpointsMax} endpoints.`)
+    const blocked = await tx.query(
+      `select from notification_endpoint where kind = $1 and target = $2 and state = 'paused' and reason = 'operator'`,
+      [kind, target],
+    )
+    if (blocked.rowCount > 0) throw limitReached('The operator of this node sends nothing to this target.')
     await countChallenge(tx, target, now)
     const id = known?.id ?? deps.ids.next('nep')
     await tx.query(

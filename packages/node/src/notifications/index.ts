@@ -5,6 +5,7 @@ import { deliverDue } from './deliver.ts'
 import { type Kind, sendChallenges } from './endpoints.ts'
 import { createNotifications, forgetOld } from './events.ts'
 import { createMail } from './mail-adapter.ts'
+import { readDeliveryStatus } from './operate.ts'
 import { notifications, type Topic } from './port.ts'
 import { notificationRoutes } from './routes.ts'
 import { type NotificationSettings, notificationsVariables, parseNotificationSettings } from './settings.ts'
@@ -55,10 +56,19 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
         { name: 'notifications.deliver', intervalMs: 1_000, work: deliver },
         // Apart from deliveries, which wait for nobody who has not proven anything yet.
         { name: 'notifications.challenge', intervalMs: 2_000, work: () => sendChallenges(engine) },
+        { name: 'notifications.measure', intervalMs: 30_000, work: () => measure(context) },
         { name: 'notifications.forget', intervalMs: 3_600_000, work: () => forgetOld(database, clock.nowMs()) },
       ],
       stop: async () => stopping.abort(),
     }
+  }
+}
+
+async function measure({ database, clock, metrics }: ShopContext): Promise<void> {
+  const nowMs = clock.nowMs()
+  for (const { kind, waiting, oldest_due_at } of (await readDeliveryStatus(database, nowMs)).deliveries) {
+    metrics.gauge('notifications_waiting', Number(waiting), { kind })
+    metrics.gauge('notifications_late_seconds', (nowMs - (oldest_due_at?.getTime() ?? nowMs)) / 1000, { kind })
   }
 }
 
