@@ -26,7 +26,7 @@ export const wallet = `0x${'1'.repeat(40)}` as Address
 export const target = 'http://hook.test/in?x=1'
 const secret = Buffer.alloc(32, 7)
 
-const echo = ({ body }: Got, response: ServerResponse) => void response.end(body)
+const echo = ({ body }: Got, response: ServerResponse): unknown => response.end(body)
 
 export type Delivery = Awaited<ReturnType<typeof openDelivery>>
 

@@ -45,7 +45,8 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
     const kinds = new Set<Kind>(mail ? ['webhook', 'email'] : ['webhook'])
     const deps = { ...context, settings, events, topics, secret, kinds }
     const stopping = new AbortController()
-    const deliver = (signal: AbortSignal) => deliverDue(engine, AbortSignal.any([signal, stopping.signal]))
+    const deliver = (lost?: AbortSignal) =>
+      deliverDue(engine, AbortSignal.any([stopping.signal, ...(lost === undefined ? [] : [lost])]))
     return {
       routes: notificationRoutes({
         ...deps,

@@ -35,7 +35,7 @@ export async function readDeliveryStatus(sql: Sql, nowMs: number) {
     }>(
       `select p.id, p.kind, p.target, p.state, p.failing_since, p.rests_until, p.last_status,
          (select count(*) from notification_delivery d where d.endpoint = p.id and d.state = 'pending') as waiting
-       from notification_endpoint p where p.failing_since is not null order by p.failing_since limit $1`,
+       from notification_endpoint p where p.failing_since is not null order by p.failing_since, p.id limit $1`,
       [failingMax],
     ),
   ])

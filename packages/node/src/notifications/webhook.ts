@@ -73,7 +73,7 @@ function signedHeaders(
 }
 
 /** Ids may hold any text; a header holds visible ASCII. */
-const headerOf = (id: string) => id.toWellFormed().replace(/[^\x21-\x7e]+/g, encodeURIComponent)
+const headerOf = (id: string) => id.replace(/[^\x21-\x7e]+/g, encodeURIComponent)
 
 function outcomeOf(answer: OutboundOutcome): Outcome {
   if (answer.status !== 'ok') return { status: answer.status, detail: answer.reason }
