@@ -3,6 +3,7 @@ import { ExactEvmScheme } from '@x402/evm'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkPorts } from '../packages/cli/src/doctor/ports.ts'
 import { sampleFiles } from '../packages/node/src/shops/matrix/demo/sample-files.fixture.ts'
 import { createSymbolTable, ingestFile } from '../packages/node/src/shops/matrix/index.ts'
 import { seedDemoTokens } from '../packages/node/src/shops/tokens/demo/seed-tokens.ts'
@@ -115,6 +116,12 @@ test('on an empty production node every paid route asks for money or says why it
   const unsold = Object.fromEntries(offers.flatMap(({ id, not_available: no }) => (no ? [[id, no.why]] : [])))
   expect(unsold).toMatchObject({ 'matrix.live': 'no_feed', 'market.intents.stream': 'no_signal' })
   for (const id of ['tokens.report', 'credit.topup', 'cite.attest']) expect(unsold).not.toHaveProperty(id)
+})
+
+test('the doctor beside a production node finds it at its port, under whatever name buyers know it', async () => {
+  const { hostname, port } = new URL(node.address)
+  const checks = await checkPorts({ host: hostname, port: Number(port), mode: 'production', networks: [] } as never)
+  expect(checks).toMatchObject([{ status: 'ok', detail: 'a node is running there' }])
 })
 
 test('the stock client buys in every shop that has something to sell, on both chains', async () => {
