@@ -25,7 +25,8 @@ export type DeliveryDeps = {
 const places = { webhook: 32, webhook_failing: 8, email: 8, email_failing: 2 }
 type Lane = keyof typeof places
 
-const lookAgainMs = 500
+/** Several deliveries end between two looks at what is due, so that a long backlog is not sorted again for each. */
+const [lookAgainMsMin, lookAgainMsMax] = [50, 500]
 
 /** Sends what is due, at most one delivery an endpoint at a time, until nothing is due or the signal is aborted. */
 export async function deliverDue(deps: DeliveryDeps, signal?: AbortSignal): Promise<void> {
@@ -45,8 +46,9 @@ export async function deliverDue(deps: DeliveryDeps, signal?: AbortSignal): Prom
     }
     if (running.size === 0) break
     const pause = new AbortController()
-    const paused = deps.clock.sleep(lookAgainMs, pause.signal).catch(() => {})
-    await Promise.race([paused, ...[...running.values()].map(({ ended }) => ended)])
+    const paused = deps.clock.sleep(lookAgainMsMax, pause.signal).catch(() => {})
+    const oneEnded = Promise.race([paused, ...[...running.values()].map(({ ended }) => ended)])
+    await Promise.all([deps.clock.sleep(lookAgainMsMin), oneEnded])
     pause.abort()
   }
   if (failures.length > 0) throw failures[0]
