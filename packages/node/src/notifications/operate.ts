@@ -4,8 +4,6 @@ import type { Database, Sql } from '@assay/till/store/database'
 const dayMs = 86_400_000
 const failingMax = 50
 
-export type DeliveryStatus = Awaited<ReturnType<typeof readDeliveryStatus>>
-
 /** What an operator wants to know of notifications: how much waits, what was given up, and who fails. */
 export async function readDeliveryStatus(sql: Sql, nowMs: number) {
   const [now, yesterday] = [new Date(nowMs), new Date(nowMs - dayMs)]
