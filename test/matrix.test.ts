@@ -305,7 +305,7 @@ test('without a licence the paid feeds rest on SEC data, say so, and what cannot
     expect((await fetch(url('borrow/delayed'))).status).toBe(403)
     const buyer = await other.newBuyer()
     const squeeze = (await (await buy(buyer, url('squeeze/live?limit=3'))).json()) as Answer
-    expect(squeeze.notes.factors_used.map(({ name }) => name)).toEqual(['fails_to_shares'])
+    expect(squeeze.notes.factors_used.map(({ name }) => name)).toEqual(['fails_mean_to_shares'])
     expect(squeeze.notes.factors_left_out.find(({ name }) => name === 'borrow_fee')).toMatchObject({ why: 'licence' })
     expect(squeeze.left_out.map(({ source }) => source)).toEqual(
       expect.arrayContaining(['finra-short-interest', 'ibkr-borrow']),

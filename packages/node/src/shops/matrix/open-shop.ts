@@ -13,7 +13,7 @@ import {
   subscriptionsVariables,
 } from '../subscriptions/index.ts'
 import { createFileCache } from './as-of/file-cache.ts'
-import { type DemoSize, fullDemo, smallDemo } from './demo/plan.ts'
+import { type DemoSize, fullDemo, judgedDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
 import { feedIds } from './feeds/feed.ts'
 import { coverageOf } from './ingest/coverage.ts'
@@ -24,7 +24,7 @@ import { officialOutbound } from './ingest/official-outbound.ts'
 import { createLicenceGate } from './licences/gate.ts'
 import type { MatrixDeps } from './matrix-deps.ts'
 import { qualityOf } from './quality/quality-document.ts'
-import { keepQuality, qualityIsDue } from './quality/quality-store.ts'
+import { keepQuality, qualityIsDue, readQuality } from './quality/quality-store.ts'
 import { coveredFeed, indexRoute } from './routes/index-route.ts'
 import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
@@ -106,7 +106,7 @@ async function openShop(
   return {
     routes: [indexRoute(deps, () => progress.now), ...pullRoutes(deps), qualityRoute(deps)],
     jobs: [
-      ...(seeds ? [demoJob(deps, () => seed(wholeDemo, true))] : []),
+      ...(seeds ? [demoJob(deps, (size) => seed(size, true), wholeDemo)] : []),
       outageJob(context, 'feeds', goods.parts),
       qualityJob(deps, () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)),
       ...(deps.plans.length > 0 ? [fetchJob(deps, outbound())] : []),
@@ -183,12 +183,16 @@ async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: Abor
 }
 
 /** Looked at every minute, so that another process soon goes on where one died; what is held already costs nothing. */
-function demoJob(deps: MatrixDeps, seed: () => Promise<void>): TillJob {
+function demoJob(deps: MatrixDeps, seed: (size: DemoSize) => Promise<void>, whole: DemoSize): TillJob {
   return {
     name: 'matrix.demo',
     intervalMs: 60_000,
     work: async () => {
-      await seed()
+      if (whole === fullDemo && !(await readQuality(deps.database, 'squeeze'))) {
+        await seed(judgedDemo)
+        await measureQuality(deps)
+      }
+      await seed(whole)
       await deps.keeper.refresh()
     },
   }
@@ -219,17 +223,20 @@ function qualityJob(deps: MatrixDeps, loading: () => boolean): TillJob {
     name: 'matrix.quality',
     intervalMs: 15_000,
     work: async () => {
-      if (loading() || !(await qualityIsDue(deps.database))) return
-      await deps.fileCache.refresh(deps.database)
-      const world = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
-      const breathe = async () => {
-        deps.stopping.throwIfAborted()
-        await deps.clock.sleep(50)
-      }
-      const documents = await qualityOf(world, feedIds, { daysMax: qualityDaysMax, breathe })
-      for (const [feed, document] of documents) await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
+      if (!loading() && (await qualityIsDue(deps.database))) await measureQuality(deps)
     },
   }
+}
+
+async function measureQuality(deps: MatrixDeps): Promise<void> {
+  await deps.fileCache.refresh(deps.database)
+  const world = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
+  const breathe = async () => {
+    deps.stopping.throwIfAborted()
+    await deps.clock.sleep(50)
+  }
+  const documents = await qualityOf(world, feedIds, { daysMax: qualityDaysMax, breathe })
+  for (const [feed, document] of documents) await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
 }
 
 const qualityDaysMax = 16
