@@ -1,6 +1,7 @@
 import type { TillJob } from '@assay/till/compose'
 import { withLease } from '@assay/till/jobs'
 import { createSince, declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
+import { notifications } from '../../notifications/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
 import { coveredFeeds } from '../ports.ts'
 import {
@@ -12,6 +13,7 @@ import {
   subscriptionsMigrations,
   subscriptionsVariables,
 } from '../subscriptions/index.ts'
+import { alertJob } from './alerts/alert-job.ts'
 import { createFileCache } from './as-of/file-cache.ts'
 import { type DemoSize, fullDemo, judgedDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
@@ -102,6 +104,7 @@ async function openShop(
     feeds: () => feedIds.map((feed) => coveredFeed(deps, feed)),
   }
   context.ports.offer(coveredFeeds, goods)
+  const events = context.ports.find(notifications)
   const watching = watchFiles(context, deps, stopping.signal)
   return {
     routes: [indexRoute(deps, () => progress.now), ...pullRoutes(deps), qualityRoute(deps)],
@@ -109,6 +112,7 @@ async function openShop(
       ...(seeds ? [demoJob(deps, (size) => seed(size, true), wholeDemo)] : []),
       outageJob(context, 'feeds', goods.parts),
       qualityJob(deps, () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)),
+      ...(events ? [alertJob({ ...deps, events })] : []),
       ...(deps.plans.length > 0 ? [fetchJob(deps, outbound())] : []),
     ],
     readiness: [{ name: 'market data', check: async () => (seeds ? isSeeded(deps) : isComplete(deps)) }],

@@ -174,3 +174,13 @@ create table matrix_snapshot_kept (
 );
 create index matrix_snapshot_kept_newest on matrix_snapshot_kept (feed, rules, available_at desc, made_at desc);
 create index matrix_snapshot_kept_bytes on matrix_snapshot_kept (sha256);
+
+-- What each watched alert rule last saw, so that it tells of a change once. Gone with the last watch of the rule.
+create table matrix_alert (
+  rule text primary key,
+  -- Of the snapshot it was last held against.
+  sha256 bytea not null check (length(sha256) = 32),
+  -- The figure then; for a rule about moves of the rank, the rank it last told of. Null while unknown.
+  figure float8,
+  holds boolean not null
+);

@@ -10,7 +10,7 @@ export type SampleRow = { symbol: string; top?: string; values: Record<string, u
 export function sampleSnapshot(feed: FeedId, method: string, rows: readonly SampleRow[]): Snapshot {
   const text = createTextBuffer()
   text.add(
-    `${JSON.stringify({ feed, method, row_count: rows.length, inputs: [], available_at: '2026-11-13T23:00:00.000Z' })}\n`,
+    `${JSON.stringify({ feed, method, row_count: rows.length, inputs: [], as_of: '2026-11-13', available_at: '2026-11-13T23:00:00.000Z' })}\n`,
   )
   const starts: number[] = []
   const liveEnds: number[] = []
