@@ -30,6 +30,7 @@ import { keepQuality, qualityIsDue, readQuality } from './quality/quality-store.
 import { coveredFeed, indexRoute } from './routes/index-route.ts'
 import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
+import { scoreDaysJob, scoredDaysMax } from './score-history/score-days.ts'
 import { type MatrixSettings, matrixVariables, parseMatrixSettings } from './settings.ts'
 import { createAnswerMemo } from './snapshots/answer-memo.ts'
 import { allUnavailable, feedUnavailable, isOffered } from './snapshots/feed-availability.ts'
@@ -104,6 +105,7 @@ async function openShop(
     feeds: () => feedIds.map((feed) => coveredFeed(deps, feed)),
   }
   context.ports.offer(coveredFeeds, goods)
+  const loading = () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)
   const events = context.ports.find(notifications)
   const watching = watchFiles(context, deps, stopping.signal)
   return {
@@ -111,7 +113,8 @@ async function openShop(
     jobs: [
       ...(seeds ? [demoJob(deps, (size) => seed(size, true), wholeDemo)] : []),
       outageJob(context, 'feeds', goods.parts),
-      qualityJob(deps, () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)),
+      qualityJob(deps, loading),
+      scoreDaysJob(deps, { days: seeds ? demoScoredDays : scoredDaysMax, paused: loading }),
       ...(events ? [alertJob({ ...deps, events })] : []),
       ...(deps.plans.length > 0 ? [fetchJob(deps, outbound())] : []),
     ],
@@ -244,3 +247,5 @@ async function measureQuality(deps: MatrixDeps): Promise<void> {
 }
 
 const qualityDaysMax = 16
+/** A demo shows what it looks like; years of it would be made up all the same. */
+const demoScoredDays = 60

@@ -47,7 +47,7 @@ async function expectNoLookAhead(files: readonly Dated[], symbol: string, moment
       await fileCache.refresh(db.database)
       const { at } = createSnapshotKeeper({ ...deps, delayMs: 0 })
       const snapshots = await Promise.all(feedIds.map((feed) => at(feed, 'free', atMs)))
-      const query = { symbol, days: 60, knownAtMs: atMs, sinceDate: '2000-01-01' }
+      const query = { feed: 'squeeze' as const, symbol, days: 60, knownAtMs: atMs, sinceDate: '2000-01-01' }
       return {
         snapshots: snapshots.map((found) => (isSnapshot(found) ? found.sha256 : found.status)),
         history: await readHistory({ ...deps, sql: db.database }, query, 'free'),

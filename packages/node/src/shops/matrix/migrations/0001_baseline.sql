@@ -184,3 +184,23 @@ create table matrix_alert (
   figure float8,
   holds boolean not null
 );
+
+-- Rankings as they were known before the open of a day: which days are held, and what each was made of.
+create table matrix_score_day (
+  feed text not null,
+  day date not null,
+  -- Of the snapshot they were taken from: with other files, rights or method it is another.
+  key bytea not null check (length(key) = 32),
+  primary key (feed, day)
+);
+-- By symbol and month, so that years of one symbol are a few dozen rows. A day made again is appended: the last one counts.
+create table matrix_score_month (
+  feed text not null,
+  symbol text collate "C" not null,
+  month date not null,
+  method text not null,
+  days date[] not null,
+  -- For each day: rank, score, strength, then a value for each factor of the method. NaN where unknown.
+  figures float4[] not null,
+  primary key (feed, symbol, month, method)
+);

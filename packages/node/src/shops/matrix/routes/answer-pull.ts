@@ -56,7 +56,7 @@ export async function answerPull(
     ...(tier === 'delayed' ? { delayMinutes: deps.delayMs / 60_000 } : {}),
   })
   const history =
-    query.history === undefined ? '' : `,"history":${JSON.stringify(await historyFor(deps, tier, query, symbols))}`
+    query.history === undefined ? '' : `,"history":${JSON.stringify(await historyFor(deps, input.feed, tier, query, symbols))}`
   const head = { facts, text: `${text},"unranked":${JSON.stringify(page.unranked)}${history}` }
   const content = render(snapshot, page, tier, head, input.representation)
   if (key) deps.memo.put(key, content)
@@ -131,7 +131,13 @@ export function momentOf(text: string): number {
   return isIsoDate(text) ? Date.parse(`${text}T23:59:59.999Z`) : Date.parse(text)
 }
 
-async function historyFor(deps: MatrixDeps, tier: Tier, query: PullQuery, symbols: readonly string[] | undefined) {
+async function historyFor(
+  deps: MatrixDeps,
+  feed: FeedId,
+  tier: Tier,
+  query: PullQuery,
+  symbols: readonly string[] | undefined,
+) {
   const [symbol] = symbols ?? []
   if (symbol === undefined || symbols?.length !== 1)
     throw new Problem('input_invalid', {
@@ -143,7 +149,7 @@ async function historyFor(deps: MatrixDeps, tier: Tier, query: PullQuery, symbol
   const sinceDate = addDays(easternDate(knownAtMs), -Math.ceil(days * 1.5) - 35)
   return readHistory(
     { sql: deps.database, fileCache: deps.fileCache, gate: deps.gate },
-    { symbol, days, knownAtMs, sinceDate },
+    { feed, symbol, days, knownAtMs, sinceDate },
     variantOf(tier),
   )
 }

@@ -133,6 +133,19 @@ const history = z
   .looseObject({
     symbol: z.string(),
     days: z.number(),
+    scores: z
+      .array(
+        z.looseObject({
+          day: z.string().describe('The trading day before whose open this was known.'),
+          method: z.string(),
+          rank: z.number().nullable(),
+          score: z.number().nullable().describe('0..100'),
+          strength: z.number().nullable().describe('points'),
+          factors: z.record(z.string(), z.number().nullable()).describe('Values in the units of the columns.'),
+        }),
+      )
+      .optional()
+      .describe('Rankings only: score, rank and factors by day, oldest first.'),
     series: z.record(z.string(), z.array(historyRow)),
   })
   .describe('Oldest first, by series; each row has the columns of its source.')
