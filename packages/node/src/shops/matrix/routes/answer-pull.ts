@@ -58,7 +58,7 @@ export async function answerPull(
   const history =
     query.history === undefined ? '' : `,"history":${JSON.stringify(await historyFor(deps, input.feed, tier, query, symbols))}`
   const head = { facts, text: `${text},"unranked":${JSON.stringify(page.unranked)}${history}` }
-  const content = render(snapshot, page, tier, head, input.representation)
+  const content = await render(snapshot, page, tier, head, input.representation)
   if (key) deps.memo.put(key, content)
   return content
 }
@@ -74,13 +74,19 @@ function memoKey(
   return `${snapshot.sha256} ${tier} ${representation} ${minute} ${query.limit} ${query.min_score ?? ''} ${query.symbol ?? ''} ${query.sort ?? ''} ${query.filter ?? ''}`
 }
 
-function render(
+export const parquetType = 'application/vnd.apache.parquet'
+
+async function render(
   snapshot: Snapshot,
   page: ReturnType<typeof pageOf>,
   tier: Tier,
   head: Head,
   representation: string,
-): AnswerContent & { body: Uint8Array | string } {
+): Promise<AnswerContent & { body: Uint8Array | string }> {
+  if (representation === parquetType) {
+    const { renderParquet } = await import('../snapshots/render-parquet.ts')
+    return { status: 200, contentType: parquetType, body: await renderParquet(snapshot, page, tier, head) }
+  }
   const body =
     representation === 'text/csv'
       ? renderCsv(snapshot, page, tier, head)
