@@ -1,8 +1,9 @@
-import type { Recipe } from '../../packages/node/src/shops/matrix/quality/evaluate.ts'
 import { type FactorName, weighted } from '../../packages/node/src/shops/matrix/score/method.ts'
+import type { Recipe } from '../../packages/node/src/shops/matrix/score/score-universe.ts'
 
 const equal = (points: Recipe['points'], ...names: FactorName[]): Recipe => ({
   points,
+  unknown: 'reweighted',
   catalystsCount: false,
   factors: weighted(Object.fromEntries(names.map((name) => [name, 1]))),
 })

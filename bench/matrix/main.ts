@@ -169,7 +169,13 @@ async function year(shop: MatrixDeps): Promise<void> {
   const runs: number[] = []
   for (let i = 0; i < 300; i += 1) {
     const symbol = world[(i * 37) % symbols]?.symbol as string
-    const query = { symbol, days: 60, knownAtMs: Date.parse(`${last}T23:59:59Z`), sinceDate: addDays(last, -125) }
+    const query = {
+      feed: 'squeeze' as const,
+      symbol,
+      days: 60,
+      knownAtMs: Date.parse(`${last}T23:59:59Z`),
+      sinceDate: addDays(last, -125),
+    }
     runs.push(
       (
         await timed(() =>

@@ -87,8 +87,6 @@ export function createFileCache(): FileCache {
 
 /** A backfill may bring an earlier revision after a later one: what became public last counts. */
 const isLater = (one: FileRecord, other: FileRecord) =>
-  one.availableAtMs === other.availableAtMs
-    ? one.revision > other.revision
-    : one.availableAtMs > other.availableAtMs
+  one.availableAtMs === other.availableAtMs ? one.revision > other.revision : one.availableAtMs > other.availableAtMs
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -90,18 +90,22 @@ test('what is published later, corrections included, never changes an answer as 
 
 const folder = fileURLToPath(new URL('../../../../../../../shared/data/', import.meta.url))
 
-test.skipIf(!existsSync(folder))('the same holds over published files of the winter of 2021', async () => {
-  const read = (kind: string, wanted: (name: string) => boolean) =>
-    readdirSync(`${folder}${kind}`)
-      .filter(wanted)
-      .map((name) =>
-        dated({ name: name.replace(/\.gz$/, ''), bytes: gunzipSync(readFileSync(`${folder}${kind}/${name}`)) }),
-      )
-  const files = [
-    ...read('finra-short-volume', (name) => /^CNMSshvol202102/.test(name)),
-    ...read('sec-fails', (name) => /2021(01b|02a)/.test(name)),
-    ...read('symbols', (name) => name.includes('.2021')),
-    ...read('sec-xbrl', () => true),
-  ]
-  await expectNoLookAhead(files, 'GME', 8)
-}, 240_000)
+test.skipIf(!existsSync(folder))(
+  'the same holds over published files of the winter of 2021',
+  async () => {
+    const read = (kind: string, wanted: (name: string) => boolean) =>
+      readdirSync(`${folder}${kind}`)
+        .filter(wanted)
+        .map((name) =>
+          dated({ name: name.replace(/\.gz$/, ''), bytes: gunzipSync(readFileSync(`${folder}${kind}/${name}`)) }),
+        )
+    const files = [
+      ...read('finra-short-volume', (name) => /^CNMSshvol202102/.test(name)),
+      ...read('sec-fails', (name) => /2021(01b|02a)/.test(name)),
+      ...read('symbols', (name) => name.includes('.2021')),
+      ...read('sec-xbrl', () => true),
+    ]
+    await expectNoLookAhead(files, 'GME', 8)
+  },
+  240_000,
+)

@@ -5,15 +5,12 @@ import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import { findCatalysts } from '../score/catalysts.ts'
 import { computeFactors, ratio } from '../score/factors.ts'
-import { currentMethod, type ScoreMethod, scoreMethods, weighted } from '../score/method.ts'
-import { scoreUniverse } from '../score/score-universe.ts'
+import { currentMethod, scoreMethods, weighted } from '../score/method.ts'
+import { type Recipe, scoreUniverse } from '../score/score-universe.ts'
 import { chooseUniverse, type UniverseId } from '../score/universe.ts'
 import type { Observation } from './metrics.ts'
 import { type LaterPrices, loadLaterPrices, outcomeOf, refuseLookAhead } from './outcomes.ts'
 import { testDefinition } from './test-definition.ts'
-
-/** How a ranking is made of factors; a method of the score is one. */
-export type Recipe = Pick<ScoreMethod, 'factors' | 'points' | 'catalystsCount'>
 
 const others: Record<'previous_score' | 'public_weights', Recipe> = {
   previous_score: scoreMethods['assay-squeeze-1'],
@@ -28,6 +25,7 @@ const others: Record<'previous_score' | 'public_weights', Recipe> = {
       fails_to_shares: 10,
     }),
     points: 'percentile',
+    unknown: 'reweighted',
     catalystsCount: false,
   },
 }

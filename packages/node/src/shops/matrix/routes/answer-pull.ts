@@ -56,7 +56,9 @@ export async function answerPull(
     ...(tier === 'delayed' ? { delayMinutes: deps.delayMs / 60_000 } : {}),
   })
   const history =
-    query.history === undefined ? '' : `,"history":${JSON.stringify(await historyFor(deps, input.feed, tier, query, symbols))}`
+    query.history === undefined
+      ? ''
+      : `,"history":${JSON.stringify(await historyFor(deps, input.feed, tier, query, symbols))}`
   const head = { facts, text: `${text},"unranked":${JSON.stringify(page.unranked)}${history}` }
   const content = await render(snapshot, page, tier, head, input.representation)
   if (key) deps.memo.put(key, content)

@@ -24,8 +24,7 @@ test('each day has the score known before its open, with rank and factors; what 
       gate: createLicenceGate({ demo: true, assertions: [] }),
     }
     const plan = planDemo(sampleNowMs, { symbols: 100, tradingDays: 22 })
-    for (const planned of plan)
-      await ingestFile(common, { ...planned.make(), source: planned.source, synthetic: true })
+    for (const planned of plan) await ingestFile(common, { ...planned.make(), source: planned.source, synthetic: true })
     const keeper = createSnapshotKeeper({ ...common, delayMs: 0 })
     const deps = { ...common, keeper, stopping: new AbortController().signal }
     const made = await scoreDays(deps, 4)
@@ -44,12 +43,20 @@ test('each day has the score known before its open, with rank and factors; what 
       'price_vs_vwap',
       'borrow_fee',
     ])
-    const earlier = await readScores(db.database, { ...query, until: lastScoredDay(Date.parse('2026-11-13T12:00:00Z')) })
+    const earlier = await readScores(db.database, {
+      ...query,
+      until: lastScoredDay(Date.parse('2026-11-13T12:00:00Z')),
+    })
     expect(earlier).toEqual(points.slice(0, -1))
     // Another file that was public by then: the days it touches are made again, and each shows once.
     const prices = plan.find(({ source, key }) => source === 'prices' && key.endsWith('2026-11-12'))?.make()
     const text = prices?.bytes.toString('latin1').replaceAll(/,(\d+)\n/g, ',9$1\n') ?? ''
-    await ingestFile(common, { name: 'prices-20261112.csv', bytes: Buffer.from(text), source: 'prices', synthetic: true })
+    await ingestFile(common, {
+      name: 'prices-20261112.csv',
+      bytes: Buffer.from(text),
+      source: 'prices',
+      synthetic: true,
+    })
     expect(await scoreDays(deps, 4)).toBe(3)
     const again = await readScores(db.database, { ...query, until: '2026-11-13' })
     expect(again.map(({ day }) => day)).toEqual(points.map(({ day }) => day))

@@ -66,9 +66,16 @@ export type ScoreMethod = {
    * and the 64th has 6. Percentiles hardly tell the first from the hundredth, and that is where squeezes are.
    */
   points: 'percentile' | 'halvings'
+  /** What an unknown factor does: hand its weight to the others, or count as the middle place. */
+  unknown: 'reweighted' | 'middle'
+  /** Where this factor is in use at all, a symbol without it is not ranked. */
+  needs?: FactorName
   /** Whether catalysts add points or are only shown. */
   catalystsCount: boolean
 }
+
+/** log2(n / (n / 2)). A mean over fewer factors would be extreme more easily, and carry what is hardly known to the top. */
+export const middlePoints = 1
 
 /** Changing anything in a method is a new method: what was published under a name can be made again under it. */
 export const scoreMethods: Record<ScoreMethodName, ScoreMethod> = {
@@ -86,6 +93,7 @@ export const scoreMethods: Record<ScoreMethodName, ScoreMethod> = {
       short_volume_z: 5,
     }),
     points: 'percentile',
+    unknown: 'reweighted',
     catalystsCount: true,
   },
   // Chosen by walking forward through 2020-12 to 2021-04; the borrow fee, of which no history was at hand, by prior belief.
@@ -98,6 +106,8 @@ export const scoreMethods: Record<ScoreMethodName, ScoreMethod> = {
       borrow_fee: 25,
     }),
     points: 'halvings',
+    unknown: 'middle',
+    needs: 'short_interest_to_shares',
     catalystsCount: false,
   },
 }

@@ -1,4 +1,4 @@
-import { catalystPointsMax, type FactorRule, type ScoreMethod, usableWeightMin } from './method.ts'
+import { catalystPointsMax, type FactorRule, middlePoints, type ScoreMethod, usableWeightMin } from './method.ts'
 import { halvings, percentiles } from './percentiles.ts'
 
 export type Factor = { rule: FactorRule; values: Float64Array }
@@ -12,25 +12,29 @@ export type ScoredUniverse = {
   coverage: Float64Array
   /** By factor, in the order given. */
   percentiles: readonly Float64Array[]
-  /** Points each factor gave, in the order given; they and the catalysts add up to the strength. */
+  /** Points each known factor gave, in the order given; they, the middle for unknown ones and the catalysts add up to the strength. */
   points: readonly Float64Array[]
   /** By rank: best first, ties by symbol order. */
   ranking: Int32Array
 }
 
+/** How a ranking is made of factors; a method of the score is one. */
+export type Recipe = Omit<ScoreMethod, 'name'>
+
 export type ScoreInput = {
-  method: Pick<ScoreMethod, 'points' | 'catalystsCount'>
+  method: Omit<Recipe, 'factors'>
   takesPart: Uint8Array
   factors: readonly Factor[]
   catalysts: Float64Array
 }
 
-/** Points by factor, weighted; what is missing hands its weight to the rest, and coverage says how much that was. */
+/** Points by factor, weighted; coverage says how much of the weight is known. */
 export function scoreUniverse({ method, takesPart, factors, catalysts }: ScoreInput): ScoredUniverse {
   const size = takesPart.length
   const usableWeight = factors.reduce((sum, { rule }) => sum + rule.weight, 0)
   const ranks = factors.map(({ rule, values }) => oriented(percentiles(values, takesPart), rule))
   const given = method.points === 'halvings' ? ranks.map(halvings) : ranks
+  const needed = given[factors.findIndex(({ rule }) => rule.name === method.needs)]
   const strength = new Float64Array(size).fill(Number.NaN)
   const coverage = new Float64Array(size)
   const points = factors.map(() => new Float64Array(size).fill(Number.NaN))
@@ -42,11 +46,14 @@ export function scoreUniverse({ method, takesPart, factors, catalysts }: ScoreIn
       if (!Number.isNaN((given[f] as Float64Array)[i] as number)) weight += (factors[f] as Factor).rule.weight
     coverage[i] = weight
     if (weight === 0 || weight < usableWeight * usableWeightMin) continue
+    if (needed && Number.isNaN(needed[i] as number)) continue
+    const divisor = method.unknown === 'middle' ? usableWeight : weight
     let sum = method.catalystsCount ? Math.min(catalystPointsMax, catalysts[i] as number) : 0
+    sum += (middlePoints * (divisor - weight)) / divisor
     for (let f = 0; f < factors.length; f += 1) {
       const own = (given[f] as Float64Array)[i] as number
       if (Number.isNaN(own)) continue
-      const part = (own * (factors[f] as Factor).rule.weight) / weight
+      const part = (own * (factors[f] as Factor).rule.weight) / divisor
       ;(points[f] as Float64Array)[i] = part
       sum += part
     }

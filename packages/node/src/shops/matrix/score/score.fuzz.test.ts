@@ -122,3 +122,26 @@ test('version 2 by hand: second of four by short interest, first by fails, third
   expect(coverage[0]).toBe(75)
   expect(score[0]).toBeCloseTo(200 / 3, 9)
 })
+
+test('version 2: without a short interest nobody is ranked, and another unknown factor counts as the middle place', () => {
+  const columns = [
+    [1, 2, 3, 4, Number.NaN],
+    [9, 2, 3, 4, 99],
+    [1, 2, 3, 4, 99],
+    [1, 2, Number.NaN, 4, 99],
+  ]
+  const factors = currentMethod.factors.map((rule, index) => ({
+    rule,
+    values: Float64Array.from(columns[index] ?? []),
+  }))
+  const { ranking, strength, points, coverage } = scoreUniverse({
+    method: currentMethod,
+    takesPart: new Uint8Array(5).fill(1),
+    factors,
+    catalysts: new Float64Array(5),
+  })
+  expect([...ranking]).not.toContain(4)
+  expect(coverage[2]).toBe(75)
+  const known = points.slice(0, 3).reduce((sum, column) => sum + (column[2] as number), 0)
+  expect(strength[2]).toBeCloseTo(known + 1 / 4, 12)
+})
