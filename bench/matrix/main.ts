@@ -21,6 +21,7 @@ import { chooseUniverse } from '../../packages/node/src/shops/matrix/score/unive
 import { handOut } from '../hand-out.ts'
 import { measureDuckDb } from './duckdb.ts'
 import { median, openBenchShop, report, timed } from './shop.ts'
+import { measureTraders } from './traders.ts'
 
 const symbols = 12_000
 const world = createDemoWorld(symbols)
@@ -35,6 +36,7 @@ try {
   else {
     await wholeUniverse(deps)
     await pulls(deps)
+    await measureTraders(deps)
   }
 } finally {
   await close()

@@ -20,7 +20,9 @@ export async function saveFeed(
 ): Promise<Saved> {
   const accept = types[file.split('.').at(-1) ?? '']
   if (accept === undefined) throw usageError(`--output: ${file} ends in none of ${Object.keys(types).join(', ')}`)
-  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  )
   const { response } = await client.fetch(`${path}?${search}`, { headers: { accept } })
   const bytes = new Uint8Array(await response.arrayBuffer())
   if (!response.ok)

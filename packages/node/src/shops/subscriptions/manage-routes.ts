@@ -142,6 +142,7 @@ const listed = z.strictObject({
   subscription: subscriptionSchema,
   active: z.boolean(),
   ends_in_days: z.number().describe('Whole days left; 0 once it has ended.'),
+  used_today: z.number().nullable().describe('Pulls of today; null for what is not counted.'),
   covers: z.array(z.string()).describe('Ids of the routes it opens; * stands for any part.'),
   renew_at: z.string().describe('Path that sells the next period.'),
 })
@@ -156,7 +157,7 @@ function listRoute(deps: ManageDeps): RouteDeclaration {
     summary: 'All subscriptions of a wallet: feed tiers and the intent stream',
     description:
       'A signed challenge lists everything the wallet has, ended ones included; a token lists the one it belongs to. A wallet without any has an empty list.',
-    output: z.strictObject({ data: z.array(listed), next_cursor: z.null() }),
+    output: z.strictObject({ data: z.array(listed), fair_use: fairUse, next_cursor: z.null() }),
     example: {
       output: {
         data: [
@@ -165,10 +166,12 @@ function listRoute(deps: ManageDeps): RouteDeclaration {
             subscription: withoutPayment(exampleSubscription),
             active: true,
             ends_in_days: 29,
+            used_today: 20,
             covers: ['matrix.live'],
             renew_at: '/matrix/subscribe/standard',
           },
         ],
+        fair_use: { pulls_per_minute: 120, pulls_per_day: 20_000 },
         next_cursor: null,
       },
     },
@@ -178,15 +181,24 @@ function listRoute(deps: ManageDeps): RouteDeclaration {
       security: 'siwx',
       handle: async (_, call) => {
         const nowMs = deps.clock.nowMs()
-        const data = (await subscriptionsOfCall(deps, call)).map((one) => ({
-          product: one.product,
-          subscription: showSubscription(deps.policy, one),
-          active: one.untilMs > nowMs,
-          ends_in_days: Math.max(0, Math.floor((one.untilMs - nowMs) / 86_400_000)),
-          covers: [...deps.policy.covers[one.tier]],
-          renew_at: one.tier === 'stream' ? '/v1/market/intent-stream' : `/matrix/subscribe/${one.tier}`,
-        }))
-        return jsonAnswer({ data, next_cursor: null })
+        const found = await subscriptionsOfCall(deps, call)
+        const data = await Promise.all(
+          found.map(async (one) => ({
+            product: one.product,
+            subscription: showSubscription(deps.policy, one),
+            active: one.untilMs > nowMs,
+            ends_in_days: Math.max(0, Math.floor((one.untilMs - nowMs) / 86_400_000)),
+            used_today: one.product === 'feeds' ? (await readUsage(deps.database, one.wallet, nowMs)).day : null,
+            covers: [...deps.policy.covers[one.tier]],
+            renew_at: one.tier === 'stream' ? '/v1/market/intent-stream' : `/matrix/subscribe/${one.tier}`,
+          })),
+        )
+        const { perMinute, perDay } = deps.policy.fairUse
+        return jsonAnswer({
+          data,
+          fair_use: { pulls_per_minute: perMinute, pulls_per_day: perDay },
+          next_cursor: null,
+        })
       },
     },
   })
