@@ -535,7 +535,7 @@ export type Operations = {
   /** All subscriptions of a wallet: feed tiers and the intent stream. */
   'subscriptions.list': {
     input: Record<string, never>
-    answer: { data: ({ product: 'feeds' | 'stream'; subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; provisional?: boolean }; active: boolean; ends_in_days: number; covers: string[]; renew_at: string })[]; next_cursor: null }
+    answer: { data: ({ product: 'feeds' | 'stream'; subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; provisional?: boolean }; active: boolean; ends_in_days: number; used_today: number | null; covers: string[]; renew_at: string })[]; fair_use: { pulls_per_minute: number; pulls_per_day: number }; next_cursor: null }
   }
   /** What subscriptions cost, what they open, and the fair-use limits. */
   'subscriptions.plans': {
