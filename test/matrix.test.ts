@@ -106,7 +106,7 @@ test('a paid live pull is ranked and smaller than vip, which adds the factors', 
   expect([...scores].sort((a, b) => b - a)).toEqual(scores)
   expect(live.sha256).toBe(vip.sha256)
   expect(live.data[0]?.factors).toBeUndefined()
-  expect(Object.keys(vip.data[0]?.factors ?? {})).toHaveLength(8)
+  expect(Object.keys(vip.data[0]?.factors ?? {})).toHaveLength(4)
   expect(vip.inputs?.length).toBeGreaterThan(20)
 })
 

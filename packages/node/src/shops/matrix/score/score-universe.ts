@@ -31,10 +31,13 @@ export type ScoreInput = {
 /** Points by factor, weighted; coverage says how much of the weight is known. */
 export function scoreUniverse({ method, takesPart, factors, catalysts }: ScoreInput): ScoredUniverse {
   const size = takesPart.length
-  const usableWeight = factors.reduce((sum, { rule }) => sum + rule.weight, 0)
   const ranks = factors.map(({ rule, values }) => oriented(percentiles(values, takesPart), rule))
+  // Of funds, for one, nobody files shares outstanding: what is known of nobody is not missing of anybody.
+  const isUsed = (index: number) =>
+    method.unknown === 'reweighted' || (ranks[index] as Float64Array).some((rank) => !Number.isNaN(rank))
+  const usableWeight = factors.reduce((sum, { rule }, index) => (isUsed(index) ? sum + rule.weight : sum), 0)
   const given = method.points === 'halvings' ? ranks.map(halvings) : ranks
-  const needed = given[factors.findIndex(({ rule }) => rule.name === method.needs)]
+  const needed = given[factors.findIndex(({ rule }, index) => rule.name === method.needs && isUsed(index))]
   const strength = new Float64Array(size).fill(Number.NaN)
   const coverage = new Float64Array(size)
   const points = factors.map(() => new Float64Array(size).fill(Number.NaN))

@@ -145,3 +145,16 @@ test('version 2: without a short interest nobody is ranked, and another unknown 
   const known = points.slice(0, 3).reduce((sum, column) => sum + (column[2] as number), 0)
   expect(strength[2]).toBeCloseTo(known + 1 / 4, 12)
 })
+
+test('version 2: a factor that nobody of a universe has is left out, so that funds are ranked without shares outstanding', () => {
+  const unknown = [Number.NaN, Number.NaN, Number.NaN]
+  const columns = [unknown, unknown, [3, 2, 1], [1, 2, 3]]
+  const { ranking, strength } = scoreUniverse({
+    method: currentMethod,
+    takesPart: new Uint8Array(3).fill(1),
+    factors: currentMethod.factors.map((rule, index) => ({ rule, values: Float64Array.from(columns[index] ?? []) })),
+    catalysts: new Float64Array(3),
+  })
+  expect(ranking).toHaveLength(3)
+  expect(strength[0]).toBeCloseTo((Math.log2(3) + Math.log2(1)) / 2, 12)
+})
