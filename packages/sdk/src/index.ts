@@ -2,6 +2,7 @@ export { formatUsd, parseUsd } from '@assay/protocol/money'
 export { type BindingParts, bindingContentType, bindingNonce, bindingTag } from '@assay/protocol/request-binding'
 export {
   type AnswerOf,
+  askSigned,
   callOperation,
   type OperationId,
   type OperationOptions,
