@@ -38,7 +38,8 @@ type Selling = Pick<Till, 'sell' | 'match' | 'fetch' | 'sold' | 'documents' | 's
 export function openSelling(settings: TillSettings, options: TillOptions, ports: Ports, ground: Ground) {
   const { clock, log, metrics, ids } = ports
   const docsOrigin = `${settings.origin}${tillPaths.errors.slice(0, -'/errors'.length)}`
-  const exposed = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Signature, Signature-Input, Content-Digest, Retry-After, Link'
+  const exposed =
+    'PAYMENT-REQUIRED, PAYMENT-RESPONSE, WWW-Authenticate, Payment-Receipt, Signature, Signature-Input, Content-Digest, Retry-After, Link'
   const responder = createResponder(createResponseSigner(ground.keyring, { clock }), {
     docsOrigin,
     https: settings.origin.startsWith('https:'),

@@ -22,6 +22,7 @@ import { createChallenges } from '../schemes/challenge.ts'
 import { createSchemes } from '../schemes/create-schemes.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
 import type { Screening } from '../screening/index.ts'
+import { openChallengeSecrets } from '../signing/index.ts'
 import { createPauseReader, type PauseReader } from '../store/pauses.ts'
 import type { Ground } from './open-ground.ts'
 import { openScreening } from './open-screening.ts'
@@ -60,6 +61,8 @@ export type GateSettings = {
   schemes?: readonly Scheme[]
   /** False where nobody can pay from credit. */
   credit?: boolean
+  /** False where the Payment authentication scheme is not offered. */
+  mpp?: boolean
   limits?: GateLimits
   /** True while nothing is sold, beside the pause of sales. */
   refusesSales?(): Promise<boolean>
@@ -113,6 +116,7 @@ export async function openGate(
     payees,
     settings.payToExclusive,
   )
+  const secrets = settings.mpp === false ? undefined : await openChallengeSecrets({ ...ports, database })
   const gate = createGate({
     clock,
     ids,
@@ -132,7 +136,9 @@ export async function openGate(
       docsOrigin: settings.docsOrigin,
       termsOf,
       credit: settings.credit !== false,
+      ...(secrets ? { mpp: { clock, rng: ports.rng, secrets } } : {}),
     }),
+    ...(secrets ? { challengeSecrets: secrets } : {}),
     claims: createClaims(database, owner, clock),
     deliveries,
     finishSales,

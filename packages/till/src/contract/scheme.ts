@@ -25,6 +25,8 @@ export type PaymentEnvelope = {
   bindingSalt: Hex | undefined
   /** Compact JWS offers the client echoed, for a price that has moved since. */
   offers: string[]
+  /** What we quoted for this very request not long ago, proved by a challenge of ours. */
+  quotedMicro?: Micro
 }
 
 /** A payment as its scheme reads it. */

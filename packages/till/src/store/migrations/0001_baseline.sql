@@ -1488,6 +1488,15 @@ insert into app_access values ('token_secret', 'select, insert, update');
 -- Version 0 stands for tokens that were made from signing keys: known by their hash, made by nobody any more.
 insert into token_secret (version) values (0);
 
+-- Challenges of the Payment authentication scheme are bound by a MAC that names the version of its secret. A secret makes
+-- challenges for a day and is accepted for a week more, so that processes need not change it at the same moment.
+create table challenge_secret (
+  version integer primary key check (version > 0),
+  secret bytea not null check (octet_length(secret) = 32),
+  made_at timestamptz not null
+);
+insert into app_access values ('challenge_secret', 'select, insert, delete');
+
 -- Runs with the owner's right, for the application itself may not write balances. A part that grows is noted after its
 -- posting, one that leaves before.
 create function credit_at_pay_to(account_name text, change_micro bigint) returns void language sql
