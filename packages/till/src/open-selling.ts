@@ -157,10 +157,10 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
 function findMeterFaults({ id, access }: RouteDeclaration, schemes: readonly Scheme[]): string[] {
   if (access.kind !== 'paid' || access.price.kind !== 'fixed' || !access.price.metered) return []
   const short = access.networks.filter((network) => !schemes.some((one) => one.chargesLess && one.takes(network)))
-  const known = schemes.map(({ name }) => name).join(', ')
+  const known = (network: string) => schemes.flatMap((one) => (one.takes(network) ? [one.name] : [])).join(', ')
   return short.map(
     (network) =>
-      `${id}: price.upTo needs a payment scheme that can charge less than was quoted on ${network}, and ${known} cannot; add one to schemes, or set a fixed price`,
+      `${id}: price.upTo needs a payment scheme that can charge less than was quoted on ${network}, and ${known(network)} cannot; add one to schemes, or set a fixed price`,
   )
 }
 

@@ -65,6 +65,10 @@ export type PaidRoute = {
   consumption?: Consumption
   /** The price is the same whatever the input; otherwise signed offers name the input they are for. */
   fixedPrice?: boolean
+  /** The price is a maximum; what is charged is known after the answer was made. */
+  metered?: boolean
+  /** Also offers `exact` by Permit2. */
+  permit2?: boolean
   description: string
   mimeType: string
   /** Discovery block of the 402, static per route. */

@@ -36,6 +36,9 @@ const keptUrlMax = 1_024
 /** Clients and proxies have been seen to fail on longer headers; what does not fit is left to the body. */
 export const paymentRequiredBytesMax = 3_060
 
+/** More choice than clients weigh, and more than fits the header. */
+const acceptsMax = 3
+
 const identifierExtension = {
   info: { required: false },
   schema: { type: 'object', properties: { id: { type: 'string' } } },
@@ -60,12 +63,16 @@ export function createChallenges(deps: ChallengeDeps) {
   function build(call: PaidCall): KeptChallenge {
     const terms = deps.termsOf(call)
     const [first] = terms
-    const offered = deps.schemes.all.flatMap((scheme) =>
-      terms.filter(({ network }) => scheme.takes(network.caip2)).map((one) => ({ scheme, terms: one })),
-    )
-    const accepts = offered.map((one) => one.scheme.offer(one.terms))
     // Behind what every client knows, so that none is led astray.
-    if (deps.credit !== false && first !== undefined && takesCredit(call.route)) accepts.push(creditRequirements(first))
+    const credit =
+      deps.credit !== false && first !== undefined && takesCredit(call.route) ? [creditRequirements(first)] : []
+    const offered = deps.schemes.all
+      .filter((scheme) => scheme.isOffered?.(call.route) !== false)
+      .flatMap((scheme) =>
+        terms.filter(({ network }) => scheme.takes(network.caip2)).map((one) => ({ scheme, terms: one })),
+      )
+      .filter(({ scheme }, place) => scheme.id === 'exact' || place < acceptsMax - credit.length)
+    const accepts = [...offered.map((one) => one.scheme.offer(one.terms)), ...credit]
     const resource = resourceOf(call)
     const offers = deps.offers.sign(
       call,

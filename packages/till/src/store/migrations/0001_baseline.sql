@@ -460,8 +460,8 @@ create table payment (
   pay_to text not null,
   payee text not null check (payee in ('pay_to','custody')),
   quoted_micro bigint not null,
-  -- What is charged; final once the answer is prepared.
-  amount_micro bigint not null check (amount_micro > 0),
+  -- What is charged; final once the answer is prepared. Zero where the scheme can charge nothing.
+  amount_micro bigint not null check (amount_micro >= 0),
   valid_before bigint not null,
   -- what was bought
   route_id text not null,
