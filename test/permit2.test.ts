@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { permit2Address, permit2Proxies } from '../packages/protocol/src/typed-data/permit2.ts'
 import { permit2Call } from '../packages/till/src/facilitators/local/settle-permit2.ts'
-import { isPermit2 } from '../packages/till/src/facilitators/permit2-payment.ts'
+import { isPermit2, type Permit2Payment } from '../packages/till/src/facilitators/permit2-payment.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import type { Database, HeldLock } from '../packages/till/src/store/database.ts'
 import { StoreUnavailable } from '../packages/till/src/store/errors.ts'
@@ -183,6 +183,29 @@ describe('between verification and settlement', () => {
     const payload = await signPermit(payer, await quote(echo('carried')), { scheme: 'exact' })
     expect((await send(echo('carried'), payload)).status).toBe(200)
     expect(await rowsOf(payer)).toMatchObject([{ state: 'served', charged: 1_000n }])
+    expect(await spent(payer)).toBe(1_000n)
+  })
+
+  test('a permit of exact that was carried before it came buys nothing, and its money is credited', async () => {
+    const payer = await newPayer()
+    const stranger = await newPayer(0n)
+    const url = echo('before')
+    const payload = await signPermit(payer, await quote(url), { scheme: 'exact' })
+    const { permit2Authorization: permit, signature } = payload.payload
+    const transfer = {
+      from: permit.from.toLowerCase() as Address,
+      token: till.base.usdc,
+      to: permit.witness.to.toLowerCase() as Address,
+      ...{ amount: BigInt(permit.permitted.amount), nonce: BigInt(permit.nonce), deadline: BigInt(permit.deadline) },
+      validAfter: 0n,
+    }
+    const call = { scheme: 'exact', amountMicro: 1_000n, permit2: { transfer, signature } } as Permit2Payment
+    await sendTransaction(till.base, stranger, { to: permit2Proxies.exact, data: permit2Call(call) })
+    expect((await send(url, payload)).status).toBe(409)
+    const jobs = await till.startAnother({ ...options, jobs: true })
+    await vi.waitFor(async () => expect(await rowsOf(payer)).toMatchObject([{ state: 'credited' }]), 60_000)
+    await jobs.stop()
+    expect((await send(url, payload)).status).toBe(409)
     expect(await spent(payer)).toBe(1_000n)
   })
 

@@ -109,7 +109,8 @@ export type Permit2Port = {
     transaction: Hex,
     expected: { payer: Address; payTo: Address; amountMicro: Micro; nonce: bigint },
   ): Promise<SettlementEvidence>
-  use(payer: Address, nonce: bigint, fromBlock: bigint, toBlock: bigint): Promise<KeyUse>
+  /** Searched from a block at which it was unused. */
+  use(payer: Address, nonce: bigint, fromBlock: bigint): Promise<KeyUse>
   /** The permit that a transaction carried through a proxy of x402. */
   permitIn(transaction: Hex): Promise<{ owner: Address; nonce: bigint } | undefined>
 }

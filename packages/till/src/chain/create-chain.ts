@@ -88,7 +88,7 @@ export function createChain(options: ChainOptions): ChainPort {
       return findNonceUse(sharedReads, network, { payer, nonce }, { fromBlock, toBlock: head.block.number })
     },
     simulateTransfer: (authorization, signature) => simulateTransfer(rpc, network, authorization, signature),
-    permit2: createPermit2Port(rpc, network),
+    permit2: createPermit2Port(rpc, network, async () => (await readHeight(rpc, 'latest')).block.number),
     checkContractSignature: options.checkContractSignature,
     verifyAsset: () => verifyAsset(rpc, network),
   }

@@ -54,7 +54,7 @@ type Transaction = { to?: string | null; input?: string }
  * Permit2 has no event for a nonce, only a bit: what happened to a permit is told by the blocks between which its bit
  * flips, and by the transfers of its owner in that block.
  */
-export function createPermit2Port(rpc: Rpc, network: Network): Permit2Port {
+export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Promise<bigint>): Permit2Port {
   const usdc = network.usdc.address
   const used = async (owner: Address, nonce: bigint, at: 'latest' | bigint): Promise<boolean> => {
     const answer = await rpc.agreed('eth_call', [bitmapCall(owner, nonce), blockTag(at)], (value) => value as Json)
@@ -124,9 +124,9 @@ export function createPermit2Port(rpc: Rpc, network: Network): Permit2Port {
         return unreadable(error)
       }
     },
-    async use(payer, nonce, fromBlock, toBlock): Promise<KeyUse> {
+    async use(payer, nonce, fromBlock): Promise<KeyUse> {
       try {
-        const block = await flipBlock(payer, nonce, fromBlock, toBlock)
+        const block = await flipBlock(payer, nonce, fromBlock, await headNow())
         if (block === undefined) return { status: 'absent' }
         const logs = await agreedLogs(rpc, {
           ...{ address: usdc, fromBlock: block, toBlock: block },

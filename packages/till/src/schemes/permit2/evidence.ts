@@ -10,8 +10,8 @@ function nonceOf({ paymentKey }: Pick<ClaimKey, 'paymentKey'>): bigint {
 
 /** The bit of a nonce at named blocks, and the transfer in the block in which it flips. */
 export function permit2Evidence(chains: ReadonlyMap<string, ChainPort>): SchemeEvidence {
-  const useOf: SchemeEvidence['useOf'] = async (chain, key, fromBlock) =>
-    chain.permit2.use(key.payer, nonceOf(key), fromBlock, (await chain.head()).number)
+  const useOf: SchemeEvidence['useOf'] = (chain, key, fromBlock) =>
+    chain.permit2.use(key.payer, nonceOf(key), fromBlock)
   return {
     useOf,
     isUsed: (chain, key, at) => chain.permit2.used(key.payer, nonceOf(key), at),
