@@ -99,6 +99,8 @@ export type SimulatedTransfer =
 
 /** Permit2 on this chain. `nonce` is that of an owner, whatever the token. */
 export type Permit2Port = {
+  /** Whether Permit2 and the contracts of x402 are where clients expect them. */
+  isDeployed(): Promise<boolean>
   /** At the latest block or a named one, by quorum. */
   used(owner: Address, nonce: bigint, at: 'latest' | bigint): Promise<boolean>
   /** As `payerStatus`, with what Permit2 may take from the payer. */

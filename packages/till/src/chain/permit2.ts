@@ -85,6 +85,13 @@ export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Pro
 
   return {
     used,
+    async isDeployed() {
+      const addresses = [permit2Address, permit2Proxies.exact, permit2Proxies.upto]
+      const codes = await rpc.batch(
+        addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
+      )
+      return codes.every((code) => isHex(code) && code !== '0x')
+    },
     async payerStatus(payer, nonce) {
       const call = (target: object) => ({ method: 'eth_call', params: [target, 'latest'] })
       const [balance, allowance, bits, code] = await rpc.batch([

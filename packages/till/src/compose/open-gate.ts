@@ -21,6 +21,7 @@ import { findDeadOwners } from '../recovery/recover.ts'
 import { createChallenges } from '../schemes/challenge.ts'
 import { createSchemes } from '../schemes/create-schemes.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
+import { whereDeployed } from '../schemes/permit2/deployed.ts'
 import { createExactPermit2Scheme, createUptoScheme } from '../schemes/permit2/index.ts'
 import type { Screening } from '../screening/index.ts'
 import { openChallengeSecrets } from '../signing/index.ts'
@@ -94,7 +95,7 @@ export async function openGate(
   const byName = new Map(networks.map((network) => [network.caip2, network]))
   const termsOf = (call: PaidCall) => termsFor(byName, payees, call.route, call.priceMicro)
   const offers = createOffers(jws, clock)
-  const walletsOn = (network: string) => facilitator.permit2Wallets?.(network) ?? []
+  const walletsOn = await whereDeployed(chains, clock, (network) => facilitator.permit2Wallets?.(network) ?? [])
   const schemes = createSchemes([
     createExactScheme(networks),
     ...(settings.schemes ?? []),

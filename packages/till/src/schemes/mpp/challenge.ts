@@ -58,13 +58,21 @@ export function writeChallenges({ clock, rng, secrets }: MppDeps, quotes: readon
   const nowSeconds = Math.floor(clock.nowMs() / 1000)
   return quotes
     .map(({ realm, request, seconds }) => {
-      const expires = new Date((nowSeconds + seconds) * 1000).toISOString()
+      const expires = timeText(nowSeconds + seconds)
       const random = Buffer.from(rng.bytes(16)).toString('base64url')
-      const opaque = encodeJson({ n: random, r: requested, v: String(secret.version) })
+      const opaque = Buffer.from(`{"n":"${random}","r":"${requested}","v":"${secret.version}"}`).toString('base64url')
       const bound = { realm, method: mppMethod, intent: mppIntent, request, expires, opaque }
       return `Payment id="${idOf(secret, bound)}", realm="${realm}", method="${mppMethod}", intent="${mppIntent}", request="${request}", expires="${expires}", opaque="${opaque}"`
     })
     .join(', ')
+}
+
+let lastTime = { seconds: -1, text: '' }
+
+/** All challenges of a second expire together. */
+function timeText(seconds: number): string {
+  if (lastTime.seconds !== seconds) lastTime = { seconds, text: new Date(seconds * 1000).toISOString() }
+  return lastTime.text
 }
 
 /** The seven places of draft-httpauth-payment; that of the digest stays empty. */

@@ -44,11 +44,18 @@ export const createUptoScheme = (deps: Permit2Deps): Scheme<Permit2Signed> => ({
 type Common = Omit<Scheme<Permit2Signed>, 'id' | 'name' | 'chargesLess' | 'isOffered'>
 
 function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn }: Permit2Deps): Common {
+  let turn = 0
+  /** A wallet sends one transaction after the other: quotes take turns. */
+  const nextWallet = (network: string): Address | undefined => {
+    const wallets = walletsOn(network)
+    turn += 1
+    return wallets[turn % wallets.length]
+  }
   return {
     words: permit2Words,
     evidence: permit2Evidence(chains),
     takes: (network) => walletsOn(network).length > 0,
-    offer: (terms) => requirements(scheme, terms, walletsOn),
+    offer: (terms) => requirements(scheme, terms, scheme === 'upto' ? nextWallet(terms.network.caip2) : undefined),
     decode: (envelope) =>
       scheme === 'exact' && envelope.payload?.['permit2Authorization'] === undefined
         ? { status: 'unsupported', reason: 'invalid_payload', detail: 'Not a Permit2 payment.' }
@@ -100,16 +107,15 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn }: Permit2Deps
   }
 }
 
-function requirements(scheme: Permit2Scheme, terms: Terms, walletsOn: Permit2Deps['walletsOn']) {
+function requirements(scheme: Permit2Scheme, terms: Terms, wallet: Address | undefined) {
   const { network, asset, payTo, amountMicro, maxTimeoutSeconds } = terms
-  const [wallet] = walletsOn(network.caip2)
   const { name, version } = network.usdc
   return {
     ...{ scheme, network: network.caip2, amount: amountMicro.toString() },
     ...{ asset: checksumAddress(asset), payTo: checksumAddress(payTo), maxTimeoutSeconds },
     extra: {
       ...{ name, version, assetTransferMethod: 'permit2' },
-      ...(scheme === 'upto' && wallet ? { facilitatorAddress: checksumAddress(wallet) } : {}),
+      ...(wallet === undefined ? {} : { facilitatorAddress: checksumAddress(wallet) }),
     },
   }
 }
