@@ -10,7 +10,14 @@ import type { Facilitator } from '../packages/till/src/index.ts'
 import type { Database, HeldLock } from '../packages/till/src/store/database.ts'
 import { StoreUnavailable } from '../packages/till/src/store/errors.ts'
 import { spentOnChain } from './harness/invariants.ts'
-import { approvePermit2, cancelPermit, type PermitOptions, permit2Buyer, signPermit } from './harness/permit2-client.ts'
+import {
+  approvePermit2,
+  cancelPermit,
+  type PermitOptions,
+  permit2Buyer,
+  signPermit,
+  transferOf,
+} from './harness/permit2-client.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import { decodeHeader, echoPath, type FixtureOptions, quote, send } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
@@ -171,6 +178,23 @@ describe('between verification and settlement', () => {
     expect([402, 503]).toContain(answer.status)
     expect(await answer.text()).not.toContain('characters')
     expect(await spent(payer)).toBe(0n)
+  })
+
+  test('a permit that is cancelled in a block with another transfer of its payer comes to an end', async () => {
+    const payer = await newPayer()
+    const nonce = BigInt(`0x${randomBytes(32).toString('hex')}`)
+    beforeSettling = async () => {
+      await till.base.control.holdMining()
+      await sendTransaction(till.base, payer, { to: permit2Address, data: cancelPermit(nonce) })
+      await sendTransaction(till.base, payer, { to: till.base.usdc, data: transferOf(permit2Address, 300n) })
+      await till.base.control.releaseMining()
+    }
+    const answer = await send(meter('abc'), await signPermit(payer, await quote(meter('abc')), { nonce }))
+    expect([402, 503]).toContain(answer.status)
+    const jobs = await till.startAnother({ ...options, jobs: true })
+    await vi.waitFor(async () => expect(await rowsOf(payer)).toMatchObject([{ state: 'failed' }]), 60_000)
+    await jobs.stop()
+    expect(await spent(payer)).toBe(300n)
   })
 
   test('a permit of exact that a stranger carries is the payment all the same', async () => {

@@ -10,12 +10,17 @@ import type { PaymentRequired, Requirements } from './till-fixture.ts'
 
 const abi = parseAbi([
   'function approve(address,uint256)',
+  'function transfer(address,uint256)',
   'function invalidateUnorderedNonces(uint256 word, uint256 mask)',
 ])
 
 /** What a payer sends to the token once. */
 export const approvePermit2 = (micro: bigint): Hex =>
   encodeFunctionData({ abi, functionName: 'approve', args: [permit2Address, micro] })
+
+/** A plain transfer, as the payer sends it to the token. */
+export const transferOf = (to: Address, micro: bigint): Hex =>
+  encodeFunctionData({ abi, functionName: 'transfer', args: [to, micro] })
 
 /** What a payer sends to Permit2 to cancel a permit. */
 export const cancelPermit = (nonce: bigint): Hex =>

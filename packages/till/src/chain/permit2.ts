@@ -147,7 +147,10 @@ export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Pro
         const hidden = hashes.filter((hash) => !((inputs.get(hash)?.to?.toLowerCase() ?? '') in places))
         const [carrier] = [...named, ...hidden]
         const receipt = carrier === undefined ? undefined : await receiptOf(carrier)
-        const transfer = receipt && transfersOf(network, receipt).find(({ sender }) => sender === payer)
+        // What an EIP-3009 authorization carried is no permit's.
+        const transfer =
+          receipt &&
+          transfersOf(network, receipt).find(({ sender, paymentKey }) => sender === payer && paymentKey === undefined)
         if (transfer) return { status: 'transfer', transfer }
         const answer = await rpc.agreed(
           'eth_getBlockByNumber',

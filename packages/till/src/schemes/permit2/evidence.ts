@@ -20,7 +20,10 @@ export function permit2Evidence(chains: ReadonlyMap<string, ChainPort>): SchemeE
     async byKey(chain, claim, fromBlock) {
       const use = await useOf(chain, claim, fromBlock)
       if (use.status !== 'transfer') return use
-      return chain.permit2.byTransaction(use.transfer.transaction, { ...claim, nonce: nonceOf(claim) })
+      const { transfer } = use
+      return transfer.recipient === claim.payTo && transfer.amountMicro === claim.amountMicro
+        ? { ...transfer, status: 'confirmed', gasGwei: 0n }
+        : { status: 'used_otherwise', transfer }
     },
     async keyOf({ network, sender, transaction, paymentKey }) {
       // A transfer that an EIP-3009 authorization carried is no permit's.

@@ -168,9 +168,12 @@ async function readFunds(verified: VerifiedPayment<Permit2Signed>, chain: ChainP
   const head = short(status.allowanceMicro) || short(status.balanceMicro) ? (await chain.head()).number : 0n
   if (!used && short(status.allowanceMicro) && short(await chain.permit2.allowance(payer, head)))
     return invalid('permit2_allowance_required', 'Approve Permit2 to take the token from the payer, then pay.')
+  const balance = short(status.balanceMicro) ? await chain.usdcBalance(payer, head) : status.balanceMicro
+  const allowed = short(status.allowanceMicro) ? terms.amountMicro : status.allowanceMicro
   return {
     status: 'ok',
-    balanceMicro: short(status.balanceMicro) ? await chain.usdcBalance(payer, head) : status.balanceMicro,
+    // Payments under way may not exceed what Permit2 can take.
+    balanceMicro: balance < allowed ? balance : allowed,
     used,
     payerIsKey: verified.payerIsKey && !status.hasCode,
   }
