@@ -145,6 +145,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
       payees,
       payToExclusive: !config.sharedPayees,
       exposureCapMicro: config.exposureCapMicro,
+      mpp: config.mpp,
       screeningList: config.screeningList,
       jws: context.jws,
       parts: shops,

@@ -502,6 +502,11 @@ export type Operations = {
     input: { body: { message?: string } }
     answer: { echo: string; paid_by: string; payment_id: string; at: string }
   }
+  /** Count characters, to try paying for what was used (paid). */
+  'sandbox.meter': {
+    input: { query?: { text?: string } }
+    answer: { characters: number; charge_micro: string }
+  }
   /** Contest a source, its score or its owner, with evidence. */
   'sources.dispute': {
     input: { params: { domain: string }; body: { kind: 'ownership' | 'content' | 'licence' | 'score' | 'other'; statement: string; evidence_url?: string; contact?: string } }
@@ -716,6 +721,7 @@ export const operations = {
   'royalties.show': { method: 'GET', path: '/v1/royalties/{id}', paid: false },
   'sandbox.echo.get': { method: 'GET', path: '/v1/sandbox/echo', paid: true },
   'sandbox.echo.post': { method: 'POST', path: '/v1/sandbox/echo', paid: true },
+  'sandbox.meter': { method: 'GET', path: '/v1/sandbox/meter', paid: true },
   'sources.dispute': { method: 'POST', path: '/v1/sources/{domain}/dispute', paid: false },
   'sources.list': { method: 'GET', path: '/v1/sources', paid: false },
   'sources.register': { method: 'POST', path: '/v1/sources/register', paid: false },

@@ -80,6 +80,7 @@ async function compose(
       jws: createJwsPort(ground.keyring, [new URL(settings.origin).host], clock),
       parts,
       credit: false,
+      mpp: options.mpp !== false,
       limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
       ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
       ...(options.jobs === 'cron' ? { refusesSales: jobsWatch(ground, ports, settings.jobsMsMax) } : {}),

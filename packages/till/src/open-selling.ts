@@ -38,7 +38,8 @@ type Selling = Pick<Till, 'sell' | 'match' | 'fetch' | 'sold' | 'documents' | 's
 export function openSelling(settings: TillSettings, options: TillOptions, ports: Ports, ground: Ground) {
   const { clock, log, metrics, ids } = ports
   const docsOrigin = `${settings.origin}${tillPaths.errors.slice(0, -'/errors'.length)}`
-  const exposed = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Signature, Signature-Input, Content-Digest, Retry-After, Link'
+  const exposed =
+    'PAYMENT-REQUIRED, PAYMENT-RESPONSE, WWW-Authenticate, Payment-Receipt, Signature, Signature-Input, Content-Digest, Retry-After, Link'
   const responder = createResponder(createResponseSigner(ground.keyring, { clock }), {
     docsOrigin,
     https: settings.origin.startsWith('https:'),
@@ -156,10 +157,10 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
 function findMeterFaults({ id, access }: RouteDeclaration, schemes: readonly Scheme[]): string[] {
   if (access.kind !== 'paid' || access.price.kind !== 'fixed' || !access.price.metered) return []
   const short = access.networks.filter((network) => !schemes.some((one) => one.chargesLess && one.takes(network)))
-  const known = schemes.map(({ name }) => name).join(', ')
+  const known = (network: string) => schemes.flatMap((one) => (one.takes(network) ? [one.name] : [])).join(', ')
   return short.map(
     (network) =>
-      `${id}: price.upTo needs a payment scheme that can charge less than was quoted on ${network}, and ${known} cannot; add one to schemes, or set a fixed price`,
+      `${id}: price.upTo needs a payment scheme that can charge less than was quoted on ${network}, and ${known(network)} cannot; add one to schemes, or set a fixed price`,
   )
 }
 

@@ -4,6 +4,7 @@ import type { PreparedAnswer, Sale } from '@assay/till'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
+import { carriesPayment } from '@assay/till/selling'
 import { z } from 'zod'
 import {
   type CallContext,
@@ -182,7 +183,7 @@ async function prepareStream(
   const wantsStream = call.representation === streamType
   const subscribed = call.headers.has('authorization') || call.headers.has('sign-in-with-x')
   // A buyer is let in whatever else is open; the stream itself then says that there are too many.
-  if (wantsStream && subscribed && !call.headers.has('payment-signature')) await deps.streams.requireFree(call.payer)
+  if (wantsStream && subscribed && !carriesPayment(call.headers)) await deps.streams.requireFree(call.payer)
   const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
   const wish: StreamRequest = {
     clusters: cluster ?? null,
