@@ -65,7 +65,11 @@ export function readRobots(
     return { finding: finding('broken', `answers ${answer.httpStatus}, so nothing may be read`), robots: disallowAll }
   if (answer.httpStatus !== 200) return { finding: finding('absent', `answers ${answer.httpStatus}`), robots: allowAll }
   const robots = parseRobots(Buffer.from(answer.bytes).toString('utf8'), productToken)
-  const present = { ...finding('present'), sha256: toHex(sha256(answer.bytes)) }
+  const present = {
+    ...finding('present'),
+    sha256: toHex(sha256(answer.bytes)),
+    ...(robots.signals ? { signals: robots.signals } : {}),
+  }
   // Kept for a crawl that is interrupted: few sites have more, and the row is written often.
   return { finding: robots.rules.length > rulesKeptMax ? present : { ...present, rules: robots }, robots }
 }

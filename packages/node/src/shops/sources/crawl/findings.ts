@@ -1,4 +1,4 @@
-import type { Robots } from './robots.ts'
+import type { ContentSignals, Robots } from './robots.ts'
 import type { RslTerms } from './rsl.ts'
 import type { TdmRule } from './tdm.ts'
 
@@ -15,7 +15,7 @@ export type Finding<Extra = unknown> = {
 /** What the crawler learnt of a host besides its pages. Stored as JSON. */
 export type HostFindings = {
   discoveredAt?: string
-  robots?: Finding<{ rules?: Robots }>
+  robots?: Finding<{ rules?: Robots; signals?: ContentSignals }>
   sitemap?: Finding<{ pages: number }>
   llms?: Finding
   feed?: Finding<{ pages: number }>

@@ -49,7 +49,7 @@ export type StoredPage = {
 }
 
 /** What a host says for all of its pages, as JSON of `SiteTerms`. */
-const siteTermsColumn = `jsonb_build_object('signals', h.findings->'robots'->'rules'->'signals', 'tdm', h.findings->'tdm'->'rules',
+export const siteTermsColumn = `jsonb_build_object('signals', h.findings->'robots'->'signals', 'tdm', h.findings->'tdm'->'rules',
     'rsl', case when h.findings ? 'rsl' then jsonb_build_object('status', h.findings->'rsl'->'status', 'licences', h.findings->'rsl'->'licences') end)`
 
 /** Columns and tables of a `StoredPage`; what it is asked for follows as `where`. */
