@@ -30,4 +30,10 @@ export const everydayQuestions: readonly string[] = [
   'best beaches in Greece',
   'what do penguins eat',
   'how tall is the Eiffel tower',
+  'I would like to know how long it takes to train for a first marathon when you are over forty and have never run before',
+  'which vegetables can be planted in October in a cold greenhouse and when will they be ready to be picked and eaten',
+  'my grandmother used to make a soup with lentils, carrots and smoked sausage; what spices belong into it',
+  'how much does it cost to repair a cracked windscreen and does the insurance of my car pay for it',
+  'is it safe for a pregnant woman to eat soft cheese, raw fish or eggs that are not boiled hard',
+  'what should a family with two small children visit during three rainy days in Edinburgh',
 ]

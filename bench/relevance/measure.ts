@@ -83,21 +83,30 @@ const even: RescoreWeights = {
   proximityWindow: 5,
   neighbourCount: 5,
 }
-/** Less than this is chance: with some fifty questions a step that gains less is as likely to lose elsewhere. */
-const leastGain = 0.004
+/** A step counts when it gains more than twice its standard error over the questions: less is chance, and lost elsewhere. */
+function isBetter(tried: readonly number[], best: readonly number[]): boolean {
+  const gains = tried.map((value, at) => value - (best[at] as number))
+  const gain = mean(gains)
+  const spread = mean(gains.map((one) => (one - gain) ** 2))
+  return gain > 2 * Math.sqrt(spread / gains.length)
+}
 
 /** One weight after the other, twice over, each at its best on this collection where that is more than chance. */
 export function tune(collection: Collection, rounds = 2): RescoreWeights {
   const { rank } = openCollection(collection)
-  const quality = (weights: RescoreWeights) => measureRanking(collection, rank(weights)).ndcg10
+  const asked = judgedQueries(collection)
+  const qualities = (weights: RescoreWeights) => {
+    const answer = rank(weights)
+    return asked.map(({ id, text }) => ndcgAt(10, answer(text), collection.judged.get(id) ?? new Map()))
+  }
   let best = even
-  let most = quality(best)
+  let most = qualities(best)
   for (let round = 0; round < rounds; round += 1)
     for (const name of Object.keys(grid) as (keyof RescoreWeights)[])
       for (const value of grid[name]) {
         const tried = { ...best, [name]: value }
-        const reached = quality(tried)
-        if (reached > most + leastGain) [best, most] = [tried, reached]
+        const reached = qualities(tried)
+        if (isBetter(reached, most)) [best, most] = [tried, reached]
       }
   return best
 }

@@ -23,7 +23,7 @@ const halfLifeDays = 365
 const freshnessFloor = 0.8
 const dayMs = 86_400_000
 /** Trust decides between pages that answer about equally well, not whether they answer. */
-export const trustPower = 0.1
+export const trustPower = 0.03
 
 /** Best first. The same candidates at the same time give the same order: ties go by address. */
 export function rankPages(

@@ -2,10 +2,10 @@ import type { Candidate } from './match-index.ts'
 
 /** The best few decide whether a question is answered at all. */
 const decidedBy = 10
-const shortQuery = 5
+const shortQuery = 3
 
 /** Of a long question even a good page has fewer of the words: the share that is asked for falls with their number. */
-const coveredMin = (terms: number) => Math.min(0.5, Math.max(0.18, 2.5 / terms))
+const coveredMin = (terms: number) => Math.min(0.5, Math.max(0.1, 2.5 / terms))
 
 /**
  * Candidates that answer, none of them where the best is about something else: nothing less is offered or charged for.
@@ -17,6 +17,6 @@ export function aboveFloor<Page extends Pick<Candidate, 'covered'>>(
 ): Page[] {
   const least = coveredMin(terms)
   if (!candidates.slice(0, decidedBy).some(({ covered }) => covered >= least)) return []
-  const each = terms <= shortQuery ? least : least / 2
+  const each = terms <= shortQuery ? least : least / 3
   return candidates.filter(({ covered }) => covered >= each)
 }
