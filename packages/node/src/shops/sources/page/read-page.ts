@@ -1,6 +1,6 @@
 import { sha256 } from '@assay/till/kernel/bytes'
 import { isReserved } from '../crawl/tdm.ts'
-import { decodeText } from './decode-text.ts'
+import { decodeHtml } from './decode-text.ts'
 import { headTags } from './document-head.ts'
 import { type HtmlToken, htmlTokens } from './html-tokens.ts'
 import { dateOf, readJsonLd, shortText } from './json-ld.ts'
@@ -63,9 +63,14 @@ type Head = {
 
 export type PageProblem = { problem: 'not_text'; detail: string }
 
-/** Pure: bytes and headers in, facts out. */
-export function readPage(bytes: Uint8Array, url: string, headers: ReadonlyMap<string, string>): ReadPage | PageProblem {
-  const html = decodeText(bytes, headers.get('content-type'))
+/** Pure: bytes and headers in, facts out. `alias`: another host of the same site, whose addresses are its own. */
+export function readPage(
+  bytes: Uint8Array,
+  url: string,
+  headers: ReadonlyMap<string, string>,
+  alias?: string,
+): ReadPage | PageProblem {
+  const html = decodeHtml(bytes, headers.get('content-type'))
   if (html === undefined) return { problem: 'not_text', detail: 'the bytes are not text in the encoding they claim' }
   const tokens = htmlTokens(html)
   const head = readHead(tokens)
@@ -73,6 +78,7 @@ export function readPage(bytes: Uint8Array, url: string, headers: ReadonlyMap<st
   const main = { ...found, text: storable(found.text) }
   const site = new URL(url)
   const resolved = head.anchors.flatMap(({ href }) => resolve(href, site))
+  for (const target of resolved) if (target.host === alias) target.host = site.host
   const links = [...new Set(resolved.filter((target) => target.host === site.host).map((target) => target.href))]
   return {
     facts: storable(factsOf(head, main, site, headers)),
