@@ -1,7 +1,7 @@
 import { foldQuery, type LatentSpace } from './latent-space.ts'
 import type { Segment } from './segment.ts'
 import { termAt } from './segment.ts'
-import { createTokenRoom, readTokens } from './token-stream.ts'
+import { createTokenRoom, keptTokensMax, readTokens } from './token-stream.ts'
 import type { Hit } from './top-hits.ts'
 
 /** A term of the query over all segments: its number in each (-1: not there), in how many pages it stands. */
@@ -183,15 +183,30 @@ function feedbackScores(
     .map(({ share, term }) => ({ term, weight: share * term.rarity }))
     .sort((a, b) => b.weight - a.weight || (a.term.text < b.term.text ? -1 : 1))
     .slice(0, weights.feedbackTerms)
-  return besideBest(
-    found.map(({ hit }) => {
-      const { segment } = input.parts[hit.segment] as IndexPart
-      return terms.reduce(
-        (sum, { term, weight }) => sum + weight * impactOf(segment, term.ids[hit.segment] as number, hit.doc),
-        0,
-      )
-    }),
+  const weighted = input.parts.map(
+    (_, segment) => new Map(terms.map(({ term, weight }) => [term.ids[segment] as number, weight] as const)),
   )
+  return besideBest(
+    found.map(({ hit }) =>
+      weightOfTerms(
+        (input.parts[hit.segment] as IndexPart).segment,
+        hit.doc,
+        weighted[hit.segment] as Map<number, number>,
+      ),
+    ),
+  )
+}
+
+/** Few of the terms stand in a page: its own terms say which, and only those are looked up among millions of postings. */
+function weightOfTerms(segment: Segment, doc: number, weights: ReadonlyMap<number, number>): number {
+  const length = readTokens(segment, doc, room)
+  const here = new Set<number>()
+  // Of a long page not all terms are kept in order: then every one is looked up.
+  if (length > keptTokensMax) for (const term of weights.keys()) here.add(term)
+  else for (let at = 0; at < length; at += 1) if (weights.has(room[at] as number)) here.add(room[at] as number)
+  let sum = 0
+  for (const term of here) if (term >= 0) sum += (weights.get(term) as number) * impactOf(segment, term, doc)
+  return sum
 }
 
 /** Saturating, and whatever the length of the page: a title alone must not speak louder than a text. */
