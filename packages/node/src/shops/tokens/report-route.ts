@@ -95,7 +95,7 @@ const options = ({ network, baseUrl, synthetic }: ReportRouteDeps) => ({ network
 
 async function prepareReport(deps: ReportRouteDeps, input: RouteInput, call: CallContext): Promise<PreparedAnswer> {
   const token = parseAddress(input.params.address) as Address
-  const checked = await deps.checker.check(token, { fresh: true })
+  const checked = await deps.checker.check(token, { fresh: true, whole: true })
   refuseIncomplete(checked)
   const content = {
     ...buildReport(checked, options(deps)),

@@ -77,8 +77,7 @@ describe('the order of checks of the stand-in', () => {
 
   test('transferFrom: pause, receiver, sender, allowance, executor, sender policy', async () => {
     await closed('denim')
-    const call = (from: Address, to: Address, amount: bigint) =>
-      called(stranger, 'transferFrom', from, to, amount)
+    const call = (from: Address, to: Address, amount: bigint) => called(stranger, 'transferFrom', from, to, amount)
     expect(await call(zeroAddress, zeroAddress, 1n)).toBe('ContractPaused')
     await unpause()
     expect(await call(zeroAddress, zeroAddress, 1n)).toBe('InvalidReceiver')

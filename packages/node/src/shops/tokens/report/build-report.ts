@@ -4,7 +4,7 @@ import { noSupplyCap, pausableFeatures, roleLabel, scopeNames, scopes } from '..
 import { verdictSentences } from '../check-answer.ts'
 import type { Checked } from '../checker.ts'
 import type { Genesis, Holder, TokenFacts } from '../facts.ts'
-import { scopeEffect } from '../judge/policies.ts'
+import { deniesOf, influences, viewScope } from '../judge/policies.ts'
 import { largestSupply } from '../judge/powers.ts'
 import { pathOf, reachOf } from '../judge/reach.ts'
 import { powerNames } from '../judge/types.ts'
@@ -142,19 +142,17 @@ const scopeTexts: Record<string, string> = {
 function scopesOf(facts: TokenFacts) {
   return scopeNames.map((name) => {
     const bound = facts.scopes[name]
-    const effect = scopeEffect(facts, name)
+    const view = viewScope(facts, name)
     return {
       scope: scopes[name],
       name,
       meaning: scopeTexts[name] ?? '',
       policy_id: bound === undefined ? null : showNumber(bound),
-      denies: effect.denies,
-      influenced_by: effect.parties.map((party) => showParty(facts, party)),
+      denies: deniesOf(view),
+      influenced_by: influences(view).map((party) => showParty(facts, party)),
     }
   })
 }
-
-const membersShownMax = 100
 
 function policiesOf(facts: TokenFacts) {
   const ofAdmin = (account: Address) =>
@@ -175,7 +173,7 @@ function policiesOf(facts: TokenFacts) {
         inverted: decodePolicyId(id).inverted,
       })),
     ),
-    listed: policy.members.slice(0, membersShownMax).map((account) => checksumAddress(account)),
+    listed: policy.members.map((account) => checksumAddress(account)),
     listed_count: policy.members.length,
     listed_complete: policy.membersComplete,
   }))
@@ -200,7 +198,7 @@ function seizePathsOf({ facts, judgement }: Checked) {
     level: judgement.powers[power].now,
     exercised: judgement.powers[power].exercised,
     scope,
-    scope_denies: scopeEffect(facts, scope).denies,
+    scope_denies: deniesOf(viewScope(facts, scope)),
     who: judgement.powers[power].who.map((party) => showParty(facts, party)),
     why: judgement.powers[power].why,
   })

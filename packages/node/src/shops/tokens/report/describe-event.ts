@@ -67,6 +67,8 @@ function textOf(event: HistoryEvent): string {
       return `${who(event.updater)} changed the symbol to ${cleanText(event.text)}`
     case 'contract_uri_updated':
       return 'the link was changed'
+    case 'extra_metadata_updated':
+      return `the entry ${cleanText(event.key)} became ${cleanText(event.value)}`
     case 'multiplier_updated':
       return `the multiplier became ${event.value}`
     case 'ui_multiplier_updated':

@@ -58,11 +58,14 @@ export function seizePathTexts({ seize_paths }: Report): string[] {
   )
 }
 
+const listedShownMax = 100
+
 export function policyText(policy: Report['policies'][number]): string {
   const children = Array.isArray(policy.children)
     ? policy.children.map((child) => `${child.inverted ? 'not ' : ''}${child.base_id}`)
     : [factText(policy.children)]
-  const more = policy.listed_count - policy.listed.length
+  const listed = policy.listed.slice(0, listedShownMax)
+  const more = policy.listed_count - listed.length
   return [
     `policy ${policy.id}: ${policy.type}`,
     ...(children.length > 0 ? [`combines ${children.join(', ')}`] : []),
@@ -71,7 +74,7 @@ export function policyText(policy: Report['policies'][number]): string {
     ...(children.length > 0
       ? []
       : [
-          `${policy.listed_count} listed${policy.listed_complete ? '' : ' (list not complete)'}${policy.listed_count > 0 ? `: ${policy.listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}` : ''}`,
+          `${policy.listed_count} listed${policy.listed_complete ? '' : ' (list not complete)'}${policy.listed_count > 0 ? `: ${listed.join(', ')}${more > 0 ? ` and ${more} more in the JSON report` : ''}` : ''}`,
         ]),
   ].join(', ')
 }
