@@ -3,8 +3,8 @@ import { Problem } from '@assay/till/kernel/problem'
 import type { PinnedBlock } from './facts.ts'
 import { judge } from './judge/judge.ts'
 import type { Judgement } from './judge/types.ts'
-import { newMeter } from './read/panel.ts'
-import { Unreadable } from './read/pin-block.ts'
+import { newMeter, type Panel } from './read/panel.ts'
+import { pinNumber, Unreadable } from './read/pin-block.ts'
 import { pinHead, type ReaderDeps, type Reading, type ReadOptions, readToken } from './read/read-token.ts'
 import { validUntil } from './show.ts'
 import { hasTokenPrefix } from './token-address.ts'
@@ -19,8 +19,12 @@ export type Checker = {
    * `whole` asks about every account of long lists.
    */
   check(token: Address, options?: { fresh?: boolean; whole?: boolean }): Promise<Checked>
+  /** At exactly this block, which the caller pinned. */
+  checkAt(token: Address, block: PinnedBlock): Promise<Checked>
   /** The block new answers are read at; shared for a moment. */
   currentBlock(): Promise<PinnedBlock>
+  /** A block that is there already; 400 for one that is not. */
+  pastBlock(number: bigint): Promise<PinnedBlock>
 }
 
 const blockSharedMs = 1_000
@@ -82,8 +86,21 @@ export function createChecker(deps: ReaderDeps): Checker {
 
   return {
     currentBlock: () => currentBlock().catch(asProblem),
+    pastBlock: async (number) => {
+      const head = await currentBlock().catch(asProblem)
+      if (number > head.number)
+        throw new Problem('bad_request', { detail: `Block ${number} is not there yet; the newest is ${head.number}.` })
+      if (number === head.number) return head
+      const panel = await trustedPanel(deps).catch(asProblem)
+      return pinNumber(panel, number, newMeter()).catch(asProblem)
+    },
+    checkAt: async (token, block) => {
+      refuseOtherForm(token)
+      const kept = cache.get(token)
+      return kept?.blockHash === block.hash ? kept.reading : checkAt(deps, token, block, { stay: true })
+    },
     check: async (token, { fresh = false, whole = false } = {}) => {
-      if (!hasTokenPrefix(token)) throw notB20('not_b20_prefix', 'The address does not have the form of a B20 token.')
+      refuseOtherForm(token)
       const block = await currentBlock().catch(asProblem)
       const kept = cache.get(token)
       const known = whole && !kept?.whole ? undefined : kept
@@ -100,11 +117,17 @@ export function createChecker(deps: ReaderDeps): Checker {
   }
 }
 
-async function pinNow(deps: ReaderDeps): Promise<PinnedBlock> {
+async function trustedPanel(deps: ReaderDeps): Promise<Panel> {
   const panel = await deps.panel()
   if (panel.endpoints.length < panel.quorum)
     throw new Unreadable('too_few_endpoints', 'too few RPC endpoints can be trusted at the moment')
-  return pinHead(deps, panel, newMeter())
+  return panel
+}
+
+const pinNow = async (deps: ReaderDeps) => pinHead(deps, await trustedPanel(deps), newMeter())
+
+function refuseOtherForm(token: Address): void {
+  if (!hasTokenPrefix(token)) throw notB20('not_b20_prefix', 'The address does not have the form of a B20 token.')
 }
 
 async function checkAt(deps: ReaderDeps, token: Address, block: PinnedBlock, options: ReadOptions): Promise<Checked> {

@@ -44,6 +44,7 @@ const reportOutput = z.object({
   supply: anyObject,
   powers: shapes.powers,
   flags: z.array(shapes.flag),
+  unreachable: shapes.unreachable,
   roles: z.array(anyObject),
   scopes: z.array(anyObject),
   policies: z.array(anyObject),

@@ -54,8 +54,11 @@ export type Reading =
 
 const logRequestsMax = 400
 
-/** `whole`: every account of long lists is asked about, however many they are. */
-export type ReadOptions = { whole?: boolean }
+/**
+ * `whole`: every account of long lists is asked about, however many they are. `stay`: this block and no other, even if
+ * it is gone.
+ */
+export type ReadOptions = { whole?: boolean; stay?: boolean }
 
 /** Everything about one token at one block. Throws Unreadable where not even its existence can be told. */
 export async function readToken(
@@ -73,6 +76,7 @@ export async function readToken(
     const block = at !== undefined && attempt === 0 ? at : await pinHead(deps, panel, meter)
     const outcome = await readAt(deps, panel, token, block, meter, options).catch(unreadableOnly)
     const failed = outcome instanceof Unreadable
+    const last = attempt > 0 || options.stay === true
     if (failed && attempt > 0) throw outcome
     // Nothing can be read at a block that is gone: whatever failed, that is looked at first.
     const there = failed
@@ -80,7 +84,7 @@ export async function readToken(
       : await isStillThere(panel, block, meter)
     if (there && failed) throw outcome
     if (there && !failed) return outcome
-    if (attempt > 0) throw new Unreadable('reorg', 'the chain reorganised while it was read')
+    if (last) throw new Unreadable('reorg', 'the chain reorganised while it was read')
   }
 }
 

@@ -21,6 +21,7 @@ import {
   showPower,
   showReading,
   showText,
+  showUnreachable,
   validUntil,
 } from '../show.ts'
 import { describeEvent, historyOf } from './describe-event.ts'
@@ -54,8 +55,11 @@ export function buildReport(checked: Checked, options: ReportOptions) {
     valid_until_at: toRfc3339(validUntil(facts) * 1000),
     token: identityOf(facts),
     supply: supplyOf(facts),
-    powers: Object.fromEntries(powerNames.map((name) => [name, showPower(facts, judgement.powers[name])])),
+    powers: Object.fromEntries(
+      powerNames.map((name) => [name, showPower(facts, judgement.powers[name], Number.POSITIVE_INFINITY)]),
+    ),
     flags: judgement.flags,
+    unreachable: showUnreachable(checked),
     roles: rolesOf(facts),
     scopes: scopesOf(facts),
     policies: policiesOf(facts),
