@@ -262,6 +262,10 @@ describe('a report kept as a file', () => {
     const several = createTestTerminal()
     expect(await runCli(['check', address('pauser'), address('locked'), '--node', till.node.url], several)).toBe(0)
     expect(several.stdout()).toMatch(/PARTIALLY_CONTROLLED +pause\n.*LOCKED +no power can be used now\nread at block/)
+    const held = createTestTerminal()
+    await waitForList()
+    expect(await runCli(['check', '--holdings', till.base.usdc, '--node', till.node.url], held)).toBe(0)
+    expect(held.stdout()).not.toContain('LOCKED')
     const since = createTestTerminal()
     const { body } = await get(`/v1/check/${address('locked')}`)
     const { number } = body.block as unknown as { number: string }
@@ -306,6 +310,15 @@ describe('the stream of changes', () => {
     for (const stop of stops) stop.abort()
   })
 })
+
+/** The list comes from a job. */
+async function waitForList(): Promise<void> {
+  for (let i = 0; i < 50; i += 1) {
+    const { body } = await get('/v1/tokens')
+    if ((body.data as unknown as unknown[]).length >= tokens.size) return
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
 
 async function grantMetadata(token: Address, role = roles.METADATA_ROLE): Promise<void> {
   const issuer = privateKeyToAccount(demoIssuer(8453).privateKey)

@@ -69,6 +69,7 @@ export {
   type TokenCapability,
   type TokenCheck,
   type TokenDiff,
+  type TokenList,
   type TokenParty,
   type TokenPower,
   type TokenVerdict,

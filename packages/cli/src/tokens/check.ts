@@ -1,11 +1,20 @@
 import { readFile } from 'node:fs/promises'
-import type { TokenBatch, TokenCheck, TokenDiff, TokenParty, TokenPower } from '@assay/sdk'
+import type { AssayClient, TokenBatch, TokenCheck, TokenDiff, TokenList, TokenParty, TokenPower } from '@assay/sdk'
 import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
+import type { Terminal } from '../terminal.ts'
 import { nodeOption, tokenUrl } from './node-option.ts'
 
-type CheckOptions = { node: string; wallet?: string; file?: string; block?: string; since?: string; json?: boolean }
+type CheckOptions = {
+  node: string
+  wallet?: string
+  holdings?: string
+  file?: string
+  block?: string
+  since?: string
+  json?: boolean
+}
 
 export const addCheck: AddCommand = (program, context) => {
   program
@@ -20,6 +29,7 @@ export const addCheck: AddCommand = (program, context) => {
     .option(...nodeOption)
     .option('--file <path>', 'read addresses from a file, one a line')
     .option('--wallet <address>', 'also show what this wallet can do and what can be done to it')
+    .option('--holdings <address>', 'check every token of the list of the node that this wallet holds')
     .option('--block <number>', 'the verdict at a past block')
     .option('--since <number>', 'what changed since a block, up to --block or now')
     .option(...jsonOption)
@@ -33,16 +43,14 @@ export const addCheck: AddCommand = (program, context) => {
 const batchMax = 100
 
 async function runCheck({ terminal }: CommandContext, given: string[], options: CheckOptions): Promise<void> {
+  if (options.holdings !== undefined) return printHoldings(terminal, options, options.holdings)
   const addresses = [...given, ...(options.file === undefined ? [] : await addressesIn(options.file))]
   const [first] = addresses
   if (first === undefined) throw usageError('no address given', 'Name tokens, or a file with --file.')
   if (addresses.length > batchMax) throw usageError(`${addresses.length} addresses; one call takes ${batchMax}`)
   const [url] = addresses.map((address) => tokenUrl(options.node, '/v1/check', address)) as [URL]
-  const { checkToken, checkTokens, createAssayClient, diffToken } = await import('@assay/sdk')
-  const { generatePrivateKey, privateKeyToAccount } = await import('viem/accounts')
-  // Nothing is ever paid with it: the check is free and the maximum is zero.
-  const account = privateKeyToAccount(generatePrivateKey())
-  const client = createAssayClient({ account, baseUrl: url.origin, maxPerCallUsd: '0' })
+  const { checkToken, checkTokens, diffToken } = await import('@assay/sdk')
+  const client = await freeClient(url.origin)
   const { block, since, wallet } = options
   if (addresses.length > 1) {
     if (block !== undefined || since !== undefined) throw usageError('--block and --since take one address')
@@ -57,6 +65,37 @@ async function runCheck({ terminal }: CommandContext, given: string[], options: 
   const asked = { ...(wallet === undefined ? {} : { wallet }), ...(block === undefined ? {} : { block }) }
   const check = await answerOf<TokenCheck>(checkToken(client, first, asked))
   printResult(terminal, options.json, check, () => checkText(check))
+}
+
+async function freeClient(baseUrl: string): Promise<AssayClient> {
+  const { createAssayClient } = await import('@assay/sdk')
+  const { generatePrivateKey, privateKeyToAccount } = await import('viem/accounts')
+  // Nothing is ever paid with it: the check is free and the maximum is zero.
+  return createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), baseUrl, maxPerCallUsd: '0' })
+}
+
+/** Goes through the list of the node page by page; each page is read at one block. */
+async function printHoldings(terminal: Terminal, options: CheckOptions, wallet: string): Promise<void> {
+  const { checkTokens } = await import('@assay/sdk')
+  const client = await freeClient(tokenUrl(options.node, '/v1/check', wallet).origin)
+  const held: TokenBatch['data'] = []
+  let block: TokenBatch['block'] | undefined
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const query: string = cursor === '' ? '' : `&cursor=${cursor}`
+    const page: TokenList = await answerOf(client.fetch(`/v1/tokens?limit=${batchMax}${query}`))
+    cursor = page.next_cursor
+    if (page.data.length === 0) break
+    const addresses = page.data.map(({ address }) => address)
+    const batch = await answerOf<TokenBatch>(checkTokens(client, addresses, { wallet }))
+    block = batch.block
+    // What could not be read is shown too: it may be held.
+    held.push(...batch.data.filter((one) => !('wallet' in one) || one.wallet?.balance !== '0'))
+  }
+  const result = { block: block ?? null, data: held, next_cursor: null }
+  printResult(terminal, options.json, result, () =>
+    block === undefined ? 'this node lists no tokens yet' : batchText({ ...result, block }),
+  )
 }
 
 async function addressesIn(path: string): Promise<string[]> {

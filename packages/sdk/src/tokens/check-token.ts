@@ -13,6 +13,7 @@ export type TokenCapability = NonNullable<TokenCheck['wallet']>['hold']
 /** The fields that differ between two blocks, and the events between them. */
 export type TokenDiff = AnswerOf<'tokens.diff'>
 export type TokenBatch = AnswerOf<'tokens.check_batch'>
+export type TokenList = AnswerOf<'tokens.list'>
 
 const queryOf = (values: Record<string, string | undefined>): string => {
   const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined)

@@ -107,25 +107,63 @@ export function factsOf({ state: s, events, minted }: History): TokenFacts {
   }
 }
 
-function start(fork: 1 | 2 | 3, stablecoin: boolean, admin: number): History {
+type Begun = {
+  fork: 1 | 2 | 3
+  stablecoin: boolean
+  admins: number
+  holders: number[]
+  roleAdmins: number[]
+  lists: {
+    type: 0 | 1 | 2 | 3
+    admin: number
+    pending: number
+    members: number
+    children: { place: number; not: boolean }[]
+  }[]
+  scopes: { place: number; not: boolean }[]
+  paused: number
+  cap: number
+}
+
+/** A token as its creation may leave it: what the factory did there is no use of a power. */
+function begin(given: Begun): History {
+  const { fork, stablecoin } = given
   const list = (type: 0 | 1): List => ({ type, admin: nobody, pending: nobody, members: 0, children: [] })
   const none = { admin: 0, mint: 0, seize: 0, burn_blocked: 0, freeze: 0, pause: 0, unpause: 0 }
-  return {
+  const history: History = {
     state: {
       fork,
       stablecoin,
-      roles: allRoles.map((r) => (r === 0 ? 1 << admin : 0)),
-      roleAdmins: allRoles.map(() => 0),
+      roles: allRoles.map((r) => (r === 0 ? given.admins : (given.holders[r] ?? 0))),
+      roleAdmins: allRoles.map((r) => given.roleAdmins[r] ?? 0),
       scopes: scopeNames.map(() => allowAll),
       lists: [list(0), list(1)],
-      paused: 0,
+      paused: fork === 1 ? given.paused & 7 : given.paused,
       supply: 1,
-      cap: capMax,
+      cap: given.cap,
     },
     events: [],
     used: { ...none, supply_cap: 0, metadata: 0, multiplier: 0 },
     minted: true,
   }
+  for (const one of given.lists) addList(history, one)
+  const s = history.state
+  const bound = s.scopes.map((ref, i) =>
+    i >= 4 && fork === 1 ? ref : refIn(s, given.scopes[i] ?? { place: 4, not: false }),
+  )
+  history.state = { ...s, scopes: bound }
+  return history
+}
+
+function addList(history: History, { type, admin, pending, members, children: refs }: Begun['lists'][number]): void {
+  const s = history.state
+  if (s.lists.length >= 6 || (type > 1 && s.fork < 2)) return
+  const children = refs
+    .map((one) => refIn(s, one))
+    .filter(({ list }) => typeof list === 'number' && (s.lists[list] as List).type < 2)
+  if (type > 1 && children.length < 2) return
+  const simple = type < 2
+  create(history, { type, admin, pending, members: simple ? members & 63 : 0, children: simple ? [] : children })
 }
 
 /** A new list goes before the two last ones, which the search needs. */
@@ -220,31 +258,15 @@ const called = (build: fc.Arbitrary<(s: State) => Call>): fc.Arbitrary<Move> =>
   )
 const fixed = <T extends Call>(arbitrary: fc.Arbitrary<T>) => called(arbitrary.map((call) => () => call))
 
-const newList: fc.Arbitrary<Move> = fc
-  .tuple(
-    fc.constantFrom(0, 1, 2, 3) as fc.Arbitrary<0 | 1 | 2 | 3>,
-    target,
-    fc.nat({ max: 127 }),
-    fc.array(ref, { minLength: 2, maxLength: 3 }),
-  )
-  .map(
-    ([type, admin, members, refs]): Move =>
-      (history) => {
-        const s = history.state
-        if (s.lists.length >= 6 || (type > 1 && s.fork < 2)) return
-        const children = refs
-          .map((one) => refIn(s, one))
-          .filter(({ list }) => typeof list === 'number' && (s.lists[list] as List).type < 2)
-        if (type > 1 && children.length < 2) return
-        create(history, {
-          type,
-          admin,
-          pending: nobody,
-          members: type > 1 ? 0 : members & 63,
-          children: type > 1 ? children : [],
-        })
-      },
-  )
+const party = fc.constantFrom(...people, nobody, nobody, tokenItself)
+const list: fc.Arbitrary<Begun['lists'][number]> = fc.record({
+  type: fc.constantFrom(0, 0, 1, 1, 2, 3) as fc.Arbitrary<0 | 1 | 2 | 3>,
+  admin: party,
+  pending: fc.constantFrom(nobody, nobody, nobody, nobody, 1, tokenItself),
+  members: fc.constantFrom(0, 0, 1, 2, 4, 5, 16, 35, 63),
+  children: fc.array(fc.record({ place: fc.nat({ max: 1 }), not: fc.boolean() }), { minLength: 2, maxLength: 3 }),
+})
+const newList: fc.Arbitrary<Move> = list.map((one) => (history) => addList(history, one))
 
 const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 6, arbitrary: fixed(fc.record({ do: fc.constant('grant' as const), role: anyRole, to: target })) },
@@ -280,15 +302,27 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   fixed(fc.record({ do: fc.constantFrom('finalize' as const, 'renounceList' as const), list: fc.nat({ max: 3 }) })),
 )
 
+const holders = fc.constantFrom(0, 0, 0, 0, 1, 2, 4, 6, 16)
+const begun: fc.Arbitrary<Begun> = fc.record({
+  fork: fc.constantFrom(1, 2, 3, 3) as fc.Arbitrary<1 | 2 | 3>,
+  stablecoin: fc.boolean(),
+  // Nobody, one, two, the token itself, address zero.
+  admins: fc.constantFrom(0, 0, 0, 1, 1, 3, 1 << tokenItself, 1 << nobody),
+  holders: fc.array(holders, { minLength: allRoles.length, maxLength: allRoles.length }),
+  roleAdmins: fc.array(fc.constantFrom(0, 0, 0, 0, 1, customRole, 5), { minLength: 11, maxLength: 11 }),
+  lists: fc.array(list, { minLength: 1, maxLength: 4 }),
+  scopes: fc.array(fc.record({ place: fc.constantFrom(0, 1, 2, 3, 4, 4, 4, 5), not: fc.boolean() }), {
+    minLength: 6,
+    maxLength: 6,
+  }),
+  paused: fc.constantFrom(0, 0, 0, 1, 2, 4, 8, 15),
+  cap: fc.constantFrom(1, capMax, capMax),
+})
+
 export const history: fc.Arbitrary<History> = fc
-  .tuple(
-    fc.constantFrom(1, 2, 3, 3) as fc.Arbitrary<1 | 2 | 3>,
-    fc.boolean(),
-    who,
-    fc.array(move, { minLength: 4, maxLength: 30 }),
-  )
-  .map(([fork, stablecoin, admin, moves]) => {
-    const told = start(fork, stablecoin, admin)
+  .tuple(begun, fc.array(move, { maxLength: 12 }))
+  .map(([given, moves]) => {
+    const told = begin(given)
     for (const one of moves) one(told)
     return told
   })

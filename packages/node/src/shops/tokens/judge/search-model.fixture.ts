@@ -81,14 +81,20 @@ export type Call =
   | { do: 'finalize' | 'renounceList'; list: number }
   | { do: 'combine'; list: number; children: Ref[] }
 
-const withRole = (s: State, r: number, who: number, held: boolean): State => ({
-  ...s,
-  roles: s.roles.map((mask, i) => (i === r ? (held ? mask | bit(who) : mask & ~bit(who)) : mask)),
-})
-const withList = (s: State, place: number, change: Partial<List>): State => ({
-  ...s,
-  lists: s.lists.map((list, i) => (i === place ? { ...list, ...change } : list)),
-})
+/** What changes nothing stays the same object. */
+function withRole(s: State, r: number, who: number, held: boolean): State {
+  if (holds(s, r, who) === held) return s
+  return { ...s, roles: s.roles.map((mask, i) => (i === r ? mask ^ bit(who) : mask)) }
+}
+
+function withList(s: State, place: number, change: Partial<List>): State {
+  const old = s.lists[place] as List
+  const next = { ...old, ...change }
+  if (JSON.stringify(next) === JSON.stringify(old)) return s
+  return { ...s, lists: s.lists.map((list, i) => (i === place ? next : list)) }
+}
+
+const same = (a: Ref | undefined, b: Ref) => a?.list === b.list && a.not === b.not
 
 /** The state after a call, or undefined where it reverts. Native code and address zero call nothing. */
 export function perform(s: State, caller: number, call: Call): State | undefined {
@@ -106,17 +112,21 @@ export function perform(s: State, caller: number, call: Call): State | undefined
         : undefined
     case 'setRoleAdmin':
       if (!governs(s, call.role, caller)) return undefined
+      if (s.roleAdmins[call.role] === call.admin) return s
       return { ...s, roleAdmins: s.roleAdmins.map((admin, i) => (i === call.role ? call.admin : admin)) }
     case 'pause':
     case 'unpause':
       if (call.feature === 3 && s.fork < 2) return undefined
       if (!holds(s, call.do === 'pause' ? PAUSE : UNPAUSE, caller)) return undefined
-      return { ...s, paused: call.do === 'pause' ? s.paused | bit(call.feature) : s.paused & ~bit(call.feature) }
+      if (has(s.paused, call.feature) === (call.do === 'pause')) return s
+      return { ...s, paused: s.paused ^ bit(call.feature) }
     case 'bind':
       if (!holds(s, ADMIN, caller) || (s.fork < 2 && call.scope >= 4) || (s.fork < 3 && call.ref.not)) return undefined
+      if (same(s.scopes[call.scope], call.ref)) return s
       return { ...s, scopes: s.scopes.map((ref, i) => (i === call.scope ? call.ref : ref)) }
     case 'cap':
-      return holds(s, ADMIN, caller) && call.cap >= s.supply && call.cap <= capMax ? { ...s, cap: call.cap } : undefined
+      if (!holds(s, ADMIN, caller) || call.cap < s.supply || call.cap > capMax) return undefined
+      return s.cap === call.cap ? s : { ...s, cap: call.cap }
     default:
       return moves(s, caller, call) ?? lists(s, caller, call)
   }
@@ -144,7 +154,7 @@ function moves(s: State, caller: number, call: Call): State | undefined {
       return may(2, BURN) && s.supply > 0 ? { ...s, supply: s.supply - 1 } : undefined
     case 'burnBlocked':
       if (!may(2, BURN_BLOCKED) || passes(s, 'TRANSFER_SENDER_POLICY', call.from)) return undefined
-      return { ...s, supply: Math.max(0, s.supply - 1) }
+      return s.supply === 0 ? s : { ...s, supply: s.supply - 1 }
     case 'seize':
       if (s.fork < 2 || !may(3, SEIZE) || !receives(s, call.to) || call.from === call.to) return undefined
       if (call.from === nobody && s.fork === 3) return undefined

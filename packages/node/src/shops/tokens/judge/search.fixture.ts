@@ -21,7 +21,7 @@ export type Found = { now: 'armed' | 'latent' | 'impossible'; who: Set<number>; 
 type Step = { caller: number; call: Call }
 const depthMax = 3
 /** Beyond the three steps only whether it can be reached at all is asked. */
-const depthFar = 6
+const depthFar = 4
 
 const blockAll: Ref = { list: 'block', not: false }
 
@@ -102,7 +102,7 @@ function listCalls(s: State, ref: Ref): Call[] {
     top.type < 2 ? [ref.list] : top.children.flatMap(({ list }) => (typeof list === 'number' ? [list] : []))
   const calls: Call[] = [...new Set([ref.list, ...leaves])].map((list) => ({ do: 'finalize', list }))
   for (const list of new Set(leaves))
-    for (const who of everybody) for (const on of [true, false]) calls.push({ do: 'list', list, who, on })
+    for (const who of [stranger, ...named(s)]) for (const on of [true, false]) calls.push({ do: 'list', list, who, on })
   // The two last lists of every state are an empty blocklist and an empty allowlist that nobody administers.
   const [open, shut] = [s.lists.length - 2, s.lists.length - 1]
   for (const list of [open, shut])
@@ -115,12 +115,11 @@ const keyOf = (s: State) => JSON.stringify([s.roles, s.scopes, s.lists, s.paused
 
 /** Steps that change something and are made by somebody who exists. A grant is made to oneself. */
 function steps(s: State, calls: readonly Call[]): (Step & { next: State })[] {
-  const here = keyOf(s)
   return calls.flatMap((call) =>
     people.flatMap((caller) => {
       if (call.do === 'grant' && call.to !== caller) return []
       const next = perform(s, caller, call)
-      return next === undefined || keyOf(next) === here ? [] : [{ caller, call, next }]
+      return next === undefined || next === s ? [] : [{ caller, call, next }]
     }),
   )
 }
@@ -141,7 +140,7 @@ export function search(s: State, power: PowerName): Found {
             if (!who.has(party)) partners.add(party)
       return
     }
-    if (taken.length === depthMax) return
+    if (taken.length === depthMax || who.size + partners.size === people.length) return
     for (const { caller, call, next } of steps(state, preparations(state, power)))
       walk(next, [...taken, { caller, call }])
   }
@@ -163,22 +162,29 @@ function isNeeded(s: State, taken: readonly Step[], done: (end: State) => boolea
   })
 }
 
+/** Taking roles, lifting pauses and taking lists over never stand in the way: all of that first, then the rest. */
 function canReachFar(s: State, power: PowerName): boolean {
-  let frontier = [s]
-  const seen = new Set([keyOf(s)])
+  let start = s
+  for (let before: State | undefined; before !== start; ) {
+    before = start
+    const helpful = preparations(start, power).filter((call) => ['grant', 'unpause', 'finalize'].includes(call.do))
+    for (const { caller, call } of steps(start, helpful)) start = perform(start, caller, call) ?? start
+  }
+  let frontier = [start]
+  const seen = new Set([keyOf(start)])
   for (let depth = 0; depth < depthFar; depth += 1) {
     const further: State[] = []
-    for (const state of frontier)
-      for (const { next } of steps(state, preparations(state, power))) {
-        if (usersOf(next, power).length > 0) return true
-        if (!seen.has(keyOf(next)) && seen.size < 4_000) {
+    for (const state of frontier) {
+      if (usersOf(state, power).length > 0) return true
+      for (const { next } of steps(state, preparations(state, power)))
+        if (seen.size < 4_000 && !seen.has(keyOf(next))) {
           seen.add(keyOf(next))
           further.push(next)
         }
-      }
+    }
     frontier = further
   }
-  return false
+  return frontier.some((state) => usersOf(state, power).length > 0)
 }
 
 /** Scopes that keep holders from sending or receiving. */
@@ -213,7 +219,6 @@ function changesOfLists(s: State, place: number, done: (state: State) => boolean
     }
     if (moves === depthMax) return
     for (const { caller, call, next } of steps(state, listCalls(state, s.scopes[place] as Ref))) {
-      if (call.do === 'list' && ![stranger, ...named(s)].includes(call.who)) continue
       walk(next, [...taken, { caller, call }], moves + (call.do === 'finalize' ? 0 : 1))
     }
   }
