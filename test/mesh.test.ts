@@ -42,7 +42,7 @@ beforeAll(async () => {
 }, 240_000)
 afterAll(() => mesh?.close())
 
-const within = { timeout: 30_000, interval: 100 }
+const within = { timeout: 60_000, interval: 100 }
 const report = 'token.control.report'
 // biome-ignore lint/suspicious/noExplicitAny: documents are read by hand here
 const jsonOf = async (response: Response): Promise<any> => response.json()
