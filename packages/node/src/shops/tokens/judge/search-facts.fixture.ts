@@ -50,11 +50,19 @@ const membersOf = (mask: number): Address[] => everybody.filter((who) => ((mask 
 
 /** How often each power was used, counted while it was used. */
 export type Uses = Record<PowerName, number>
-export type History = { state: State; events: ControlChange[]; used: Uses; minted: boolean }
+export type History = {
+  state: State
+  events: ControlChange[]
+  /** The first ones were written by the creation. */
+  born: number
+  used: Uses
+  minted: boolean
+}
 
 /** What the reader would find of a state; lists that the token does not follow are not read. */
-export function factsOf({ state: s, events, minted }: History): TokenFacts {
+export function factsOf({ state: s, events, born, minted }: History): TokenFacts {
   const base = exampleFacts()
+  const creation = base.genesis?.transaction as Hex
   const bound = new Set<number>()
   for (const { list } of s.scopes) if (typeof list === 'number') bound.add(list)
   for (const list of bound)
@@ -101,7 +109,7 @@ export function factsOf({ state: s, events, minted }: History): TokenFacts {
       ...event,
       blockNumber: BigInt(i + 1),
       blockHash: '0x' as Hex,
-      transaction: `0x${(i + 1).toString(16).padStart(64, '0')}` as Hex,
+      transaction: i < born ? creation : (`0x${(i + 1).toString(16).padStart(64, '0')}` as Hex),
       logIndex: 0,
     })),
   }
@@ -143,9 +151,19 @@ function begin(given: Begun): History {
       cap: given.cap,
     },
     events: [],
+    born: 0,
     used: { ...none, supply_cap: 0, metadata: 0, multiplier: 0 },
     minted: true,
   }
+  for (const [r, admin] of history.state.roleAdmins.entries())
+    if (admin !== 0)
+      history.events.push({
+        kind: 'role_admin_changed',
+        role: roleHashes[r] as Hex,
+        previousAdmin: roleHashes[0] as Hex,
+        newAdmin: roleHashes[admin] as Hex,
+      })
+  history.born = history.events.length
   for (const one of given.lists) addList(history, one)
   const s = history.state
   const bound = s.scopes.map((ref, i) =>
