@@ -58,6 +58,22 @@ export function seizePathTexts({ seize_paths }: Report): string[] {
   )
 }
 
+const unreachableTexts: Record<string, string> = {
+  zero_address: 'address zero',
+  this_token: 'the token itself',
+  another_token: 'another token',
+  factory: 'the factory',
+  registry: 'a registry',
+}
+
+/** Accounts that hold something in vain. */
+export function unreachableLines({ unreachable }: Report): string[] {
+  return unreachable.map(
+    ({ account, reason, holds }) =>
+      `${account} (${unreachableTexts[reason] ?? reason}) can never call and holds in vain: ${holds.join(', ')}.`,
+  )
+}
+
 const listedShownMax = 100
 
 export function policyText(policy: Report['policies'][number]): string {

@@ -10,6 +10,7 @@ import {
   policyText,
   seizePathTexts,
   supplyText,
+  unreachableLines,
 } from './describe-report.ts'
 import { escapeHtml } from './escape-html.ts'
 import { renderDiagram } from './render-diagram.ts'
@@ -49,7 +50,7 @@ ${section('Powers', powerTable(report))}
 ${section('Flags', list(report.flags.map((flag) => `<span class="${flag.severity}">${flag.severity}</span> <code>${escapeHtml(flag.code)}</code> ${escapeHtml(flag.sentence)}`)))}
 ${section('Supply, pause and multiplier', [supplyText(report), pauseText(report), multiplierText(report)].map((text) => `<p>${escapeHtml(text)}</p>`).join(''))}
 ${section('Seize paths', list(seizePathTexts(report).map(escapeHtml)))}
-${section('Roles', roleTable(report))}
+${section('Roles', `${roleTable(report)}${report.unreachable.length === 0 ? '' : list(unreachableLines(report).map(escapeHtml))}`)}
 ${section('Policies', policyTables(report))}
 ${section('Genesis and history', historyOf(report))}
 ${section('What to ask the issuer', list(report.questions.map(escapeHtml)))}
