@@ -35,7 +35,8 @@ export type Interceptors = {
 }
 
 /** Runs in one process at a time, no matter who holds its lease. */
-export type TillJob = { name: string; intervalMs: number; work(): Promise<unknown> }
+/** The signal is aborted when another process may have taken the job over: long work starts nothing new then. */
+export type TillJob = { name: string; intervalMs: number; work(signal?: AbortSignal): Promise<unknown> }
 
 /** A named thing that must work. Rejecting or answering false means that it does not. */
 export type ReadinessCheck = {
