@@ -16,7 +16,13 @@ import {
 import type { PowerName } from './types.ts'
 
 /** What everybody can do from a state, found by trying it: no rule about powers is used here. */
-export type Found = { now: 'armed' | 'latent' | 'impossible'; who: Set<number>; partners: Set<number> }
+export type Found = {
+  now: 'armed' | 'latent' | 'impossible'
+  who: Set<number>
+  /** Callers of a series of steps of which none can be left out; others may be able to do without some of them. */
+  partners: Set<number>
+  groups: { callers: number[]; user: number }[]
+}
 
 type Step = { caller: number; call: Call }
 const depthMax = 3
@@ -129,15 +135,18 @@ export function search(s: State, power: PowerName): Found {
   const who = new Set(usersOf(s, power))
   const fresh = (state: State) => usersOf(state, power).filter((one) => !who.has(one))
   const partners = new Set<number>()
+  const groups: Found['groups'] = []
   let reached = false
   const walk = (state: State, taken: readonly Step[]) => {
     const users = taken.length === 0 ? [] : fresh(state)
     if (users.length > 0) {
       reached = true
       for (const user of users)
-        if (isNeeded(s, taken, (end) => usersOf(end, power).includes(user)))
-          for (const party of [...taken.map(({ caller }) => caller), ...initialHolder(s, power, user)])
-            if (!who.has(party)) partners.add(party)
+        if (isNeeded(s, taken, (end) => usersOf(end, power).includes(user))) {
+          const callers = [...taken.map(({ caller }) => caller), ...initialHolder(s, power, user)]
+          groups.push({ callers, user })
+          for (const party of callers) if (!who.has(party)) partners.add(party)
+        }
       return
     }
     if (taken.length === depthMax || who.size + partners.size === people.length) return
@@ -146,7 +155,21 @@ export function search(s: State, power: PowerName): Found {
   }
   walk(s, [])
   const later = reached || (who.size === 0 && canReachFar(s, power))
-  return { now: who.size > 0 ? 'armed' : later ? 'latent' : 'impossible', who, partners }
+  return { now: who.size > 0 ? 'armed' : later ? 'latent' : 'impossible', who, partners, groups }
+}
+
+/** Whether a group that needs this party exists: without it the others cannot do it in any way of three steps. */
+export function isIndispensable(s: State, power: PowerName, party: number, { groups }: Found): boolean {
+  return groups.some(({ callers, user }) => {
+    if (!callers.includes(party)) return false
+    if (party === user) return true
+    const rest = new Set([...callers.filter((one) => one !== party), user])
+    const walk = (state: State, depth: number): boolean =>
+      usersOf(state, power).includes(user) ||
+      (depth < depthMax &&
+        steps(state, preparations(state, power)).some(({ caller, next }) => rest.has(caller) && walk(next, depth + 1)))
+    return !walk(s, 0)
+  })
 }
 
 const initialHolder = (s: State, power: PowerName, user: number): number[] =>
@@ -206,7 +229,7 @@ function searchFreeze(s: State): Found {
   const admins = search(s, 'admin')
   for (const admin of [...admins.who, ...admins.partners]) if (!who.has(admin)) partners.add(admin)
   const later = partners.size > 0
-  return { now: who.size > 0 ? 'armed' : later ? 'latent' : 'impossible', who, partners }
+  return { now: who.size > 0 ? 'armed' : later ? 'latent' : 'impossible', who, partners, groups: admins.groups }
 }
 
 /** Shortest series of list changes of which none can be left out; taking a list over is part of using it. */
