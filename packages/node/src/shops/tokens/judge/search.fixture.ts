@@ -223,7 +223,11 @@ function searchFreeze(s: State): Found {
     const newly = (state: State) => stopped(state).some((one) => !before.includes(one))
     const thawed = (state: State) => before.some((one) => !stopped(state).includes(one))
     const all = before.length === everybody.length
-    for (const taken of changesOfLists(s, place, all ? thawed : newly)) for (const { caller } of taken) who.add(caller)
+    const groups = changesOfLists(s, place, all ? thawed : newly).map((taken) => taken.map(({ caller }) => caller))
+    for (const group of groups)
+      // Whoever the others can do without has no part in it.
+      for (const party of group)
+        if (!groups.some((other) => other.every((one) => one !== party && group.includes(one)))) who.add(party)
     if (all) for (const admin of usersOf(s, 'admin')) who.add(admin)
   }
   const admins = search(s, 'admin')
