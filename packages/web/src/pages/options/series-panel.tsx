@@ -6,11 +6,11 @@ import { centsOfMicro, timeText } from '../../ui/format.ts'
 import { Age, Await, Badge, Notice, Synthetic } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
-import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
 import type { Series } from './chain.ts'
 import { PayoffPicture } from './payoff-picture.tsx'
+import { QuotedBuy } from './quoted-buy.tsx'
 import { WriteForm } from './write-form.tsx'
 
 type Detail = Series & {
@@ -69,17 +69,10 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
               <div class="stack">
                 <SeriesFacts detail={body} name={name} />
                 <div class="row">
-                  <BuyButton
-                    order={{
-                      what: `${series.kind === 'call' ? 'Call' : 'Put'} on ${name} at ${series.strike}`,
-                      method: 'POST',
-                      url: `${index.api_url}/v1/options/buy`,
-                      body: { symbol: series.symbol, quantity: 1 },
-                    }}
-                    label={
-                      body.premium_micro === null ? 'None offered' : `Buy one for ${centsOfMicro(body.premium_micro)}`
-                    }
-                    disabled={!body.buyable}
+                  <QuotedBuy
+                    series={series}
+                    what={`${series.kind === 'call' ? 'Call' : 'Put'} on ${name} at ${series.strike}`}
+                    premiumMicro={body.buyable ? body.premium_micro : null}
                     onBought={setBought}
                   />
                   <Badge tone="warn">the premium is not refundable</Badge>
