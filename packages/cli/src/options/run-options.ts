@@ -86,6 +86,7 @@ export async function showOneSeries(
       `greeks     delta ${greeks.delta}, gamma ${greeks.gamma}, vega ${greeks.vega}, theta ${greeks.theta}`,
       `collateral ${usd(series.collateral_micro)} for ${series.open_interest} sold`,
       `book       ${series.book.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'empty'}`,
+      `limit      ${usd(series.side_limit_micro_per_point)} USD a point for all ${series.kind}s of this topic and expiry`,
       `vault      ${series.vault ? `${series.vault.quantity} at ${usd(series.vault.premium_micro)}` : 'writes none'}`,
       ...(series.synthetic ? ['The demand behind this index is invented (demo).'] : []),
     ].join('\n'),

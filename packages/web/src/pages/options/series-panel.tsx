@@ -20,6 +20,9 @@ type Detail = Series & {
   model_micro: string | null
   greeks: Record<'delta' | 'gamma' | 'vega' | 'theta', number>
   open_interest: number
+  side_limit_micro_per_point: string
+  book: { premium_micro: string; quantity: number }[]
+  vault: { premium_micro: string; quantity: number } | null
   collateral_micro: string
   history: { at: string; index: string }[]
 }
@@ -112,6 +115,19 @@ function SeriesFacts({ detail, name }: { detail: Detail; name: string }) {
       <dd>
         {detail.open_interest}, {centsOfMicro(detail.collateral_micro)} collateral
       </dd>
+      <dt>Offered</dt>
+      <dd class="small">
+        {[
+          ...detail.book
+            .slice(0, 5)
+            .map(({ quantity, premium_micro }) => `${quantity} at ${centsOfMicro(premium_micro)}`),
+          ...(detail.vault === null
+            ? []
+            : [`${detail.vault.quantity} at ${centsOfMicro(detail.vault.premium_micro)} by the vault`]),
+        ].join(', ') || 'none'}
+      </dd>
+      <dt>Limit of this side</dt>
+      <dd class="small">{centsOfMicro(detail.side_limit_micro_per_point)} a point, less than moving the index costs</dd>
       <dt>Greeks</dt>
       <dd class="small">
         {Object.entries(detail.greeks)
