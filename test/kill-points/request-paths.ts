@@ -154,8 +154,11 @@ export const requestPaths: readonly RequestPath[] = [
     variant: 'exchange',
     fundedMicro: 500_000_000n,
     wanted: async (till) => {
-      const series = await openSeries(till)
-      return { path: '/v1/options/buy', init: postJson({ symbol: series }) }
+      const symbol = await openSeries(till)
+      // The vault's price moves on; a quote holds it while the node dies and comes back.
+      const quoted = await fetch(`${till.node.url}/v1/options/quote`, postJson({ symbol }))
+      const { quote_id } = (await quoted.json()) as { quote_id: string }
+      return { path: '/v1/options/buy', init: postJson({ symbol, quote_id }) }
     },
     effects: countRows(`select count(*) as n from option_position where holder = $1 and state = 'open'`),
   },

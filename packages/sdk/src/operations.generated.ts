@@ -270,7 +270,12 @@ export type Operations = {
   /** One hour of the intent stream, a day old, free. */
   'market.intents.sample': {
     input: { query?: { limit?: string | number; cursor?: string } }
-    answer: { data: { specversion: '1.0'; id: string; source: string; type: string; subject: string; time: string; datacontenttype: 'application/json'; datasha256: string; signature: string; data: Record<string, unknown> }[]; next_cursor: string | null; from_at: string; to_at: string; note: string | null; privacy: { k: number; unit: string; contribution: { per_cluster: number; clusters: number }; mechanism: string; epsilon_bucket: string; epsilon_daily: string; noise_scale: { demand: number; bonded: number; terms: number }; threshold: string }; attribution: string; synthetic: boolean }
+    answer: { data: { specversion: '1.0'; id: string; source: string; type: string; subject: string; time: string; datacontenttype: 'application/json'; datasha256: string; signature: string; data: Record<string, unknown> }[]; next_cursor: string | null; from_at: string; to_at: string; note: string | null; privacy: { k: number; unit: string; contribution: string; mechanism: string; epsilon_bucket: string; epsilon_daily: string; bucket_seconds: number; tiers: number; noise_scale: number; error_95: { demand: number; bonded: number; terms: number }; threshold: number }; attribution: string; synthetic: boolean }
+  }
+  /** Whether the intent stream is worth its price: its errors of the last day, and by traffic. */
+  'market.intents.signal': {
+    input: Record<string, never>
+    answer: { promised_error_pct: number; sold: boolean; reason: string | null; last_day: { from_at: string; to_at: string; figures: number; error_pct: number | null } | null; privacy: { k: number; unit: string; contribution: string; mechanism: string; epsilon_bucket: string; epsilon_daily: string; bucket_seconds: number; tiers: number; noise_scale: number; error_95: { demand: number; bonded: number; terms: number }; threshold: number }; simulated: ({ agents_daily: number; bucket_seconds: number; tiers: number; figures: number; error_pct: number | null; covered_pct: number | null; sold: boolean })[] }
   }
   /** What agents search for, by topic and time: noisy counts, trend and rising terms, as a live stream (paid). */
   'market.intents.stream': {
@@ -387,10 +392,20 @@ export type Operations = {
     input: Record<string, never>
     answer: { status: 'ready'; checks: Record<string, 'ok' | 'failed'>; not_for_sale: { route: string; why: string; detail: string; since: string }[] }
   }
+  /** A signed bid of the vault for contracts of a position, valid for 60 seconds. */
+  'options.bid': {
+    input: { body: { position_id: string; quantity?: number } }
+    answer: { bid_id: string; position_id: string; symbol: string; quantity: number; bid_micro: string; bid_usd: string; seconds_left: number; expires_at: string; jws: string; synthetic?: boolean }
+  }
   /** Buy a call or a put on a topic cluster; the premium is paid up front and not refundable (paid). */
   'options.buy': {
     input: { body: { symbol: string; quantity?: number; quote_id?: string; wallet?: string } }
-    answer: { position_id: string; symbol: string; wallet: string; quantity: number; premium_micro: string; premium_usd: string; credited_micro: string; most_micro: string; expires_at: string; refundable: false; position_url: string; synthetic?: boolean }
+    answer: { position_id: string; symbol: string; wallet: string; quantity: number; premium_micro: string; premium_usd: string; most_micro: string; expires_at: string; refundable: false; position_url: string; synthetic?: boolean }
+  }
+  /** Sell contracts of a position back at a signed bid, all or a part of them. */
+  'options.close': {
+    input: { body: { position_id: string; bid_id: string } }
+    answer: { position_id: string; symbol: string; quantity: number; left: number; paid_micro: string; paid_usd: string; note: string }
   }
   /** Topic clusters with their demand index and how many option series are listed on each. */
   'options.clusters': {
@@ -405,12 +420,12 @@ export type Operations = {
   /** What a wallet holds, offers and is owed on the options exchange. */
   'options.positions': {
     input: { params: { wallet: string } }
-    answer: { wallet: string; positions: ({ position_id: string; symbol: string; quantity: number; premium_micro: string; most_micro: string; state: 'held' | 'open' | 'settled' | 'voided' | 'revoked'; final: boolean; expires_at: string; payout_micro: string | null; synthetic?: boolean })[]; offers: ({ offer_id: string; symbol: string; premium_micro: string; quantity: number; free_quantity: number; sold_quantity: number; collateral_micro: string; state: 'pending' | 'live' | 'closed' | 'revoked' })[]; payable_micro: string; payouts: ({ id: string; amount_micro: string; state: string; transaction: string | null })[] }
+    answer: { wallet: string; positions: ({ position_id: string; symbol: string; quantity: number; premium_micro: string; most_micro: string; state: 'held' | 'open' | 'closed' | 'settled' | 'voided' | 'revoked'; final: boolean; expires_at: string; payout_micro: string | null; value_micro: string | null; profit_micro: string | null; closable_quantity: number; closed_quantity: number; closed_micro: string; synthetic?: boolean })[]; offers: ({ offer_id: string; symbol: string; premium_micro: string; quantity: number; free_quantity: number; sold_quantity: number; collateral_micro: string; state: 'pending' | 'live' | 'closed' | 'revoked' })[]; payable_micro: string; payouts: ({ id: string; amount_micro: string; state: string; transaction: string | null })[] }
   }
   /** A signed quote for option contracts, valid for 60 seconds. */
   'options.quote': {
     input: { body: { symbol: string; quantity?: number } }
-    answer: { quote_id: string; symbol: string; quantity: number; premium_micro: string; premium_usd: string; expires_at: string; jws: string; synthetic?: boolean }
+    answer: { quote_id: string; symbol: string; quantity: number; premium_micro: string; premium_usd: string; size_micro: string; seconds_left: number; expires_at: string; jws: string; synthetic?: boolean }
   }
   /** Option series that are listed, nearest expiry first, with the premium of one contract now. */
   'options.series': {
@@ -420,7 +435,7 @@ export type Operations = {
   /** One option series: greeks, order book, vault, collateral and the history of its index. */
   'options.series.show': {
     input: { params: { symbol: string } }
-    answer: { symbol: string; cluster: string; kind: 'call' | 'put'; strike: number; pays_up_to: number; size_micro: string; most_micro: string; last_trade_at: string; expires_at: string; state: 'trading' | 'closed' | 'settling' | 'ended'; premium_micro: string | null; premium_usd: string | null; buyable: boolean; synthetic?: boolean; index: string | null; index_at: string | null; volatility: number; model_micro: string | null; greeks: { delta: number; gamma: number; vega: number; theta: number }; book: { premium_micro: string; quantity: number; offers: number }[]; vault: { premium_micro: string; quantity: number } | null; open_interest: number; open_interest_limit_micro: string; collateral_micro: string; history: ({ at: string; index: string; agents: number | null })[]; settlement: string | null; method: Record<string, unknown> }
+    answer: { symbol: string; cluster: string; kind: 'call' | 'put'; strike: number; pays_up_to: number; size_micro: string; most_micro: string; last_trade_at: string; expires_at: string; state: 'trading' | 'closed' | 'settling' | 'ended'; premium_micro: string | null; premium_usd: string | null; buyable: boolean; synthetic?: boolean; index: string | null; index_at: string | null; volatility: number; model_micro: string | null; greeks: { delta: number; gamma: number; vega: number; theta: number }; book: { premium_micro: string; quantity: number; offers: number }[]; vault: { premium_micro: string; quantity: number } | null; open_interest: number; open_interest_micro_per_point: string; side_limit_micro_per_point: string; agent_cost_micro: string; collateral_micro: string; history: ({ at: string; index: string; agents: number | null })[]; settlement: string | null; method: Record<string, unknown> }
   }
   /** Settled and voided option series, newest first, each with all that is needed to replay it. */
   'options.settlements': {
@@ -685,6 +700,7 @@ export const operations = {
   'mandates.revoke': { method: 'DELETE', path: '/v1/mandates/{id}', paid: false },
   'market.intents.clusters': { method: 'GET', path: '/v1/market/intent-stream/clusters', paid: false },
   'market.intents.sample': { method: 'GET', path: '/v1/market/intent-stream/sample', paid: false },
+  'market.intents.signal': { method: 'GET', path: '/v1/market/intent-stream/signal', paid: false },
   'market.intents.stream': { method: 'GET', path: '/v1/market/intent-stream', paid: true },
   'matrix.delayed': { method: 'GET', path: '/matrix/{feed}/delayed', paid: false },
   'matrix.index': { method: 'GET', path: '/matrix', paid: false },
@@ -708,7 +724,9 @@ export const operations = {
   'operator.withdraw': { method: 'POST', path: '/v1/operator/withdrawals', paid: false },
   'ops.livez': { method: 'GET', path: '/livez', paid: false },
   'ops.readyz': { method: 'GET', path: '/readyz', paid: false },
+  'options.bid': { method: 'POST', path: '/v1/options/bid', paid: false },
   'options.buy': { method: 'POST', path: '/v1/options/buy', paid: true },
+  'options.close': { method: 'POST', path: '/v1/options/close', paid: false },
   'options.clusters': { method: 'GET', path: '/v1/options/clusters', paid: false },
   'options.inputs': { method: 'GET', path: '/v1/options/inputs', paid: false },
   'options.positions': { method: 'GET', path: '/v1/options/positions/{wallet}', paid: false },
