@@ -224,8 +224,8 @@ function searchFreeze(s: State): Found {
     const thawed = (state: State) => before.some((one) => !stopped(state).includes(one))
     const all = before.length === everybody.length
     const groups = changesOfLists(s, place, all ? thawed : newly).map((taken) => taken.map(({ caller }) => caller))
+    // A party that the others can do without has no part in it.
     for (const group of groups)
-      // Whoever the others can do without has no part in it.
       for (const party of group)
         if (!groups.some((other) => other.every((one) => one !== party && group.includes(one)))) who.add(party)
     if (all) for (const admin of usersOf(s, 'admin')) who.add(admin)
