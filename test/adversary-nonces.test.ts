@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type AdversaryTill, alarmsRaised, expectAnswer, nonceOf, openAdversaryTill } from './harness/adversary-till.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { alarmsRaised, expectAnswer, nonceOf, useAdversaryTill } from './harness/adversary-till.ts'
 import { send } from './harness/till-fixture.ts'
 import { authorizationOf, cancelAuthorization, carryAuthorization, signAgain } from './harness/wallets.ts'
 
 /** A nonce may be signed any number of times. Only the very transfer that was claimed pays a claim. */
-let given: AdversaryTill
 const small = '/test/small'
 const stranger = '0x00000000000000000000000000000000000000b0'
 
-beforeAll(async () => {
-  given = await openAdversaryTill()
-})
+const given = await useAdversaryTill()
 beforeEach(() => given.till.base.control.setFinalityLag(0))
-afterAll(async () => {
-  await given.rest()
-  await given.close()
-})
 
 const cursor = async () => {
   const { rows } = await given.till.db.owner.query<{ block: bigint }>(

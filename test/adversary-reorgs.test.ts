@@ -1,31 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdversaryTill, expectAnswer, nonceOf, openAdversaryTill } from './harness/adversary-till.ts'
+import { expect, test } from 'vitest'
+import { expectAnswer, nonceOf, useAdversaryTill } from './harness/adversary-till.ts'
 import { send } from './harness/till-fixture.ts'
 import { cancelAuthorization } from './harness/wallets.ts'
 
 /** Payments whose facts change between the moment they are read and the moment something is concluded from them. */
-let given: AdversaryTill
 const small = '/test/small'
 /** Runs once, after the chain was asked whether a key is used at a named block, and before the answer is acted on. */
 let afterLook: (() => Promise<unknown>) | undefined
 
-beforeAll(async () => {
-  given = await openAdversaryTill({
-    chain: (real) => ({
-      ...real,
-      authorizationUsed: async (payer, nonce, at) => {
-        const used = await real.authorizationUsed(payer, nonce, at)
-        const work = typeof at === 'bigint' ? afterLook : undefined
-        if (work) afterLook = undefined
-        await work?.()
-        return used
-      },
-    }),
-  })
-})
-afterAll(async () => {
-  await given.rest()
-  await given.close()
+const given = await useAdversaryTill({
+  chain: (real) => ({
+    ...real,
+    authorizationUsed: async (payer, nonce, at) => {
+      const used = await real.authorizationUsed(payer, nonce, at)
+      const work = typeof at === 'bigint' ? afterLook : undefined
+      if (work) afterLook = undefined
+      await work?.()
+      return used
+    },
+  }),
 })
 
 const isFinal = async (payer: string) => {

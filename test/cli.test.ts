@@ -1,41 +1,33 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal, type TestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { baseNetwork } from '../packages/sdk/src/index.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
-import { type CuttingProxy, openCuttingProxy } from './harness/cutting-proxy.ts'
+import { openCuttingProxy } from './harness/cutting-proxy.ts'
 import { expectSoundBooks, paymentRows } from './harness/invariants.ts'
-import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { echoPath, openTill } from './harness/till-fixture.ts'
 
-let till: TillFixture
-let proxy: CuttingProxy
-let folder: string
-let operatorEnv: NodeJS.ProcessEnv
-
-beforeAll(async () => {
-  const port = await freePort()
-  proxy = await openCuttingProxy(port)
-  till = await openTill({ env: { PORT: String(port), BASE_URL: proxy.url } })
-  folder = await mkdtemp(join(tmpdir(), 'assay-cli-'))
-  operatorEnv = {
-    DATABASE_URL: till.db.databaseUrl,
-    BASE_RPC_URLS: till.base.url,
-    POLYGON_RPC_URLS: till.polygon.url,
-    BASE_URL: proxy.url,
-    USER: 'tester',
-  }
-})
+const port = await freePort()
+const proxy = await openCuttingProxy(port)
+const till = await openTill({ env: { PORT: String(port), BASE_URL: proxy.url } })
+const folder = useFolder('cli')
+const operatorEnv = {
+  DATABASE_URL: till.db.databaseUrl,
+  BASE_RPC_URLS: till.base.url,
+  POLYGON_RPC_URLS: till.polygon.url,
+  BASE_URL: proxy.url,
+  USER: 'tester',
+}
 afterAll(async () => {
   await expectSoundBooks(till)
   await till.close()
   await proxy.close()
-  await rm(folder, { recursive: true, force: true })
 })
 
 type Ended = { code: number; out: string; err: string; terminal: TestTerminal }

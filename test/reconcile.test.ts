@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
 import { expectSoundBooks, paymentRows } from './harness/invariants.ts'
-import { openReconciledTill, type ReconciledTill } from './harness/reconciled-till.ts'
-import { buy, echoPath, quote, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { openReconciledTill } from './harness/reconciled-till.ts'
+import { buy, echoPath, quote, signPayment } from './harness/till-fixture.ts'
 import { carryAuthorization } from './harness/wallets.ts'
 
-let world: ReconciledTill
-let till: TillFixture
-beforeAll(async () => {
-  world = await openReconciledTill({ jobs: true })
-  till = world.till
-})
+const world = await openReconciledTill({ jobs: true })
+const till = world.till
 afterAll(async () => {
   await expectSoundBooks(till)
   await till.close()

@@ -1,6 +1,6 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { makeCertificate } from '../packages/node/src/outbound/certificate.fixture.ts'
 import { knownNetworks, multicall3Address, type Network } from '../packages/till/src/chain/network.ts'
 import { createWalletKey, type SigningRequest, signerOf } from '../packages/till/src/chain/wallet/index.ts'
@@ -10,7 +10,7 @@ import { silentLog } from '../packages/till/src/kernel/log.ts'
 import type { Metrics } from '../packages/till/src/kernel/metrics.ts'
 import { createCustodyKey } from '../packages/till/src/payouts/index.ts'
 import { openRemoteSigner, type SignerConnection, signerExchange } from '../packages/till/src/signer/index.ts'
-import { type SignerProcess, startSignerProcess } from './harness/signer-process.ts'
+import { startSignerProcess } from './harness/signer-process.ts'
 import { buy, echoPath } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
@@ -21,7 +21,6 @@ const settlerKey = demoAccount('settler').privateKey
 const custodyKey = demoAccount('custody').privateKey
 const targetsOn = (chainId: number) => [demoUsdcAddress(chainId), multicall3Address]
 
-let signer: SignerProcess
 let alarms: string[] = []
 const metrics: Metrics = {
   count: (_name, labels) => void alarms.push(labels?.alarm ?? ''),
@@ -31,24 +30,22 @@ const metrics: Metrics = {
 const connect = (connection: SignerConnection) =>
   openRemoteSigner({ exchange: signerExchange(connection), clock: systemClock, log: silentLog, metrics })
 
-beforeAll(async () => {
-  signer = await startSignerProcess([
-    {
-      key: settlerKey,
-      use: 'settler',
-      targets: { 8453: targetsOn(8453), 137: targetsOn(137) },
-      wei_per_transaction_max: (10n ** 18n).toString(),
-      wei_per_day_max: (10n ** 20n).toString(),
-    },
-    {
-      key: custodyKey,
-      use: 'custody',
-      assets: { 8453: demoUsdcAddress(8453) },
-      micro_per_transfer_max: '1000',
-      micro_per_day_max: '2500',
-    },
-  ])
-})
+const signer = await startSignerProcess([
+  {
+    key: settlerKey,
+    use: 'settler',
+    targets: { 8453: targetsOn(8453), 137: targetsOn(137) },
+    wei_per_transaction_max: (10n ** 18n).toString(),
+    wei_per_day_max: (10n ** 20n).toString(),
+  },
+  {
+    key: custodyKey,
+    use: 'custody',
+    assets: { 8453: demoUsdcAddress(8453) },
+    micro_per_transfer_max: '1000',
+    micro_per_day_max: '2500',
+  },
+])
 afterAll(() => signer.close())
 
 describe('a node whose wallets are at a signer', () => {

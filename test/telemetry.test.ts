@@ -1,24 +1,21 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { buy, echoPath } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
 
 type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string; attributes: { key: string }[] }
 
-let collector: Server
 let hangs = false
 const received: { path: string; token: string | undefined; text: string }[] = []
-beforeAll(async () => {
-  collector = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-    const text = Buffer.concat(chunks).toString('utf8')
-    received.push({ path: request.url ?? '', token: request.headers['x-token'] as string | undefined, text })
-    if (!hangs) response.end('{}')
-  })
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+const collector = createServer(async (request, response) => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  const text = Buffer.concat(chunks).toString('utf8')
+  received.push({ path: request.url ?? '', token: request.headers['x-token'] as string | undefined, text })
+  if (!hangs) response.end('{}')
 })
+await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
 afterAll(() => {
   collector.closeAllConnections()
   collector.close()

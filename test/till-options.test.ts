@@ -6,7 +6,7 @@ import { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import { etag } from 'hono/etag'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Address, parseAddress } from '../packages/protocol/src/address.ts'
 import { sell as sellOnExpress } from '../packages/till/src/adapters/express.ts'
@@ -24,23 +24,17 @@ import {
   type Till,
 } from '../packages/till/src/index.ts'
 import { InstanceMismatch } from '../packages/till/src/store/instance.ts'
-import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
-import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { openTestDatabase } from '../packages/till/src/store/testing.ts'
+import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
+import { testTill } from '../packages/till/src/testing/index.ts'
 import { faultsInBooks } from './harness/books.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import { until } from './harness/until.ts'
 import { approveCollector, collector, createPullScheme, signPull } from './toys/pull-scheme.ts'
 
-let db: TestDatabase
-let kit: TestTill
-beforeAll(async () => {
-  db = await openTestDatabase()
-  kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
-})
-afterAll(async () => {
-  await kit.close()
-  await db.close()
-})
+const db = await useTestDatabase()
+const kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
+afterAll(() => kit.close())
 
 const problemsOf = (work: Promise<Till>) =>
   work.then(

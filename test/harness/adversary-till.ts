@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { privateKeyToAccount } from 'viem/accounts'
-import { expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import type { FacilitatorFault } from '../../packages/conformance/src/facilitator/index.ts'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
@@ -48,14 +48,12 @@ export type AdversaryTill = {
   paymentsOf(payer: string): Promise<{ id: string; state: string; reason: string | null }[]>
   creditOf(payer: string): Promise<bigint>
   alarms(): Promise<Record<string, number>>
-  /** Everything reaches its end; then books and chain must agree, transfer by transfer. */
-  rest(): Promise<void>
-  close(): Promise<void>
 }
 
 const allJobs: readonly JobName[] = ['payments.recover', 'payments.finality', 'payments.reconcile']
 
-export async function openAdversaryTill(
+/** At the end everything reaches its own end; then books and chain must agree, transfer by transfer. */
+export async function useAdversaryTill(
   options: Pick<FixtureOptions, 'env'> & Interceptors = {},
 ): Promise<AdversaryTill> {
   const { env, ...intercept } = options
@@ -164,18 +162,18 @@ export async function openAdversaryTill(
       const found = [...text.matchAll(/^\w*alarms\w*\{[^}]*alarm="(\w+)"[^}]*\} (\d+)/gm)]
       return Object.fromEntries(found.map(([, name, count]) => [name, Number(count)]))
     },
-    rest: async () => {
-      for (const { control } of [till.base, till.polygon]) {
-        control.setFinalityLag(0)
-        await control.releaseMining()
-      }
-      await pass(700)
-      for (let round = 0; round < 3; round += 1) await work()
-      await checkTransfersAtRest(books)
-      await expectSoundBooks(till)
-    },
-    close: () => till.close(),
   }
+  afterAll(async () => {
+    for (const { control } of [till.base, till.polygon]) {
+      control.setFinalityLag(0)
+      await control.releaseMining()
+    }
+    await pass(700)
+    for (let round = 0; round < 3; round += 1) await work()
+    await checkTransfersAtRest(books)
+    await expectSoundBooks(till)
+    await till.close()
+  })
   // The books are opened before anybody moves money.
   await work('payments.reconcile')
   await checkTransfers(books)

@@ -9,22 +9,19 @@ import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
 import { createFixedKeyring, generateSigningKey, verifyEd25519 } from '@assay/till/signing'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Listening, listenHttp, outboundFor, tableResolver } from '../outbound/outbound.fixture.ts'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { listenHttp, outboundFor, tableResolver } from '../outbound/outbound.fixture.ts'
 import { deliverDue } from './deliver.ts'
 import { addEndpoint, codeOf, proveEndpoint, sendChallenges } from './endpoints.ts'
 import { createNotifications, fanOut, forgetOld } from './events.ts'
 import { createMail } from './mail-adapter.ts'
 import type { Topic } from './port.ts'
 import { parseNotificationSettings } from './settings.ts'
-import { type SmtpServer, startSmtpServer } from './smtp-server.fixture.ts'
+import { startSmtpServer } from './smtp-server.fixture.ts'
 import { addWatch, extendPlan, removeOwn, takeBackPlan } from './watches.ts'
 import { createWebhook } from './webhook.ts'
 
-let db: TestDatabase
-let hook: Listening
-let smtp: SmtpServer
 let nowMs = 1_794_000_000_000
 const clock: Clock = { ...systemClock, nowMs: () => nowMs }
 const key = generateSigningKey(systemRng)
@@ -34,23 +31,19 @@ let got: Got[] = []
 let answer: (got: Got, response: ServerResponse) => void
 const echo = ({ body }: Got, response: ServerResponse) => response.end(body)
 
-beforeAll(async () => {
-  ;[db, smtp] = await Promise.all([openTestDatabase(), startSmtpServer()])
-  hook = await listenHttp((request, response) => {
-    let body = ''
-    request.on('data', (chunk) => {
-      body += chunk
-    })
-    request.on('end', () => {
-      const seen = { headers: request.headers, body }
-      got.push(seen)
-      answer(seen, response)
-    })
+const [db, smtp] = await Promise.all([useTestDatabase(), startSmtpServer()])
+const hook = await listenHttp((request, response) => {
+  let body = ''
+  request.on('data', (chunk) => {
+    body += chunk
+  })
+  request.on('end', () => {
+    const seen = { headers: request.headers, body }
+    got.push(seen)
+    answer(seen, response)
   })
 })
-afterAll(async () => {
-  await Promise.all([db.close(), hook.close(), smtp.close()])
-})
+afterAll(() => Promise.all([hook.close(), smtp.close()]))
 beforeEach(() => {
   got = []
   answer = echo

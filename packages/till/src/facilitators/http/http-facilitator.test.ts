@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { knownNetworks, type Network } from '../../chain/index.ts'
 import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -10,7 +10,6 @@ import { silentMetrics } from '../../kernel/metrics.ts'
 import { paymentOf } from '../local/local.fixture.ts'
 import {
   breakOff,
-  type ContractServer,
   drip,
   flood,
   hangUp,
@@ -27,11 +26,8 @@ const payment = paymentOf(network, testPayer('remote'))
 const hash = `0x${'ab'.repeat(32)}`
 const alive = () => new AbortController().signal
 
-let server: ContractServer
 let errors: string[]
-beforeAll(async () => {
-  server = await startContractServer()
-})
+const server = await startContractServer()
 afterAll(() => server?.stop())
 beforeEach(() => {
   errors = []
