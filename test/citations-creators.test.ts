@@ -1,5 +1,4 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, expect, test } from 'vitest'
 import { readCreatorBooks } from '../packages/node/src/shops/attestations/creators/check-books.ts'
@@ -8,6 +7,7 @@ import { demoAccount } from '../packages/till/src/devnet/accounts.ts'
 import { requestRefund } from '../packages/till/src/index.ts'
 import type { Clock } from '../packages/till/src/kernel/clock.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
+import { onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
 import { accounts, balanceDifferences, owedTo } from '../packages/till/src/ledger/index.ts'
 import { postJson } from './harness/post-json.ts'
 import { buy, openTill } from './harness/till-fixture.ts'
@@ -23,8 +23,7 @@ const site = createServer((_request, response) => {
   response.setHeader('content-type', 'text/html')
   response.end('<html><body><article><h1>Page</h1><p>Words that nobody has claimed yet.</p></article></body></html>')
 })
-await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-const { port } = site.address() as AddressInfo
+const { port, close } = await onLoopback(site)
 const till = await openTill({
   ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
   env: {
@@ -36,7 +35,7 @@ const till = await openTill({
 })
 afterAll(async () => {
   await till.close()
-  await new Promise((resolve) => site.close(resolve))
+  await close()
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read by hand here

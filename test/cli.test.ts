@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal, type TestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { baseNetwork } from '../packages/sdk/src/index.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
+import { type OnLoopback, onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
 import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
 import { openCuttingProxy } from './harness/cutting-proxy.ts'
@@ -146,12 +146,10 @@ test('a saved answer verifies offline, against published keys, and not when it w
 })
 
 /** A seller of somebody else's: unsigned, and dearer each time it is asked. */
-async function openDearSeller(
-  asset: string = till.base.usdc,
-): Promise<{ server: Server; url: string; payments: number }> {
-  const seller = { payments: 0, url: '', server: createServer() }
+async function openDearSeller(asset: string = till.base.usdc): Promise<OnLoopback & { payments: number }> {
+  const seller = { payments: 0, url: '' }
   let amount = 1000
-  seller.server.on('request', (request, response) => {
+  const server = createServer((request, response) => {
     if (request.url === '/') {
       const { address, privateKey } = demoAccount('buyer')
       const chains = [{ network: 'eip155:8453', usdc: till.base.usdc }]
@@ -172,9 +170,7 @@ async function openDearSeller(
     const header = Buffer.from(JSON.stringify(required)).toString('base64')
     response.writeHead(402, { 'payment-required': header }).end('{}')
   })
-  await new Promise<void>((resolve) => seller.server.listen(0, '127.0.0.1', resolve))
-  seller.url = `http://127.0.0.1:${(seller.server.address() as AddressInfo).port}`
-  return seller
+  return Object.assign(seller, await onLoopback(server))
 }
 
 test('a price that moved after the quote is refused, and unsigned sellers only with consent', async () => {
@@ -191,8 +187,7 @@ test('a price that moved after the quote is refused, and unsigned sellers only w
     const warned = checks.filter((check) => check.status !== 'ok').map((check) => check.name)
     expect(warned).toEqual(expect.arrayContaining(['signature', 'cache', 'browsers', 'discovery', 'lost answers']))
   } finally {
-    seller.server.closeAllConnections()
-    seller.server.close()
+    await seller.close()
   }
 })
 
@@ -206,7 +201,7 @@ test('somebody who sits there is asked and may say no; a demo wallet needs no as
     expect(no).toMatchObject({ code: 3, terminal: { questions: ['Pay 0.001 USDC?'] } })
     expect(seller.payments).toBe(0)
   } finally {
-    seller.server.close()
+    await seller.close()
   }
 })
 

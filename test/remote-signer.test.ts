@@ -1,5 +1,4 @@
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { makeCertificate } from '../packages/node/src/outbound/certificate.fixture.ts'
 import { knownNetworks, multicall3Address, type Network } from '../packages/till/src/chain/network.ts'
@@ -8,6 +7,7 @@ import { demoAccount, demoUsdcAddress } from '../packages/till/src/devnet/accoun
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import type { Metrics } from '../packages/till/src/kernel/metrics.ts'
+import { onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
 import { createCustodyKey } from '../packages/till/src/payouts/index.ts'
 import { openRemoteSigner, type SignerConnection, signerExchange } from '../packages/till/src/signer/index.ts'
 import { startSignerProcess } from './harness/signer-process.ts'
@@ -156,8 +156,8 @@ test('a signature of another key, or over something else, is found out before it
     const { signature, recoveryId } = await lie(transaction())
     response.end(JSON.stringify({ signature: Buffer.from(signature).toString('hex'), recovery_id: recoveryId }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `https://localhost:${(server.address() as AddressInfo).port}`
+  const { port, close } = await onLoopback(server)
+  const url = `https://localhost:${port}`
   try {
     alarms = []
     const [wallet] = (await connect({ url, ca: authority.pem, cert: '', key: '' })).wallets('settler')
@@ -167,7 +167,6 @@ test('a signature of another key, or over something else, is found out before it
     await expect(wallet?.sign(transaction())).rejects.toThrow('wrong signature')
     expect(alarms).toEqual(['signer_wrong_signature', 'signer_wrong_signature'])
   } finally {
-    server.closeAllConnections()
-    server.close()
+    await close()
   }
 })

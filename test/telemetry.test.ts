@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
+import { onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
 import { buy, echoPath } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
 
@@ -15,15 +15,12 @@ const collector = createServer(async (request, response) => {
   received.push({ path: request.url ?? '', token: request.headers['x-token'] as string | undefined, text })
   if (!hangs) response.end('{}')
 })
-await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
-afterAll(() => {
-  collector.closeAllConnections()
-  collector.close()
-})
+const { url: collectorUrl, close } = await onLoopback(collector)
+afterAll(close)
 
 const till = useTill({ ownShops: 'till' })
 const env = () => ({
-  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+  OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl,
   OTEL_EXPORTER_OTLP_HEADERS: 'x-token=secret',
 })
 

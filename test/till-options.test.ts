@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { Hono } from 'hono'
 import { compress } from 'hono/compress'
@@ -23,6 +22,7 @@ import {
   type SaleHandler,
   type Till,
 } from '../packages/till/src/index.ts'
+import { onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
 import { InstanceMismatch } from '../packages/till/src/store/instance.ts'
 import { openTestDatabase } from '../packages/till/src/store/testing.ts'
 import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
@@ -224,8 +224,7 @@ test('a body that was parsed before the till is an error that says how to keep i
       sellOnExpress(kit.till, { id: `body.${name}`, path: `/${name}`, price: '0.01', body }, async (call) => call.body),
     )
   const server = createServer(app)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, close } = await onLoopback(server)
   const buyer = await kit.buyer(fetch)
   const post = (name: string) =>
     buyer.fetch(`${url}/${name}`, {
@@ -237,8 +236,7 @@ test('a body that was parsed before the till is an error that says how to keep i
   expect([refused.status, await refused.text()]).toEqual([500, expect.stringContaining('express.json({ verify')])
   const answered = await post('kept')
   expect([answered.status, await answered.json()]).toEqual([200, { n: 3 }])
-  server.closeAllConnections()
-  server.close()
+  await close()
 })
 
 test('the table of promises in the documents is the one that the package states', async () => {

@@ -1,4 +1,5 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer } from 'node:net'
+import { onLoopback } from '@assay/till/kernel/on-loopback.fixture'
 
 export type SmtpServer = {
   url: string
@@ -10,12 +11,9 @@ export type SmtpServer = {
 /** Speaks enough SMTP to take a mail, to refuse one, or to keep silent. */
 export async function startSmtpServer(): Promise<SmtpServer> {
   const mails: string[] = []
-  const sockets = new Set<Socket>()
   let mode: 'takes' | 'refuses' | 'hangs' = 'takes'
   const server = createServer((socket) => {
-    sockets.add(socket)
     socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
     if (mode === 'hangs') return
     let body: string | undefined
     let pending = ''
@@ -44,17 +42,13 @@ export async function startSmtpServer(): Promise<SmtpServer> {
       }
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port, close } = await onLoopback(server)
   return {
-    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `smtp://127.0.0.1:${port}`,
     mails,
     behave: (as) => {
       mode = as
     },
-    close: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy()
-        server.close(() => resolve())
-      }),
+    close,
   }
 }

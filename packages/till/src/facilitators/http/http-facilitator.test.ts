@@ -1,5 +1,4 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
@@ -7,6 +6,7 @@ import { knownNetworks, type Network } from '../../chain/index.ts'
 import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
 import type { Log } from '../../kernel/log.ts'
 import { silentMetrics } from '../../kernel/metrics.ts'
+import { onLoopback } from '../../kernel/on-loopback.fixture.ts'
 import { paymentOf } from '../local/local.fixture.ts'
 import {
   breakOff,
@@ -187,12 +187,9 @@ describe('the outcome of settle', () => {
   })
 
   it('is refused when nobody listens there, for nothing was sent', async () => {
-    const closed = createServer()
-    const port = await new Promise<number>((resolve) =>
-      closed.listen(0, '127.0.0.1', () => resolve((closed.address() as AddressInfo).port)),
-    )
-    await new Promise((resolve) => closed.close(resolve))
-    const outcome = await remote({ baseUrl: `http://127.0.0.1:${port}` }).settle(payment, alive())
+    const { url: baseUrl, close } = await onLoopback(createServer())
+    await close()
+    const outcome = await remote({ baseUrl }).settle(payment, alive())
     expect(outcome).toMatchObject({ status: 'refused', reason: 'facilitator_unreachable' })
   })
 
