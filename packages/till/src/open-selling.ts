@@ -44,17 +44,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
     https: settings.origin.startsWith('https:'),
     standing: ['Access-Control-Expose-Headers', exposed],
   })
-  const site: Site = {
-    baseUrl: settings.origin,
-    serviceName: settings.name,
-    version: '1',
-    summary: 'Signed answers, paid per call in USDC with x402.',
-    description: 'Prices are per call; nothing is charged for an error.',
-    ...(options.contactEmail === undefined ? {} : { contactEmail: options.contactEmail }),
-  }
   const sold: SoldRoute[] = []
-  const paidRoutes = new Map<string, PaidRoute>()
-  const tree = createPathTree<SoldRoute>()
   const traffic = createTraffic()
   const shared = createSharedChallenges(clock)
   // Anyone who asks right after a change of keys must not get a signature of the old one.
@@ -62,64 +52,40 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
   let deps: AnswerDeps | undefined
   let schemes: Schemes | undefined
 
-  const openRoute = (declaration: RouteDeclaration): SoldRoute => {
-    const { access } = declaration
-    const paid = access.kind === 'paid' ? paidEntryOf(declaration, access, bazaarExtension(declaration)) : undefined
-    if (paid) paidRoutes.set(declaration.id, paid.route)
-    const route: OpenRoute = {
-      declaration,
-      representations: representationsOf(declaration),
-      paid,
-      resourcePath: resourcePathOf(declaration.path),
-    }
-    const answer = (request: SoldRequest): PlainResponse | Promise<PlainResponse> => {
-      if (!deps) throw new Error('the till is not open')
-      return traffic.run(
-        () => answerRequest(deps as AnswerDeps, route, request),
-        () => refuseClosed(responder, settings, request),
-      )
-    }
-    const opened = soldRoute(declaration, answer)
-    tree.add(declaration.path, declaration.method, opened)
-    return opened
-  }
+  const routes = createRoutes((route, request) => {
+    if (!deps) throw new Error('the till is not open')
+    return traffic.run(
+      () => answerRequest(deps as AnswerDeps, route, request),
+      () => refuseClosed(responder, settings, request),
+    )
+  })
 
   const declarations = () => sold.map(({ declaration }) => declaration)
   const sell: Till['sell'] = (declaration, made) => {
-    const networks = (declaration.networks ?? [...new Set(settings.networkIds.values())]).map((name) => {
-      const caip2 = settings.networkIds.get(name)
-      if (caip2 === undefined) throw new ConfigError([`${declaration.id}: the till has no network ${name}`])
-      return caip2
-    })
-    const route = declareSale(declaration, made, networks)
+    const route = declareSale(declaration, made, networksOf(settings, declaration))
     const faults = [
       ...findDeclarationFaults([...documents, ...sold].map((one) => one.declaration).concat(route)),
       ...findMeterFaults(route, schemes?.all ?? []),
     ]
     if (faults.length > 0) throw new ConfigError(faults)
-    const opened = openRoute(route)
+    const opened = routes.open(route)
     sold.push(opened)
     return opened
   }
 
   const documents = tillDocuments({
-    ...{ site, sql: ground.store.database, keyring: ground.keyring },
+    ...{ site: siteOf(settings, options), sql: ground.store.database, keyring: ground.keyring },
     proofs: {
       clock,
       claimNonce: (claim) => claimNonce(ground.store.database, claim),
       checkContractSignature: ground.checkContractSignature,
       chainIds: ground.networks.map(({ chainId }) => chainId),
     },
-    routeOf: (id) => paidRoutes.get(id),
+    routeOf: routes.paid,
     sold: declarations,
-  }).map(openRoute)
+  }).map(routes.open)
 
-  const match: Till['match'] = (method, path) => {
-    const found = tree.find(path)
-    // Another method of the same path: its route says which one it takes.
-    const route = found?.values.get(method === 'HEAD' ? 'GET' : method) ?? found?.values.values().next().value
-    return found && route && { route, params: found.params }
-  }
+  const { match } = routes
   const fetch: Till['fetch'] = async (request, call = {}) => {
     const found = match(request.method, targetOf(request.url).path)
     return found ? found.route(request, { ...call, params: found.params }) : notFound(responder, settings, request)
@@ -127,7 +93,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
 
   return {
     docsOrigin,
-    routeOf: (id: string) => paidRoutes.get(id),
+    routeOf: routes.paid,
     stop: traffic.stop,
     drain: traffic.drain,
     open: (gate: OpenedGate): Selling => {
@@ -151,6 +117,52 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
     },
   }
 }
+
+function siteOf({ origin, name }: TillSettings, { contactEmail }: TillOptions): Site {
+  return {
+    baseUrl: origin,
+    serviceName: name,
+    version: '1',
+    summary: 'Signed answers, paid per call in USDC with x402.',
+    description: 'Prices are per call; nothing is charged for an error.',
+    ...(contactEmail === undefined ? {} : { contactEmail }),
+  }
+}
+
+/** The routes of a till by id and by path. */
+function createRoutes(answer: (route: OpenRoute, request: SoldRequest) => PlainResponse | Promise<PlainResponse>) {
+  const paidRoutes = new Map<string, PaidRoute>()
+  const tree = createPathTree<SoldRoute>()
+  const open = (declaration: RouteDeclaration): SoldRoute => {
+    const { access } = declaration
+    const paid = access.kind === 'paid' ? paidEntryOf(declaration, access, bazaarExtension(declaration)) : undefined
+    if (paid) paidRoutes.set(declaration.id, paid.route)
+    const route: OpenRoute = {
+      declaration,
+      representations: representationsOf(declaration),
+      paid,
+      resourcePath: resourcePathOf(declaration.path),
+    }
+    const opened = soldRoute(declaration, (request) => answer(route, request))
+    tree.add(declaration.path, declaration.method, opened)
+    return opened
+  }
+  const match: Till['match'] = (method, path) => {
+    const found = tree.find(path)
+    // Another method of the same path: its route says which one it takes.
+    const route = found?.values.get(method === 'HEAD' ? 'GET' : method) ?? found?.values.values().next().value
+    return found && route && { route, params: found.params }
+  }
+  return { open, match, paid: (id: string) => paidRoutes.get(id) }
+}
+
+/** On which networks a route is sold: those that it names, or all of the till. */
+const networksOf = ({ networkIds }: TillSettings, { id, networks }: Parameters<Till['sell']>[0]): string[] =>
+  (networks ?? [...new Set(networkIds.values())]).map((name) => {
+    const caip2 = networkIds.get(name)
+    if (caip2 === undefined) throw new ConfigError([`${id}: the till has no network ${name}`])
+    return caip2
+  })
 
 /** A metered price needs a way to pay that takes less than was quoted, on every network it is offered on. */
 function findMeterFaults({ id, access }: RouteDeclaration, schemes: readonly Scheme[]): string[] {
