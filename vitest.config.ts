@@ -23,7 +23,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000, interval: 20 } },
     pool: 'forks',
     // For two cores: a test waits for its children, its database and time about a third of its life.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Files follow each other in these processes: loading a node for each would take longer than most of the tests.
     isolate: false,
     sequence: { sequencer: LongestFirst },

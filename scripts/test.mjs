@@ -24,6 +24,7 @@ const checks = [
   ['migrations block nobody', process.execPath, ['scripts/check-migrations.mjs']],
   ['nothing unused', bin('knip'), ['--no-progress']],
   ['size of the SDK', process.execPath, ['scripts/check-size.mjs']],
+  ['tables of the API', process.execPath, ['scripts/generate-api-tables.mjs', '--check']],
   ['compiled contracts', process.execPath, ['scripts/compile-contracts.mjs', '--check']],
 ]
 

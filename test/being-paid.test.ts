@@ -12,6 +12,7 @@ import { faultsInBooks } from './harness/books.ts'
 import { postJson } from './harness/post-json.ts'
 import { echoPath } from './harness/till-fixture.ts'
 import { tokenBalance } from './harness/token-balance.ts'
+import { until } from './harness/until.ts'
 import { openJobHarness } from './kill-points/job-harness.ts'
 import { openSites, siteName } from './kill-points/work-paths/support.ts'
 
@@ -48,10 +49,19 @@ async function assay(...args: string[]): Promise<{ code: number; out: string; er
 const custody = () => harness.till.node.config.networks[0]?.custody as Address
 /** All that has happened is final, booked and compared with the chain. */
 async function settle(): Promise<void> {
-  for (let round = 0; round < 3; round += 1) {
-    await harness.mine()
-    await harness.run('payments.finality', 'payouts.withdraw', 'payouts.run', 'payments.reconcile')
-  }
+  for (let round = 0; round < 3; round += 1) await settleOnce()
+  await until('every payout is booked', async () => {
+    const { rows } = await harness.till.db.owner.query(
+      `select 1 from payout where state in ('waiting', 'queued', 'signed')
+       union all select 1 from withdrawal where state = 'asked'`,
+    )
+    if (rows.length > 0) await settleOnce()
+    return rows.length === 0
+  })
+}
+async function settleOnce(): Promise<void> {
+  await harness.mine()
+  await harness.run('payments.finality', 'payouts.withdraw', 'payouts.run', 'payments.reconcile')
 }
 async function expectBooksOnChain(): Promise<void> {
   const { db, base } = harness.till

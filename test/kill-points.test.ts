@@ -25,12 +25,12 @@ test('a process that dies at any step of a payment loses nothing and doubles not
   const rows = await dieInRequests(
     'till',
     sale.map((path) => ({ ...path, variant: 'till' })),
-    { ...options, every: 2 },
+    { ...options, every: 3 },
   )
-  expectNothingLost(rows, 8)
+  expectNothingLost(rows, 5)
 }, 600_000)
 
 test('a process that dies at any step of a payout leaves one intent, one transfer and balanced books', async () => {
-  const rows = await dieAtWorks('till', [refundOf('till', '/test/subscription', 3_000_000n)], { ...options, every: 2 })
-  expectNothingLost(rows, 8)
+  const rows = await dieAtWorks('till', [refundOf('till', '/test/subscription', 3_000_000n)], { ...options, every: 3 })
+  expectNothingLost(rows, 5)
 }, 600_000)

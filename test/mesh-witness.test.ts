@@ -18,6 +18,7 @@ import {
   readDemoNetworks,
   verifyAttestation,
 } from '../packages/sdk/src/index.ts'
+import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { privateKeyFromSeed } from '../packages/till/src/signing/index.ts'
 import { type MeshMember, openMesh, peerUrls } from './harness/mesh-nodes.ts'
 
@@ -190,12 +191,16 @@ test('a peer that claims a larger tree, and shows a head that the log never sign
   const key = noteKey(rows[0]?.name ?? '', signatureTypes.cosignature, liar.x)
   const forged = signNote(text, noteKey(origin, signatureTypes.ed25519, liar.x), liar.privateKey)
   const note = `${forged}${cosign(text, key, liar.privateKey, Math.floor(Date.now() / 1000))}`
-  await third.db.owner.query('update log_witness_state set size = 9000000, root = $2, note = $3 where origin = $1', [
-    origin,
-    Buffer.alloc(32, 9),
-    note,
-  ])
-  expect(await (await fetch(`${third.node.url}/v1/witness/${hashOf(origin)}/checkpoint`)).text()).toBe(note)
+  // An honest head that is being cosigned at this moment would be written over it.
+  await vi.waitFor(async () => {
+    await third.db.owner.query('update log_witness_state set size = 9000000, root = $2, note = $3 where origin = $1', [
+      origin,
+      Buffer.alloc(32, 9),
+      note,
+    ])
+    await systemClock.sleep(500)
+    expect(await (await fetch(`${third.node.url}/v1/witness/${hashOf(origin)}/checkpoint`)).text()).toBe(note)
+  }, within)
   expect(
     await add(third, addCheckpointBody(0, [], await (await fetch(`${first.node.url}/v1/log/checkpoint`)).text())),
   ).toMatchObject({ status: 409, body: '9000000\n' })

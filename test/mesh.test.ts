@@ -18,7 +18,7 @@ import { type MeshDocument, openMesh, peerUrls, readMesh as readRaw } from './ha
 // Waiting for others takes as long as the machine needs; each wait below has its own end.
 vi.setConfig({ testTimeout: 150_000 })
 
-const within = { timeout: 30_000, interval: 100 }
+const within = { timeout: 60_000, interval: 100 }
 const mesh = await openMesh()
 /** Has every shop; the others have the till and the mesh. */
 const whole = await mesh.start({ ownShops: 'all' })

@@ -638,4 +638,12 @@ export const plannedFaults: readonly PlantedFault[] = [
     replace: 'activeDays + tally.activeDays',
     proof: { file: 'packages/node/src/shops/identity/rating/rate.test.ts', test: 'a day weighs once' },
   },
+  {
+    name: 'a new distributor without the word of the operator',
+    file: 'packages/node/src/shops/attestations/creators/distributors.ts',
+    fn: 'acceptedDistributors',
+    find: `\`select \${columns} from creator_distributor where network = $1 and accepted_at is not null order by accepted_at desc, contract\``,
+    replace: `\`select \${columns} from creator_distributor where network = $1 order by accepted_at desc, contract\``,
+    proof: { file: 'test/creator-distributors.test.ts', test: 'new roots wait for the operator' },
+  },
 ]

@@ -17,6 +17,7 @@ import type { Purchase } from './sign-payment.ts'
 import { requireAllowedHost } from './spending-policy.ts'
 
 export type AssayClientOptions = {
+  /** The wallet that signs payments: a local account of viem. */
   account: LocalAccount
   /** Relative URLs resolve against it, and only its host is paid unless `hosts` names others. */
   baseUrl?: string
@@ -28,6 +29,7 @@ export type AssayClientOptions = {
   maxPerDayUsd?: string
   /** Where it may pay, best first. Base and Polygon with their real USDC unless told. */
   networks?: readonly PayableNetwork[]
+  /** Hosts that may be paid. Default: that of `baseUrl`. */
   hosts?: readonly string[]
   /** The only addresses it pays; default: any that a seller names. */
   payees?: readonly string[]
@@ -44,9 +46,13 @@ export type AssayClientOptions = {
   keys?: Readonly<Record<string, unknown>>
   /** Wallet of the node's operator, which may vouch for new keys. */
   operator?: `0x${string}`
+  /** Longest a purchase may take in all, retries included. */
   deadlineMs?: number
+  /** Told at every step of a purchase: quoted, signed, waiting, settled. */
   onProgress?: OnProgress
+  /** How requests are sent. Default: the global fetch. */
   fetch?: (request: Request) => Promise<Response>
+  /** Clock, random bytes and timers, for tests and unusual runtimes. */
   platform?: Partial<Platform>
 }
 

@@ -7,11 +7,17 @@ import type { Metrics } from './kernel/metrics.ts'
 import type { Database, Tx } from './store/database.ts'
 
 export type SaleEvent = {
+  /** Names the payment in the books. */
   paymentId: string
+  /** `id` of the declaration. */
   routeId: string
+  /** CAIP-2 id. */
   network: string
+  /** The wallet that paid. */
   payer: Address
+  /** What was charged, in millionths of a USDC. */
   amountMicro: Micro
+  /** Hash of the transaction that settled it. */
   transaction: string
 }
 export type RefundEvent = SaleEvent & { reason: 'refund' | 'reorg'; refundedMicro: Micro }

@@ -50,6 +50,7 @@ export type TillOptions = {
   publicUrl: string | undefined
   /** Default: the host of `publicUrl`. */
   name?: string
+  /** Shown in the documents, for buyers who want to reach the seller. */
   contactEmail?: string
   /** Nobody but this till is paid at `payTo`: unexplained transfers become their sender's credit instead of waiting for review. */
   payToExclusive?: boolean
@@ -60,6 +61,7 @@ export type TillOptions = {
   jobs?: 'here' | 'cron'
   /** Default 60. */
   jobsSecondsMax?: number
+  /** How long the parts of a sale may take. */
   limits?: {
     /** Longest a handler may take; default 15. */
     prepareSeconds?: number
@@ -76,9 +78,11 @@ export type TillOptions = {
   screeningList?: string
   /** Of answers and receipts; default: a key kept in the database. */
   signingKeyFile?: string
+  /** Keys of the wallets named as `custody`: private keys, or signers that keep them elsewhere. */
   custodyKeys?: readonly KeySource[]
   /** Wallets that send refunds, where the facilitator is not `local`. */
   settlerKeys?: readonly KeySource[]
+  /** What is paid out of custody: least amount, daily limits, what waits for a person. */
   payouts?: PayoutPolicy
   /** Accepts weak settings: plain HTTP, embedded chains, a database that may lose commits. Data of both never mix. */
   demo?: boolean
@@ -86,9 +90,13 @@ export type TillOptions = {
   parts?: readonly SalePart[]
   /** Ways to pay beside `exact`. */
   schemes?: readonly Scheme[]
+  /** Where log lines go. Default: standard error. */
   log?: Log
+  /** Receives counts, gauges and durations. Default: nobody. */
   metrics?: Metrics
+  /** Time, for tests. */
   clock?: Clock
+  /** Random bytes, for tests. */
   rng?: Rng
   /** Puts something between the till and its outside world: fault injection, recording. */
   intercept?: Interceptors

@@ -84,6 +84,7 @@ export type Till = {
   ready(): Promise<Record<string, boolean>>
   /** `publicUrl`. */
   readonly origin: string
+  /** The pool of the till, for the seller's own tables in the same database. */
   readonly database: Database
   /** Lets requests in flight end, then closes everything. */
   close(): Promise<void>

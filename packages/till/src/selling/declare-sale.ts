@@ -33,14 +33,19 @@ export type SaleDeclaration<P extends Part, Q extends Part, B extends Part, O ex
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As buyers see it, mount path included; a segment `:name` is a parameter. */
   path: string
+  /** Decimal USD; see Prices in embed.md for those that depend on the input or are metered. */
   price: PriceDeclaration<SaleInput<P, Q, B>>
+  /** Schema of the path parameters: zod, valibot, arktype, anything of Standard Schema. */
   params?: P
+  /** Schema of the query. */
   query?: Q
+  /** Schema of the JSON body. */
   body?: B
   /** What the handler gives, checked before anything is charged. */
   output?: O
   /** One line for people and agents. Default: the id. */
   summary?: string
+  /** Longer text for the documents. */
   description?: string
   /** Media types the handler can answer with, the first is the default. Default: JSON only. */
   representations?: readonly string[]
@@ -62,7 +67,9 @@ export type SaleDeclaration<P extends Part, Q extends Part, B extends Part, O ex
 }
 
 export type SaleCall<P extends Part, Q extends Part, B extends Part> = SaleInput<P, Q, B> & {
+  /** The wallet that signed the payment, in lower case. */
   payer: Address
+  /** Names the payment in the books, in events and at its status URL. */
   paymentId: string
   /** The media type that was agreed on. */
   representation: string
@@ -86,6 +93,7 @@ export type SaleHandler<P extends Part, Q extends Part, B extends Part, O extend
 
 /** For what a sale changes: `prepare` as above, then `commit` once, in the transaction of the sale. */
 export type SaleEffect<P extends Part, Q extends Part, B extends Part, O extends Part> = {
+  /** Makes the answer, and what `commit` needs to know (`reservation`); may run more than once per payment. */
   prepare(call: SaleCall<P, Q, B>): Promise<{ answer: Given<O>; reservation?: Json }>
   /** Gets the open transaction of the sale. What it gives replaces the prepared answer. */
   commit(tx: Tx, sale: Sale): Promise<Given<O> | undefined> | Promise<void>

@@ -22,10 +22,13 @@ const known = knownNetworks.find(({ name }) => name === 'base') as Network
 export type TestTillOptions = Partial<Omit<TillOptions, 'networks' | 'facilitator' | 'demo' | 'clock'>>
 
 export type TestTill = {
+  /** The till to sell with. */
   till: Till
   /** The embedded chain: reorg, hold and release blocks, fail calls, fund wallets. */
   chain: DevnetControl & { url: string; network: string; usdc: Address; balanceOf(address: Address): Promise<bigint> }
+  /** Makes the facilitator refuse, hang, lose its answer or lie. */
   facilitator: FacilitatorFaults
+  /** The clock of the till and of the chain, to be moved forward. */
   clock: MovableClock
   /** The options of this till, for another one on the same database and chain. */
   options: TillOptions
