@@ -11,7 +11,7 @@ import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createChainRecord, scanTransfers } from './chain-transfers.ts'
 import { checkTransfers, checkTransfersAtRest } from './check-transfers.ts'
 import { hostileFacilitator } from './hostile-facilitator.ts'
-import { expectSoundBooks } from './invariants.ts'
+import { creditOf, expectSoundBooks } from './invariants.ts'
 import { createTestShop, type TestShop } from './test-shop.ts'
 import {
   type FixtureOptions,
@@ -149,14 +149,7 @@ export async function useAdversaryTill(
       )
       return rows
     },
-    creditOf: async (payer) => {
-      const { rows } = await till.db.owner.query<{ micro: bigint }>(
-        `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e
-         join ledger_account a on a.id = e.account_id where a.name = $1`,
-        [`credit:${payer.toLowerCase()}@eip155:8453`],
-      )
-      return rows[0]?.micro ?? 0n
-    },
+    creditOf: (payer) => creditOf(till, payer),
     alarms: async () => {
       const text = await (await fetch(`${till.node.address}/metrics`)).text()
       const found = [...text.matchAll(/^\w*alarms\w*\{[^}]*alarm="(\w+)"[^}]*\} (\d+)/gm)]

@@ -3,8 +3,10 @@ import type { PaidRoute } from './contract/paid-call.ts'
 import type { Scheme, Schemes } from './contract/scheme.ts'
 import { bazaarExtension, type Site, tillDocuments } from './documents/index.ts'
 import { tillPaths } from './documents/till-documents.ts'
+import type { Clock } from './kernel/clock.ts'
 import { ConfigError } from './kernel/config-error.ts'
 import { Problem } from './kernel/problem.ts'
+import type { RequestProofDeps } from './proofs/proof-deps.ts'
 import {
   type AnswerDeps,
   answerRequest,
@@ -32,13 +34,14 @@ import { testSelf } from './test-self.ts'
 import type { SoldRoute, Till, WebCall } from './till.ts'
 import type { TillOptions, TillSettings } from './till-options.ts'
 
+const exposed = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Signature, Signature-Input, Content-Digest, Retry-After, Link'
+
 type Selling = Pick<Till, 'sell' | 'match' | 'fetch' | 'sold' | 'documents' | 'selfTest'>
 
 /** The routes of a till: declared one by one, found by path, answered through the gate. */
 export function openSelling(settings: TillSettings, options: TillOptions, ports: Ports, ground: Ground) {
   const { clock, log, metrics, ids } = ports
   const docsOrigin = `${settings.origin}${tillPaths.errors.slice(0, -'/errors'.length)}`
-  const exposed = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Signature, Signature-Input, Content-Digest, Retry-After, Link'
   const responder = createResponder(createResponseSigner(ground.keyring, { clock }), {
     docsOrigin,
     https: settings.origin.startsWith('https:'),
@@ -75,12 +78,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
 
   const documents = tillDocuments({
     ...{ site: siteOf(settings, options), sql: ground.store.database, keyring: ground.keyring },
-    proofs: {
-      clock,
-      claimNonce: (claim) => claimNonce(ground.store.database, claim),
-      checkContractSignature: ground.checkContractSignature,
-      chainIds: ground.networks.map(({ chainId }) => chainId),
-    },
+    proofs: proofsOn(ground, clock),
     routeOf: routes.paid,
     sold: declarations,
   }).map(routes.open)
@@ -106,14 +104,8 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
         requestId: createRequestIds(ids),
         shared: () => (gate.entitlements.length === 0 ? shared : undefined),
       }
-      return {
-        sell,
-        match,
-        fetch,
-        sold: () => sold,
-        documents: () => documents,
-        selfTest: (send) => testSelf({ origin: settings.origin, sold: declarations(), send }),
-      }
+      const selfTest: Till['selfTest'] = (send) => testSelf({ origin: settings.origin, sold: declarations(), send })
+      return { sell, match, fetch, sold: () => sold, documents: () => documents, selfTest }
     },
   }
 }
@@ -128,6 +120,13 @@ function siteOf({ origin, name }: TillSettings, { contactEmail }: TillOptions): 
     ...(contactEmail === undefined ? {} : { contactEmail }),
   }
 }
+
+const proofsOn = ({ store, checkContractSignature, networks }: Ground, clock: Clock): RequestProofDeps => ({
+  clock,
+  claimNonce: (claim) => claimNonce(store.database, claim),
+  checkContractSignature,
+  chainIds: networks.map(({ chainId }) => chainId),
+})
 
 /** The routes of a till by id and by path. */
 function createRoutes(answer: (route: OpenRoute, request: SoldRequest) => PlainResponse | Promise<PlainResponse>) {
