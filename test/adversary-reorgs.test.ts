@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectAnswer, nonceOf, useAdversaryTill } from './harness/adversary-till.ts'
+import { expectAnswer, nonceOf, releasedPayment, useAdversaryTill } from './harness/adversary-till.ts'
 import { send } from './harness/till-fixture.ts'
 import { cancelAuthorization } from './harness/wallets.ts'
 
@@ -47,12 +47,8 @@ test('a transfer that a reorganisation took and a cancellation replaced counts a
 })
 
 test('a released payment that is claimed again while it is watched is not marked final', async () => {
-  const { till, shop } = given
-  const buyer = await till.newBuyer()
-  const payload = await given.sign(buyer, small)
-  shop.prepareFails = new Error('the answer cannot be made')
-  await send(given.at(small), payload)
-  shop.prepareFails = undefined
+  const { till } = given
+  const { buyer } = await releasedPayment(given, small)
   expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'released' }])
   await given.pass(120)
   const move = (from: string, to: string) =>
