@@ -83,9 +83,8 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
   }
   const measure = (calls: readonly RpcCall[], startedMs: number) => {
     const nowMs = clock.monotonicMs()
-    const ms = nowMs - startedMs
     if (calls.some(({ method }) => heavy.has(method))) health = afterAnyAnswer(health, nowMs)
-    else health = afterAnswer(health, ms, nowMs)
+    else health = afterAnswer(health, nowMs - startedMs, nowMs)
   }
 
   return {
