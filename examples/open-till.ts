@@ -7,7 +7,10 @@ export async function openTill(publicUrl: string): Promise<Till> {
   if (DATABASE_URL === undefined) {
     const kit = await testTill({ publicUrl })
     const buyer = await kit.buyer(fetch)
-    console.log(`Pay on ${kit.chain.url} (chain id 8453) with the test key ${buyer.privateKey}, USDC ${kit.chain.usdc}`)
+    // Not on standard output, which belongs to the protocol where a seller speaks MCP over pipes.
+    console.error(
+      `Pay on ${kit.chain.url} (chain id 8453) with the test key ${buyer.privateKey}, USDC ${kit.chain.usdc}`,
+    )
     return kit.till
   }
   return createTill({

@@ -18,9 +18,16 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     postgres: { type: 'string', default: '' },
     log: { type: 'string', default: '' },
+    steps: { type: 'string', default: '' },
     plant: { type: 'string', default: '' },
   },
 })
+const steps = [beginEmpty, importData, sellEverything, breakProviders, withdraw, backUpAndRestore, upgrade]
+const plants = ['publishers', 'proof', 'facilitator', 'rpc', 'honest', 'withdrawal', 'restore', 'upgrade']
+const wanted = values.steps === '' ? steps.map((_, index) => index + 1) : values.steps.split(',').map(Number)
+if (values.plant !== '' && !plants.includes(values.plant)) throw new Error(`--plant: one of ${plants.join(', ')}`)
+if (wanted[0] !== 1 || wanted.some((step) => steps[step - 1] === undefined))
+  throw new Error(`--steps: numbers from 1 to ${steps.length}, the first being 1, such as 1,4`)
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const report = createReport(say)
 let world: World | undefined
@@ -28,8 +35,7 @@ const forget = closeOnSignal(async () => world?.close())
 let problem: string | undefined
 try {
   world = await openWorld({ postgres: values.postgres, say })
-  for (const step of [beginEmpty, importData, sellEverything, breakProviders, withdraw, backUpAndRestore, upgrade])
-    await step(world, report, values.plant)
+  for (const step of wanted) await steps[step - 1]?.(world, report, values.plant)
 } catch (error) {
   // A step that the others need did not come to its end.
   problem = error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -3,6 +3,7 @@ import { ExactEvmScheme } from '@x402/evm'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkPorts } from '../packages/cli/src/doctor/ports.ts'
 import { sampleFiles } from '../packages/node/src/shops/matrix/demo/sample-files.fixture.ts'
 import { createSymbolTable, ingestFile } from '../packages/node/src/shops/matrix/index.ts'
 import { seedDemoTokens } from '../packages/node/src/shops/tokens/demo/seed-tokens.ts'
@@ -117,9 +118,22 @@ test('on an empty production node every paid route asks for money or says why it
   for (const id of ['tokens.report', 'credit.topup', 'cite.attest']) expect(unsold).not.toHaveProperty(id)
 })
 
+test('the doctor beside a production node finds it at its port, under whatever name buyers know it', async () => {
+  const { hostname, port } = new URL(node.address)
+  const checks = await checkPorts({ host: hostname, port: Number(port), mode: 'production', networks: [] } as never)
+  expect(checks).toMatchObject([{ status: 'ok', detail: 'a node is running there' }])
+})
+
 test('the stock client buys in every shop that has something to sell, on both chains', async () => {
   await importSamples()
   await until('the feed is for sale', async () => (await overProxy(at('/matrix/ftd/live'))).status === 402)
+  const unpaid = async (path: string) =>
+    ((await (await overProxy(at(path))).json()) as { data_state: unknown }).data_state
+  const ftd = { feed: 'ftd', as_of: expect.any(String), coverage_pct: expect.any(Number), missing: expect.any(Array) }
+  expect(await unpaid('/matrix/ftd/live')).toMatchObject(ftd)
+  expect(await unpaid('/matrix/subscribe/standard')).toMatchObject({
+    feeds: expect.arrayContaining([expect.objectContaining(ftd)]),
+  })
   const bought: [string, string?][] = [
     ['/v1/sandbox/echo?message=hello'],
     ['/v1/credit/topup?usd=5'],

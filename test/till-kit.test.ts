@@ -29,6 +29,7 @@ app.get(
       params: z.object({ city: z.string().max(40) }),
       query: z.strictObject({ unit: z.enum(['c', 'f']).default('c') }),
       output: z.strictObject({ city: z.string(), degrees: z.number(), unit: z.string() }),
+      dataState: ({ city = '' }) => ({ city, measured_at: '2026-11-17T04:00:00Z' }),
     },
     async ({ params, query, payer }) => {
       prepared += 1
@@ -71,6 +72,7 @@ describe('a route sold by the till in an application', () => {
     const unpaid = await app.request('http://seller.test/weather/rome')
     expect(unpaid.status).toBe(402)
     expect(unpaid.headers.get('payment-required')?.length).toBeLessThan(3_072)
+    expect(await unpaid.json()).toMatchObject({ data_state: { city: 'rome', measured_at: '2026-11-17T04:00:00Z' } })
     const answer = await buyer.fetch('/weather/rome?unit=f')
     expect([answer.status, await answer.json()]).toEqual([200, { city: 'rome', degrees: 21, unit: 'f' }])
     expect(answer.headers.get('payment-response')).not.toBeNull()

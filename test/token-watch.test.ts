@@ -2,6 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, expect, test } from 'vitest'
+import { runCli } from '../packages/cli/src/run-cli.ts'
+import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { roles } from '../packages/node/src/shops/tokens/abi/b20.ts'
 import { createActor } from '../packages/node/src/shops/tokens/issuer.fixture.ts'
 import { checksumAddress } from '../packages/protocol/src/address.ts'
@@ -77,4 +79,32 @@ test('a wallet watches a token and is notified of a change of control with both 
   expect(await feed.text()).toContain('the last admin, stepped down for good')
   expect((await fetch(`${till.node.url}/v1/notifications/feed/token.control/0x12`)).status).toBe(404)
   expect((await fetch(`${till.node.url}/v1/notifications`)).status).toBe(401)
+  const status = JSON.parse((await operator('status', '--json')).stdout())
+  expect(status).toMatchObject({
+    endpoints: [{ kind: 'webhook', state: 'active', endpoints: '1' }],
+    deliveries: [{ kind: 'webhook', waiting: '0', dead_day: '0' }],
+    failing: [],
+  })
+  expect((await operator('status')).stdout()).toContain('webhook')
+  const blocked = await operator('block', 'http://hook.test/in', '--reason', 'asked us to stop', '--json')
+  expect(JSON.parse(blocked.stdout())).toEqual({ target: 'http://hook.test/in', endpoints: 1 })
+  expect((await signed('/v1/notifications/endpoints', { kind: 'webhook', target: 'http://hook.test/in' })).status).toBe(
+    409,
+  )
+  expect((await operator('block', 'http://hook.test/other', '--reason', 'never seen')).stderr()).toContain(
+    'no endpoint',
+  )
+  expect((await operator('retry', '--reason', 'back again')).stdout()).toContain('0 deliveries')
 })
+
+async function operator(...args: string[]) {
+  const env = {
+    DATABASE_URL: till.db.databaseUrl,
+    BASE_RPC_URLS: till.base.url,
+    POLYGON_RPC_URLS: till.polygon.url,
+    USER: 'tester',
+  }
+  const terminal = createTestTerminal({ env })
+  await runCli(['notifications', ...args], terminal)
+  return terminal
+}

@@ -40,7 +40,8 @@ export async function startChild(
       new Promise<Result>((resolve, reject) => {
         last += 1
         waiting.set(last, { resolve: resolve as (value: unknown) => void, reject })
-        child.send({ id: last, name, argument })
+        // A process that is gone answers by rejecting: as an event, the error would end this one before it cleaned up.
+        child.send({ id: last, name, argument }, (error) => error && reject(error))
       }),
     stop: async () => {
       if (child.connected) child.send({ id: -1, name: 'stop' })

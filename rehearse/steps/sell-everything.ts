@@ -36,6 +36,7 @@ export const sellEverything: Step = async (world, report, planted) => {
   await sale('credit.topup', { url: at('/v1/credit/topup?usd=20') })
   await sale('credit.topup.post', { url: at('/v1/credit/topup'), method: 'POST', body: { usd: '20' } })
   await sale('tokens.report', { url: at(`/v1/report/${world.base.tokens[0]}`) })
+  await sale('notifications.plan', { url: at('/v1/notifications/plan'), method: 'POST' })
   await sale('matrix.live', { url: at('/matrix/ftd/live?limit=5') })
   await sale('matrix.vip', { url: at('/matrix/squeeze/vip?limit=5') })
   for (const tier of ['standard', 'vip']) {

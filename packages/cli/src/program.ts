@@ -25,6 +25,7 @@ import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
 import { addLog } from './operator/log.ts'
 import { addLogKey } from './operator/log-key.ts'
+import { addNotifications } from './operator/notifications.ts'
 import { addPause } from './operator/pause.ts'
 import { addPayees } from './operator/payees.ts'
 import { addSigner } from './operator/signer.ts'
@@ -68,6 +69,7 @@ export function createProgram(context: CommandContext): Command {
     addLog,
     addBackup,
     addPause,
+    addNotifications,
     addPayees,
     addSigner,
     addCommerce,

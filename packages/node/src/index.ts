@@ -79,6 +79,7 @@ export type { Config } from './config/load-config.ts'
 export { describeRevenue, readRevenue } from './faces/console/read-revenue.ts'
 export { runNode } from './main.ts'
 export { type NodeOptions, type RunningNode, startNode } from './node.ts'
+export { blockTarget, readDeliveryStatus, retryDead } from './notifications/operate.ts'
 export { parseConfig } from './shop-list.ts'
 export { acceptDistributor, isUpheldAgainst, readDistributors } from './shops/attestations/index.ts'
 export {

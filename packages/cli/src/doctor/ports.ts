@@ -16,8 +16,7 @@ async function checkDoor({ host, port }: Config): Promise<Check> {
   const name = `port ${port}`
   if (port === 0) return ok('port', 'a free one is picked')
   if (await isFree(host, port)) return ok(name, `free on ${host}`)
-  const service = await askJson(`http://${host}:${port}/`)
-  if (service?.service === 'Assay') return ok(name, 'a node is running there')
+  if (await isNode(host, port)) return ok(name, 'a node is running there')
   return fail(name, 'taken by another program', 'set PORT to another one, or to 0 to pick a free one')
 }
 
@@ -39,14 +38,17 @@ function isFree(host: string, port: number): Promise<boolean> {
   })
 }
 
-async function askJson(url: string, body?: string): Promise<Record<string, unknown> | undefined> {
+/** Its probes answer under any name, where a production node refuses the rest; and all it answers has this header. */
+async function isNode(host: string, port: number): Promise<boolean> {
+  const signal = AbortSignal.timeout(3_000)
+  const response = await fetch(`http://${host}:${port}/livez`, { signal }).catch(() => undefined)
+  return response?.headers.has('x-x402-next') ?? false
+}
+
+async function askJson(url: string, body: string): Promise<Record<string, unknown> | undefined> {
   try {
-    const headers = { accept: 'application/json', ...(body ? { 'content-type': 'application/json' } : {}) }
-    const response = await fetch(url, {
-      headers,
-      signal: AbortSignal.timeout(3_000),
-      ...(body ? { method: 'POST', body } : {}),
-    })
+    const headers = { accept: 'application/json', 'content-type': 'application/json' }
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(3_000), method: 'POST', body })
     return (await response.json()) as Record<string, unknown>
   } catch {
     return undefined

@@ -6,7 +6,13 @@ export type Message = {
   json: string
 }
 
-export type Outcome = { status: 'sent' } | { status: 'failed' | 'refused' | 'gone'; detail: string }
+/**
+ * `failed` and `refused` are tried again. `rejected`: this message is never taken. `gone`: neither is any other.
+ * `unavailable`: the operator's own server did not answer, which says nothing about the target.
+ */
+export type Outcome =
+  | { status: 'sent' }
+  | { status: 'failed' | 'refused' | 'rejected' | 'gone' | 'unavailable'; detail: string }
 
 /** One way to reach somebody. Never throws for what the outside does. */
 export type Channel = {

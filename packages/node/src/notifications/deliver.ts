@@ -4,7 +4,9 @@ import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import type { Database } from '@assay/till/store/database'
 import { signedEvent } from '../http/index.ts'
-import type { Channel, Outcome } from './channel.ts'
+import type { Channel, Message, Outcome } from './channel.ts'
+import { fanOut } from './events.ts'
+import { beginAttempt, type Due, recordOutcome } from './record-outcome.ts'
 
 export type DeliveryDeps = {
   database: Database
@@ -16,91 +18,87 @@ export type DeliveryDeps = {
   channels: Readonly<Record<'webhook' | 'email', Channel | undefined>>
 }
 
-type Due = {
-  id: bigint
-  attempts: number
-  endpoint: string
-  kind: 'webhook' | 'email'
-  target: string
-  failing_since: Date | null
-  topic: string
-  subject: string
-  key: string
-  payload: Record<string, unknown>
-  at: Date
+/**
+ * How many are asked at once. Mail does not use the places of webhooks, and endpoints that failed the last time do not use
+ * those of the others: one that hangs delays only what hangs too.
+ */
+const places = { webhook: 32, webhook_failing: 8, email: 8, email_failing: 2 }
+type Lane = keyof typeof places
+
+/** Several deliveries end between two looks at what is due, so that a long backlog is not sorted again for each. */
+const [lookAgainMsMin, lookAgainMsMax] = [50, 500]
+
+/** Sends what is due, at most one delivery an endpoint at a time, until nothing is due or the signal is aborted. */
+export async function deliverDue(deps: DeliveryDeps, signal?: AbortSignal): Promise<void> {
+  const running = new Map<string, { lane: Lane; ended: Promise<void> }>()
+  const failures: unknown[] = []
+  for (;;) {
+    // Without its database it stops: what cannot be recorded would be sent again and again.
+    const stopped = () => signal?.aborted === true || failures.length > 0
+    const due = stopped() ? [] : await readDue(deps, [...running.keys()])
+    for (const one of stopped() ? [] : due) {
+      const lane = laneOf(one)
+      if ([...running.values()].filter((other) => other.lane === lane).length >= places[lane]) continue
+      const ended = deliverOne(deps, one)
+        .catch((error: unknown) => void failures.push(error))
+        .finally(() => running.delete(one.endpoint))
+      running.set(one.endpoint, { lane, ended })
+    }
+    if (running.size === 0) break
+    const pause = new AbortController()
+    const paused = deps.clock.sleep(lookAgainMsMax, pause.signal).catch(() => {})
+    const oneEnded = Promise.race([paused, ...[...running.values()].map(({ ended }) => ended)])
+    await Promise.all([deps.clock.sleep(lookAgainMsMin), oneEnded])
+    pause.abort()
+  }
+  if (failures.length > 0) throw failures[0]
 }
 
-const roundMax = 64
-const atOnce = 16
-const [firstRetryMs, attemptsMax, failingMsMax] = [10_000, 9, 3 * 86_400_000]
+const laneOf = ({ kind, failing_since }: Due): Lane => (failing_since === null ? kind : `${kind}_failing`)
 
-/** One round: at most one delivery an endpoint, so that a slow one delays nobody but itself. */
-export async function deliverDue(deps: DeliveryDeps): Promise<number> {
-  const { rows } = await deps.database.query<Due>(
+/** The oldest delivery of each endpoint that is not busy and does not rest; the longest due of each lane. */
+async function readDue({ database, clock }: DeliveryDeps, busy: readonly string[]): Promise<Due[]> {
+  while ((await fanOut(database, clock.nowMs())) > 0);
+  const { rows } = await database.query<Due>(
     `select * from (
-       select distinct on (d.endpoint) d.id, d.attempts, d.due_at, d.endpoint, p.kind, p.target, p.failing_since,
-              e.topic, e.subject, e.key, e.payload, e.at
-       from notification_delivery d
-       join notification_endpoint p on p.id = d.endpoint and p.state = 'active'
-       join notification_event e on e.id = d.event_id
-       where d.state = 'pending' and d.due_at <= $1
-       order by d.endpoint, d.due_at, d.id) due
-     order by due_at limit $2`,
-    [new Date(deps.clock.nowMs()), roundMax],
+       select due.*, row_number() over (partition by kind, failing_since is null order by due_at, id) as place from (
+         select distinct on (d.endpoint) d.id, d.attempts, d.due_at, d.endpoint, p.kind, p.target, p.failing_since,
+                e.topic, e.subject, e.key, e.payload, e.at
+         from notification_delivery d
+         join notification_endpoint p on p.id = d.endpoint and p.state = 'active'
+         join notification_event e on e.id = d.event_id
+         where d.state = 'pending' and d.due_at <= $1 and p.rests_until <= $1 and d.endpoint <> all($2)
+         order by d.endpoint, d.due_at, d.id) due) ranked
+     where place <= $3 order by place`,
+    [new Date(clock.nowMs()), busy, Math.max(...Object.values(places))],
   )
-  const open = [...rows]
-  const work = async () => {
-    for (let due = open.shift(); due !== undefined; due = open.shift()) await deliverOne(deps, due)
-  }
-  await Promise.all(Array.from({ length: atOnce }, work))
-  return rows.length
+  return rows
 }
 
 async function deliverOne(deps: DeliveryDeps, due: Due): Promise<void> {
+  if (!(await beginAttempt(deps, due))) return
   const { topic, subject, key, at } = due
   const id = `${topic}:${subject}:${key}`
   const attributes = { id, source: deps.baseUrl, type: `assay.${topic}`, subject, time: toRfc3339(at.getTime()) }
   const text = typeof due.payload['text'] === 'string' ? due.payload['text'] : topic
-  const outcome = await deps.channels[due.kind]?.send(due.target, {
+  const message = () => ({
     id,
     title: `${subject}: ${text}`,
     json: signedEvent(deps.jws, attributes, JSON.stringify(due.payload)),
   })
-  const ended: Outcome = outcome ?? { status: 'refused', detail: `no ${due.kind} on this node` }
-  deps.metrics.count('notification_deliveries', { kind: due.kind, outcome: ended.status })
-  await record(deps, due, ended)
+  const outcome = await send(deps, due, message)
+  deps.metrics.count('notification_deliveries', { kind: due.kind, outcome: outcome.status })
+  await recordOutcome(deps, due, outcome)
 }
 
-/** Sent, tried again later, or given up; an endpoint that fails for days, or says it is gone, is paused. */
-async function record({ database, clock }: DeliveryDeps, due: Due, outcome: Outcome): Promise<void> {
-  const now = new Date(clock.nowMs())
-  const status = 'detail' in outcome ? outcome.detail.slice(0, 200) : 'ok'
-  const sent = outcome.status === 'sent'
-  const failingSince = due.failing_since ?? now
-  const pauses =
-    outcome.status === 'gone' || (!sent && now.getTime() - failingSince.getTime() > failingMsMax)
-      ? 'failing'
-      : undefined
-  const dead = !sent && (due.attempts + 1 >= attemptsMax || pauses !== undefined)
-  const retryMs = firstRetryMs * 3 ** due.attempts
-  await database.transaction(async (tx) => {
-    await tx.query(
-      `update notification_delivery set attempts = attempts + 1, last_status = $2, state = $3, due_at = $4,
-         ended_at = case when $3 = 'pending' then null else $5::timestamptz end where id = $1 and state = 'pending'`,
-      [due.id, status, sent ? 'sent' : dead ? 'dead' : 'pending', new Date(now.getTime() + retryMs), now],
-    )
-    await tx.query(
-      `update notification_endpoint set last_status = $2, last_at = $3, failing_since = $4,
-         state = case when $5::text is null then state else 'paused' end,
-         reason = coalesce($5, reason), changed_at = case when $5::text is null then changed_at else $3 end
-       where id = $1 and state = 'active'`,
-      [due.endpoint, status, now, sent ? null : failingSince, pauses ?? null],
-    )
-    if (pauses !== undefined)
-      await tx.query(
-        `update notification_delivery set state = 'dead', last_status = 'endpoint paused', ended_at = $2
-         where endpoint = $1 and state = 'pending'`,
-        [due.endpoint, now],
-      )
-  })
+/** An error of our own in one message is a failure of that message: the others do not wait for it. */
+async function send(deps: DeliveryDeps, { kind, target }: Due, message: () => Message): Promise<Outcome> {
+  const channel = deps.channels[kind]
+  if (channel === undefined) return { status: 'unavailable', detail: `no ${kind} on this node` }
+  try {
+    return await channel.send(target, message())
+  } catch (error) {
+    deps.log.error({ error: String(error).slice(0, 300) }, 'a notification could not be sent')
+    return { status: 'failed', detail: 'could not be sent' }
+  }
 }

@@ -32,13 +32,18 @@ export async function addEndpoint(deps: EndpointDeps, wallet: Address, kind: Kin
     if (known?.state === 'active') return known.id
     if (known === undefined && rows.length >= endpointsMax)
       throw limitReached(`A wallet has at most ${endpointsMax} endpoints.`)
+    const blocked = await tx.query(
+      `select from notification_endpoint where kind = $1 and target = $2 and state = 'paused' and reason = 'operator'`,
+      [kind, target],
+    )
+    if (blocked.rowCount > 0) throw limitReached('The operator of this node sends nothing to this target.')
     await countChallenge(tx, target, now)
     const id = known?.id ?? deps.ids.next('nep')
     await tx.query(
       `insert into notification_endpoint (id, wallet, kind, target, state, created_at, changed_at)
        values ($1, $2, $3, $4, 'pending', $5, $5)
        on conflict (id) do update set state = 'pending', reason = '', challenge = notification_endpoint.challenge + 1,
-         challenge_due = true, code_tries = 0, failing_since = null, changed_at = $5`,
+         challenge_due = true, code_tries = 0, failing_since = null, rests_until = '-infinity', changed_at = $5`,
       [id, wallet, kind, target, now],
     )
     return id
@@ -91,13 +96,14 @@ type Challenged = { id: string; kind: Kind; target: string; challenge: number }
 
 /** Sends what was asked for; an answer that repeats the code proves the endpoint at once. */
 export async function sendChallenges(deps: DeliveryDeps & { secret: Uint8Array }): Promise<void> {
+  // Once, whatever becomes of it: the owner can ask again.
   const { rows } = await deps.database.query<Challenged>(
-    'select id, kind, target, challenge from notification_endpoint where challenge_due order by created_at limit 16',
+    `update notification_endpoint set challenge_due = false where id in
+       (select id from notification_endpoint where challenge_due order by created_at limit 64 for update skip locked)
+     returning id, kind, target, challenge`,
   )
   await Promise.all(
     rows.map(async ({ id, kind, target, challenge }) => {
-      // Once, whatever becomes of it: the owner can ask again.
-      await deps.database.query('update notification_endpoint set challenge_due = false where id = $1', [id])
       const outcome = await deps.channels[kind]?.challenge(target, codeOf(deps.secret, id, challenge))
       const status = outcome === undefined ? 'not offered' : 'detail' in outcome ? outcome.detail : outcome.status
       const now = new Date(deps.clock.nowMs())

@@ -80,7 +80,10 @@ export async function forgetOld(database: Database, nowMs: number): Promise<void
     ],
     [`delete from notification_delivery where state <> 'pending' and ended_at < $1`, [ago(14)]],
     [`delete from notification_endpoint where state = 'pending' and changed_at < $1`, [ago(1)]],
-    [`delete from notification_endpoint where state = 'paused' and changed_at < $1`, [ago(90)]],
+    [
+      `delete from notification_endpoint where state = 'paused' and reason <> 'operator' and changed_at < $1`,
+      [ago(90)],
+    ],
     ['delete from notification_challenge where at < $1', [ago(1)]],
     [
       `delete from notification_watch w where paid and not exists

@@ -3,8 +3,9 @@ import { declareShop, type NodeFacts, type OpenShop, type ShopContext } from '..
 import { createDnsResolver, createOutbound, type Outbound, publicAddresses } from '../outbound/index.ts'
 import { deliverDue } from './deliver.ts'
 import { type Kind, sendChallenges } from './endpoints.ts'
-import { createNotifications, fanOut, forgetOld } from './events.ts'
+import { createNotifications, forgetOld } from './events.ts'
 import { createMail } from './mail-adapter.ts'
+import { readDeliveryStatus } from './operate.ts'
 import { notifications, type Topic } from './port.ts'
 import { notificationRoutes } from './routes.ts'
 import { type NotificationSettings, notificationsVariables, parseNotificationSettings } from './settings.ts'
@@ -35,7 +36,7 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
     const events = createNotifications({ database, clock }, topics)
     ports.offer(notifications, events)
     const secret = await loadSharedSecret(database, 'notifications', rng)
-    const mail = settings.mail && createMail({ ...settings.mail, log, nodeUrl: baseUrl })
+    const mail = settings.mail && createMail({ ...settings.mail, clock, log, metrics, nodeUrl: baseUrl })
     const channels = {
       webhook: createWebhook({ outbound: outbound(context), keyring, clock, plainHttp: demo }),
       email: mail,
@@ -43,11 +44,9 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
     const engine = { database, clock, log, metrics, jws, baseUrl, channels, secret }
     const kinds = new Set<Kind>(mail ? ['webhook', 'email'] : ['webhook'])
     const deps = { ...context, settings, events, topics, secret, kinds }
-    const deliver = async () => {
-      await sendChallenges(engine)
-      while ((await fanOut(database, clock.nowMs())) > 0);
-      await deliverDue(engine)
-    }
+    const stopping = new AbortController()
+    const deliver = (lost?: AbortSignal) =>
+      deliverDue(engine, AbortSignal.any([stopping.signal, ...(lost === undefined ? [] : [lost])]))
     return {
       routes: notificationRoutes({
         ...deps,
@@ -56,9 +55,21 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
       }),
       jobs: [
         { name: 'notifications.deliver', intervalMs: 1_000, work: deliver },
+        // Apart from deliveries, which wait for nobody who has not proven anything yet.
+        { name: 'notifications.challenge', intervalMs: 2_000, work: () => sendChallenges(engine) },
+        { name: 'notifications.measure', intervalMs: 30_000, work: () => measure(context) },
         { name: 'notifications.forget', intervalMs: 3_600_000, work: () => forgetOld(database, clock.nowMs()) },
       ],
+      stop: async () => stopping.abort(),
     }
+  }
+}
+
+async function measure({ database, clock, metrics }: ShopContext): Promise<void> {
+  const nowMs = clock.nowMs()
+  for (const { kind, waiting, oldest_due_at } of (await readDeliveryStatus(database, nowMs)).deliveries) {
+    metrics.gauge('notifications_waiting', Number(waiting), { kind })
+    metrics.gauge('notifications_late_seconds', (nowMs - (oldest_due_at?.getTime() ?? nowMs)) / 1000, { kind })
   }
 }
 

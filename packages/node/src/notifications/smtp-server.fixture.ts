@@ -1,20 +1,31 @@
 import { createServer } from 'node:net'
 import { onLoopback } from '@assay/till/kernel/on-loopback.fixture'
 
+/** `drips`: a greeting without end, a few bytes at a time. `defers`: try again later. `busy`: refuses everybody at once. */
+type Manner = 'takes' | 'refuses' | 'defers' | 'busy' | 'hangs' | 'drips'
+
 export type SmtpServer = {
   url: string
   mails: string[]
-  behave(as: 'takes' | 'refuses' | 'hangs'): void
+  behave(as: Manner): void
   close(): Promise<void>
 }
+
+const rcptAnswers: Partial<Record<Manner, string>> = { refuses: '550 no such mailbox', defers: '451 try again later' }
 
 /** Speaks enough SMTP to take a mail, to refuse one, or to keep silent. */
 export async function startSmtpServer(): Promise<SmtpServer> {
   const mails: string[] = []
-  let mode: 'takes' | 'refuses' | 'hangs' = 'takes'
+  let mode: Manner = 'takes'
   const server = createServer((socket) => {
     socket.on('error', () => {})
     if (mode === 'hangs') return
+    if (mode === 'drips') {
+      const dripping = setInterval(() => socket.write('220-wait\r\n'), 100)
+      socket.on('close', () => clearInterval(dripping))
+      return
+    }
+    if (mode === 'busy') return void socket.end('421 too busy\r\n')
     let body: string | undefined
     let pending = ''
     const say = (line: string) => socket.write(`${line}\r\n`)
@@ -31,7 +42,7 @@ export async function startSmtpServer(): Promise<SmtpServer> {
             say('250 taken')
           } else body += `${line}\n`
         } else if (/^EHLO|^HELO/.test(line)) say('250 mail.test')
-        else if (/^RCPT/.test(line)) say(mode === 'refuses' ? '550 no such mailbox' : '250 ok')
+        else if (/^RCPT/.test(line)) say(rcptAnswers[mode] ?? '250 ok')
         else if (line === 'DATA') {
           body = ''
           say('354 go on')

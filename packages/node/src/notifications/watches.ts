@@ -54,7 +54,9 @@ export async function removeOwn(
 ): Promise<boolean> {
   return database.transaction(async (tx) => {
     const table = id.startsWith('nep_') ? 'notification_endpoint' : 'notification_watch'
-    const gone = await tx.query(`delete from ${table} where id = $1 and wallet = $2`, [id, wallet])
+    // What the operator blocked stays: otherwise its owner could remove it and name it again.
+    const kept = table === 'notification_endpoint' ? `and reason <> 'operator'` : ''
+    const gone = await tx.query(`delete from ${table} where id = $1 and wallet = $2 ${kept}`, [id, wallet])
     await tx.query(
       `update notification_watch set paid = false where id in (
          select id from notification_watch where wallet = $1 and paid order by created_at, id

@@ -31,7 +31,7 @@ export function createWebhook(deps: WebhookDeps): Channel {
       plainHttp: deps.plainHttp,
     })
   return {
-    send: async (target, { id, json }) => outcomeOf(await post(target, id, json)),
+    send: async (target, { id, json }) => outcomeOf(await post(target, headerOf(id), json)),
     challenge: async (target, code) => {
       const body = JSON.stringify({ type: 'assay.notification.challenge', challenge: code })
       const answer = await post(target, `challenge:${code.slice(0, 4)}`, body)
@@ -71,6 +71,9 @@ function signedHeaders(
     signature: `sig1=:${Buffer.from(signature).toString('base64')}:`,
   }
 }
+
+/** Ids may hold any text; a header holds visible ASCII. */
+const headerOf = (id: string) => id.replace(/[^\x21-\x7e]+/g, encodeURIComponent)
 
 function outcomeOf(answer: OutboundOutcome): Outcome {
   if (answer.status !== 'ok') return { status: answer.status, detail: answer.reason }

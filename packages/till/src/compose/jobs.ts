@@ -104,7 +104,8 @@ type RoundDeps = { ports: Ports; ground: Ground; intercept?: Interceptors['job']
 function roundOf({ ports, ground, intercept }: RoundDeps, { name, intervalMs, work }: TillJob): () => Promise<void> {
   const { clock, log, rng } = ports
   const round = async () => {
-    await withLease({ database: ground.store.database, clock, rng, log }, name, Math.max(30_000, intervalMs * 2), work)
+    const ttlMs = Math.max(30_000, intervalMs * 2)
+    await withLease({ database: ground.store.database, clock, rng, log }, name, ttlMs, ({ signal }) => work(signal))
   }
   return intercept?.(name, round) ?? round
 }

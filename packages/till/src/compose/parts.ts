@@ -34,8 +34,11 @@ export type Interceptors = {
   job?(name: string, round: () => Promise<void>): () => Promise<void>
 }
 
-/** Runs in one process at a time, no matter who holds its lease. */
-export type TillJob = { name: string; intervalMs: number; work(): Promise<unknown> }
+/**
+ * Runs in one process at a time, the one that holds its lease. The signal is aborted when another may have taken it over:
+ * long work starts nothing new then.
+ */
+export type TillJob = { name: string; intervalMs: number; work(signal?: AbortSignal): Promise<unknown> }
 
 /** A named thing that must work. Rejecting or answering false means that it does not. */
 export type ReadinessCheck = {

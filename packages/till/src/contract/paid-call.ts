@@ -107,6 +107,8 @@ export type PaidCall = {
   clientGone: AbortSignal
   /** Set when the input is wrong: an unpaid call still gets its 402 (with this in the body), a paid one 400. */
   inputProblem?: Problem
+  /** What the answer would be made from now, for a buyer who has not paid yet. */
+  dataState?(): Json
   /** Ends in time by itself, if only with a Problem. */
   prepare(payer: Address, paymentId: string): Promise<PreparedAnswer>
 }

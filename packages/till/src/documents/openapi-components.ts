@@ -54,6 +54,9 @@ const paymentRequiredContent: JsonSchema = {
             x402Version: { const: 2 },
             accepts: { type: 'array', items: { $ref: '#/components/schemas/PaymentRequirements' } },
             resource: { type: 'object' },
+            data_state: {
+              description: 'What the answer would be made from now: its age, its coverage, what is missing.',
+            },
             input_problem: { $ref: '#/components/schemas/Problem' },
           },
         },

@@ -32,6 +32,16 @@ function openChallenges(changes: { credit?: boolean } = {}) {
 }
 
 describe('the 402', () => {
+  test('says what the answer would be made from now, and nothing where nobody knows', () => {
+    const { challenges } = openChallenges()
+    const body = (call: Parameters<typeof challenges.of>[0]) => JSON.parse(challenges.of(call).body)
+    const state = { as_of: '2026-11-13', coverage_pct: 97.5, missing: ['prices'] }
+    expect(body({ ...callWith({}), resourceUrl: 'https://a.example/x', dataState: () => state }).data_state).toEqual(
+      state,
+    )
+    expect(body(callWith({}))).not.toHaveProperty('data_state')
+  })
+
   test('says in its header what to sign, credit last, and how to bind and name a payment', () => {
     const { challenges } = openChallenges()
     const call = callWith({ route: routeWith({ bazaar: { info: 1 } }) })

@@ -137,6 +137,7 @@ function challengeBody(call: PaidCall, docsOrigin: string, parts: Parts, priceMi
       price_usd: formatUsd(priceMicro),
       price_micro: priceMicro.toString(),
       ...parts,
+      ...(call.dataState ? { data_state: call.dataState() } : {}),
       ...(call.inputProblem ? { input_problem: problemBody(call.inputProblem, docsOrigin) } : {}),
     },
   })

@@ -64,6 +64,8 @@ export type SaleDeclaration<P extends Part, Q extends Part, B extends Part, O ex
    * and nothing is charged. Without parameters: of the route as a whole, for documents. No I/O.
    */
   unavailable?(params?: Record<string, string>): Unavailable | undefined
+  /** What the answer would be made from now, as `data_state` of the 402: how old, how much of it, what is missing. No I/O. */
+  dataState?(params: Record<string, string>): Json
 }
 
 export type SaleCall<P extends Part, Q extends Part, B extends Part> = SaleInput<P, Q, B> & {
@@ -108,7 +110,7 @@ export function declareSale<P extends Part, Q extends Part, B extends Part, O ex
   networks: readonly string[],
 ): RouteDeclaration {
   const { answerBytesMax: bytesMax = answerBytesUsual, output, networks: _own, price, method, summary, ...given } = sale
-  const { unavailable, ...rest } = given
+  const { unavailable, dataState, ...rest } = given
   const effect: Pick<SaleEffect<P, Q, B, O>, 'prepare'> & Partial<SaleEffect<P, Q, B, O>> =
     typeof made === 'function' ? { prepare: async (call) => ({ answer: await made(call) }) } : made
   const { commit, revoke } = effect
@@ -121,6 +123,7 @@ export function declareSale<P extends Part, Q extends Part, B extends Part, O ex
     payee: 'pay_to',
     revocable: revoke !== undefined,
     ...(unavailable === undefined ? {} : { unavailable }),
+    ...(dataState === undefined ? {} : { dataState }),
     prepare: async (input, call) => {
       const { payer, paymentId, representation, headers } = call
       let chargeMicro: Micro | undefined

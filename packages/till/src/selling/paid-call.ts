@@ -16,6 +16,7 @@ export async function buildPaidCall(
   context: CallContext,
 ): Promise<PaidCall> {
   const quote = await quoteOf(paid.access.price, read)
+  const { access } = paid
   return {
     route: paid.route,
     method: context.method,
@@ -31,6 +32,7 @@ export async function buildPaidCall(
     remoteAddress: context.remoteAddress,
     clientGone: context.signal,
     ...(quote.problem === undefined ? {} : { inputProblem: quote.problem }),
+    ...(access.dataState ? { dataState: () => access.dataState?.(read.input.params) ?? null } : {}),
     prepare: (payer, paymentId) => {
       let stop: AbortController | undefined
       let overrun: Problem | undefined
@@ -45,7 +47,7 @@ export async function buildPaidCall(
         payer,
         paymentId,
       }
-      return timeLimit.run(prepare(paid.access, read, limited), (problem) => {
+      return timeLimit.run(prepare(access, read, limited), (problem) => {
         overrun = problem
         stop?.abort(problem)
       })

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
 import type {
   AnswerContent,
@@ -111,6 +112,8 @@ export type PaidAccess = {
    * nothing; a call that was paid before still gets its answer. Without parameters: of the route as a whole. No I/O.
    */
   unavailable?(params?: Record<string, string>): Unavailable | undefined
+  /** What the answer would be made from now, in the 402: how old it is, how much of it, what is missing. No I/O. */
+  dataState?(params: Record<string, string>): Json
   /** Makes the answer and, where needed, a reservation. No other side effect; at most 15 s. */
   prepare(input: RouteInput, call: CallContext & { payer: Address; paymentId: string }): Promise<PreparedAnswer>
   /** The effect that was paid for, in the transaction of the postings. May replace the stored answer. */

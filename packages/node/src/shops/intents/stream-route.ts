@@ -123,6 +123,10 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
       revocable: true,
       consumption: { seconds: 30 * 86_400 },
       unavailable: () => streamUnavailable(deps),
+      dataState: () => {
+        const figureMs = deps.feed.newestFigureMs()
+        return { newest_figure_at: figureMs === undefined ? null : toRfc3339(figureMs) }
+      },
       prepare: async (input, call) => prepareStream(deps, input, call),
       commit: (tx, sale) => commitStream(deps, tx, sale),
       revoke: (tx, sale) => deps.subscriptions.takeBack(tx, sale.paymentId, deps.clock.nowMs()),

@@ -7,6 +7,7 @@ import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext, type Unavailable } from '../../http/index.ts'
+import type { CoveredFeed } from '../ports.ts'
 import { grantPeriod, takeBackPeriod } from './grant-period.ts'
 import { type SubscriptionPolicy, type Tier, tiers } from './policy.ts'
 import { chainOf, chainWord, exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
@@ -17,6 +18,8 @@ export type SubscribeDeps = Pick<ShopContext, 'networks' | 'clock' | 'database'>
   tokens: TokenMaker
   /** Why what it opens cannot be had. */
   unavailable(): Unavailable | undefined
+  /** What it opens. */
+  feeds(): readonly CoveredFeed[]
 }
 
 const output = z.strictObject({
@@ -77,6 +80,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
       revocable: true,
       consumption: { seconds: 30 * 86_400 },
       unavailable: () => deps.unavailable(),
+      dataState: () => ({ feeds: [...deps.feeds()] }),
       prepare: async () => ({ answer: jsonAnswer({ subscription: null, token: null }), reservation: { tier } }),
       commit: (tx, sale) => commitPeriod(deps, tx, sale, tier),
       revoke: (tx, sale) => takeBackPeriod(tx, tokens, sale.paymentId, deps.clock.nowMs()),

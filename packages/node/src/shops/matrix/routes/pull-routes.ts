@@ -9,6 +9,7 @@ import type { MatrixDeps } from '../matrix-deps.ts'
 import { allUnavailable, feedUnavailable } from '../snapshots/feed-availability.ts'
 import { answerPull, type PullQuery } from './answer-pull.ts'
 import { pullExample } from './examples.ts'
+import { coveredFeed } from './index-route.ts'
 import { anyFeedParams, feedParams, limitDefault, liveQuery, pullOutput, vipQuery } from './schemas.ts'
 import { openSnapshotStream, type StreamWish } from './stream-snapshots.ts'
 
@@ -23,13 +24,14 @@ export function unknownFeed(): Problem {
   })
 }
 
-/** Before any 402. No I/O, the snapshots are in memory. */
+/** Before any 402, and in it. No I/O, the snapshots are in memory. */
 const onlyForSale = (deps: MatrixDeps) => ({
   routable: ({ feed = '' }: Record<string, string>) => {
     if (!isFeedId(feed)) throw unknownFeed()
   },
   unavailable: (params?: Record<string, string>) =>
     params === undefined ? allUnavailable(deps) : feedUnavailable(deps, params['feed'] as FeedId),
+  dataState: ({ feed = '' }: Record<string, string>) => coveredFeed(deps, feed as FeedId),
 })
 
 export function pullRoutes(deps: MatrixDeps): RouteDeclaration[] {
