@@ -60,13 +60,18 @@ export async function createOperator(home: string): Promise<Operator> {
       LOG_LEVEL: 'warn',
       MATRIX: '{"fetch":[]}',
       // Small traffic: short buckets, and a privacy budget that lets a dozen agents show.
-      INTENTS: JSON.stringify({ bucket_seconds: 30, epsilon_daily: 1_000_000, bond_usd: '1', clusters: [ownTopic] }),
+      INTENTS: JSON.stringify({
+        bucket_seconds: 30,
+        epsilon_daily: 1_000_000,
+        bond_usd: '1',
+        spend_usd: '0',
+        clusters: [ownTopic],
+      }),
       OPTIONS: JSON.stringify({
         enabled: true,
         acknowledge: legalAcknowledgement,
         allowlist: traders.map(({ address }) => address),
-        bond_usd: '1',
-        manipulation_factor: 100_000,
+        agent_cost_usd: '100000',
         tick_seconds: 30,
         half_life_seconds: 60,
         window_seconds: 60,

@@ -86,7 +86,9 @@ test('credit stands in the 402 behind the exact offers, and an unmodified @x402/
   expect(offer.accepts.at(-1)).toMatchObject({ amount: '1000', extra: { proof: 'erc8128' } })
   expect((await fetch(at(echo('hi')))).headers.get('payment-required')?.length).toBeLessThan(3_072)
   // Credit does not buy credit.
-  expect((await quote(at('/v1/credit/topup'))).accepts.map(({ scheme }) => scheme)).toEqual(['exact', 'exact'])
+  expect((await quote(at('/v1/credit/topup'))).accepts.map(({ scheme }) => scheme)).toEqual([
+    ...['exact', 'exact', 'exact'],
+  ])
   const account = await till.newBuyer()
   const client = x402Client.fromConfig({
     schemes: [],

@@ -226,6 +226,10 @@ test('PAYMENT-REQUIRED of every paid route fits in 3 kB', async () => {
     // What needs a licence or is switched off says so before any price.
     if (response.status === 403 || response.status === 503) continue
     expect([path, response.status]).toEqual([path, 402])
-    expect(response.headers.get('payment-required')?.length, path).toBeLessThan(3_072)
+    const required = response.headers.get('payment-required') ?? ''
+    expect(required.length, path).toBeLessThan(3_072)
+    const challenges = response.headers.get('www-authenticate') ?? ''
+    expect(challenges, path).toMatch(/^Payment id="/)
+    expect(required.length + challenges.length, path).toBeLessThan(5_120)
   }
 })

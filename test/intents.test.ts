@@ -40,6 +40,7 @@ const till = useTill({
       bucket_seconds: 1,
       connections: 2,
       epsilon_daily: 864_000,
+      k: 10,
       share: true,
     }),
   },
@@ -142,11 +143,11 @@ test('the same wallet that pays again extends its subscription instead of being 
   expect(Date.parse(body.subscription['until_at'] as string)).toBeGreaterThan(Date.now() + 59 * 86_400_000)
 })
 
-test('demand of thirty agents is published as signed events in order; that of nine is not', async () => {
+test('demand of thirty agents is published as signed events in order; that of three is not', async () => {
   const stream = readEvents(await open())
   await expect.poll(() => stream.events.some(({ name }) => name === 'bucket'), patience).toBe(true)
   await search(30, 'stocks and bonds')
-  await search(9, 'amusement and theme parks')
+  await search(3, 'amusement and theme parks')
   await expect.poll(() => stream.events.filter(({ name }) => name === 'tick').length, patience).toBeGreaterThan(2)
   const ticks = stream.events.filter(({ name }) => name === 'tick')
   expect(new Set(ticks.map(({ data }) => (data['cluster'] as { id: string }).id))).toEqual(
@@ -154,7 +155,8 @@ test('demand of thirty agents is published as signed events in order; that of ni
   )
   for (const { data } of ticks) {
     expect(Math.abs((data['demand'] as number) - 30)).toBeLessThan(30)
-    expect(data).toMatchObject({ bonded: null, synthetic: true, privacy: { k: 10 } })
+    expect(data).toMatchObject({ synthetic: true, privacy: { k: 10 }, error_95: { demand: 1.6 } })
+    expect(data['bonded']).toBeLessThanOrEqual(data['demand'] as number)
   }
   const seqs = stream.events.flatMap(({ id }) => (id === undefined ? [] : [Number(id.split('-')[1])]))
   expect(seqs).toEqual(seqs.map((_, index) => (seqs[0] as number) + index))
@@ -350,6 +352,10 @@ test('assay stream shows a table, or the signed events line by line', async () =
   const human = createTestTerminal()
   expect(await runCli(['stream', '--url', till.node.url, '--sample'], human)).toBe(0)
   expect(human.stdout()).toContain('too few agents')
+  const signal = createTestTerminal()
+  expect(await runCli(['stream', '--url', till.node.url, '--signal'], signal)).toBe(0)
+  expect(signal.stdout()).toContain('For sale.')
+  expect(signal.stdout()).toContain('Simulated with these settings')
 })
 
 test('bought from credit it goes on as the stream, without a transaction of its own', async () => {
@@ -473,7 +479,14 @@ test('the sample has the signed events of its hour, page by page', async () => {
   await till.db.database.transaction(async (tx) => {
     await lockIntents(tx)
     const first = (await newestSeq(tx)) + 1
-    const common = { startsAtMs: toMs - 3_600_000, endsAtMs: toMs - 1_000, bonded: null, ewma: null, synthetic: false }
+    const common = {
+      startsAtMs: toMs - 3_600_000,
+      endsAtMs: toMs - 1_000,
+      bonded: null,
+      error: null,
+      ewma: null,
+      synthetic: false,
+    }
     await publishEvents(
       tx,
       [

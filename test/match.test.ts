@@ -28,7 +28,7 @@ afterAll(async () => {
 type Matched = {
   query_id: string
   data: { url: string; domain: string; snippet: string; text_sha256: string; cite_score: number | null }[]
-  corrected: Record<string, string>
+  understood: { unknown: string[]; suggestions: Record<string, string> }
   synthetic: boolean
 }
 
@@ -51,7 +51,7 @@ async function untilIndexed(): Promise<void> {
 
 test('a paid match gives ranked pages of the demo sites, a few per domain, quotable and recorded', async () => {
   await untilIndexed()
-  const { status, answer } = await match({ query: 'short squeeze', explain: true })
+  const { status, answer } = await match({ query: 'short squeeze' })
   expect(status).toBe(200)
   expect(answer.data.length).toBeGreaterThan(1)
   expect(answer.synthetic).toBe(true)
@@ -68,10 +68,15 @@ test('a paid match gives ranked pages of the demo sites, a few per domain, quota
   expect(recorded.rows).toEqual([{ query: 'short squeeze' }])
 })
 
-test('slips are corrected and filters hold', async () => {
-  const slipped = await match({ query: 'sqeueze' })
-  expect(slipped.answer.corrected).not.toEqual({})
-  const domain = slipped.answer.data[0]?.domain ?? ''
+test('a slip is suggested and not searched, and filters hold', async () => {
+  const buyer = await till.newBuyer()
+  const slipped = await buy(buyer, url(), {}, postJson({ query: 'sqeueze' }))
+  expect([slipped.status, await slipped.json()]).toMatchObject([
+    404,
+    { code: 'no_match', understood: { unknown: ['sqeueze'], suggestions: { sqeueze: 'squeeze' } } },
+  ])
+  const found = await match({ query: 'squeeze' })
+  const domain = found.answer.data[0]?.domain ?? ''
   const only = await match({ query: 'squeeze', domains: [domain], limit: 2 })
   expect(only.answer.data.every((page) => page.domain === domain)).toBe(true)
   expect(only.answer.data.length).toBeLessThanOrEqual(2)
@@ -88,6 +93,9 @@ test('what finds nothing or asks nothing is not charged', async () => {
     )
     return rows[0]?.paid
   }
+  // Pages have "home" and "bake" nowhere and "how" everywhere: a question about bread is not one about tokens.
+  for (const query of ['xylophonic zebrafish quux', 'How do I bake sourdough bread at home?', 'best bread recipe'])
+    expect((await buy(buyer, url(), {}, postJson({ query }))).status).toBe(404)
   const nothing = await buy(buyer, url(), {}, postJson({ query: 'xylophonic zebrafish quux' }))
   expect([nothing.status, await nothing.json()]).toMatchObject([404, { code: 'no_match' }])
   const payload = await signPayment(buyer, await quote(url(), postJson({ query: 'squeeze' })))

@@ -1,3 +1,4 @@
+import { parquetReadObjects } from 'hyparquet'
 import { expect, test } from 'vitest'
 import { sampleFiles } from '../packages/node/src/shops/matrix/demo/sample-files.fixture.ts'
 import { createSymbolTable, ingestFile } from '../packages/node/src/shops/matrix/index.ts'
@@ -105,7 +106,7 @@ test('a paid live pull is ranked and smaller than vip, which adds the factors', 
   expect([...scores].sort((a, b) => b - a)).toEqual(scores)
   expect(live.sha256).toBe(vip.sha256)
   expect(live.data[0]?.factors).toBeUndefined()
-  expect(Object.keys(vip.data[0]?.factors ?? {})).toHaveLength(8)
+  expect(Object.keys(vip.data[0]?.factors ?? {})).toHaveLength(4)
   expect(vip.inputs?.length).toBeGreaterThan(20)
 })
 
@@ -132,7 +133,34 @@ test('symbols are found in any spelling, and one that is not ranked says why', a
   expect((await get('/matrix/squeeze/delayed?sort=x')).status).toBe(400)
 })
 
-test('CSV and NDJSON carry the same rows; formulas in names stay text', async () => {
+test('the best of the ranking have scores of their own, and rows come sorted and filtered by any column of the tier', async () => {
+  const first = await json('/matrix/squeeze/delayed?limit=50')
+  expect(new Set(first.data.map(({ score }) => score)).size).toBe(50)
+  const ask = (query: Record<string, string>) => `/matrix/squeeze/delayed?${new URLSearchParams(query)}`
+  const sorted = await json(ask({ sort: '-days_to_cover', filter: 'borrow_fee>1,kind=share', limit: '20' }))
+  const cell = (row: Row, name: string) => row.values[name]?.value as number
+  const days = sorted.data.map((row) => cell(row, 'days_to_cover'))
+  expect(days).toEqual([...days].sort((a, b) => b - a))
+  expect(sorted.data.length).toBeGreaterThan(0)
+  expect(sorted.data.every((row) => cell(row, 'borrow_fee') > 1)).toBe(true)
+  const refused = await get(ask({ filter: 'factors.borrow_fee>1' }))
+  expect(refused.status).toBe(400)
+  expect(((await refused.json()) as { columns: { name: string; unit: string }[] }).columns).toContainEqual({
+    name: 'days_to_cover',
+    unit: 'days',
+  })
+  const vip = await get(`/matrix/squeeze/vip?limit=3&filter=factors.borrow_fee%3E1`, { 'x-test-pass': '1' })
+  expect(vip.status).toBe(200)
+})
+
+test('version 1 of the score is made again under its name', async () => {
+  const asked = await get('/matrix/squeeze/vip?limit=5&method=assay-squeeze-1', { 'x-test-pass': '1' })
+  const old = (await asked.json()) as Answer & { method: string }
+  expect(old.method).toBe('assay-squeeze-1')
+  expect(old.notes.factors_used.map(({ name }) => name)).toContain('days_to_cover')
+})
+
+test('CSV, NDJSON and Parquet carry the same rows; formulas in names stay text', async () => {
   const rows = (await json('/matrix/borrow/delayed?limit=7')).data
   const csv = await (await get('/matrix/borrow/delayed?limit=7', { accept: 'text/csv' })).text()
   const lines = csv
@@ -145,6 +173,9 @@ test('CSV and NDJSON carry the same rows; formulas in names stay text', async ()
     .trim()
     .split('\n')
   expect(ndjson.slice(1).map((line) => (JSON.parse(line) as Row).symbol)).toEqual(rows.map(({ symbol }) => symbol))
+  const parquet = await get('/matrix/borrow/delayed?limit=7', { accept: 'application/vnd.apache.parquet' })
+  const file = await parquetReadObjects({ file: await parquet.arrayBuffer() })
+  expect(file.map((row) => row['symbol'])).toEqual(rows.map(({ symbol }) => symbol))
 })
 
 test('as_of answers with what was known then, and history with the past of one symbol', async () => {
@@ -305,7 +336,7 @@ test('without a licence the paid feeds rest on SEC data, say so, and what cannot
     expect((await fetch(url('borrow/delayed'))).status).toBe(403)
     const buyer = await other.newBuyer()
     const squeeze = (await (await buy(buyer, url('squeeze/live?limit=3'))).json()) as Answer
-    expect(squeeze.notes.factors_used.map(({ name }) => name)).toEqual(['fails_to_shares'])
+    expect(squeeze.notes.factors_used.map(({ name }) => name)).toEqual(['fails_mean_to_shares'])
     expect(squeeze.notes.factors_left_out.find(({ name }) => name === 'borrow_fee')).toMatchObject({ why: 'licence' })
     expect(squeeze.left_out.map(({ source }) => source)).toEqual(
       expect.arrayContaining(['finra-short-interest', 'ibkr-borrow']),

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import {
   type AssayClient,
+  bidForOption,
   buyOption,
+  closeOption,
   createAssayClient,
   listOptionClusters,
   listOptionSeries,
@@ -32,6 +34,7 @@ import { accounts, credit, debit, post, trialBalance } from '../packages/till/sr
 import { setPause } from '../packages/till/src/store/pauses.ts'
 import { postJson } from './harness/post-json.ts'
 import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 
 /** Runs with the machine's clock and can be moved ahead: nobody waits for an expiry. */
 let aheadMs = 0
@@ -94,6 +97,7 @@ beforeAll(async () => {
           settings: parseOptionSettings({ expiry_seconds: 600, agents_min: 10 }, true),
           demand,
           bondMs: 86_400_000,
+          spendMicro: 0n,
         })
         if (!shop) throw new Error('the exchange is off')
         return shop
@@ -184,6 +188,32 @@ test('a quote is bought at its price, once', async () => {
   const { positions } = await readOptionHoldings(mine, till.node.url, buyer.address)
   expect(positions.filter(({ state }) => state === 'open')).toHaveLength(1)
 })
+
+let closer: PrivateKeyAccount
+
+test('two are bought at the quote, one is sold back at the bid that was shown, and exactly that is paid on the chain', async () => {
+  closer = await till.newBuyer(500_000_000n)
+  const mine = await client(closer)
+  const quoted = await quoteOption(mine, till.node.url, { symbol: held, quantity: 2 })
+  expect(quoted.seconds_left).toBeGreaterThan(50)
+  const bought = await buyOption(mine, till.node.url, { symbol: held, quantity: 2, quote_id: quoted.quote_id })
+  expect(bought.premium_micro).toBe(quoted.premium_micro)
+  expect(await usdcOf(closer)).toBe(500_000_000n - BigInt(quoted.premium_micro))
+  const position_id = bought.position_id
+  const askBid = () => bidForOption(mine, till.node.url, { position_id, quantity: 1 })
+  // Money that a reorg could still take is not paid out.
+  const bid = await until('the premium is final', () => askBid().catch(() => undefined))
+  expect(BigInt(bid.bid_micro) * 2n <= BigInt(quoted.premium_micro)).toBe(true)
+  const before = await usdcOf(closer)
+  const closed = await closeOption(mine, till.node.url, closer, { position_id, bid_id: bid.bid_id })
+  expect(closed).toMatchObject({ quantity: 1, left: 1, paid_micro: bid.bid_micro })
+  await expect(closeOption(mine, till.node.url, closer, { position_id, bid_id: bid.bid_id })).rejects.toMatchObject({
+    details: { problem: { code: 'quote_stale' } },
+  })
+  await expect.poll(async () => (await usdcOf(closer)) - before, patience).toBe(BigInt(bid.bid_micro))
+  const { positions } = await readOptionHoldings(mine, till.node.url, closer.address)
+  expect(positions).toMatchObject([{ state: 'open', quantity: 1, closed_quantity: 1, closed_micro: bid.bid_micro }])
+}, 180_000)
 
 test('a writer offers for less than the vault, is bought from first, and takes back what is left', async () => {
   const mine = await client(writer)
@@ -283,6 +313,8 @@ test('at the expiry the series settles, pays out on the chain, and anybody can r
   const payout = positions.reduce((sum, { payout_micro }) => sum + BigInt(payout_micro ?? 0), 0n)
   expect(payout).toBeGreaterThan(0n)
   await expect.poll(async () => (await usdcOf(buyer)) - before, { timeout: 90_000, interval: 500 }).toBe(payout)
+  const [rest] = (await readOptionHoldings(mine, till.node.url, closer.address)).positions
+  expect(rest).toMatchObject({ state: 'settled', quantity: 1, payout_micro: (payout / 2n).toString() })
   const replay = await replayOptionSettlement(mine, till.node.url, held)
   expect(replay).toMatchObject({ outcome: 'fixed', differences: [] })
   expect(BigInt(replay.payoff_micro ?? 0) * 2n).toBe(payout)

@@ -131,7 +131,7 @@ test.each([
   ],
   ['A21: to the zero address', { to: '0x0000000000000000000000000000000000000000' as const }],
   ['A22: another asset in accepted', { accepted: { asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' } }],
-  ['another scheme', { accepted: { scheme: 'upto' } }],
+  ['another scheme', { accepted: { scheme: 'auth-capture' } }],
   ['another network name', { accepted: { network: 'base' } }],
   ['A24: runs out in a second', { validBefore: BigInt(Math.floor(Date.now() / 1000) + 1) }],
   ['A24: starts in a minute', { validAfter: BigInt(Math.floor(Date.now() / 1000) + 60) }],

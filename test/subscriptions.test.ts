@@ -91,6 +91,28 @@ test('a wallet proof opens what the token opens; an unknown token is refused', a
   expect((await pull('live', 'asub_nonsense')).status).toBe(401)
 })
 
+test('one list has all subscriptions of a wallet, feeds and stream; a token lists its own, a stranger has none', async () => {
+  const buyer = await till.newBuyer(2_000_000_000n)
+  const { token } = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
+  await till.db.owner.query(
+    `insert into subscription (wallet, product, tier, from_at, until_at, extended_ms, token_version, token_secret, changed_at)
+     select wallet, 'stream', 'stream', from_at, until_at, 0, 1, token_secret, changed_at from subscription where wallet = $1`,
+    [buyer.address.toLowerCase()],
+  )
+  const list = async (headers: Record<string, string>) =>
+    ((await (await fetch(at('/v1/subscriptions/list'), { headers })).json()) as { data: { product: string }[] }).data
+  const proofOf = async (account: typeof buyer) => ({
+    [signInHeader]: await signIn(await requestChallenge(till.node.url), { account, origin: till.node.url }),
+  })
+  expect(await list(await proofOf(buyer))).toMatchObject([
+    { product: 'feeds', active: true, ends_in_days: 29, renew_at: '/matrix/subscribe/standard' },
+    { product: 'stream', active: true, renew_at: '/v1/market/intent-stream', subscription: { tier: 'stream' } },
+  ])
+  expect((await list({ authorization: `Bearer ${token}` })).map(({ product }) => product)).toEqual(['feeds'])
+  expect(await list(await proofOf(await till.newBuyer()))).toEqual([])
+  expect((await fetch(at('/v1/subscriptions/list'))).status).toBe(401)
+})
+
 test('rotate ends the old token, revoke ends them all, and a renewal brings a new one', async () => {
   const buyer = await till.newBuyer(2_000_000_000n)
   const { token } = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought

@@ -1,13 +1,16 @@
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
-import { privateKeyToAccount } from 'viem/accounts'
+import { Receipt } from 'mppx'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { Address } from '../packages/protocol/src/address.ts'
 import { signRequest } from '../packages/sdk/src/sign-request.ts'
 import { sell } from '../packages/till/src/adapters/hono.ts'
 import { refusal } from '../packages/till/src/index.ts'
 import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
 import { testTill } from '../packages/till/src/testing/index.ts'
+import { mppClient } from './harness/mpp-client.ts'
 
 let prepared = 0
 const committed: string[] = []
@@ -78,6 +81,17 @@ describe('a route sold by the till in an application', () => {
     expect(answer.headers.get('payment-response')).not.toBeNull()
     expect(answer.headers.get('cache-control')).toBe('private, no-store, no-transform')
     expect(await booked()).toBe('1')
+  })
+
+  test('is bought by an unmodified mppx client from 402s that share everything but the challenge', async () => {
+    const account = privateKeyToAccount(generatePrivateKey())
+    await kit.chain.fund(account.address.toLowerCase() as Address, { microUsdc: 1_000_000n, wei: 0n })
+    const client = mppClient(account, async (input, init) => app.request(new Request(input, init)))
+    for (let i = 0; i < 3; i += 1) {
+      const answer = await client.fetch('http://seller.test/weather/oslo')
+      expect([answer.status, await answer.json()]).toMatchObject([200, { city: 'oslo' }])
+      expect(Receipt.fromResponse(answer)).toMatchObject({ status: 'success', network: 'eip155:8453' })
+    }
   })
 
   test('names its resource by template and parameters, however the path was spelled', async () => {

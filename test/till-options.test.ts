@@ -98,10 +98,15 @@ test('a metered price charges what the handler said, and needs a scheme that can
     charge('0.0012')
     return { words: 12 }
   }
-  expect(() => kit.till.sell(declaration, words)).toThrow(
+  const other = await openTestDatabase()
+  const withoutWallets = await createTill({
+    ...{ ...kit.options, database: other.databaseUrl },
+    intercept: { facilitator: ({ permit2Wallets: _, ...real }) => real },
+  })
+  expect(() => withoutWallets.sell(declaration, words)).toThrow(
     'price.upTo needs a payment scheme that can charge less than was quoted on eip155:8453, and exact cannot',
   )
-  const other = await openTestDatabase()
+  await withoutWallets.close()
   const chain = rpcChain(kit.chain.url)
   const pull = createPullScheme(chain.request, (data) => sendTransaction(chain, collector, { to: chain.usdc, data }))
   const till = await createTill({ ...kit.options, database: other.databaseUrl, schemes: [pull] })

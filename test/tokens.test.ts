@@ -80,7 +80,8 @@ describe('the free check', () => {
   test('a batch answers in order, with the problem where there is no answer', async () => {
     const addresses = [address('locked'), till.base.usdc, address('mintable')]
     const { body } = await get('/v1/check/batch', postJson({ addresses }))
-    const data = body.data as unknown as { verdict?: string; problem?: { reason: string } }[]
+    const data = body.data as unknown as { verdict?: string; block?: object; problem?: { reason: string } }[]
+    for (const one of data) if (one.block !== undefined) expect(one.block).toEqual(body.block)
     expect(data.map((one) => one.verdict ?? one.problem?.reason)).toEqual([
       'LOCKED',
       'not_b20_prefix',
@@ -88,9 +89,45 @@ describe('the free check', () => {
     ])
     const tooMany = await get(
       '/v1/check/batch',
-      postJson({ addresses: Array.from({ length: 21 }, () => address('locked')) }),
+      postJson({ addresses: Array.from({ length: 101 }, () => address('locked')) }),
     )
     expect(tooMany.response.status).toBe(400)
+  })
+
+  test('a hundred addresses are one call', async () => {
+    const all = [...tokens.values()].map((token) => token.address)
+    const addresses = Array.from({ length: 100 }, (_, i) => all[i % all.length] as string)
+    const { response, body } = await get('/v1/check/batch', postJson({ addresses }))
+    expect([response.status, (body.data as unknown as unknown[]).length]).toEqual([200, 100])
+  })
+
+  test('the verdict at a past block, and what changed since', async () => {
+    const changed = address('stablecoin') as Address
+    const before = (await get(`/v1/check/${changed}`)).body.block as unknown as { number: string }
+    await grantMetadata(changed, roles.OPERATOR_ROLE)
+    await till.base.control.mine(1)
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    const { body: past } = await get(`/v1/check/${changed}?block=${before.number}`)
+    expect(past.block).toEqual(before)
+    const { response, body: diff } = await get(`/v1/check/${changed}/diff?from=${before.number}`)
+    expect(response.status).toBe(200)
+    const fields = (diff.changes as unknown as { field: string }[]).map(({ field }) => field)
+    expect(fields).toContain('powers.admin.exercised')
+    expect((diff.events as unknown as { kind: string }[]).map(({ kind }) => kind)).toContain('role_granted')
+    expect((await get(`/v1/check/${changed}?block=999999999`)).response.status).toBe(400)
+  })
+
+  test('the badge shows verdict, block and age, and carries a signed statement', async () => {
+    const response = await fetch(url(`/v1/badge/${address('locked')}`))
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+    const image = await response.text()
+    expect(image).toMatch(/LOCKED.*block \d+, \d+ s old/)
+    const [, payload] = /<metadata>([^<]+)<\/metadata>/.exec(image)?.[1]?.split('.') ?? []
+    expect(JSON.parse(Buffer.from(payload ?? '', 'base64url').toString())).toMatchObject({
+      type: 'assay-badge',
+      verdict: 'LOCKED',
+      address: address('locked'),
+    })
   })
 
   test('tells one wallet what it can do and what can be done to it', async () => {
@@ -222,6 +259,18 @@ describe('a report kept as a file', () => {
     const terminal = createTestTerminal()
     expect(await runCli(['check', address('pauser'), '--node', till.node.url], terminal)).toBe(0)
     expect(terminal.stdout()).toContain('PARTIALLY_CONTROLLED')
+    const several = createTestTerminal()
+    expect(await runCli(['check', address('pauser'), address('locked'), '--node', till.node.url], several)).toBe(0)
+    expect(several.stdout()).toMatch(/PARTIALLY_CONTROLLED +pause\n.*LOCKED +no power can be used now\nread at block/)
+    const held = createTestTerminal()
+    await waitForList()
+    expect(await runCli(['check', '--holdings', till.base.usdc, '--node', till.node.url], held)).toBe(0)
+    expect(held.stdout()).not.toContain('LOCKED')
+    const since = createTestTerminal()
+    const { body } = await get(`/v1/check/${address('locked')}`)
+    const { number } = body.block as unknown as { number: string }
+    expect(await runCli(['check', address('locked'), '--since', number, '--node', till.node.url], since)).toBe(0)
+    expect(since.stdout()).toContain('no field differs')
     const folder = await mkdtemp(join(tmpdir(), 'assay-report-'))
     const out = join(folder, 'report.json')
     const bought = ['report', address('pauser'), '--node', till.node.url, '--demo', '--out', out]
@@ -262,7 +311,16 @@ describe('the stream of changes', () => {
   })
 })
 
-async function grantMetadata(token: Address): Promise<void> {
+/** The list comes from a job. */
+async function waitForList(): Promise<void> {
+  for (let i = 0; i < 50; i += 1) {
+    const { body } = await get('/v1/tokens')
+    if ((body.data as unknown as unknown[]).length >= tokens.size) return
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+async function grantMetadata(token: Address, role = roles.METADATA_ROLE): Promise<void> {
   const issuer = privateKeyToAccount(demoIssuer(8453).privateKey)
   const nonce = Number(await till.base.request('eth_getTransactionCount', [issuer.address, 'pending']))
   const raw = await issuer.signTransaction({
@@ -273,7 +331,7 @@ async function grantMetadata(token: Address): Promise<void> {
     gas: 300_000n,
     maxFeePerGas: 100_000_000_000n,
     maxPriorityFeePerGas: 1_000_000n,
-    data: encodeFunctionData({ abi: tokenAbi, functionName: 'grantRole', args: [roles.METADATA_ROLE, issuer.address] }),
+    data: encodeFunctionData({ abi: tokenAbi, functionName: 'grantRole', args: [role, issuer.address] }),
   })
   await till.base.request('eth_sendRawTransaction', [raw])
 }

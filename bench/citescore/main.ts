@@ -1,46 +1,53 @@
 import { handOut } from '../hand-out.ts'
-import { simulate } from './simulate.ts'
+import { type Attack, simulate } from './simulate.ts'
 
 // npx tsx bench/citescore/main.ts
-const world = { agents: 2_000, sources: 500, citations: 40_000, seeds: 50, seed: 20_261_115 }
-const attacks = [
-  { name: 'wash, 500 wallets', wallets: 500, ownCitations: 10_000, camouflagePerWallet: 0, bondUsd: 0 },
-  { name: 'wash, 5,000 wallets', wallets: 5_000, ownCitations: 100_000, camouflagePerWallet: 0, bondUsd: 0 },
-  { name: 'camouflage, 500 wallets', wallets: 500, ownCitations: 10_000, camouflagePerWallet: 5, bondUsd: 0 },
-  { name: 'camouflage, 20,000 wallets', wallets: 20_000, ownCitations: 40_000, camouflagePerWallet: 5, bondUsd: 0 },
-  { name: 'bond 100, 500 wallets', wallets: 500, ownCitations: 10_000, camouflagePerWallet: 5, bondUsd: 100 },
-  { name: 'bond 1,000, 10 wallets', wallets: 10, ownCitations: 1_000, camouflagePerWallet: 20, bondUsd: 1_000 },
+const world = { agents: 2_000, sources: 500, citations: 40_000, seeds: 50, bonded: 450, seed: 20_261_115 }
+const usual = { bondUsd: 100, ownCitations: 10_000, camouflagePerWallet: 5, ownSources: 1, ageDays: 365 }
+const attacks: Attack[] = [
+  { ...usual, name: 'no bond, 5,000 wallets', wallets: 5_000, bondUsd: 0 },
+  ...[1, 10, 100, 500].map((wallets) => ({ ...usual, name: `100 USD, ${wallets} wallets`, wallets })),
+  { ...usual, name: '100 USD, 10 wallets, no camouflage', wallets: 10, camouflagePerWallet: 0 },
+  { ...usual, name: '100 USD, 5 wallets, slow ring', wallets: 5, ownCitations: 100, camouflagePerWallet: 20 },
+  { ...usual, name: '100 USD, 10 wallets, 10 own sources', wallets: 10, ownSources: 10 },
+  { ...usual, name: '100 USD, 500 wallets, one house', wallets: 500, clustered: true },
+  { ...usual, name: '1,000 USD, 10 wallets', wallets: 10, bondUsd: 1_000 },
 ]
 const result = simulate(world, attacks)
+const budget = result.attacks.filter(({ attack }) => attack.bondUsd <= 100)
+const most = Math.max(...budget.map(({ pointsGained }) => pointsGained))
+const passed = Math.max(...budget.map(({ topTenthPassed }) => topTenthPassed))
+const correlation = Math.min(...result.attacks.map(({ spearmanAttacked }) => spearmanAttacked))
 handOut({
-  figure: 'rank correlation of trust with hidden quality',
-  asked: null,
-  measured: `${result.spearmanTrust.toFixed(3)}; plain counts ${result.spearmanCounts.toFixed(3)}`,
-  reached: null,
-  peer: 'plain counts',
-  ratio: Number((result.spearmanTrust / result.spearmanCounts).toFixed(2)),
+  figure: 'points that 100 USD buy, of 30; honest sources of the best tenth passed',
+  asked: '2; 0',
+  measured: `${most.toFixed(2)}; ${passed}`,
+  reached: most <= 2 && passed === 0,
 })
-const wider = simulate({ ...world, seeds: 500 }, [])
+handOut({
+  figure: 'rank correlation of trust with hidden quality, under attack',
+  asked: '0.75',
+  measured: `${correlation.toFixed(3)}; plain counts ${result.spearmanCounts.toFixed(3)} without any`,
+  reached: correlation >= 0.75,
+  peer: 'plain counts',
+  ratio: Number((correlation / result.spearmanCounts).toFixed(2)),
+})
+const few = simulate({ ...world, bonded: 0 }, [])
 console.log(
-  `${world.agents} honest agents (${world.seeds} seeds, ${(100 * world.seeds) / world.agents} %), ${world.sources} sources, ${world.citations} citations`,
+  `${world.agents} honest agents (${world.seeds} trusted, ${world.bonded} bonded), ${world.sources} sources, ${world.citations} citations: rank correlation with hidden quality ${result.spearmanTrust.toFixed(3)} (AUC ${result.aucTrust.toFixed(3)}), with the trusted alone ${few.spearmanTrust.toFixed(3)}`,
 )
 console.log(
-  `rank correlation with hidden quality: trust ${result.spearmanTrust.toFixed(3)} (AUC ${result.aucTrust.toFixed(3)}), plain counts ${result.spearmanCounts.toFixed(3)}; with 500 trusted agents ${wider.spearmanTrust.toFixed(3)}`,
-)
-console.log(
-  'attack                       cost USD  bond USD  rank by count  rank by trust  points gained  per USD staked  correlation    AUC',
+  'attack                                 lost USD  points gained  rank by count  rank by trust  best tenth passed  correlation',
 )
 for (const one of result.attacks)
   console.log(
     [
-      one.attack.name.padEnd(28),
+      one.attack.name.padEnd(38),
       one.costUsd.toFixed(2).padStart(8),
-      String(one.attack.bondUsd).padStart(9),
-      `${one.rankByCount}/501`.padStart(14),
-      `${one.rank}/501`.padStart(14),
       one.pointsGained.toFixed(2).padStart(14),
-      one.pointsPerUsd.toFixed(4).padStart(15),
+      String(one.rankByCount).padStart(14),
+      String(one.rank).padStart(14),
+      String(one.topTenthPassed).padStart(18),
       one.spearmanAttacked.toFixed(3).padStart(12),
-      one.aucAttacked.toFixed(3).padStart(6),
     ].join(' '),
   )

@@ -3,24 +3,32 @@ import { authorityValue } from '../../packages/node/src/shops/sources/score/comp
 import { areaUnderCurve, spearman } from '../../packages/node/src/shops/sources/score/rank-statistics.ts'
 import { type Citation, createTrustGraph } from '../../packages/node/src/shops/sources/score/trust-graph.ts'
 
-export type World = { agents: number; sources: number; citations: number; seeds: number; seed: number }
+/** `seeds` are trusted by the operator; `bonded` hold 20 to 100 USD for a year. Nobody else has a voice. */
+export type World = { agents: number; sources: number; citations: number; seeds: number; bonded: number; seed: number }
+
+/** What is bonded lies evenly on all wallets, and no funding links them: the worst case for whoever looks for clusters. */
 export type Attack = {
   name: string
   wallets: number
+  bondUsd: number
   ownCitations: number
   camouflagePerWallet: number
-  bondUsd: number
+  /** Sources of the attacker that are lifted at once. */
+  ownSources: number
+  ageDays: number
+  /** All wallets are seen to be of one house. */
+  clustered?: boolean
 }
 export type AttackResult = {
   attack: Attack
   costUsd: number
-  rankBefore: number
-  rank: number
+  /** Of the source that gained most. */
   pointsGained: number
-  pointsPerUsd: number
+  rank: number
   rankByCount: number
+  /** Honest sources of the best tenth, by score, that it passes. */
+  topTenthPassed: number
   spearmanAttacked: number
-  aucAttacked: number
 }
 export type Simulation = {
   spearmanTrust: number
@@ -42,24 +50,35 @@ function random(seed: number): () => number {
 
 const netCostOfWashUsd = 0.0005
 const priceUsd = 0.005
-const attacker = 'attacker-source'
+const day = 86_400_000
 
 /** Honest agents prefer good sources, with noise; then each attack is played on a copy of that world. */
 export function simulate(world: World, attacks: readonly Attack[]): Simulation {
   const next = random(world.seed)
   const quality = Array.from({ length: world.sources }, () => next())
+  const bonds = Array.from({ length: world.bonded }, () => 20 + 80 * next())
   const honest = honestCitations(world, quality, next)
   const names = quality.map((_, index) => `s${index}`)
-  const weight = (agent: string) => (Number(agent.slice(1)) < world.seeds && agent.startsWith('h') ? 1 : 0)
+  const weight = (agent: string) => {
+    const number = agent.startsWith('h') ? Number(agent.slice(1)) : Number.POSITIVE_INFINITY
+    return number < world.seeds ? 1 : voice(bonds[number - world.seeds] ?? 0, 365)
+  }
   const base = authorities(honest, weight, names)
-  const counts = countsOf(honest, names)
   return {
     spearmanTrust: spearman(base, quality) ?? 0,
-    spearmanCounts: spearman(counts, quality) ?? 0,
+    spearmanCounts: spearman(countsOf(honest, names), quality) ?? 0,
     aucTrust: aucOf(base, quality),
     attacks: attacks.map((attack) => play(attack, world, honest, quality, names, weight, next)),
   }
 }
+
+const voice = (bondUsd: number, ageDays: number) =>
+  agentWeight({
+    seed: false,
+    clusterBondMicro: BigInt(Math.round(bondUsd * 1_000_000)),
+    ageMs: ageDays * day,
+    independentSpendMicro: 0n,
+  })
 
 /** How well the value tells the better half of the sources from the other. */
 const aucOf = (values: readonly number[], quality: readonly number[]) =>
@@ -84,12 +103,10 @@ function authorities(
   weight: (agent: string) => number,
   names: readonly string[],
 ): number[] {
-  const graph = createTrustGraph(weight, (agent) => (agent.startsWith('x') ? 'x' : agent))
+  const graph = createTrustGraph(weight)
   graph.add(citations)
   const meanMass = graph.meanMass()
-  return names.map((name) =>
-    authorityValue({ mass: graph.mass(name), meanMass, effectiveCiters: graph.effectiveCiters(name) }, undefined),
-  )
+  return names.map((name) => authorityValue({ mass: graph.mass(name), meanMass, stake: graph.stake(name) }, undefined))
 }
 
 function countsOf(citations: readonly Citation[], names: readonly string[]): number[] {
@@ -110,37 +127,31 @@ function play(
   weight: (agent: string) => number,
   next: () => number,
 ): AttackResult {
-  const all = [...names, attacker]
+  const own = Array.from({ length: attack.ownSources }, (_, n) => `own${n}`)
+  const all = [...names, ...own]
+  const citer = (wallet: number) => `x${attack.clustered ? 0 : wallet}`
   const wash: Citation[] = []
   for (let wallet = 0; wallet < attack.wallets; wallet += 1) {
     for (let n = 0; n < attack.ownCitations / attack.wallets; n += 1)
-      wash.push({ agent: `x${wallet}`, source: attacker })
+      wash.push({ agent: citer(wallet), source: own[n % own.length] as string })
     for (let n = 0; n < attack.camouflagePerWallet; n += 1)
-      wash.push({ agent: `x${wallet}`, source: `s${Math.floor(next() * world.sources)}` })
+      wash.push({ agent: citer(wallet), source: `s${Math.floor(next() * world.sources)}` })
   }
-  // All wallets of the attack were funded by one wallet: one cluster, one bond.
-  const bought = agentWeight({
-    seed: false,
-    clusterBondMicro: BigInt(Math.round(attack.bondUsd * 1_000_000)),
-    ageMs: 0,
-    independentSpendMicro: 0n,
-  })
-  const attacked = (agent: string) => (agent.startsWith('x') ? bought : weight(agent))
+  const bought = voice(attack.clustered ? attack.bondUsd : attack.bondUsd / attack.wallets, attack.ageDays)
   const before = authorities(honest, weight, all)
-  const after = authorities([...honest, ...wash], attacked, all)
-  const last = all.length - 1
-  // A bond comes back; what is lost is the toll on washed citations and the whole price of the others.
-  const costUsd = attack.ownCitations * netCostOfWashUsd + attack.wallets * attack.camouflagePerWallet * priceUsd
-  const points = 30 * ((after[last] ?? 0) - (before[last] ?? 0))
+  const after = authorities([...honest, ...wash], (agent) => (agent.startsWith('x') ? bought : weight(agent)), all)
+  const counts = countsOf([...honest, ...wash], all)
+  const best = own.map((_, n) => names.length + n).sort((a, b) => (after[b] ?? 0) - (after[a] ?? 0))[0] as number
+  const honestNow = after.slice(0, names.length)
+  const topTenth = [...honestNow].sort((a, b) => b - a).slice(0, Math.floor(names.length / 10))
   return {
     attack,
-    costUsd,
-    rankBefore: rankOf(before, last),
-    rank: rankOf(after, last),
-    pointsGained: points,
-    pointsPerUsd: points / Math.max(costUsd + attack.bondUsd, 0.01),
-    rankByCount: rankOf(countsOf([...honest, ...wash], all), last),
-    spearmanAttacked: spearman(after.slice(0, -1), quality) ?? 0,
-    aucAttacked: aucOf(after.slice(0, -1), quality),
+    // A bond comes back; what is lost is the toll on washed citations and the whole price of the others.
+    costUsd: attack.ownCitations * netCostOfWashUsd + attack.wallets * attack.camouflagePerWallet * priceUsd,
+    pointsGained: 30 * ((after[best] ?? 0) - (before[best] ?? 0)),
+    rank: rankOf(after, best),
+    rankByCount: rankOf(counts, best),
+    topTenthPassed: topTenth.filter((value) => value <= (after[best] ?? 0)).length,
+    spearmanAttacked: spearman(honestNow, quality) ?? 0,
   }
 }

@@ -24,7 +24,7 @@ const driver: OpenShop = async (context) => {
   const deps = createIntentDeps(context, {
     settings: parseIntentSettings(intents, true),
     subscriptions: parseSubscriptionPolicy(),
-    standing: { fundingClusters, activeBonds },
+    standing: { fundingClusters, activeBonds, interested: async () => [] },
   })
   const subscriptions = openStreamSubscriptions(context, parseSubscriptionPolicy())
   const sale = {
@@ -49,12 +49,11 @@ const driver: OpenShop = async (context) => {
     context.database.transaction(async (tx) => {
       const first = (await newestSeq(tx)) + 1
       const nowMs = context.clock.nowMs()
-      const span = { startsAtMs: nowMs - 1, endsAtMs: nowMs, synthetic: true }
+      const span = { startsAtMs: nowMs - 1, endsAtMs: nowMs, synthetic: true, plan: { bucketMs: 86_400_000, tiers: 3 } }
       const events = Array.from({ length: count }, (_, index) => {
         const seq = first + index
         const cell = { cluster: '414', demand: 20, bonded: 15, words: [{ word: 'stocks', demand: 12 }] }
-        const { event, ewma } = tickEvent(deps, seq, span, cell, undefined, nowMs)
-        return { ...span, seq, cluster: '414', demand: 20, bonded: 15, ewma, event }
+        return { ...span, seq, ...tickEvent(deps, seq, span, cell, undefined, nowMs) }
       })
       await publishEvents(tx, events, nowMs)
       return first + count - 1

@@ -5,6 +5,8 @@ import { openSegmentFolder } from '../../packages/node/src/shops/match/segment-f
 import { syntheticPages, syntheticQueries } from './synthetic-pages.ts'
 
 const segmentDocs = 250_000
+/** As many as the shop asks for, and all of them rescored. */
+const candidates = 200
 
 const cpuMs = () => {
   const { user, system } = process.cpuUsage()
@@ -13,7 +15,7 @@ const cpuMs = () => {
 const at = (sorted: readonly number[], share: number) =>
   Math.round((sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0) * 1_000) / 1_000
 
-/** Build, write, load and search; CPU time, since the machine may be doing other things. */
+/** Build, write, load, learn and search; CPU time, since the machine may be doing other things. */
 export async function measureIndex(options: {
   pages: number
   queries: number
@@ -22,7 +24,7 @@ export async function measureIndex(options: {
 }) {
   const folder = openSegmentFolder(options.folder)
   const buildFrom = cpuMs()
-  const built = createMatchIndex()
+  let built: ReturnType<typeof createMatchIndex> | undefined = createMatchIndex()
   let collector = createCollector()
   for (const page of syntheticPages(options.pages)) {
     collector.add(page)
@@ -34,17 +36,21 @@ export async function measureIndex(options: {
   }
   const buildSeconds = (cpuMs() - buildFrom) / 1_000
   folder.keep(built.segments())
+  built = undefined
   const loadFrom = performance.now()
   const index = createMatchIndex()
   for (const segment of openSegmentFolder(options.folder).load()) index.adopt(segment)
   const loadMs = performance.now() - loadFrom
+  const trainFrom = cpuMs()
+  for (const _ of index.train());
+  const trainSeconds = (cpuMs() - trainFrom) / 1_000
   const queries = syntheticQueries(options.queries).map(readQuery)
-  for (const query of queries.slice(0, 200)) index.search(query, {}, 10)
+  for (const query of queries.slice(0, 200)) index.search(query, {}, candidates)
   const times: number[] = []
   const startedCpu = cpuMs()
   for (const query of queries) {
     const from = cpuMs()
-    index.search(query, {}, 10)
+    index.search(query, {}, candidates)
     times.push(cpuMs() - from)
   }
   const total = cpuMs() - startedCpu
@@ -53,6 +59,7 @@ export async function measureIndex(options: {
     pages: index.docCount(),
     build_cpu_s: Math.round(buildSeconds * 10) / 10,
     reload_ms: Math.round(loadMs),
+    train_cpu_s: Math.round(trainSeconds * 10) / 10,
     cpu_p50_ms: at(times, 0.5),
     cpu_p99_ms: at(times, 0.99),
     queries_per_second: Math.round(options.queries / (total / 1_000)),

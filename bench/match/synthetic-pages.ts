@@ -48,6 +48,7 @@ export function* syntheticPages(count: number, seed = 1): Generator<IndexedDoc> 
       text: words(24 + Math.floor(random() * 31)),
       language: 'en',
       licence: at % 3 === 0 ? 'CC-BY-4.0' : '',
+      type: 'html',
       day: 20_000 - (at % 2_000),
     }
 }

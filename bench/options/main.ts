@@ -1,6 +1,8 @@
 // npx tsx bench/options/main.ts [--buys 3000] [--lives 0]: the figures of the options exchange. `--lives 100000` also plays
 // so many random lives of options and checks the books after each round; `--buys 0` leaves the buys out. With `--promise`
-// it ends with 1 only when the books are wrong; a missed speed is printed.
+// it ends with 1 only when the books are wrong or an attack earns; a missed speed is printed. `--attacks` runs the search over
+// attacks on the index alone and writes its table into docs/options.md.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { runOptionLives } from '../../packages/node/src/shops/options/option-lives.fixture.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 import type { FigureRow } from '../hand-out.ts'
@@ -8,6 +10,16 @@ import { runBench } from '../run-bench.ts'
 import { measureBook } from './measure-book.ts'
 import { measureBuys } from './measure-buys.ts'
 import { measureIndex } from './measure-index.ts'
+import { attackTable, searchAttacks } from './search-attacks.ts'
+
+const attacks = searchAttacks()
+if (process.argv.includes('--attacks')) {
+  const file = new URL('../../docs/options.md', import.meta.url)
+  const [head = '', , tail = ''] = readFileSync(file, 'utf8').split(/<!-- \/?attacks -->/)
+  writeFileSync(file, `${head}<!-- attacks -->\n${attackTable(attacks)}\n<!-- /attacks -->${tail}`)
+  process.stdout.write(`${attackTable(attacks)}\n`)
+  process.exit(attacks.every(({ best }) => best.profitMicro <= 0) ? 0 : 1)
+}
 
 await runBench(async ({ home, openServer, option, flag, note }) => {
   const speed = flag('promise') ? () => null : (reached: boolean) => reached
@@ -27,6 +39,13 @@ await runBench(async ({ home, openServer, option, flag, note }) => {
       reached: speed(index.median_ms < index.required_ms),
     },
   ]
+  const earned = Math.max(...attacks.map(({ best }) => best.profitMicro))
+  rows.push({
+    figure: `best attack on the index in ${attacks.length} markets, holding all that may be open`,
+    asked: 'no profit',
+    measured: `${(earned / 1e6).toFixed(4)} USD`,
+    reached: earned <= 0,
+  })
   if (option('buys', 3_000) > 0) {
     const buys = await measureBuys(home, option('buys', 3_000))
     const bought = buys.statuses['200'] === buys.count

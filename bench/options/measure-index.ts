@@ -22,7 +22,7 @@ export function measureIndex() {
         acknowledge: legalAcknowledgement,
         allowlist: ['0x1111111111111111111111111111111111111111'],
         clusters_max: clusters,
-        manipulation_factor: 100_000,
+        agent_cost_usd: '1000000',
       },
       false,
     ) as OptionSettings),

@@ -13,6 +13,7 @@ const exchange: ConfiguredShop = {
       settings: parseOptionSettings({ contracts_per_wallet: 1_000_000, vault_usd: '0' }, true),
       demand: createTestDemand(testClusters),
       bondMs: 31 * 86_400_000,
+      spendMicro: 0n,
     })
     if (!shop) throw new Error('the exchange is off')
     return shop

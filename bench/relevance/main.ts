@@ -1,82 +1,118 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { buildSegment, type FieldWeights, usualWeights } from '../../packages/node/src/shops/match/build-segment.ts'
-import { createMatchIndex } from '../../packages/node/src/shops/match/match-index.ts'
-import { readQuery } from '../../packages/node/src/shops/match/read-query.ts'
-import { averagePrecision, mean, ndcgAt, recallAt } from './measures.ts'
-import {
-  type CollectionDoc,
-  type CollectionQuery,
-  type Judgements,
-  readDocs,
-  readJudgements,
-  readQueries,
-} from './read-collection.ts'
+import { trustPower } from '../../packages/node/src/shops/match/rank-pages.ts'
+import { type RescoreWeights, usualRescoring } from '../../packages/node/src/shops/match/rescore.ts'
+import { everydayQuestions } from './everyday-questions.ts'
+import { type Collection, judgedQueries, measureRanking, openCollection, type Quality, tune } from './measure.ts'
+import { createPlainBm25 } from './plain-bm25.ts'
+import { readDocs, readJudgements, readQueries } from './read-collection.ts'
 
-const usage = `npx tsx bench/relevance/main.ts --docs FILE --queries FILE --qrels FILE [--json] [--weights k1,title,titleB,bodyB]
-  How well the match index ranks a collection that people have judged: SMART, TREC-like or JSON lines.
+const usage = `npx tsx bench/relevance/main.ts --collection NAME=DOCS,QUERIES,QRELS [--collection …] [--tune] [--json]
+  How well match ranks collections that people have judged (SMART, TREC-like or JSON lines), beside plain BM25.
+  --tune  with two collections: choose the weights on one, judge them on the other, and the reverse
 `
 
-type Quality = { documents: number; queries: number; ndcg10: number; map: number; recall100: number }
+type Row = { collection: string; ranking: string } & Quality & { beside: number }
 
-export function measureRelevance(
-  docs: readonly CollectionDoc[],
-  queries: readonly CollectionQuery[],
-  judged: Judgements,
-  weights: FieldWeights = usualWeights,
-): Quality {
-  const index = createMatchIndex(weights)
-  const page = { domain: 'collection.test', language: '', licence: '', day: 0 }
-  index.adopt(
-    buildSegment(
-      docs.map(({ title, text }, at) => ({ ...page, pageId: at + 1, title, text })),
-      weights,
-    ),
-  )
-  // A query nobody judged tells nothing about quality.
-  const asked = queries.filter(({ id }) => [...(judged.get(id)?.values() ?? [])].some((grade) => grade > 0))
-  const results = asked.map(({ id, text }) => {
-    const { candidates } = index.search(readQuery(text), {}, 1_000)
-    return {
-      ranking: candidates.map(({ pageId }) => (docs[pageId - 1] as CollectionDoc).id),
-      grades: judged.get(id) ?? new Map(),
-    }
+const off: RescoreWeights = { ...usualRescoring, latent: 0, proximity: 0, feedback: 0, neighbours: 0 }
+const steps: readonly (readonly [name: string, weights: RescoreWeights])[] = [
+  ['words, fields apart, asking dropped', off],
+  ['… and latent space', { ...off, latent: usualRescoring.latent }],
+  ['… or feedback', { ...off, feedback: usualRescoring.feedback }],
+  ['… or proximity', { ...off, proximity: usualRescoring.proximity }],
+  ['… or neighbours', { ...off, neighbours: usualRescoring.neighbours }],
+  ['match', usualRescoring],
+]
+
+/** Scores as sources have them, by chance: what trust costs when it knows nothing of the question. */
+const anyTrust = (power: number) => (doc: number) => (0.5 + 0.5 * (((doc * 7_919) % 101) / 100)) ** power
+
+function rowsOf(collection: Collection, tunedElsewhere: readonly (readonly [string, RescoreWeights])[]): Row[] {
+  const plain = createPlainBm25(collection.docs)
+  const base = measureRanking(collection, (query) => plain(query, 1_000))
+  const { rank } = openCollection(collection)
+  const row = (ranking: string, quality: Quality): Row => ({
+    collection: collection.name,
+    ranking,
+    ...quality,
+    beside: quality.ndcg10 - base.ndcg10,
   })
-  return {
-    documents: docs.length,
-    queries: asked.length,
-    ndcg10: mean(results.map(({ ranking, grades }) => ndcgAt(10, ranking, grades))),
-    map: mean(results.map(({ ranking, grades }) => averagePrecision(ranking, grades))),
-    recall100: mean(results.map(({ ranking, grades }) => recallAt(100, ranking, grades))),
-  }
+  return [
+    row('plain BM25', base),
+    ...[...steps, ...tunedElsewhere].map(([name, weights]) => row(name, measureRanking(collection, rank(weights)))),
+    ...[trustPower, 0.3, 1].map((power) =>
+      row(`match, trust to the power of ${power}`, measureRanking(collection, rank(usualRescoring, anyTrust(power)))),
+    ),
+    row(
+      'match, trust as weighed, and the floor',
+      measureRanking(collection, rank(usualRescoring, anyTrust(trustPower), true)),
+    ),
+  ]
+}
+
+async function readCollection(argument: string): Promise<Collection> {
+  const [, name = '', files = ''] = /^([^=]+)=(.+)$/.exec(argument) ?? []
+  const [docs, queries, qrels] = await Promise.all(
+    files
+      .split(',')
+      .slice(0, 3)
+      .map((path) => readFile(path, 'utf8')),
+  )
+  return { name, docs: readDocs(docs ?? ''), queries: readQueries(queries ?? ''), judged: readJudgements(qrels ?? '') }
+}
+
+/** Questions that people judged, and questions of everyday life, which neither collection answers. */
+function floorText(collection: Collection): string {
+  const { rank } = openCollection(collection)
+  const answer = rank(usualRescoring, () => 1, true)
+  const asked = judgedQueries(collection)
+  const answered = asked.filter(({ text }) => answer(text).length > 0).length
+  const refused = everydayQuestions.filter((text) => answer(text).length === 0).length
+  return `${collection.name}: ${answered} of ${asked.length} judged questions answered, ${refused} of ${everydayQuestions.length} everyday questions refused`
+}
+
+function table(rows: readonly Row[]): string {
+  const cells = rows.map(({ collection, ranking, ndcg10, beside, map, recall100 }) =>
+    [
+      collection,
+      ranking,
+      ndcg10.toFixed(4),
+      `${beside < 0 ? '' : '+'}${beside.toFixed(4)}`,
+      map.toFixed(4),
+      recall100.toFixed(4),
+    ].join(' | '),
+  )
+  return ['collection | ranking | nDCG@10 | beside plain BM25 | MAP | recall@100', '---|---|---|---|---|---', ...cells]
+    .map((line) => `| ${line} |\n`)
+    .join('')
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const text = { type: 'string' } as const
+  const flag = { type: 'boolean' } as const
   const { values } = parseArgs({
     args: [...args],
-    options: { docs: text, queries: text, qrels: text, weights: text, json: { type: 'boolean' } },
+    options: { collection: { type: 'string', multiple: true }, tune: flag, json: flag },
   })
-  if (!values.docs || !values.queries || !values.qrels) {
+  if (!values.collection) {
     process.stderr.write(usage)
     return 2
   }
-  const [docs, queries, qrels] = await Promise.all(
-    [values.docs, values.queries, values.qrels].map((path) => readFile(path, 'utf8')),
+  const collections = await Promise.all(values.collection.map(readCollection))
+  const tuned = values.tune ? collections.map((collection) => [collection.name, tune(collection)] as const) : []
+  const rows = collections.flatMap((collection) =>
+    rowsOf(
+      collection,
+      tuned
+        .filter(([name]) => name !== collection.name)
+        .map(([name, weights]) => [`tuned on ${name}`, weights] as const),
+    ),
   )
-  const [k1, titleWeight, titleB, bodyB] = (values.weights ?? '').split(',').map(Number)
-  const weights = values.weights === undefined ? usualWeights : ({ k1, titleWeight, titleB, bodyB } as FieldWeights)
-  const quality = measureRelevance(
-    readDocs(docs ?? ''),
-    readQueries(queries ?? ''),
-    readJudgements(qrels ?? ''),
-    weights,
-  )
-  if (values.json) process.stdout.write(`${JSON.stringify(quality)}\n`)
-  else
-    process.stdout.write(
-      `${quality.documents} documents, ${quality.queries} judged queries\nnDCG@10 ${quality.ndcg10.toFixed(4)}  MAP ${quality.map.toFixed(4)}  recall@100 ${quality.recall100.toFixed(4)}\n`,
-    )
+  if (values.json) process.stdout.write(`${JSON.stringify({ rows, tuned: Object.fromEntries(tuned) })}\n`)
+  else {
+    process.stdout.write(table(rows))
+    for (const collection of collections) process.stdout.write(`${floorText(collection)}\n`)
+    for (const [name, weights] of tuned) process.stdout.write(`weights of ${name}: ${JSON.stringify(weights)}\n`)
+  }
   return 0
 }
 

@@ -50,11 +50,15 @@ export function readJudgements(text: string): Judgements {
     const [query = '', second = ''] = columns
     const doc = !smart && columns.length === 4 ? (columns[2] ?? '') : second
     const grade = smart ? 1 : Number(columns.at(-1))
-    const known = judged.get(query) ?? new Map<string, number>()
-    judged.set(query, known.set(doc, grade))
+    const number = plainNumber(query)
+    const known = judged.get(number) ?? new Map<string, number>()
+    judged.set(number, known.set(plainNumber(doc), grade))
   }
   return judged
 }
+
+/** Collections write the same number as `1` and as `01`. */
+const plainNumber = (id: string) => id.replace(/^0+(?=\d+$)/, '')
 
 function smartRecords(text: string): { id: string; fields: Record<string, string> }[] {
   return text

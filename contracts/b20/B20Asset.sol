@@ -19,6 +19,7 @@ contract B20Asset is B20Access {
     error InvalidMultiplier();
     error LengthMismatch(uint256 leftLen, uint256 rightLen);
     error EmptyBatch();
+    error AnnouncementInProgress();
     error InternalCallMalformed(bytes call);
     error InternalCallFailed(bytes call);
     error EffectiveAtInPast(uint256 effectiveAt);
@@ -27,6 +28,7 @@ contract B20Asset is B20Access {
     error UIMultiplierUpdateDoesNotExist();
 
     uint256 private constant WAD = 1e18;
+    bytes4 private constant PANIC = 0x4e487b71;
 
     modifier sinceCobalt() {
         B20Rules.since(B20Rules.COBALT);
@@ -126,8 +128,10 @@ contract B20Asset is B20Access {
         checkRole(OPERATOR);
         checkMultiplier(newMultiplier);
         uint256 before = current();
+        (uint256 next, uint256 at) = pendingParts();
         B20Storage.asset().multiplier = newMultiplier;
         B20Storage.asset().pending = 0;
+        if (at > block.timestamp) emit UIMultiplierUpdateCancelled(next, at);
         emit MultiplierUpdated(newMultiplier);
         if (B20Rules.fork() >= B20Rules.COBALT) emit UIMultiplierUpdated(before, newMultiplier, block.timestamp);
     }
@@ -158,8 +162,9 @@ contract B20Asset is B20Access {
     }
 
     function batchMint(address[] calldata recipients, uint256[] calldata amounts) external {
-        if (recipients.length == 0) revert EmptyBatch();
+        checkMay(PAUSE_MINT, MINT);
         if (recipients.length != amounts.length) revert LengthMismatch(recipients.length, amounts.length);
+        if (recipients.length == 0) revert EmptyBatch();
         for (uint256 i = 0; i < recipients.length; i++) mintTo(recipients[i], amounts[i]);
     }
 
@@ -180,11 +185,20 @@ contract B20Asset is B20Access {
         emit Announcement(msg.sender, id, description, uri);
         for (uint256 i = 0; i < internalCalls.length; i++) {
             if (internalCalls[i].length < 4) revert InternalCallMalformed(internalCalls[i]);
+            if (bytes4(internalCalls[i][:4]) == this.announce.selector) revert AnnouncementInProgress();
             // The caller stays who it is: an announcement gives no power that its maker does not have.
-            (bool ok,) = B20Rules.TOKEN_CODE.delegatecall(internalCalls[i]);
-            if (!ok) revert InternalCallFailed(internalCalls[i]);
+            (bool ok, bytes memory answer) = B20Rules.TOKEN_CODE.delegatecall(internalCalls[i]);
+            if (!ok) passOn(answer, internalCalls[i]);
         }
         emit EndAnnouncement(id);
+    }
+
+    /// A failure of the machine stays what it is; a refusal names the call that was refused.
+    function passOn(bytes memory answer, bytes calldata call) private pure {
+        if (answer.length < 4 || bytes4(answer) != PANIC) revert InternalCallFailed(call);
+        assembly ("memory-safe") {
+            revert(add(answer, 32), mload(answer))
+        }
     }
 
     fallback() external {

@@ -119,7 +119,7 @@ contract B20PolicyRegistry {
     }
 
     function createPolicy(address admin, uint8 policyType) external returns (uint64) {
-        if (policyType > ALLOWLIST) revert IncompatiblePolicyType();
+        checkCreation(admin, policyType <= ALLOWLIST);
         return create(admin, policyType);
     }
 
@@ -127,7 +127,7 @@ contract B20PolicyRegistry {
         external
         returns (uint64 id)
     {
-        if (policyType > ALLOWLIST) revert IncompatiblePolicyType();
+        checkCreation(admin, policyType <= ALLOWLIST);
         if (accounts.length > BATCH_MAX) revert BatchSizeTooLarge(BATCH_MAX);
         id = create(admin, policyType);
         setMembers(id, true, accounts);
@@ -138,7 +138,7 @@ contract B20PolicyRegistry {
         returns (uint64 id)
     {
         B20Rules.since(B20Rules.COBALT);
-        if (policyType != UNION && policyType != INTERSECT) revert IncompatiblePolicyType();
+        checkCreation(admin, policyType == UNION || policyType == INTERSECT);
         checkChildren(childPolicyIds);
         id = create(admin, policyType);
         layout().children[id] = childPolicyIds;
@@ -147,11 +147,12 @@ contract B20PolicyRegistry {
 
     function updateComposite(uint64 policyId, uint64[] calldata childPolicyIds) external {
         B20Rules.since(B20Rules.COBALT);
-        uint64 base = checkAdmin(policyId);
-        if (typeOf(base) < UNION) revert IncompatiblePolicyType();
+        checkStored(policyId);
+        if (typeOf(policyId) < UNION) revert IncompatiblePolicyType();
+        checkAdmin(policyId);
         checkChildren(childPolicyIds);
-        layout().children[base] = childPolicyIds;
-        emit CompositePolicyUpdated(base, msg.sender, childPolicyIds);
+        layout().children[policyId] = childPolicyIds;
+        emit CompositePolicyUpdated(policyId, msg.sender, childPolicyIds);
     }
 
     function updateAllowlist(uint64 policyId, bool allowed, address[] calldata accounts) external {
@@ -163,30 +164,40 @@ contract B20PolicyRegistry {
     }
 
     function stageUpdateAdmin(uint64 policyId, address newAdmin) external {
-        uint64 base = checkAdmin(policyId);
-        layout().pendingAdmins[base] = newAdmin;
-        emit PolicyAdminStaged(base, msg.sender, newAdmin);
+        checkStored(policyId);
+        checkAdmin(policyId);
+        layout().pendingAdmins[policyId] = newAdmin;
+        emit PolicyAdminStaged(policyId, msg.sender, newAdmin);
     }
 
     function finalizeUpdateAdmin(uint64 policyId) external {
-        uint64 base = policyId & ~INVERT;
-        if (!stored(base)) revert PolicyNotFound();
-        address pending = layout().pendingAdmins[base];
+        checkStored(policyId);
+        address pending = layout().pendingAdmins[policyId];
         if (pending == address(0)) revert NoPendingAdmin();
         if (msg.sender != pending) revert Unauthorized();
-        setAdmin(base, pending);
+        setAdmin(policyId, pending);
     }
 
     function renounceAdmin(uint64 policyId) external {
-        setAdmin(checkAdmin(policyId), address(0));
+        checkStored(policyId);
+        checkAdmin(policyId);
+        setAdmin(policyId, address(0));
+    }
+
+    function checkCreation(address admin, bool fits) private view {
+        B20ActivationRegistry(B20Rules.ACTIVATION).checkActivated(B20Rules.FEATURE_POLICIES);
+        if (admin == address(0)) revert ZeroAddress();
+        if (!fits) revert IncompatiblePolicyType();
     }
 
     function create(address admin, uint8 policyType) private returns (uint64 id) {
-        B20ActivationRegistry(B20Rules.ACTIVATION).checkActivated(B20Rules.FEATURE_POLICIES);
-        if (admin == address(0)) revert ZeroAddress();
         Layout storage at = layout();
-        uint64 counter = at.nextCounter < FIRST_COUNTER ? FIRST_COUNTER : at.nextCounter;
-        at.nextCounter = counter + 1;
+        if (at.nextCounter < FIRST_COUNTER) {
+            at.policies[ALWAYS_ALLOW] = EXISTS;
+            at.policies[ALWAYS_BLOCK] = EXISTS;
+            at.nextCounter = FIRST_COUNTER;
+        }
+        uint64 counter = at.nextCounter++;
         id = (uint64(policyType) << 56) | counter;
         at.policies[id] = EXISTS | uint160(admin);
         emit PolicyCreated(id, msg.sender, policyType);
@@ -201,10 +212,11 @@ contract B20PolicyRegistry {
 
     function changeMembers(uint64 policyId, uint8 kind, bool listed, address[] calldata accounts) private {
         B20ActivationRegistry(B20Rules.ACTIVATION).checkActivated(B20Rules.FEATURE_POLICIES);
-        uint64 base = checkAdmin(policyId);
-        if (typeOf(base) != kind) revert IncompatiblePolicyType();
+        checkStored(policyId);
+        if (typeOf(policyId) != kind) revert IncompatiblePolicyType();
+        checkAdmin(policyId);
         if (accounts.length > BATCH_MAX) revert BatchSizeTooLarge(BATCH_MAX);
-        setMembers(base, listed, accounts);
+        setMembers(policyId, listed, accounts);
     }
 
     function setMembers(uint64 base, bool listed, address[] calldata accounts) private {
@@ -213,20 +225,22 @@ contract B20PolicyRegistry {
         else emit BlocklistUpdated(base, msg.sender, listed, accounts);
     }
 
-    function checkAdmin(uint64 policyId) private view returns (uint64 base) {
-        base = policyId & ~INVERT;
-        if (!stored(base)) revert PolicyNotFound();
-        if (msg.sender != policyAdmin(base)) revert Unauthorized();
+    /// An inverted id has no record of its own: what is changed is named by its plain id.
+    function checkStored(uint64 policyId) private view {
+        if (!stored(policyId)) revert PolicyNotFound();
+    }
+
+    function checkAdmin(uint64 policyId) private view {
+        if (msg.sender != policyAdmin(policyId)) revert Unauthorized();
     }
 
     function checkChildren(uint64[] calldata ids) private view {
         if (ids.length < 2 || ids.length > 4) revert ChildPoliciesOutsideOfRange();
+        bool invertible = B20Rules.fork() >= B20Rules.DENIM;
+        for (uint256 i = 0; i < ids.length; i++) checkStored(invertible ? ids[i] & ~INVERT : ids[i]);
         for (uint256 i = 0; i < ids.length; i++) {
             uint64 base = ids[i] & ~INVERT;
-            bool invertible = base == ids[i] || B20Rules.fork() >= B20Rules.DENIM;
-            if (!invertible || isBuiltIn(base) || typeOf(base) > ALLOWLIST || !stored(base)) {
-                revert InvalidChildPolicy(ids[i]);
-            }
+            if (isBuiltIn(base) || typeOf(base) > ALLOWLIST) revert InvalidChildPolicy(ids[i]);
         }
     }
 

@@ -26,6 +26,8 @@ contract B20Token is B20Access {
 
     error Unauthorized();
     error InsufficientAllowance(address spender, uint256 allowance, uint256 needed);
+    error InvalidSender(address sender);
+    error InvalidApprover(address approver);
     error InvalidSpender(address spender);
     error EmptyFeatureSet();
     error InvalidSupplyCap(uint256 currentSupply, uint256 proposedCap);
@@ -216,27 +218,35 @@ contract B20Token is B20Access {
     // --- transfers ---
 
     function transfer(address to, uint256 amount) public returns (bool) {
-        send(msg.sender, to, amount);
+        checkTransfer(msg.sender, to);
+        checkExecutor(msg.sender);
+        finishTransfer(msg.sender, to, amount);
         return true;
     }
 
     function transferFrom(address from, address to, uint256 amount) public returns (bool) {
+        checkTransfer(from, to);
         spend(from, amount);
-        send(from, to, amount);
+        checkExecutor(from);
+        finishTransfer(from, to, amount);
         return true;
     }
 
     function transferWithMemo(address to, uint256 amount, bytes32 memo) external returns (bool) {
+        transfer(to, amount);
         emit Memo(msg.sender, memo);
-        return transfer(to, amount);
+        return true;
     }
 
     function transferFromWithMemo(address from, address to, uint256 amount, bytes32 memo) external returns (bool) {
+        transferFrom(from, to, amount);
         emit Memo(msg.sender, memo);
-        return transferFrom(from, to, amount);
+        return true;
     }
 
     function approve(address spender, uint256 amount) external returns (bool) {
+        if (msg.sender == address(0)) revert InvalidApprover(msg.sender);
+        if (spender == address(0)) revert InvalidSpender(spender);
         setAllowance(msg.sender, spender, amount);
         return true;
     }
@@ -252,13 +262,22 @@ contract B20Token is B20Access {
         setAllowance(owner, spender, value);
     }
 
-    function send(address from, address to, uint256 amount) private {
-        checkReceiver(to);
+    function checkTransfer(address from, address to) private view {
         checkNotPaused(PAUSE_TRANSFER);
+        checkReceiver(to);
+        if (from == address(0)) revert InvalidSender(from);
+    }
+
+    /// Before Denim the policy binds only those who move the tokens of others.
+    function checkExecutor(address from) private view {
+        bool bound = msg.sender != from || B20Rules.fork() >= B20Rules.DENIM;
+        if (bound && !inCreation()) checkPolicy(EXECUTOR, msg.sender);
+    }
+
+    function finishTransfer(address from, address to, uint256 amount) private {
         if (!inCreation()) {
             checkPolicy(SENDER, from);
             checkPolicy(RECEIVER, to);
-            if (msg.sender != from || B20Rules.fork() >= B20Rules.DENIM) checkPolicy(EXECUTOR, msg.sender);
         }
         move(from, to, amount);
     }
@@ -271,25 +290,24 @@ contract B20Token is B20Access {
     }
 
     function setAllowance(address owner, address spender, uint256 amount) private {
-        if (spender == address(0)) revert InvalidSpender(spender);
         B20Storage.token().allowances[owner][spender] = amount;
         emit Approval(owner, spender, amount);
     }
 
     // --- supply ---
 
-    function mint(address to, uint256 amount) external {
+    function mint(address to, uint256 amount) public {
+        checkMay(PAUSE_MINT, MINT);
         mintTo(to, amount);
     }
 
     function mintWithMemo(address to, uint256 amount, bytes32 memo) external {
-        mintTo(to, amount);
+        mint(to, amount);
         emit Memo(msg.sender, memo);
     }
 
     function burn(uint256 amount) public {
-        checkRole(BURN);
-        checkNotPaused(PAUSE_BURN);
+        checkMay(PAUSE_BURN, BURN);
         move(msg.sender, address(0), amount);
     }
 
@@ -299,8 +317,7 @@ contract B20Token is B20Access {
     }
 
     function burnBlocked(address from, uint256 amount) external {
-        checkRole(BURN_BLOCKED);
-        checkNotPaused(PAUSE_BURN);
+        checkMay(PAUSE_BURN, BURN_BLOCKED);
         if (authorized(SENDER, from)) revert AccountNotBlocked(from);
         move(from, address(0), amount);
         emit BurnedBlocked(msg.sender, from, amount);
@@ -308,10 +325,10 @@ contract B20Token is B20Access {
 
     function seizeWithMemo(address from, address to, uint256 amount, bytes32 memo) external {
         B20Rules.since(B20Rules.COBALT);
-        checkRole(SEIZE);
-        checkNotPaused(PAUSE_SEIZE);
-        if (to == from) revert InvalidReceiver(to);
+        checkMay(PAUSE_SEIZE, SEIZE);
         checkReceiver(to);
+        if (from == address(0) && B20Rules.fork() >= B20Rules.DENIM) revert InvalidSender(from);
+        if (to == from) revert InvalidReceiver(to);
         if (authorized(SEIZE_EXEMPT, from)) revert AccountNotSeizable(from);
         checkPolicy(SEIZE_RECEIVER, to);
         move(from, to, amount);
@@ -340,7 +357,7 @@ contract B20Token is B20Access {
 
     function renounceLastAdmin() external {
         B20Storage.Token storage t = B20Storage.token();
-        checkRole(ADMIN);
+        if (!t.roles[ADMIN][msg.sender]) revert AccessControlUnauthorizedAccount(msg.sender, ADMIN);
         if (t.adminCount != 1) revert NotSoleAdmin();
         setRole(ADMIN, msg.sender, false);
         emit LastAdminRenounced(msg.sender);
@@ -353,11 +370,10 @@ contract B20Token is B20Access {
     }
 
     function checkRoleAdmin(bytes32 role) private view {
-        bytes32 needed = getRoleAdmin(role);
         if (!inCreation() && B20Storage.token().adminCount == 0) {
-            revert AccessControlUnauthorizedAccount(msg.sender, needed);
+            revert AccessControlUnauthorizedAccount(msg.sender, ADMIN);
         }
-        checkRole(needed);
+        checkRole(getRoleAdmin(role));
     }
 
     function dropRole(bytes32 role, address account) private {
@@ -378,19 +394,23 @@ contract B20Token is B20Access {
     // --- pause, policies, cap, metadata ---
 
     function pause(uint8[] calldata features) external {
+        uint256 bits = bitsOf(features);
         checkRole(PAUSE);
-        B20Storage.token().pausedFeatures |= bitsOf(features);
+        if (features.length == 0) revert EmptyFeatureSet();
+        B20Storage.token().pausedFeatures |= bits;
         emit Paused(msg.sender, features);
     }
 
     function unpause(uint8[] calldata features) external {
+        uint256 bits = bitsOf(features);
         checkRole(UNPAUSE);
-        B20Storage.token().pausedFeatures &= ~bitsOf(features);
+        if (features.length == 0) revert EmptyFeatureSet();
+        B20Storage.token().pausedFeatures &= ~bits;
         emit Unpaused(msg.sender, features);
     }
 
+    /// A feature that this fork does not know cannot be decoded, which is found out before anything else.
     function bitsOf(uint8[] calldata features) private view returns (uint256 bits) {
-        if (features.length == 0) revert EmptyFeatureSet();
         for (uint256 i = 0; i < features.length; i++) {
             checkFeature(features[i]);
             bits |= 1 << features[i];
@@ -405,6 +425,7 @@ contract B20Token is B20Access {
 
     function updatePolicy(bytes32 policyScope, uint64 newPolicyId) external {
         checkRole(ADMIN);
+        boundPolicy(policyScope);
         if (!B20PolicyRegistry(B20Rules.POLICIES).policyExists(newPolicyId)) revert PolicyNotFound(newPolicyId);
         emit PolicyUpdated(policyScope, bindPolicy(policyScope, newPolicyId), newPolicyId);
     }

@@ -7,7 +7,7 @@ const rules: Record<string, string> = {
     select e.transaction_id, a.unit from ledger_entry e join ledger_account a on a.id = e.account_id
     group by e.transaction_id, a.unit having sum(e.amount_micro) <> 0`,
   'I6: what was served was paid and posted': `
-    select p.id from payment p where p.state = 'served' and not exists
+    select p.id from payment p where p.state = 'served' and p.amount_micro > 0 and not exists
       (select 1 from ledger_transaction t where t.payment_id = p.id and t.kind = 'sale')`,
   'nothing is posted as sold that was not served': `
     select t.payment_id from ledger_transaction t join payment p on p.id = t.payment_id

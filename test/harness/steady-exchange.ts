@@ -35,6 +35,7 @@ export const openSteadyExchange =
       settings: parseOptionSettings({ expiry_seconds: expirySeconds, agents_min: 10 }, true),
       demand: steadyDemand,
       bondMs: 86_400_000,
+      spendMicro: 0n,
     })
     if (!shop) throw new Error('the exchange is off')
     return shop

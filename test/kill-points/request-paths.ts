@@ -3,10 +3,13 @@ import { streamRouteId } from '../../packages/node/src/shops/subscriptions/index
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
 import { accounts, owedTo } from '../../packages/till/src/ledger/index.ts'
-import type { Wanted } from '../harness/buy-through-death.ts'
+import { validSeconds, type Wanted } from '../harness/buy-through-death.ts'
+import { signCredential } from '../harness/mpp-client.ts'
 import type { NodeVariant } from '../harness/node-variants.ts'
+import { approvePermit2, signPermit } from '../harness/permit2-client.ts'
 import { postJson } from '../harness/post-json.ts'
-import { buy, type TillFixture } from '../harness/till-fixture.ts'
+import { sendTransaction } from '../harness/send-transaction.ts'
+import { buy, encodePayload, quote, type TillFixture } from '../harness/till-fixture.ts'
 
 /** One way in which money comes in by a request, and what it must leave behind, once. */
 export type RequestPath = {
@@ -43,6 +46,34 @@ export const requestPaths: readonly RequestPath[] = [
     fundedMicro: 10_000_000n,
     wanted: async () => ({ path: '/test/small', init: {} }),
     effects: served('test.small'),
+  },
+  {
+    name: 'MPP sale',
+    variant: 'shops',
+    fundedMicro: 10_000_000n,
+    wanted: async () => ({
+      path: '/test/small',
+      init: {},
+      pay: async (buyer, url) => ({
+        headers: { authorization: await signCredential(buyer, url) },
+        micro: BigInt((await quote(url)).accepts[0]?.amount ?? 0),
+      }),
+    }),
+    effects: served('test.small'),
+  },
+  {
+    name: 'upto sale',
+    variant: 'shops',
+    fundedMicro: 10_000_000n,
+    wanted: (till, buyer) => metered(till, buyer, '?text=ten+letters', 1_100n),
+    effects: served('sandbox.meter'),
+  },
+  {
+    name: 'upto sale of nothing',
+    variant: 'shops',
+    fundedMicro: 10_000_000n,
+    wanted: (till, buyer) => metered(till, buyer, '', 0n),
+    effects: served('sandbox.meter'),
   },
   {
     name: 'sale held until final',
@@ -123,12 +154,30 @@ export const requestPaths: readonly RequestPath[] = [
     variant: 'exchange',
     fundedMicro: 500_000_000n,
     wanted: async (till) => {
-      const series = await openSeries(till)
-      return { path: '/v1/options/buy', init: postJson({ symbol: series }) }
+      const symbol = await openSeries(till)
+      // The vault's price moves on; a quote holds it while the node dies and comes back.
+      const quoted = await fetch(`${till.node.url}/v1/options/quote`, postJson({ symbol }))
+      const { quote_id } = (await quoted.json()) as { quote_id: string }
+      return { path: '/v1/options/buy', init: postJson({ symbol, quote_id }) }
     },
     effects: countRows(`select count(*) as n from option_position where holder = $1 and state = 'open'`),
   },
 ]
+
+/** The payer lets Permit2 take its money once, and pays each time what was counted. */
+async function metered(till: TillFixture, buyer: PrivateKeyAccount, query: string, micro: bigint): Promise<Wanted> {
+  await till.base.control.fund(buyer.address.toLowerCase() as Address, { microUsdc: 0n })
+  await sendTransaction(till.base, buyer, { to: till.base.usdc, data: approvePermit2(10_000_000n) })
+  return {
+    path: `/v1/sandbox/meter${query}`,
+    init: {},
+    pay: async (payer, url) => {
+      const deadline = BigInt(Math.floor(Date.now() / 1000) + validSeconds)
+      const payload = await signPermit(payer, await quote(url), { deadline })
+      return { headers: { 'payment-signature': encodePayload(payload) }, micro }
+    },
+  }
+}
 
 export async function openSeries(till: TillFixture): Promise<string> {
   for (const giveUpAt = Date.now() + 60_000; Date.now() < giveUpAt; ) {

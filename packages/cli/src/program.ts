@@ -15,6 +15,7 @@ import { addIdentity } from './identity/commands.ts'
 import { addStream } from './intents/command.ts'
 import { addLogMonitor } from './log/command.ts'
 import { addMatch } from './match/command.ts'
+import { addAlert } from './matrix/alert-command.ts'
 import { addIngest } from './matrix/ingest-command.ts'
 import { addMatrix } from './matrix/matrix-command.ts'
 import { addMcp } from './mcp/command.ts'
@@ -52,6 +53,7 @@ export function createProgram(context: CommandContext): Command {
     addBuy,
     addTokens,
     addMatrix,
+    addAlert,
     addIngest,
     addMatch,
     addStream,

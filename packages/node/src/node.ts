@@ -191,6 +191,7 @@ async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
       payees,
       payToExclusive: !config.sharedPayees,
       exposureCapMicro: config.exposureCapMicro,
+      mpp: config.mpp,
       screeningList: config.screeningList,
       jws,
       parts: shops,

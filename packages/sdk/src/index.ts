@@ -2,6 +2,7 @@ export { formatUsd, parseUsd } from '@assay/protocol/money'
 export { type BindingParts, bindingContentType, bindingNonce, bindingTag } from '@assay/protocol/request-binding'
 export {
   type AnswerOf,
+  askSigned,
   callOperation,
   type OperationId,
   type OperationOptions,
@@ -63,9 +64,13 @@ export {
   buyTokenReport,
   checkToken,
   checkTokens,
+  diffToken,
   type ReportFormat,
+  type TokenBatch,
   type TokenCapability,
   type TokenCheck,
+  type TokenDiff,
+  type TokenList,
   type TokenParty,
   type TokenPower,
   type TokenVerdict,

@@ -130,6 +130,7 @@ const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports
   screeningList: options.screeningList,
   jws: createJwsPort(ground.keyring, [new URL(settings.origin).host], ports.clock),
   credit: false,
+  mpp: options.mpp !== false,
   limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
   ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
   ...(options.jobs === 'cron' ? { refusesSales: jobsWatch(ground, ports, settings.jobsMsMax) } : {}),

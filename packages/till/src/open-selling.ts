@@ -34,7 +34,8 @@ import { testSelf } from './test-self.ts'
 import type { SoldRoute, Till, WebCall } from './till.ts'
 import type { TillOptions, TillSettings } from './till-options.ts'
 
-const exposed = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Signature, Signature-Input, Content-Digest, Retry-After, Link'
+const exposed =
+  'PAYMENT-REQUIRED, PAYMENT-RESPONSE, WWW-Authenticate, Payment-Receipt, Signature, Signature-Input, Content-Digest, Retry-After, Link'
 
 type Selling = Pick<Till, 'sell' | 'match' | 'fetch' | 'sold' | 'documents' | 'selfTest'>
 
@@ -167,10 +168,10 @@ const networksOf = ({ networkIds }: TillSettings, { id, networks }: Parameters<T
 function findMeterFaults({ id, access }: RouteDeclaration, schemes: readonly Scheme[]): string[] {
   if (access.kind !== 'paid' || access.price.kind !== 'fixed' || !access.price.metered) return []
   const short = access.networks.filter((network) => !schemes.some((one) => one.chargesLess && one.takes(network)))
-  const known = schemes.map(({ name }) => name).join(', ')
+  const known = (network: string) => schemes.flatMap((one) => (one.takes(network) ? [one.name] : [])).join(', ')
   return short.map(
     (network) =>
-      `${id}: price.upTo needs a payment scheme that can charge less than was quoted on ${network}, and ${known} cannot; add one to schemes, or set a fixed price`,
+      `${id}: price.upTo needs a payment scheme that can charge less than was quoted on ${network}, and ${known(network)} cannot; add one to schemes, or set a fixed price`,
   )
 }
 

@@ -88,6 +88,8 @@ export type TillOptions = {
   demo?: boolean
   /** Hooks inside the transaction of a sale, jobs and shares owed to others. */
   parts?: readonly SalePart[]
+  /** False to take no credentials of the Payment authentication scheme (MPP). Default: taken beside x402. */
+  mpp?: boolean
   /** Ways to pay beside `exact`. */
   schemes?: readonly Scheme[]
   /** Where log lines go. Default: standard error. */

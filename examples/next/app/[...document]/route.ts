@@ -1,5 +1,5 @@
-import { handlers } from '../../seller.ts'
+import { handler } from '../../seller.ts'
 
 export const dynamic = 'force-dynamic'
 export const runtime = 'nodejs'
-export const GET = handlers.documents
+export const GET = handler('documents')

@@ -13,6 +13,7 @@ export const addStream: AddCommand = (program, context) => {
     .option('--cluster <list>', 'only these topics, ids separated by commas')
     .option('--clusters', 'list the topics and their ids, and exit')
     .option('--sample', 'one hour, a day old, free')
+    .option('--signal', 'show the errors of the last day and simulated ones by traffic, and exit')
     .option('--token <token>', 'subscription token; default: ASSAY_STREAM_TOKEN')
     .option('--after <id>', 'resume after this event')
     .option('--buckets <count>', 'exit after this number of time buckets')
@@ -33,5 +34,6 @@ export const addStream: AddCommand = (program, context) => {
 const examples = `
 Examples:
   assay stream --sample
+  assay stream --signal
   assay stream --demo --max-amount 5000
   assay stream --token asub_... --cluster 52,391 --json`

@@ -32,8 +32,8 @@ export function createDemandBoard(over: 'bucket' | 'stretch' = 'bucket') {
       const board = table(rows, [
         { title: 'id', of: (row) => row.cluster.id },
         { title: 'topic', of: (row) => row.cluster.name },
-        { title: 'demand', of: (row) => String(row.demand), right: true },
-        { title: 'bonded', of: (row) => (row.bonded === null ? '-' : String(row.bonded)), right: true },
+        { title: 'demand', of: (row) => `${row.demand} ± ${row.error_95.demand}`, right: true },
+        { title: 'bonded', of: (row) => String(row.bonded), right: true },
         ...(rows.some(({ peers }) => peers !== undefined)
           ? [{ title: 'peers', of: (row: IntentTick) => String(row.peers?.demand ?? '-'), right: true }]
           : []),

@@ -14,6 +14,7 @@ export type StreamOptions = WalletOptions &
     cluster?: string
     clusters?: boolean
     sample?: boolean
+    signal?: boolean
     token?: string
     after?: string
     buckets?: string
@@ -26,6 +27,7 @@ export async function runStream({ terminal }: CommandContext, options: StreamOpt
     throw usageError('--buckets: must be a whole number above zero')
   const intents = await openIntents(terminal, options)
   if (options.clusters) return showClusters(terminal, intents, options)
+  if (options.signal) return showSignal(terminal, intents, options)
   if (options.sample) return showSample(terminal, intents, options)
   await unlessDryRun(terminal, options, () =>
     terminal.untilInterrupted((signal) => follow(terminal, intents, options, signal)),
@@ -71,6 +73,33 @@ async function showSample(terminal: Terminal, intents: Intents, { json }: Stream
     if (event.type === 'market.intent.tick.v1') board.add(event.data as unknown as Parameters<typeof board.add>[0])
   terminal.out(`${sample.from_at} to ${sample.to_at}${sample.note === null ? '' : `\n${sample.note}`}`)
   terminal.out(board.text())
+}
+
+const pct = (value: number | null): string => (value === null ? '-' : `${value} %`)
+
+async function showSignal(terminal: Terminal, intents: Intents, { json }: StreamOptions): Promise<void> {
+  const signal = await intents.signal()
+  const { last_day, privacy } = signal
+  printResult(terminal, json, signal, () =>
+    [
+      signal.sold ? 'For sale.' : `Not for sale: ${signal.reason}`,
+      last_day === null
+        ? 'Nothing was published yet.'
+        : `Last day: ${last_day.figures} figures, 95 % error ${pct(last_day.error_pct)} of demand; at most ${signal.promised_error_pct} % is promised.`,
+      `Privacy: epsilon ${privacy.epsilon_daily} a day; buckets of ${privacy.bucket_seconds} s, ${privacy.tiers} tiers of topics.`,
+      '',
+      'Simulated with these settings:',
+      table(signal.simulated, [
+        { title: 'agents a day', of: (row) => String(row.agents_daily), right: true },
+        { title: 'bucket', of: (row) => `${row.bucket_seconds} s`, right: true },
+        { title: 'tiers', of: (row) => String(row.tiers), right: true },
+        { title: 'topics shown', of: (row) => String(row.figures), right: true },
+        { title: '95 % error', of: (row) => pct(row.error_pct), right: true },
+        { title: 'within error', of: (row) => pct(row.covered_pct), right: true },
+        { title: 'sold', of: (row) => (row.sold ? 'yes' : 'no') },
+      ]),
+    ].join('\n'),
+  )
 }
 
 async function follow(

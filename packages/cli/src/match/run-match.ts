@@ -13,6 +13,8 @@ export type MatchOptions = WalletOptions &
     licence?: string
     language?: string
     maxAgeDays?: string
+    since?: string
+    until?: string
     domains?: string
     explain?: boolean
     maxAmount: string
@@ -48,15 +50,19 @@ function requestOf(query: string, options: MatchOptions): MatchRequest {
     ...(options.language === undefined ? {} : { language: options.language }),
     ...(options.maxAgeDays === undefined ? {} : { max_age_days: number('max-age-days', options.maxAgeDays) }),
     ...(options.domains === undefined ? {} : { domains: options.domains.split(',').map((name) => name.trim()) }),
-    ...(options.explain === true ? { explain: true } : {}),
+    ...(options.since === undefined ? {} : { since: options.since }),
+    ...(options.until === undefined ? {} : { until: options.until }),
   }
 }
 
 function matchText(match: Match, options: MatchOptions): string {
-  const corrections = Object.entries(match.corrected).map(([word, instead]) => `no "${word}", looked for "${instead}"`)
+  const unknown = match.understood.unknown.map((word) => {
+    const near = match.understood.suggestions[word]
+    return `"${word}" is in no page${near === undefined ? '' : `; did you mean "${near}"?`}`
+  })
   return [
-    ...corrections,
-    ...match.data.map((page, index) => pageText(page, index + 1)),
+    ...unknown,
+    ...match.data.map((page) => pageText(page, options.explain === true)),
     ...citeHint(match, options),
   ].join('\n')
 }
@@ -73,25 +79,25 @@ function citeHint(match: Match, options: MatchOptions): string[] {
   ]
 }
 
-function pageText(page: MatchedPage, place: number): string {
+function pageText(page: MatchedPage, explain: boolean): string {
   const facts = [
     `CiteScore ${page.cite_score ?? 'none yet'}`,
     page.licence?.name ?? page.licence?.url ?? 'no licence found',
-    `rank ${page.relevance.toFixed(3)}`,
+    `relevance ${page.relevance.toFixed(3)}`,
   ]
-  const parts = page.explain
+  const parts = explain
     ? [
-        `   ${Object.entries(page.explain)
+        `   ${Object.entries(page.parts)
           .map(([name, value]) => `${name} ${value.toFixed(3)}`)
-          .join(' x ')}`,
+          .join(', ')}`,
       ]
     : []
   return [
-    `${place}. ${page.title}`,
+    `${page.rank}. ${page.title}`,
     `   ${page.url}`,
     `   ${facts.join(', ')}`,
     ...parts,
-    `   "${page.snippet}"`,
+    page.snippet === null ? `   no quote: ${page.terms.reason}` : `   "${page.snippet}"`,
     '',
   ].join('\n')
 }

@@ -17,7 +17,7 @@ const answer: MatrixAnswer = {
   available_at: '2026-11-13T23:00:00.000Z',
   data_vintage: '2026-06-30',
   sha256: 'a'.repeat(64),
-  method: 'assay-squeeze-1',
+  method: 'assay-squeeze-2',
   coverage_pct: 100,
   row_count: 1,
   ranked_by: 'score',

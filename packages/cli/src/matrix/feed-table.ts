@@ -64,7 +64,15 @@ const historyColumns: readonly [series: string, title: string, value: (row: Matr
 /** One line a series: a picture, and from where to where it went. */
 function historyLines(history: MatrixHistory): string[] {
   const width = Math.max(...historyColumns.map(([, title]) => title.length))
-  return historyColumns.flatMap(([name, title, value]) => {
+  const scores = history.scores ?? []
+  const [oldest, newest] = [scores[0], scores.at(-1)]
+  const ranked =
+    oldest && newest
+      ? [
+          `${'score'.padEnd(width)}  ${sparkline(scores.map(({ score }) => score))}  ${cellText(oldest.score)} (rank ${cellText(oldest.rank)}) on ${oldest.day} to ${cellText(newest.score)} (rank ${cellText(newest.rank)}) on ${newest.day}`,
+        ]
+      : []
+  const lines = historyColumns.flatMap(([name, title, value]) => {
     const rows = history.series[name] ?? []
     const [first, last] = [rows[0], rows[rows.length - 1]]
     if (!first || !last) return []
@@ -72,6 +80,7 @@ function historyLines(history: MatrixHistory): string[] {
       `${title.padEnd(width)}  ${sparkline(rows.map(value))}  ${cellText(value(first))} on ${first.as_of} to ${cellText(value(last))} on ${last.as_of}`,
     ]
   })
+  return [...ranked, ...lines]
 }
 
 const share = (part: number | null | undefined, whole: number | null | undefined) =>

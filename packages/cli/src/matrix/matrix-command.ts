@@ -17,10 +17,14 @@ export const addMatrix: AddCommand = (program, context) => {
     .option('-n, --limit <rows>', 'number of rows', '20')
     .option('--symbol <list>', 'only these symbols, separated by commas')
     .option('--min-score <number>', 'only rows whose ranking value is at least this')
+    .option('--sort <columns>', 'order by columns, separated by commas; - before one for descending')
+    .option('--filter <conditions>', 'conditions such as days_to_cover>=2,kind=share')
     .option('--live', 'pay for the newest snapshot')
     .option('--vip', 'pay for the newest snapshot with its factors')
     .option('--as-of <time>', 'with --vip: what was known then')
-    .option('--history <days>', 'with --vip and one --symbol: its last trading days, 60 at most')
+    .option('--method <name>', 'with --vip: an earlier method of the score')
+    .option('--history <days>', 'with --vip and one --symbol: its last trading days, 1,260 at most')
+    .option('-o, --output <file>', 'save the answer: .csv, .parquet, .ndjson or .json')
     .option('--quality', 'show how well the feed predicted what followed')
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
@@ -41,4 +45,6 @@ Examples:
   assay matrix squeeze
   assay matrix squeeze --vip --symbol GME,AMC --demo
   assay matrix squeeze --vip --symbol GME --history 60 --demo
+  assay matrix squeeze --sort=-days_to_cover --filter 'borrow_fee>10'
+  assay matrix squeeze -n 25000 -o squeeze.parquet
   assay matrix squeeze --quality`

@@ -15,6 +15,14 @@ type Quality = {
   test?: { label?: unknown }
   result?: Measured & { lift_interval?: { low: number | null; high: number | null } }
   baselines?: Record<string, Measured>
+  against?: {
+    baseline: string
+    difference: number | null
+    median: number | null
+    low: number | null
+    high: number | null
+  }[]
+  loses?: { to: string; in: string }[]
   caveats?: string[]
 }
 
@@ -42,6 +50,11 @@ export function qualityText(document: Record<string, unknown>): string {
     ]),
     '',
     `lift at 25, 90 % interval: ${shown(low)} to ${shown(high)}`,
+    ...(quality.against ?? []).map(
+      ({ baseline, difference, median, low: from, high: to }) =>
+        `lift less that of ${baseline.replaceAll('_', ' ')}: ${shown(difference)} (resampled median ${shown(median)}, 90 % from ${shown(from)} to ${shown(to)})`,
+    ),
+    `behind: ${(quality.loses ?? []).map(({ to, in: when }) => `${to.replaceAll('_', ' ')} in ${when}`).join(', ') || 'none of these rankings'}`,
     ...(quality.caveats ?? []),
   ].join('\n')
 }

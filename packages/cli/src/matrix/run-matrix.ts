@@ -1,4 +1,12 @@
-import { createAssayClient, createMatrix, type Matrix, type MatrixAnswer, type MatrixIndexEntry } from '@assay/sdk'
+import {
+  type AssayClient,
+  createAssayClient,
+  createMatrix,
+  type Matrix,
+  type MatrixAnswer,
+  type MatrixIndexEntry,
+  type MatrixVipQuery,
+} from '@assay/sdk'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type AgreeOptions, agreeTo, unlessDryRun } from '../buy/agree.ts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
@@ -7,6 +15,7 @@ import { usageError } from '../exit-codes.ts'
 import { printResult, table } from '../output.ts'
 import { feedTable } from './feed-table.ts'
 import { qualityText } from './quality-text.ts'
+import { saveFeed } from './save-feed.ts'
 
 export type MatrixOptions = WalletOptions &
   AgreeOptions & {
@@ -14,6 +23,10 @@ export type MatrixOptions = WalletOptions &
     limit: string
     symbol?: string
     minScore?: string
+    sort?: string
+    filter?: string
+    method?: string
+    output?: string
     live?: boolean
     vip?: boolean
     asOf?: string
@@ -28,7 +41,8 @@ export async function runMatrix(
   options: MatrixOptions,
 ): Promise<void> {
   const { terminal } = context
-  const matrix = await openMatrix(context, options)
+  const client = await openClient(context, options)
+  const matrix = createMatrix(client)
   if (feed === undefined) {
     const index = await matrix.index()
     return printResult(terminal, options.json, index, () => indexText(index.data))
@@ -37,40 +51,56 @@ export async function runMatrix(
     const quality = await matrix.quality(feed)
     return printResult(terminal, options.json, quality, () => qualityText(quality))
   }
+  const { output } = options
+  if (output !== undefined) {
+    const tier = options.vip ? 'vip' : options.live ? 'live' : 'delayed'
+    const path = new URL(`/matrix/${encodeURIComponent(feed)}/${tier}`, options.url).href
+    const saved = await unlessDryRun(terminal, options, () => saveFeed(client, path, queryOf(options), output))
+    if (saved !== undefined)
+      printResult(terminal, options.json, saved, () => `${saved.bytes} bytes of ${saved.content_type} in ${saved.file}`)
+    return
+  }
   const answer = await unlessDryRun(terminal, options, () => pull(matrix, feed, options))
   if (answer !== undefined) printResult(terminal, options.json, answer, () => feedTable(answer))
 }
 
 function pull(matrix: Matrix, feed: string, options: MatrixOptions): Promise<MatrixAnswer> {
-  const query = {
-    limit: Number(options.limit),
-    ...(options.symbol === undefined ? {} : { symbol: options.symbol }),
-    ...(options.minScore === undefined ? {} : { min_score: options.minScore }),
-  }
-  if (options.vip)
-    return matrix.vip(feed, {
-      ...query,
-      ...(options.asOf === undefined ? {} : { as_of: options.asOf }),
-      ...(options.history === undefined ? {} : { history: Number(options.history) }),
-    })
-  if (options.asOf !== undefined) throw usageError('--as-of needs --vip')
-  if (options.history !== undefined) throw usageError('--history needs --vip and one --symbol')
+  const query = queryOf(options)
+  if (options.vip) return matrix.vip(feed, query)
   return options.live ? matrix.live(feed, query) : matrix.delayed(feed, query)
 }
 
+function queryOf(options: MatrixOptions): MatrixVipQuery & { limit: number } {
+  const { symbol, minScore, sort, filter, asOf, history, method } = options
+  if (!options.vip) {
+    if (asOf !== undefined) throw usageError('--as-of needs --vip')
+    if (history !== undefined) throw usageError('--history needs --vip and one --symbol')
+    if (method !== undefined) throw usageError('--method needs --vip')
+  }
+  return {
+    limit: Number(options.limit),
+    ...(symbol === undefined ? {} : { symbol }),
+    ...(minScore === undefined ? {} : { min_score: minScore }),
+    ...(sort === undefined ? {} : { sort }),
+    ...(filter === undefined ? {} : { filter }),
+    ...(asOf === undefined ? {} : { as_of: asOf }),
+    ...(history === undefined ? {} : { history: Number(history) }),
+    ...(method === undefined ? {} : { method: method as NonNullable<MatrixVipQuery['method']> }),
+  }
+}
+
 /** The free tier needs no wallet: the one made here is never asked to sign. */
-async function openMatrix({ terminal }: CommandContext, options: MatrixOptions): Promise<Matrix> {
+async function openClient({ terminal }: CommandContext, options: MatrixOptions): Promise<AssayClient> {
   if (!URL.canParse(options.url)) throw usageError(`--url: not a URL: ${options.url}`)
   const pays = options.live || options.vip
   const wallet = pays ? await chooseWallet(options.url, options, terminal) : undefined
-  const client = createAssayClient({
+  return createAssayClient({
     account: wallet?.account ?? privateKeyToAccount(generatePrivateKey()),
     baseUrl: options.url,
     maxPerCallUsd: pays ? options.maxAmount : '0',
     confirm: agreeTo(terminal, options),
     ...(wallet ? { networks: wallet.networks } : {}),
   })
-  return createMatrix(client)
 }
 
 function indexText(entries: readonly MatrixIndexEntry[]): string {

@@ -96,4 +96,18 @@ const addTrades: AddCommand = (options, context) => {
     .action(async (offer: string, given) =>
       (await import('./run-options.ts')).runWithdrawOption(context, nodeUrl(given.node), offer, given),
     )
+  options
+    .command('close')
+    .description('Sell contracts of a position back to the vault at its signed bid.')
+    .argument('<position>', 'such as opt_…')
+    .option('-q, --quantity <n>', 'number of contracts; default: all that the vault wrote')
+    .option('--dry-run', 'show the bid and sign nothing')
+    .option(...nodeOption)
+    .option('--demo', 'sign with the buyer wallet of a demo node on this machine')
+    .option('--key-file <path>', 'file with the private key of the wallet that holds them')
+    .option('--key-env <name>', 'environment variable with that key', undefined)
+    .option(...jsonOption)
+    .action(async (position: string, given) =>
+      (await import('./run-options.ts')).runCloseOption(context, nodeUrl(given.node), position, given),
+    )
 }

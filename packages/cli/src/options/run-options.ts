@@ -1,4 +1,6 @@
 import {
+  bidForOption,
+  closeOption,
   createAssayClient,
   formatUsd,
   listOptionClusters,
@@ -84,6 +86,7 @@ export async function showOneSeries(
       `greeks     delta ${greeks.delta}, gamma ${greeks.gamma}, vega ${greeks.vega}, theta ${greeks.theta}`,
       `collateral ${usd(series.collateral_micro)} for ${series.open_interest} sold`,
       `book       ${series.book.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'empty'}`,
+      `limit      ${usd(series.side_limit_micro_per_point)} USD a point for all ${series.kind}s of this topic and expiry`,
       `vault      ${series.vault ? `${series.vault.quantity} at ${usd(series.vault.premium_micro)}` : 'writes none'}`,
       ...(series.synthetic ? ['The demand behind this index is invented (demo).'] : []),
     ].join('\n'),
@@ -99,7 +102,7 @@ export async function showQuote(
   const quote = await quoteOption(reader(), node, { symbol, quantity: quantityOf(options.quantity) })
   printResult(terminal, options.json, quote, () =>
     [
-      `${quote.quantity} x ${quote.symbol} for ${quote.premium_usd} USD until ${quote.expires_at}`,
+      `${quote.quantity} x ${quote.symbol} for ${quote.premium_usd} USD, ${quote.seconds_left} seconds left`,
       `assay options buy ${quote.symbol} --quantity ${quote.quantity} --quote-id ${quote.quote_id}`,
     ].join('\n'),
   )
@@ -115,11 +118,14 @@ export async function showPositions(
   printResult(terminal, json, holdings, () =>
     [
       table(holdings.positions, [
-        { title: 'position', of: (row) => row.symbol },
+        { title: 'position', of: (row) => row.position_id },
+        { title: 'series', of: (row) => row.symbol },
         { title: 'contracts', of: (row) => String(row.quantity), right: true },
         { title: 'premium', of: (row) => usd(row.premium_micro), right: true },
         { title: 'state', of: (row) => row.state },
+        { title: 'value', of: (row) => usd(row.value_micro), right: true },
         { title: 'payout', of: (row) => usd(row.payout_micro), right: true },
+        { title: 'profit', of: (row) => usd(row.profit_micro), right: true },
         { title: 'expires', of: (row) => row.expires_at },
       ]),
       ...(holdings.offers.length === 0
@@ -190,8 +196,21 @@ export async function runBuyOption(
   symbol: string,
   options: BuyOptions & { quantity: string; quoteId?: string },
 ): Promise<void> {
-  const body = { symbol, quantity: quantityOf(options.quantity), quote_id: options.quoteId }
+  const quantity = quantityOf(options.quantity)
+  const body = { symbol, quantity, quote_id: options.quoteId ?? (await lockedQuote(context, node, symbol, quantity)) }
   await runBuy(context, `${node}/v1/options/buy`, paying(options, body))
+}
+
+/** What is shown here is what is signed: the purchase names the quote. */
+async function lockedQuote(
+  { terminal }: CommandContext,
+  node: string,
+  symbol: string,
+  quantity: number,
+): Promise<string> {
+  const quote = await quoteOption(reader(), node, { symbol, quantity })
+  terminal.say(`${quote.quantity} x ${quote.symbol} for ${quote.premium_usd} USD, ${quote.seconds_left} seconds left`)
+  return quote.quote_id
 }
 
 export async function runWriteOption(
@@ -222,5 +241,29 @@ export async function runWithdrawOption(
     options.json,
     done,
     () => `${usd(done.returned_micro)} USD for ${done.quantity} contracts of ${done.symbol}. ${done.note}`,
+  )
+}
+
+export async function runCloseOption(
+  { terminal }: CommandContext,
+  node: string,
+  position: string,
+  options: WalletOptions & { quantity?: string; dryRun?: boolean; json?: boolean },
+): Promise<void> {
+  const bid = await bidForOption(reader(), node, {
+    position_id: position,
+    ...(options.quantity === undefined ? {} : { quantity: quantityOf(options.quantity) }),
+  })
+  const offered = `${bid.quantity} x ${bid.symbol} for ${bid.bid_usd} USD, ${bid.seconds_left} seconds left`
+  if (options.dryRun) return printResult(terminal, options.json, bid, () => offered)
+  terminal.say(offered)
+  const { account } = await chooseWallet(node, options, terminal)
+  const client = createAssayClient({ account, networks: [], maxPerCallUsd: '0' })
+  const done = await closeOption(client, node, account, { position_id: position, bid_id: bid.bid_id })
+  printResult(
+    terminal,
+    options.json,
+    done,
+    () => `${done.paid_usd} USD for ${done.quantity} contracts of ${done.symbol}, ${done.left} left. ${done.note}`,
   )
 }

@@ -1,47 +1,144 @@
-import type { TokenCheck, TokenParty, TokenPower } from '@assay/sdk'
+import { readFile } from 'node:fs/promises'
+import type { AssayClient, TokenBatch, TokenCheck, TokenDiff, TokenList, TokenParty, TokenPower } from '@assay/sdk'
 import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
-import { CliError, exitCodes } from '../exit-codes.ts'
+import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
+import type { Terminal } from '../terminal.ts'
 import { nodeOption, tokenUrl } from './node-option.ts'
 
-type CheckOptions = { node: string; wallet?: string; json?: boolean }
+type CheckOptions = {
+  node: string
+  wallet?: string
+  holdings?: string
+  file?: string
+  block?: string
+  since?: string
+  json?: boolean
+}
 
 export const addCheck: AddCommand = (program, context) => {
   program
     .command('check')
-    .summary('Check who controls a B20 token, free')
+    .summary('Check who controls B20 tokens, free')
     .description(
       'Show who can mint, seize, freeze, pause or change a B20 token, and verify the signature of the answer.\n' +
+        'Several tokens, up to 100, are read at one block and listed one a line.\n' +
         'What could not be read is UNKNOWN and never counts as a pass.',
     )
-    .argument('<address>', 'the token')
+    .argument('[addresses...]', 'the tokens')
     .option(...nodeOption)
+    .option('--file <path>', 'read addresses from a file, one a line')
     .option('--wallet <address>', 'also show what this wallet can do and what can be done to it')
+    .option('--holdings <address>', 'check every token of the list of the node that this wallet holds')
+    .option('--block <number>', 'the verdict at a past block')
+    .option('--since <number>', 'what changed since a block, up to --block or now')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  assay check 0xb200… --wallet 0x1234…')
-    .action((address: string, options: CheckOptions) => runCheck(context, address, options))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assay check 0xb200… --wallet 0x1234…\n  assay check --file holdings.txt\n  assay check 0xb200… --since 53500000',
+    )
+    .action((addresses: string[], options: CheckOptions) => runCheck(context, addresses, options))
 }
 
-async function runCheck({ terminal }: CommandContext, address: string, options: CheckOptions): Promise<void> {
-  const url = tokenUrl(options.node, '/v1/check', address)
-  const { checkToken, createAssayClient } = await import('@assay/sdk')
+const batchMax = 100
+
+async function runCheck({ terminal }: CommandContext, given: string[], options: CheckOptions): Promise<void> {
+  if (options.holdings !== undefined) return printHoldings(terminal, options, options.holdings)
+  const addresses = [...given, ...(options.file === undefined ? [] : await addressesIn(options.file))]
+  const [first] = addresses
+  if (first === undefined) throw usageError('no address given', 'Name tokens, or a file with --file.')
+  if (addresses.length > batchMax) throw usageError(`${addresses.length} addresses; one call takes ${batchMax}`)
+  const [url] = addresses.map((address) => tokenUrl(options.node, '/v1/check', address)) as [URL]
+  const { checkToken, checkTokens, diffToken } = await import('@assay/sdk')
+  const client = await freeClient(url.origin)
+  const { block, since, wallet } = options
+  if (addresses.length > 1) {
+    if (block !== undefined || since !== undefined) throw usageError('--block and --since take one address')
+    const batch = await answerOf<TokenBatch>(checkTokens(client, addresses, wallet === undefined ? {} : { wallet }))
+    return printResult(terminal, options.json, batch, () => batchText(batch))
+  }
+  if (since !== undefined) {
+    const blocks = { from: since, ...(block === undefined ? {} : { to: block }) }
+    const diff = await answerOf<TokenDiff>(diffToken(client, first, blocks))
+    return printResult(terminal, options.json, diff, () => diffText(diff))
+  }
+  const asked = { ...(wallet === undefined ? {} : { wallet }), ...(block === undefined ? {} : { block }) }
+  const check = await answerOf<TokenCheck>(checkToken(client, first, asked))
+  printResult(terminal, options.json, check, () => checkText(check))
+}
+
+async function freeClient(baseUrl: string): Promise<AssayClient> {
+  const { createAssayClient } = await import('@assay/sdk')
   const { generatePrivateKey, privateKeyToAccount } = await import('viem/accounts')
   // Nothing is ever paid with it: the check is free and the maximum is zero.
-  const account = privateKeyToAccount(generatePrivateKey())
-  const client = createAssayClient({ account, baseUrl: url.origin, maxPerCallUsd: '0' })
-  const { response } = await checkToken(client, address, options.wallet === undefined ? {} : { wallet: options.wallet })
-  const body = (await response.json()) as TokenCheck & { title?: string; detail?: string; hint?: string; code?: string }
-  if (!response.ok)
-    throw new CliError(
-      exitCodes.failed,
-      body.code ?? `status_${response.status}`,
-      body.detail ?? body.title ?? 'no answer',
-      {
-        ...(body.hint === undefined ? {} : { hint: body.hint }),
-        details: { status: response.status },
-      },
-    )
-  printResult(terminal, options.json, body, () => checkText(body))
+  return createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), baseUrl, maxPerCallUsd: '0' })
+}
+
+/** Goes through the list of the node page by page; each page is read at one block. */
+async function printHoldings(terminal: Terminal, options: CheckOptions, wallet: string): Promise<void> {
+  const { checkTokens } = await import('@assay/sdk')
+  const client = await freeClient(tokenUrl(options.node, '/v1/check', wallet).origin)
+  const held: TokenBatch['data'] = []
+  let block: TokenBatch['block'] | undefined
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const query: string = cursor === '' ? '' : `&cursor=${cursor}`
+    const page: TokenList = await answerOf(client.fetch(`/v1/tokens?limit=${batchMax}${query}`))
+    cursor = page.next_cursor
+    if (page.data.length === 0) break
+    const addresses = page.data.map(({ address }) => address)
+    const batch = await answerOf<TokenBatch>(checkTokens(client, addresses, { wallet }))
+    block = batch.block
+    // What could not be read is shown too: it may be held.
+    held.push(...batch.data.filter((one) => !('wallet' in one) || one.wallet?.balance !== '0'))
+  }
+  const result = { block: block ?? null, data: held, next_cursor: null }
+  printResult(terminal, options.json, result, () =>
+    block === undefined ? 'this node lists no tokens yet' : batchText({ ...result, block }),
+  )
+}
+
+async function addressesIn(path: string): Promise<string[]> {
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw usageError(`--file: cannot read ${path}`)
+  })
+  return text.split(/[\s,;]+/).filter((word) => word !== '')
+}
+
+async function answerOf<T>(asked: Promise<{ response: Response }>): Promise<T> {
+  const { response } = await asked
+  const body = (await response.json()) as T & { title?: string; detail?: string; hint?: string; code?: string }
+  if (response.ok) return body
+  throw new CliError(
+    exitCodes.failed,
+    body.code ?? `status_${response.status}`,
+    body.detail ?? body.title ?? 'no answer',
+    {
+      ...(body.hint === undefined ? {} : { hint: body.hint }),
+      details: { status: response.status },
+    },
+  )
+}
+
+/** One line a token: verdict, completeness, what is armed. */
+export function batchText({ block, data }: TokenBatch): string {
+  const lines = data.map((one) => {
+    if ('problem' in one) return `${one.address}  ${'-'.padEnd(20)}  ${String(one.problem.detail ?? one.problem.title)}`
+    const armed = Object.entries(one.powers).flatMap(([name, power]) => (power.now === 'armed' ? [name] : []))
+    const verdict = `${one.verdict}${one.complete ? '' : ' (incomplete)'}`
+    return `${one.address}  ${verdict.padEnd(20)}  ${armed.join(', ') || 'no power can be used now'}`
+  })
+  return [...lines, `read at block ${block.number} (${block.at})`].join('\n')
+}
+
+export function diffText({ address, from, to, changes, events }: TokenDiff): string {
+  const value = (one: unknown) => (typeof one === 'string' ? one : JSON.stringify(one))
+  return [
+    `${address}  ${from.verdict} at block ${from.block.number}, ${to.verdict} at block ${to.block.number}`,
+    ...(changes.length === 0 ? ['  no field differs'] : []),
+    ...changes.map(({ field, before, after }) => `  ${field}: ${value(before)} -> ${value(after)}`),
+    ...events.map((event) => `  block ${String(event.block_number)}: ${String(event.text)}`),
+  ].join('\n')
 }
 
 export function checkText(check: TokenCheck): string {
@@ -73,10 +170,14 @@ function powerLines(name: string, power: TokenPower): string[] {
   const party = (how: string) => (one: TokenParty) => `${' '.repeat(17)}${how} ${partyText(one)}`
   return [
     `  ${name.padEnd(13)} ${state.padEnd(20)}${power.state === 'impossible' ? '' : power.why}`.trimEnd(),
-    ...power.who.map(party(power.now === 'armed' ? 'now:' : 'role:')),
-    ...(power.who.length > 0 && power.now === 'armed' ? [] : power.could_become.map(party('could:'))),
+    ...power.who.map(party('now:')),
+    ...moreLine(power.who_count - power.who.length),
+    ...(power.who.length > 0 ? [] : power.could_become.map(party('could:'))),
+    ...(power.who.length > 0 ? [] : moreLine(power.could_become_count - power.could_become.length)),
   ]
 }
+
+const moreLine = (more: number): string[] => (more > 0 ? [`${' '.repeat(17)}and ${more} more, in the report`] : [])
 
 const kindTexts: Record<string, string> = {
   eoa: 'ordinary account',

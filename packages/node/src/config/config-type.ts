@@ -40,6 +40,8 @@ export type Config = {
   /** In the order in which they are tried. */
   facilitators: readonly FacilitatorChoice[]
   /** A file with addresses that are not served. */
+  /** Whether the Payment authentication scheme is offered beside x402. */
+  mpp: boolean
   screeningList: string | undefined
   settlerKeys: readonly Hex[]
   /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */

@@ -68,6 +68,7 @@ export const environmentSchema = z.object({
   SIGNING_KEY_FILE: z.string().optional(),
   LOG_KEY_FILE: z.string().optional(),
   FACILITATOR: z.string().optional(),
+  MPP: flag.default(true),
   SCREENING_LIST: z.string().optional(),
   SETTLER_KEYS: z.string().optional(),
   SETTLER_KEYS_FILE: z.string().optional(),

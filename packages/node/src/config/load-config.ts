@@ -94,6 +94,7 @@ function toConfig(
     signingKeyFile: env.SIGNING_KEY_FILE,
     logKeyFile: env.LOG_KEY_FILE,
     facilitators: chooseFacilitators(env.FACILITATOR, given, problems),
+    mpp: env.MPP,
     screeningList: env.SCREENING_LIST === undefined ? undefined : resolve(env.SCREENING_LIST),
     settlerKeys: settlerKeys(env, demo, problems),
     custodyKeys: custodyKeys(env, demo, problems),

@@ -113,6 +113,12 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
       'Who settles: `local` (own wallets), `cdp`, or the URL of any x402 facilitator; or several in the order in which they are tried, such as `cdp,local`. Required in production.',
     secret: false,
   },
+  MPP: {
+    shown: '`true`',
+    description:
+      'The Payment authentication scheme (MPP, method `evm`) beside x402 on the same 402: `true` or `false`; see [ways to pay](buying.md#ways-to-pay).',
+    secret: false,
+  },
   SCREENING_LIST: {
     shown: 'none',
     description:

@@ -107,6 +107,7 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     })
     shared.keep(seen.key, exchange.route, handled)
     const { response } = handled
+    if (response.authenticate) response.headers.push('WWW-Authenticate', response.authenticate())
     response.headers.push('X-Request-Id', exchange.requestId, 'RateLimit', limiter.header(bucket))
     recordRequest(deps, passage, response.status, clock.monotonicMs() - startedMs)
     set({ route: exchange.route?.id ?? 'none', status: response.status, request_id: exchange.requestId })

@@ -1,7 +1,7 @@
 /** A complete signed answer that may be written again as it is. */
 export type HotAnswer = {
   status: number
-  /** Ends with the names and values of the two headers that differ from caller to caller. */
+  /** Ends with the names and values of the headers that differ from caller to caller. */
   headers: string[]
   /** A string where the bytes are ASCII: node then writes head and body in one piece. */
   body: Uint8Array | string
@@ -10,6 +10,8 @@ export type HotAnswer = {
   paid: boolean
   /** See `Handled`. */
   unavailable?(): boolean
+  /** WWW-Authenticate, before the two headers that every answer ends with. */
+  authenticate?(): string
   expiresAtMs: number
   usedAtMs: number
   tally: Tally

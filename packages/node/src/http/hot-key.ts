@@ -19,6 +19,7 @@ const kinds: Record<string, Kind> = {
   // Each of these can make the answer differ from the one everybody gets.
   'payment-signature': 'personal',
   'x-payment': 'personal',
+  'payment-authorization': 'personal',
   authorization: 'personal',
   'sign-in-with-x': 'personal',
   signature: 'personal',

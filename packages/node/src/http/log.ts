@@ -13,6 +13,7 @@ const secretNames = new Set([
   'payment-signature',
   'payment_signature',
   'x-payment',
+  'payment-authorization',
   'sign-in-with-x',
   'signature',
   'payload',

@@ -36,7 +36,7 @@ const logEveryMs = 1_000
 
 /**
  * Unpaid probes and free documents come in floods of identical requests. They are answered without parsing,
- * signing or promises; the caller's limit still applies first, and only request id and RateLimit differ.
+ * signing or promises; the caller's limit still applies first, and only request id, RateLimit and challenges differ.
  */
 export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
   const { clock, limiter, readiness } = deps
@@ -74,21 +74,23 @@ export function createSharedAnswers(deps: SharedAnswersDeps): SharedAnswers {
       answer.tally.count += 1
       if (nowMs - loggedAtMs > logEveryMs) flush()
       const { headers } = answer
+      if (answer.authenticate) headers[headers.length - 5] = answer.authenticate()
       headers[headers.length - 3] = deps.requestId(seen.requestId)
       headers[headers.length - 1] = limiter.header(bucket)
       return answer
     },
     keep: (key, route, { response, shareMs, paid, unavailable }) => {
       if (key === undefined || shareMs <= 0 || isStream(response.body)) return
-      const { status, headers, body } = response
+      const { status, headers, body, authenticate } = response
       const nowMs = clock.monotonicMs()
       hot.put(key, {
         status,
-        headers: [...headers, 'X-Request-Id', '', 'RateLimit', ''],
+        headers: [...headers, ...(authenticate ? ['WWW-Authenticate', ''] : []), 'X-Request-Id', '', 'RateLimit', ''],
         body: hotBody(body),
         cost: route?.cost ?? 1,
         paid,
         ...(unavailable && { unavailable }),
+        ...(authenticate && { authenticate }),
         expiresAtMs: nowMs + shareMs,
         usedAtMs: nowMs,
         tally: tallyOf(tallies, route?.id ?? 'none', status),

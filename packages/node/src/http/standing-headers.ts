@@ -2,6 +2,8 @@
 const exposed = [
   'PAYMENT-REQUIRED',
   'PAYMENT-RESPONSE',
+  'WWW-Authenticate',
+  'Payment-Receipt',
   'Signature',
   'Signature-Input',
   'Content-Digest',
@@ -19,6 +21,7 @@ const exposed = [
 
 const allowed = [
   'PAYMENT-SIGNATURE',
+  'Payment-Authorization',
   'SIGN-IN-WITH-X',
   'Signature',
   'Signature-Input',

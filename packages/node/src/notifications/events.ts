@@ -24,6 +24,13 @@ export function createNotifications(
         [topic, JSON.stringify(events), new Date(clock.nowMs())],
       )
     },
+    watched: async (topic) => {
+      const { rows } = await database.query<{ subject: string }>(
+        'select distinct subject from notification_watch where topic = $1 order by subject',
+        [topic],
+      )
+      return rows.map(({ subject }) => subject)
+    },
     recent: (topic, page) => recentEvents(database, topic, page),
   }
 }

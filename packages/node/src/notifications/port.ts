@@ -28,6 +28,8 @@ export type Notifications = {
   declare(topic: Topic): void
   /** In the transaction of the event: both happen or neither. */
   publish(tx: Tx, topic: string, events: readonly NotifiedEvent[]): Promise<void>
+  /** What is watched, for shops that work out their events only where somebody waits for them. */
+  watched(topic: string): Promise<string[]>
   /** Newest first. */
   recent(
     topic: string,

@@ -49,7 +49,7 @@ export type PublishedBucket = {
   endsAtMs: number
   /** Distinct agents, bounded per agent and noisy; null where too few were seen to publish the cell. */
   demand: number | null
-  /** Distinct funding clusters whose bond outlasts every listed expiry, noisy; the only figure that moves an index. */
+  /** Distinct funding clusters whose bond outlasts every listed expiry, noisy, a part of demand; the only figure that moves an index. */
   bonded: number | null
   /** Of the signed event that published it. */
   eventId: string
@@ -64,9 +64,13 @@ export type PublishedDemand = {
   onPublished(listener: (buckets: readonly PublishedBucket[]) => void): () => void
 }
 
-/** Published demand, and how long after a bucket the bonds that count in it stay locked. */
-export type DemandIndex = { demand: PublishedDemand; bondMs: number }
+/** Published demand, how long after a bucket the bonds that count in it stay locked, and what an agent spent before it counts. */
+export type DemandIndex = { demand: PublishedDemand; bondMs: number; spendMicro: bigint }
 export const demandIndex = shopPort<DemandIndex>('demand_index')
+
+/** Wallets with a stake in published demand at this time: holders and writers of contracts on it. */
+export type MarketParties = (sql: Sql, span: { startsAtMs: number; endsAtMs: number }) => Promise<readonly Address[]>
+export const marketParties = shopPort<MarketParties>('market_parties')
 
 /** The log of the node, with the keys of those who witness it. */
 export type OpenedLog = {

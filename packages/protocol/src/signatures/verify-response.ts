@@ -71,7 +71,7 @@ const requestParts = ['"@method";req', '"@authority";req', '"@path";req', '"@que
 function checkCovered(input: SignatureInput, response: ReceivedResponse, stream: boolean): string | undefined {
   const required = ['"@status"', '"content-type"', ...requestParts]
   if (!stream) required.push('"content-digest"')
-  for (const name of ['payment-required', 'payment-response'])
+  for (const name of ['payment-required', 'payment-response', 'payment-receipt'])
     if (response.headers.has(name)) required.push(`"${name}"`)
   const missing = required.filter((component) => !input.components.includes(component))
   if (missing.length > 0) return `not covered: ${missing.join(' ')}`

@@ -3,6 +3,7 @@ export {
   createIntents,
   type IntentCluster,
   type IntentSample,
+  type IntentSignal,
   type IntentStreamOptions,
   type Intents,
   type IntentTick,

@@ -11,18 +11,21 @@ export type IntentTick = {
   ends_at: string
   /** Distinct agents, noisy. */
   demand: number
-  /** Those of them with a bond, noisy; null where too few. */
-  bonded: number | null
+  /** Those of them with a bond, noisy; never more than `demand`. */
+  bonded: number
+  /** 95 of 100 figures are at most so many agents from the truth. */
+  error_95: { demand: number; bonded: number }
   trend: { ewma: number; change_pct: number | null }
   rising: { term: string; demand: number; change_pct: number | null }[]
   privacy: { k: number; epsilon_bucket: string; noise_scale: number }
   /** Where the node shows what peers published beside its own: `own` is `demand` and `bonded` again. */
-  own?: { demand: number; bonded: number | null }
+  own?: { demand: number; bonded: number }
   peers?: { demand: number; nodes: number }
   synthetic: boolean
 }
 
 export type IntentSample = AnswerOf<'market.intents.sample'>
+export type IntentSignal = AnswerOf<'market.intents.signal'>
 
 export type IntentStreamOptions = Omit<FollowOptions, 'node' | 'path'> & { clusters?: readonly string[] }
 
@@ -30,6 +33,8 @@ export type Intents = {
   /** Free: one hour, a day old. */
   sample(): Promise<IntentSample>
   clusters(): Promise<AnswerOf<'market.intents.clusters'>>
+  /** Free: what the figures of the last day were worth, and what they would be worth by traffic. */
+  signal(): Promise<IntentSignal>
   /** Comes back by itself; never pays unless `buy` is set, and then once. */
   stream(options?: IntentStreamOptions): AsyncGenerator<StreamedEvent>
 }
@@ -43,6 +48,7 @@ export function createIntents(
   return {
     sample: () => ask(client, node, 'market.intents.sample', { query: { limit: 500 } }),
     clusters: () => ask(client, node, 'market.intents.clusters', {}),
+    signal: () => ask(client, node, 'market.intents.signal', {}),
     stream: ({ clusters, ...options } = {}) => {
       const query = clusters === undefined ? '' : `?cluster=${clusters.map(encodeURIComponent).join(',')}`
       return followStream(client, { ...options, node, path: `${path}${query}` })

@@ -1,8 +1,12 @@
 export {
+  bidForOption,
   buyOption,
+  closeOption,
   type ListOptionSeries,
   listOptionClusters,
   listOptionSeries,
+  type OptionBid,
+  type OptionClosing,
   type OptionCluster,
   type OptionHoldings,
   type OptionOffer,

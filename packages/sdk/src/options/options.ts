@@ -18,6 +18,8 @@ export type OptionQuote = AnswerOf<'options.quote'>
 export type OptionPurchase = AnswerOf<'options.buy'>
 export type OptionOffer = AnswerOf<'options.write'>
 export type OptionWithdrawal = AnswerOf<'options.withdraw'>
+export type OptionBid = AnswerOf<'options.bid'>
+export type OptionClosing = AnswerOf<'options.close'>
 export type OptionHoldings = AnswerOf<'options.positions'>
 export type OptionOrder = BodyOf<'options.quote'>
 export type ListOptionSeries = Pick<QueryOf<'options.series'>, 'cluster' | 'kind'> & { buyable?: boolean }
@@ -45,19 +47,20 @@ export function readOptionSeries(client: Fetching, node: string, symbol: string)
   return ask(client, node, 'options.series.show', { params: { symbol } })
 }
 
-/** A signed price that stands for 60 seconds. */
+/** A signed price: honoured for `seconds_left`, or refused, never replaced by another. */
 export function quoteOption(client: Fetching, node: string, order: OptionOrder): Promise<OptionQuote> {
   return ask(client, node, 'options.quote', { body: order })
 }
 
-/** Pays the premium within the client's policy. Name a quote to pay what it says. */
-export function buyOption(
+/** Pays the premium of a quote within the client's policy: the one named, or one that is asked for first. */
+export async function buyOption(
   client: Fetching,
   node: string,
   order: OptionOrder & { quote_id?: string },
   options?: BuyOptions,
 ): Promise<OptionPurchase> {
-  return ask(client, node, 'options.buy', { body: order }, options)
+  const { quote_id = (await quoteOption(client, node, order)).quote_id } = order
+  return ask(client, node, 'options.buy', { body: { ...order, quote_id } }, options)
 }
 
 /** Pays the full collateral less the premium asked, and puts the contracts into the book. */
@@ -78,6 +81,21 @@ export function withdrawOption(
   order: BodyOf<'options.withdraw'>,
 ): Promise<OptionWithdrawal> {
   return askSigned(client, 'options.withdraw', { body: order }, { node, account })
+}
+
+/** A signed bid of the vault for contracts of a position. */
+export function bidForOption(client: Fetching, node: string, order: BodyOf<'options.bid'>): Promise<OptionBid> {
+  return ask(client, node, 'options.bid', { body: order })
+}
+
+/** Sells back at the bid; the wallet that holds the position signs the request. */
+export function closeOption(
+  client: Fetching,
+  node: string,
+  account: Pick<LocalAccount, 'address' | 'signMessage'>,
+  order: BodyOf<'options.close'>,
+): Promise<OptionClosing> {
+  return askSigned(client, 'options.close', { body: order }, { node, account })
 }
 
 export function readOptionHoldings(client: Fetching, node: string, wallet: string): Promise<OptionHoldings> {

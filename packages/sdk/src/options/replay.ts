@@ -115,33 +115,29 @@ function indexAt(document: SettlementDocument, inputs: readonly OptionInput[], a
   const decay = document.index.decay_ppb / 1e9
   const weights: number[] = []
   for (let age = 0, weight = 1; age < lookback; age += 1, weight *= decay) weights.push(weight)
-  const sums = new Map<string, { weighted: number; weight: number; agents: number | null }>()
-  let covered = false
+  const sums = new Map<string, { weighted: number; agents: number | null }>()
+  const spoken = new Set<number>()
   for (const { cluster, starts_at, ends_at, bonded } of inputs) {
     const first = Math.max(0, Math.ceil((at - Date.parse(ends_at)) / tick_ms))
     const behind = Math.min(lookback, Math.ceil((at - Date.parse(starts_at)) / tick_ms))
     if (first >= behind) continue
-    const sum = sums.get(cluster) ?? { weighted: 0, weight: 0, agents: null }
+    const sum = sums.get(cluster) ?? { weighted: 0, agents: null }
     sums.set(cluster, sum)
-    if (first === 0) {
-      sum.agents = bonded
-      covered = true
-    }
-    if (bonded === null) continue
-    const level = Math.round(Math.sqrt(Math.max(bonded, 0)) * 1e6)
+    if (first === 0) sum.agents = bonded
+    const level = Math.max(bonded ?? 0, 0)
     for (let age = first; age < behind; age += 1) {
-      const weight = weights[age] as number
-      sum.weighted += weight * level
-      sum.weight += weight
+      spoken.add(age)
+      sum.weighted += (weights[age] as number) * level
     }
   }
   const mine = sums.get(document.cluster)
-  if (!covered || !mine || mine.weight === 0) return undefined
-  const levels = [...sums].filter(([, sum]) => sum.weight > 0).sort(([a], [b]) => (a < b ? -1 : 1))
+  if (!spoken.has(0) || !mine || mine.weighted === 0) return undefined
+  let weight = 0
+  for (const [age, one] of weights.entries()) if (spoken.has(age)) weight += one
+  const levels = [...sums].filter(([, sum]) => sum.weighted > 0).sort(([a], [b]) => (a < b ? -1 : 1))
   let total = 0
-  for (const [, sum] of levels) total += sum.weighted / sum.weight
-  if (total === 0) return undefined
-  const share = BigInt(Math.round((mine.weighted / mine.weight / total) * 1e12))
+  for (const [, sum] of levels) total += sum.weighted / weight
+  const share = BigInt(Math.round((mine.weighted / weight / total) * 1e12))
   const base = BigInt(document.base_share_e12)
   return { value: (share * 1_000_000n + base / 2n) / base, agents: mine.agents }
 }

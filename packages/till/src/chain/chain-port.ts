@@ -13,7 +13,7 @@ export type SettlementEvidence =
   /** `AuthorizationUsed` and the matching `Transfer` stand in one receipt of a sealed block; the gas is that of the whole transaction. */
   | { status: 'confirmed'; transaction: Hex; blockNumber: bigint; blockHash: Hex; position: number; gasGwei: bigint }
   /** The nonce was used up without paying us: cancelled by the payer. */
-  | { status: 'canceled'; transaction: Hex; blockNumber: bigint; blockHash: Hex }
+  | { status: 'canceled'; transaction?: Hex; blockNumber: bigint; blockHash: Hex }
   /** In a sealed block, without using the nonce. */
   | { status: 'reverted'; transaction: Hex; gasGwei: bigint }
   /** The nonce was used for another transfer than the one we quoted: a nonce can be signed any number of times. */
@@ -49,6 +49,7 @@ export type ChainPort = {
   nonceUse(payer: Address, nonce: Hex, fromBlock: bigint): Promise<KeyUse>
   /** Plays a transfer against the latest block; a verdict is one that enough endpoints give alike. */
   simulateTransfer(authorization: TransferAuthorization, signature: Hex): Promise<SimulatedTransfer>
+  readonly permit2: Permit2Port
   checkContractSignature(
     address: Address,
     digest: Hex,
@@ -96,9 +97,30 @@ export type SimulatedTransfer =
   | { status: 'fails'; returnData: Hex }
   | { status: 'could_not_read'; reason: string }
 
+/** Permit2 on this chain. `nonce` is that of an owner, whatever the token. */
+export type Permit2Port = {
+  /** Whether Permit2 and the contracts of x402 are where clients expect them. */
+  isDeployed(): Promise<boolean>
+  /** At the latest block or a named one, by quorum. */
+  used(owner: Address, nonce: bigint, at: 'latest' | bigint): Promise<boolean>
+  /** As `payerStatus`, with what Permit2 may take from the payer. */
+  payerStatus(payer: Address, nonce: bigint): Promise<PayerStatus & { allowanceMicro: Micro }>
+  /** By quorum. */
+  allowance(payer: Address, blockNumber: bigint): Promise<Micro>
+  byTransaction(
+    transaction: Hex,
+    expected: { payer: Address; payTo: Address; amountMicro: Micro; nonce: bigint },
+  ): Promise<SettlementEvidence>
+  /** Searched from a block at which it was unused. */
+  use(payer: Address, nonce: bigint, fromBlock: bigint): Promise<KeyUse>
+  /** The permit that a transaction carried through a proxy of x402. */
+  permitIn(transaction: Hex): Promise<{ owner: Address; nonce: bigint } | undefined>
+}
+
 export type KeyUse =
   | { status: 'transfer'; transfer: ChainTransfer }
-  | { status: 'canceled'; transaction: Hex; blockNumber: bigint; blockHash: Hex }
+  /** The transaction is not known where nothing but a changed bit tells of it. */
+  | { status: 'canceled'; transaction?: Hex; blockNumber: bigint; blockHash: Hex }
   /** Not found in the blocks that were searched; that says nothing about later ones. */
   | { status: 'absent' }
   | { status: 'could_not_read'; reason: string }

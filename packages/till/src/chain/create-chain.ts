@@ -4,6 +4,7 @@ import type { Json } from '@assay/protocol/canonical-json'
 import type { Clock } from '../kernel/clock.ts'
 import { type BlockRef, type ChainPort, ChainUnreadable, type TransferLog } from './chain-port.ts'
 import type { Network } from './network.ts'
+import { createPermit2Port } from './permit2.ts'
 import { findByNonce, findNonceUse, readSettlement, readTransfers } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
 import { agreedLogs, type RpcLog } from './search-logs.ts'
@@ -87,6 +88,7 @@ export function createChain(options: ChainOptions): ChainPort {
       return findNonceUse(sharedReads, network, { payer, nonce }, { fromBlock, toBlock: head.block.number })
     },
     simulateTransfer: (authorization, signature) => simulateTransfer(rpc, network, authorization, signature),
+    permit2: createPermit2Port(rpc, network, async () => (await readHeight(rpc, 'latest')).block.number),
     checkContractSignature: options.checkContractSignature,
     verifyAsset: () => verifyAsset(rpc, network),
   }

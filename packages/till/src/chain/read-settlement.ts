@@ -25,7 +25,7 @@ export type Receipt = {
 }
 
 /** Only what must be alike between endpoints; some add fields of their own. */
-function relevantOfReceipt(answer: unknown): Json {
+export function relevantOfReceipt(answer: unknown): Json {
   if (typeof answer !== 'object' || answer === null) return null
   const receipt = answer as Receipt
   return {
@@ -156,12 +156,12 @@ function isUseOf(network: Network, log: RpcLog, topic: Hex, payer: string, nonce
 }
 
 /** Rounded up: a cost is never shown smaller than it was. */
-function gasGwei(receipt: Receipt): bigint {
+export function gasGwei(receipt: Receipt): bigint {
   const wei = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice ?? '0x0') + BigInt(receipt.l1Fee ?? '0x0')
   return (wei + 999_999_999n) / 1_000_000_000n
 }
 
-function unreadable(error: unknown): { status: 'could_not_read'; reason: string } {
+export function unreadable(error: unknown): { status: 'could_not_read'; reason: string } {
   if (error instanceof ChainUnreadable) return { status: 'could_not_read', reason: error.message }
   throw error
 }

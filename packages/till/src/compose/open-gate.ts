@@ -21,7 +21,10 @@ import { findDeadOwners } from '../recovery/recover.ts'
 import { createChallenges } from '../schemes/challenge.ts'
 import { createSchemes } from '../schemes/create-schemes.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
+import { whereDeployed } from '../schemes/permit2/deployed.ts'
+import { createExactPermit2Scheme, createUptoScheme } from '../schemes/permit2/index.ts'
 import type { Screening } from '../screening/index.ts'
+import { openChallengeSecrets } from '../signing/index.ts'
 import type { Database } from '../store/database.ts'
 import { createPauseReader, type PauseReader } from '../store/pauses.ts'
 import type { Ground } from './open-ground.ts'
@@ -61,6 +64,8 @@ export type GateSettings = {
   schemes?: readonly Scheme[]
   /** False where nobody can pay from credit. */
   credit?: boolean
+  /** False where the Payment authentication scheme is not offered. */
+  mpp?: boolean
   limits?: GateLimits
   /** True while nothing is sold, beside the pause of sales. */
   refusesSales?(): Promise<boolean>
@@ -87,7 +92,13 @@ export async function openGate(
   const byName = new Map(networks.map((network) => [network.caip2, network]))
   const termsOf = (call: PaidCall) => termsFor(byName, payees, call.route, call.priceMicro)
   const offers = createOffers(jws, clock)
-  const schemes = createSchemes([createExactScheme(networks), ...(settings.schemes ?? [])])
+  const walletsOn = await whereDeployed(chains, clock, (network) => facilitator.permit2Wallets?.(network) ?? [])
+  const schemes = createSchemes([
+    createExactScheme(networks),
+    ...(settings.schemes ?? []),
+    createUptoScheme({ chains, walletsOn }),
+    createExactPermit2Scheme({ chains, walletsOn }),
+  ])
   const work = await openSaleWork(settings, ports, database, owner, stops)
   const own = await recordOwnAddresses(
     database,
@@ -95,6 +106,7 @@ export async function openGate(
     payees,
     settings.payToExclusive,
   )
+  const secrets = settings.mpp === false ? undefined : await openChallengeSecrets({ ...ports, database })
   const gate = createGate({
     ...{ clock, ids, log, metrics, database, chains, schemes, facilitator, jws, offers },
     challenges: createChallenges({
@@ -105,7 +117,9 @@ export async function openGate(
       docsOrigin: settings.docsOrigin,
       termsOf,
       credit: settings.credit !== false,
+      ...(secrets ? { mpp: { clock, rng: ports.rng, secrets } } : {}),
     }),
+    ...(secrets ? { challengeSecrets: secrets } : {}),
     claims: createClaims(database, owner, clock),
     ...work,
     isOurs: own.isOurs,

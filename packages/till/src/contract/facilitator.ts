@@ -52,6 +52,8 @@ export type Facilitator = {
   settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
   /** Told when the chain contradicts its word about a payment. */
   contradicted?(paymentId?: string): void
+  /** Wallets of ours by which it settles Permit2 payments on a network; absent where it cannot. */
+  permit2Wallets?(network: string): readonly Address[]
   /** What it charges for one settlement more, counted when asked; absent where nothing is charged. */
   settlementFee?(): Promise<Micro>
   supported(signal: AbortSignal): Promise<{ kinds: SupportedKind[]; signers: Record<string, string[]> }>

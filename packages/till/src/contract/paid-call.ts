@@ -65,6 +65,10 @@ export type PaidRoute = {
   consumption?: Consumption
   /** The price is the same whatever the input; otherwise signed offers name the input they are for. */
   fixedPrice?: boolean
+  /** The price is a maximum; what is charged is known after the answer was made. */
+  metered?: boolean
+  /** Also offers `exact` by Permit2. */
+  permit2?: boolean
   description: string
   mimeType: string
   /** Discovery block of the 402, static per route. */
@@ -113,23 +117,32 @@ export type PaidCall = {
   prepare(payer: Address, paymentId: string): Promise<PreparedAnswer>
 }
 
+/** What accompanies every 402. */
+export type ChallengeHeaders = {
+  paymentRequired: string
+  /** WWW-Authenticate, made again for every response that carries it. */
+  authenticate?(): string
+}
+
 export type GateOutcome =
   /** No payment: the 402, the same bytes for the same call. */
-  | { kind: 'challenge'; paymentRequired: string; body: string }
-  /** Anything else that is not the answer. `paymentRequired` accompanies every 402. */
-  | { kind: 'refused'; problem: Problem; paymentRequired?: string; paymentResponse?: string }
+  | ({ kind: 'challenge'; body: string } & ChallengeHeaders)
+  /** Anything else that is not the answer. */
+  | ({ kind: 'refused'; problem: Problem; paymentResponse?: string } & Partial<ChallengeHeaders>)
   /** The answer, to be released. `delivered` is called once the last byte has been handed to the socket. */
   | {
       kind: 'served'
       answer: AnswerContent
       paymentResponse?: string
+      /** In place of `paymentResponse`, for a payer who sent a credential of the Payment scheme. */
+      paymentReceipt?: string
       paymentId?: string
       delivered(): void | Promise<void>
     }
 
 export type Gate = {
   /** The 402 of a call without payment: no database, no upstream. Undefined when the call carries a payment or an entitlement. */
-  challenge(call: PaidCall): { paymentRequired: string; body: string } | undefined
+  challenge(call: PaidCall): ({ body: string } & ChallengeHeaders) | undefined
   pass(call: PaidCall): Promise<GateOutcome>
 }
 

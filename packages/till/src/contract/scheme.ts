@@ -7,7 +7,7 @@ import type { ProblemCode } from '../kernel/problem.ts'
 import type { MovedMoney } from '../ledger/index.ts'
 import type { Facilitator, FacilitatorPayment, SettleOutcome } from './facilitator.ts'
 import type { Offers } from './offers.ts'
-import type { PaidCall } from './paid-call.ts'
+import type { PaidCall, PaidRoute } from './paid-call.ts'
 import type { Terms } from './terms.ts'
 
 /** What a payment header says whatever its scheme, checked for shape only. Our own terms decide what it is worth. */
@@ -25,6 +25,8 @@ export type PaymentEnvelope = {
   bindingSalt: Hex | undefined
   /** Compact JWS offers the client echoed, for a price that has moved since. */
   offers: string[]
+  /** What we quoted for this very request not long ago, proved by a challenge of ours. */
+  quotedMicro?: Micro
 }
 
 /** A payment as its scheme reads it. */
@@ -96,6 +98,8 @@ export type Scheme<Signed = unknown> = {
   readonly chargesLess: boolean
   readonly words: SchemeWords
   takes(network: string): boolean
+  /** Whether a 402 of this route names it; payments by it are taken all the same. Absent: always. */
+  isOffered?(route: PaidRoute): boolean
 
   /** The entry of `accepts`. */
   offer(terms: Terms): Record<string, unknown>

@@ -8,10 +8,13 @@ import b20PolicyRegistry from '../../../../contracts/artifacts/B20PolicyRegistry
 import b20Stub from '../../../../contracts/artifacts/B20Stub.json' with { type: 'json' }
 import b20Token from '../../../../contracts/artifacts/B20Token.json' with { type: 'json' }
 import controlAttestation from '../../../../contracts/artifacts/ControlAttestation.json' with { type: 'json' }
+import exactPermit2Proxy from '../../../../contracts/artifacts/ExactPermit2Proxy.json' with { type: 'json' }
 import multicall3 from '../../../../contracts/artifacts/Multicall3.json' with { type: 'json' }
+import permit2 from '../../../../contracts/artifacts/Permit2.json' with { type: 'json' }
 import smartWallet from '../../../../contracts/artifacts/SmartWallet.json' with { type: 'json' }
 import smartWalletFactory from '../../../../contracts/artifacts/SmartWalletFactory.json' with { type: 'json' }
 import testUsdc from '../../../../contracts/artifacts/TestUsdc.json' with { type: 'json' }
+import uptoPermit2Proxy from '../../../../contracts/artifacts/UptoPermit2Proxy.json' with { type: 'json' }
 
 export type ContractArtifact = {
   abi: Abi
@@ -29,8 +32,11 @@ export const contractArtifacts = {
   b20Stub: b20Stub as ContractArtifact,
   b20Token: b20Token as ContractArtifact,
   controlAttestation: controlAttestation as ContractArtifact,
+  exactPermit2Proxy: exactPermit2Proxy as ContractArtifact,
   multicall3: multicall3 as ContractArtifact,
+  permit2: permit2 as ContractArtifact,
   smartWallet: smartWallet as ContractArtifact,
   smartWalletFactory: smartWalletFactory as ContractArtifact,
   testUsdc: testUsdc as ContractArtifact,
+  uptoPermit2Proxy: uptoPermit2Proxy as ContractArtifact,
 }

@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { permit2Address, permit2Proxies } from '@assay/protocol/typed-data/permit2'
 import { encodeDeployData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { demoAccounts, demoIssuer } from './accounts.ts'
@@ -24,7 +25,7 @@ const gasPerHolder = 40_000n
 
 export type GenesisOptions = { chainId: number; timestamp: number; fund: readonly Address[] }
 
-/** The first block: gas for every account that needs it, and Multicall3 where clients look for it. */
+/** The first block: gas for every account that needs it, Multicall3 and Permit2 where clients look for them. */
 export function buildGenesis({ chainId, timestamp, fund }: GenesisOptions): ChainGenesis {
   const funded = [...holders(fund), demoIssuer(chainId).address]
   return {
@@ -39,6 +40,9 @@ export function buildGenesis({ chainId, timestamp, fund }: GenesisOptions): Chai
       ...funded.map((address) => ({ address, balance: weiPerAccount.toString() })),
       { address: multicall3Address, balance: '0', code: contractArtifacts.multicall3.deployedBytecode },
       { address: create2DeployerAddress, balance: '0', code: create2DeployerCode },
+      { address: permit2Address, balance: '0', code: contractArtifacts.permit2.deployedBytecode },
+      { address: permit2Proxies.exact, balance: '0', code: contractArtifacts.exactPermit2Proxy.deployedBytecode },
+      { address: permit2Proxies.upto, balance: '0', code: contractArtifacts.uptoPermit2Proxy.deployedBytecode },
     ],
   }
 }

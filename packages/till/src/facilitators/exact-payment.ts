@@ -46,4 +46,5 @@ export function exactPayment({ asset, ...terms }: ExactTerms): ExactPayment {
   }
 }
 
-export const isExact = (payment: FacilitatorPayment): payment is ExactPayment => payment.scheme === 'exact'
+export const isExact = (payment: FacilitatorPayment): payment is ExactPayment =>
+  payment.scheme === 'exact' && 'authorization' in payment

@@ -1,5 +1,5 @@
 import type { ChainPort } from '../chain/index.ts'
-import type { GateOutcome, PreparedAnswer } from '../contract/paid-call.ts'
+import type { AnswerContent, GateOutcome, PreparedAnswer } from '../contract/paid-call.ts'
 import type { SchemeWords } from '../contract/scheme.ts'
 import { post } from '../ledger/index.ts'
 import { decideFinish, decideSettlement } from '../transitions/decide-settlement.ts'
@@ -7,6 +7,7 @@ import { judgeOtherUse } from '../transitions/other-use.ts'
 import type { OtherUse, SettlementResult } from '../transitions/settlement-result.ts'
 import { creditPayment } from './credit-payment.ts'
 import { giveStoredAnswer, releasedAnswer, withStatusLink } from './earlier-payment.ts'
+import { finishFree } from './finish-free.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
 import type { Purchase } from './purchase.ts'
@@ -164,16 +165,34 @@ async function serve(
     return refuse('payment_credited', { extra: { status_url: deps.statusUrl(claim.id) } })
   if (finished.status === 'already') return giveFinished(deps, call, claim)
   deps.metrics.count('payments_served', { route: claim.routeId, network: claim.network })
+  return servedAnswer(deps, call, claim, finished.answer ?? prepared.answer, finished.paymentResponse)
+}
+
+/** Nothing is charged, so nothing is sent. */
+export async function serveFree(
+  deps: GateDeps,
+  { call }: Purchase,
+  { claim, prepared }: Attempt,
+): Promise<GateOutcome> {
+  const finished = await finishFree(deps, { claim, reservation: prepared.reservation ?? null }, call.route.commit)
+  if (finished === 'already') return giveFinished(deps, call, claim)
+  deps.metrics.count('payments_served', { route: claim.routeId, network: claim.network })
+  return servedAnswer(deps, call, claim, finished.answer ?? prepared.answer, finished.paymentResponse)
+}
+
+async function servedAnswer(
+  deps: GateDeps,
+  call: Purchase['call'],
+  { id }: Claim,
+  answer: AnswerContent,
+  paymentResponse: string,
+): Promise<GateOutcome> {
   return {
     kind: 'served',
-    paymentId: claim.id,
-    answer: withStatusLink(
-      deps,
-      claim.id,
-      await releasedAnswer(call, finished.answer ?? prepared.answer, finished.paymentResponse),
-    ),
-    paymentResponse: finished.paymentResponse,
-    delivered: () => deps.deliveries.delivered(claim.id),
+    paymentId: id,
+    answer: withStatusLink(deps, id, await releasedAnswer(call, answer, paymentResponse)),
+    paymentResponse,
+    delivered: () => deps.deliveries.delivered(id),
   }
 }
 

@@ -232,8 +232,13 @@ export function saleOf(
   }
 }
 
-function paymentResponse(deps: FinishDeps, input: FinishInput, commitments: Record<string, Json> = {}): string {
-  const { claim, evidence } = input
+type Paid = { claim: FinishedClaim; evidence: { transaction: string } }
+
+export function paymentResponse(
+  deps: Pick<FinishDeps, 'jws' | 'clock'>,
+  { claim, evidence }: Paid,
+  commitments: Record<string, Json> = {},
+): string {
   const receipt = deps.jws.sign(
     {
       ...commitments,

@@ -13,6 +13,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Challenges } from '../schemes/challenge.ts'
 import type { Screening } from '../screening/index.ts'
+import type { ChallengeSecrets } from '../signing/index.ts'
 import type { Database } from '../store/database.ts'
 import type { Claims } from './claims.ts'
 import type { DeferredTransitions } from './deferred-transitions.ts'
@@ -35,6 +36,8 @@ export type GateDeps = {
   jws: JwsPort
   offers: Offers
   challenges: Challenges
+  /** Without it, credentials of the Payment authentication scheme are refused. */
+  challengeSecrets?: ChallengeSecrets
   claims: Claims
   deliveries: Deliveries
   finishSales: FinishSales

@@ -2,12 +2,11 @@ import type { Gate, PaidCall } from '../contract/paid-call.ts'
 import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
 import { createEntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
+import { passCredential } from './pass-credential.ts'
 import { passEntitled } from './pass-entitled.ts'
 import { passPayment } from './pass-payment.ts'
+import { readPaymentHeaders } from './payment-headers.ts'
 import { refuse } from './refuse.ts'
-
-const paymentHeader = 'payment-signature'
-const version1Header = 'x-payment'
 
 /** The one way to a paid answer: nothing, an entitlement, or a payment. */
 export function createGate(deps: GateDeps): Gate {
@@ -15,21 +14,15 @@ export function createGate(deps: GateDeps): Gate {
   const sales = createEntitledSales(deps)
   return {
     challenge(call) {
-      const carriesSomething =
-        call.headers.has(paymentHeader) || call.headers.has(version1Header) || entitlementsOf(call).length > 0
+      const carriesSomething = readPaymentHeaders(call.headers) !== 'none' || entitlementsOf(call).length > 0
       return carriesSomething ? undefined : deps.challenges.of(call)
     },
     async pass(call) {
-      const payment = call.headers.get(paymentHeader)
-      if (call.headers.has(version1Header))
-        return payment === undefined
-          ? refuse('payment_v1')
-          : refuse('payment_malformed', { detail: 'PAYMENT-SIGNATURE and X-PAYMENT were both sent; send one.' })
-      const entitlements = payment === undefined ? entitlementsOf(call) : []
-      if (payment === undefined && entitlements.length === 0) return { kind: 'challenge', ...deps.challenges.of(call) }
-      // A comma can only come from two headers joined into one: which of them was meant cannot be told.
-      if (payment?.includes(','))
-        return refuse('payment_malformed', { detail: 'PAYMENT-SIGNATURE was sent more than once.' })
+      const payment = readPaymentHeaders(call.headers)
+      if (payment === 'version_1') return refuse('payment_v1')
+      if (payment !== 'none' && 'detail' in payment) return refuse('payment_malformed', payment)
+      const entitlements = payment === 'none' ? entitlementsOf(call) : []
+      if (payment === 'none' && entitlements.length === 0) return { kind: 'challenge', ...deps.challenges.of(call) }
       try {
         const known = deps.owner.stayAlive()
         if (known) await known
@@ -39,9 +32,9 @@ export function createGate(deps: GateDeps): Gate {
             detail: 'The operator has paused sales.',
             extra: { why: 'paused' },
           })
-        return await (payment === undefined
-          ? passEntitled(deps, sales, call, entitlements)
-          : passPayment(deps, call, payment, (ports) => passEntitled(deps, sales, call, ports)))
+        if (payment === 'none') return await passEntitled(deps, sales, call, entitlements)
+        if (payment.dialect === 'mpp') return await passCredential(deps, call, payment.header)
+        return await passPayment(deps, call, payment.header, (ports) => passEntitled(deps, sales, call, ports))
       } catch (error) {
         // Before the intent is written no money can have moved; after it, errors have been dealt with where they arose.
         if (!(error instanceof StoreUnavailable || error instanceof CommitUnknown)) throw error

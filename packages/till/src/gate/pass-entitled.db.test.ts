@@ -50,7 +50,7 @@ async function ask(database: Database, asked: AskedCall, at = testCredit) {
     metrics: { count: () => {} },
     log: { warn: () => {}, error: () => {} },
     saleHooks: [],
-    challenges: { header: () => 'required' },
+    challenges: { headers: () => ({ paymentRequired: 'required' }) },
     exposure: { hasRoom: async () => hasRoom },
     chains: new Map([[network, {}]]),
   } as unknown as GateDeps

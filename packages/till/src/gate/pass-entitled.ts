@@ -38,7 +38,7 @@ export async function passEntitled(
       detail: notes.map(({ note }) => note).join(' '),
       extra: Object.assign({}, ...notes.map(({ extra }) => extra ?? {})),
     }),
-    paymentRequired: deps.challenges.header(call),
+    ...deps.challenges.headers(call),
   }
 }
 

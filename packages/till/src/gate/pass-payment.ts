@@ -31,23 +31,34 @@ export async function passPayment(
   if (decoded.status === 'malformed') return refuseMalformed(decoded.detail)
   const { envelope } = decoded
   if (envelope.scheme === 'credit') return passCredit(deps, call, envelope, passEntitled)
+  return passEnvelope(deps, call, envelope)
+}
+
+/** `refusal`: what is wrong with how the payment was sent, whatever it is worth. */
+export async function passEnvelope(
+  deps: GateDeps,
+  call: PaidCall,
+  envelope: PaymentEnvelope,
+  refusal?: Invalid,
+): Promise<GateOutcome> {
   const read = readPayment(deps, call, envelope)
   if ('kind' in read) return read
   // A proof beside a payment adds nothing, but one that speaks for somebody else means that the caller is mistaken.
   if (addressesNamed(call.headers).some((address) => address !== read.payment.payer))
     return refuse('forbidden', { detail: 'The payment and the proof name different accounts.' })
-  const purchase = await verifyPayment(deps, {
+  const presented = {
     call,
     ...read,
     fingerprint: requestFingerprint(call),
     identifierHash: envelope.identifier === undefined ? null : identifierHash(envelope.identifier),
-  })
+  }
+  const purchase = await verifyPayment(deps, presented, refusal)
   if ('kind' in purchase) return purchase
   const problem = await screenPayer(deps, purchase.payment.payer)
   return problem ? { kind: 'refused', problem } : sellAnswer(deps, purchase)
 }
 
-const refuseMalformed = (detail: string) => refuse('payment_malformed', { detail: `PAYMENT-SIGNATURE: ${detail}.` })
+const refuseMalformed = (detail: string) => refuse('payment_malformed', { detail: `Payment: ${detail}.` })
 
 /** The payment as the first scheme reads it that takes it. */
 function readPayment(
@@ -77,7 +88,11 @@ const tooLong: Invalid = {
   detail: `The payment must run out within ${authorizationSecondsMax} s.`,
 }
 
-async function verifyPayment(deps: GateDeps, presented: Presented): Promise<Purchase | GateOutcome> {
+async function verifyPayment(
+  deps: GateDeps,
+  presented: Presented,
+  refusal: Invalid | undefined,
+): Promise<Purchase | GateOutcome> {
   const { call, scheme, payment } = presented
   const { resourceUrl } = payment.envelope
   const invalid = ({ reason, detail, code = 'payment_invalid' }: Invalid) =>
@@ -85,7 +100,7 @@ async function verifyPayment(deps: GateDeps, presented: Presented): Promise<Purc
 
   if (resourceUrl !== undefined && resourceUrl !== call.resourceUrl)
     return refuse('payment_resource_mismatch', { detail: `The payment names ${resourceUrl.slice(0, 200)}.` })
-  const matched = scheme.match(payment, call, deps.termsOf(call), deps.offers)
+  const matched = refusal ?? scheme.match(payment, call, deps.termsOf(call), deps.offers)
   if (matched.status === 'invalid') return unlessClaimed(deps, presented, invalid(matched))
   if (call.inputProblem) return { kind: 'refused', problem: call.inputProblem }
 

@@ -13,7 +13,7 @@ export function refuse402(
   return {
     kind: 'refused',
     problem: new Problem(refusal.code, { detail: refusal.detail, extra: { reason: refusal.reason } }),
-    paymentRequired: deps.challenges.header(call),
+    ...deps.challenges.headers(call),
     paymentResponse: encodeFailure({
       reason: refusal.reason,
       message: refusal.detail,

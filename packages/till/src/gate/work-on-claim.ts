@@ -4,7 +4,7 @@ import type { Scheme } from '../contract/scheme.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { traced } from '../kernel/metrics.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
-import { type Attempt, afterSettlement } from './after-settlement.ts'
+import { type Attempt, afterSettlement, serveFree } from './after-settlement.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { Purchase } from './purchase.ts'
 import { refuse, refuse402, refuseForLater } from './refuse.ts'
@@ -56,6 +56,7 @@ export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attemp
   if (call.clientGone.aborted) gone()
   let outcome: GateOutcome
   try {
+    if (claim.amountMicro === 0n) return await serveFree(deps, purchase, attempt)
     const charge = { ...claim, sold: deps.challenges.sold(call) }
     const { network, scheme } = claim
     const result = await traced(deps.metrics, 'settle', { network, scheme }, async (set) => {
@@ -98,7 +99,7 @@ async function prepareAnswer(
 
 /** What is taken: what the answer costs, where the scheme can take less than the buyer agreed to. */
 export function chargeOf(scheme: Pick<Scheme, 'chargesLess'>, quotedMicro: Micro, wantedMicro = quotedMicro): Micro {
-  if (wantedMicro <= 0n || wantedMicro > quotedMicro)
+  if (wantedMicro < 0n || wantedMicro > quotedMicro)
     throw new Error(`a charge of ${wantedMicro} does not fit a quote of ${quotedMicro}`)
   return scheme.chargesLess ? wantedMicro : quotedMicro
 }

@@ -93,12 +93,12 @@ export async function followUse(
   } else if (mined.blockHash !== payout.blockHash) await noteMined(deps, payout, mined)
 }
 
-type Mined = { transaction: string; blockNumber: bigint; blockHash: string }
+type Mined = { transaction?: string; blockNumber: bigint; blockHash: string }
 
 async function noteMined({ database }: WatchDeps, payout: Payout, mined: Mined): Promise<void> {
   await database.query(
     `update payout set transaction = $2, block_number = $3, block_hash = $4 where id = $1 and state in ('signed', 'parked')`,
-    [payout.id, mined.transaction, mined.blockNumber, mined.blockHash],
+    [payout.id, mined.transaction ?? null, mined.blockNumber, mined.blockHash],
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { erc20Asset } from '@assay/protocol/asset'
 import { type ChainPort, type ChainTransfer, ChainUnreadable, type Network, type TransferLog } from '../chain/index.ts'
 import { dustMicro, sendersWithClaims } from '../gate/dust.ts'
 import type { ReconcileDeps, ReconciledAddress } from './reconcile.ts'
@@ -55,7 +56,7 @@ async function readStep(
   const toRead = await transactionsToRead(deps, chain.network, logs, isDust)
   const wanted = cutAtBlock(logs.filter(({ transaction }) => toRead.has(transaction)))
   const lastBlock = wanted.cut ?? toBlock
-  const transfers = await readTransfers(chain, address, wanted.logs)
+  const transfers = await withKeys(deps, chain.network, address, await readTransfers(chain, address, wanted.logs))
   const isCounted = (transfer: ChainTransfer) => isDust(transfer) && transfer.paymentKey === undefined
   const dust = [
     ...logs.filter(({ transaction, blockNumber }) => !toRead.has(transaction) && blockNumber <= lastBlock),
@@ -66,6 +67,28 @@ async function readStep(
     transfers: transfers.filter((transfer) => !isCounted(transfer)),
     dust: { micro: dust.reduce((sum, { amountMicro }) => sum + amountMicro, 0n), count: dust.length },
   }
+}
+
+/**
+ * The key of a payment that its receipt does not show, by the word of the schemes. Without it, little money that paid for
+ * something would be counted a second time as dust.
+ */
+async function withKeys(
+  { schemes }: ReconcileDeps,
+  network: Network,
+  address: Address,
+  transfers: readonly ChainTransfer[],
+): Promise<ChainTransfer[]> {
+  const asset = erc20Asset(network.caip2, network.usdc.address)
+  const found: ChainTransfer[] = []
+  for (const transfer of transfers) {
+    let { paymentKey } = transfer
+    if (transfer.recipient === address)
+      for (const { evidence } of schemes.all)
+        paymentKey ??= await evidence.keyOf({ ...transfer, network: network.caip2, asset })
+    found.push({ ...transfer, paymentKey })
+  }
+  return found
 }
 
 /**

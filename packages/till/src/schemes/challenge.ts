@@ -4,13 +4,15 @@ import { bindingTag, bindingVersion } from '@assay/protocol/request-binding'
 import { creditRequirements, takesCredit } from '../contract/credit-terms.ts'
 import type { SoldResource } from '../contract/facilitator.ts'
 import { type Offers, offeredRequest } from '../contract/offers.ts'
-import type { PaidCall } from '../contract/paid-call.ts'
-import type { Schemes } from '../contract/scheme.ts'
+import type { ChallengeHeaders, PaidCall } from '../contract/paid-call.ts'
+import type { Scheme, Schemes } from '../contract/scheme.ts'
 import type { Terms } from '../contract/terms.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem, problemBody } from '../kernel/problem.ts'
+import { type MppDeps, type MppQuote, mppQuotes, requestHash, writeChallenges } from './mpp/challenge.ts'
 
-export type Challenge = { paymentRequired: string; body: string }
+/** Shared by all callers; `quotes` are what each gets a challenge of its own for. */
+type KeptChallenge = { paymentRequired: string; body: string; quotes: readonly MppQuote[] }
 
 export type ChallengeDeps = {
   clock: Clock
@@ -21,6 +23,8 @@ export type ChallengeDeps = {
   termsOf(call: PaidCall): Terms[]
   /** False where nobody can pay from credit. */
   credit?: boolean
+  /** Without it, the Payment authentication scheme is not offered. */
+  mpp?: MppDeps
 }
 
 /** Rebuilt this often, so that signed offers are always fresh enough to be honoured for minutes. */
@@ -31,6 +35,9 @@ const keptUrlMax = 1_024
 
 /** Clients and proxies have been seen to fail on longer headers; what does not fit is left to the body. */
 export const paymentRequiredBytesMax = 3_060
+
+/** More choice than clients weigh, and more than fits the header. */
+const acceptsMax = 3
 
 const identifierExtension = {
   info: { required: false },
@@ -44,7 +51,7 @@ const bindingExtension = {
 
 /** Builds 402s from configuration and declarations alone, and keeps the recent ones: the unpaid path does no I/O. */
 export function createChallenges(deps: ChallengeDeps) {
-  const kept = new Map<string, { challenge: Challenge; builtAtMs: number }>()
+  const kept = new Map<string, { challenge: KeptChallenge; builtAtMs: number }>()
 
   const resourceOf = ({ resourceUrl, route }: PaidCall): SoldResource => ({
     url: resourceUrl,
@@ -53,15 +60,19 @@ export function createChallenges(deps: ChallengeDeps) {
     serviceName: deps.serviceName,
   })
 
-  function build(call: PaidCall): Challenge {
+  function build(call: PaidCall): KeptChallenge {
     const terms = deps.termsOf(call)
     const [first] = terms
-    const offered = deps.schemes.all.flatMap((scheme) =>
-      terms.filter(({ network }) => scheme.takes(network.caip2)).map((one) => ({ scheme, terms: one })),
-    )
-    const accepts = offered.map((one) => one.scheme.offer(one.terms))
     // Behind what every client knows, so that none is led astray.
-    if (deps.credit !== false && first !== undefined && takesCredit(call.route)) accepts.push(creditRequirements(first))
+    const credit =
+      deps.credit !== false && first !== undefined && takesCredit(call.route) ? [creditRequirements(first)] : []
+    const offered = deps.schemes.all
+      .filter((scheme) => scheme.isOffered?.(call.route) !== false)
+      .flatMap((scheme) =>
+        terms.filter(({ network }) => scheme.takes(network.caip2)).map((one) => ({ scheme, terms: one })),
+      )
+      .filter(({ scheme }, place) => scheme.id === 'exact' || place < acceptsMax - credit.length)
+    const accepts = [...offered.map((one) => one.scheme.offer(one.terms)), ...credit]
     const resource = resourceOf(call)
     const offers = deps.offers.sign(
       call,
@@ -70,7 +81,29 @@ export function createChallenges(deps: ChallengeDeps) {
     return {
       paymentRequired: fittingHeader(call, { resource, accepts, offers }),
       body: challengeBody(call, deps.docsOrigin, { resource, accepts, offers }, terms[0]?.amountMicro ?? 0n),
+      quotes: deps.mpp ? mppQuotes(call.resourceUrl, exactTerms(offered)) : [],
     }
+  }
+
+  function find(call: PaidCall): KeptChallenge {
+    // Wrong input is echoed in the body, so such a challenge is not worth keeping; nor is one that fills the memory.
+    if (call.inputProblem || call.resourceUrl.length > keptUrlMax) return build(call)
+    const key = `${call.route.id} ${call.priceMicro} ${offeredRequest(call) ?? ''} ${call.resourceUrl}`
+    const known = kept.get(key)
+    const nowMs = deps.clock.monotonicMs()
+    if (known && nowMs - known.builtAtMs < challengeAgeMsMax) return known.challenge
+    const challenge = build(call)
+    kept.delete(key)
+    kept.set(key, { challenge, builtAtMs: nowMs })
+    if (kept.size > challengesKeptMax) kept.delete(kept.keys().next().value as string)
+    return challenge
+  }
+
+  function headersOf(call: PaidCall, { paymentRequired, quotes }: KeptChallenge): ChallengeHeaders {
+    const { mpp } = deps
+    if (!mpp || quotes.length === 0) return { paymentRequired }
+    const request = requestHash(call)
+    return { paymentRequired, authenticate: () => writeChallenges(mpp, quotes, request) }
   }
 
   return {
@@ -79,27 +112,20 @@ export function createChallenges(deps: ChallengeDeps) {
       const { bazaar } = call.route
       return { resource: resourceOf(call), ...(bazaar === undefined ? {} : { bazaar }) }
     },
-    /** Problem-specific 402s (an invalid or failed payment) share the header and bring their own body. */
-    header(call: PaidCall): string {
-      return this.of(call).paymentRequired
-    },
-    of(call: PaidCall): Challenge {
-      // Wrong input is echoed in the body, so such a challenge is not worth keeping; nor is one that fills the memory.
-      if (call.inputProblem || call.resourceUrl.length > keptUrlMax) return build(call)
-      const key = `${call.route.id} ${call.priceMicro} ${offeredRequest(call) ?? ''} ${call.resourceUrl}`
-      const known = kept.get(key)
-      const nowMs = deps.clock.monotonicMs()
-      if (known && nowMs - known.builtAtMs < challengeAgeMsMax) return known.challenge
-      const challenge = build(call)
-      kept.delete(key)
-      kept.set(key, { challenge, builtAtMs: nowMs })
-      if (kept.size > challengesKeptMax) kept.delete(kept.keys().next().value as string)
-      return challenge
+    /** Problem-specific 402s (an invalid or failed payment) share the headers and bring their own body. */
+    headers: (call: PaidCall): ChallengeHeaders => headersOf(call, find(call)),
+    of(call: PaidCall): { body: string } & ChallengeHeaders {
+      const challenge = find(call)
+      return { body: challenge.body, ...headersOf(call, challenge) }
     },
   }
 }
 
 export type Challenges = ReturnType<typeof createChallenges>
+
+/** The Payment scheme takes the authorizations of `exact`. */
+const exactTerms = (offered: readonly { scheme: Scheme; terms: Terms }[]): Terms[] =>
+  offered.flatMap(({ scheme, terms }) => (scheme.id === 'exact' ? [terms] : []))
 
 type Parts = { resource: unknown; accepts: unknown[]; offers: unknown[] }
 

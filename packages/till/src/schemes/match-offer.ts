@@ -14,6 +14,7 @@ export function termsForAmount(
   const accepted = parseMicro(envelope.amount)
   if (accepted === undefined) return undefined
   if (accepted === current.amountMicro) return current
+  if (accepted === envelope.quotedMicro) return { ...current, amountMicro: accepted }
   for (const signed of envelope.offers) {
     const offer = offers.honour(signed)
     const standsFor =

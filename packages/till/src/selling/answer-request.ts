@@ -51,6 +51,7 @@ export function answerRequest(
   const requestId = deps.requestId(request.header('x-request-id'))
   const startedMs = deps.clock.monotonicMs()
   const finish = (response: PlainResponse): PlainResponse => {
+    if (response.authenticate) response.headers.push('WWW-Authenticate', response.authenticate())
     response.headers.push('X-Request-Id', requestId)
     deps.metrics.count('http_requests', { route: id, status: String(response.status) })
     deps.metrics.observeMs('http_request', deps.clock.monotonicMs() - startedMs, { route: id })

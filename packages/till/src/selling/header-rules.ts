@@ -32,6 +32,8 @@ const reserved = new Set([
   'signature-input',
   'payment-required',
   'payment-response',
+  'payment-receipt',
+  'www-authenticate',
   'x-x402-next',
   'x-x402-royalty-recipient',
   'x-x402-royalty-bps',

@@ -18,6 +18,8 @@ export function paidEntryOf(declaration: RouteDeclaration, access: PaidAccess, b
     revocable: access.revocable,
     ...(access.consumption === undefined ? {} : { consumption: access.consumption }),
     fixedPrice: access.price.kind === 'fixed',
+    ...(access.price.kind === 'fixed' && access.price.metered ? { metered: true } : {}),
+    ...(access.permit2 ? { permit2: true } : {}),
     description: declaration.description ?? declaration.summary,
     mimeType: representationsOf(declaration)[0] ?? 'application/json',
     ...(bazaar === undefined ? {} : { bazaar }),

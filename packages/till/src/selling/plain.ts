@@ -23,6 +23,8 @@ export type PlainResponse = {
   body: Uint8Array | string | AsyncIterable<Uint8Array | string>
   /** To be called once the last byte has been handed to the socket, and never when the socket died before. */
   delivered?: () => void | Promise<void>
+  /** The value of WWW-Authenticate, to be made each time the response is written: no two callers get the same. */
+  authenticate?: () => string
 }
 
 export const emptyBody: Uint8Array = Buffer.alloc(0)

@@ -1,4 +1,5 @@
 import { Problem } from '../kernel/problem.ts'
+import { isPaymentCredential } from '../schemes/mpp/credential.ts'
 
 export const headerBytesMax = 16 * 1024
 /** Far more than clients and proxies send, and far fewer than fit into the bytes above. */
@@ -14,7 +15,7 @@ const singular = new Set([
   'x-affiliate-id',
   'idempotency-key',
 ])
-const singularPayment = new Set(['payment-signature', 'x-payment'])
+const singularPayment = new Set(['payment-signature', 'x-payment', 'payment-authorization'])
 
 /** Lower-cased header map. Lists are joined as RFC 9110 says; headers that decide identity or money may occur only once. */
 export function readHeaders(rawHeaders: readonly string[]): Map<string, string> {
@@ -38,12 +39,24 @@ export function readHeaders(rawHeaders: readonly string[]): Map<string, string> 
 }
 
 /** Headers that can make an answer differ for the same URL: none of them, and the answer may be shared. */
-const credentialHeaders = ['payment-signature', 'x-payment', 'authorization', 'sign-in-with-x', 'signature'] as const
+const credentialHeaders = [
+  'payment-signature',
+  'x-payment',
+  'payment-authorization',
+  'authorization',
+  'sign-in-with-x',
+  'signature',
+] as const
 
 export function carriesCredential(headers: ReadonlyMap<string, string>): boolean {
   return credentialHeaders.some((name) => headers.has(name))
 }
 
 export function carriesPayment(headers: ReadonlyMap<string, string>): boolean {
-  return headers.has('payment-signature') || headers.has('x-payment')
+  return (
+    headers.has('payment-signature') ||
+    headers.has('x-payment') ||
+    headers.has('payment-authorization') ||
+    isPaymentCredential(headers.get('authorization'))
+  )
 }

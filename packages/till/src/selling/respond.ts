@@ -30,6 +30,7 @@ export type ResponseParts = {
   paid?: boolean
   paymentRequired?: string | undefined
   paymentResponse?: string | undefined
+  paymentReceipt?: string | undefined
   headers?: Record<string, string> | undefined
 }
 
@@ -65,6 +66,7 @@ export function createResponder<E extends Exchange>(signer: ResponseSigner, conf
     pushSignature(headers, signer, exchange, parts, body)
     if (parts.paymentRequired !== undefined) headers.push('PAYMENT-REQUIRED', parts.paymentRequired)
     if (parts.paymentResponse !== undefined) headers.push('PAYMENT-RESPONSE', parts.paymentResponse)
+    if (parts.paymentReceipt !== undefined) headers.push('Payment-Receipt', parts.paymentReceipt)
     headers.push('Cache-Control', parts.cacheControl)
     config.add?.(headers, exchange, parts)
     const kind = isData(parts.contentType) ? data : page
@@ -84,7 +86,8 @@ export function createResponder<E extends Exchange>(signer: ResponseSigner, conf
         contentType: 'application/problem+json',
         body: JSON.stringify(problemBody(problem, config.docsOrigin, exchange.requestId)),
         cacheControl: 'no-store',
-        ...payment,
+        paymentRequired: payment.paymentRequired,
+        paymentResponse: payment.paymentResponse,
         headers: problemHeaders(problem),
       }),
   }
@@ -106,13 +109,14 @@ function pushSignature(
   parts: ResponseParts,
   body: PlainResponse['body'],
 ): void {
-  const { paymentRequired, paymentResponse } = parts
+  const { paymentRequired, paymentResponse, paymentReceipt } = parts
   const signed = signer.sign({
     status: parts.status,
     contentType: parts.contentType,
     bodySha256: isStream(body) ? undefined : digestBody(body),
     ...(paymentRequired === undefined ? {} : { paymentRequired }),
     ...(paymentResponse === undefined ? {} : { paymentResponse }),
+    ...(paymentReceipt === undefined ? {} : { paymentReceipt }),
     method: exchange.method,
     authority: exchange.authority,
     path: exchange.path,

@@ -100,6 +100,8 @@ export type PaidAccess = {
   networks: readonly string[]
   /** Credit that was paid in on another chain does not pay for it: what is sold is backed by money on its own. */
   creditOnNetworksOnly?: boolean
+  /** Also offers `exact` by Permit2, where a wallet of ours can settle it and the 402 has room. */
+  permit2?: boolean
   payee: 'pay_to' | 'custody'
   /** What is sold can be taken back, so it may be granted `provisional` above 1 USDC. */
   revocable: boolean

@@ -1,4 +1,4 @@
-import type { Gate, GateOutcome } from '../contract/paid-call.ts'
+import type { ChallengeHeaders, Gate, GateOutcome } from '../contract/paid-call.ts'
 import { Problem } from '../kernel/problem.ts'
 import { asProbe, buildPaidCall } from './paid-call.ts'
 import type { PaidEntry } from './paid-route.ts'
@@ -41,10 +41,21 @@ export async function sellCall<E extends Exchange>(
 function respondChallenge<E extends Exchange>(
   { responder }: SellDeps<E>,
   exchange: E,
-  { body, paymentRequired }: { body: string; paymentRequired: string },
+  { body, paymentRequired, authenticate }: { body: string } & ChallengeHeaders,
 ): PlainResponse {
-  const contentType = 'application/problem+json'
-  return responder.respond(exchange, { status: 402, contentType, body, cacheControl: 'no-store', paymentRequired })
+  const parts = {
+    status: 402,
+    contentType: 'application/problem+json',
+    body,
+    cacheControl: 'no-store',
+    paymentRequired,
+  }
+  return withChallenge(responder.respond(exchange, parts), authenticate)
+}
+
+function withChallenge(response: PlainResponse, authenticate: (() => string) | undefined): PlainResponse {
+  if (authenticate) response.authenticate = authenticate
+  return response
 }
 
 function release<E extends Exchange>(
@@ -58,7 +69,7 @@ function release<E extends Exchange>(
   if (kind === 'refused')
     return {
       kind,
-      response: deps.responder.problem(exchange, outcome.problem, outcome),
+      response: withChallenge(deps.responder.problem(exchange, outcome.problem, outcome), outcome.authenticate),
       problem: outcome.problem,
     }
   const response = deps.responder.respond(exchange, {
@@ -66,6 +77,7 @@ function release<E extends Exchange>(
     cacheControl,
     paid: true,
     paymentResponse: outcome.paymentResponse,
+    paymentReceipt: outcome.paymentReceipt,
   })
   response.delivered = () => outcome.delivered()
   return { kind, response }

@@ -11,6 +11,7 @@ const keyLengthMax = 1_024
 const deciding = [
   'payment-signature',
   'x-payment',
+  'payment-authorization',
   'authorization',
   'sign-in-with-x',
   'signature',

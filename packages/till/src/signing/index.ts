@@ -1,4 +1,5 @@
 export { bodyDigest } from './body-digest.ts'
+export { type ChallengeSecret, type ChallengeSecrets, openChallengeSecrets } from './challenge-secrets.ts'
 export { createTokenMaker, type DerivedToken, type TokenMaker, tokenHash } from './derived-token.ts'
 export { didDocument, didKey } from './did-document.ts'
 export { introduceLogKey } from './introduce-log-key.ts'

@@ -18,12 +18,13 @@ const requestParts = '"@method";req "@authority";req "@path";req "@query";req'
 
 /** The component lists of all kinds of answers, made once. */
 const componentLists = new Map<number, string>()
-for (let kind = 0; kind < 8; kind += 1) {
+for (let kind = 0; kind < 16; kind += 1) {
   const names = ['"@status"']
   if (kind & 1) names.push('"content-digest"')
   names.push('"content-type"')
   if (kind & 2) names.push('"payment-required"')
   if (kind & 4) names.push('"payment-response"')
+  if (kind & 8) names.push('"payment-receipt"')
   componentLists.set(kind, `(${names.join(' ')} ${requestParts})`)
 }
 
@@ -65,10 +66,13 @@ export function createResponseSigner(keyring: Keyring, options: ResponseSignerOp
 
 function signFresh(response: ResponseToSign, key: PrivateSigningKey, tail: string): SignatureHeaders {
   refuseLineBreaks(response)
-  const { bodySha256, paymentRequired, paymentResponse } = response
+  const { bodySha256, paymentRequired, paymentResponse, paymentReceipt } = response
   const digest = bodySha256 === undefined ? undefined : contentDigest(bodySha256)
   const kind =
-    (digest === undefined ? 0 : 1) | (paymentRequired === undefined ? 0 : 2) | (paymentResponse === undefined ? 0 : 4)
+    (digest === undefined ? 0 : 1) |
+    (paymentRequired === undefined ? 0 : 2) |
+    (paymentResponse === undefined ? 0 : 4) |
+    (paymentReceipt === undefined ? 0 : 8)
   const inner = `${componentLists.get(kind)}${tail}${digest === undefined ? 'stream' : 'response'}"`
 
   let base = `"@status": ${response.status}\n`
@@ -76,6 +80,7 @@ function signFresh(response: ResponseToSign, key: PrivateSigningKey, tail: strin
   base += `"content-type": ${response.contentType}\n`
   if (paymentRequired !== undefined) base += `"payment-required": ${paymentRequired}\n`
   if (paymentResponse !== undefined) base += `"payment-response": ${paymentResponse}\n`
+  if (paymentReceipt !== undefined) base += `"payment-receipt": ${paymentReceipt}\n`
   base += `"@method";req: ${response.method}\n"@authority";req: ${response.authority}\n`
   base += `"@path";req: ${response.path}\n"@query";req: ${response.query}\n"@signature-params": ${inner}`
 
@@ -88,7 +93,8 @@ const lineBreak = /[\r\n]/
 
 /** A line break inside a part would let it pose as another component of the signature base. */
 function refuseLineBreaks(response: ResponseToSign): void {
-  const { method, authority, path, query, contentType, paymentRequired = '', paymentResponse = '' } = response
-  for (const part of [method, authority, path, query, contentType, paymentRequired, paymentResponse])
+  const { method, authority, path, query, contentType } = response
+  const { paymentRequired = '', paymentResponse = '', paymentReceipt = '' } = response
+  for (const part of [method, authority, path, query, contentType, paymentRequired, paymentResponse, paymentReceipt])
     if (lineBreak.test(part)) throw new RangeError('a signed part contains a line break')
 }

@@ -26,7 +26,7 @@ export function createSignatureCache(limits: { shareMs: number; entriesMax: numb
 
   return {
     find: (response, key, nowMs) => {
-      if (response.paymentResponse !== undefined) return undefined
+      if (isPaid(response)) return undefined
       const name = requestKey(response)
       const entry = young.get(name) ?? old.get(name)
       if (entry === undefined || entry.key !== key) return undefined
@@ -36,7 +36,7 @@ export function createSignatureCache(limits: { shareMs: number; entriesMax: numb
     },
     keep: (response, key, nowMs, headers) => {
       // A settled payment is answered once, so its signature would only push useful ones out.
-      if (limits.shareMs <= 0 || response.paymentResponse !== undefined) return
+      if (limits.shareMs <= 0 || isPaid(response)) return
       // Long targets are of a stranger's making, and as many as it likes.
       if (response.path.length + response.query.length > keptTargetMax) return
       if (young.size >= limits.entriesMax / 2) {
@@ -50,6 +50,9 @@ export function createSignatureCache(limits: { shareMs: number; entriesMax: numb
     },
   }
 }
+
+const isPaid = ({ paymentResponse, paymentReceipt }: ResponseToSign): boolean =>
+  paymentResponse !== undefined || paymentReceipt !== undefined
 
 /** Unambiguous because no part can hold a line break: the signer refuses those before anything is kept. */
 function requestKey(response: ResponseToSign): string {

@@ -6,6 +6,7 @@ export type ResponseToSign = {
   bodySha256: Uint8Array | undefined
   paymentRequired?: string
   paymentResponse?: string
+  paymentReceipt?: string
   method: string
   /** From configuration. */
   authority: string

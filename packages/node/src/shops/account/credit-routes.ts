@@ -70,6 +70,7 @@ function topUpRoute({ base, networks }: CreditRouteDeps, method: 'GET' | 'POST')
       kind: 'paid',
       price: { kind: 'from_input', lowestMicro, highestMicro, of: (input) => amountOf(input[place]?.usd, place) },
       networks: names(networks),
+      permit2: true,
       payee: 'custody',
       revocable: true,
       consumption: 'credit',

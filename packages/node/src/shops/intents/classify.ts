@@ -2,10 +2,12 @@ import { tokenize } from '../match/index.ts'
 import type { ClusterBook, ClusterNode } from './clusters.ts'
 
 export type Classifier = {
-  /** Ids of the topics a question is about, the best first, each followed by what it lies below; at most `max`. */
-  classify(query: string, max: number): string[]
+  /** The topic that a question is about, after all that it lies below, the broadest first; empty where none fits. */
+  classify(query: string): readonly ClusterNode[]
   /** The word that stands for a term in print, for terms that occur in the names of topics; others have none. */
   wordOf(term: string): string | undefined
+  /** Words in print that a topic or anything below it is named by. */
+  wordsOf(cluster: string): readonly string[]
 }
 
 // The usual BM25 constants; texts of two to ten words differ little in length.
@@ -14,8 +16,6 @@ const b = 0.5
 /** A name says what a topic is; what it lies below says where. */
 const nameWeight = 2
 const ancestorWeight = 0.5
-/** A topic that only shares a word of little meaning is not what was asked for. */
-const leastShareOfBest = 0.75
 
 type Posting = { node: number; weight: number }
 
@@ -23,6 +23,7 @@ type Posting = { node: number; weight: number }
 export function createClassifier(book: ClusterBook): Classifier {
   const postings = new Map<string, Posting[]>()
   const words = new Map<string, string>()
+  const wordsBelow = new Map<string, Set<string>>()
   const lengths: number[] = []
   for (const [index, node] of book.nodes.entries()) {
     let length = 0
@@ -36,7 +37,10 @@ export function createClassifier(book: ClusterBook): Classifier {
     for (const text of [node.name, ...node.terms])
       for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
         const [term] = tokenize(word)
-        if (term !== undefined && !words.has(term)) words.set(term, word)
+        if (term === undefined) continue
+        if (!words.has(term)) words.set(term, word)
+        for (const id of [node.id, ...node.ancestors])
+          wordsBelow.set(id, (wordsBelow.get(id) ?? new Set()).add(words.get(term) as string))
       }
   }
   const average = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length)
@@ -54,17 +58,15 @@ export function createClassifier(book: ClusterBook): Classifier {
   }
   return {
     wordOf: (term) => words.get(term),
-    classify: (query, max) => {
-      const ranked = [...scoresOf(query)].sort(([x, a], [y, c]) => c - a || x - y)
-      const best = ranked[0]?.[1] ?? 0
-      const chosen = new Set<string>()
-      for (const [index, score] of ranked) {
-        const node = book.nodes[index]
-        if (!node || score < best * leastShareOfBest) break
-        for (const id of [node.id, ...node.ancestors]) if (chosen.size < max) chosen.add(id)
-        if (chosen.size >= max) break
-      }
-      return [...chosen]
+    wordsOf: (cluster) => [...(wordsBelow.get(cluster) ?? [])],
+    classify: (query) => {
+      const [best] = [...scoresOf(query)].sort(([x, a], [y, c]) => c - a || x - y)
+      const node = best && book.nodes[best[0]]
+      if (!node) return []
+      return [...node.ancestors]
+        .reverse()
+        .concat(node.id)
+        .flatMap((id) => book.byId.get(id) ?? [])
     },
   }
 }

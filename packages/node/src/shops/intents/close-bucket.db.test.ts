@@ -5,6 +5,8 @@ import { closeBuckets, graceMs } from './close-bucket.ts'
 import { seedPast } from './demo/seed-past.ts'
 import { type Counted, insertSearches, intentDeps, standingClock } from './intents.fixture.ts'
 import { readBudget } from './privacy.ts'
+import { parseIntentSettings } from './settings.ts'
+import { keepsPromise, readSignal } from './signal.ts'
 import { eventsAfter, newestSeq, publishedBuckets, seqBefore } from './store.ts'
 
 let db: TestDatabase
@@ -158,6 +160,7 @@ test('a bond that ends too early or is too small does not count', async () => {
   const clock = standingClock(afterHour(0))
   const endsAtMs = noon + hour
   const standing = {
+    interested: async () => [],
     fundingClusters: async () => new Map<Address, string>(),
     activeBonds: async (_sql: unknown, wallets: readonly Address[] | 'all') =>
       new Map(
@@ -199,4 +202,67 @@ test('a demo begins with a day of invented demand, marked so, and fills what it 
   for (const [index, one] of all.entries()) if (index > 0) expect(one.startsAtMs).toBe(all[index - 1]?.endsAtMs)
   expect(await newestSeq(db.database)).toBeGreaterThan(kept)
   expect(await seqBefore(db.database, noon)).toBe(kept)
+})
+
+test('the searches of those who bought figures of this time move none of them, whichever wallet of theirs asks', async () => {
+  const clock = standingClock(afterHour(0))
+  const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as Address
+  const standing = {
+    ...intentDeps(db.database, clock).standing,
+    // Wallets 1 to 30 live on the money of the buyer, who never searches itself.
+    fundingClusters: async () =>
+      new Map([wallet(999), ...Array.from({ length: 30 }, (_, n) => wallet(n + 1))].map((one) => [one, 'buyer'])),
+    interested: async () => [wallet(999)],
+  }
+  const deps = { ...intentDeps(db.database, clock), standing }
+  await closeBuckets(deps)
+  await insertSearches(deps, 70, 'stocks and bonds', noon + 5)
+  clock.set(afterHour(1))
+  await closeBuckets(deps)
+  const cells = await publishedBuckets(db.database, { fromMs: noon, toMs: noon + hour })
+  expect(cells).toHaveLength(3)
+  for (const { demand } of cells) expect(Math.abs((demand ?? 0) - 40)).toBeLessThan(4)
+})
+
+test('a day is cut by what the day before published: wide at first, finer with traffic, wide again without', async () => {
+  const day = 24 * hour
+  const midnight = noon - 12 * hour
+  const clock = standingClock(midnight + graceMs)
+  const base = intentDeps(db.database, clock)
+  const deps = { ...base, settings: parseIntentSettings({}, false) }
+  const lengths = async () => (await buckets()).map(([from, to]) => ((to as number) - (from as number)) / hour)
+  await closeBuckets(deps)
+  await insertSearches(deps, 3_000, 'stocks and bonds', midnight + 5)
+  clock.set(midnight + day + graceMs - 1)
+  expect(await closeBuckets(deps)).toBe(0)
+  clock.set(midnight + day + graceMs)
+  expect(await closeBuckets(deps)).toBe(1)
+  expect(await lengths()).toEqual([24, 24])
+  const { rows } = await db.database.query<{ bucket_ms: bigint; tiers: number }>(
+    'select bucket_ms, tiers from intent_plan order by day desc limit 1',
+  )
+  expect(rows[0]?.tiers).toBe(2)
+  expect(Number(rows[0]?.bucket_ms)).toBeLessThan(day)
+  // Nobody searches on the second day: what was cut fine stays silent, and the third day is wide.
+  await insertSearches(deps, 1, 'stocks and bonds', midnight + 2 * day + 5)
+  clock.set(midnight + 3 * day + graceMs)
+  await closeBuckets(deps)
+  expect((await lengths()).at(-1)).toBe(24)
+})
+
+test('what a day published is worth what its error bars say, and no more is sold', async () => {
+  const clock = standingClock(afterHour(0))
+  const deps = intentDeps(db.database, clock, { epsilon_daily: 24, k: 10 })
+  expect(keepsPromise(await readSignal(db.database))).toBe(false)
+  await closeBuckets(deps)
+  await insertSearches(deps, 40, 'stocks and bonds', noon + 5)
+  clock.set(afterHour(1))
+  await closeBuckets(deps)
+  const weak = await readSignal(db.database)
+  expect(weak?.error ?? 1).toBeGreaterThan(0.25)
+  expect(keepsPromise(weak)).toBe(false)
+  await insertSearches(deps, 4_000, 'stocks and bonds', noon + hour + 5)
+  clock.set(afterHour(2))
+  await closeBuckets(deps)
+  expect(keepsPromise(await readSignal(db.database))).toBe(true)
 })

@@ -23,6 +23,8 @@ export type ClusterBook = {
   /** What demand is counted for. Topics that the taxonomy marks as sensitive are not among them. */
   nodes: readonly ClusterNode[]
   byId: ReadonlyMap<string, ClusterNode>
+  /** Topics directly below one, or the broadest ones. */
+  childrenOf(id: string | null): readonly ClusterNode[]
 }
 
 type Line = { id: string; parent: string | null; name: string; sensitive: boolean }
@@ -68,7 +70,13 @@ export function createClusterBook(own: readonly OwnCluster[] = []): ClusterBook 
       ancestors,
     })
   }
-  return { nodes, byId: new Map(nodes.map((node) => [node.id, node])) }
+  const children = new Map<string | null, ClusterNode[]>()
+  for (const node of nodes) children.set(node.parentId, [...(children.get(node.parentId) ?? []), node])
+  return {
+    nodes,
+    byId: new Map(nodes.map((node) => [node.id, node])),
+    childrenOf: (id) => children.get(id) ?? [],
+  }
 }
 
 function ancestorsOf(lines: ReadonlyMap<string, Line>, line: Line): string[] {

@@ -2,10 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createClassifier } from './classify.ts'
 import { createClusterBook, parseTaxonomy } from './clusters.ts'
-import { countDemand, type PaidSearch } from './count-demand.ts'
+import { type Cell, countDemand, type PaidSearch } from './count-demand.ts'
 import { themes } from './demo/themes.ts'
-import { addNoise, bucketEpsilonMicro, noiseRate, privacyStatement } from './privacy.ts'
-import { seededRng } from './rng.fixture.ts'
 import { parseIntentSettings } from './settings.ts'
 import { eventId, parseEventId, smooth } from './tick-event.ts'
 
@@ -41,40 +39,50 @@ test.each([
 })
 
 test('a question is counted for its topic and what that lies below', () => {
-  expect(classifier.classify('are stocks and bonds overvalued', 5)).toEqual(['414', '410', '391'])
-  expect(classifier.classify('which facilitator for x402', 5)).toEqual(['x402', '52'])
-  expect(classifier.classify('zzzz qqqq', 5)).toEqual([])
+  const ids = (query: string) => classifier.classify(query).map(({ id }) => id)
+  expect(ids('are stocks and bonds overvalued')).toEqual(['391', '410', '414'])
+  expect(ids('which facilitator for x402')).toEqual(['52', 'x402'])
+  expect(ids('zzzz qqqq')).toEqual([])
+  const plain = createClassifier(createClusterBook())
   for (const { cluster, queries } of themes)
-    for (const query of queries) expect(classifier.classify(query, 5), query).toContain(cluster)
+    for (const query of queries)
+      expect(
+        plain.classify(query).map(({ id }) => id),
+        query,
+      ).toContain(cluster)
 })
 
-test('an agent counts once in a topic and in few topics, however often and whatever it asks', () => {
+test('an agent counts once in each tier, however often and whatever it asks, and topics add up to what they lie below', () => {
   const words = book.nodes.slice(0, 60).map(({ name }) => name)
+  const agentsOf = (cell: Cell | undefined) => (cell?.bonded ?? 0) + (cell?.others ?? 0)
   fc.assert(
     fc.property(
-      fc.array(fc.record({ agent: fc.constantFrom('a', 'b', 'c'), query: fc.constantFrom(...words) }), {
-        maxLength: 60,
-      }),
-      fc.integer({ min: 1, max: 5 }),
-      (given, perAgent) => {
-        const all = given.map(({ agent, query }) => search(agent, query))
-        const cells = countDemand(all, classifier, perAgent)
-        const agents = new Set(all.map(({ agent }) => agent)).size
-        expect(cells.every((cell) => cell.agents <= agents && cell.bonded <= cell.agents)).toBe(true)
-        expect(cells.reduce((sum, cell) => sum + cell.agents, 0)).toBeLessThanOrEqual(agents * perAgent)
-        // Taking one agent away changes no figure by more than one, and few of them.
-        const without = new Map(
-          countDemand(
-            all.filter(({ agent }) => agent !== 'a'),
-            classifier,
-            perAgent,
-          ).map((cell) => [cell.cluster, cell]),
+      fc.array(
+        fc.record({ agent: fc.constantFrom('a', 'b', 'c'), query: fc.constantFrom(...words), bonded: fc.boolean() }),
+        { maxLength: 60 },
+      ),
+      fc.integer({ min: 1, max: 4 }),
+      (all, tiers) => {
+        const cells = countDemand(all, classifier, tiers)
+        const without = countDemand(
+          all.filter(({ agent }) => agent !== 'a'),
+          classifier,
+          tiers,
         )
-        const changes = cells.map((cell) => cell.agents - (without.get(cell.cluster)?.agents ?? 0))
-        expect(changes.every((change) => change === 0 || change === 1)).toBe(true)
-        expect(changes.filter((change) => change === 1).length).toBeLessThanOrEqual(perAgent)
-        const said = cells.flatMap((cell) => [...cell.words.values()]).reduce((sum, count) => sum + count, 0)
-        expect(said).toBeLessThanOrEqual(agents * perAgent)
+        for (const [id, cell] of cells) {
+          const below = book.childrenOf(id).reduce((sum, child) => sum + agentsOf(cells.get(child.id)), 0)
+          expect(below).toBeLessThanOrEqual(agentsOf(cell))
+        }
+        for (const tier of [1, 2, 3, 4]) {
+          const changes = [...cells]
+            .filter(([id]) => book.byId.get(id)?.tier === tier)
+            .map(([id, cell]) => agentsOf(cell) - agentsOf(without.get(id)))
+          // Taking one agent away changes one figure of a tier by one, and none of those that are not counted.
+          expect(changes.every((change) => change === 0 || change === 1)).toBe(true)
+          expect(changes.filter((change) => change === 1).length).toBeLessThanOrEqual(tier <= tiers ? 1 : 0)
+        }
+        const said = [...cells.values()].flatMap((cell) => [...cell.words.values()]).reduce((sum, n) => sum + n, 0)
+        expect(said).toBeLessThanOrEqual(new Set(all.map(({ agent }) => agent)).size)
       },
     ),
     { numRuns: 40 },
@@ -87,49 +95,14 @@ test('only words of the topics are ever named, never what else was asked', () =>
     classifier,
     5,
   )
-  for (const cell of cells) for (const word of cell.words.keys()) expect(['stocks', 'bonds']).toContain(word)
-})
-
-test('nine agents are not published, nor is a figure that the noise brought below the threshold', () => {
-  const settings = parseIntentSettings({}, true)
-  const rng = seededRng(5)
-  const cell = (agents: number, bonded: number) => ({
-    cluster: '52',
-    agents,
-    bonded,
-    words: new Map([['business', 9]]),
-  })
-  for (let i = 0; i < 500; i += 1) {
-    expect(addNoise(rng, settings, cell(9, 9))).toBeUndefined()
-    const noisy = addNoise(rng, settings, cell(12, 9))
-    if (!noisy) continue
-    expect(noisy.demand).toBeGreaterThanOrEqual(10)
-    expect(noisy.bonded).toBeNull()
-    expect(noisy.words).toEqual([])
-  }
-})
-
-test('the parts of a bucket add up to its budget, and the buckets of a day to that of the day', () => {
-  for (const given of [{}, { epsilon_daily: 7.5, bucket_seconds: 60 }, { clusters_per_agent: 2 }]) {
-    const settings = parseIntentSettings(given, false)
-    const parts = (['demand', 'bonded', 'words'] as const).map((figure) => {
-      const { num, den } = noiseRate(settings, figure)
-      return (Number(num) / Number(den)) * settings.clustersPerAgent * 1_000_000
-    })
-    const bucket = Number(bucketEpsilonMicro(settings))
-    expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(bucket, 3)
-    expect(bucket * (86_400_000 / settings.bucketMs)).toBeLessThanOrEqual(Number(settings.epsilonDailyMicro))
-    expect(privacyStatement(settings).k).toBe(10)
-  }
-  expect(() => bucketEpsilonMicro(parseIntentSettings({ epsilon_daily: 0.0001, bucket_seconds: 1 }, false))).toThrow(
-    RangeError,
-  )
+  for (const cell of cells.values()) for (const word of cell.words.keys()) expect(['stocks', 'bonds']).toContain(word)
 })
 
 test.each([
   [{ k: 9 }, /k/],
   [{ bucket_seconds: 7 }, /divide a day/],
   [{ replay_hours: 23 }, /replay_hours/],
+  [{ tiers: 2 }, /bucket_seconds/],
   [{ nonsense: 1 }, /nonsense/],
 ])('settings that would weaken the promise are refused: %j', (given, message) => {
   expect(() => parseIntentSettings(given, false)).toThrow(message)

@@ -1,36 +1,43 @@
 import { tokenize } from '../match/index.ts'
 import type { Classifier } from './classify.ts'
+import type { ClusterNode } from './clusters.ts'
 
 /** One search that was paid for, with who asked: wallets of one cluster are one agent. */
 export type PaidSearch = { agent: string; bonded: boolean; query: string }
 
 /** Exact figures of one topic in one bucket. They never leave the node without noise. */
 export type Cell = {
-  cluster: string
-  agents: number
+  /** Distinct agents with a bond, and without: no agent is in both. */
   bonded: number
-  /** Distinct agents by word, each agent for one word. */
+  others: number
+  /** Agents by word, where this topic is the narrowest that they are counted for. */
   words: ReadonlyMap<string, number>
 }
 
+type OpenCell = { bonded: number; others: number; words: Map<string, number> }
+
 /**
- * Counts agents, not searches: anyone who asks a thousand times weighs as much as the party that asks once, at most once in a
- * topic and in few topics, so that the noise which hides one agent is known beforehand.
+ * Counts agents, not searches: each once in a bucket, for the one topic it asked for most and what that lies below. So
+ * topics add up to what they lie below, and the noise that hides one agent is known beforehand.
  */
-export function countDemand(searches: readonly PaidSearch[], classifier: Classifier, clustersPerAgent: number): Cell[] {
-  const cells = new Map<string, { agents: number; bonded: number; words: Map<string, number> }>()
+export function countDemand(
+  searches: readonly PaidSearch[],
+  classifier: Classifier,
+  tiers: number,
+): ReadonlyMap<string, Cell> {
+  const cells = new Map<string, OpenCell>()
   for (const mine of byAgent(searches)) {
-    const bonded = mine.some((search) => search.bonded)
-    for (const [cluster, queries] of topicsOf(mine, classifier, clustersPerAgent)) {
-      const cell = cells.get(cluster) ?? { agents: 0, bonded: 0, words: new Map<string, number>() }
-      cell.agents += 1
-      if (bonded) cell.bonded += 1
-      const word = wordOf(queries, classifier)
+    const part = mine.some((search) => search.bonded) ? 'bonded' : 'others'
+    const path = pathOf(mine, classifier, tiers)
+    for (const [at, { id }] of path.topics.entries()) {
+      const cell = cells.get(id) ?? { bonded: 0, others: 0, words: new Map<string, number>() }
+      cell[part] += 1
+      const word = at === path.topics.length - 1 ? wordOf(path.queries, classifier, id) : undefined
       if (word !== undefined) cell.words.set(word, (cell.words.get(word) ?? 0) + 1)
-      cells.set(cluster, cell)
+      cells.set(id, cell)
     }
   }
-  return [...cells].map(([cluster, cell]) => ({ cluster, ...cell })).sort(byCluster)
+  return cells
 }
 
 function byAgent(searches: readonly PaidSearch[]): Iterable<PaidSearch[]> {
@@ -43,27 +50,36 @@ function byAgent(searches: readonly PaidSearch[]): Iterable<PaidSearch[]> {
   return agents.values()
 }
 
-const byCluster = (one: Cell, other: Cell) => (one.cluster < other.cluster ? -1 : 1)
-
-/** What the agent asked for most often; of equals, what comes first by name, so that a repeat gives the same. */
-function topicsOf(mine: readonly PaidSearch[], classifier: Classifier, max: number): [string, string[]][] {
-  const topics = new Map<string, string[]>()
-  for (const { query } of mine)
-    for (const id of classifier.classify(query, max)) {
-      const queries = topics.get(id)
-      if (queries) queries.push(query)
-      else topics.set(id, [query])
+/** From the broadest topic down, each time what the agent asked for most; of equals, what comes first by name. */
+function pathOf(mine: readonly PaidSearch[], classifier: Classifier, tiers: number) {
+  let left = mine.flatMap(({ query }) => {
+    const path = classifier.classify(query)
+    return path.length === 0 ? [] : [{ query, path }]
+  })
+  const topics: ClusterNode[] = []
+  for (let tier = 0; tier < tiers; tier += 1) {
+    const asked = new Map<string, typeof left>()
+    for (const one of left) {
+      const id = one.path[tier]?.id
+      if (id !== undefined) asked.set(id, [...(asked.get(id) ?? []), one])
     }
-  return [...topics].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, max)
+    const most = [...asked].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1))[0]?.[1]
+    const topic = most?.[0]?.path[tier]
+    if (!most || !topic) break
+    topics.push(topic)
+    left = most
+  }
+  return { topics, queries: left.map(({ query }) => query) }
 }
 
-/** The word of the taxonomy that the agent said most: other words could be anybody's name. */
-function wordOf(queries: readonly string[], classifier: Classifier): string | undefined {
+/** The word of the topic that the agent said most: other words could be anybody's name. */
+function wordOf(queries: readonly string[], classifier: Classifier, topic: string): string | undefined {
   const said = new Map<string, number>()
+  const known = new Set(classifier.wordsOf(topic))
   for (const query of queries)
     for (const term of new Set(tokenize(query))) {
       const word = classifier.wordOf(term)
-      if (word !== undefined) said.set(word, (said.get(word) ?? 0) + 1)
+      if (word !== undefined && known.has(word)) said.set(word, (said.get(word) ?? 0) + 1)
     }
   return [...said].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))[0]?.[0]
 }

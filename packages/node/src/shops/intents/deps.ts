@@ -18,6 +18,8 @@ export type Standing = {
     wallets: readonly Address[] | 'all',
     atMs: number,
   ): Promise<Map<Address, { micro: bigint; lockedUntilMs: number }>>
+  /** Those who paid for figures of this time or for contracts on them: their own searches move none of it. */
+  interested(sql: Sql, span: { startsAtMs: number; endsAtMs: number }): Promise<readonly Address[]>
 }
 
 export type IntentDeps = {

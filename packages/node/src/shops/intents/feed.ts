@@ -1,7 +1,10 @@
 import { createEventHub, type EventHub, eventText, type HubEvent } from '../../http/index.ts'
 import type { PublishedBucket } from '../ports.ts'
 import type { Carrier } from './carrier.ts'
+import { planInForce } from './day-plan.ts'
 import type { IntentDeps } from './deps.ts'
+import type { Plan } from './plan.ts'
+import { readSignal, type Signal } from './signal.ts'
 import { eventsAfter, type IntentEvent, lastFigureMs, newestSeq, seqBeforeNewestBucket, toPublished } from './store.ts'
 
 export type Feed = {
@@ -10,6 +13,10 @@ export type Feed = {
   last(): number
   /** End of the newest bucket with a published figure; undefined before the first. */
   newestFigureMs(): number | undefined
+  /** What the figures of the last day were worth; undefined before the first bucket. */
+  signal(): Signal | undefined
+  /** How the newest day is cut. */
+  plan(): Plan
   /** Where a reader begins that wants the newest bucket and what comes. */
   beforeNewestBucket(): Promise<number>
   onPublished(listener: (buckets: readonly PublishedBucket[]) => void): () => void
@@ -35,6 +42,8 @@ export async function openFeed(
   const stopping = new AbortController()
   let last = await newestSeq(deps.database)
   let newestFigureMs = await lastFigureMs(deps.database)
+  let signal = await readSignal(deps.database)
+  let plan = await planInForce(deps.database, deps)
   let work: Promise<void> = Promise.resolve()
   let newestBucket: { last: number; before: Promise<number> } | undefined
 
@@ -43,6 +52,8 @@ export async function openFeed(
     if (!end) return
     last = end.seq
     deps.metrics.gauge('intent_streams', hub.size())
+    signal = await readSignal(deps.database)
+    plan = await planInForce(deps.database, deps)
     const cells = events.filter(({ cluster }) => cluster !== null).map(toPublished)
     const figureMs = cells.at(-1)?.endsAtMs
     if (figureMs !== undefined) newestFigureMs = Math.max(newestFigureMs ?? 0, figureMs)
@@ -77,6 +88,8 @@ export async function openFeed(
     hub,
     last: () => last,
     newestFigureMs: () => newestFigureMs,
+    signal: () => signal,
+    plan: () => plan,
     beforeNewestBucket: () => {
       if (newestBucket?.last !== last) newestBucket = { last, before: seqBeforeNewestBucket(deps.database) }
       return newestBucket.before

@@ -3,15 +3,17 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import { taxonomyAttribution } from './clusters.ts'
 import type { IntentDeps } from './deps.ts'
+import { widest } from './plan.ts'
 import { privacyStatement } from './privacy.ts'
+import { privacySchema, type SignalDeps, signalRoute } from './signal-route.ts'
 import { eventsBetween, type IntentEvent } from './store.ts'
 import { eventId, parseEventId, streamPath } from './tick-event.ts'
 
 const hourMs = 3_600_000
 const pageMax = 500
 
-export function freeRoutes(deps: IntentDeps): RouteDeclaration[] {
-  return [sampleRoute(deps), clustersRoute(deps)]
+export function freeRoutes(deps: SignalDeps): RouteDeclaration[] {
+  return [sampleRoute(deps), clustersRoute(deps), signalRoute(deps)]
 }
 
 const cloudEvent = z.object({
@@ -27,19 +29,8 @@ const cloudEvent = z.object({
   data: z.record(z.string(), z.unknown()),
 })
 
-const privacy = z.strictObject({
-  k: z.number(),
-  unit: z.string(),
-  contribution: z.strictObject({ per_cluster: z.number(), clusters: z.number() }),
-  mechanism: z.string(),
-  epsilon_bucket: z.string(),
-  epsilon_daily: z.string(),
-  noise_scale: z.strictObject({ demand: z.number(), bonded: z.number(), terms: z.number() }),
-  threshold: z.string(),
-})
-
 /** The hour that ended a day ago: what subscribers read then. */
-function sampleRoute(deps: IntentDeps): RouteDeclaration {
+function sampleRoute(deps: SignalDeps): RouteDeclaration {
   return defineRoute({
     id: 'market.intents.sample',
     main: true,
@@ -65,7 +56,7 @@ function sampleRoute(deps: IntentDeps): RouteDeclaration {
       from_at: z.string(),
       to_at: z.string(),
       note: z.string().nullable(),
-      privacy,
+      privacy: privacySchema,
       attribution: z.string(),
       synthetic: z.boolean(),
     }),
@@ -76,8 +67,8 @@ function sampleRoute(deps: IntentDeps): RouteDeclaration {
         next_cursor: null,
         from_at: '2026-01-01T09:00:00.000Z',
         to_at: '2026-01-01T10:00:00.000Z',
-        note: 'Nothing was published in this hour: too few agents searched.',
-        privacy: privacyStatement(deps.settings),
+        note: emptyNote,
+        privacy: privacyStatement(deps.settings, widest),
         attribution: taxonomyAttribution,
         synthetic: deps.demo,
       },
@@ -99,7 +90,7 @@ function sampleRoute(deps: IntentDeps): RouteDeclaration {
           from_at: toRfc3339(toMs - hourMs),
           to_at: toRfc3339(toMs),
           note: noteOf(events, after),
-          privacy: privacyStatement(deps.settings),
+          privacy: privacyStatement(deps.settings, deps.feed.plan()),
           attribution: taxonomyAttribution,
           synthetic: deps.demo || events.some(({ synthetic }) => synthetic),
         })
@@ -111,9 +102,11 @@ function sampleRoute(deps: IntentDeps): RouteDeclaration {
   })
 }
 
+const emptyNote = 'Nothing was published in this hour: too few agents searched.'
+
 function noteOf(events: readonly IntentEvent[], after: number): string | null {
   if (events.some(({ cluster }) => cluster !== null) || after > 0) return null
-  return 'Nothing was published in this hour: too few agents searched.'
+  return emptyNote
 }
 
 function clustersRoute({ book }: IntentDeps): RouteDeclaration {

@@ -22,6 +22,7 @@ const citingStanding: Standing = {
     )
     return new Map(rows.map((row) => [row.agent, { micro: row.bond_micro, lockedUntilMs: Number.MAX_SAFE_INTEGER }]))
   },
+  interested: async () => [],
 }
 
 /** A clock that stands where it was put. */
@@ -52,7 +53,10 @@ export function intentDeps(
     jws: { sign: () => 'a.b.c', verify: () => undefined },
     apiUrl: 'http://node.test',
     demo: false,
-    settings: parseIntentSettings({ epsilon_daily: 100_000, ...settings }, false),
+    settings: parseIntentSettings(
+      { epsilon_daily: 100_000, bucket_seconds: 3_600, spend_usd: '0', ...settings },
+      false,
+    ),
     book,
     classifier,
     standing: citingStanding,

@@ -1,3 +1,4 @@
+import type { Micro } from '@assay/protocol/money'
 import { createSince, type Shop, type ShopContext } from '../../http/index.ts'
 import type { PeerReader, PublishedDemand } from '../ports.ts'
 import {
@@ -19,7 +20,7 @@ import { freeRoutes } from './free-routes.ts'
 import { openNatsCarrier } from './nats-carrier-adapter.ts'
 import { readPeers } from './peers/read-peers.ts'
 import { sharedRoute } from './peers/shared-route.ts'
-import { bucketEpsilonMicro } from './privacy.ts'
+import { bucketEpsilonMicro, ladder, type Plan, widest } from './plan.ts'
 import type { IntentSettings } from './settings.ts'
 import { publishedBuckets } from './store.ts'
 import { streamRoute, streamUnavailable } from './stream-route.ts'
@@ -39,12 +40,14 @@ export type OpenedIntents = {
   demand: PublishedDemand
   /** How long after a bucket the bonds that count in it stay locked. */
   bondMs: number
+  /** What an agent has spent on searches, within a week, before it counts as bonded. */
+  spendMicro: Micro
 }
 
 export function createIntentDeps(context: ShopContext, options: IntentOptions): IntentDeps {
   const demo = context.mode === 'demo'
   const { settings } = options
-  bucketEpsilonMicro(settings)
+  bucketEpsilonMicro(settings, settings.fixedPlan ?? (ladder.at(-1) as Plan))
   const book = createClusterBook(settings.clusters)
   const { database, clock, rng, log, metrics, jws, apiUrl } = context
   return {
@@ -78,18 +81,20 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
     policy: options.subscriptions,
   })
   const since = createSince(context.clock)
+  const unavailable = () => streamUnavailable({ feed, clock: context.clock, settings, since })
   const reader = settings.peers.length > 0 ? options.peers?.(context) : undefined
-  const closeMs = Math.min(5_000, Math.max(1_000, settings.bucketMs / 10))
+  const closeMs = Math.min(5_000, Math.max(1_000, (settings.fixedPlan ?? widest).bucketMs / 10))
   const stopping = new AbortController()
   const population = simulated === undefined ? undefined : openPopulation(deps, context, simulated)
 
   return {
     demand: demandOf(deps, feed),
     bondMs: settings.bondMs,
+    spendMicro: settings.spendMicro,
     shop: {
       routes: [
         streamRoute({ ...deps, feed, subscriptions, streams, network: context.base.caip2, since }),
-        ...freeRoutes(deps),
+        ...freeRoutes({ ...deps, feed, unavailable }),
         ...(settings.share ? [sharedRoute(deps)] : []),
       ],
       jobs: [
@@ -101,10 +106,7 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
             await carrier.announce()
           },
         },
-        outageJob(context, 'stream', () => ({
-          down: streamUnavailable({ feed, clock: context.clock, settings, since }) ? 1 : 0,
-          of: 1,
-        })),
+        outageJob(context, 'stream', () => ({ down: unavailable() ? 1 : 0, of: 1 })),
         ...(reader ? [{ name: 'market.intents.peers', intervalMs: closeMs, work: () => readPeers(deps, reader) }] : []),
         ...(population ? [population.job] : []),
       ],

@@ -1,8 +1,13 @@
 import { activeBonds } from '@assay/till/credit/bonds'
 import { declareShop, type OpenShop } from '../../http/index.ts'
 import { matchMigrations } from '../match/index.ts'
-import { demandIndex, peerReader, relatedParties } from '../ports.ts'
-import { parseSubscriptionPolicy, subscriptionsMigrations, subscriptionsVariables } from '../subscriptions/index.ts'
+import { demandIndex, marketParties, peerReader, relatedParties } from '../ports.ts'
+import {
+  parseSubscriptionPolicy,
+  streamSubscribers,
+  subscriptionsMigrations,
+  subscriptionsVariables,
+} from '../subscriptions/index.ts'
 import { type IntentOptions, openIntents } from './open-intents.ts'
 import { intentsVariables, parseIntentSettings } from './settings.ts'
 
@@ -21,16 +26,20 @@ export const intentsShop = declareShop({
 /** Area C: what agents look for, as a stream. */
 export function openIntentsShop(options: Omit<IntentOptions, 'standing' | 'peers'>): OpenShop {
   return async (context) => {
-    const { shop, demand, bondMs } = await openIntents(context, {
+    const { shop, demand, bondMs, spendMicro } = await openIntents(context, {
       ...options,
       standing: {
         fundingClusters: async (sql, wallets) =>
           (await context.ports.find(relatedParties)?.(sql, wallets)) ?? new Map(),
         activeBonds,
+        interested: async (sql, span) => [
+          ...(await streamSubscribers(sql, span.startsAtMs)),
+          ...((await context.ports.find(marketParties)?.(sql, span)) ?? []),
+        ],
       },
       peers: () => ({ read: async (did, path) => context.ports.find(peerReader)?.read(did, path) }),
     })
-    context.ports.offer(demandIndex, { demand, bondMs })
+    context.ports.offer(demandIndex, { demand, bondMs, spendMicro })
     return shop
   }
 }

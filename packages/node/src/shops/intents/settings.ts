@@ -1,7 +1,8 @@
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers, type Variables } from '../../http/index.ts'
+import { parseMembers, SettingsError, type Variables } from '../../http/index.ts'
 import type { OwnCluster } from './clusters.ts'
+import type { Plan } from './plan.ts'
 
 export const intentsVariables = {
   INTENTS: {
@@ -21,12 +22,11 @@ export const intentsVariables = {
 } as const satisfies Variables
 
 export type IntentSettings = {
-  bucketMs: number
-  /** Distinct agents a cell needs before anything is said about it. */
+  /** Length of buckets and depth of topics, where the operator fixed them; otherwise each day's traffic decides. */
+  fixedPlan: Plan | undefined
+  /** No figure below this is published. */
   k: number
-  /** Clusters one agent can count for in a bucket. */
-  clustersPerAgent: number
-  /** What a day of published figures may tell about any one agent, in millionths of epsilon. */
+  /** What a day of published figures may tell about any one agent, in millionths of epsilon: all noise follows from it. */
   epsilonDailyMicro: bigint
   /** Streams one subscription may hold open, in all processes together. */
   connections: number
@@ -37,6 +37,8 @@ export type IntentSettings = {
   /** A bond counts when it is at least this large and stays locked this long after the bucket. */
   bondMicro: Micro
   bondMs: number
+  /** And when its owner spent so much on searches within a week: money that does not come back. */
+  spendMicro: Micro
   clusters: readonly OwnCluster[]
   /** Whether peers, and so anybody, may read what was published. */
   share: boolean
@@ -71,15 +73,28 @@ const schema = (demo: boolean) =>
       .min(1)
       .max(86_400)
       .refine((seconds) => 86_400 % seconds === 0, 'must divide a day')
-      .default(demo ? 30 : 3_600),
-    k: z.number().int().min(10).max(10_000).default(10),
-    clusters_per_agent: z.number().int().min(1).max(5).default(5),
+      .optional(),
+    tiers: z.number().int().min(1).max(4).optional(),
+    k: z
+      .number()
+      .int()
+      .min(demo ? 5 : 10)
+      .max(10_000)
+      .default(demo ? 5 : 10),
     epsilon_daily: z.number().positive().max(1_000_000).optional(),
     connections: z.number().int().min(1).max(20_000).default(5),
     buffer_events: z.number().int().min(16).max(10_000).default(512),
     replay_hours: z.number().min(24).max(8_760).default(48),
     trend_hours: z.number().positive().max(8_760).default(6),
     bond_usd: usd.default(10_000_000n),
+    spend_usd: z
+      .string()
+      .transform((text, context) => {
+        const micro = parseUsd(text)
+        if (micro === undefined) context.addIssue({ code: 'custom', message: 'must be decimal USD' })
+        return micro ?? 0n
+      })
+      .default(demo ? 0n : 5_000_000n),
     bond_days: z
       .number()
       .min(0)
@@ -97,17 +112,21 @@ const schema = (demo: boolean) =>
   })
 
 /** A demo's buckets are short and its agents invented, so its default budget is one that lets their movement show. */
-const demoEpsilonPerBucket = 6
+const demoEpsilonPerBucket = 24
+const demoBucketSeconds = 30
+const usualTiers = 3
 
 /** From the JSON of `INTENTS`. */
 export function parseIntentSettings(given: unknown, demo: boolean): IntentSettings {
   const data = parseMembers('INTENTS', schema(demo), given)
-  const bucketsPerDay = 86_400 / data.bucket_seconds
-  const epsilonDaily = data.epsilon_daily ?? (demo ? demoEpsilonPerBucket * bucketsPerDay : 1)
+  const bucketSeconds = data.bucket_seconds ?? (demo ? demoBucketSeconds : undefined)
+  if (bucketSeconds === undefined && data.tiers !== undefined)
+    throw new SettingsError(['INTENTS: tiers is fixed together with bucket_seconds'])
+  const epsilonDaily = data.epsilon_daily ?? (demo ? (demoEpsilonPerBucket * 86_400) / (bucketSeconds ?? 86_400) : 1)
   return {
-    bucketMs: data.bucket_seconds * 1000,
+    fixedPlan:
+      bucketSeconds === undefined ? undefined : { bucketMs: bucketSeconds * 1000, tiers: data.tiers ?? usualTiers },
     k: data.k,
-    clustersPerAgent: data.clusters_per_agent,
     epsilonDailyMicro: BigInt(Math.max(1, Math.floor(epsilonDaily * 1_000_000))),
     connections: data.connections,
     bufferEvents: data.buffer_events,
@@ -115,6 +134,7 @@ export function parseIntentSettings(given: unknown, demo: boolean): IntentSettin
     trendMs: data.trend_hours * 3_600_000,
     bondMicro: data.bond_usd,
     bondMs: data.bond_days * dayMs,
+    spendMicro: data.spend_usd,
     clusters: data.clusters,
     share: data.share,
     peers: [...new Set(data.peers)],
@@ -122,6 +142,3 @@ export function parseIntentSettings(given: unknown, demo: boolean): IntentSettin
     demoCallsPerSecond: demo && data.demo === 'on' ? data.demo_calls_per_second : undefined,
   }
 }
-
-export const bucketsPerDay = ({ bucketMs }: Pick<IntentSettings, 'bucketMs'>): bigint =>
-  BigInt(Math.round(dayMs / bucketMs))

@@ -13,10 +13,30 @@ export type IntentEvent = {
   endsAtMs: number
   demand: number | null
   bonded: number | null
+  /** 95 % of such figures are at most so far from the truth. */
+  error: number | null
   ewma: number | null
   synthetic: boolean
   event: string
 }
+
+/** The event that closes a bucket has no figures of its own. */
+export const closerOf = (
+  { startsAtMs, endsAtMs, synthetic }: Pick<IntentEvent, 'startsAtMs' | 'endsAtMs' | 'synthetic'>,
+  seq: number,
+  event: string,
+): IntentEvent => ({
+  seq,
+  cluster: null,
+  startsAtMs,
+  endsAtMs,
+  demand: null,
+  bonded: null,
+  error: null,
+  ewma: null,
+  synthetic,
+  event,
+})
 
 export const intentChannel = 'intent_event'
 
@@ -60,9 +80,9 @@ export async function publishEvents(tx: Tx, events: readonly IntentEvent[], publ
     ],
   )
   await tx.query(
-    `insert into intent_event (seq, cluster, starts_at, ends_at, demand, bonded, ewma, synthetic, event, published_at)
-     select *, $10::timestamptz from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::integer[],
-       $6::integer[], $7::double precision[], $8::boolean[], $9::text[])`,
+    `insert into intent_event (seq, cluster, starts_at, ends_at, demand, bonded, error, ewma, synthetic, event, published_at)
+     select *, $11::timestamptz from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::integer[],
+       $6::integer[], $7::double precision[], $8::double precision[], $9::boolean[], $10::text[])`,
     [
       events.map(({ seq }) => seq),
       events.map(({ cluster }) => cluster),
@@ -70,6 +90,7 @@ export async function publishEvents(tx: Tx, events: readonly IntentEvent[], publ
       events.map(({ endsAtMs }) => new Date(endsAtMs)),
       events.map(({ demand }) => demand),
       events.map(({ bonded }) => bonded),
+      events.map(({ error }) => error),
       events.map(({ ewma }) => ewma),
       events.map(({ synthetic }) => synthetic),
       events.map(({ event }) => event),
@@ -103,12 +124,13 @@ type EventRow = {
   ends_at: Date
   demand: number | null
   bonded: number | null
+  error: number | null
   ewma: number | null
   synthetic: boolean
   event: string
 }
 
-const columns = 'seq, cluster, starts_at, ends_at, demand, bonded, ewma, synthetic, event'
+const columns = 'seq, cluster, starts_at, ends_at, demand, bonded, error, ewma, synthetic, event'
 
 const toEvent = (row: EventRow): IntentEvent => ({
   seq: Number(row.seq),
@@ -117,6 +139,7 @@ const toEvent = (row: EventRow): IntentEvent => ({
   endsAtMs: row.ends_at.getTime(),
   demand: row.demand,
   bonded: row.bonded,
+  error: row.error,
   ewma: row.ewma,
   synthetic: row.synthetic,
   event: row.event,
@@ -211,7 +234,7 @@ export async function publishedBuckets(
   sql: Sql,
   range: { cluster?: string; fromMs: number; toMs: number },
 ): Promise<PublishedBucket[]> {
-  const { rows } = await sql.query<Omit<EventRow, 'event' | 'ewma'>>(
+  const { rows } = await sql.query<Omit<EventRow, 'event' | 'ewma' | 'error'>>(
     range.cluster === undefined
       ? `select seq, cluster, starts_at, ends_at, demand, bonded, synthetic from intent_event
          where cluster is not null and ends_at > $1 and ends_at <= $2 order by seq`
@@ -221,5 +244,5 @@ export async function publishedBuckets(
          where b.ends_at > $1 and b.ends_at <= $2 order by b.ends_at`,
     [new Date(range.fromMs), new Date(range.toMs), ...(range.cluster === undefined ? [] : [range.cluster])],
   )
-  return rows.map((row) => toPublished(toEvent({ ...row, event: '', ewma: null })))
+  return rows.map((row) => toPublished(toEvent({ ...row, event: '', ewma: null, error: null })))
 }

@@ -4,6 +4,7 @@ import type { PreparedAnswer, Sale } from '@assay/till'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
+import { carriesPayment } from '@assay/till/selling'
 import { z } from 'zod'
 import {
   type CallContext,
@@ -26,6 +27,8 @@ import { taxonomyAttribution } from './clusters.ts'
 import type { IntentDeps } from './deps.ts'
 import type { Feed } from './feed.ts'
 import { openStream } from './open-stream.ts'
+import { promisedError } from './plan.ts'
+import { keepsPromise, percent } from './signal.ts'
 import { parseEventId, streamPath } from './tick-event.ts'
 
 export type StreamDeps = IntentDeps & {
@@ -62,10 +65,14 @@ const output = z.strictObject({
   stream: facts,
 })
 
-export const streamFacts = ({ apiUrl, settings }: Pick<IntentDeps, 'apiUrl' | 'settings'>): z.infer<typeof facts> => ({
+const streamFacts = ({
+  apiUrl,
+  settings,
+  feed,
+}: Pick<StreamDeps, 'apiUrl' | 'settings' | 'feed'>): z.infer<typeof facts> => ({
   url: `${apiUrl}${streamPath}`,
   heartbeat_seconds: 15,
-  bucket_seconds: settings.bucketMs / 1000,
+  bucket_seconds: feed.plan().bucketMs / 1000,
   replay_hours: settings.replayMs / 3_600_000,
   connections: settings.connections,
   clusters: `${streamPath}/clusters`,
@@ -101,7 +108,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
     path: streamPath,
     summary: 'What agents search for, by topic and time: noisy counts, trend and rising terms, as a live stream',
     description:
-      'Pays for 30 x 24 h. With Accept: text/event-stream the paid answer goes on as server-sent CloudEvents, each signed; otherwise it is JSON with a token. Token or wallet proof open it afterwards. Resume with Last-Event-ID. Never a query or a wallet: k-anonymous, bounded, noisy, budgeted. Taxonomy: IAB 3.1, CC BY 3.0.',
+      'Pays for 30 x 24 h. With Accept: text/event-stream the paid answer goes on as server-sent CloudEvents, each signed; otherwise it is JSON with a token. Token or wallet proof open it afterwards. Resume with Last-Event-ID. Never a query or a wallet: bounded, noisy, budgeted; each figure has its 95 % error, and all errors of a day are at most 25 % of its demand or the stream is not sold. Taxonomy: IAB 3.1, CC BY 3.0.',
     query: z.strictObject({ cluster: clusterList(deps).optional(), after: position.optional() }),
     representations: ['application/json', streamType],
     output,
@@ -149,12 +156,19 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
   })
 }
 
-/** A stream is sold while it says something: a figure was published within the time that can be replayed. */
+/** A stream is sold while it says something: a figure was published within the time that can be replayed, with the errors promised. */
 export function streamUnavailable({ feed, clock, settings, since }: StreamAvailability): Unavailable | undefined {
   const figureMs = feed.newestFigureMs()
-  const nowMs = clock.nowMs()
-  const silent = figureMs === undefined || nowMs - figureMs > settings.replayMs
-  const noticedMs = since('stream', silent)
+  const signal = feed.signal()
+  const silent = figureMs === undefined || clock.nowMs() - figureMs > settings.replayMs
+  const noisy = !silent && !keepsPromise(signal)
+  const noticedMs = since('stream', silent || noisy)
+  if (noisy)
+    return {
+      why: 'no_signal',
+      detail: `The errors of the last day are ${signal?.error == null ? 'larger than its figures' : `${percent(signal.error)} % of its demand`}; the stream promises ${percent(promisedError)} %.`,
+      sinceMs: noticedMs,
+    }
   if (!silent) return undefined
   return figureMs === undefined
     ? { why: 'no_signal', detail: 'No figure of this stream has been published yet.', sinceMs: noticedMs }
@@ -182,7 +196,7 @@ async function prepareStream(
   const wantsStream = call.representation === streamType
   const subscribed = call.headers.has('authorization') || call.headers.has('sign-in-with-x')
   // A buyer is let in whatever else is open; the stream itself then says that there are too many.
-  if (wantsStream && subscribed && !call.headers.has('payment-signature')) await deps.streams.requireFree(call.payer)
+  if (wantsStream && subscribed && !carriesPayment(call.headers)) await deps.streams.requireFree(call.payer)
   const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
   const wish: StreamRequest = {
     clusters: cluster ?? null,

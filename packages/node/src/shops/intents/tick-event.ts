@@ -2,9 +2,11 @@ import type { Json } from '@assay/protocol/canonical-json'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { signedEvent } from '../../http/index.ts'
 import type { IntentDeps } from './deps.ts'
+import type { NoisyCell } from './noise.ts'
 import type { Merged } from './peers/merge-peers.ts'
-import type { NoisyCell } from './privacy.ts'
+import type { Plan } from './plan.ts'
 import { epsilonText, privacyStatement } from './privacy.ts'
+import type { IntentEvent } from './store.ts'
 
 export const tickType = 'market.intent.tick.v1'
 export const bucketType = 'market.intent.bucket.v1'
@@ -20,7 +22,7 @@ export function parseEventId(text: string): number | undefined {
   return digits === undefined ? undefined : Number(digits)
 }
 
-export type Span = { startsAtMs: number; endsAtMs: number; synthetic: boolean }
+export type Span = { startsAtMs: number; endsAtMs: number; synthetic: boolean; plan: Plan }
 
 /** What the cluster's newest published event said before. */
 export type Before = { demand: number; ewma: number; endsAtMs: number; words: ReadonlyMap<string, number> }
@@ -47,10 +49,10 @@ export function tickEvent(
   before: Before | undefined,
   publishedAtMs: number,
   peers?: Merged,
-): { event: string; ewma: number } {
+): Pick<IntentEvent, 'cluster' | 'demand' | 'bonded' | 'error' | 'event'> & { ewma: number } {
   const node = deps.book.byId.get(cell.cluster)
   const ewma = smooth(before, cell.demand, span.endsAtMs, deps.settings.trendMs)
-  const { k, epsilon_bucket, noise_scale } = privacyStatement(deps.settings)
+  const { k, epsilon_bucket, noise_scale, error_95 } = privacyStatement(deps.settings, span.plan)
   const data: Json = {
     cluster: {
       id: cell.cluster,
@@ -63,6 +65,7 @@ export function tickEvent(
     ends_at: toRfc3339(span.endsAtMs),
     demand: cell.demand,
     bonded: cell.bonded,
+    error_95: { demand: error_95.demand, bonded: error_95.bonded },
     trend: { ewma: rounded(ewma, 3), change_pct: changePct(cell.demand, before?.demand) },
     rising: cell.words.map(({ word, demand }) => ({
       term: word,
@@ -75,14 +78,23 @@ export function tickEvent(
           own: { demand: cell.demand, bonded: cell.bonded },
           peers: peers.clusters.get(cell.cluster) ?? { demand: 0, nodes: 0 },
         }),
-    privacy: { k, epsilon_bucket, noise_scale: noise_scale.demand },
+    privacy: { k, epsilon_bucket, noise_scale },
     synthetic: span.synthetic,
   }
-  return { event: sign(deps, seq, tickType, cell.cluster, publishedAtMs, data), ewma }
+  return {
+    cluster: cell.cluster,
+    demand: cell.demand,
+    bonded: cell.bonded,
+    error: error_95.demand,
+    ewma,
+    event: sign(deps, seq, tickType, cell.cluster, publishedAtMs, data),
+  }
 }
 
 export type BucketClosing = {
   publishedCells: number
+  /** Of the broadest topics that are shown: no agent is in two of them. */
+  totalDemand: number
   withheld: 'privacy_budget' | null
   spentMicro: bigint
   /** Time before this bucket that was passed over: no node was running, or the clock leapt. */
@@ -104,10 +116,14 @@ export function bucketEvent(
     starts_at: toRfc3339(span.startsAtMs),
     ends_at: toRfc3339(span.endsAtMs),
     published_clusters: closing.publishedCells,
+    total_demand: closing.totalDemand,
     withheld: closing.withheld,
     skipped_from_at: closing.skippedFromMs === null ? null : toRfc3339(closing.skippedFromMs),
     ...(closing.peers === undefined ? {} : { peers: peersSaid(deps, closing.peers, closing.ownClusters) }),
-    privacy: { ...privacyStatement(deps.settings), epsilon_spent_today: epsilonText(closing.spentMicro) } as Json,
+    privacy: {
+      ...privacyStatement(deps.settings, span.plan),
+      epsilon_spent_today: epsilonText(closing.spentMicro),
+    } as Json,
     synthetic: span.synthetic,
   }
   return sign(deps, seq, bucketType, 'all', publishedAtMs, data)

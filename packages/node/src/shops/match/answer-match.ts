@@ -17,13 +17,17 @@ import {
   type SourceTerms,
   type StoredPage,
 } from '../sources/pages/index.ts'
-import { lookedFor, makeSnippet } from './make-snippet.ts'
+import { citePage } from './cite-page.ts'
+import type { Filters } from './filters.ts'
+import { makeSnippet } from './make-snippet.ts'
 import type { MatchEngine } from './match-engine.ts'
-import type { Filters } from './match-index.ts'
-import type { MatchAnswer, MatchedPage, MatchRequest } from './match-schemas.ts'
+import type { Found } from './match-index.ts'
+import type { MatchAnswer, MatchedPage, MatchRequest, Understood } from './match-schemas.ts'
 import { matchProblems } from './problems.ts'
-import { type RankedPage, rankPages } from './rank-pages.ts'
-import { readQuery } from './read-query.ts'
+import { type RankedPage, rankPages, type TextMatch } from './rank-pages.ts'
+import { type Query, readQuery } from './read-query.ts'
+import { aboveFloor } from './relevance-floor.ts'
+import { tokenize } from './tokenize.ts'
 
 export type MatchDeps = {
   database: Database
@@ -43,17 +47,22 @@ const dayMs = 86_400_000
 export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer: Address): Promise<PreparedAnswer> {
   const nowMs = deps.clock.nowMs()
   const limit = request.limit ?? 10
-  const { candidates, corrected } = await gatherCandidates(deps, request.query, filtersOf(request, nowMs), limit)
   const query = readQuery(request.query)
-  const ranked = rankPages(candidates, query, { limit, perDomainMax, nowMs })
-  if (ranked.length === 0) throw new Problem(matchProblems.no_match)
+  const { candidates, ...found } = await gatherCandidates(deps, request, nowMs, limit)
+  const understood: Understood = { looked_for: [...query.words.keys()], ignored: [...query.ignored], ...found }
+  // All pages of sites that were named compete; otherwise nobody fills the answer.
+  const ranked = rankPages(candidates, query, {
+    limit,
+    perDomainMax: request.domains ? undefined : perDomainMax,
+    nowMs,
+  })
+  if (ranked.length === 0) throw new Problem(matchProblems.no_match, { extra: { understood } })
   const terms = await readSourceTerms(deps.database, [...new Set(ranked.map(({ page }) => page.domain))])
-  const words = lookedFor(query.terms.keys(), corrected)
   const answer: MatchAnswer = {
     query_id: deps.ids.next('qry'),
-    data: ranked.map((one) => matchedPage(deps, one, terms.get(one.page.domain), words, request.explain === true)),
+    data: ranked.map((one, place) => matchedPage(deps, one, place + 1, terms.get(one.page.domain), query)),
     next_cursor: null,
-    corrected,
+    understood,
     searched_at: toRfc3339(nowMs),
     synthetic: ranked.some(({ page }) => page.synthetic),
   }
@@ -63,53 +72,68 @@ export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer:
   }
 }
 
-type ConfirmedCandidate = { page: IndexedPage; score: number }
+type Gathered = { candidates: { page: IndexedPage; text: TextMatch }[] } & Pick<Found, 'unknown' | 'suggestions'>
 
 const roundsMax = 4
 
 /**
- * The best candidates, confirmed. One owner of many pages may fill a whole round with them, of which only a few are shown:
- * then the next round looks past it, so that the others are found.
+ * The best candidates that are good enough, confirmed. One owner of many pages may fill a whole round with them, of
+ * which only a few are shown: then the next round looks past it, so that the others are found.
  */
 async function gatherCandidates(
   deps: Pick<MatchDeps, 'database' | 'engine'>,
-  query: string,
-  filters: Filters,
+  request: MatchRequest,
+  nowMs: number,
   limit: number,
-): Promise<{ candidates: ConfirmedCandidate[]; corrected: Record<string, string> }> {
-  const candidates: ConfirmedCandidate[] = []
+): Promise<Gathered> {
+  const filters = filtersOf(request, nowMs)
+  const terms = readQuery(request.query).terms.size
+  const candidates: Gathered['candidates'] = []
   const crowds = new Map<string, number>()
   for (let round = 1; ; round += 1) {
     const notUnder = [...crowds].flatMap(([name, count]) => (count >= perDomainMax ? [name] : []))
     const found = await deps.engine.search(
-      query,
+      request.query,
       notUnder.length === 0 ? filters : { ...filters, notUnder },
       candidatesMax,
     )
-    const ids = found.candidates.map(({ pageId }) => pageId)
-    const pages = await confirmedPages(deps.database, ids)
-    for (const { pageId, score } of found.candidates) {
+    const good = aboveFloor(found.candidates, terms)
+    const pages = await confirmedPages(
+      deps.database,
+      good.map(({ pageId }) => pageId),
+    )
+    for (const { pageId, ...text } of good) {
       const page = pages.get(pageId)
       if (!page) continue
-      candidates.push({ page, score })
+      candidates.push({ page, text })
       crowds.set(page.registrable, (crowds.get(page.registrable) ?? 0) + 1)
     }
     const shown = [...crowds.values()].reduce((sum, count) => sum + Math.min(count, perDomainMax), 0)
-    if (shown >= limit || ids.length < candidatesMax || round === roundsMax)
-      return { candidates, corrected: found.corrected }
+    const complete =
+      shown >= limit || good.length < candidatesMax || round === roundsMax || request.domains !== undefined
+    if (complete) return { candidates, unknown: found.unknown, suggestions: found.suggestions }
   }
 }
 
 function filtersOf(request: MatchRequest, nowMs: number): Filters {
-  const { domains, language, licence, min_score, max_age_days } = request
+  const { domains, language, licence, min_score, max_age_days, since, until, type } = request
+  const today = Math.floor(nowMs / dayMs)
+  const days = [
+    ...(max_age_days === undefined ? [] : [today - max_age_days]),
+    ...(since === undefined ? [] : [dayOf(since)]),
+  ]
   return {
     ...(domains === undefined ? {} : { domains: domains.map((name) => domainToASCII(name) || name.toLowerCase()) }),
     ...(language === undefined ? {} : { language: language.toLowerCase() }),
-    ...(licence === undefined ? {} : { licences: [licence] }),
+    ...(licence === undefined ? {} : { licences: [licence.toLowerCase()] }),
+    ...(type === undefined ? {} : { types: [type] }),
     ...(min_score === undefined ? {} : { minScore: min_score }),
-    ...(max_age_days === undefined ? {} : { sinceDay: Math.floor(nowMs / dayMs) - max_age_days }),
+    ...(days.length === 0 ? {} : { sinceDay: Math.max(...days) }),
+    ...(until === undefined ? {} : { untilDay: dayOf(until) }),
   }
 }
+
+const dayOf = (date: string) => Math.floor(Date.parse(date) / dayMs)
 
 /** A page that changed since it was indexed stands under another number: what is not found here is not offered. */
 async function confirmedPages(sql: Sql, ids: readonly number[]): Promise<Map<number, IndexedPage>> {
@@ -128,42 +152,49 @@ async function confirmedPages(sql: Sql, ids: readonly number[]): Promise<Map<num
 
 function matchedPage(
   deps: MatchDeps,
-  { page, rank, parts }: RankedPage,
+  { page, text, parts }: RankedPage,
+  rank: number,
   terms: SourceTerms | undefined,
-  words: ReadonlySet<string>,
-  explain: boolean,
+  query: Query,
 ): MatchedPage {
-  const snippet = makeSnippet(page.text, words)
+  const snippet = page.terms.snippet ? makeSnippet(page.text, new Set(query.terms.keys())) : undefined
   const named = page.licences[0]
+  const inPage = new Set(tokenize(`${page.title} ${page.text}`))
+  const { url, title, authors, publisher, publishedAt } = page
+  const accessedAt = page.fetchedAt.toISOString()
   return {
-    url: page.url,
-    title: page.title,
-    snippet,
-    snippet_sha256: toHex(sha256(snippet)),
+    rank,
+    url,
+    canonical_url: page.canonical,
+    title,
+    snippet: snippet?.text ?? null,
+    snippet_sha256: snippet ? toHex(sha256(snippet.text)) : null,
+    snippet_start: snippet?.start ?? null,
+    snippet_end: snippet?.end ?? null,
     text_sha256: page.textSha256,
+    matched_terms: [...query.words].flatMap(([word, of]) => (of.every((term) => inPage.has(term)) ? [word] : [])),
     domain: page.domain,
+    authors: [...authors],
+    publisher: publisher ?? null,
+    language: page.language ?? null,
+    type: page.type,
+    citation: citePage({ url: page.canonical, title, authors, publisher, publishedAt, accessedAt }),
     cite_score: page.citeScore,
     licence: named ? { name: named.name ?? null, url: named.url } : (terms?.licence ?? null),
+    terms: page.terms,
     price: {
       attest_micro: deps.citationMicro.toString(),
       attest_usd: formatUsd(deps.citationMicro),
       creator_micro: deps.creatorMicro.toString(),
     },
-    published_at: page.publishedAt ?? null,
+    published_at: publishedAt ?? null,
     modified_at: page.modifiedAt ?? null,
-    fetched_at: page.fetchedAt.toISOString(),
-    relevance: rounded(rank),
+    fetched_at: accessedAt,
+    relevance: rounded(text.relevance),
+    parts: Object.fromEntries(
+      Object.entries({ ...text.parts, ...parts }).map(([name, value]) => [name, rounded(value)]),
+    ),
     synthetic: page.synthetic,
-    ...(explain
-      ? {
-          explain: {
-            relevance: rounded(parts.relevance),
-            trust: rounded(parts.trust),
-            freshness: rounded(parts.freshness),
-            phrases: rounded(parts.phrases),
-          },
-        }
-      : {}),
   }
 }
 

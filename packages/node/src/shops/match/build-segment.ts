@@ -1,11 +1,13 @@
+import { createGrowing } from './growing.ts'
 import { createNameTable } from './name-table.ts'
 import { createTermTable, type IndexedDoc, type Segment } from './segment.ts'
+import { createTokenWriter } from './token-stream.ts'
 import { tokenize } from './tokenize.ts'
 
 /** BM25F: what a field weighs, and how much its length counts against it. Tuned on the development set of bench/relevance. */
 export type FieldWeights = { k1: number; titleWeight: number; titleB: number; bodyB: number }
 
-export const usualWeights: FieldWeights = { k1: 1.8, titleWeight: 2.5, titleB: 0.3, bodyB: 0.75 }
+export const usualWeights: FieldWeights = { k1: 1.5, titleWeight: 2.5, titleB: 0.3, bodyB: 0.6 }
 
 /** Documents must come in ascending order of their page ids. */
 export function buildSegment(docs: Iterable<IndexedDoc>, weights: FieldWeights = usualWeights): Segment {
@@ -30,9 +32,16 @@ export function createCollector() {
     domain: createGrowing(Uint32Array),
     language: createGrowing(Uint16Array),
     licence: createGrowing(Uint16Array),
+    type: createGrowing(Uint16Array),
     day: createGrowing(Int32Array),
   }
-  const names = { domain: createNameTable(), language: createNameTable(), licence: createNameTable() }
+  const names = {
+    domain: createNameTable(),
+    language: createNameTable(),
+    licence: createNameTable(),
+    type: createNameTable(),
+  }
+  const tokens = createTokenWriter(createGrowing(Uint8Array), createGrowing(Uint32Array))
   const seen = new Map<number, { title: number; body: number }>()
 
   const count = (field: 'title' | 'body', text: string): number => {
@@ -44,6 +53,7 @@ export function createCollector() {
         termIds.set(term, id)
         docCounts.push(0)
       }
+      tokens.add(id)
       const counts = seen.get(id)
       if (counts) counts[field] += 1
       else seen.set(id, { title: field === 'title' ? 1 : 0, body: field === 'body' ? 1 : 0 })
@@ -58,7 +68,9 @@ export function createCollector() {
       if (ordinal > 0 && columns.pageIds.at(ordinal - 1) >= doc.pageId)
         throw new Error('documents must come in order of their page ids')
       seen.clear()
+      tokens.open()
       lengths.title.push(count('title', doc.title))
+      tokens.split()
       lengths.body.push(count('body', doc.text))
       for (const [term, counts] of seen) {
         docCounts.set(term, docCounts.at(term) + 1)
@@ -71,6 +83,7 @@ export function createCollector() {
       columns.domain.push(names.domain.idOf(doc.domain))
       columns.language.push(names.language.idOf(doc.language))
       columns.licence.push(names.licence.idOf(doc.licence))
+      columns.type.push(names.type.idOf(doc.type))
       columns.day.push(doc.day)
     },
     finish(weights: FieldWeights): Segment {
@@ -99,15 +112,18 @@ export function createCollector() {
         domainOf: columns.domain.view(),
         languageOf: columns.language.view(),
         licenceOf: columns.licence.view(),
+        typeOf: columns.type.view(),
         dayOf: columns.day.view(),
         domains: names.domain.all(),
         languages: names.language.all(),
         licences: names.licence.all(),
+        types: names.type.all(),
         terms: createTermTable([...termIds.keys()]),
         starts,
         docs,
         impacts,
         peaks,
+        ...tokens.finish(),
       }
     },
   }
@@ -123,30 +139,5 @@ function createImpact(weights: FieldWeights, titles: Uint32Array, bodies: Uint32
     const body = inBody / (1 - bodyB + (bodyB * (bodies[doc] as number)) / bodyMean)
     const weight = titleWeight * title + body
     return Math.max(1, Math.round((255 * weight) / (k1 + weight)))
-  }
-}
-
-type Numbers = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array
-
-/** A typed array that doubles when it is full. */
-function createGrowing<Kind extends Numbers>(kind: new (length: number) => Kind) {
-  let values = new kind(1_024)
-  let length = 0
-  return {
-    length: () => length,
-    at: (index: number) => values[index] as number,
-    set: (index: number, value: number) => {
-      values[index] = value
-    },
-    push: (value: number) => {
-      if (length === values.length) {
-        const wider = new kind(length * 2)
-        wider.set(values as never)
-        values = wider
-      }
-      values[length] = value
-      length += 1
-    },
-    view: (): Kind => values.slice(0, length) as Kind,
   }
 }

@@ -52,6 +52,7 @@ test('the index leaves out a name with everything below it, and nothing that onl
     text: 'rates',
     language: '',
     licence: '',
+    type: 'html',
     day: 0,
   })
   index.add(['crowd.com', 'a.crowd.com', 'b.a.crowd.com', 'notcrowd.com', 'com'].map((domain, n) => doc(n + 1, domain)))

@@ -104,6 +104,7 @@ function docOf({ seq, page }: PageChange): IndexedDoc[] {
       text: page.text,
       language: (page.language ?? '').toLowerCase().split('-')[0] ?? '',
       licence: page.licences.find(({ name }) => name !== undefined)?.name ?? '',
+      type: page.type,
       day: Math.floor((Number.isFinite(dated) ? dated : page.fetchedAt.getTime()) / dayMs),
     },
   ]

@@ -7,6 +7,21 @@ import type { Answer, Opened, Question } from './worker-messages.ts'
 
 const index = createMatchIndex()
 let folder: SegmentFolder | undefined
+let training: Generator<undefined, void> | undefined
+
+/** A slice between any two questions, until the latent space is learnt. */
+function trainInSlices(): void {
+  if (training || !index.wantsTraining()) return
+  training = index.train()
+  const slice = () => {
+    if (training?.next().done !== true) setImmediate(slice)
+    else {
+      training = undefined
+      trainInSlices()
+    }
+  }
+  setImmediate(slice)
+}
 
 function answer(question: Question): Answer['result'] {
   switch (question.kind) {
@@ -15,6 +30,7 @@ function answer(question: Question): Answer['result'] {
     case 'add':
       index.add(question.docs)
       folder?.keep(index.segments())
+      trainInSlices()
       return undefined
     case 'open':
       return openFolder(question.folder)
@@ -29,6 +45,7 @@ function answer(question: Question): Answer['result'] {
 function openFolder(path: string): Opened {
   folder = openSegmentFolder(path)
   for (const segment of folder.load()) index.adopt(segment)
+  trainInSlices()
   return { indexedTo: index.segments().at(-1)?.pageIds.at(-1) ?? 0 }
 }
 

@@ -1,24 +1,30 @@
 import { normalText } from '../sources/page/index.ts'
-import { fold, tokenize } from './tokenize.ts'
+import { tokenize } from './tokenize.ts'
 
 const snippetCharsMax = 320
 const sentenceEnd = /(?<=[.!?。！？])\s+/u
 
+export type Snippet = { text: string; start: number; end: number }
+
 /**
  * The stretch of a page that says most about the query: whole sentences of its normal text, so that the very words can
- * be quoted and found again.
+ * be quoted and found again at the same place.
  */
-export function makeSnippet(text: string, terms: ReadonlySet<string>): string {
-  const sentences = normalText(text).split(sentenceEnd)
-  let best = ''
+export function makeSnippet(text: string, terms: ReadonlySet<string>): Snippet {
+  const normal = normalText(text)
+  const sentences = normal.split(sentenceEnd)
+  let best: Snippet = { text: '', start: 0, end: 0 }
   let most = -1
+  let start = 0
   for (let at = 0; at < sentences.length; at += 1) {
     const window = windowFrom(sentences, at)
     const told = new Set(tokenize(window).filter((term) => terms.has(term))).size
     if (told > most) {
-      best = window
+      best = { text: window, start, end: start + window.length }
       most = told
     }
+    // Normal text has one space between two sentences.
+    start += (sentences[at] as string).length + 1
   }
   return best
 }
@@ -41,9 +47,4 @@ function cut(sentence: string): string {
   const whole = lastSpace > snippetCharsMax / 2 ? head.slice(0, lastSpace) : head
   // Half of a pair is no character.
   return /[\uD800-\uDBFF]$/.test(whole) ? whole.slice(0, -1) : whole
-}
-
-/** Terms of a query under every spelling that was looked for. */
-export function lookedFor(terms: Iterable<string>, corrected: Readonly<Record<string, string>>): Set<string> {
-  return new Set([...terms].map((term) => corrected[term] ?? fold(term)))
 }

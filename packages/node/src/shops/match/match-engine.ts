@@ -1,4 +1,5 @@
-import type { Filters, Found } from './match-index.ts'
+import type { Filters } from './filters.ts'
+import type { Found } from './match-index.ts'
 import type { IndexedDoc } from './segment.ts'
 
 /** Whatever finds candidates: our own index in its own thread, or the full text search of PostgreSQL. */

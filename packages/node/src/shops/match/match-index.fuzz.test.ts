@@ -6,6 +6,7 @@ import { mergeSegments } from './merge-segments.ts'
 import { hasPhrase, readQuery } from './read-query.ts'
 import { createTermTable, findTerm, type IndexedDoc, type Segment, termAt } from './segment.ts'
 import { decodeSegment, encodeSegment } from './segment-file.ts'
+import { createTokenRoom, readTokens } from './token-stream.ts'
 import { tokenize } from './tokenize.ts'
 
 /** Deterministic and quick; quality does not matter here. */
@@ -25,6 +26,7 @@ const page = fc.record({
   text: phrase(30),
   language: fc.constantFrom('en', 'de', ''),
   licence: fc.constantFrom('CC-BY-4.0', ''),
+  type: fc.constantFrom('html', 'text'),
   day: fc.integer({ min: 0, max: 20_000 }),
 })
 const corpus = fc
@@ -42,10 +44,7 @@ function exhaustive(segments: readonly Segment[], query: ReadonlyMap<string, num
     }, 0)
   for (const [term, times] of query) {
     const found = count(term)
-    const weight = Math.max(
-      1,
-      Math.round(1_000 * (1 + Math.log(times)) * Math.log(1 + (total - found + 0.5) / (found + 0.5))),
-    )
+    const weight = Math.max(1, Math.round(1_000 * times * Math.log(1 + (total - found + 0.5) / (found + 0.5)) ** 1.3))
     for (const segment of segments) {
       const id = findTerm(segment.terms, term)
       if (id < 0) continue
@@ -72,7 +71,7 @@ test('pruning finds exactly what scoring everything finds, over any number of se
         const index = createMatchIndex()
         for (let at = 0; at < docs.length; at += size) index.adopt(buildSegment(docs.slice(at, at + size)))
         const query = readQuery(text)
-        const found = index.search(query, {}, limit).candidates.map(({ pageId, score }) => ({ pageId, score }))
+        const found = index.hits(query, {}, limit).map(({ pageId, score }) => ({ pageId, score }))
         expect(found).toEqual(exhaustive(index.segments(), query.terms, limit))
       },
     ),
@@ -93,6 +92,7 @@ test('over many windows of documents, common and rare words alike, pruning finds
       text: Array.from({ length: 1 + Math.floor(random() * 9) }, word).join(' '),
       language: at % 3 === 0 ? 'de' : 'en',
       licence: '',
+      type: 'html',
       day: at,
     }),
   )
@@ -105,8 +105,8 @@ test('over many windows of documents, common and rare words alike, pruning finds
     const all = exhaustive(index.segments(), query.terms, pages.length)
     const plain = (limit: number, language?: string) =>
       index
-        .search(query, language === undefined ? {} : { language }, limit)
-        .candidates.map(({ pageId, score }) => ({ pageId, score }))
+        .hits(query, language === undefined ? {} : { language }, limit)
+        .map(({ pageId, score }) => ({ pageId, score }))
     for (const limit of [1, 10, 200]) expect(plain(limit)).toEqual(all.slice(0, limit))
     expect(plain(20, 'de')).toEqual(all.filter(({ pageId }) => german.has(pageId)).slice(0, 20))
   }
@@ -129,6 +129,7 @@ test('merged segments hold the same postings as their parts', () => {
                   segment.domains[segment.domainOf[doc] as number],
                   segment.languages[segment.languageOf[doc] as number],
                   segment.licences[segment.licenceOf[doc] as number],
+                  segment.types[segment.typeOf[doc] as number],
                   segment.dayOf[doc],
                   segment.impacts[(segment.starts[term] as number) + offset],
                 ].join(' '),
@@ -152,24 +153,29 @@ test('filters keep out what they say and nothing else', () => {
         ['b.test', 39],
       ])
       const query = readQuery(text)
-      const all = index.search(query, {}, 1_000).candidates.map(({ pageId }) => pageId)
-      const some = index.search(
+      const all = index.hits(query, {}, 1_000).map(({ pageId }) => pageId)
+      const some = index.hits(
         query,
         {
           domains: ['a.test', 'b.test'],
           language: 'en',
-          licences: ['CC-BY-4.0'],
+          licences: ['cc-by-4.0'],
+          types: ['html'],
           sinceDay: 9_000,
+          untilDay: 15_000,
           minScore: 40,
         },
         1_000,
       )
       const fits = new Set(
         docs
-          .filter((doc) => doc.domain === 'a.test' && doc.language === 'en' && doc.licence !== '' && doc.day >= 9_000)
+          .filter(
+            (doc) => doc.domain === 'a.test' && doc.language === 'en' && doc.licence !== '' && doc.type === 'html',
+          )
+          .filter((doc) => doc.day >= 9_000 && doc.day <= 15_000)
           .map((doc) => doc.pageId),
       )
-      expect(some.candidates.map(({ pageId }) => pageId)).toEqual(all.filter((id) => fits.has(id)))
+      expect(some.map(({ pageId }) => pageId)).toEqual(all.filter((id) => fits.has(id)))
     }),
     { numRuns: 100 },
   )
@@ -189,19 +195,38 @@ test('any text can be tokenised, and every term is found again in a table of ter
   )
 })
 
-test('a word with one slip finds the page, and the answer can say what was looked for', () => {
+test('a word that occurs nowhere is not taken for another: what it may have meant is only suggested', () => {
   const index = createMatchIndex()
-  const base = { domain: 'a.test', language: 'en', licence: '', day: 1, text: '' }
+  const base = { domain: 'a.test', language: 'en', licence: '', type: 'html', day: 1, text: '' }
   index.add([
     { ...base, pageId: 1, title: 'Short squeeze data' },
     { ...base, pageId: 2, title: 'Agent payments' },
   ])
-  for (const slip of ['squeze', 'sqeueze', 'squeexe', 'squeezze']) {
-    const found = index.search(readQuery(slip), {}, 5)
-    expect(found.candidates.map(({ pageId }) => pageId)).toEqual([1])
-    expect(Object.values(found.corrected)).toEqual(tokenize('squeeze'))
-  }
-  expect(index.search(readQuery('zzzzzz'), {}, 5)).toEqual({ candidates: [], corrected: {} })
+  for (const slip of ['squeze', 'sqeueze', 'squeexe', 'squeezze'])
+    expect(index.search(readQuery(slip), {}, 5)).toEqual({
+      candidates: [],
+      unknown: [slip],
+      suggestions: { [slip]: 'squeeze' },
+    })
+  expect(index.search(readQuery('zzzzzz'), {}, 5)).toEqual({ candidates: [], unknown: ['zzzzzz'], suggestions: {} })
+})
+
+test('the terms of a page are kept in reading order, through merges too', () => {
+  fc.assert(
+    fc.property(corpus, fc.integer({ min: 1, max: 20 }), (docs, size) => {
+      const parts: Segment[] = []
+      for (let at = 0; at < docs.length; at += size) parts.push(buildSegment(docs.slice(at, at + size)))
+      const merged = mergeSegments(parts)
+      const room = createTokenRoom()
+      docs.forEach((doc, at) => {
+        const read = Array.from(room.subarray(0, readTokens(merged, at, room)), (term) =>
+          term < 0 ? '|' : termAt(merged.terms, term),
+        )
+        expect(read).toEqual([...tokenize(doc.title), '|', ...tokenize(doc.text)])
+      })
+    }),
+    { numRuns: 60 },
+  )
 })
 
 test('a quoted phrase is read as neighbouring terms', () => {

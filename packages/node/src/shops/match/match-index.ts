@@ -1,35 +1,38 @@
 import { buildSegment, type FieldWeights, usualWeights } from './build-segment.ts'
 import { createDenseTerms, type DenseTerms } from './dense-terms.ts'
+import { createFilter, type Filters } from './filters.ts'
+import { foldSegment, type LatentSpace, latentDims, trainLatentSpace } from './latent-space.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { oneSlipAway, type Query } from './read-query.ts'
-import { type Accepts, createScratch, type QueryTerm, searchSegment } from './search-segment.ts'
+import { impactOf, type LookedUp, type Rescored, type RescoreWeights, rescore, usualRescoring } from './rescore.ts'
+import { createScratch, type QueryTerm, searchSegment } from './search-segment.ts'
 import { findTerm, type IndexedDoc, type Segment } from './segment.ts'
+import { tokenize } from './tokenize.ts'
 import { createTopHits, type Hit } from './top-hits.ts'
 
-/** What a page must be to be a candidate; absent means any. */
-export type Filters = {
-  domains?: readonly string[]
-  /** Registrable domains that are left out, with everything below them. */
-  notUnder?: readonly string[]
-  language?: string
-  licences?: readonly string[]
-  /** Days since 1970. */
-  sinceDay?: number
-  /** Least CiteScore of the domain. */
-  minScore?: number
+export type Candidate = {
+  pageId: number
+  domain: string
+  /** How well the page answers, 0 to 1, comparable between searches. */
+  relevance: number
+  /** Share of what was asked, by the rarity of the words, that stands in the page at all. */
+  covered: number
+  parts: Record<string, number>
 }
-
-export type Candidate = { pageId: number; domain: string; score: number }
 
 export type Found = {
   candidates: Candidate[]
-  /** Words of the query that occur nowhere, and what was looked for instead. */
-  corrected: Record<string, string>
+  /** Words of the query that stand in no page. */
+  unknown: string[]
+  /** For some of those a word that is one slip away and does occur. It was not looked for. */
+  suggestions: Record<string, string>
 }
 
 export type MatchIndex = {
   /** Best first; ties by the age of the page. */
   search(query: Query, filters: Filters, limit: number): Found
+  /** The best by their words alone, before anything else is looked at. */
+  hits(query: Query, filters: Filters, limit: number): Hit[]
   /** In ascending order of page ids, above all that are there. */
   add(docs: readonly IndexedDoc[]): void
   adopt(segment: Segment): void
@@ -37,30 +40,65 @@ export type MatchIndex = {
   setScores(scores: Iterable<readonly [domain: string, score: number]>): void
   segments(): readonly Segment[]
   docCount(): number
+  /** The pages have doubled since the latent space was last learnt. */
+  wantsTraining(): boolean
+  /** Learns it again; pauses often, and searches go on with the old one until it ends. */
+  train(): Generator<undefined, void>
 }
 
+export type IndexTuning = { fields?: FieldWeights; rescoring?: RescoreWeights }
+
 const scoreUnit = 1_000
-const correctedShare = 0.6
+/** Rare words count a little more than BM25 has it. */
+const rarityPower = 1.3
 /** A segment is merged into its neighbour while it is not this much smaller. */
 const tierFactor = 4
 const mergedDocsMax = 300_000
+const suggestedMax = 3
 
-type Part = { segment: Segment; dense: DenseTerms }
+type Part = { segment: Segment; dense: DenseTerms; latent: Int8Array | undefined }
 
 /** Candidates only: the database tells which of them still are what they were when they were indexed. */
-export function createMatchIndex(weights: FieldWeights = usualWeights): MatchIndex {
+export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
+  const fields = tuning.fields ?? usualWeights
   let parts: Part[] = []
+  let space: LatentSpace | undefined
+  let trainedAt = 0
   const scores = new Map<string, number>()
   const scratch = createScratch()
   const docCount = () => parts.reduce((sum, { segment }) => sum + segment.docCount, 0)
-  const partOf = (segment: Segment): Part => ({ segment, dense: createDenseTerms(segment) })
+  const partOf = (segment: Segment, latent?: Int8Array): Part => ({
+    segment,
+    dense: createDenseTerms(segment),
+    latent: latent ?? (space && toEnd(foldSegment(space, segment))),
+  })
 
   const settle = () => {
     while (parts.length > 1) {
-      const [before, last] = parts.slice(-2).map(({ segment }) => segment) as [Segment, Segment]
-      if (last.docCount * tierFactor < before.docCount || before.docCount + last.docCount > mergedDocsMax) return
-      parts = [...parts.slice(0, -2), partOf(mergeSegments([before, last]))]
+      const [before, last] = parts.slice(-2) as [Part, Part]
+      const [size, more] = [before.segment.docCount, last.segment.docCount]
+      if (more * tierFactor < size || size + more > mergedDocsMax) return
+      parts = [...parts.slice(0, -2), partOf(mergeSegments([before.segment, last.segment]), joined(before, last))]
     }
+  }
+
+  const termsOf = ({ terms }: Query) => {
+    const pages = docCount()
+    return [...terms].map(([text, times]) => lookUp(parts, text, times, pages))
+  }
+
+  const hits = (query: Query, filters: Filters, limit: number): Hit[] => {
+    const best = createTopHits(limit)
+    const terms = termsOf(query)
+    parts.forEach(({ segment, dense }, index) => {
+      const here = terms.flatMap(({ ids, times, rarity }): QueryTerm[] => {
+        const term = ids[index] as number
+        return term < 0 ? [] : [{ term, weight: weightOf(times, rarity) }]
+      })
+      if (here.length > 0)
+        searchSegment(segment, index, here, dense, best, createFilter(segment, filters, scores), scratch)
+    })
+    return best.best()
   }
 
   return {
@@ -74,99 +112,103 @@ export function createMatchIndex(weights: FieldWeights = usualWeights): MatchInd
     },
     add: (docs) => {
       if (docs.length === 0) return
-      parts.push(partOf(buildSegment(docs, weights)))
+      parts.push(partOf(buildSegment(docs, fields)))
       settle()
     },
+    wantsTraining: () => docCount() >= Math.max(4 * latentDims, 2 * trainedAt),
+    train: function* () {
+      trainedAt = docCount()
+      const trained = yield* trainLatentSpace(parts.map(({ segment }) => segment))
+      if (!trained) return
+      const folded = new Map<Segment, Int8Array>()
+      // Segments may come and merge while this goes on.
+      for (;;) {
+        const missing = parts.find(({ segment }) => !folded.has(segment))
+        if (!missing) break
+        folded.set(missing.segment, yield* foldSegment(trained, missing.segment))
+      }
+      space = trained
+      parts = parts.map((part) => ({ ...part, latent: folded.get(part.segment) }))
+    },
+    hits,
     search: (query, filters, limit) => {
-      const hits = createTopHits(limit)
-      const { terms, corrected } = lookUp(parts, query.terms, docCount())
-      parts.forEach(({ segment, dense }, index) => {
-        const here = terms.flatMap(({ ids, weight }): QueryTerm[] => {
-          const term = ids[index] as number
-          return term < 0 ? [] : [{ term, weight }]
-        })
-        if (here.length > 0)
-          searchSegment(segment, index, here, dense, hits, createFilter(segment, filters, scores), scratch)
-      })
-      return { candidates: hits.best().map((hit) => candidateOf(parts, hit)), corrected }
+      const pages = docCount()
+      const terms = termsOf(query)
+      const lookUpAny = (text: string) => lookUp(parts, text, 1, pages)
+      const rescored = rescore(
+        { parts, terms, order: query.order, space, docCount: pages, lookUp: lookUpAny },
+        hits(query, filters, limit),
+        tuning.rescoring ?? usualRescoring,
+      )
+      return { candidates: candidatesOf(parts, terms, rescored), ...unknownOf(parts, query) }
     },
   }
 }
 
-function candidateOf(parts: readonly Part[], { pageId, score, segment, doc }: Hit): Candidate {
-  const { domains, domainOf } = (parts[segment] as Part).segment
-  return { pageId, domain: domains[domainOf[doc] as number] as string, score }
+function joined({ latent: before }: Part, { latent: last }: Part): Int8Array | undefined {
+  if (!before || !last) return undefined
+  const all = new Int8Array(before.length + last.length)
+  all.set(before)
+  all.set(last, before.length)
+  return all
 }
 
-/** A word and its number in each segment, -1 where it does not occur. */
-type Word = { ids: readonly number[]; count: number }
-type Looked = { terms: { ids: readonly number[]; weight: number }[]; corrected: Record<string, string> }
-
-/** Rare words weigh more. A word that occurs nowhere is taken for the commonest one that is a slip away. */
-function lookUp(parts: readonly Part[], words: Query['terms'], docCount: number): Looked {
-  const corrected: Record<string, string> = {}
-  const terms = new Map<string, { ids: readonly number[]; weight: number }>()
-  const rarity = (count: number) => Math.log(1 + (docCount - count + 0.5) / (count + 0.5))
-  const weigh = (text: string, { ids, count }: Word, share: number) => {
-    const weight = Math.max(1, Math.round(scoreUnit * share * rarity(count)))
-    terms.set(text, { ids, weight: Math.max(weight, terms.get(text)?.weight ?? 0) })
+function toEnd<Result>(steps: Generator<undefined, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
   }
-  for (const [text, times] of words) {
-    const emphasis = 1 + Math.log(times)
-    const word = findWord(parts, text)
-    if (word.count > 0) weigh(text, word, emphasis)
-    else {
-      const instead = commonestNear(parts, text)
-      if (instead === undefined) continue
-      corrected[text] = instead.text
-      weigh(instead.text, instead.word, correctedShare * emphasis)
+}
+
+const weightOf = (times: number, rarity: number) => Math.max(1, Math.round(scoreUnit * times * rarity ** rarityPower))
+
+function candidatesOf(parts: readonly Part[], terms: readonly LookedUp[], rescored: readonly Rescored[]): Candidate[] {
+  // A word that stands nowhere is part of what was asked: an answer without it is less of an answer.
+  const asked = terms.reduce((sum, { times, rarity }) => sum + weightOf(times, rarity), 0)
+  const bestWords = rescored.reduce((most, { hit }) => Math.max(most, hit.score), 0)
+  const strength = bestWords / (255 * Math.max(1, asked))
+  const bestTotal = rescored[0]?.total ?? 1
+  return rescored.map(({ hit, parts: found, total }) => {
+    const { segment } = parts[hit.segment] as Part
+    const covered = terms.reduce(
+      (sum, { ids, times, rarity }) =>
+        impactOf(segment, ids[hit.segment] as number, hit.doc) > 0 ? sum + weightOf(times, rarity) : sum,
+      0,
+    )
+    return {
+      pageId: hit.pageId,
+      domain: segment.domains[segment.domainOf[hit.doc] as number] as string,
+      relevance: (strength * total) / bestTotal,
+      covered: covered / Math.max(1, asked),
+      parts: found,
     }
-  }
-  return { terms: [...terms.values()], corrected }
+  })
 }
 
-function findWord(parts: readonly Part[], text: string): Word {
+/** Rare words weigh more. */
+function lookUp(parts: readonly Part[], text: string, times: number, docCount: number): LookedUp {
   let count = 0
   const ids = parts.map(({ segment: { terms, starts } }) => {
     const term = findTerm(terms, text)
     if (term >= 0) count += (starts[term + 1] as number) - (starts[term] as number)
     return term
   })
-  return { ids, count }
+  return { text, times, ids, count, rarity: Math.log(1 + (docCount - count + 0.5) / (count + 0.5)) }
 }
 
-function commonestNear(parts: readonly Part[], text: string): { text: string; word: Word } | undefined {
-  let best: { text: string; word: Word } | undefined
-  for (const spelling of oneSlipAway(text)) {
-    const word = findWord(parts, spelling)
-    const most = best?.word.count ?? 0
-    if (word.count > most || (best && word.count === most && spelling < best.text)) best = { text: spelling, word }
+function unknownOf(parts: readonly Part[], { words }: Query): Pick<Found, 'unknown' | 'suggestions'> {
+  const occurrences = (terms: readonly string[]) =>
+    terms.length === 0 ? 0 : Math.min(...terms.map((term) => lookUp(parts, term, 1, 0).count))
+  const unknown = [...words].filter(([, terms]) => occurrences(terms) === 0).map(([word]) => word)
+  const suggestions: Record<string, string> = {}
+  for (const word of unknown.slice(0, suggestedMax)) {
+    const near = [...new Set(oneSlipAway(word))]
+      .map((spelling) => ({ spelling, count: occurrences(tokenize(spelling)) }))
+      // Several spellings have one stem; the longest is most likely the word itself.
+      .sort(
+        (a, b) => b.count - a.count || b.spelling.length - a.spelling.length || (a.spelling < b.spelling ? -1 : 1),
+      )[0]
+    if (near && near.count > 0) suggestions[word] = near.spelling
   }
-  return best
-}
-
-const acceptsAll: Accepts = () => true
-
-/** Names are compared once per segment, documents by number. */
-function createFilter(segment: Segment, filters: Filters, scores: ReadonlyMap<string, number>): Accepts {
-  const { domains, notUnder, language, licences, sinceDay, minScore } = filters
-  if ([domains, notUnder, language, licences, sinceDay, minScore].every((filter) => filter === undefined))
-    return acceptsAll
-  const wanted = domains === undefined ? undefined : new Set(domains)
-  const byDomain =
-    (domains ?? notUnder ?? minScore) === undefined
-      ? undefined
-      : segment.domains.map(
-          (name) =>
-            (wanted?.has(name) ?? true) &&
-            (scores.get(name) ?? 0) >= (minScore ?? 0) &&
-            notUnder?.some((above) => name === above || name.endsWith(`.${above}`)) !== true,
-        )
-  const languageId = language === undefined ? undefined : segment.languages.indexOf(language)
-  const byLicence = licences === undefined ? undefined : segment.licences.map((name) => licences.includes(name))
-  return (doc) =>
-    (byDomain === undefined || byDomain[segment.domainOf[doc] as number] === true) &&
-    (languageId === undefined || segment.languageOf[doc] === languageId) &&
-    (byLicence === undefined || byLicence[segment.licenceOf[doc] as number] === true) &&
-    (sinceDay === undefined || (segment.dayOf[doc] as number) >= sinceDay)
+  return { unknown, suggestions }
 }

@@ -1,15 +1,22 @@
 import { createNameTable } from './name-table.ts'
 import { createTermTable, type Segment, termAt, termCount } from './segment.ts'
+import { joinTokens } from './token-stream.ts'
 
 /** Segments in order of their page ids become one; nothing is scored again. */
 export function mergeSegments(segments: readonly Segment[]): Segment {
-  const names = { domains: createNameTable(), languages: createNameTable(), licences: createNameTable() }
+  const names = {
+    domains: createNameTable(),
+    languages: createNameTable(),
+    licences: createNameTable(),
+    types: createNameTable(),
+  }
   const terms = createNameTable()
   const mapped = segments.map((segment) => ({
     segment,
     domain: segment.domains.map(names.domains.idOf),
     language: segment.languages.map(names.languages.idOf),
     licence: segment.licences.map(names.licences.idOf),
+    type: segment.types.map(names.types.idOf),
     term: Uint32Array.from({ length: termCount(segment.terms) }, (_, term) => terms.idOf(termAt(segment.terms, term))),
   }))
   const starts = new Uint32Array(terms.size() + 1)
@@ -28,15 +35,18 @@ export function mergeSegments(segments: readonly Segment[]): Segment {
     domainOf: joined(Uint32Array, mapped, ({ segment, domain }) => segment.domainOf.map((id) => domain[id] as number)),
     languageOf: joined(Uint16Array, mapped, (one) => one.segment.languageOf.map((id) => one.language[id] as number)),
     licenceOf: joined(Uint16Array, mapped, (one) => one.segment.licenceOf.map((id) => one.licence[id] as number)),
+    typeOf: joined(Uint16Array, mapped, (one) => one.segment.typeOf.map((id) => one.type[id] as number)),
     dayOf: joined(Int32Array, segments, (segment) => segment.dayOf),
     domains: names.domains.all(),
     languages: names.languages.all(),
     licences: names.licences.all(),
+    types: names.types.all(),
     terms: createTermTable(terms.all()),
     starts,
     docs: new Uint32Array(total),
     impacts: new Uint8Array(total),
     peaks: new Uint8Array(terms.size()),
+    ...joinTokens(mapped.map(({ segment, term }) => ({ segment, numbers: term }))),
   }
   const next = starts.slice(0, -1)
   let base = 0

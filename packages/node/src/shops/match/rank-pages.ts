@@ -1,10 +1,10 @@
 import type { IndexedPage } from '../sources/pages/index.ts'
+import type { Candidate } from './match-index.ts'
 import { hasPhrase, type Query } from './read-query.ts'
 import { tokenize } from './tokenize.ts'
 
-export type RankParts = {
-  /** Score of the words beside that of the best candidate. */
-  relevance: number
+/** What moves a page besides its text. */
+export type TrustParts = {
   /** Between 0.5 for a source without a score and 1 for one with 100. */
   trust: number
   /** Between 0.8 for what is old or undated and 1 for what is new. */
@@ -13,37 +13,36 @@ export type RankParts = {
   phrases: number
 }
 
-export type RankedPage = { page: IndexedPage; rank: number; parts: RankParts }
+export type TextMatch = Pick<Candidate, 'relevance' | 'covered' | 'parts'>
+export type RankedPage = { page: IndexedPage; text: TextMatch; rank: number; parts: TrustParts }
 
-export type RankOptions = { limit: number; perDomainMax: number; nowMs: number }
+/** `perDomainMax` undefined: all pages of a site compete. */
+export type RankOptions = { limit: number; perDomainMax: number | undefined; nowMs: number }
 
 const halfLifeDays = 365
 const freshnessFloor = 0.8
 const dayMs = 86_400_000
+/** Trust decides between pages that answer about equally well, not whether they answer. */
+export const trustPower = 0.03
 
 /** Best first. The same candidates at the same time give the same order: ties go by address. */
 export function rankPages(
-  candidates: readonly { page: IndexedPage; score: number }[],
+  candidates: readonly { page: IndexedPage; text: TextMatch }[],
   query: Query,
   options: RankOptions,
 ): RankedPage[] {
-  const best = candidates.reduce((most, { score }) => Math.max(most, score), 1)
   const ranked = candidates
-    .map(({ page, score }): RankedPage => {
-      const parts = partsOf(page, score / best, query, options.nowMs)
-      return { page, parts, rank: parts.relevance * parts.trust * parts.freshness * parts.phrases }
+    .map(({ page, text }): RankedPage => {
+      const parts = {
+        trust: 0.5 + 0.5 * ((page.citeScore ?? 0) / 100),
+        freshness: freshnessOf(page, options.nowMs),
+        phrases: phraseFactor(page, query),
+      }
+      const rank = text.relevance * parts.phrases * (parts.trust * parts.freshness) ** trustPower
+      return { page, text, parts, rank }
     })
     .sort((a, b) => b.rank - a.rank || (a.page.url < b.page.url ? -1 : 1))
   return capped(ranked, options)
-}
-
-function partsOf(page: IndexedPage, relevance: number, query: Query, nowMs: number): RankParts {
-  return {
-    relevance,
-    trust: 0.5 + 0.5 * ((page.citeScore ?? 0) / 100),
-    freshness: freshnessOf(page, nowMs),
-    phrases: phraseFactor(page, query),
-  }
 }
 
 /** A date in the future is a date nobody can have: it counts as none. */
@@ -66,7 +65,7 @@ function phraseFactor(page: IndexedPage, query: Query): number {
 }
 
 /** Anyone who owns many pages must not fill the answer. */
-function capped(ranked: readonly RankedPage[], { limit, perDomainMax }: RankOptions): RankedPage[] {
+function capped(ranked: readonly RankedPage[], { limit, perDomainMax = limit }: RankOptions): RankedPage[] {
   const taken = new Map<string, number>()
   const kept: RankedPage[] = []
   for (const one of ranked) {

@@ -2,17 +2,20 @@ import { createHash } from 'node:crypto'
 import type { Segment } from './segment.ts'
 
 // The number changes with the layout and with how words become terms: an old segment is built again.
-const magic = 'assay-segment-2\n'
+const magic = 'assay-segment-3\n'
 const columns = [
   ['pageIds', Float64Array],
   ['domainOf', Uint32Array],
   ['languageOf', Uint16Array],
   ['licenceOf', Uint16Array],
+  ['typeOf', Uint16Array],
   ['dayOf', Int32Array],
   ['starts', Uint32Array],
   ['docs', Uint32Array],
   ['impacts', Uint8Array],
   ['peaks', Uint8Array],
+  ['tokens', Uint8Array],
+  ['tokenStarts', Uint32Array],
 ] as const
 const termColumns = [
   ['bytes', Uint8Array],
@@ -25,6 +28,7 @@ type Head = {
   domains: readonly string[]
   languages: readonly string[]
   licences: readonly string[]
+  types: readonly string[]
   /** Elements of each array, in the order of `columns` and `termColumns`. */
   lengths: readonly number[]
 }
@@ -36,13 +40,14 @@ const prefixBytes = magic.length + 4
 /** One piece: what it is, a head in JSON, the arrays at multiples of eight bytes, and a digest of all that. */
 export function encodeSegment(segment: Segment): Uint8Array {
   const arrays = [...columns.map(([name]) => segment[name]), ...termColumns.map(([name]) => segment.terms[name])]
-  const { docCount, domains, languages, licences } = segment
+  const { docCount, domains, languages, licences, types } = segment
   const head = Buffer.from(
     JSON.stringify({
       docCount,
       domains,
       languages,
       licences,
+      types,
       lengths: arrays.map(({ length }) => length),
     } satisfies Head),
   )
@@ -78,12 +83,13 @@ export function decodeSegment(bytes: Uint8Array): Segment | undefined {
   })
   const named = (names: readonly (readonly [string, unknown])[], from: number) =>
     Object.fromEntries(names.map(([name], index) => [name, arrays[from + index]]))
-  const { docCount, domains, languages, licences } = head
+  const { docCount, domains, languages, licences, types } = head
   return {
     docCount,
     domains,
     languages,
     licences,
+    types,
     ...named(columns, 0),
     terms: named(termColumns, columns.length),
   } as unknown as Segment

@@ -8,6 +8,8 @@ export type IndexedDoc = {
   /** Primary language subtag, empty when unknown. */
   language: string
   licence: string
+  /** What the address serves, such as `html`. */
+  type: string
   /** Days since 1970 of publication or last change. */
   day: number
 }
@@ -23,10 +25,12 @@ export type Segment = {
   domainOf: Uint32Array
   languageOf: Uint16Array
   licenceOf: Uint16Array
+  typeOf: Uint16Array
   dayOf: Int32Array
   domains: readonly string[]
   languages: readonly string[]
   licences: readonly string[]
+  types: readonly string[]
   terms: TermTable
   /** First posting of each term, and one past the last of all. */
   starts: Uint32Array
@@ -35,6 +39,9 @@ export type Segment = {
   impacts: Uint8Array
   /** Highest impact of each term. */
   peaks: Uint8Array
+  /** The first terms of each document in reading order (token-stream.ts), and where each document starts in them. */
+  tokens: Uint8Array
+  tokenStarts: Uint32Array
 }
 
 /** Terms as bytes with an open-addressed table over them: no string is made until one is asked for. */

@@ -11,6 +11,7 @@ const page = {
   text: 'The squeeze of January.',
   language: 'en',
   licence: '',
+  type: 'html',
   day: 1,
 }
 

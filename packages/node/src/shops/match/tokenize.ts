@@ -16,14 +16,25 @@ const stopWords = new Set(
 /** Terms of a text in reading order: folded, split, stemmed; in scripts without spaces every pair of neighbours is one. */
 export function tokenize(text: string): string[] {
   const terms: string[] = []
-  for (const [word] of fold(text).matchAll(wordPattern)) {
-    if (unspaced.test(word)) pushPairs(terms, word)
-    else {
-      const plain = word.replace(/['’]s?$|['’]/gu, '')
-      if (plain.length > 0 && !stopWords.has(plain)) terms.push(stem(plain.slice(0, termCharsMax)))
-    }
-  }
+  for (const [word] of fold(text).matchAll(wordPattern)) pushTerms(terms, word)
   return terms
+}
+
+/** The words of a text as they were written, but folded, each with its terms; a stop word has none. */
+export function wordsOf(text: string): { word: string; terms: readonly string[] }[] {
+  return Array.from(fold(text).matchAll(wordPattern), ([word]) => {
+    const terms: string[] = []
+    pushTerms(terms, word)
+    return { word, terms }
+  })
+}
+
+function pushTerms(terms: string[], word: string): void {
+  if (unspaced.test(word)) pushPairs(terms, word)
+  else {
+    const plain = word.replace(/['’]s?$|['’]/gu, '')
+    if (plain.length > 0 && !stopWords.has(plain)) terms.push(stem(plain.slice(0, termCharsMax)))
+  }
 }
 
 /** Porter's algorithm knows English alone; what has other letters or digits stays as it is. */

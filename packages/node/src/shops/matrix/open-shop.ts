@@ -1,6 +1,7 @@
 import type { TillJob } from '@assay/till/compose'
 import { withLease } from '@assay/till/jobs'
 import { createSince, declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
+import { notifications } from '../../notifications/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
 import { coveredFeeds } from '../ports.ts'
 import {
@@ -12,8 +13,9 @@ import {
   subscriptionsMigrations,
   subscriptionsVariables,
 } from '../subscriptions/index.ts'
+import { alertJob } from './alerts/alert-job.ts'
 import { createFileCache } from './as-of/file-cache.ts'
-import { type DemoSize, fullDemo, smallDemo } from './demo/plan.ts'
+import { type DemoSize, fullDemo, judgedDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
 import { feedIds } from './feeds/feed.ts'
 import { coverageOf } from './ingest/coverage.ts'
@@ -24,10 +26,11 @@ import { officialOutbound } from './ingest/official-outbound.ts'
 import { createLicenceGate } from './licences/gate.ts'
 import type { MatrixDeps } from './matrix-deps.ts'
 import { qualityOf } from './quality/quality-document.ts'
-import { keepQuality, qualityIsDue } from './quality/quality-store.ts'
+import { keepQuality, qualityIsDue, readQuality } from './quality/quality-store.ts'
 import { coveredFeed, indexRoute } from './routes/index-route.ts'
 import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
+import { scoreDaysJob, scoredDaysMax } from './score-history/score-days.ts'
 import { type MatrixSettings, matrixVariables, parseMatrixSettings } from './settings.ts'
 import { createAnswerMemo } from './snapshots/answer-memo.ts'
 import { allUnavailable, feedUnavailable, isOffered } from './snapshots/feed-availability.ts'
@@ -102,13 +105,17 @@ async function openShop(
     feeds: () => feedIds.map((feed) => coveredFeed(deps, feed)),
   }
   context.ports.offer(coveredFeeds, goods)
+  const loading = () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)
+  const events = context.ports.find(notifications)
   const watching = watchFiles(context, deps, stopping.signal)
   return {
     routes: [indexRoute(deps, () => progress.now), ...pullRoutes(deps), qualityRoute(deps)],
     jobs: [
-      ...(seeds ? [demoJob(deps, () => seed(wholeDemo, true))] : []),
+      ...(seeds ? [demoJob(deps, (size) => seed(size, true), wholeDemo)] : []),
       outageJob(context, 'feeds', goods.parts),
-      qualityJob(deps, () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)),
+      qualityJob(deps, loading),
+      scoreDaysJob(deps, { days: seeds ? demoScoredDays : scoredDaysMax, paused: loading }),
+      ...(events ? [alertJob({ ...deps, events })] : []),
       ...(deps.plans.length > 0 ? [fetchJob(deps, outbound())] : []),
     ],
     readiness: [{ name: 'market data', check: async () => (seeds ? isSeeded(deps) : isComplete(deps)) }],
@@ -183,12 +190,16 @@ async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: Abor
 }
 
 /** Looked at every minute, so that another process soon goes on where one died; what is held already costs nothing. */
-function demoJob(deps: MatrixDeps, seed: () => Promise<void>): TillJob {
+function demoJob(deps: MatrixDeps, seed: (size: DemoSize) => Promise<void>, whole: DemoSize): TillJob {
   return {
     name: 'matrix.demo',
     intervalMs: 60_000,
     work: async () => {
-      await seed()
+      if (whole === fullDemo && !(await readQuality(deps.database, 'squeeze'))) {
+        await seed(judgedDemo)
+        await measureQuality(deps)
+      }
+      await seed(whole)
       await deps.keeper.refresh()
     },
   }
@@ -219,17 +230,22 @@ function qualityJob(deps: MatrixDeps, loading: () => boolean): TillJob {
     name: 'matrix.quality',
     intervalMs: 15_000,
     work: async () => {
-      if (loading() || !(await qualityIsDue(deps.database))) return
-      await deps.fileCache.refresh(deps.database)
-      const world = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
-      const breathe = async () => {
-        deps.stopping.throwIfAborted()
-        await deps.clock.sleep(50)
-      }
-      const documents = await qualityOf(world, feedIds, { daysMax: qualityDaysMax, breathe })
-      for (const [feed, document] of documents) await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
+      if (!loading() && (await qualityIsDue(deps.database))) await measureQuality(deps)
     },
   }
 }
 
+async function measureQuality(deps: MatrixDeps): Promise<void> {
+  await deps.fileCache.refresh(deps.database)
+  const world = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
+  const breathe = async () => {
+    deps.stopping.throwIfAborted()
+    await deps.clock.sleep(50)
+  }
+  const documents = await qualityOf(world, feedIds, { daysMax: qualityDaysMax, breathe })
+  for (const [feed, document] of documents) await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
+}
+
 const qualityDaysMax = 16
+/** A demo shows what it looks like; years of it would be made up all the same. */
+const demoScoredDays = 60

@@ -32,7 +32,7 @@ const restMs = 50
 
 type Known = {
   entries: Map<string, BoardEntry>
-  /** The most that all series which one push of the index would move can pay, by `pushKey`. */
+  /** Micro-USDC a point of all contracts that one push of the index would move, by `pushKey`. */
   interest: Map<string, Micro>
   vault: ReturnType<Board['vault']>
   atMs: number
@@ -58,7 +58,7 @@ export function createBoard(deps: OptionDeps): Board {
     const { limit_micro: limitMicro = 0n, used_micro: usedMicro = 0n } = vault.rows[0] ?? {}
     const interest = new Map<string, Micro>()
     for (const one of series)
-      interest.set(pushKey(one), (interest.get(pushKey(one)) ?? 0n) + BigInt(one.sold) * one.capMicro)
+      interest.set(pushKey(one), (interest.get(pushKey(one)) ?? 0n) + BigInt(one.sold) * one.sizeMicro)
     known = { entries, interest, vault: { limitMicro, usedMicro }, atMs: deps.clock.monotonicMs() }
   }
   const read = async () => {
@@ -73,7 +73,7 @@ export function createBoard(deps: OptionDeps): Board {
   }
   const vault = () => known?.vault ?? { limitMicro: 0n, usedMicro: 0n }
   const isFull = ({ series }: BoardEntry, quantity: number): boolean =>
-    (known?.interest.get(pushKey(series)) ?? 0n) + BigInt(quantity) * series.capMicro > series.interestLimitMicro
+    (known?.interest.get(pushKey(series)) ?? 0n) + BigInt(quantity) * series.sizeMicro > series.interestLimitMicro
   const askOf = (entry: BoardEntry, quantity: number): Ask | undefined => {
     // What a purchase would refuse is not offered.
     if (isFull(entry, quantity)) return undefined

@@ -1,10 +1,10 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import { formatUsd, type Micro } from '@assay/protocol/money'
-import { type AnswerContent, creditLines, type PreparedAnswer, type Sale, SaleImpossible } from '@assay/till'
+import { type AnswerContent, type PreparedAnswer, type Sale, SaleImpossible } from '@assay/till'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
-import { accounts, type LedgerLine, type LedgerTransaction, post } from '@assay/till/ledger'
+import { accounts, type LedgerTransaction, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { jsonAnswer } from '../../http/index.ts'
 import { optionAccounts } from './accounts.ts'
@@ -14,7 +14,6 @@ import type { OptionQuotes } from './quotes.ts'
 import type { ReserveContracts, Reserved } from './reserve-contracts.ts'
 import { returnContracts } from './return-contracts.ts'
 import { writeEvents } from './series-store.ts'
-import { walletsOwing } from './set-off-debts.ts'
 
 export type BuyBody = { symbol: string; quantity?: number; quote_id?: string; wallet?: string }
 
@@ -49,7 +48,7 @@ export async function prepareBuy(
 }
 
 function describePurchase(reserved: Reserved, holder: Address, quantity: number) {
-  const { series, premiumMicro, paidMicro } = reserved
+  const { series, premiumMicro } = reserved
   return {
     position_id: reserved.positionId,
     symbol: series.symbol,
@@ -57,8 +56,6 @@ function describePurchase(reserved: Reserved, holder: Address, quantity: number)
     quantity,
     premium_micro: premiumMicro.toString(),
     premium_usd: formatUsd(premiumMicro),
-    /** Paid beyond the premium because a better offer was there: it is the buyer's credit. */
-    credited_micro: (paidMicro - premiumMicro).toString(),
     most_micro: (BigInt(quantity) * series.capMicro).toString(),
     expires_at: toRfc3339(series.expiresAtMs),
     refundable: false,
@@ -73,7 +70,6 @@ type Bought = {
   symbol: string
   quantity: number
   premium_micro: Micro
-  paid_micro: Micro
   vault_micro: Micro
 }
 
@@ -91,32 +87,16 @@ export async function commitBuys(
   const { rows } = await tx.query<Bought>({
     name: 'option-open-positions',
     text: `update option_position set state = 'open', opened_at = $2 where id = any($1) and state = 'held'
-      returning id, payment_id, symbol, quantity, premium_micro, paid_micro, vault_micro`,
+      returning id, payment_id, symbol, quantity, premium_micro, vault_micro`,
     values: [sales.map((sale) => reservationOf(sale).position), new Date(sales[0]?.settledAtMs ?? 0)],
   })
   const bought = new Map(rows.map((row) => [row.id, row]))
-  const postings: LedgerTransaction[] = []
-  const better = new Set(rows.filter((row) => row.paid_micro > row.premium_micro).map(({ payment_id }) => payment_id))
-  const owing = await walletsOwing(
-    deps.network,
-    tx,
-    sales.filter(({ paymentId }) => better.has(paymentId)).map(({ payer }) => payer),
-  )
-  const repaid = new Set<Address>()
-  for (const sale of sales) {
+  const postings = sales.flatMap((sale) => {
     const row = bought.get(reservationOf(sale).position)
-    if (!row || row.payment_id !== sale.paymentId || row.paid_micro !== sale.amountMicro)
+    if (!row || row.payment_id !== sale.paymentId || row.premium_micro !== sale.amountMicro)
       throw new SaleImpossible('the reservation had lapsed when the money arrived')
-    // What a wallet owes is set off against what is posted: two purchases of one batch must not both pay the same debt.
-    const owes = better.has(sale.paymentId) && owing.has(sale.payer)
-    if (owes && repaid.has(sale.payer)) await post(tx, postings.splice(0))
-    if (owes) repaid.add(sale.payer)
-    const betterMicro = row.paid_micro - row.premium_micro
-    const back = owes
-      ? await creditLines(tx, deps.network, sale.payer, betterMicro)
-      : [{ account: accounts.credit(deps.network, sale.payer), amount: -betterMicro }]
-    postings.push(...purchasePostings(deps, sale, row, betterMicro > 0n ? back : []))
-  }
+    return purchasePostings(deps, sale, row)
+  })
   await post(tx, postings)
   await writeEvents(
     tx,
@@ -133,7 +113,7 @@ export async function commitBuys(
 }
 
 /** The premium under the payment's own name, so that a reorg takes back exactly it; the vault's part beside it. */
-function purchasePostings(deps: OptionDeps, sale: Sale, row: Bought, back: readonly LedgerLine[]): LedgerTransaction[] {
+function purchasePostings(deps: OptionDeps, sale: Sale, row: Bought): LedgerTransaction[] {
   const { network } = deps
   const collateral = optionAccounts.collateral(network, row.symbol)
   const postings: LedgerTransaction[] = [
@@ -142,9 +122,8 @@ function purchasePostings(deps: OptionDeps, sale: Sale, row: Bought, back: reado
       kind: 'option_premium',
       paymentId: sale.paymentId,
       lines: [
-        { account: accounts.clearingPayments(network), amount: row.paid_micro },
+        { account: accounts.clearingPayments(network), amount: row.premium_micro },
         { account: collateral, amount: -row.premium_micro },
-        ...back,
       ],
     },
   ]

@@ -4,10 +4,13 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { accounts, owedTo } from '@assay/till/ledger'
 import type { Sql } from '@assay/till/store/database'
+import { modelValue } from './close-contracts.ts'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { pointsText } from './follow-index.ts'
 import { optionProblems } from './problems.ts'
+import { readIndex } from './read-index.ts'
+import { isTraded, openSeries } from './series-store.ts'
 import { payoutPurpose } from './set-off-debts.ts'
 
 const shownMax = 200
@@ -50,12 +53,24 @@ async function readPositions(deps: OptionDeps, wallet: Address) {
     expires_at: Date
     payout_micro: Micro | null
     synthetic: boolean
+    closable: bigint
+    closed: bigint
+    closed_premium: Micro
+    closed_paid: Micro
   }>(
     `select o.id, o.symbol, o.quantity, o.premium_micro, s.cap_micro, o.state, s.expires_at, o.payout_micro, s.synthetic,
-       o.state in ('settled', 'voided') or (o.state = 'open' and ${moneyIsFinal('o.holder', 'o.opened_at')}) as final
+       (select coalesce(sum(f.quantity), 0)::bigint from option_fill f where f.position_id = o.id and f.order_id is null) as closable,
+       c.quantity as closed, c.premium as closed_premium, c.paid as closed_paid,
+       o.state in ('closed', 'settled', 'voided') or (o.state = 'open' and ${moneyIsFinal('o.holder', 'o.opened_at')}) as final
      from option_position o join option_series s on s.symbol = o.symbol
+     cross join lateral (select coalesce(sum(quantity), 0)::bigint as quantity, coalesce(sum(premium_micro), 0)::bigint as premium,
+       coalesce(sum(paid_micro), 0)::bigint as paid from option_close where position_id = o.id) c
      where o.holder = $3 and o.state <> 'released' order by o.reserved_at desc, o.id desc limit $4`,
     [...finalValues(deps), wallet, shownMax],
+  )
+  const values = await valuesOf(
+    deps,
+    rows.filter(({ state }) => state === 'open').map(({ symbol }) => symbol),
   )
   return rows.map((row) => ({
     position_id: row.id,
@@ -67,8 +82,45 @@ async function readPositions(deps: OptionDeps, wallet: Address) {
     final: row.final,
     expires_at: toRfc3339(row.expires_at.getTime()),
     payout_micro: row.payout_micro?.toString() ?? null,
+    ...profitOf(row, values.get(row.symbol)),
+    closable_quantity: row.state === 'open' ? Number(row.closable) : 0,
+    closed_quantity: Number(row.closed),
+    closed_micro: row.closed_paid.toString(),
     ...(row.synthetic ? { synthetic: true } : {}),
   }))
+}
+
+/** Of one contract of each series, by the model. */
+async function valuesOf(deps: OptionDeps, symbols: readonly string[]): Promise<Map<string, Micro>> {
+  const values = new Map<string, Micro>()
+  if (symbols.length === 0) return values
+  const series = (await openSeries(deps.database)).filter(({ symbol }) => symbols.includes(symbol))
+  for (const one of series.filter((each) => isTraded(each, deps.clock.nowMs()))) {
+    const [index] = await readIndex(deps.database, one.method, deps.settings.volatilityTicks, one.cluster)
+    const value = modelValue(deps, one, index)
+    if (value !== null) values.set(one.symbol, value)
+  }
+  return values
+}
+
+function profitOf(
+  row: {
+    state: string
+    quantity: number
+    premium_micro: Micro
+    payout_micro: Micro | null
+    closed_premium: Micro
+    closed_paid: Micro
+  },
+  value: Micro | undefined,
+) {
+  const valueMicro = row.state === 'open' && value !== undefined ? BigInt(row.quantity) * value : null
+  const worth = row.payout_micro ?? valueMicro ?? (row.state === 'closed' ? 0n : null)
+  const paid = row.premium_micro + row.closed_premium
+  return {
+    value_micro: valueMicro?.toString() ?? null,
+    profit_micro: worth === null ? null : (worth + row.closed_paid - paid).toString(),
+  }
 }
 
 async function readOffers(sql: Sql, wallet: Address) {

@@ -33,7 +33,9 @@ export const exampleDetail = {
   book: [{ premium_micro: '79000000', quantity: 2, offers: 1 }],
   vault: null,
   open_interest: 3,
-  open_interest_limit_micro: '5000600000',
+  open_interest_micro_per_point: '8000000',
+  side_limit_micro_per_point: '52610000',
+  agent_cost_micro: '5001000',
   collateral_micro: '3756005240',
   history: [{ at: '2026-11-20T08:00:00.000Z', index: '101.2500', agents: 41 }],
   settlement: null,
@@ -61,8 +63,32 @@ export const exampleQuote = {
   quantity: 1,
   premium_micro: '80000000',
   premium_usd: '80',
+  size_micro: '8000000',
+  seconds_left: 60,
   expires_at: '2026-11-20T08:01:00.000Z',
   jws: 'eyJ…',
+}
+
+export const exampleBid = {
+  bid_id: 'b3B0XzA2ZDF6OGs0cTJ2N2U5bTN4NWMwdzhyMnQ0fDF8NjAwMDAwMDB8.AAAAAAAAAAAAAAAAAAAAAA',
+  position_id: 'opt_06d1z8k4q2v7e9m3x5c0w8r2t4',
+  symbol,
+  quantity: 1,
+  bid_micro: '60000000',
+  bid_usd: '60',
+  seconds_left: 60,
+  expires_at: '2026-11-20T08:01:00.000Z',
+  jws: 'eyJ…',
+}
+
+export const exampleClosed = {
+  position_id: 'opt_06d1z8k4q2v7e9m3x5c0w8r2t4',
+  symbol,
+  quantity: 1,
+  left: 0,
+  paid_micro: '60000000',
+  paid_usd: '60',
+  note: 'It is sent to your wallet with the next payout.',
 }
 
 export const examplePurchase = {
@@ -72,7 +98,6 @@ export const examplePurchase = {
   quantity: 1,
   premium_micro: '80000000',
   premium_usd: '80',
-  credited_micro: '0',
   most_micro: '782778800',
   expires_at: at,
   refundable: false,
@@ -115,6 +140,11 @@ export const exampleHoldings = {
       final: true,
       expires_at: at,
       payout_micro: null,
+      value_micro: '91000000',
+      profit_micro: '11000000',
+      closable_quantity: 1,
+      closed_quantity: 0,
+      closed_micro: '0',
     },
   ],
   offers: [],

@@ -35,6 +35,8 @@ beforeEach(() => {
 const usd = (dollars: number) => BigInt(Math.round(dollars * 1e6))
 // A contract of ten dollars a point pays at most a thousand dollars.
 const cap = usd(1_000)
+/** Of a contract, for one point of the index. */
+const size = 10_000_000n
 const writer = walletOf(0xa1)
 const holder = walletOf(0xb1)
 const locked = (symbol: string) => owedTo(db.database, optionAccounts.collateral(network, symbol))
@@ -238,13 +240,12 @@ describe('the last contract', () => {
 })
 
 describe('prices', () => {
-  test('the cheapest and oldest offer is sold first, and what was paid too much is credit', async () => {
+  test('the cheapest and oldest offer is sold first', async () => {
     const me = nextWallet()
     const symbol = await listed()
     await offered(symbol, '90')
     await offered(symbol, '70', 1, walletOf(0xa2))
-    await exchange.buy(me, symbol, 1, usd(90))
-    expect(await owedTo(db.database, accounts.credit(network, me))).toBe(usd(20))
+    await exchange.buy(me, symbol, 1, usd(70))
     const { rows } = await db.database.query<{ writer: string }>(
       `select writer from option_fill f join option_position p on p.id = f.position_id where p.symbol = $1`,
       [symbol],
@@ -527,7 +528,7 @@ describe('collateral', () => {
   })
 
   test('open interest beyond its bound and too many contracts of one wallet are refused', async () => {
-    const symbol = await listed({ interestMicro: cap })
+    const symbol = await listed({ interestMicro: size })
     await offered(symbol, '80', 3)
     await expect(exchange.reserve(holder, symbol, 2, usd(160))).rejects.toMatchObject({
       code: 'options_limit',
@@ -542,9 +543,9 @@ describe('collateral', () => {
 
   test('open interest counts every strike that the same push of the index would move', async () => {
     const other = createExchange(db.database)
-    const call = await listed({ strike: 100, interestMicro: 2n * cap })
-    const higher = await listed({ strike: 105, interestMicro: 2n * cap })
-    const put = await listed({ strike: 100, kind: 'P', interestMicro: 2n * cap })
+    const call = await listed({ strike: 100, interestMicro: 2n * size })
+    const higher = await listed({ strike: 105, interestMicro: 2n * size })
+    const put = await listed({ strike: 100, kind: 'P', interestMicro: 2n * size })
     for (const symbol of [call, higher, put]) await offered(symbol, '80', 3)
     await exchange.reserve(holder, call, 1, usd(80))
     await other.reserve(holder, higher, 1, usd(80))
@@ -566,15 +567,23 @@ describe('collateral', () => {
   })
 })
 
-test('a better price than the one paid comes back as credit, less what the buyer owes, also twice in one batch', async () => {
+test('what was agreed to is what is bought: another price is refused, also a lower one, and nothing is held', async () => {
   const me = nextWallet()
   const symbol = await listed()
   await offered(symbol, '80', 2)
-  await owes(me, usd(15))
-  const sales = [await exchange.reserve(me, symbol, 1, usd(90)), await exchange.reserve(me, symbol, 1, usd(90))]
-  await exchange.commit(sales)
-  expect(await balanceOf(db.database, accounts.receivable(network, me, 'credit'))).toBe(0n)
-  expect(await owedTo(db.database, accounts.credit(network, me))).toBe(usd(5))
+  for (const agreed of [usd(79), usd(90)])
+    await expect(exchange.reserve(me, symbol, 1, agreed)).rejects.toMatchObject({
+      code: 'options_price_moved',
+      details: { extra: { premium_micro: usd(80).toString() } },
+    })
+  const { id } = exchange.quotes.issue({ symbol, quantity: 1, totalMicro: usd(80) })
+  await offered(symbol, '70', 1)
+  // A cheaper offer came after the quote: it is not swapped in behind the buyer's back.
+  await expect(exchange.reserve(me, symbol, 1, usd(80), { quote_id: id })).rejects.toMatchObject({
+    code: 'options_price_moved',
+    details: { extra: { premium_micro: usd(70).toString() } },
+  })
+  await exchange.buy(me, symbol, 1, usd(70))
 })
 
 test('two looks at the stream make one index, and list the same series once', async () => {
@@ -684,7 +693,7 @@ test('every tick of the index stands in the transparency log, once', async () =>
 })
 
 test('a series at its limit of open interest is not offered: not in the list, not as a quote, not in the 402', async () => {
-  const symbol = await listed({ interestMicro: cap, modelMicro: usd(80) })
+  const symbol = await listed({ interestMicro: size, modelMicro: usd(80) })
   await offered(symbol, '80', 2)
   exchange.board.changed()
   expect((await exchange.board.ask(symbol, 1)).totalMicro).toBe(usd(80))

@@ -213,7 +213,7 @@ export function methodDocument(method: IndexMethod): { [key: string]: Json } {
     tick_ms: method.tickMs,
     decay_ppb: method.decayPpb,
     lookback: method.lookback,
-    damping: 'sqrt',
+    counted: 'agents',
     decimals: 4,
   }
 }

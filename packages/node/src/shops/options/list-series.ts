@@ -1,6 +1,7 @@
 import type { OptionDeps } from './deps.ts'
+import { indexMethod } from './domain/demand-index.ts'
 import { nextExpiries } from './domain/expiries.ts'
-import { openInterestLimit, pushCost } from './domain/open-interest.ts'
+import { interestPerSide } from './domain/open-interest.ts'
 import { planSeries, type SeriesPlan } from './domain/plan-series.ts'
 import { methodKey } from './index-method.ts'
 import { type ClusterIndex, readIndex, volatilityOf, yearsUntil } from './read-index.ts'
@@ -17,9 +18,8 @@ export async function listSeries(deps: OptionDeps): Promise<number> {
 
 /** Everything that could be listed now; pure, so that it can be measured and tested for hundreds of topics. */
 export function planListings(settings: OptionSettings, indexes: readonly ClusterIndex[], nowMs: number): SeriesPlan[] {
-  const wanted = Math.ceil(settings.windowMs / settings.tickMs)
   const crowds = indexes
-    .map((index) => ({ index, agents: crowdOf(index, wanted, settings.agentsMin) }))
+    .map((index) => ({ index, agents: crowdOf(index, settings) }))
     .filter(({ agents }) => agents > 0)
     .sort((a, b) => b.agents - a.agents || (a.index.cluster < b.index.cluster ? -1 : 1))
     .slice(0, settings.clustersMax)
@@ -47,23 +47,29 @@ export function planListings(settings: OptionSettings, indexes: readonly Cluster
   return plans
 }
 
-/** The smaller half decides: agents behind the middle bucket of the last window, or none if too few were ever enough. */
-export function crowdOf({ ticks }: ClusterIndex, wanted: number, agentsMin: number): number {
+type CrowdRules = Pick<OptionSettings, 'windowMs' | 'tickMs' | 'halfLifeMs' | 'agentsMin' | 'publishedShare'>
+
+/**
+ * The fewest agents of a tick in all that a settlement would look back on, or none if too few of those ticks had enough: a
+ * push counts most where a topic is quiet.
+ */
+export function crowdOf({ ticks }: ClusterIndex, settings: CrowdRules): number {
+  const { lookback } = indexMethod(settings.tickMs, settings.halfLifeMs)
+  const wanted = Math.ceil(settings.windowMs / settings.tickMs) + lookback
   const recent = ticks.slice(-wanted).map(({ agents }) => agents ?? 0)
-  const enough = recent.filter((agents) => agents >= agentsMin)
-  if (enough.length * 2 < wanted) return 0
-  return enough.sort((a, b) => a - b)[Math.floor((enough.length - 1) / 2)] ?? 0
+  const enough = recent.filter((agents) => agents >= settings.agentsMin)
+  return enough.length === 0 || enough.length < recent.length * settings.publishedShare ? 0 : Math.min(...enough)
 }
 
-export function interestLimit(settings: OptionSettings, { ticks }: ClusterIndex, agents: number): bigint {
-  const cost = pushCost({
-    agents,
-    share: (ticks.at(-1)?.shareE12 ?? 0) / 1e12,
-    buckets: Math.ceil(settings.windowMs / settings.tickMs / 2),
-    bondMicro: settings.bondMicro,
-    matchMicro: settings.matchMicro,
-  })
-  return openInterestLimit(cost, settings.manipulationFactor)
+export function interestLimit(
+  { agentMicro, clustersMax }: Pick<OptionSettings, 'agentMicro' | 'clustersMax'>,
+  { ticks }: ClusterIndex,
+  agents: number,
+): bigint {
+  const newest = ticks.at(-1)
+  if (!newest || agents === 0) return 0n
+  const crowd = { agents, share: newest.shareE12 / 1e12, indexE4: newest.valueE4 }
+  return interestPerSide(crowd, agentMicro, clustersMax)
 }
 
 async function insertSeries(deps: OptionDeps, plans: readonly SeriesPlan[], nowMs: number): Promise<number> {

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import { usdcOf } from '@assay/till/chain'
 import { Problem } from '@assay/till/kernel/problem'
 import { loadSharedSecret } from '@assay/till/proofs'
@@ -19,7 +20,7 @@ import { refundLost, refusePartRefunds } from './refund-lost.ts'
 import { createReserveContracts } from './reserve-contracts.ts'
 import { releaseLapsed } from './return-contracts.ts'
 import { payoutPurposes } from './set-off-debts.ts'
-import { longestLifeMs, type OptionSettings } from './settings.ts'
+import { longestLifeMs, matchMicro, type OptionSettings } from './settings.ts'
 import { settleSeries } from './settle-series.ts'
 import { spareCustody, vaultPromises } from './spare-custody.ts'
 import { tradeRoutes } from './trade-routes.ts'
@@ -30,14 +31,18 @@ export type OptionsOpening = {
   demand: PublishedDemand
   /** How long after a bucket the bonds that count in it stay locked. */
   bondMs: number
+  /** What an agent has to have spent on searches before it counts. */
+  spendMicro: Micro
   outbound?: OutboundSetup
 }
 
 /** The options exchange; undefined where it is off, as it is in production until the operator turns it on. */
 export async function openOptions(context: ShopContext, opening: OptionsOpening): Promise<Shop | undefined> {
   const demo = context.mode === 'demo'
-  const { settings } = opening
-  if (!settings) return undefined
+  if (!opening.settings) return undefined
+  const settings = opening.settings.agentMicroIsGiven
+    ? opening.settings
+    : { ...opening.settings, agentMicro: opening.spendMicro + matchMicro }
   requireBondsPastExpiry(settings, opening.bondMs)
   const { database, clock, rng } = context
   const pauses = await createPauseReader(database, clock)

@@ -1,5 +1,6 @@
 import { declareShop, type OpenShop } from '../../http/index.ts'
-import { demandIndex } from '../ports.ts'
+import { demandIndex, marketParties } from '../ports.ts'
+import { partiesOf } from './market-parties.ts'
 import { type OptionsOpening, openOptions } from './open-options.ts'
 import { payoutPurposes } from './set-off-debts.ts'
 import { optionsVariables, parseOptionSettings } from './settings.ts'
@@ -16,9 +17,10 @@ export const optionsShop = declareShop({
 })
 
 /** Area C: options on the published demand. Nothing is listed where no demand is published. */
-function openOptionsShop(options: Omit<OptionsOpening, 'demand' | 'bondMs'>): OpenShop {
+function openOptionsShop(options: Omit<OptionsOpening, 'demand' | 'bondMs' | 'spendMicro'>): OpenShop {
   return async (context) => {
     const index = context.ports.find(demandIndex)
+    context.ports.offer(marketParties, partiesOf)
     return (index && (await openOptions(context, { ...options, ...index }))) ?? closed
   }
 }

@@ -159,7 +159,6 @@ async function reserveRound(
       payer: walletOf(0x20000 + dice.below(2_000)),
       symbol: (rounds[dice.below(rounds.length)] as Round).symbol,
       quantity,
-      // Some offer less than is asked, most a little more.
       amountMicro: BigInt(quantity) * BigInt(55_000_000 + dice.below(66_000_000)),
     }
   })
@@ -169,19 +168,37 @@ async function reserveRound(
     database,
     orders.map(({ id, payer, amountMicro }): TestPayment => ({ id, payer, amountMicro, final: true, atMs })),
   )
-  const outcomes = await Promise.all(
-    orders.map(({ id, payer, symbol, quantity, amountMicro }) =>
-      exchange.buying.reserving
-        .reserve({ symbol, quantity, holder: payer, paymentId: id })
-        .then(({ positionId }) =>
-          exchange.saleOf(id, 'options.buy', payer, amountMicro, { position: positionId, symbol }),
-        )
-        .catch(refusal),
-    ),
-  )
+  const outcomes: (Sale | undefined)[] = []
+  for (let at = 0; at < orders.length; at += buyersAtOnce)
+    outcomes.push(
+      ...(await Promise.all(
+        orders.slice(at, at + buyersAtOnce).map((order) => reserveAt(exchange, order).catch(refusal)),
+      )),
+    )
   const sales = outcomes.filter((sale): sale is Sale => sale !== undefined)
   report.refused += orders.length - sales.length
   return sales
+}
+
+type Order = { id: string; payer: Address; symbol: string; quantity: number; amountMicro: Micro }
+
+const triesMax = 4
+const buyersAtOnce = 4
+
+/** Anyone who is told another price asks again at that price, a few times, as others buy in between. */
+async function reserveAt(exchange: Exchange, { id, payer, symbol, quantity, amountMicro }: Order): Promise<Sale> {
+  let micro = amountMicro
+  for (let tries = 1; ; tries += 1)
+    try {
+      const { positionId } = await exchange.buying.reserving.reserve({ symbol, quantity, holder: payer, paymentId: id })
+      return exchange.saleOf(id, 'options.buy', payer, micro, { position: positionId, symbol })
+    } catch (error) {
+      const present = error instanceof Problem ? error.details.extra?.['premium_micro'] : undefined
+      if (typeof present !== 'string' || tries === triesMax) throw error
+      micro = BigInt(present)
+      const statement = 'update payment set amount_micro = $2, quoted_micro = $2 where id = $1'
+      await exchange.deps.database.query(statement, [id, micro])
+    }
 }
 
 async function payRound(exchange: Exchange, dice: Dice, sales: readonly Sale[], report: LivesReport): Promise<void> {

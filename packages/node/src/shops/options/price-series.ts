@@ -44,7 +44,7 @@ export async function priceSeries(deps: OptionDeps): Promise<number> {
 function priceOne(deps: OptionDeps, series: Series, index: ClusterIndex, nowMs: number): Priced {
   const settings = { ...deps.settings, ...methodTerms(deps.settings, series.method) }
   const volatility = volatilityOf(settings, index)
-  const agents = crowdOf(index, Math.ceil(settings.windowMs / settings.tickMs), settings.agentsMin)
+  const agents = crowdOf(index, settings)
   const { price } = valueSeries(deps, series, index, volatility, nowMs)
   const premiumMicro = premiumOf(price, series.sizeMicro)
   // Without a crowd behind the index nothing new is promised on it.

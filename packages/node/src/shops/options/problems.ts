@@ -17,8 +17,8 @@ export const optionProblems = defineProblems({
   options_price_moved: row(
     409,
     true,
-    'Premium has risen',
-    'Request a new price; `premium_micro` is the present one. Nothing was charged.',
+    'Premium has changed',
+    'Request a new quote; `premium_micro` is the present premium, which may be lower. Nothing was charged.',
   ),
   options_limit: row(
     409,
@@ -43,6 +43,18 @@ export const optionProblems = defineProblems({
     false,
     'Premium is out of range',
     'A contract is written for 50 to 120 USD; see `lowest_usd` and `highest_usd`. Nothing was charged.',
+  ),
+  position_unknown: row(
+    404,
+    false,
+    'Position not found',
+    'GET /v1/options/positions/{wallet} lists the positions of a wallet.',
+  ),
+  options_no_bid: row(
+    409,
+    true,
+    'Vault does not buy this back',
+    'It buys back what it wrote itself, `available` contracts of the position; others are held until they expire. Nothing was changed.',
   ),
   offer_unknown: row(404, false, 'Offer not found', 'GET /v1/options/positions/{wallet} lists the offers of a wallet.'),
   collateral_locked: row(

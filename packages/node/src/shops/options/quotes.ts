@@ -6,6 +6,7 @@ import type { Rng } from '@assay/till/kernel/random'
 import { optionProblems } from './problems.ts'
 
 export type QuoteTerms = {
+  /** Of a bid: the position. */
   symbol: string
   quantity: number
   totalMicro: Micro
@@ -17,7 +18,7 @@ export type QuoteTerms = {
 export type OptionQuotes = {
   issue(terms: Omit<QuoteTerms, 'expiresAtMs'>): { id: string; terms: QuoteTerms }
   /** Throws a Problem for a quote that is not ours, has run out, or is for something else. No I/O. */
-  open(id: string, symbol: string, quantity: number): QuoteTerms
+  open(id: string, symbol: string, quantity?: number): QuoteTerms
 }
 
 export const quoteIdPattern = /^[A-Za-z0-9_-]{20,400}\.[A-Za-z0-9_-]{22}$/
@@ -37,7 +38,7 @@ export function createQuotes(deps: { secret: Uint8Array; clock: Clock; rng: Rng;
     open: (id, symbol, quantity) => {
       const terms = quoteIdPattern.test(id) ? read(id, seal) : undefined
       if (!terms) throw new Problem(optionProblems.quote_stale, { detail: 'quote_id is not one of ours.' })
-      if (terms.symbol !== symbol || terms.quantity !== quantity)
+      if (terms.symbol !== symbol || (quantity !== undefined && terms.quantity !== quantity))
         throw new Problem(optionProblems.quote_stale, {
           detail: `The quote is for ${terms.quantity} of ${terms.symbol}.`,
         })

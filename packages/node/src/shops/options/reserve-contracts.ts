@@ -31,7 +31,6 @@ export type Reserved = {
   positionId: string
   fills: Fill[]
   premiumMicro: Micro
-  paidMicro: Micro
   series: Series
 }
 
@@ -142,20 +141,19 @@ function reserveOne(deps: OptionDeps, { request, series, book, wanted, nowMs }: 
     return new Problem(optionProblems.options_sold_out, {
       extra: { available: taken.available, symbol: series.symbol },
     })
-  if (taken.status === 'too_dear')
+  if (taken.status === 'other_price')
     return new Problem(optionProblems.options_price_moved, { extra: { premium_micro: taken.total.toString() } })
   for (const fill of taken.fills)
     if (fill.offerId === null) wanted.vault.usedMicro += BigInt(fill.quantity) * (series.capMicro - BigInt(fill.price))
   series.sold += request.quantity
   const pushed = pushKey(series)
-  wanted.interest.set(pushed, (wanted.interest.get(pushed) ?? 0n) + BigInt(request.quantity) * series.capMicro)
+  wanted.interest.set(pushed, (wanted.interest.get(pushed) ?? 0n) + BigInt(request.quantity) * series.sizeMicro)
   const key = `${request.symbol} ${request.holder}`
   wanted.held.set(key, (wanted.held.get(key) ?? 0) + request.quantity)
   return {
     positionId: deps.ids.next('opt'),
     fills: taken.fills,
     premiumMicro: BigInt(taken.total),
-    paidMicro: agreed,
   }
 }
 
@@ -170,14 +168,14 @@ function limitProblem(
     return new Problem(optionProblems.options_limit, {
       extra: { limit: 'contracts_per_wallet', most: settings.contractsPerWallet },
     })
-  const interestMicro = (wanted.interest.get(pushKey(series)) ?? 0n) + BigInt(quantity) * series.capMicro
+  const interestMicro = (wanted.interest.get(pushKey(series)) ?? 0n) + BigInt(quantity) * series.sizeMicro
   return interestMicro > series.interestLimitMicro ? interestProblem(series) : undefined
 }
 
 export const interestProblem = ({ interestLimitMicro }: Pick<Series, 'interestLimitMicro'>): Problem =>
   new Problem(optionProblems.options_limit, {
     detail: 'More open interest would make it worth while to push the index.',
-    extra: { limit: 'open_interest', most_micro: interestLimitMicro.toString() },
+    extra: { limit: 'open_interest', most_micro_per_point: interestLimitMicro.toString() },
   })
 
 /** The vault writes at the model's price, or at the one it quoted, as far as its capital goes. */

@@ -12,7 +12,7 @@ export type Wanted = {
   /** Contracts of a wallet in a series, by `symbol holder`. */
   held: Map<string, number>
   earlier: Map<string, { symbol: string; quantity: number; reserved: Omit<Reserved, 'series'> }>
-  /** The most that all series which one push of the index would move can pay, by `pushKey`. */
+  /** Micro-USDC a point of all contracts that one push of the index would move, by `pushKey`. */
   interest: Map<string, Micro>
   vault: { limitMicro: Micro; usedMicro: Micro }
 }
@@ -56,7 +56,7 @@ export async function readWanted(tx: Tx, requests: readonly ReserveRequest[]): P
   // After the lock above, so that what other processes have just sold of the neighbouring strikes is in it.
   const interest = await tx.query<{ cluster: string; expires_at: Date; kind: Series['kind']; micro: Micro }>({
     name: 'option-interest',
-    text: `select cluster, expires_at, kind, sum(sold * cap_micro)::bigint as micro from option_series
+    text: `select cluster, expires_at, kind, sum(sold * size_micro)::bigint as micro from option_series
       where (cluster, expires_at, kind) in (select cluster, expires_at, kind from option_series where symbol = any($1))
       group by cluster, expires_at, kind`,
     values: [requests.map(({ symbol }) => symbol)],
@@ -82,11 +82,10 @@ async function readEarlier(tx: Tx, paymentIds: readonly string[]): Promise<Wante
     payment_id: string
     quantity: number
     premium_micro: Micro
-    paid_micro: Micro
     fills: { order_id: string | null; writer: string; quantity: number; price_micro: number }[]
   }>({
     name: 'option-earlier',
-    text: `select p.id, p.symbol, p.payment_id, p.quantity, p.premium_micro, p.paid_micro,
+    text: `select p.id, p.symbol, p.payment_id, p.quantity, p.premium_micro,
         (select json_agg(json_build_object('order_id', f.order_id, 'writer', f.writer, 'quantity', f.quantity,
            'price_micro', f.price_micro) order by f.place) from option_fill f where f.position_id = p.id) as fills
       from option_position p where p.payment_id = any($1) and p.state = 'held'`,
@@ -101,7 +100,6 @@ async function readEarlier(tx: Tx, paymentIds: readonly string[]): Promise<Wante
         reserved: {
           positionId: row.id,
           premiumMicro: row.premium_micro,
-          paidMicro: row.paid_micro,
           fills: row.fills.map((fill) => ({
             offerId: fill.order_id,
             writer: fill.writer,
@@ -125,11 +123,11 @@ export async function writeReservations(
   const vaultOf = vaultParts(drafts)
   await tx.query({
     name: 'option-insert-positions',
-    text: `insert into option_position (id, symbol, holder, payment_id, quantity, premium_micro, paid_micro, vault_micro, state,
+    text: `insert into option_position (id, symbol, holder, payment_id, quantity, premium_micro, vault_micro, state,
         reserved_at, held_until)
-      select id, symbol, holder, payment, quantity, premium, paid, vault, 'held', $9, $10
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::bigint[], $7::bigint[], $8::bigint[])
-        d (id, symbol, holder, payment, quantity, premium, paid, vault)`,
+      select id, symbol, holder, payment, quantity, premium, vault, 'held', $8, $9
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::bigint[], $7::bigint[])
+        d (id, symbol, holder, payment, quantity, premium, vault)`,
     values: [
       drafts.map(({ positionId }) => positionId),
       drafts.map(({ request }) => request.symbol),
@@ -137,7 +135,6 @@ export async function writeReservations(
       drafts.map(({ request }) => request.paymentId),
       drafts.map(({ request }) => request.quantity),
       drafts.map(({ premiumMicro }) => premiumMicro),
-      drafts.map(({ paidMicro }) => paidMicro),
       drafts.map(({ positionId }) => vaultOf.get(positionId) ?? 0n),
       new Date(nowMs),
       new Date(nowMs + deps.settings.reservationMs),

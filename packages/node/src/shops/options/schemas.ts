@@ -73,7 +73,11 @@ export const seriesDetail = seriesView.extend({
   book: z.array(z.strictObject({ premium_micro: micro, quantity: z.number(), offers: z.number() })),
   vault: z.strictObject({ premium_micro: micro, quantity: z.number() }).nullable(),
   open_interest: z.number(),
-  open_interest_limit_micro: micro,
+  open_interest_micro_per_point: micro.describe('Micro-USDC that all contracts of this series pay for one point.'),
+  side_limit_micro_per_point: micro.describe(
+    'The most that all calls, or all puts, of the topic and expiry may pay for one point: less than a push of the index costs.',
+  ),
+  agent_cost_micro: micro.describe('Money that is gone when one more agent counts in the index.'),
   collateral_micro: micro,
   history: z.array(z.strictObject({ at, index: z.string(), agents: z.number().nullable() })),
   settlement: z.string().nullable(),
@@ -87,7 +91,6 @@ export const purchaseView = z.strictObject({
   quantity: z.number(),
   premium_micro: micro,
   premium_usd: z.string(),
-  credited_micro: micro,
   most_micro: micro,
   expires_at: at,
   refundable: z.literal(false),
@@ -125,9 +128,44 @@ export const quoteView = z.strictObject({
   quantity: z.number(),
   premium_micro: micro,
   premium_usd: z.string(),
+  size_micro: micro.describe('Of one contract, for one point of the index.'),
+  seconds_left: z.number(),
   expires_at: at,
   jws: z.string(),
   synthetic,
+})
+
+const positionInput = z.string().regex(/^opt_[0-9a-z]{26}$/, 'must be the id of a position')
+export const bidBody = z.strictObject({
+  position_id: positionInput,
+  quantity: quantityInput.optional().describe('Default: all that the vault wrote.'),
+})
+export const closeBody = z.strictObject({
+  position_id: positionInput,
+  bid_id: z.string().regex(quoteIdPattern, 'is not a bid of this node'),
+})
+
+export const bidView = z.strictObject({
+  bid_id: z.string(),
+  position_id: z.string(),
+  symbol: z.string(),
+  quantity: z.number(),
+  bid_micro: micro,
+  bid_usd: z.string(),
+  seconds_left: z.number(),
+  expires_at: at,
+  jws: z.string(),
+  synthetic,
+})
+
+export const closedView = z.strictObject({
+  position_id: z.string(),
+  symbol: z.string(),
+  quantity: z.number(),
+  left: z.number(),
+  paid_micro: micro,
+  paid_usd: z.string(),
+  note: z.string(),
 })
 
 export const positionsView = z.strictObject({
@@ -139,10 +177,17 @@ export const positionsView = z.strictObject({
       quantity: z.number(),
       premium_micro: micro,
       most_micro: micro,
-      state: z.enum(['held', 'open', 'settled', 'voided', 'revoked']),
+      state: z.enum(['held', 'open', 'closed', 'settled', 'voided', 'revoked']),
       final: z.boolean(),
       expires_at: at,
       payout_micro: micro.nullable(),
+      value_micro: micro.nullable().describe('By the model, now; null where it is not traded.'),
+      profit_micro: micro
+        .nullable()
+        .describe('Value or payout, and what was sold back, less what was paid; may be negative.'),
+      closable_quantity: z.number().describe('Written by the vault, which buys them back.'),
+      closed_quantity: z.number(),
+      closed_micro: micro.describe('Paid for what was sold back.'),
       synthetic,
     }),
   ),

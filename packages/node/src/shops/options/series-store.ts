@@ -108,6 +108,7 @@ export type OptionEvent = {
     | 'reserved'
     | 'released'
     | 'sold'
+    | 'closed'
     | 'withdrawn'
     | 'revoked'
     | 'fixed'

@@ -22,7 +22,7 @@ export async function debtsOf({ network }: OptionDeps, tx: Tx, wallets: readonly
 }
 
 /** The few that ever owed credit: only their debts need to be looked at. Nothing more comes to them while this lasts. */
-export async function walletsOwing(network: string, tx: Tx, wallets: readonly Address[]): Promise<Set<Address>> {
+async function walletsOwing(network: string, tx: Tx, wallets: readonly Address[]): Promise<Set<Address>> {
   const all = [...new Set(wallets)]
   if (all.length === 0) return new Set()
   // Before the look: a reorg that is just being written down may leave a debt that nobody sees yet.

@@ -44,9 +44,12 @@ export type OptionSettings = {
   clustersMax: number
   /** Ticks that an estimate of volatility looks back on. */
   volatilityTicks: number
-  bondMicro: Micro
-  matchMicro: Micro
-  manipulationFactor: number
+  /** Money that is gone when one more agent counts in the index. */
+  agentMicro: Micro
+  /** Whether that is the operator's word; otherwise it follows from what the stream asks of an agent. */
+  agentMicroIsGiven: boolean
+  /** Of the ticks that a settlement looks back on, so many had enough agents, or nothing is listed. */
+  publishedShare: number
   quantityMax: number
   contractsPerWallet: number
   vaultMicro: Micro
@@ -54,6 +57,11 @@ export type OptionSettings = {
   quoteMs: number
   keepMs: number
 }
+
+/** A search of one agent. */
+export const matchMicro: Micro = 1_000n
+/** Nobody real trades on a demo, and its few invented agents cost nothing: it plays with a price of an agent. */
+const demoAgentMicro: Micro = 50_000_000_000n
 
 const minute = 60_000
 const hour = 60 * minute
@@ -84,10 +92,9 @@ const schema = (demo: boolean) =>
     premium_usd: usd
       .refine((micro) => micro >= premiumLowestMicro && micro <= premiumHighestMicro, 'must be 50 to 120')
       .default(demo ? 100_000_000n : 80_000_000n),
-    clusters_max: whole(1, 1_000).default(demo ? 6 : 50),
+    clusters_max: whole(1, 1_000).default(demo ? 6 : 20),
     agents_min: whole(2, 10_000).default(demo ? 5 : 10),
-    bond_usd: usd.default(10_000_000n),
-    manipulation_factor: whole(1, 100_000).default(demo ? 2_000 : 50),
+    agent_cost_usd: usd.optional(),
     contracts_per_wallet: whole(1, 1_000_000).default(demo ? 100 : 20),
     expiry_seconds: whole(60, 86_400)
       .refine((seconds) => seconds % 60 === 0, 'must be whole minutes')
@@ -127,9 +134,9 @@ export function parseOptionSettings(given: unknown, demo: boolean): OptionSettin
     targetMicro: data.premium_usd,
     clustersMax: data.clusters_max,
     volatilityTicks: 200,
-    bondMicro: data.bond_usd,
-    matchMicro: 1_000n,
-    manipulationFactor: data.manipulation_factor,
+    agentMicro: data.agent_cost_usd ?? (demo ? demoAgentMicro : matchMicro),
+    agentMicroIsGiven: demo || data.agent_cost_usd !== undefined,
+    publishedShare: demo ? 0.5 : 1,
     quantityMax: 10,
     contractsPerWallet: data.contracts_per_wallet,
     vaultMicro: data.vault_usd,

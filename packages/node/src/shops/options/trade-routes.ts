@@ -12,6 +12,7 @@ import {
 } from '../../http/index.ts'
 import type { Board } from './board.ts'
 import { type BuyBody, type BuyDeps, commitBuys, prepareBuy, revokeBuy } from './buy-contracts.ts'
+import { closeRoutes } from './close-routes.ts'
 import { collateralRatioMax, premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import {
   exampleOffer,
@@ -46,7 +47,7 @@ import {
 export type TradeDeps = BuyDeps & { board: Board; proofs: ProofDeps; since: Since }
 
 export function tradeRoutes(deps: TradeDeps): RouteDeclaration[] {
-  return [quoteRoute(deps), buyRoute(deps), writeRoute(deps), withdrawRoute(deps)]
+  return [quoteRoute(deps), buyRoute(deps), writeRoute(deps), withdrawRoute(deps), ...closeRoutes(deps)]
 }
 
 const bodyMissing = () =>
@@ -64,7 +65,7 @@ function quoteRoute(deps: TradeDeps): RouteDeclaration {
     path: '/v1/options/quote',
     summary: 'A signed quote for option contracts, valid for 60 seconds',
     description:
-      'Name it as quote_id when you buy: the premium is then the quoted one for as long as the quote lasts and the contracts are there.',
+      'A promise: named as quote_id it is bought at exactly this premium within seconds_left, or refused with 409; never at another premium, also not at a lower one.',
     body: quoteBody,
     output: quoteView,
     example: { body: { symbol: exampleSymbol }, output: exampleQuote },
@@ -77,17 +78,20 @@ function quoteRoute(deps: TradeDeps): RouteDeclaration {
         deps.board.changed()
         const ask = await deps.board.ask(body.symbol, quantity)
         const { id, terms } = deps.quotes.issue({ symbol: body.symbol, quantity, ...ask })
-        const synthetic = (await deps.board.read()).get(body.symbol)?.series.synthetic
+        const series = (await deps.board.read()).get(body.symbol)?.series
+        if (!series) throw new Problem(optionProblems.series_unknown)
         const shown = {
           quote_id: id,
           symbol: terms.symbol,
           quantity,
           premium_micro: terms.totalMicro.toString(),
           premium_usd: formatUsd(terms.totalMicro),
+          size_micro: series.sizeMicro.toString(),
+          seconds_left: Math.floor((terms.expiresAtMs - deps.clock.nowMs()) / 1000),
           expires_at: toRfc3339(terms.expiresAtMs),
         }
         const jws = deps.jws.sign({ type: 'assay.options.quote/v1', ...shown })
-        return jsonAnswer({ ...shown, jws, ...(synthetic ? { synthetic: true } : {}) })
+        return jsonAnswer({ ...shown, jws, ...(series.synthetic ? { synthetic: true } : {}) })
       },
     },
   })

@@ -2,9 +2,13 @@ import type { Address } from '@assay/protocol/address'
 import type { PreparedAnswer } from '@assay/till'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
-import { type CallContext, defineRoute, type RouteDeclaration } from '../../http/index.ts'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 
 const sandboxPriceMicro = 1_000n
+
+/** What a metered answer costs at most, and for each character that it counts. */
+const meterMaxMicro = 20_000n
+const meterEachMicro = 100n
 
 const message = z.string().max(1_000).optional().describe('Any text; it comes back in the answer.')
 const output = z.strictObject({
@@ -55,6 +59,7 @@ export function sandboxRoutes(deps: { clock: Clock; networks: readonly string[] 
       'Pay a tenth of a cent on either chain and get your text back, to try an x402 client against real settlement.',
   }
   return [
+    meterRoute(deps.networks.slice(0, 1)),
     defineRoute({
       ...common,
       id: 'sandbox.echo.get',
@@ -76,4 +81,40 @@ export function sandboxRoutes(deps: { clock: Clock; networks: readonly string[] 
       access: access((input) => input.body.message),
     }),
   ]
+}
+
+/** A price that is known after the answer: for clients that agree to a maximum and pay what was used. */
+function meterRoute(networks: readonly string[]): RouteDeclaration {
+  return defineRoute({
+    id: 'sandbox.meter',
+    capability: 'sandbox.meter',
+    area: 'core' as const,
+    method: 'GET',
+    path: '/v1/sandbox/meter',
+    summary: 'Count characters, to try paying for what was used',
+    description:
+      'Quotes 0.02 USD and charges 0.0001 USD for each character, nothing without a text, to buyers who pay by the scheme upto. Others pay the quote.',
+    query: z.strictObject({ text: z.string().max(200).optional().describe('What is counted.') }),
+    output: z.strictObject({
+      characters: z.int().describe('How many characters were counted.'),
+      charge_micro: z.string().describe('What they cost, in micro-USDC.'),
+    }),
+    example: { query: { text: 'hello' }, output: { characters: 5, charge_micro: '500' } },
+    next: '/v1/sandbox/echo',
+    access: {
+      kind: 'paid',
+      price: { kind: 'fixed', micro: meterMaxMicro, metered: true },
+      networks,
+      payee: 'pay_to',
+      revocable: false,
+      prepare: async ({ query }: { query: { text?: string } }): Promise<PreparedAnswer> => {
+        const characters = [...(query.text ?? '')].length
+        const chargeMicro = BigInt(characters) * meterEachMicro
+        return {
+          answer: jsonAnswer({ characters, charge_micro: chargeMicro.toString() }),
+          chargeMicro,
+        }
+      },
+    },
+  })
 }

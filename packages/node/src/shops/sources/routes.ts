@@ -154,7 +154,6 @@ function showRoute(deps: SourceDeps): RouteDeclaration {
 function verifyRoute(deps: SourceDeps): RouteDeclaration {
   return defineRoute({
     id: 'sources.verify',
-    main: true,
     capability: 'citations.source.verify',
     area: 'C',
     method: 'POST',

@@ -120,6 +120,14 @@ export const sourceSchema = summarySchema.extend({
     robots: z.string(),
     sitemap: z.string(),
   }),
+  terms: z
+    .strictObject({
+      offered: z.int(),
+      link_only: z.int(),
+      not_indexed: z.int(),
+      reasons: z.array(z.strictObject({ reason: z.string(), pages: z.int(), example: z.string() })),
+    })
+    .describe('How many pages may be found and quoted, and what keeps the others.'),
   licence: z
     .strictObject({
       kind: z.string(),

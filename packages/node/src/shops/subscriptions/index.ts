@@ -16,6 +16,7 @@ export {
   openStreamSubscriptions,
   type StoredStreamSubscription,
   type StreamSubscriptions,
+  streamSubscribers,
 } from './stream-subscription.ts'
 
 export { openSubscriptionStreams, type SubscriptionStreams } from './subscription-streams.ts'

@@ -9,7 +9,7 @@ import type { CoveredFeed } from '../ports.ts'
 import { subscriptionOfProven } from './entitlement.ts'
 import { readUsage } from './fair-use.ts'
 import { revokeToken, rotateToken } from './grant-period.ts'
-import { type Product, type SubscriptionPolicy, tiers } from './policy.ts'
+import { type Product, products, type SubscriptionPolicy, tiers } from './policy.ts'
 import { exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
 import { findByToken, type Subscription } from './store.ts'
 import { storedToken, tokenOf } from './stored-token.ts'
@@ -23,13 +23,13 @@ export type ManageDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'ba
 
 /** A wallet may hold both kinds; a token says by itself which one it is for. */
 const whichProduct = z.strictObject({
-  product: z.enum(['feeds', 'stream']).optional().describe('Which subscription of the wallet; feeds unless told.'),
+  product: z.enum(products).optional().describe('Which subscription of the wallet; feeds unless told.'),
 })
 
 const fairUse = z.strictObject({ pulls_per_minute: z.number(), pulls_per_day: z.number() })
 
 export function manageRoutes(deps: ManageDeps): RouteDeclaration[] {
-  return [plansRoute(deps), statusRoute(deps), rotateRoute(deps), revokeRoute(deps)]
+  return [plansRoute(deps), statusRoute(deps), listRoute(deps), rotateRoute(deps), revokeRoute(deps)]
 }
 
 const coveredFeed = z.strictObject({
@@ -137,6 +137,73 @@ function statusRoute(deps: ManageDeps): RouteDeclaration {
   })
 }
 
+const listed = z.strictObject({
+  product: z.enum(products).describe('feeds: a tier of the market data; stream: the intent stream.'),
+  subscription: subscriptionSchema,
+  active: z.boolean(),
+  ends_in_days: z.number().describe('Whole days left; 0 once it has ended.'),
+  used_today: z.number().nullable().describe('Pulls of today; null for what is not counted.'),
+  covers: z.array(z.string()).describe('Ids of the routes it opens; * stands for any part.'),
+  renew_at: z.string().describe('Path that sells the next period.'),
+})
+
+function listRoute(deps: ManageDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'subscriptions.list',
+    capability: 'equity.subscription.list',
+    area: 'B',
+    method: 'GET',
+    path: '/v1/subscriptions/list',
+    summary: 'All subscriptions of a wallet: feed tiers and the intent stream',
+    description:
+      'A signed challenge lists everything the wallet has, ended ones included; a token lists the one it belongs to. A wallet without any has an empty list.',
+    output: z.strictObject({ data: z.array(listed), fair_use: fairUse, next_cursor: z.null() }),
+    example: {
+      output: {
+        data: [
+          {
+            product: 'feeds',
+            subscription: withoutPayment(exampleSubscription),
+            active: true,
+            ends_in_days: 29,
+            used_today: 20,
+            covers: ['matrix.live'],
+            renew_at: '/matrix/subscribe/standard',
+          },
+        ],
+        fair_use: { pulls_per_minute: 120, pulls_per_day: 20_000 },
+        next_cursor: null,
+      },
+    },
+    next: '/v1/subscriptions/plans',
+    access: {
+      kind: 'free',
+      security: 'siwx',
+      handle: async (_, call) => {
+        const nowMs = deps.clock.nowMs()
+        const found = await subscriptionsOfCall(deps, call)
+        const data = await Promise.all(
+          found.map(async (one) => ({
+            product: one.product,
+            subscription: showSubscription(deps.policy, one),
+            active: one.untilMs > nowMs,
+            ends_in_days: Math.max(0, Math.floor((one.untilMs - nowMs) / 86_400_000)),
+            used_today: one.product === 'feeds' ? (await readUsage(deps.database, one.wallet, nowMs)).day : null,
+            covers: [...deps.policy.covers[one.tier]],
+            renew_at: one.tier === 'stream' ? '/v1/market/intent-stream' : `/matrix/subscribe/${one.tier}`,
+          })),
+        )
+        const { perMinute, perDay } = deps.policy.fairUse
+        return jsonAnswer({
+          data,
+          fair_use: { pulls_per_minute: perMinute, pulls_per_day: perDay },
+          next_cursor: null,
+        })
+      },
+    },
+  })
+}
+
 function rotateRoute(deps: ManageDeps): RouteDeclaration {
   return defineRoute({
     id: 'subscriptions.rotate',
@@ -198,17 +265,31 @@ async function subscriptionOfCall(
   call: CallContext,
   product: Product | undefined,
 ): Promise<Subscription> {
+  return (await byToken(deps, call)) ?? requireSubscription(deps, await signedIn(deps, call), product)
+}
+
+async function subscriptionsOfCall(deps: ManageDeps, call: CallContext): Promise<Subscription[]> {
+  const own = await byToken(deps, call)
+  if (own) return [own]
+  const proven = await signedIn(deps, call)
+  const found = await Promise.all(products.map((product) => subscriptionOfProven(deps, proven, product)))
+  return found.filter((one) => one !== undefined)
+}
+
+async function byToken(deps: ManageDeps, call: CallContext): Promise<Subscription | undefined> {
   const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
-  if (token !== undefined) {
-    const found = await findByToken(deps.database, tokenHash(token))
-    if (found === undefined || found === 'ended')
-      throw new Problem('proof_invalid', { detail: 'This token opens nothing (any more).' })
-    return found
-  }
+  if (token === undefined) return undefined
+  const found = await findByToken(deps.database, tokenHash(token))
+  if (found === undefined || found === 'ended')
+    throw new Problem('proof_invalid', { detail: 'This token opens nothing (any more).' })
+  return found
+}
+
+function signedIn(deps: ManageDeps, call: CallContext): Promise<ProvenAccount> {
   const header = call.headers.get('sign-in-with-x')
   if (header === undefined)
     throw new Problem('proof_required', { detail: 'Send the token, or a signed challenge in SIGN-IN-WITH-X.' })
-  return requireSubscription(deps, await verifySiwx(deps.proofs, header, deps.baseUrl), product)
+  return verifySiwx(deps.proofs, header, deps.baseUrl)
 }
 
 async function subscriptionOfSigner(

@@ -6,7 +6,8 @@ export type Tier = 'standard' | 'vip'
 export const tiers: readonly Tier[] = ['standard', 'vip']
 
 /** Kinds of subscription a wallet may hold side by side, each with a term and its own token. */
-export type Product = 'feeds' | 'stream'
+export const products = ['feeds', 'stream'] as const
+export type Product = (typeof products)[number]
 /** The stream has one tier. */
 export type AnyTier = Tier | 'stream'
 const allTiers: readonly AnyTier[] = [...tiers, 'stream']

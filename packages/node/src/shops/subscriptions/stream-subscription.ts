@@ -73,3 +73,12 @@ export function openStreamSubscriptions(
     },
   }
 }
+
+/** Wallets whose subscription to the stream was not over at this moment. */
+export async function streamSubscribers(sql: Sql, atMs: number): Promise<Address[]> {
+  const { rows } = await sql.query<{ wallet: Address }>(
+    `select wallet from subscription where product = 'stream' and until_at > $1`,
+    [new Date(atMs)],
+  )
+  return rows.map(({ wallet }) => wallet)
+}

@@ -12,6 +12,7 @@ import {
   showPower,
   showReading,
   showText,
+  showUnreachable,
   validUntil,
 } from './show.ts'
 
@@ -37,6 +38,7 @@ export function checkAnswer(checked: Checked, options: AnswerOptions) {
     token: showToken(checked),
     powers: Object.fromEntries(powerNames.map((name) => [name, showPower(facts, judgement.powers[name])])),
     flags: judgement.flags,
+    unreachable: showUnreachable(checked),
     block: showBlock(facts.block),
     fork: showFork(facts),
     completeness: showCompleteness(checked),

@@ -3,9 +3,9 @@ import { Problem } from '@assay/till/kernel/problem'
 import type { PinnedBlock } from './facts.ts'
 import { judge } from './judge/judge.ts'
 import type { Judgement } from './judge/types.ts'
-import { newMeter } from './read/panel.ts'
-import { Unreadable } from './read/pin-block.ts'
-import { pinHead, type ReaderDeps, type Reading, readToken } from './read/read-token.ts'
+import { newMeter, type Panel } from './read/panel.ts'
+import { pinNumber, Unreadable } from './read/pin-block.ts'
+import { pinHead, type ReaderDeps, type Reading, type ReadOptions, readToken } from './read/read-token.ts'
 import { validUntil } from './show.ts'
 import { hasTokenPrefix } from './token-address.ts'
 
@@ -16,10 +16,15 @@ export type Checker = {
   /**
    * Throws a Problem: 404 for what is no token, 503 for a chain that cannot be read. Unless `fresh` is asked for, an
    * answer a few seconds old is given again while the next one is being read: it says its block and how long it holds.
+   * `whole` asks about every account of long lists.
    */
-  check(token: Address, options?: { fresh?: boolean }): Promise<Checked>
+  check(token: Address, options?: { fresh?: boolean; whole?: boolean }): Promise<Checked>
+  /** At exactly this block, which the caller pinned. */
+  checkAt(token: Address, block: PinnedBlock): Promise<Checked>
   /** The block new answers are read at; shared for a moment. */
   currentBlock(): Promise<PinnedBlock>
+  /** A block that is there already; 400 for one that is not. */
+  pastBlock(number: bigint): Promise<PinnedBlock>
 }
 
 const blockSharedMs = 1_000
@@ -28,7 +33,7 @@ const answerAgeMsMax = 5_000
 const refreshAfterMs = 3_000
 const refreshesAtOnceMax = 2
 
-type Entry = { blockHash: string; reading: Promise<Checked>; atMs: number; done: boolean }
+type Entry = { blockHash: string; reading: Promise<Checked>; atMs: number; done: boolean; whole: boolean }
 
 export function createChecker(deps: ReaderDeps): Checker {
   const cache = new Map<Address, Entry>()
@@ -45,10 +50,11 @@ export function createChecker(deps: ReaderDeps): Checker {
     return entry.block
   }
 
-  const start = (token: Address, block: PinnedBlock): Entry => {
+  const start = (token: Address, block: PinnedBlock, whole: boolean): Entry => {
     const entry: Entry = {
       blockHash: block.hash,
-      reading: checkAt(deps, token, block),
+      whole,
+      reading: checkAt(deps, token, block, { whole }),
       atMs: deps.clock.nowMs(),
       done: false,
     }
@@ -70,7 +76,7 @@ export function createChecker(deps: ReaderDeps): Checker {
   const refreshSoon = (token: Address, block: PinnedBlock) => {
     if (refreshing.has(token) || refreshing.size >= refreshesAtOnceMax) return
     refreshing.add(token)
-    start(token, block)
+    start(token, block, false)
       .reading.catch(() => {})
       .finally(() => refreshing.delete(token))
   }
@@ -80,32 +86,52 @@ export function createChecker(deps: ReaderDeps): Checker {
 
   return {
     currentBlock: () => currentBlock().catch(asProblem),
-    check: async (token, { fresh = false } = {}) => {
-      if (!hasTokenPrefix(token)) throw notB20('not_b20_prefix', 'The address does not have the form of a B20 token.')
+    pastBlock: async (number) => {
+      const head = await currentBlock().catch(asProblem)
+      if (number > head.number)
+        throw new Problem('bad_request', { detail: `Block ${number} is not there yet; the newest is ${head.number}.` })
+      if (number === head.number) return head
+      const panel = await trustedPanel(deps).catch(asProblem)
+      return pinNumber(panel, number, newMeter()).catch(asProblem)
+    },
+    checkAt: async (token, block) => {
+      refuseOtherForm(token)
+      const kept = cache.get(token)
+      return kept?.blockHash === block.hash ? kept.reading : checkAt(deps, token, block, { stay: true })
+    },
+    check: async (token, { fresh = false, whole = false } = {}) => {
+      refuseOtherForm(token)
       const block = await currentBlock().catch(asProblem)
-      const known = cache.get(token)
+      const kept = cache.get(token)
+      const known = whole && !kept?.whole ? undefined : kept
       if (known?.blockHash === block.hash) return known.reading
       const ageMs = known === undefined ? 0 : deps.clock.nowMs() - known.atMs
       if (known?.done && !fresh && ageMs < answerAgeMsMax && (await stillValid(known))) {
         if (ageMs >= refreshAfterMs) refreshSoon(token, block)
         return known.reading
       }
-      const entry = start(token, block)
+      const entry = start(token, block, whole)
       cache.set(token, entry)
       return entry.reading
     },
   }
 }
 
-async function pinNow(deps: ReaderDeps): Promise<PinnedBlock> {
+async function trustedPanel(deps: ReaderDeps): Promise<Panel> {
   const panel = await deps.panel()
   if (panel.endpoints.length < panel.quorum)
     throw new Unreadable('too_few_endpoints', 'too few RPC endpoints can be trusted at the moment')
-  return pinHead(deps, panel, newMeter())
+  return panel
 }
 
-async function checkAt(deps: ReaderDeps, token: Address, block: PinnedBlock): Promise<Checked> {
-  const reading = await readToken(deps, token, block).catch(asProblem)
+const pinNow = async (deps: ReaderDeps) => pinHead(deps, await trustedPanel(deps), newMeter())
+
+function refuseOtherForm(token: Address): void {
+  if (!hasTokenPrefix(token)) throw notB20('not_b20_prefix', 'The address does not have the form of a B20 token.')
+}
+
+async function checkAt(deps: ReaderDeps, token: Address, block: PinnedBlock, options: ReadOptions): Promise<Checked> {
+  const reading = await readToken(deps, token, block, options).catch(asProblem)
   if (reading.status === 'not_b20') throw notB20(reading.reason, 'The address does not have the form of a B20 token.')
   if (reading.status === 'not_created')
     throw notB20('b20_address_not_created', 'The address has the form of a B20 token, but none was created there.')

@@ -31,6 +31,7 @@ export function exampleFacts(): TokenFacts {
     currency: undefined,
     totalSupply: known(1_000_000n),
     supplyCap: known(noSupplyCap),
+    minted: known(true),
     paused: known([]),
     scopes: Object.fromEntries(scopeNames.map((name) => [name, known(0n)])) as unknown as TokenFacts['scopes'],
     adminCount: known(0n),

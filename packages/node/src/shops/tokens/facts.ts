@@ -24,7 +24,7 @@ export const unknown = <T>(reason: UnknownReason): Known<T> => ({ known: false, 
 export type PinnedBlock = { number: bigint; hash: Hex; timestamp: number; stateRoot: Hex }
 
 export type AccountLabel =
-  | { kind: 'zero' | 'presumed_dead' | 'eoa' | 'token' | 'contract' | 'factory' }
+  | { kind: 'zero' | 'presumed_dead' | 'eoa' | 'token' | 'contract' | 'factory' | 'registry' }
   | { kind: 'delegated_eoa'; delegate: Address }
   | { kind: 'safe'; threshold: number; owners: readonly Address[] }
 
@@ -36,8 +36,9 @@ export type PolicyFacts = {
   pendingAdmin: Known<Address>
   /** Composite policies only; verbatim, with flags of their own. */
   children: Known<readonly bigint[]>
-  /** Simple policies only: accounts that logs named and `isAuthorized` confirmed. */
+  /** Simple policies only: accounts that logs named and that no view denied; a report has asked about all of them. */
   members: readonly Address[]
+  /** The logs of the list are whole, and no view says otherwise. */
   membersComplete: boolean
 }
 
@@ -104,6 +105,8 @@ export type TokenFacts = {
   currency: Known<string> | undefined
   totalSupply: Known<bigint>
   supplyCap: Known<bigint>
+  /** Tokens were made at some time, even if all of them were burned since. */
+  minted: Known<boolean>
   paused: Known<readonly number[]>
   /** Undefined: this fork knows no such scope. */
   scopes: Readonly<Record<ScopeName, Known<bigint> | undefined>>

@@ -123,6 +123,32 @@ describe('blocks', () => {
     await expect(judged([moved(2)])).rejects.toMatchObject({ code: 'reorg' })
   })
 
+  test('R13: a reorg right after the pin, before anything is read, reads once more', async () => {
+    const own = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+    try {
+      const actor = await createActor(own)
+      const token = await actor.create('reorged at once', { admin: zeroAddress })
+      await own.control.mine(3)
+      let reorged = false
+      const inner = endpointOf(own)
+      const reorging: RpcEndpoint = {
+        name: 'reorging',
+        send: async (calls) => {
+          const answer = await inner.send(calls)
+          if (!reorged && calls.some(({ params }) => params[0] === 'latest')) {
+            reorged = true
+            await own.control.reorg(2)
+          }
+          return answer
+        },
+      }
+      const reading = await readToken(readerOver([reorging]), token)
+      expect(reading.status === 'read' && reading.facts.block.hash).toBe(own.control.head().hash)
+    } finally {
+      await own.stop()
+    }
+  })
+
   test('R13: a real reorg during the reading is noticed', async () => {
     const own = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
     try {

@@ -3,10 +3,12 @@ import { nowSeconds } from '@assay/till/kernel/clock'
 import { declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
 import { notifications } from '../../notifications/index.ts'
 import { forkTimes } from './abi/b20.ts'
+import { badgeRoute } from './badge-route.ts'
 import { allChangesRoutes, controlTopic } from './changes/all-changes-route.ts'
 import { changesRoute } from './changes/route.ts'
 import { type Checker, createChecker } from './checker.ts'
 import { type ShownDemoToken, seedDemoTokens } from './demo/seed-tokens.ts'
+import { diffRoute } from './diff-route.ts'
 import { indexChain } from './indexer/index-chain.ts'
 import { refreshVerdicts, type VerdictDeps } from './indexer/refresh-verdicts.ts'
 import { listRoute } from './list-route.ts'
@@ -51,6 +53,8 @@ export function openTokensShop({ settings = parseSettings({}) }: { settings?: To
     return {
       routes: [
         ...checkRoutes({ ...common, multicall3: base.multicall3, reportPriceMicro: settings.reportPriceMicro }),
+        diffRoute(common),
+        badgeRoute({ ...common, jws: context.jws, clock: context.clock }),
         reportRoute({ ...common, attester, priceMicro: settings.reportPriceMicro }),
         listRoute({ database: context.database, chainId: base.chainId, network: base.caip2, synthetic }),
         ...allChangesRoutes(context.ports.find(notifications)),

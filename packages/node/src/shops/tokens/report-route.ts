@@ -44,6 +44,7 @@ const reportOutput = z.object({
   supply: anyObject,
   powers: shapes.powers,
   flags: z.array(shapes.flag),
+  unreachable: shapes.unreachable,
   roles: z.array(anyObject),
   scopes: z.array(anyObject),
   policies: z.array(anyObject),
@@ -95,7 +96,7 @@ const options = ({ network, baseUrl, synthetic }: ReportRouteDeps) => ({ network
 
 async function prepareReport(deps: ReportRouteDeps, input: RouteInput, call: CallContext): Promise<PreparedAnswer> {
   const token = parseAddress(input.params.address) as Address
-  const checked = await deps.checker.check(token, { fresh: true })
+  const checked = await deps.checker.check(token, { fresh: true, whole: true })
   refuseIncomplete(checked)
   const content = {
     ...buildReport(checked, options(deps)),

@@ -6,8 +6,10 @@ import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput } from 
 import { checkAnswer } from './check-answer.ts'
 import type { Checked, Checker } from './checker.ts'
 import { exampleCheck } from './example.ts'
+import type { PinnedBlock } from './facts.ts'
 import type { Panel } from './read/panel.ts'
-import { addressParams, addressPattern, checkOutput } from './schemas.ts'
+import { addressParams, addressPattern, blockNumber, block as blockShape, checkOutput } from './schemas.ts'
+import { showBlock } from './show.ts'
 import { viewWallet } from './wallet-view.ts'
 
 export type TokenRouteDeps = {
@@ -21,7 +23,8 @@ export type TokenRouteDeps = {
 }
 
 const exampleAddress = '0xb200000000000000000000aaaaaaaaaaaaaaaaaa'
-const batchMax = 20
+const batchMax = 100
+const readAtOnce = 8
 
 export function checkRoutes(deps: TokenRouteDeps): RouteDeclaration[] {
   return [checkRoute(deps), batchRoute(deps)]
@@ -46,8 +49,8 @@ function answerOf(deps: TokenRouteDeps, checked: Checked, token: Address): Made 
   return whole
 }
 
-async function answerFor(deps: TokenRouteDeps, token: Address, wallet: Address | undefined) {
-  const checked = await deps.checker.check(token)
+async function answerFor(deps: TokenRouteDeps, token: Address, wallet: Address | undefined, block?: PinnedBlock) {
+  const checked = await (block === undefined ? deps.checker.check(token) : deps.checker.checkAt(token, block))
   const { answer } = answerOf(deps, checked, token)
   if (wallet === undefined || checked.facts.variant === 'unsupported') return answer
   return { ...answer, wallet: await viewWallet(await deps.panel(), deps.multicall3, checked, wallet) }
@@ -67,6 +70,7 @@ function checkRoute(deps: TokenRouteDeps): RouteDeclaration {
     params: addressParams,
     query: z.strictObject({
       wallet: z.string().regex(addressPattern, 'must be 0x and 40 hex digits').optional().describe('Any wallet.'),
+      block: blockNumber.optional().describe('The verdict at this block instead of the newest.'),
     }),
     output: checkOutput,
     example: { params: { address: exampleAddress }, output: exampleCheck() },
@@ -76,7 +80,9 @@ function checkRoute(deps: TokenRouteDeps): RouteDeclaration {
     access: {
       kind: 'free',
       handle: async (input) => {
-        const { token, wallet } = readInput(input)
+        const { token, wallet, block } = readInput(input)
+        if (block !== undefined)
+          return jsonAnswer(await answerFor(deps, token, wallet, await deps.checker.pastBlock(block)))
         if (wallet === undefined) return answerOf(deps, await deps.checker.check(token), token).content
         return jsonAnswer(await answerFor(deps, token, wallet))
       },
@@ -84,11 +90,17 @@ function checkRoute(deps: TokenRouteDeps): RouteDeclaration {
   })
 }
 
-function readInput(input: RouteInput): { token: Address; wallet: Address | undefined } {
-  return { token: parseAddress(input.params.address) as Address, wallet: parseAddress(input.query.wallet) }
+function readInput(input: RouteInput): { token: Address; wallet: Address | undefined; block: bigint | undefined } {
+  const { wallet, block } = input.query
+  return {
+    token: parseAddress(input.params.address) as Address,
+    wallet: parseAddress(wallet),
+    block: block === undefined ? undefined : BigInt(block as string),
+  }
 }
 
 const batchOutput = z.strictObject({
+  block: blockShape.describe('All of them were read at this block.'),
   data: z.array(
     z.union([
       checkOutput,
@@ -109,33 +121,51 @@ function batchRoute(deps: TokenRouteDeps): RouteDeclaration {
     area: 'A',
     method: 'POST',
     path: '/v1/check/batch',
-    summary: 'Check up to 20 B20 tokens at once',
-    description: 'One entry per address, in order: the answer of the single check, or the problem it would have given.',
+    summary: 'Check up to 100 B20 tokens at one block',
+    description:
+      'One entry per address, in order: the answer of the single check, or the problem it would have given. All are read at the same block.',
     body: z.strictObject({
       addresses: z.array(z.string().regex(addressPattern, 'must be 0x and 40 hex digits')).min(1).max(batchMax),
       wallet: z.string().regex(addressPattern, 'must be 0x and 40 hex digits').optional(),
     }),
     output: batchOutput,
-    example: { body: { addresses: [exampleAddress] }, output: { data: [exampleCheck()], next_cursor: null } },
+    example: {
+      body: { addresses: [exampleAddress] },
+      output: { block: exampleCheck().block, data: [exampleCheck()], next_cursor: null },
+    },
     next: '/',
-    cost: 10,
+    cost: 50,
     access: {
       kind: 'free',
       handle: async (input) => {
         const body = input.body as { addresses: string[]; wallet?: string }
         const wallet = parseAddress(body.wallet)
-        const data = await Promise.all(
-          body.addresses.map((text) => answerOrProblem(deps, parseAddress(text) as Address, wallet)),
-        )
-        return jsonAnswer({ data, next_cursor: null })
+        const block = await deps.checker.currentBlock()
+        const tokens = body.addresses.map((text) => parseAddress(text) as Address)
+        const data = await mapWithin(readAtOnce, tokens, (token) => answerOrProblem(deps, token, wallet, block))
+        return jsonAnswer({ block: showBlock(block), data, next_cursor: null })
       },
     },
   })
 }
 
-async function answerOrProblem(deps: TokenRouteDeps, token: Address, wallet: Address | undefined) {
+/** In order, a few at a time. */
+async function mapWithin<T, R>(atOnce: number, items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const worker = async () => {
+    for (let i = next; i < items.length; i = next) {
+      next += 1
+      results[i] = await work(items[i] as T)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
+  return results
+}
+
+async function answerOrProblem(deps: TokenRouteDeps, token: Address, wallet: Address | undefined, block: PinnedBlock) {
   try {
-    return await answerFor(deps, token, wallet)
+    return await answerFor(deps, token, wallet, block)
   } catch (error) {
     const problem = anyAsProblem(error)
     // One token that cannot be read does not spoil the others; one broken node does.

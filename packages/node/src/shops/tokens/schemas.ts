@@ -7,6 +7,8 @@ export const addressParams = z.strictObject({
   address: z.string().regex(addressPattern, 'must be 0x and 40 hex digits').describe('The token, in any case.'),
 })
 
+export const blockNumber = z.string().regex(/^(0|[1-9][0-9]{0,14})$/, 'must be a block number')
+
 const unknown = z.strictObject({ unknown: z.string().describe('Why it is not known.') })
 const orUnknown = <T extends z.ZodType>(schema: T) => z.union([schema, unknown])
 const party = z.strictObject({
@@ -22,8 +24,10 @@ export const power = z.strictObject({
   state: z.enum(['impossible', 'latent', 'armed', 'exercised', 'unknown']),
   now: level,
   exercised: z.int().describe('How often it was used, as far as logs and state show.'),
-  who: z.array(party).describe('Who can use it now.'),
-  could_become: z.array(party).describe('Who can bring it about.'),
+  who: z.array(party).describe('Who can use it now; a check names at most 50, a report all.'),
+  who_count: z.int(),
+  could_become: z.array(party).describe('Who else has a part in bringing it about; a check names at most 50.'),
+  could_become_count: z.int(),
   why: z.string(),
 })
 export const powers = z.strictObject(Object.fromEntries(powerNames.map((name) => [name, power])))
@@ -70,6 +74,16 @@ export const reading = z.strictObject({
     .describe('History up to this block came from the background index; null where it has not read this token yet.'),
 })
 
+export const unreachable = z
+  .array(
+    z.strictObject({
+      account: z.string(),
+      reason: z.enum(['zero_address', 'this_token', 'another_token', 'factory', 'registry']),
+      holds: z.array(z.string()).describe('Roles and policies.'),
+    }),
+  )
+  .describe('Accounts that hold something and can never call.')
+
 const capability = z.strictObject({
   answer: z.enum(['yes', 'later', 'no', 'unknown']).describe('`later`: not now, but somebody can bring it about.'),
   why: z.string(),
@@ -94,6 +108,7 @@ export const checkOutput = z.strictObject({
   token,
   powers,
   flags: z.array(flag),
+  unreachable,
   block,
   fork,
   completeness,

@@ -41,6 +41,7 @@ export function showLabel(label: Known<AccountLabel> | undefined): Record<string
   return { kind: value.kind }
 }
 
+/** A check names this many; a report names all. */
 const partiesShownMax = 50
 
 export function showParty(facts: TokenFacts, party: Party) {
@@ -52,15 +53,25 @@ export function showParty(facts: TokenFacts, party: Party) {
   }
 }
 
-export function showPower(facts: TokenFacts, power: Power) {
+export function showPower(facts: TokenFacts, power: Power, shownMax = partiesShownMax) {
   return {
     state: power.state,
     now: power.now,
     exercised: power.exercised,
-    who: power.who.slice(0, partiesShownMax).map((party) => showParty(facts, party)),
-    could_become: power.couldBecome.slice(0, partiesShownMax).map((party) => showParty(facts, party)),
+    who: power.who.slice(0, shownMax).map((party) => showParty(facts, party)),
+    who_count: power.who.length,
+    could_become: power.couldBecome.slice(0, shownMax).map((party) => showParty(facts, party)),
+    could_become_count: power.couldBecome.length,
     why: power.why,
   }
+}
+
+export function showUnreachable({ judgement }: Pick<Checked, 'judgement'>) {
+  return judgement.unreachable.map(({ account, reason, holds }) => ({
+    account: checksumAddress(account),
+    reason,
+    holds: [...holds],
+  }))
 }
 
 const validSeconds = 60

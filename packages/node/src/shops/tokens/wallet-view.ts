@@ -1,14 +1,29 @@
-import { type Address, checksumAddress } from '@assay/protocol/address'
+import { type Address, checksumAddress, zeroAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { errorSelectors, type ScopeName } from './abi/b20.ts'
+import { errorSelectors, roles, type ScopeName } from './abi/b20.ts'
 import type { Checked } from './checker.ts'
-import type { Known, TokenFacts } from './facts.ts'
-import { canStillChange } from './judge/policies.ts'
-import { adminLevel } from './judge/reach.ts'
+import type { TokenFacts } from './facts.ts'
+import {
+  type Condition,
+  canReceive,
+  feature,
+  notPaused,
+  roleHeld,
+  saidOf,
+  someoneAllowed,
+  someoneReceives,
+  someoneSeized,
+  together,
+} from './judge/conditions.ts'
+import { freezingScopes, listMovers, liveView, viewScope } from './judge/policies.ts'
+import type { Standing } from './judge/policy-tree.ts'
+import { worst } from './judge/reach.ts'
+import { isReachable } from './judge/reachable.ts'
 import type { Level } from './judge/types.ts'
 import { calls, transferData } from './read/calls.ts'
+import { askLabel, labelAccount } from './read/label-account.ts'
 import { agree, askAll, newMeter, type Panel } from './read/panel.ts'
-import { createQuestions } from './read/questions.ts'
+import { createQuestions, type Questions } from './read/questions.ts'
 import { blockParameter } from './read/views.ts'
 import { readBool, readUint } from './read/words.ts'
 import { showNumber } from './show.ts'
@@ -19,62 +34,102 @@ export type Capability = { answer: Answer; why: string }
 
 /** What one wallet can do with the token and what can be done to it, from views at the same block. */
 export async function viewWallet(panel: Panel, multicall3: Address, checked: Checked, wallet: Address) {
-  const { facts } = checked
-  const questions = createQuestions(panel, multicall3, facts.block, newMeter())
-  const ids = facts.scopes
-  questions.ask(calls.balance(facts.token, wallet))
-  for (const id of Object.values(ids)) if (id?.known) questions.ask(calls.authorized(id.value, wallet))
-  const [, simulated] = await Promise.all([questions.run(), simulateTransfer(panel, facts, wallet)])
-  const authorized = (scope: ScopeName): Answer => {
-    const id = ids[scope]
-    if (id === undefined) return 'yes'
-    if (!id.known) return 'unknown'
-    if (id.value === 0n) return 'yes'
-    const policy = facts.policies.get(id.value & ((1n << 63n) - 1n))
-    // A policy that is not there still answers something; it is no permission.
-    if (policy !== undefined && !(policy.exists.known && policy.exists.value)) return 'unknown'
-    return toAnswer(questions.fact(calls.authorized(id.value, wallet), readBool))
-  }
+  const questions = createQuestions(panel, multicall3, checked.facts.block, newMeter())
+  questions.ask(calls.balance(checked.facts.token, wallet))
+  for (const base of simpleBases(checked.facts)) questions.ask(calls.authorized(base, wallet))
+  askLabel(questions, wallet)
+  const [, simulated] = await Promise.all([questions.run(), simulateTransfer(panel, checked.facts, wallet)])
+  const { facts, standing } = withWallet(checked.facts, questions, wallet)
   return {
     wallet: checksumAddress(wallet),
     balance: showNumber(questions.fact(calls.balance(facts.token, wallet), (data) => readUint(data, 256))),
-    hold: holdOf(authorized('TRANSFER_RECEIVER_POLICY')),
-    send: sendOf(facts, authorized, simulated),
-    receive: receiveOf(facts, authorized('TRANSFER_RECEIVER_POLICY')),
-    be_frozen: frozenOf(checked, authorized),
-    be_seized: seizedOf(checked, authorized),
+    hold: holdOf(facts, wallet, standing),
+    send: sendOf(facts, wallet, standing, simulated),
+    receive: receiveOf(facts, wallet, standing),
+    be_frozen: frozenOf(checked, wallet, standing),
+    be_seized: seizedOf(facts, standing),
   }
 }
 
-const toAnswer = (fact: Known<boolean>): Answer => (fact.known ? (fact.value ? 'yes' : 'no') : 'unknown')
-const say = (answer: Answer, why: string): Capability => ({ answer, why })
+const simpleBases = (facts: TokenFacts): bigint[] => [...facts.policies.keys()].filter((base) => base >> 56n < 2n)
 
-function holdOf(mayReceive: Answer): Capability {
-  if (mayReceive === 'yes') return say('yes', 'the receiver policy lets this wallet in')
-  return say(
-    mayReceive,
-    mayReceive === 'no'
-      ? 'the receiver policy denies this wallet; what it has already stays'
-      : 'the receiver policy could not be read',
-  )
+/** The facts with what the views say of this wallet; without a standing where a list could not be asked about it. */
+function withWallet(facts: TokenFacts, questions: Questions, wallet: Address) {
+  const listed = new Set<bigint>()
+  let known = true
+  for (const base of simpleBases(facts)) {
+    const answer = questions.fact(calls.authorized(base, wallet), readBool)
+    if (!answer.known) known = false
+    else if (answer.value === (base >> 56n === 1n)) listed.add(base)
+  }
+  const accounts = new Map([...facts.accounts, [wallet, labelAccount(questions, wallet)] as const])
+  const standing: Standing | undefined = known ? { listed, accounts: [wallet] } : undefined
+  return { facts: { ...facts, accounts }, standing }
 }
+
+const say = (answer: Answer, why: string): Capability => ({ answer, why })
+const unread: Condition = { level: 'unknown', bringers: [] }
+
+const said = (facts: TokenFacts, scope: ScopeName, wanted: boolean, of: Standing | undefined): Condition =>
+  of === undefined ? unread : saidOf(facts, scope, wanted, of)
+
+/** What is so now, for questions about this moment. */
+const nowOf = ({ level }: Condition): Answer => (level === 'armed' ? 'yes' : level === 'unknown' ? 'unknown' : 'no')
+
+/** The first of these that is not met, or that is not known. */
+function firstUnmet(checks: readonly (readonly [Answer, string])[]): Capability | undefined {
+  const found = checks.find(([answer]) => answer === 'no') ?? checks.find(([answer]) => answer === 'unknown')
+  if (found === undefined) return undefined
+  return found[0] === 'no' ? say('no', found[1]) : say('unknown', 'a policy or the pause could not be read')
+}
+
+const receiverText = 'the receiver policy denies this wallet'
+
+function creditable(facts: TokenFacts, wallet: Address, standing: Standing | undefined) {
+  return [
+    [
+      canReceive(facts, wallet) ? 'yes' : 'no',
+      wallet === zeroAddress ? 'address zero cannot be given tokens' : 'from Denim on no token can be given tokens',
+    ],
+    [nowOf(said(facts, 'TRANSFER_RECEIVER_POLICY', true, standing)), receiverText],
+  ] as const
+}
+
+function holdOf(facts: TokenFacts, wallet: Address, standing: Standing | undefined): Capability {
+  const unmet = firstUnmet(creditable(facts, wallet, standing))
+  if (unmet === undefined) return say('yes', 'the receiver policy lets this wallet in')
+  return unmet.answer === 'no' ? say('no', `${unmet.why}; what it has already stays`) : unmet
+}
+
+const pausedAnswer = (facts: TokenFacts): Answer =>
+  facts.paused.known ? (facts.paused.value.includes(0) ? 'no' : 'yes') : 'unknown'
 
 type Simulated = 'works' | 'policy' | 'paused' | 'unclear'
 
-function sendOf(facts: TokenFacts, authorized: (scope: ScopeName) => Answer, simulated: Simulated): Capability {
-  if (!facts.paused.known) return say('unknown', 'what is paused could not be read')
-  if (facts.paused.value.includes(0)) return say('no', 'transfers are paused')
-  const sender = authorized('TRANSFER_SENDER_POLICY')
-  // From Denim on the one who initiates a transfer is asked about too, even the holder itself.
-  const executor =
-    facts.fork.fork.known && facts.fork.fork.value === 'denim' ? authorized('TRANSFER_EXECUTOR_POLICY') : 'yes'
-  if (sender === 'no') return say('no', 'the sender policy denies this wallet')
-  if (executor === 'no') return say('no', 'the executor policy denies this wallet')
-  if (sender === 'unknown' || executor === 'unknown' || !facts.fork.fork.known)
-    return say('unknown', 'a policy could not be read')
+function sendOf(facts: TokenFacts, wallet: Address, standing: Standing | undefined, simulated: Simulated): Capability {
+  const executes = freezingScopes(facts).scopes.includes('TRANSFER_EXECUTOR_POLICY')
+  const unmet = firstUnmet([
+    [isReachable(facts, wallet) ? 'yes' : 'no', 'this address can never call anything'],
+    [pausedAnswer(facts), 'transfers are paused'],
+    [nowOf(said(facts, 'TRANSFER_SENDER_POLICY', true, standing)), 'the sender policy denies this wallet'],
+    // From Denim on the one who initiates a transfer is asked about too, even the holder itself.
+    [
+      executes ? nowOf(said(facts, 'TRANSFER_EXECUTOR_POLICY', true, standing)) : 'yes',
+      'the executor policy denies this wallet',
+    ],
+    [
+      mostOf(
+        nowOf(someoneReceives(facts, 'TRANSFER_RECEIVER_POLICY')),
+        ...creditable(facts, wallet, standing).map(([answer]) => answer),
+      ),
+      'the receiver policy denies everybody',
+    ],
+    [facts.fork.fork.known ? 'yes' : 'unknown', ''],
+  ])
+  if (unmet !== undefined) return unmet
   // The simulated transfer goes to the wallet itself, so a denial there may be the receiver's.
-  if (simulated === 'policy' && authorized('TRANSFER_RECEIVER_POLICY') === 'yes')
-    return say('unknown', 'views allow it and a simulated transfer is refused')
+  const own = firstUnmet(creditable(facts, wallet, standing)) === undefined
+  if (simulated === 'policy' && own) return say('unknown', 'views allow it and a simulated transfer is refused')
   if (simulated === 'paused') return say('unknown', 'nothing is paused and a simulated transfer says otherwise')
   return say(
     'yes',
@@ -82,46 +137,73 @@ function sendOf(facts: TokenFacts, authorized: (scope: ScopeName) => Answer, sim
   )
 }
 
-function receiveOf(facts: TokenFacts, receiver: Answer): Capability {
-  if (!facts.paused.known || receiver === 'unknown') return say('unknown', 'a policy or the pause could not be read')
-  if (facts.paused.value.includes(0)) return say('no', 'transfers are paused')
-  return receiver === 'yes'
-    ? say('yes', 'the receiver policy lets this wallet in')
-    : say('no', 'the receiver policy denies this wallet')
+/** Anybody who may receive will do; the wallet itself is one of them, whether a list names it or not. */
+const mostOf = (others: Answer, ...own: Answer[]): Answer =>
+  others !== 'no' || own.includes('no') ? others : own.includes('unknown') ? 'unknown' : 'yes'
+
+function receiveOf(facts: TokenFacts, wallet: Address, standing: Standing | undefined): Capability {
+  const executes = freezingScopes(facts).scopes.includes('TRANSFER_EXECUTOR_POLICY')
+  const unmet = firstUnmet([
+    [pausedAnswer(facts), 'transfers are paused'],
+    ...creditable(facts, wallet, standing),
+    [nowOf(someoneAllowed(facts, 'TRANSFER_SENDER_POLICY')), 'the sender policy denies everybody'],
+    [
+      executes ? nowOf(someoneAllowed(facts, 'TRANSFER_EXECUTOR_POLICY')) : 'yes',
+      'the executor policy denies everybody',
+    ],
+  ])
+  return unmet ?? say('yes', 'the receiver policy lets this wallet in')
 }
 
-function frozenOf({ facts, judgement }: Checked, authorized: (scope: ScopeName) => Answer): Capability {
-  const [freeze, pause] = [judgement.powers.freeze.now, judgement.powers.pause.now]
-  if (authorized('TRANSFER_SENDER_POLICY') === 'no') return say('yes', 'it is frozen now: the sender policy denies it')
+function frozenOf({ facts, judgement }: Checked, wallet: Address, standing: Standing | undefined): Capability {
+  const pause = judgement.powers.pause.now
+  const { scopes } = freezingScopes(facts)
+  const denied = scopes.find((scope) => said(facts, scope, false, standing).level === 'armed')
+  if (denied !== undefined) return say('yes', `it is frozen now: ${scopeTexts[denied] ?? denied} denies it`)
   if (facts.paused.known && facts.paused.value.includes(0))
     return say('yes', 'it is frozen now, like everybody: transfers are paused')
-  if (freeze === 'armed' || pause === 'armed') return say('yes', 'somebody can freeze accounts or pause transfers now')
-  if (freeze === 'unknown' || pause === 'unknown') return say('unknown', 'who could freeze is not known')
-  if (freeze === 'latent' || pause === 'latent') return say('later', 'not now, but somebody can bring it about')
-  return say('no', 'nobody can freeze accounts or pause transfers, now or later')
+  const level = worst(pause, ...scopes.map((scope) => freezeLevel(facts, scope, standing)))
+  if (level === 'armed') return say('yes', 'somebody can freeze it or pause transfers now')
+  if (level === 'unknown') return say('unknown', 'who could freeze is not known')
+  if (level === 'latent') return say('later', 'not now, but somebody can bring it about')
+  return say('no', `nobody can freeze ${checksumAddress(wallet)} or pause transfers, now or later`)
+}
+
+const scopeTexts: Partial<Record<ScopeName, string>> = {
+  TRANSFER_SENDER_POLICY: 'the sender policy',
+  TRANSFER_RECEIVER_POLICY: 'the receiver policy',
+  TRANSFER_EXECUTOR_POLICY: 'the executor policy',
+}
+
+/** Whether a list can stop this wallet now, or only another policy could. */
+function freezeLevel(facts: TokenFacts, scope: ScopeName, standing: Standing | undefined): Level {
+  if (standing === undefined) return 'unknown'
+  const live = liveView(facts, viewScope(facts, scope))
+  if (listMovers(live, false, [standing]).length > 0) return 'armed'
+  return saidOf(facts, scope, false, standing).level
 }
 
 /** Polarity differs: to be exempt is to be authorised, to be burnable is to be denied as a sender. */
-function seizedOf({ facts, judgement }: Checked, authorized: (scope: ScopeName) => Answer): Capability {
-  const { seize, burn_blocked } = judgement.powers
-  const [exempt, sender] = [authorized('SEIZE_EXEMPT_POLICY'), authorized('TRANSFER_SENDER_POLICY')]
-  const seized = takingAnswer(facts, seize.now, exempt, 'SEIZE_EXEMPT_POLICY')
-  const burned = takingAnswer(facts, burn_blocked.now, sender, 'TRANSFER_SENDER_POLICY')
-  if (seized === 'yes') return say('yes', 'it is not exempt, and somebody can seize now')
-  if (burned === 'yes') return say('yes', 'it is blocked, and somebody can burn blocked tokens now')
+function seizedOf(facts: TokenFacts, standing: Standing | undefined): Capability {
+  const beryl = facts.fork.fork.known && facts.fork.fork.value === 'beryl'
+  const seized: Level = beryl
+    ? 'impossible'
+    : together(
+        roleHeld(facts, roles.SEIZE_ROLE),
+        notPaused(facts, feature.seize),
+        standing === undefined ? unread : someoneSeized(facts, standing),
+      ).level
+  const burned = together(
+    roleHeld(facts, roles.BURN_BLOCKED_ROLE),
+    notPaused(facts, feature.burn),
+    said(facts, 'TRANSFER_SENDER_POLICY', false, standing),
+  ).level
+  if (seized === 'armed') return say('yes', 'it is not exempt, and somebody can seize now')
+  if (burned === 'armed') return say('yes', 'it is blocked, and somebody can burn blocked tokens now')
   if (seized === 'unknown' || burned === 'unknown')
     return say('unknown', 'who could seize, or whether this wallet is exempt, is not known')
-  if (seized === 'later' && seize.now === 'armed') return say('later', 'it is exempt now, and somebody can end that')
-  if (seized === 'later' || burned === 'later') return say('later', 'not now, but somebody can bring it about')
+  if (seized === 'latent' || burned === 'latent') return say('later', 'not now, but somebody can bring it about')
   return say('no', 'nobody can seize or burn it, now or later')
-}
-
-/** `spared`: what the scope says of the wallet; it is safe for good only where nobody can make the scope say otherwise. */
-function takingAnswer(facts: TokenFacts, level: Level, spared: Answer, scope: ScopeName): Answer {
-  if (level === 'impossible') return 'no'
-  if (level === 'unknown' || spared === 'unknown') return 'unknown'
-  if (spared === 'no') return level === 'armed' ? 'yes' : 'later'
-  return canStillChange(facts, scope) || adminLevel(facts) !== 'impossible' ? 'later' : 'no'
 }
 
 /** A transfer of nothing to oneself, run against the block without being sent. */

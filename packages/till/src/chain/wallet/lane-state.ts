@@ -52,6 +52,8 @@ export type OutgoingCall = {
   to: Address
   data: Hex
   gasLimit: bigint
+  /** The only wallet that may send it. Without it, any of ours. */
+  from?: Address
   /** What it may cost at most, in micro-USD: relative to what is sent. Without it the limits of the chain decide alone. */
   costMicroMax?: Micro
   /** Unix seconds after which it can only fail. */

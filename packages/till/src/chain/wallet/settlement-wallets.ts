@@ -125,10 +125,11 @@ function createLanePicker(deps: LaneDeps, keys: readonly WalletKey[], holder: La
   let turn = 0
 
   /** Tries the wallets we do not have, a different one first each time. */
-  const openAnother = async (): Promise<Lane | undefined> => {
+  const openAnother = async (from?: Address): Promise<Lane | undefined> => {
     turn += 1
     for (let step = 0; step < keys.length; step += 1) {
       const key = keys[(turn + step) % keys.length] as WalletKey
+      if (from !== undefined && key.address !== from) continue
       if (lanes.has(key.address) || clock.monotonicMs() < (notBeforeMs.get(key.address) ?? 0)) continue
       notBeforeMs.set(key.address, clock.monotonicMs() + courtesyMs)
       const lane = await open(key)
@@ -142,9 +143,11 @@ function createLanePicker(deps: LaneDeps, keys: readonly WalletKey[], holder: La
     const deadlineMs = clock.monotonicMs() + limits.waitForWalletMs
     while (!pool.isStopped() && !holder.lost.aborted && call.stillWanted() && clock.monotonicMs() < deadlineMs) {
       for (const lane of lanes.values()) if (!lane.isOpen() && lane.load() === 0) retire(lane)
-      const held = [...lanes.values()].filter((lane) => lane.isOpen()).sort((a, b) => a.load() - b.load())[0]
+      const held = [...lanes.values()]
+        .filter((lane) => lane.isOpen() && (call.from === undefined || lane.wallet === call.from))
+        .sort((a, b) => a.load() - b.load())[0]
       if (held?.load() === 0) return held
-      const another = lanes.size < keys.length ? await openAnother() : undefined
+      const another = lanes.size < keys.length ? await openAnother(call.from) : undefined
       if (another?.isOpen()) return another
       if (held?.isOpen() && held.load() < limits.inFlightPerWallet) return held
       await clock.sleep(20)

@@ -6,10 +6,12 @@ import { type Clock, nowSeconds } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { type ExactPayment, isExact } from '../exact-payment.ts'
+import { isPermit2 } from '../permit2-payment.ts'
 import type { SettleRefusal } from '../revert-reason.ts'
 import { createPayerCodes } from './payer-codes.ts'
 import { defaultGasLimits, type GasLimits, looksPlain, planContract, planPlain } from './plan-settlement.ts'
 import { type SettleGroupDeps, settleGroup } from './settle-group.ts'
+import { settlePermit2 } from './settle-permit2.ts'
 import { createSettlementQueue, defaultQueueLimits, type QueueLimits } from './settlement-queue.ts'
 import { simulateSettlements } from './simulate-settlements.ts'
 
@@ -35,8 +37,7 @@ export type LocalFacilitator = Facilitator & {
 
 type SettlerDeps = Omit<SettleGroupDeps, 'putBack'>
 
-type ChainSettler = {
-  network: Network
+type ChainSettler = LocalChain & {
   settle(payment: ExactPayment, signal: AbortSignal): Promise<SettleOutcome>
   verify(payment: ExactPayment): Promise<VerifyOutcome>
   size(): number
@@ -60,7 +61,10 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   return {
     name: 'local',
     pending: () => [...settlers.values()].reduce((sum, settler) => sum + settler.size(), 0),
+    permit2Wallets: (network) => settlers.get(network)?.wallets.addresses ?? [],
     async settle(payment, signal) {
+      const settler = settlers.get(payment.network)
+      if (settler && isPermit2(payment)) return settlePermit2(settler, payment, signal)
       const found = settlerFor(payment)
       return 'settler' in found
         ? found.settler.settle(found.exact, signal)
@@ -97,7 +101,7 @@ function createSettler(options: LocalFacilitatorOptions, { network, rpc, wallets
     settleGroup: (group, putBack) => settleGroup({ ...deps, putBack }, group),
   })
   return {
-    network,
+    ...{ network, rpc, wallets },
     size: queue.size,
     settle: queue.submit,
     verify: (payment) => verifyByPlaying(deps, payment),

@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { isExact } from '../exact-payment.ts'
+import { isPermit2 } from '../permit2-payment.ts'
 import { afterProbe, afterSettle, type FacilitatorHealth, healthy, isHandedBack } from './facilitator-health.ts'
 import type { PaymentHolders } from './payment-holders.ts'
 
@@ -33,11 +34,13 @@ const settledMax = 10_000
 export function createOrderedFacilitators(given: readonly Facilitator[], deps: OrderedDeps): Facilitator {
   const members = given.map((facilitator): Member => ({ facilitator, health: healthy, probing: false }))
   const settledBy = new Map<string, Facilitator>()
+  const carrying = given.find(({ permit2Wallets }) => permit2Wallets !== undefined)
   const charging = given.find(({ settlementFee }) => settlementFee !== undefined)
 
   return {
     name: given.map(({ name }) => name).join(','),
     ...(charging?.settlementFee === undefined ? {} : { settlementFee: charging.settlementFee }),
+    ...(carrying?.permit2Wallets === undefined ? {} : { permit2Wallets: carrying.permit2Wallets }),
     async verify(payment, signal) {
       for (const { facilitator } of usable(deps, members)) {
         const outcome = await facilitator.verify(payment, signal)
@@ -47,7 +50,10 @@ export function createOrderedFacilitators(given: readonly Facilitator[], deps: O
     },
     async settle(payment, signal) {
       // Only a plain authorization can be carried by anyone: other payloads are signed for one facilitator.
-      const turn = isExact(payment) ? usable(deps, members) : usable(deps, members.slice(0, 1))
+      const able = isPermit2(payment)
+        ? members.filter(({ facilitator }) => facilitator === carrying)
+        : members.slice(0, 1)
+      const turn = usable(deps, isExact(payment) ? members : able)
       for (const member of turn) {
         const outcome = await settleBy(deps, members, member, payment, signal)
         if (settledBy.size > settledMax) settledBy.clear()

@@ -19,7 +19,7 @@ export function decodeExact(envelope: PaymentEnvelope): SchemeDecode<ExactSigned
     return {
       status: 'unsupported',
       reason: 'unsupported_asset_transfer_method',
-      detail: 'Sign EIP-3009; Permit2 is not taken.',
+      detail: 'Sign EIP-3009; Permit2 is not taken here.',
     }
   const authorization = decodeAuthorization(fields(own(payload, 'authorization')))
   if (typeof authorization === 'string') return malformed(authorization)

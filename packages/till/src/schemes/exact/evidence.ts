@@ -1,3 +1,4 @@
+import { isHex } from '@assay/protocol/bytes'
 import type { ExpectedTransfer } from '../../chain/index.ts'
 import type { ClaimedTransfer, SchemeEvidence, SchemeWords } from '../../contract/scheme.ts'
 
@@ -14,7 +15,7 @@ export const exactEvidence: SchemeEvidence = {
   byTransaction: (chain, claim, transaction) => chain.settlementByTransaction(transaction, expected(claim)),
   byKey: (chain, claim, fromBlock) => chain.settlementByNonce(expected(claim), fromBlock),
   useOf: (chain, { payer, paymentKey }, fromBlock) => chain.nonceUse(payer, paymentKey, fromBlock),
-  keyOf: async ({ paymentKey }) => paymentKey,
+  keyOf: async ({ paymentKey }) => (isHex(paymentKey, 32) ? paymentKey : undefined),
 }
 
 export const exactWords: SchemeWords = {

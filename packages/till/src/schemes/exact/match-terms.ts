@@ -1,3 +1,4 @@
+import type { Hex } from '@assay/protocol/bytes'
 import { bindingContentType, bindingNonce, isTaggedNonce } from '@assay/protocol/request-binding'
 import type { Offers } from '../../contract/offers.ts'
 import type { PaidCall } from '../../contract/paid-call.ts'
@@ -19,7 +20,7 @@ export function matchTerms(
   current: readonly Terms[],
   offers: Offers,
 ): MatchOutcome {
-  if (!bindingFits(call, payment))
+  if (!bindingFits(call, payment.paymentKey, payment.envelope.bindingSalt))
     return {
       ...invalid('invalid_request_binding', 'The nonce is not that of this request.'),
       code: 'payment_binding_invalid',
@@ -44,8 +45,8 @@ export function matchTerms(
 }
 
 /** A tagged nonce must come with the salt that proves it, and a salt only makes sense with a tagged nonce. */
-function bindingFits(call: PaidCall, { paymentKey, envelope: { bindingSalt } }: ExactSchemePayment): boolean {
-  const tagged = isTaggedNonce(paymentKey)
+export function bindingFits(call: PaidCall, signedNonce: Hex, bindingSalt: Hex | undefined): boolean {
+  const tagged = isTaggedNonce(signedNonce)
   if (!tagged && bindingSalt === undefined) return true
   if (!tagged || bindingSalt === undefined) return false
   const nonce = bindingNonce(
@@ -58,5 +59,5 @@ function bindingFits(call: PaidCall, { paymentKey, envelope: { bindingSalt } }: 
     },
     keccak256,
   )
-  return nonce === paymentKey
+  return nonce === signedNonce
 }

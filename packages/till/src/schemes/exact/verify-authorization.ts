@@ -1,4 +1,5 @@
-import { toHex } from '@assay/protocol/bytes'
+import type { Address } from '@assay/protocol/address'
+import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { ChainPort } from '../../chain/index.ts'
 import type { CouldNotCheck, FundsOutcome, Invalid, SignatureOutcome, VerifiedPayment } from '../../contract/scheme.ts'
 import type { Terms } from '../../contract/terms.ts'
@@ -8,8 +9,8 @@ import { recoverAddress } from '../../kernel/secp256k1.ts'
 import type { ExactSchemePayment, ExactSigned } from './decode-exact.ts'
 
 /** Time a settlement needs before the authorization may run out. */
-const settleMarginSeconds = 12
-const windowSlackSeconds = 30
+export const settleMarginSeconds = 12
+export const windowSlackSeconds = 30
 
 const tooLate = 'invalid_exact_evm_payload_authorization_valid_before'
 const badSignature = 'invalid_exact_evm_payload_signature'
@@ -42,14 +43,25 @@ export async function checkSignature(
   chain: ChainPort,
 ): Promise<SignatureOutcome> {
   const digest = hashTransferAuthorization(domainSeparator, signed.authorization)
-  const signature = fromHex(signed.signature)
+  return checkDigest(payer, signed.signature, digest, chain, badSignature)
+}
+
+/** `reason` names a signature that is not the payer's. */
+export async function checkDigest(
+  payer: Address,
+  signed: Hex,
+  digest: Buffer,
+  chain: ChainPort,
+  reason: string,
+): Promise<SignatureOutcome> {
+  const signature = fromHex(signed)
   if (signature.byteLength === 65 && recoverAddress(digest, signature) === payer)
     return { status: 'valid', by: 'key', digest }
-  const verdict = await chain.checkContractSignature(payer, toHex(digest), signed.signature)
+  const verdict = await chain.checkContractSignature(payer, toHex(digest), signed)
   if (verdict === 'valid') return { status: 'valid', by: 'contract', digest }
   if (verdict === 'could_not_check')
     return { status: 'could_not_check', reason: 'the payer is not a plain wallet and its chain could not be read' }
-  return invalid(badSignature, 'The signature is not the payer’s over this authorization.')
+  return invalid(reason, 'The signature is not the payer’s over this authorization.')
 }
 
 type Verified = VerifiedPayment<ExactSigned>
@@ -64,6 +76,7 @@ export async function readFunds(verified: Verified, chain: ChainPort): Promise<F
     const refusal = await askContract(
       verified,
       chain,
+      badSignature,
       'The payer has code, and that code does not accept the signature.',
     )
     if (refusal) return refusal
@@ -92,20 +105,22 @@ export async function checkAgain(
   const refusal = await askContract(
     verified,
     chain,
+    badSignature,
     'The payer’s contract no longer accepts the signature; nothing was taken.',
   )
   if (refusal?.status === 'invalid') return { ...refusal, released: badSignature }
   return refusal ?? { status: 'valid' }
 }
 
-async function askContract(
-  { payment, signedDigest }: Verified,
+export async function askContract(
+  { payment, signedDigest }: VerifiedPayment<{ signature: Hex }>,
   chain: ChainPort,
+  reason: string,
   detail: string,
 ): Promise<Invalid | CouldNotCheck | undefined> {
   const verdict = await chain.checkContractSignature(payment.payer, toHex(signedDigest), payment.signed.signature)
   if (verdict === 'valid') return undefined
   if (verdict === 'could_not_check')
     return { status: 'could_not_check', reason: 'The payer’s contract could not be read.' }
-  return invalid(badSignature, detail)
+  return invalid(reason, detail)
 }

@@ -460,8 +460,8 @@ create table payment (
   pay_to text not null,
   payee text not null check (payee in ('pay_to','custody')),
   quoted_micro bigint not null,
-  -- What is charged; final once the answer is prepared.
-  amount_micro bigint not null check (amount_micro > 0),
+  -- What is charged; final once the answer is prepared. Zero where the scheme can charge nothing.
+  amount_micro bigint not null check (amount_micro >= 0),
   valid_before bigint not null,
   -- what was bought
   route_id text not null,
@@ -1487,6 +1487,15 @@ create unique index token_secret_in_force on token_secret ((true)) where revoked
 insert into app_access values ('token_secret', 'select, insert, update');
 -- Version 0 stands for tokens that were made from signing keys: known by their hash, made by nobody any more.
 insert into token_secret (version) values (0);
+
+-- Challenges of the Payment authentication scheme are bound by a MAC that names the version of its secret. A secret makes
+-- challenges for a day and is accepted for a week more, so that processes need not change it at the same moment.
+create table challenge_secret (
+  version integer primary key check (version > 0),
+  secret bytea not null check (octet_length(secret) = 32),
+  made_at timestamptz not null
+);
+insert into app_access values ('challenge_secret', 'select, insert, delete');
 
 -- Runs with the owner's right, for the application itself may not write balances. A part that grows is noted after its
 -- posting, one that leaves before.

@@ -8,7 +8,8 @@ import { useEvery } from '../../node/use-every.ts'
 import { centsOfMicro } from '../../ui/format.ts'
 import { Age, Await, Badge, Scroll, Synthetic, type Tone } from '../../ui/parts.tsx'
 import { purchases } from '../../wallet/purchases.ts'
-import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { type Wallet, wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { ClosePosition } from './close-position.tsx'
 import { OwnOffers } from './own-offers.tsx'
 
 const tones: Record<string, Tone> = { open: 'calm', held: 'calm', settled: 'good', voided: 'warn', revoked: 'bad' }
@@ -30,7 +31,7 @@ export function Positions() {
       <Await of={answer} what="Reading the positions" idle={<p class="soft">Connect a wallet to see what it holds.</p>}>
         {({ body }) => (
           <>
-            <Holdings holdings={body} />
+            <Holdings holdings={body} wallet={wallet} again={again} />
             {wallet === undefined ? null : <OwnOffers offers={body.offers} wallet={wallet} again={again} />}
           </>
         )}
@@ -39,7 +40,9 @@ export function Positions() {
   )
 }
 
-function Holdings({ holdings: { positions, payable_micro } }: { holdings: OptionHoldings }) {
+type HoldingsProps = { holdings: OptionHoldings; wallet: Wallet | undefined; again: () => void }
+
+function Holdings({ holdings: { positions, payable_micro }, wallet, again }: HoldingsProps) {
   if (positions.length === 0)
     return (
       <p class="soft">
@@ -62,14 +65,18 @@ function Holdings({ holdings: { positions, payable_micro } }: { holdings: Option
             <th scope="col" class="right">
               Paid out
             </th>
+            <th scope="col" class="right">
+              Profit
+            </th>
             <th scope="col">Ends</th>
+            <th scope="col">Close</th>
           </tr>
         </thead>
         <tbody>
           {positions.map((position) => (
             <tr key={position.position_id}>
               <th scope="row" class="mono">
-                {position.symbol} <Synthetic of={position.synthetic} />
+                {position.quantity} × {position.symbol} <Synthetic of={position.synthetic} />
               </th>
               <td>
                 <Badge tone={tones[position.state] ?? 'plain'}>{position.state}</Badge>
@@ -77,8 +84,14 @@ function Holdings({ holdings: { positions, payable_micro } }: { holdings: Option
               <td class="right">{centsOfMicro(position.premium_micro)}</td>
               <td class="right">{centsOfMicro(position.most_micro)}</td>
               <td class="right">{position.payout_micro === null ? '–' : centsOfMicro(position.payout_micro)}</td>
+              <td class="right">{position.profit_micro === null ? '–' : centsOfMicro(position.profit_micro)}</td>
               <td>
                 <Age at={position.expires_at} />
+              </td>
+              <td>
+                {position.closable_quantity > 0 && wallet !== undefined ? (
+                  <ClosePosition position={position} wallet={wallet} again={again} />
+                ) : null}
               </td>
             </tr>
           ))}

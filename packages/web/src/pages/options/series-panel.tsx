@@ -6,11 +6,11 @@ import { centsOfMicro, timeText } from '../../ui/format.ts'
 import { Age, Await, Badge, Notice, Synthetic } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
-import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
 import type { Series } from './chain.ts'
 import { PayoffPicture } from './payoff-picture.tsx'
+import { QuotedBuy } from './quoted-buy.tsx'
 import { WriteForm } from './write-form.tsx'
 
 type Detail = Series & {
@@ -20,6 +20,9 @@ type Detail = Series & {
   model_micro: string | null
   greeks: Record<'delta' | 'gamma' | 'vega' | 'theta', number>
   open_interest: number
+  side_limit_micro_per_point: string
+  book: { premium_micro: string; quantity: number }[]
+  vault: { premium_micro: string; quantity: number } | null
   collateral_micro: string
   history: { at: string; index: string }[]
 }
@@ -69,17 +72,10 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
               <div class="stack">
                 <SeriesFacts detail={body} name={name} />
                 <div class="row">
-                  <BuyButton
-                    order={{
-                      what: `${series.kind === 'call' ? 'Call' : 'Put'} on ${name} at ${series.strike}`,
-                      method: 'POST',
-                      url: `${index.api_url}/v1/options/buy`,
-                      body: { symbol: series.symbol, quantity: 1 },
-                    }}
-                    label={
-                      body.premium_micro === null ? 'None offered' : `Buy one for ${centsOfMicro(body.premium_micro)}`
-                    }
-                    disabled={!body.buyable}
+                  <QuotedBuy
+                    series={series}
+                    what={`${series.kind === 'call' ? 'Call' : 'Put'} on ${name} at ${series.strike}`}
+                    premiumMicro={body.buyable ? body.premium_micro : null}
                     onBought={setBought}
                   />
                   <Badge tone="warn">the premium is not refundable</Badge>
@@ -119,6 +115,19 @@ function SeriesFacts({ detail, name }: { detail: Detail; name: string }) {
       <dd>
         {detail.open_interest}, {centsOfMicro(detail.collateral_micro)} collateral
       </dd>
+      <dt>Offered</dt>
+      <dd class="small">
+        {[
+          ...detail.book
+            .slice(0, 5)
+            .map(({ quantity, premium_micro }) => `${quantity} at ${centsOfMicro(premium_micro)}`),
+          ...(detail.vault === null
+            ? []
+            : [`${detail.vault.quantity} at ${centsOfMicro(detail.vault.premium_micro)} by the vault`]),
+        ].join(', ') || 'none'}
+      </dd>
+      <dt>Limit of this side</dt>
+      <dd class="small">{centsOfMicro(detail.side_limit_micro_per_point)} a point, less than moving the index costs</dd>
       <dt>Greeks</dt>
       <dd class="small">
         {Object.entries(detail.greeks)

@@ -65,7 +65,6 @@ export function SearchPage({ route }: PageProps) {
               body: {
                 query: text,
                 limit: 10,
-                explain: true,
                 ...(minScore === '0' ? {} : { min_score: Number(minScore) }),
               },
             }}
@@ -92,7 +91,7 @@ export function SearchPage({ route }: PageProps) {
 
 function Results({ bought }: { bought: Bought }) {
   const match = bought.body as Match
-  const corrected = Object.entries(match.corrected)
+  const suggested = Object.entries(match.understood.suggestions)
   return (
     <section class="stack" aria-labelledby="results">
       <div class="row">
@@ -102,8 +101,8 @@ function Results({ bought }: { bought: Bought }) {
         <Synthetic of={match.synthetic} />
       </div>
       <Hallmarks bought={bought} fileName={`evidence-${match.query_id}.json`} />
-      {corrected.length === 0 ? null : (
-        <p class="soft">Read as: {corrected.map(([from, to]) => `${from} → ${to}`).join(', ')}</p>
+      {suggested.length === 0 ? null : (
+        <p class="soft">Not found: {suggested.map(([word, near]) => `${word} (did you mean ${near}?)`).join(', ')}</p>
       )}
       {match.data.length === 0 ? (
         <Notice>No registered source has a page on this. The question was answered, so it was charged.</Notice>
@@ -132,9 +131,13 @@ function Result({ page }: { page: MatchedPage }) {
           <bdi>{page.title}</bdi>
         </h3>
         <p class="small soft mono">{page.url}</p>
-        <blockquote>
-          <bdi>{page.snippet}</bdi>
-        </blockquote>
+        {page.snippet === null ? (
+          <p class="small soft">No quote: {page.terms.reason}</p>
+        ) : (
+          <blockquote>
+            <bdi>{page.snippet}</bdi>
+          </blockquote>
+        )}
         <div class="row small">
           <Badge tone="calm">fit {Math.round(page.relevance * 100) / 100}</Badge>
           {page.licence === null ? (
@@ -156,15 +159,13 @@ function Result({ page }: { page: MatchedPage }) {
         <details class="small">
           <summary>Why here, and how to check the quote</summary>
           <dl class="facts">
-            {page.explain === undefined
-              ? null
-              : Object.entries(page.explain).map(([name, value]) => [
-                  <dt key={name}>{name}</dt>,
-                  <dd key={`${name} value`}>{Math.round(value * 1000) / 1000}</dd>,
-                ])}
+            {Object.entries(page.parts).map(([name, value]) => [
+              <dt key={name}>{name}</dt>,
+              <dd key={`${name} value`}>{Math.round(value * 1000) / 1000}</dd>,
+            ])}
             <dt>Quote</dt>
             <dd>
-              <Hex value={page.snippet_sha256} what="hash of the quote" />
+              {page.snippet_sha256 === null ? null : <Hex value={page.snippet_sha256} what="hash of the quote" />}
             </dd>
             <dt>Whole text</dt>
             <dd>

@@ -1,32 +1,31 @@
-import type { IntentSample } from '@assay/sdk'
+import type { IntentSample, IntentSignal } from '@assay/sdk'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { timeText } from '../../ui/format.ts'
-import { Await, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
+import { Await, Badge, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
 import { LiveStream } from './live-stream.tsx'
 import { type Topic, topicsOf } from './topics.ts'
-
-type Sample = IntentSample & { privacy?: { k: number; mechanism: string; epsilon_bucket: string } }
 
 /** What agents search for, by topic: a day-old hour for nothing, the live stream by subscription. */
 export function StreamPage() {
   const index = useNode()
   const path = '/v1/market/intent-stream/sample'
   const [sample, again] = useAnswer(offers(index, path) ? 'sample' : null, (signal) =>
-    ask<Sample>(`${index.api_url}${path}?limit=500`, { signal }),
+    ask<IntentSample>(`${index.api_url}${path}?limit=500`, { signal }),
   )
   return (
     <>
       <PageHead title="Intent stream">
         <p class="lead">
-          How many agents look for what, by topic, a few minutes at a time. Never a question and never a wallet: the
-          counts are noisy, and a topic with too few agents is not shown.
+          How many agents look for what, by topic and time. Never a question and never a wallet: the counts are noisy,
+          each with its error, and a topic with too few agents is not shown.
         </p>
       </PageHead>
+      <SignalSheet />
       {offers(index, '/v1/market/intent-stream') ? <LiveStream /> : null}
       <Await
         of={sample}
@@ -46,16 +45,74 @@ export function StreamPage() {
             </p>
             {body.note === null ? null : <Notice>{body.note}</Notice>}
             <Topics topics={topicsOf(body.data)} />
-            {body.privacy === undefined ? null : (
-              <p class="small soft">
-                At least {body.privacy.k} agents a topic; {body.privacy.mechanism}, ε {body.privacy.epsilon_bucket} a
-                bucket.
-              </p>
-            )}
+            <p class="small soft">
+              ε {body.privacy.epsilon_daily} a day, ε {body.privacy.epsilon_bucket} a bucket; figures below{' '}
+              {body.privacy.threshold} are not shown.
+            </p>
           </section>
         )}
       </Await>
     </>
+  )
+}
+
+const percentText = (value: number | null) => (value === null ? '–' : `${value} %`)
+
+/** Whether the stream is worth its price: the same figures by which the node decides to sell it. */
+function SignalSheet() {
+  const index = useNode()
+  const path = '/v1/market/intent-stream/signal'
+  const [signal, again] = useAnswer(offers(index, path) ? 'signal' : null, (signal) =>
+    ask<IntentSignal>(`${index.api_url}${path}`, { signal }),
+  )
+  return (
+    <Await of={signal} what="Reading the signal" again={again} idle={null}>
+      {({ body }) => (
+        <section class="sheet" aria-labelledby="signal">
+          <header>
+            <h2 id="signal">Signal</h2>
+            <Badge tone={body.sold ? 'good' : 'warn'}>{body.sold ? 'for sale' : 'not for sale'}</Badge>
+          </header>
+          <p>
+            {body.last_day === null
+              ? 'Nothing was published yet.'
+              : `${body.last_day.figures} figures in the last day, 95 % error ${percentText(body.last_day.error_pct)} of demand; at most ${body.promised_error_pct} % is promised.`}{' '}
+            {body.reason}
+          </p>
+          <details>
+            <summary>Signal by traffic, simulated with the settings of this node</summary>
+            <Scroll label="Signal by traffic">
+              <table>
+                <thead>
+                  <tr>
+                    {['Agents a day', 'Bucket', 'Tiers', 'Topics shown', '95 % error'].map((title) => (
+                      <th key={title} scope="col" class="right">
+                        {title}
+                      </th>
+                    ))}
+                    <th scope="col">Sold</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {body.simulated.map((row) => (
+                    <tr key={row.agents_daily}>
+                      <th scope="row" class="right">
+                        {row.agents_daily}
+                      </th>
+                      <td class="right">{row.bucket_seconds} s</td>
+                      <td class="right">{row.tiers}</td>
+                      <td class="right">{row.figures}</td>
+                      <td class="right">{percentText(row.error_pct)}</td>
+                      <td>{row.sold ? 'yes' : 'no'}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          </details>
+        </section>
+      )}
+    </Await>
   )
 }
 
@@ -89,7 +146,10 @@ export function Topics({ topics }: { topics: readonly Topic[] }) {
                   <span class="visually-hidden">{topic.demand} in all</span>
                 </span>
               </td>
-              <td class="right">{topic.newest}</td>
+              <td class="right">
+                {topic.newest}
+                {topic.error === undefined ? null : <span class="soft small"> ± {topic.error}</span>}
+              </td>
               <td class={topic.changePct !== null && topic.changePct < 0 ? 'right fell' : 'right rose'}>
                 {topic.changePct === null ? '–' : `${topic.changePct > 0 ? '+' : ''}${topic.changePct} %`}
               </td>

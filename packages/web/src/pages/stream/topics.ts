@@ -5,6 +5,8 @@ export type Topic = {
   name: string
   demand: number
   newest: number
+  /** 95 % error of the newest figure. */
+  error: number | undefined
   changePct: number | null
   course: number[]
   rising: string[]
@@ -23,6 +25,7 @@ export function topicsOf(events: readonly Pick<CloudEvent, 'type' | 'data'>[]): 
       name,
       demand: (known?.demand ?? 0) + tick.demand,
       newest: tick.demand,
+      error: tick.error_95?.demand,
       changePct: tick.trend.change_pct,
       course: [...(known?.course ?? []), tick.demand],
       rising: tick.rising.map(({ term }) => term).slice(0, 3),

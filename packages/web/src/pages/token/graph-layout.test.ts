@@ -7,7 +7,9 @@ const power = (who: string[], could: string[] = []) => ({
   now: 'armed' as const,
   exercised: 0,
   who: who.map((account) => party(account)),
+  who_count: who.length,
   could_become: could.map((account) => party(account)),
+  could_become_count: could.length,
   why: '',
 })
 

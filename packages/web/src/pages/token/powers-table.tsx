@@ -37,10 +37,10 @@ export function PowersTable({ powers }: { powers: Record<string, TokenPower> }) 
                 )}
               </td>
               <td>
-                <Parties parties={power.who} />
+                <Parties parties={power.who} count={power.who_count} />
               </td>
               <td>
-                <Parties parties={power.could_become} />
+                <Parties parties={power.could_become} count={power.could_become_count} />
               </td>
             </tr>
           ))}
@@ -52,7 +52,7 @@ export function PowersTable({ powers }: { powers: Record<string, TokenPower> }) 
 
 const shownMax = 4
 
-function Parties({ parties }: { parties: readonly TokenParty[] }) {
+function Parties({ parties, count }: { parties: readonly TokenParty[]; count: number }) {
   if (parties.length === 0) return <span class="soft">nobody</span>
   return (
     <ul class="parties">
@@ -61,7 +61,7 @@ function Parties({ parties }: { parties: readonly TokenParty[] }) {
           <span class="mono">{shortHex(party.account)}</span> <span class="soft small">{party.how}</span>
         </li>
       ))}
-      {parties.length > shownMax ? <li class="soft small">and {parties.length - shownMax} more</li> : null}
+      {count > shownMax ? <li class="soft small">and {count - shownMax} more</li> : null}
     </ul>
   )
 }

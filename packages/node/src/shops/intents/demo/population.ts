@@ -6,7 +6,7 @@ import { uniformBelow } from '../discrete-laplace.ts'
 import { type AgentPorts, callSigned, type DemoAgent, demoAgent, topUp } from './agent-adapter.ts'
 import { popularity, type Theme, themes } from './themes.ts'
 
-const agentsCount = 32
+const agentsCount = 64
 /** Fifteen thousand searches and a bond. */
 const topUpUsd = '25'
 const fundMicro = 100_000_000n

@@ -1,16 +1,25 @@
 import { graceMs } from '../close-bucket.ts'
 import type { IntentDeps } from '../deps.ts'
 import { uniformBelow } from '../discrete-laplace.ts'
-import type { NoisyCell } from '../privacy.ts'
-import { type IntentEvent, lastBucketEndMs, lockIntents, newestOf, newestSeq, publishEvents } from '../store.ts'
+import type { NoisyCell } from '../noise.ts'
+import { widest } from '../plan.ts'
+import {
+  closerOf,
+  type IntentEvent,
+  lastBucketEndMs,
+  lockIntents,
+  newestOf,
+  newestSeq,
+  publishEvents,
+} from '../store.ts'
 import { type Before, bucketEvent, type Span, tickEvent } from '../tick-event.ts'
-import { popularity, themes } from './themes.ts'
+import { popularity, type Theme, themes } from './themes.ts'
 
 /** A day, and the hour of the free sample. */
 const pastMs = 26 * 3_600_000
 const stepMs = 15 * 60_000
-/** Fewer agents than these would not be published at all. */
-const least = 12
+/** Enough that every theme is published at its least popular. */
+const least = 8
 const spread = 20
 
 /**
@@ -18,7 +27,8 @@ const spread = 20
  * logged as the rest, in one statement.
  */
 export async function seedPast(deps: IntentDeps): Promise<void> {
-  const { bucketMs } = deps.settings
+  const plan = deps.settings.fixedPlan ?? widest
+  const { bucketMs } = plan
   await deps.database.transaction(async (tx) => {
     await lockIntents(tx)
     const nowMs = deps.clock.nowMs()
@@ -32,15 +42,22 @@ export async function seedPast(deps: IntentDeps): Promise<void> {
     let seq = await newestSeq(tx)
     for (let startsAtMs = fromMs; startsAtMs < untilMs; ) {
       const endsAtMs = Math.min((Math.floor(startsAtMs / stepMs) + 1) * stepMs, untilMs)
-      const span = { startsAtMs, endsAtMs, synthetic: true }
-      for (const [cluster, weights] of clusters) {
+      const span = { startsAtMs, endsAtMs, synthetic: true, plan }
+      let totalDemand = 0
+      for (const cell of inventCells(deps, clusters, endsAtMs)) {
         seq += 1
-        events.push(seededTick(deps, seq, span, inventCell(deps, cluster, weights, endsAtMs), before))
+        events.push(seededTick(deps, seq, span, cell, before))
+        if (deps.book.byId.get(cell.cluster)?.tier === 1) totalDemand += cell.demand
       }
       seq += 1
-      const closing = { publishedCells: clusters.size, withheld: null, spentMicro: 0n, skippedFromMs: null }
-      const event = bucketEvent(deps, seq, span, closing, endsAtMs)
-      events.push({ ...span, seq, cluster: null, demand: null, bonded: null, ewma: null, event })
+      const closing = {
+        publishedCells: clusters.size,
+        totalDemand,
+        withheld: null,
+        spentMicro: 0n,
+        skippedFromMs: null,
+      }
+      events.push(closerOf(span, seq, bucketEvent(deps, seq, span, closing, endsAtMs)))
       startsAtMs = endsAtMs
     }
     await publishEvents(tx, events, nowMs)
@@ -48,8 +65,8 @@ export async function seedPast(deps: IntentDeps): Promise<void> {
 }
 
 /** Each theme's topic and all above it, with the themes that count for it. */
-function seededClusters({ book }: IntentDeps): Map<string, (typeof themes)[number][]> {
-  const clusters = new Map<string, (typeof themes)[number][]>()
+function seededClusters({ book }: IntentDeps): Map<string, Theme[]> {
+  const clusters = new Map<string, Theme[]>()
   for (const theme of themes) {
     const node = book.byId.get(theme.cluster)
     for (const id of node ? [node.id, ...node.ancestors] : []) clusters.set(id, [...(clusters.get(id) ?? []), theme])
@@ -57,17 +74,19 @@ function seededClusters({ book }: IntentDeps): Map<string, (typeof themes)[numbe
   return clusters
 }
 
-function inventCell(
-  deps: IntentDeps,
-  cluster: string,
-  counted: readonly (typeof themes)[number][],
-  atMs: number,
-): NoisyCell {
-  const interest = Math.max(...counted.map((theme) => popularity(theme, atMs)))
+/** Each theme has so many agents; they count for its topic and for all above it. */
+function inventCells(deps: IntentDeps, clusters: ReadonlyMap<string, readonly Theme[]>, atMs: number): NoisyCell[] {
   const wobble = () => Number(uniformBelow(deps.rng, 5n)) - 2
-  const demand = Math.max(deps.settings.k, Math.round(least + spread * interest * 0.5) + wobble())
-  const bonded = Math.max(deps.settings.k, demand - 2 + wobble())
-  return { cluster, demand, bonded, words: [] }
+  const agents = new Map(
+    themes.map((theme) => {
+      const demand = Math.round(least + spread * popularity(theme, atMs) * 0.5) + wobble()
+      return [theme, { demand, bonded: demand - 1 - Number(uniformBelow(deps.rng, 3n)) }] as const
+    }),
+  )
+  return [...clusters].map(([cluster, counted]) => {
+    const sum = (part: 'demand' | 'bonded') => counted.reduce((all, theme) => all + (agents.get(theme)?.[part] ?? 0), 0)
+    return { cluster, demand: sum('demand'), bonded: sum('bonded'), words: [] }
+  })
 }
 
 function seededTick(
@@ -77,7 +96,7 @@ function seededTick(
   cell: NoisyCell,
   before: Map<string, Before>,
 ): IntentEvent {
-  const { event, ewma } = tickEvent(deps, seq, span, cell, before.get(cell.cluster), span.endsAtMs)
-  before.set(cell.cluster, { demand: cell.demand, ewma, endsAtMs: span.endsAtMs, words: new Map() })
-  return { ...span, seq, cluster: cell.cluster, demand: cell.demand, bonded: cell.bonded, ewma, event }
+  const tick = tickEvent(deps, seq, span, cell, before.get(cell.cluster), span.endsAtMs)
+  before.set(cell.cluster, { demand: cell.demand, ewma: tick.ewma, endsAtMs: span.endsAtMs, words: new Map() })
+  return { ...span, seq, ...tick }
 }

@@ -40,7 +40,7 @@ export const themes: readonly Theme[] = [
     queries: [
       'databases that keep every version published',
       'databases: late and revised data',
-      'a unique row in databases',
+      'databases that refuse a second copy of a key',
       'databases with missing values',
     ],
   },

@@ -20,7 +20,9 @@ create table intent_event (
   starts_at timestamptz not null,
   ends_at timestamptz not null,
   demand integer check (demand >= 0),
-  bonded integer check (bonded >= 0),
+  bonded integer check (bonded between 0 and demand),
+  -- 95 % of such figures are at most so many agents from the truth.
+  error double precision check (error >= 0),
   -- Smoothed demand after this bucket, from published values only.
   ewma double precision,
   synthetic boolean not null,
@@ -50,6 +52,24 @@ create table intent_budget (
   check (spent_micro <= cap_micro)
 );
 insert into app_access values ('intent_budget', 'select, insert, update');
+
+-- How a day was cut, decided from what the day before published: the same for every process.
+create table intent_plan (
+  day date primary key,
+  bucket_ms bigint not null check (bucket_ms > 0),
+  tiers integer not null check (tiers > 0)
+);
+insert into app_access values ('intent_plan', 'select, insert');
+
+-- Searches that a wallet paid for, by day: an agent counts as bonded when it has spent enough within a week.
+create table intent_spend (
+  day date not null,
+  payer text not null,
+  searches bigint not null check (searches > 0),
+  primary key (payer, day)
+);
+create index intent_spend_day on intent_spend (day);
+insert into app_access values ('intent_spend', 'select, insert, update, delete');
 
 -- How far a broker of messages has been told; the rows themselves are the truth.
 create table intent_announced (

@@ -38,7 +38,7 @@ type Bend = { jws?: typeof peer.jws; ms?: number; synthetic?: boolean }
 function shared(endsAtMs: number, counts: Record<string, number>, bend: Bend = {}) {
   const deps = { ...intentDeps(db.database, standingClock(noon)), apiUrl: address, jws: bend.jws ?? peer.jws }
   const at = { startsAtMs: endsAtMs - (bend.ms ?? minute), endsAtMs, synthetic: bend.synthetic ?? false }
-  const none = { bonded: null, ewma: null, event: '' }
+  const none = { bonded: null, error: null, ewma: null, event: '' }
   return sharedEvent(
     deps,
     { ...at, ...none, seq: 1, cluster: null, demand: null },
@@ -120,7 +120,9 @@ test('a bucket shows own demand and that of peers apart, and what the options re
 test('without named peers nothing of them is said', async () => {
   const deps = intentDeps(db.database, standingClock(noon + graceMs), { bucket_seconds: 60 })
   await closeBuckets(deps)
-  expect(await peersFor(db.database, deps, new Map(), noon)).toBeUndefined()
+  expect(
+    await peersFor(db.database, deps, new Map(), { endsAtMs: noon, plan: { bucketMs: minute, tiers: 3 } }),
+  ).toBeUndefined()
   const [event] = await eventsAfter(db.database, 0, 10)
   expect(JSON.parse(event?.event ?? '').data.peers).toBeUndefined()
 })

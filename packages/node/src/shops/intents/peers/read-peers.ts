@@ -1,6 +1,8 @@
 import type { Sql } from '@assay/till/store/database'
 import type { PeerReader } from '../../ports.ts'
+import { planInForce } from '../day-plan.ts'
 import type { IntentDeps } from '../deps.ts'
+import type { Plan } from '../plan.ts'
 import { type Merged, mergePeers, type PeerBucket } from './merge-peers.ts'
 import { readSharedEvent, sharedPath } from './shared-event.ts'
 
@@ -32,6 +34,7 @@ async function readPeer(deps: Deps, reader: PeerReader, did: string): Promise<st
   if (answer === undefined) return 'unreachable'
   const { data } = (answer.value ?? {}) as { data?: unknown }
   if (!Array.isArray(data)) return 'malformed'
+  const { bucketMs } = await planInForce(deps.database, deps)
   let outcome = 'ok'
   for (const text of data.slice(0, eventsMax)) {
     const bucket = typeof text === 'string' ? readSharedEvent(text, answer) : undefined
@@ -40,7 +43,6 @@ async function readPeer(deps: Deps, reader: PeerReader, did: string): Promise<st
       continue
     }
     const { startsAtMs, endsAtMs, synthetic } = bucket
-    const { bucketMs } = deps.settings
     // Other lengths cannot be laid over ours, and nobody has counted what is not over yet.
     if (endsAtMs - startsAtMs !== bucketMs || endsAtMs % bucketMs !== 0) outcome = 'other_buckets'
     else if (endsAtMs > deps.clock.nowMs() + skewMs) outcome = 'early'
@@ -79,12 +81,12 @@ export async function peersFor(
   sql: Sql,
   { settings }: Pick<IntentDeps, 'settings'>,
   own: ReadonlyMap<string, number>,
-  endsAtMs: number,
+  { endsAtMs, plan: { bucketMs } }: { endsAtMs: number; plan: Plan },
 ): Promise<Merged | undefined> {
   if (settings.peers.length === 0) return undefined
   const { rows } = await sql.query<{ did: string; ends_at: Date; counts: Record<string, number> }>(
     'select did, ends_at, counts from intent_peer_event where did = any($1) and ends_at > $2 and ends_at <= $3',
-    [settings.peers, new Date(endsAtMs - historyBuckets * settings.bucketMs), new Date(endsAtMs)],
+    [settings.peers, new Date(endsAtMs - historyBuckets * bucketMs), new Date(endsAtMs)],
   )
   const histories = new Map<string, PeerBucket[]>(settings.peers.map((did) => [did, []]))
   for (const { did, ends_at, counts } of rows)
@@ -92,6 +94,6 @@ export async function peersFor(
   return mergePeers(own, histories, endsAtMs, {
     k: settings.k,
     capTimes: settings.peerCap,
-    staleMs: staleBuckets * settings.bucketMs,
+    staleMs: staleBuckets * bucketMs,
   })
 }

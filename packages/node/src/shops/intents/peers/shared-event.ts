@@ -5,7 +5,7 @@ import { verifyJws } from '@assay/till/signing'
 import { z } from 'zod'
 import { signedEvent } from '../../../http/index.ts'
 import type { IntentDeps } from '../deps.ts'
-import { privacyStatement } from '../privacy.ts'
+import { epsilonText } from '../privacy.ts'
 import type { IntentEvent } from '../store.ts'
 import { streamPath } from '../tick-event.ts'
 
@@ -25,7 +25,7 @@ export function sharedEvent(
     counts: ticks.flatMap(({ cluster, demand }) =>
       cluster !== null && demand !== null && deps.book.byId.get(cluster)?.source === 'iab' ? [{ cluster, demand }] : [],
     ),
-    privacy: privacyStatement(deps.settings) as Json,
+    privacy: { k: deps.settings.k, epsilon_daily: epsilonText(deps.settings.epsilonDailyMicro) },
     synthetic: closer.synthetic,
   }
   const attributes = {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
 import { taxonomyAttribution } from '../clusters.ts'
+import { planInForce } from '../day-plan.ts'
 import type { IntentDeps } from '../deps.ts'
 import { eventsBetween } from '../store.ts'
 import { streamPath } from '../tick-event.ts'
@@ -29,7 +30,7 @@ export function sharedRoute(deps: IntentDeps): RouteDeclaration {
       output: {
         data: [],
         next_cursor: null,
-        bucket_seconds: deps.settings.bucketMs / 1000,
+        bucket_seconds: 3600,
         attribution: taxonomyAttribution,
       },
     },
@@ -40,7 +41,7 @@ export function sharedRoute(deps: IntentDeps): RouteDeclaration {
 }
 
 async function describe(deps: IntentDeps) {
-  const { bucketMs } = deps.settings
+  const { bucketMs } = await planInForce(deps.database, deps)
   const nowMs = deps.clock.nowMs()
   const events = await eventsBetween(deps.database, nowMs - bucketsShown * bucketMs, nowMs, 0, eventsMax)
   const closers = events.filter(({ cluster }) => cluster === null)

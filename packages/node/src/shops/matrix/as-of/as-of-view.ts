@@ -74,6 +74,7 @@ export type ColumnName =
   | 'days_to_cover'
   | 'shares_outstanding'
   | 'fails'
+  | 'fails_mean'
   | 'fails_price'
   | 'threshold_days'
   | 'threshold_entered'

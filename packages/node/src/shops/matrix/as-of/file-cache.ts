@@ -70,7 +70,7 @@ export function createFileCache(): FileCache {
         if (file.availableAtMs > knownAtMs || (synthetic !== undefined && file.synthetic !== synthetic)) continue
         const key = `${file.part} ${file.period}`
         const other = newest.get(key)
-        if (!other || file.revision > other.revision) newest.set(key, file)
+        if (!other || isLater(file, other)) newest.set(key, file)
       }
       return [...newest.values()].sort(
         (a, b) => compare(b.asOf, a.asOf) || compare(b.period, a.period) || compare(a.part, b.part),
@@ -84,5 +84,9 @@ export function createFileCache(): FileCache {
     rows,
   }
 }
+
+/** A backfill may bring an earlier revision after a later one: what became public last counts. */
+const isLater = (one: FileRecord, other: FileRecord) =>
+  one.availableAtMs === other.availableAtMs ? one.revision > other.revision : one.availableAtMs > other.availableAtMs
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

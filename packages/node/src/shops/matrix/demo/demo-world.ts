@@ -38,6 +38,9 @@ function security(index: number): DemoSecurity {
   const shortDraw = draw(index, 0, 1)
   const prone = company && draw(index, 0, 2) < 0.06
   const shares = Math.round(Math.exp(15.5 + 4.5 * draw(index, 0, 3)))
+  // What is heavily shorted moves more and changes hands more often, which is why it can be covered within days.
+  const shortRatio = prone ? 0.08 + 0.26 * shortDraw ** 2 : 0.003 + 0.15 * shortDraw ** 4
+  const turnover = 0.002 + 0.008 * draw(index, 0, 7) + shortRatio * (0.06 + 0.24 * draw(index, 0, 20))
   const basePrice = Math.exp(1 + 4 * draw(index, 0, 4))
   return {
     index,
@@ -49,10 +52,10 @@ function security(index: number): DemoSecurity {
     cik: 9_000_001 + (symbol.includes('.') ? Math.floor(index / 25) * 25 : index),
     cusip: `ZZ${String(index).padStart(5, '0')}1${index % 10}`,
     shares,
-    shortRatio: prone ? 0.12 + 0.35 * shortDraw : 0.002 + 0.11 * shortDraw ** 3,
+    shortRatio,
     basePrice,
-    dailyMove: company ? 0.015 + 0.035 * draw(index, 0, 6) : 0.008,
-    volume: Math.max(500, shares * (0.003 + 0.012 * draw(index, 0, 7))),
+    dailyMove: company ? 0.012 + 0.03 * draw(index, 0, 6) + 0.06 * shortRatio : 0.008,
+    volume: Math.max(500, shares * turnover),
     prone,
   }
 }
@@ -116,7 +119,7 @@ export function shortInterestOn(security: DemoSecurity, day: number): number {
 
 export function borrowFeeOn(security: DemoSecurity, day: number): number {
   const phase = squeezePhase(security, day)
-  const scarcity = Math.max(0, security.shortRatio - 0.08) * 90
+  const scarcity = Math.max(0, security.shortRatio - 0.06) * 100
   const heat = phase === undefined ? 1 : phase < 0 ? 2 + phase : 2.2 - phase
   return (
     Math.round(
@@ -128,7 +131,7 @@ export function borrowFeeOn(security: DemoSecurity, day: number): number {
 
 export function availableOn(security: DemoSecurity, day: number): number {
   const phase = squeezePhase(security, day)
-  const share = security.shortRatio > 0.1 ? 0.02 : 0.3
+  const share = security.shortRatio > 0.07 ? 0.02 : 0.3
   const dried = phase === undefined ? 1 : 0.1
   return Math.floor((security.shares * share * dried * (0.5 + draw(security.index, day, 15))) / 100) * 100
 }
@@ -136,7 +139,7 @@ export function availableOn(security: DemoSecurity, day: number): number {
 export function failsOn(security: DemoSecurity, day: number): number {
   const phase = squeezePhase(security, day)
   if (phase === undefined && draw(security.index, Math.floor(day / 3), 16) > 0.35) return 0
-  const share = phase === undefined ? 0.0004 : 0.004
+  const share = (phase === undefined ? 0.0004 : 0.003) * (1 + 8 * security.shortRatio)
   return Math.floor(security.shares * share * draw(security.index, day, 17) ** 2)
 }
 

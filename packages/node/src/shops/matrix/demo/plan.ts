@@ -6,11 +6,13 @@ import type { SourceId } from '../sources/source.ts'
 import { createDemoWorld, type DemoSecurity } from './demo-world.ts'
 import {
   borrowFile,
+  coversFiledDays,
   type DemoFile,
   directoryFiles,
   failsFile,
   framesFile,
   haltsFile,
+  holdingsDays,
   holdingsFile,
   priceFile,
   shortInterestFile,
@@ -30,6 +32,8 @@ export type PlannedFile = {
 export type DemoSize = { symbols: number; tradingDays: number }
 
 export const smallDemo: DemoSize = { symbols: 600, tradingDays: 22 }
+/** Enough of a past to judge the rankings by, soon after the start. */
+export const judgedDemo: DemoSize = { symbols: 600, tradingDays: 75 }
 export const fullDemo: DemoSize = { symbols: 12_000, tradingDays: 120 }
 
 /** All files of the demo, what is seen first in front. The last day is one whose every list has long been public. */
@@ -49,14 +53,16 @@ export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {
       plan('nasdaq-directory', `${index} ${last}`, () => directoryFiles(all, last)[index] as DemoFile),
     ),
     plan('sec-tickers', last, () => tickersFile(all, last)),
-    ...quarterEnds(addDays(last, -62), small ? 1 : 2).map((end) =>
+    ...quarterEnds(addDays(last, -coversFiledDays - 1), small ? 1 : 3).map((end) =>
       plan('sec-shares', end, () => framesFile(all, frameName(end), end)),
     ),
     ...settlements(oldest, last, small).map(([now, before]) =>
       plan('finra-short-interest', now, () => shortInterestFile(all, now, before)),
     ),
     ...halves(oldest, last, small).map((half) => plan('sec-fails', half, () => failsFile(all, half, last))),
-    ...quarterEnds(addDays(last, -76), 1).map((end) => plan('sec-13f', end, () => holdingsFile(all, end))),
+    ...quarterEnds(addDays(last, -holdingsDays - 1), 1).map((end) =>
+      plan('sec-13f', end, () => holdingsFile(all, end)),
+    ),
     ...['09:15:00', '13:15:00'].map((time) =>
       plan('ibkr-borrow', `${last} ${time}`, () => borrowFile(all, last, time)),
     ),

@@ -1,4 +1,5 @@
 import { addDays, type IsoDate, monthNames, toBasic, toDayNumber } from '../calendar/dates.ts'
+import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import { isTradingDay, previousTradingDay } from '../calendar/trading-days.ts'
 import { draw } from './chance.ts'
 import {
@@ -17,7 +18,12 @@ import { spell } from './spell.ts'
 import { zipFile } from './zip-file.ts'
 
 /** A file in exactly the layout its publisher uses. */
-export type DemoFile = { name: string; bytes: Buffer }
+export type DemoFile = {
+  name: string
+  bytes: Buffer
+  /** Where the schedule of the publisher says less than the lag of its filings. */
+  availableAtMs?: number
+}
 
 type Securities = readonly DemoSecurity[]
 
@@ -43,13 +49,22 @@ export function shortInterestFile(securities: Securities, settlement: IsoDate, b
   for (const one of securities) {
     const now = shortInterestOn(one, day)
     const previous = shortInterestOn(one, dayBefore)
-    const volume = Math.round(one.volume)
+    const volume = averageVolume(one, day)
     const change = previous > 0 ? (((now - previous) / previous) * 100).toFixed(2) : '0'
     lines.push(
       `${dateText}|${spell(one.symbol, 'finra')}|${one.name.toUpperCase()}|A|${one.exchange === 'Q' ? 'NNM' : 'NYSE'}|${now}|${previous}||${volume}|${Math.max(1, now / volume).toFixed(2)}||${change}|${now - previous}|${settlement}`,
     )
   }
   return file(`shrt${toBasic(settlement)}.csv`, `${lines.join('\n')}\n`)
+}
+
+const averageDays = 10
+
+/** Of the days up to a settlement, as its publisher takes it. */
+function averageVolume(one: DemoSecurity, day: number): number {
+  let sum = 0
+  for (let back = 0; back < averageDays; back += 1) sum += volumeOn(one, day - back)
+  return Math.max(1, Math.round(sum / averageDays))
 }
 
 /** `half` is `2026-10a` or `2026-10b`. */
@@ -162,7 +177,11 @@ const companies = (securities: Securities) =>
     (one) => (one.kind === 'share' || one.kind === 'adr' || one.kind === 'etf') && !one.symbol.includes('.'),
   )
 
-export function framesFile(securities: Securities, quarter: string, end: IsoDate): DemoFile {
+/** Cover pages state the shares a few weeks after the quarter; the frame is whole once the quarter is filed for. */
+export const [coverDays, coversFiledDays] = [28, 41]
+
+export function framesFile(securities: Securities, quarter: string, quarterEnd: IsoDate): DemoFile {
+  const end = addDays(quarterEnd, coverDays)
   const data = companies(securities).map((one) => ({
     accn: `${String(one.cik).padStart(10, '0')}-${end.slice(2, 4)}-${String(one.index).padStart(6, '0')}`,
     cik: one.cik,
@@ -180,7 +199,10 @@ export function framesFile(securities: Securities, quarter: string, end: IsoDate
     pts: data.length,
     data,
   }
-  return file(`frames-shares-${quarter}.json`, JSON.stringify(document))
+  return {
+    ...file(`frames-shares-${quarter}.json`, JSON.stringify(document)),
+    availableAtMs: easternToUtcMs(addDays(quarterEnd, coversFiledDays), 6),
+  }
 }
 
 export function tickersFile(securities: Securities, date: IsoDate): DemoFile {
@@ -231,6 +253,8 @@ export function priceFile(securities: Securities, date: IsoDate): DemoFile {
 }
 
 const filers = 40
+/** Holdings are due 45 days after the quarter. */
+export const holdingsDays = 47
 
 /** `quarterEnd` such as 2026-09-30; the set carries the filings of the three months around its deadline. */
 export function holdingsFile(securities: Securities, quarterEnd: IsoDate): DemoFile {
@@ -261,6 +285,7 @@ export function holdingsFile(securities: Securities, quarterEnd: IsoDate): DemoF
   const from = `${addDays(quarterEnd, 10).slice(0, 7)}-01`
   return {
     name: `${label(from)}-${label(addDays(from, 91))}_form13f.zip`,
+    availableAtMs: easternToUtcMs(addDays(quarterEnd, holdingsDays), 6),
     bytes: zipFile([
       { name: 'SUBMISSION.tsv', text: `${submissions.join('\n')}\n` },
       { name: 'INFOTABLE.tsv', text: `${infos.join('\n')}\n` },

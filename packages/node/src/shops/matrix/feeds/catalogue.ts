@@ -1,19 +1,21 @@
-import { factorRules, scoreMethod } from '../score/method.ts'
+import { currentMethod, type ScoreMethod, type ScoreMethodName, scoreMethods } from '../score/method.ts'
 import { column, type Feed, type FeedId } from './feed.ts'
 
-const scoreColumns = [
-  column('score', '0..100', 'relative risk of forced covering within this universe'),
+const scoreColumns = ({ factors }: ScoreMethod) => [
+  column('score', '0..100', 'relative risk of forced covering within this universe, by percentile'),
+  column('strength', 'points', 'what is ranked by: the mean of the factors’ points'),
+  column('coverage_pct', '%', 'share of the weight of the factors that is known'),
   column('short_interest_to_shares', '%', 'short interest as a share of shares outstanding'),
   column('days_to_cover', 'days', 'short interest in days of average volume'),
   column('borrow_fee', '% a year', 'indicative fee for borrowing'),
   column('fails_to_shares', '%', 'open fails as a share of shares outstanding'),
-  ...factorRules.map((rule) => column(`factors.${rule.name}`, rule.unit, rule.meaning, 'vip')),
+  ...factors.map((rule) => column(`factors.${rule.name}`, rule.unit, rule.meaning, 'vip')),
 ]
 
 const composite = (id: FeedId, title: string): Feed => ({
   id,
   title,
-  method: scoreMethod,
+  method: currentMethod.name,
   rankedBy: 'score',
   cadence: 'whenever a source publishes; at least every trading day',
   needs: ['finra-short-interest', 'ibkr-borrow', 'sec-fails', 'finra-short-volume'],
@@ -27,8 +29,14 @@ const composite = (id: FeedId, title: string): Feed => ({
     'nasdaq-halts',
     'prices',
   ],
-  columns: scoreColumns,
+  columns: scoreColumns(currentMethod),
 })
+
+/** A feed under an earlier method of the score; the others have one method. */
+export function feedUnder(id: FeedId, method: ScoreMethodName): Feed {
+  const feed = feeds[id]
+  return feed.rankedBy === 'score' ? { ...feed, method, columns: scoreColumns(scoreMethods[method]) } : feed
+}
 
 export const feeds: Record<FeedId, Feed> = {
   squeeze: composite('squeeze', 'Squeeze ranking of all company shares, listed or not'),

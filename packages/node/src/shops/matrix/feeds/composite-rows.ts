@@ -1,27 +1,36 @@
 import type { Column, World } from '../as-of/as-of-view.ts'
 import type { Catalysts } from '../score/catalysts.ts'
 import { factorColumns } from '../score/factors.ts'
-import { type FactorName, factorRules } from '../score/method.ts'
+import type { FactorName, ScoreMethod } from '../score/method.ts'
 import type { Factor, ScoredUniverse } from '../score/score-universe.ts'
 import { numberText } from './provenance.ts'
 import type { BuildInput, RowPlan } from './row-plan.ts'
 
-const shownLive: readonly FactorName[] = ['short_interest_to_shares', 'days_to_cover', 'borrow_fee', 'fails_to_shares']
 const trendDays = 20
+/** Enough to tell the neighbours of a ranking of 50,000 apart. */
+const scoreDecimals = 3
 
 /** The text of ranked rows. There are thousands, so whatever they have in common is worked out once. */
 export function compositeRows(
   input: BuildInput,
-  factors: readonly Factor[],
-  scored: ScoredUniverse,
-  catalysts: Catalysts,
+  ranking: {
+    method: ScoreMethod
+    factors: readonly Factor[]
+    /** Shown beside the score. */
+    shown: readonly Factor[]
+    scored: ScoredUniverse
+    catalysts: Catalysts
+  },
 ): Pick<RowPlan, 'live' | 'vip'> {
+  const { method, factors, shown, scored, catalysts } = ranking
   const { columns, provenance } = input
-  const columnsOf = factors.map(({ rule }) => factorColumns[rule.name].map((name) => columns[name] as Column))
-  const cell = (index: number, symbol: number, extra: string) => {
-    const value = (factors[index] as Factor).values[symbol] as number
+  const behind = ({ rule }: Factor) => factorColumns[rule.name].map((name) => columns[name] as Column)
+  const columnsOf = factors.map(behind)
+  const shownColumns = shown.map(behind)
+  const cell = (factor: Factor, from: readonly Column[], symbol: number, extra: string) => {
+    const value = factor.values[symbol] as number
     if (Number.isNaN(value)) return 'null'
-    return `{"value":${numberText(value)}${extra}${provenance.tail(columnsOf[index] as Column[], symbol)}`
+    return `{"value":${numberText(value)}${extra}${provenance.tail(from, symbol)}`
   }
   const known = createKnownFactors(factors)
   const behindScore = new Map<number, Column[]>()
@@ -30,18 +39,18 @@ export function compositeRows(
     behindScore.set(mask, found)
     return found
   }
-  const shown = factors.flatMap(({ rule }, index) => (shownLive.includes(rule.name) ? [index] : []))
   const live = (row: number) => {
     const symbol = scored.ranking[row] as number
-    const scoreText = numberText(scored.score[symbol] as number, 2)
+    const scoreText = numberText(scored.score[symbol] as number, scoreDecimals)
     const reasonsOf = catalysts.reasons.get(symbol)
-    let text = `"score":${scoreText},"coverage_pct":${numberText(scored.coverage[symbol] as number, 1)},"catalysts":${reasonsOf ? JSON.stringify(reasonsOf) : '[]'},"values":{"score":{"value":${scoreText}${provenance.tail(columnsBehind(known(symbol)), symbol)}`
-    for (const index of shown) text += `,"${(factors[index] as Factor).rule.name}":${cell(index, symbol, '')}`
+    let text = `"score":${scoreText},"strength":${numberText(scored.strength[symbol] as number)},"coverage_pct":${numberText(scored.coverage[symbol] as number, 1)},"catalysts":${reasonsOf ? JSON.stringify(reasonsOf) : '[]'},"values":{"score":{"value":${scoreText}${provenance.tail(columnsBehind(known(symbol)), symbol)}`
+    for (const [index, factor] of shown.entries())
+      text += `,"${factor.rule.name}":${cell(factor, shownColumns[index] as Column[], symbol, '')}`
     return `${text}}${trendText(input, symbol)}`
   }
   const missingTexts = new Map<number, string>()
   const missingText = (mask: number) => {
-    const found = missingTexts.get(mask) ?? JSON.stringify(missingFactors(factors, mask))
+    const found = missingTexts.get(mask) ?? JSON.stringify(missingFactors(method, factors, mask))
     missingTexts.set(mask, found)
     return found
   }
@@ -49,11 +58,12 @@ export function compositeRows(
     const symbol = scored.ranking[row] as number
     let cells = ''
     for (let index = 0; index < factors.length; index += 1) {
-      const { rule } = factors[index] as Factor
+      const factor = factors[index] as Factor
+      const { rule } = factor
       const extra = `,"percentile":${numberText(scored.percentiles[index]?.[symbol] as number, 2)},"weight":${rule.weight},"points":${numberText(scored.points[index]?.[symbol] as number, 3)}`
-      cells += `${index === 0 ? '' : ','}"${rule.name}":${cell(index, symbol, extra)}`
+      cells += `${index === 0 ? '' : ','}"${rule.name}":${cell(factor, columnsOf[index] as Column[], symbol, extra)}`
     }
-    return `"factors":{${cells}},"missing_factors":${missingText(known(symbol))},"catalyst_points":${numberText(catalysts.points[symbol] as number, 1)}`
+    return `"factors":{${cells}},"missing_factors":${missingText(known(symbol))},"catalyst_points":${method.catalystsCount ? numberText(catalysts.points[symbol] as number, 1) : 0}`
   }
   return { live, vip }
 }
@@ -68,8 +78,8 @@ function createKnownFactors(factors: readonly Factor[]): (symbol: number) => num
   }
 }
 
-function missingFactors(factors: readonly Factor[], mask: number): FactorName[] {
-  return factorRules
+function missingFactors({ factors: all }: ScoreMethod, factors: readonly Factor[], mask: number): FactorName[] {
+  return all
     .filter((rule) => !factors.some((factor, index) => factor.rule.name === rule.name && mask & (1 << index)))
     .map(({ name }) => name)
 }

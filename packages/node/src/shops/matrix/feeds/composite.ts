@@ -1,7 +1,14 @@
 import type { ColumnName, World } from '../as-of/as-of-view.ts'
 import { findCatalysts } from '../score/catalysts.ts'
 import { computeFactors, factorColumns } from '../score/factors.ts'
-import { factorRules, scoreMeaning, scoreMethod } from '../score/method.ts'
+import {
+  currentMethod,
+  isScoreMethod,
+  type ScoreMethod,
+  scoreMeaning,
+  scoreMethods,
+  shownFactors,
+} from '../score/method.ts'
 import { type Factor, scoreUniverse } from '../score/score-universe.ts'
 import { chooseUniverse, type UniverseId } from '../score/universe.ts'
 import { compositeRows } from './composite-rows.ts'
@@ -13,12 +20,14 @@ const universes: Record<string, UniverseId> = { squeeze: 'shares', equities: 'li
 export function planComposite(input: BuildInput): RowPlan {
   const { columns } = input
   const world = withKinds(input)
-  const factors = computeFactors(world, columns)
+  const method = methodOf(input)
+  const factors = computeFactors(columns, method.factors)
+  const shown = computeFactors(columns, shownFactors)
   const ratios = factors.find(({ rule }) => rule.name === 'short_interest_to_shares')?.values
   const { takesPart, excluded } = chooseUniverse(world, universes[input.feed.id] ?? 'shares', ratios, presentIn(input))
   const haltsAllowed = world.halts.every((halt) => input.mayUse(halt.origin))
   const catalysts = findCatalysts(world, columns, haltsAllowed)
-  const scored = scoreUniverse({ takesPart, factors, catalysts: catalysts.points })
+  const scored = scoreUniverse({ method, takesPart, factors, catalysts: catalysts.points })
   const ranked = new Uint8Array(takesPart.length)
   for (const symbol of scored.ranking) ranked[symbol] = 1
   const reasons = new Map<number, string>(excluded)
@@ -28,7 +37,7 @@ export function planComposite(input: BuildInput): RowPlan {
     taking += 1
     if (ranked[i] !== 1) reasons.set(i, 'too_little_known')
   }
-  const { live, vip } = compositeRows(input, factors, scored, catalysts)
+  const { live, vip } = compositeRows(input, { method, factors, shown, scored, catalysts })
   return {
     count: scored.ranking.length,
     symbolOf: (row) => scored.ranking[row] as number,
@@ -39,12 +48,15 @@ export function planComposite(input: BuildInput): RowPlan {
     coveragePct: taking === 0 ? 0 : (scored.ranking.length / taking) * 100,
     notes: {
       meaning: scoreMeaning,
-      score_method: scoreMethod,
+      score_method: method.name,
       factors_used: factors.map(({ rule }) => ({ name: rule.name, weight: rule.weight })),
-      factors_left_out: leftOutFactors(input, factors),
+      factors_left_out: leftOutFactors(input, method, factors),
     },
   }
 }
+
+const methodOf = ({ feed }: BuildInput): ScoreMethod =>
+  isScoreMethod(feed.method) ? scoreMethods[feed.method] : currentMethod
 
 /** Symbols that the files of this ranking speak of: those of other files must not show, or its bytes would depend on them. */
 function presentIn({ world, columns, mayUse }: BuildInput): Uint8Array {
@@ -52,7 +64,7 @@ function presentIn({ world, columns, mayUse }: BuildInput): Uint8Array {
   if (world.listingOrigins.every(mayUse)) present.set(world.listed)
   for (const [name, { values }] of Object.entries(columns)) {
     // Anyone who is not in the fails file has a balance of zero, and so has everybody else.
-    const least = name === 'fails' ? 0 : Number.NEGATIVE_INFINITY
+    const least = name === 'fails' || name === 'fails_mean' ? 0 : Number.NEGATIVE_INFINITY
     for (let i = 0; i < values.length; i += 1) if ((values[i] as number) > least) present[i] = 1
   }
   return present
@@ -69,8 +81,8 @@ function withKinds(input: BuildInput): World {
   }
 }
 
-function leftOutFactors(input: BuildInput, used: readonly Factor[]) {
-  return factorRules
+function leftOutFactors(input: BuildInput, method: ScoreMethod, used: readonly Factor[]) {
+  return method.factors
     .filter((rule) => !used.some((factor) => factor.rule.name === rule.name))
     .map(({ name, weight }) => {
       const refused = factorColumns[name].some(

@@ -174,3 +174,33 @@ create table matrix_snapshot_kept (
 );
 create index matrix_snapshot_kept_newest on matrix_snapshot_kept (feed, rules, available_at desc, made_at desc);
 create index matrix_snapshot_kept_bytes on matrix_snapshot_kept (sha256);
+
+-- What each watched alert rule last saw, so that it tells of a change once. Gone with the last watch of the rule.
+create table matrix_alert (
+  rule text primary key,
+  -- Of the snapshot it was last held against.
+  sha256 bytea not null check (length(sha256) = 32),
+  -- The figure then; for a rule about moves of the rank, the rank it last told of. Null while unknown.
+  figure float8,
+  holds boolean not null
+);
+
+-- Rankings as they were known before the open of a day: which days are held, and what each was made of.
+create table matrix_score_day (
+  feed text not null,
+  day date not null,
+  -- Of the snapshot they were taken from: with other files, rights or method it is another.
+  key bytea not null check (length(key) = 32),
+  primary key (feed, day)
+);
+-- By symbol and month, so that years of one symbol are a few dozen rows. A day made again is appended: the last one counts.
+create table matrix_score_month (
+  feed text not null,
+  symbol text collate "C" not null,
+  month date not null,
+  method text not null,
+  days date[] not null,
+  -- For each day: rank, score, strength, then a value for each factor of the method. NaN where unknown.
+  figures float4[] not null,
+  primary key (feed, symbol, month, method)
+);

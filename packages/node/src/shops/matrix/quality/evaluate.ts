@@ -5,24 +5,35 @@ import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import { findCatalysts } from '../score/catalysts.ts'
 import { computeFactors, ratio } from '../score/factors.ts'
-import type { FactorName } from '../score/method.ts'
-import { scoreUniverse } from '../score/score-universe.ts'
+import { currentMethod, scoreMethods, weighted } from '../score/method.ts'
+import { type Recipe, scoreUniverse } from '../score/score-universe.ts'
 import { chooseUniverse, type UniverseId } from '../score/universe.ts'
 import type { Observation } from './metrics.ts'
 import { type LaterPrices, loadLaterPrices, outcomeOf, refuseLookAhead } from './outcomes.ts'
 import { testDefinition } from './test-definition.ts'
 
-/** Weights of a public open-source score, for comparison. */
-const publicWeights: Partial<Record<FactorName, number>> = {
-  short_interest_to_shares: 30,
-  days_to_cover: 20,
-  price_vs_vwap: 15,
-  short_volume_z: 15,
-  short_interest_change: 10,
-  fails_to_shares: 10,
+const others: Record<'previous_score' | 'public_weights', Recipe> = {
+  previous_score: scoreMethods['assay-squeeze-1'],
+  // Of a public open-source score.
+  public_weights: {
+    factors: weighted({
+      short_interest_to_shares: 30,
+      days_to_cover: 20,
+      price_vs_vwap: 15,
+      short_volume_z: 15,
+      short_interest_change: 10,
+      fails_to_shares: 10,
+    }),
+    points: 'percentile',
+    unknown: 'reweighted',
+    catalystsCount: false,
+  },
 }
 
-export type PredictorName = 'score' | 'short_interest' | 'volatility' | 'public_weights' | 'feed'
+export const baselineNames = ['short_interest', 'fails', 'volatility', 'previous_score', 'public_weights'] as const
+
+/** `score`, `feed`, a baseline, or a recipe handed in. */
+export type PredictorName = string
 
 export type Evaluation = {
   days: { date: string; byPredictor: Partial<Record<PredictorName, Observation[]>> }[]
@@ -40,7 +51,12 @@ const feedColumn: Partial<Record<FeedId, ColumnName>> = {
   institutional: 'held_shares',
 }
 
-export type EvaluateDeps = WorldDeps & { breathe(): Promise<void>; onProgress?(done: number, of: number): void }
+export type EvaluateDeps = WorldDeps & {
+  breathe(): Promise<void>
+  onProgress?(done: number, of: number): void
+  /** Further rankings to judge beside the score. */
+  recipes?: Readonly<Record<string, Recipe>>
+}
 
 /** Walks once through the days, predicts with what was known, and looks up what followed, for all these feeds. */
 export async function evaluate(
@@ -60,7 +76,7 @@ export async function evaluate(
     const outcomes = rememberOutcomes(world, prices, index - 1)
     for (const { feed, universe } of feeds) {
       // Most feeds are judged in the same universe: it is ranked once a day.
-      if (!rankings.has(universe)) rankings.set(universe, rank(world, universe))
+      if (!rankings.has(universe)) rankings.set(universe, rank(world, universe, { ...others, ...deps.recipes }))
       const ranked = rankings.get(universe)
       addDay(results.get(feed) as Tally, date, world, outcomes, index - 1, ranked && predict(world, feed, ranked))
       await deps.breathe()
@@ -112,42 +128,47 @@ function dayIndexes(prices: LaterPrices, daysMax: number): number[] {
 
 type Predictions = { universe: readonly number[]; byPredictor: Partial<Record<PredictorName, Float64Array>> }
 
-type Rankings = { ranked: readonly number[]; shortRatio: Float64Array; score: Float64Array; publicScore: Float64Array }
-
-function rank(world: World, universe: UniverseId): Rankings | undefined {
-  const factors = computeFactors(world)
-  const shortRatio = factors.find(({ rule }) => rule.name === 'short_interest_to_shares')?.values
-  if (!shortRatio) return undefined
-  const { takesPart } = chooseUniverse(world, universe, shortRatio)
-  const catalysts = findCatalysts(world, world.columns, true).points
-  const own = scoreUniverse({ takesPart, factors, catalysts })
-  const others = factors.flatMap(({ rule, values }) => {
-    const weight = publicWeights[rule.name]
-    return weight === undefined ? [] : [{ rule: { ...rule, weight }, values }]
-  })
-  const publicScore = scoreUniverse({ takesPart, factors: others, catalysts: new Float64Array(takesPart.length) })
-  const ranked = [...own.ranking].filter((symbol) => !Number.isNaN(shortRatio[symbol] as number))
-  ranked.sort((a, b) => (shortRatio[b] as number) - (shortRatio[a] as number) || a - b)
-  return { ranked, shortRatio, score: own.score, publicScore: publicScore.score }
+type Rankings = {
+  /** With a known short interest, the most shorted first. */
+  shorted: readonly number[]
+  byPredictor: Record<PredictorName, Float64Array>
 }
 
-function predict(world: World, feed: FeedId, { ranked, shortRatio, score, publicScore }: Rankings): Predictions {
+function rank(world: World, universe: UniverseId, recipes: Readonly<Record<string, Recipe>>): Rankings | undefined {
+  const { columns } = world
+  const { short_interest, shares_outstanding, fails, volatility_pct } = columns
+  if (!short_interest || !shares_outstanding) return undefined
+  const shortRatio = ratio(short_interest.values, shares_outstanding.values, 100)
+  const { takesPart } = chooseUniverse(world, universe, shortRatio)
+  const catalysts = findCatalysts(world, columns, true).points
+  const score = (method: Recipe) =>
+    scoreUniverse({ method, takesPart, factors: computeFactors(columns, method.factors), catalysts })
+  const own = score(currentMethod)
+  const shorted = [...own.ranking].filter((symbol) => !Number.isNaN(shortRatio[symbol] as number))
+  shorted.sort((a, b) => (shortRatio[b] as number) - (shortRatio[a] as number) || a - b)
+  return {
+    shorted,
+    byPredictor: {
+      score: own.score,
+      short_interest: shortRatio,
+      ...(fails ? { fails: ratio(fails.values, shares_outstanding.values, 100) } : {}),
+      ...(volatility_pct ? { volatility: volatility_pct.values } : {}),
+      ...Object.fromEntries(Object.entries(recipes).map(([name, recipe]) => [name, score(recipe).strength])),
+    },
+  }
+}
+
+function predict(world: World, feed: FeedId, { shorted, byPredictor }: Rankings): Predictions {
   const column = feedColumn[feed] && world.columns[feedColumn[feed] as ColumnName]
   const feedValues =
     feed === 'short-interest'
-      ? shortRatio
+      ? byPredictor['short_interest']
       : column && (feed === 'ftd' || feed === 'institutional')
         ? world.columns.shares_outstanding && ratio(column.values, world.columns.shares_outstanding.values, 100)
         : column?.values
   return {
-    universe: ranked.slice(0, Math.floor(ranked.length * testDefinition.universe_share)),
-    byPredictor: {
-      score,
-      short_interest: shortRatio,
-      public_weights: publicScore,
-      ...(world.columns.volatility_pct ? { volatility: world.columns.volatility_pct.values } : {}),
-      ...(feedValues ? { feed: feedValues } : {}),
-    },
+    universe: shorted.slice(0, Math.floor(shorted.length * testDefinition.universe_share)),
+    byPredictor: { ...byPredictor, ...(feedValues ? { feed: feedValues } : {}) },
   }
 }
 
@@ -163,21 +184,17 @@ function rememberOutcomes(world: World, prices: LaterPrices, from: number): Outc
 }
 
 function judge(outcomes: Outcomes, from: number, { universe, byPredictor }: Predictions) {
-  const names = Object.keys(byPredictor) as PredictorName[]
-  const observed = Object.fromEntries(names.map((name) => [name, [] as Observation[]])) as Record<
-    PredictorName,
-    Observation[]
-  >
+  const observed = new Map(Object.keys(byPredictor).map((name) => [name, [] as Observation[]]))
   let known = 0
   for (const symbol of universe) {
     const hit = outcomes(symbol)
     if (hit === undefined) continue
     known += 1
-    for (const name of names) {
+    for (const [name, list] of observed) {
       const value = byPredictor[name]?.[symbol] as number
-      // Who cannot say anything about a symbol puts it last.
-      observed[name].push({ day: from, prediction: Number.isNaN(value) ? Number.NEGATIVE_INFINITY : value, hit })
+      // A ranking that does not know a symbol puts it last.
+      list.push({ day: from, prediction: Number.isNaN(value) ? Number.NEGATIVE_INFINITY : value, hit })
     }
   }
-  return { byPredictor: observed, known, asked: universe.length }
+  return { byPredictor: Object.fromEntries(observed), known, asked: universe.length }
 }

@@ -78,38 +78,73 @@ export function calibration(observations: readonly Observation[]) {
 
 const resamples = 400
 
+type Days = readonly (readonly Observation[])[]
+
 /** Neighbouring days share most of their outcome window, so whole blocks of days are drawn, never single ones. */
 export function liftInterval(
-  days: readonly (readonly Observation[])[],
+  days: Days,
   depth: number,
   blockDays: number,
 ): { low: number | null; high: number | null; blocks: number } {
+  const blocks = blocksOf(days, depth, blockDays)
+  const at = quantiles(blocks.length, (drawn) => liftOf(drawn.map((block) => blocks[block] as Counts)))
+  return { low: at(0.05), high: at(0.95), blocks: blocks.length }
+}
+
+/** How far the lift of one ranking lies above that of another. Both are given the same days, and each draw takes the same blocks of both. */
+export function liftDifference(
+  one: Days,
+  other: Days,
+  depth: number,
+  blockDays: number,
+): { difference: number | null; median: number | null; low: number | null; high: number | null; blocks: number } {
+  const [ours, theirs] = [blocksOf(one, depth, blockDays), blocksOf(other, depth, blockDays)]
+  const differenceOf = (drawn: readonly number[]) => {
+    const a = liftOf(drawn.map((block) => ours[block] as Counts))
+    const b = liftOf(drawn.map((block) => theirs[block] as Counts))
+    return a === null || b === null ? null : round(a - b)
+  }
+  const at = quantiles(ours.length, differenceOf)
+  return {
+    difference: differenceOf(ours.map((_, block) => block)),
+    median: at(0.5),
+    low: at(0.05),
+    high: at(0.95),
+    blocks: ours.length,
+  }
+}
+
+function blocksOf(days: Days, depth: number, blockDays: number): Counts[] {
+  const counts = days.map((day) => countsOf(day, depth))
   const blocks: Counts[] = []
-  for (let from = 0; from < days.length; from += blockDays)
-    blocks.push(
-      days
-        .slice(from, from + blockDays)
-        .map((day) => countsOf(day, depth))
-        .reduce(addCounts, nothing),
-    )
-  if (blocks.length < 2) return { low: null, high: null, blocks: blocks.length }
+  for (let from = 0; from < counts.length; from += blockDays)
+    blocks.push(counts.slice(from, from + blockDays).reduce(addCounts, nothing))
+  return blocks
+}
+
+/** Quantiles of a figure over draws of blocks. One block gives none: that would be made up. */
+function quantiles(blocks: number, figure: (drawn: readonly number[]) => number | null) {
+  const figures: number[] = []
   let state = 20_210_128
   const next = () => {
     // A fixed sequence: the same observations always give the same interval.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return state / 4_294_967_296
   }
-  const lifts: number[] = []
-  for (let i = 0; i < resamples; i += 1) {
-    let drawn = nothing
-    for (let draw = 0; draw < blocks.length; draw += 1)
-      drawn = addCounts(drawn, blocks[Math.floor(next() * blocks.length)] as Counts)
-    const lift = round(drawn.takenHits / drawn.taken / (drawn.hits / drawn.all))
-    if (lift !== null) lifts.push(lift)
+  for (let i = 0; blocks > 1 && i < resamples; i += 1) {
+    const found = figure(Array.from({ length: blocks }, () => Math.floor(next() * blocks)))
+    if (found !== null) figures.push(found)
   }
-  lifts.sort((a, b) => a - b)
-  const at = (share: number) => lifts[Math.floor(share * (lifts.length - 1))] ?? null
-  return { low: at(0.05), high: at(0.95), blocks: blocks.length }
+  figures.sort((a, b) => a - b)
+  return (share: number) => figures[Math.floor(share * (figures.length - 1))] ?? null
+}
+
+/** Lift of the best `depth` of each day, all days together. */
+export const liftAt = (days: Days, depth: number): number | null => liftOf(days.map((day) => countsOf(day, depth)))
+
+function liftOf(blocks: readonly Counts[]): number | null {
+  const { all, hits, taken, takenHits } = blocks.reduce(addCounts, nothing)
+  return round(takenHits / taken / (hits / all))
 }
 
 /** All that a lift depends on: blocks of days are drawn hundreds of times, and sums are all that has to be drawn. */

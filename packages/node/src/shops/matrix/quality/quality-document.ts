@@ -2,7 +2,8 @@ import type { WorldDeps } from '../as-of/load-view.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import { scoreMeaning } from '../score/method.ts'
 import type { UniverseId } from '../score/universe.ts'
-import { type Evaluation, evaluate, type PredictorName } from './evaluate.ts'
+import { compareWithBaselines } from './compare.ts'
+import { baselineNames, type Evaluation, evaluate, type PredictorName } from './evaluate.ts'
 import { brier, calibration, liftInterval, measure, type Observation, round } from './metrics.ts'
 import { testDefinition } from './test-definition.ts'
 
@@ -43,6 +44,7 @@ function describe(feed: FeedId, found: Evaluation | undefined): Record<string, u
   if (mainDays.length === 0) return notMeasured(feed, 'its ranking value is held for none of the days')
   const step = found.days.length > 1 ? dayStep(found.days.map(({ date }) => date)) : 1
   const depth = testDefinition.depths[1]
+  const blockDays = Math.max(1, Math.ceil(testDefinition.horizon_days / step))
   const all = mainDays.flat().filter(({ prediction }) => Number.isFinite(prediction))
   return {
     feed,
@@ -60,15 +62,12 @@ function describe(feed: FeedId, found: Evaluation | undefined): Record<string, u
       ...measure(mainDays, testDefinition.depths),
       lift_interval: {
         depth,
-        ...liftInterval(mainDays, depth, Math.max(1, Math.ceil(testDefinition.horizon_days / step))),
+        ...liftInterval(mainDays, depth, blockDays),
       },
       ...(composite ? { brier: brier(all), calibration: calibration(all) } : {}),
     },
-    baselines: {
-      short_interest: measure(daysOf('short_interest'), testDefinition.depths),
-      volatility: measure(daysOf('volatility'), testDefinition.depths),
-      public_weights: measure(daysOf('public_weights'), testDefinition.depths),
-    },
+    baselines: Object.fromEntries(baselineNames.map((name) => [name, measure(daysOf(name), testDefinition.depths)])),
+    ...compareWithBaselines(found.days, main, { depth, blockDays }),
     coverage: { outcome_known_pct: found.outcomeCoverage === null ? null : round(found.outcomeCoverage * 100, 2) },
     caveats: caveats(found.synthetic),
   }
@@ -85,7 +84,7 @@ function caveats(synthetic: boolean): string[] {
     scoreMeaning,
     'A score of 90 is not a chance of 90 %; the calibration table says how often a squeeze followed.',
     'Outcomes are judged only where prices are held; symbols without them, such as those delisted since, are missing from the figures.',
-    'Weights are prior beliefs and were not fitted to these outcomes.',
+    'Factors were chosen on the months 2020-12 to 2021-04 of US stocks; months after them are the test. The borrow fee counts by prior belief.',
     ...(synthetic
       ? [
           'These are synthetic data with planted squeezes: the figures show that the machinery works, and nothing about real markets.',

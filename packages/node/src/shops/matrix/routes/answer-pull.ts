@@ -6,6 +6,7 @@ import type { FeedId } from '../feeds/feed.ts'
 import type { Variant } from '../licences/gate.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { matrixProblems } from '../problems.ts'
+import type { ScoreMethodName } from '../score/method.ts'
 import { isSnapshot } from '../snapshots/keeper.ts'
 import { pageOf, readSymbols, snapshotOfCursor } from '../snapshots/page.ts'
 import { type Head, renderCsv, renderJson, renderNdjson, type Tier } from '../snapshots/render.ts'
@@ -17,6 +18,9 @@ export type PullQuery = {
   symbol?: string
   limit: number
   min_score?: number
+  sort?: string
+  filter?: string
+  method?: ScoreMethodName
   cursor?: string
   as_of?: string
   history?: number
@@ -29,7 +33,8 @@ export async function answerPull(
   input: { feed: FeedId; tier: Tier; query: PullQuery; representation: string },
 ): Promise<AnswerContent & { body: Uint8Array | string }> {
   const { query, tier } = input
-  const key = query.as_of === undefined && query.history === undefined ? memoKey(deps, input) : undefined
+  const isNewest = query.as_of === undefined && query.history === undefined && query.method === undefined
+  const key = isNewest ? memoKey(deps, input) : undefined
   const known = key && deps.memo.get(key)
   if (known) return known
   const snapshot = await snapshotFor(deps, input.feed, tier, query)
@@ -39,6 +44,9 @@ export async function answerPull(
     ...(symbols ? { symbols } : {}),
     ...(query.min_score === undefined ? {} : { minScore: query.min_score }),
     ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+    ...(query.sort === undefined ? {} : { sort: query.sort }),
+    ...(query.filter === undefined ? {} : { filter: query.filter }),
+    vip: tier === 'vip',
   })
   const { facts, text } = envelopeOf(snapshot, {
     tier,
@@ -48,9 +56,11 @@ export async function answerPull(
     ...(tier === 'delayed' ? { delayMinutes: deps.delayMs / 60_000 } : {}),
   })
   const history =
-    query.history === undefined ? '' : `,"history":${JSON.stringify(await historyFor(deps, tier, query, symbols))}`
+    query.history === undefined
+      ? ''
+      : `,"history":${JSON.stringify(await historyFor(deps, input.feed, tier, query, symbols))}`
   const head = { facts, text: `${text},"unranked":${JSON.stringify(page.unranked)}${history}` }
-  const content = render(snapshot, page, tier, head, input.representation)
+  const content = await render(snapshot, page, tier, head, input.representation)
   if (key) deps.memo.put(key, content)
   return content
 }
@@ -63,16 +73,22 @@ function memoKey(
   if (!snapshot || !isSnapshot(snapshot)) return undefined
   // Staleness is told by the minute.
   const minute = Math.floor(deps.clock.nowMs() / 60_000)
-  return `${snapshot.sha256} ${tier} ${representation} ${minute} ${query.limit} ${query.min_score ?? ''} ${query.symbol ?? ''}`
+  return `${snapshot.sha256} ${tier} ${representation} ${minute} ${query.limit} ${query.min_score ?? ''} ${query.symbol ?? ''} ${query.sort ?? ''} ${query.filter ?? ''}`
 }
 
-function render(
+export const parquetType = 'application/vnd.apache.parquet'
+
+async function render(
   snapshot: Snapshot,
   page: ReturnType<typeof pageOf>,
   tier: Tier,
   head: Head,
   representation: string,
-): AnswerContent & { body: Uint8Array | string } {
+): Promise<AnswerContent & { body: Uint8Array | string }> {
+  if (representation === parquetType) {
+    const { renderParquet } = await import('../snapshots/render-parquet.ts')
+    return { status: 200, contentType: parquetType, body: await renderParquet(snapshot, page, tier, head) }
+  }
   const body =
     representation === 'text/csv'
       ? renderCsv(snapshot, page, tier, head)
@@ -88,9 +104,14 @@ async function snapshotFor(deps: MatrixDeps, feed: FeedId, tier: Tier, query: Pu
   const held = wanted === undefined ? undefined : deps.keeper.recent(wanted)
   if (held && held.manifest.feed === feed && mayContinue(deps, held, tier)) return held
   const found =
-    query.as_of === undefined
+    query.as_of === undefined && query.method === undefined
       ? deps.keeper.current(feed, tier)
-      : await deps.keeper.at(feed, variantOf(tier), momentOf(query.as_of))
+      : await deps.keeper.at(
+          feed,
+          variantOf(tier),
+          query.as_of === undefined ? deps.clock.nowMs() : momentOf(query.as_of),
+          query.method,
+        )
   if (isSnapshot(found)) return found
   throw nothingToShow(found, feed)
 }
@@ -118,7 +139,13 @@ export function momentOf(text: string): number {
   return isIsoDate(text) ? Date.parse(`${text}T23:59:59.999Z`) : Date.parse(text)
 }
 
-async function historyFor(deps: MatrixDeps, tier: Tier, query: PullQuery, symbols: readonly string[] | undefined) {
+async function historyFor(
+  deps: MatrixDeps,
+  feed: FeedId,
+  tier: Tier,
+  query: PullQuery,
+  symbols: readonly string[] | undefined,
+) {
   const [symbol] = symbols ?? []
   if (symbol === undefined || symbols?.length !== 1)
     throw new Problem('input_invalid', {
@@ -130,7 +157,7 @@ async function historyFor(deps: MatrixDeps, tier: Tier, query: PullQuery, symbol
   const sinceDate = addDays(easternDate(knownAtMs), -Math.ceil(days * 1.5) - 35)
   return readHistory(
     { sql: deps.database, fileCache: deps.fileCache, gate: deps.gate },
-    { symbol, days, knownAtMs, sinceDate },
+    { feed, symbol, days, knownAtMs, sinceDate },
     variantOf(tier),
   )
 }

@@ -15,7 +15,7 @@ export const pullExample = (tier: 'live' | 'vip' | 'delayed') => ({
   available_at: '2026-11-13T23:00:00.000Z',
   data_vintage: '2026-09-30',
   sha256: 'a'.repeat(64),
-  method: 'assay-squeeze-1',
+  method: 'assay-squeeze-2',
   coverage_pct: 96.2,
   row_count: 8_121,
   ranked_by: 'score',
@@ -34,6 +34,16 @@ export const pullExample = (tier: 'live' | 'vip' | 'delayed') => ({
   left_out: [],
   unranked: {},
   disclaimer,
-  data: [{ rank: 1, symbol: 'ZZABC', name: 'Synthetic Example Corp', kind: 'share', score: 97.41, values: { score } }],
+  data: [
+    {
+      rank: 1,
+      symbol: 'ZZABC',
+      name: 'Synthetic Example Corp',
+      kind: 'share',
+      score: 97.41,
+      strength: 4.87,
+      values: { score },
+    },
+  ],
   next_cursor: null,
 })

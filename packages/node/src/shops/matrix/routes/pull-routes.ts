@@ -7,14 +7,14 @@ import { subscriptionProblems } from '../../subscriptions/index.ts'
 import { type FeedId, feedIds, isFeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { allUnavailable, feedUnavailable } from '../snapshots/feed-availability.ts'
-import { answerPull, type PullQuery } from './answer-pull.ts'
+import { answerPull, type PullQuery, parquetType } from './answer-pull.ts'
 import { pullExample } from './examples.ts'
 import { coveredFeed } from './index-route.ts'
 import { anyFeedParams, feedParams, limitDefault, liveQuery, pullOutput, vipQuery } from './schemas.ts'
 import { openSnapshotStream, type StreamWish } from './stream-snapshots.ts'
 
 const streamType = 'text/event-stream'
-const representations = ['application/json', 'text/csv', 'application/x-ndjson']
+const representations = ['application/json', 'text/csv', 'application/x-ndjson', parquetType]
 
 export function unknownFeed(): Problem {
   return new Problem('not_found', {
@@ -55,7 +55,7 @@ function liveRoute(deps: MatrixDeps): RouteDeclaration {
     path: '/matrix/:feed/live',
     summary: 'The newest snapshot of a feed, ranked',
     description:
-      'Short-selling data from official sources, every value with source, as-of date, publication time and licence. Filter by symbol, limit, min_score; page with cursor. JSON, CSV or NDJSON. Covered by a standard or vip subscription. GET /matrix tells age, coverage and what is missing.',
+      'Short-selling data from official sources, every value with source, as-of date, publication time and licence. Filter by symbol, limit, min_score or any column, sort by any column; page with cursor. JSON, CSV, NDJSON or Parquet. Covered by a standard or vip subscription. GET /matrix tells age, coverage and what is missing.',
     params: anyFeedParams,
     query: liveQuery,
     representations,
@@ -88,7 +88,7 @@ function vipRoute(deps: MatrixDeps): RouteDeclaration {
     path: '/matrix/:feed/vip',
     summary: 'A feed with factor breakdown, history and point-in-time queries',
     description:
-      'All of live, plus the factors behind each score, history=60 for one symbol, and as_of= for what was known at a moment, revisions kept. Subscribers may add stream=1 for new snapshots as server-sent CloudEvents.',
+      'All of live, plus the factors behind each score, history=60 for one symbol (score, rank and factors by day, and what its sources said), and as_of= for what was known at a moment, revisions kept. Subscribers may add stream=1 for new snapshots as server-sent CloudEvents.',
     params: anyFeedParams,
     query: vipQuery,
     representations: [...representations, streamType],

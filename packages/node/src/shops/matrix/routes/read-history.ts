@@ -1,7 +1,10 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Sql } from '@assay/till/store/database'
 import type { FileCache } from '../as-of/file-cache.ts'
+import type { FeedId } from '../feeds/feed.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
+import { lastScoredDay } from '../score-history/score-days.ts'
+import { readScores } from '../score-history/score-store.ts'
 import type { DatasetId, SourceId } from '../sources/source.ts'
 import { datasets } from '../store/datasets.ts'
 import type { FileRecord } from '../store/files.ts'
@@ -26,9 +29,10 @@ const series: Record<string, Series> = {
   price: { source: 'prices', dataset: 'prices', columns: ['close', 'volume'] },
 }
 
-export const historyDaysMax = 60
+/** Five years. */
+export const historyDaysMax = 1_260
 
-export type HistoryQuery = { symbol: string; days: number; knownAtMs: number; sinceDate: string }
+export type HistoryQuery = { feed: FeedId; symbol: string; days: number; knownAtMs: number; sinceDate: string }
 export type HistoryDeps = { sql: Sql; fileCache: FileCache; gate: LicenceGate }
 
 /** Past values of one symbol, each in the revision that was known at the moment asked for. */
@@ -39,9 +43,17 @@ export async function readHistory(
 ): Promise<Record<string, unknown>> {
   const names = Object.keys(series)
   const read = await Promise.all(names.map((name) => readSeries(deps, series[name] as Series, query, variant)))
+  const scores = await readScores(deps.sql, {
+    feed: query.feed,
+    symbol: query.symbol,
+    since: query.sinceDate,
+    until: lastScoredDay(query.knownAtMs),
+  })
   return {
     symbol: query.symbol,
     days: query.days,
+    // Kept of what is sold; a tier that shows less has none.
+    scores: variant === 'paid' ? scores.slice(-query.days) : [],
     series: Object.fromEntries(names.map((name, index) => [name, read[index]])),
   }
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { isIsoDate } from '../calendar/dates.ts'
 import { feedIds } from '../feeds/feed.ts'
+import { type ScoreMethodName, scoreMethods } from '../score/method.ts'
 import { readSymbols } from '../snapshots/page.ts'
+import { parseFilter, parseSort } from '../snapshots/select-rows.ts'
 import { historyDaysMax } from './read-history.ts'
 
 export const limitMax = 25_000
@@ -32,18 +34,30 @@ const cursor = z
   .regex(/^[0-9a-f]{64}\.\d{1,7}$/, 'is not a cursor of this node')
   .describe('next_cursor of the page before.')
 
+const sort = z
+  .string()
+  .max(200)
+  .refine(
+    (text) => parseSort(text) !== undefined,
+    'must be up to 3 columns, separated by commas, - before one for descending',
+  )
+  .describe('Columns to order by, such as -days_to_cover,symbol. Unknown values come last. Default: by rank.')
+const filter = z
+  .string()
+  .max(400)
+  .refine((text) => parseFilter(text) !== undefined, 'must be up to 10 conditions such as days_to_cover>=2,kind=share')
+  .describe('Conditions that all must hold: a column, one of >= <= > < = !=, a value. An unknown value meets none.')
+
 export const liveQuery = z.strictObject({
   symbol: symbol.optional(),
   limit,
   min_score: minScore.optional(),
+  sort: sort.optional(),
+  filter: filter.optional(),
   cursor: cursor.optional(),
 })
 
-export const vipQuery = z.strictObject({
-  symbol: symbol.optional(),
-  limit,
-  min_score: minScore.optional(),
-  cursor: cursor.optional(),
+export const vipQuery = liveQuery.extend({
   as_of: z
     .string()
     .max(40)
@@ -54,6 +68,10 @@ export const vipQuery = z.strictObject({
     .refine((text) => !Number.isNaN(Date.parse(text)), 'must be a date or an RFC 3339 time')
     .optional()
     .describe('What was known then: revisions and files that came later do not count.'),
+  method: z
+    .enum(Object.keys(scoreMethods) as [ScoreMethodName, ...ScoreMethodName[]])
+    .optional()
+    .describe('An earlier method of the score, for the rankings made of it.'),
   history: whole(1, historyDaysMax).optional().describe('Trading days of history of the one symbol asked for.'),
   stream: z.literal('1').optional().describe('Subscribers only: new snapshots as server-sent events.'),
 })
@@ -78,6 +96,7 @@ const row = z.looseObject({
   name: z.string().nullable(),
   kind: z.string(),
   score: z.number().optional(),
+  strength: z.number().optional().describe('What is ranked by; the points of the factors add up to it.'),
   coverage_pct: z.number().optional(),
   catalysts: z.array(z.string()).optional(),
   values: z.record(z.string(), cell),
@@ -114,6 +133,19 @@ const history = z
   .looseObject({
     symbol: z.string(),
     days: z.number(),
+    scores: z
+      .array(
+        z.looseObject({
+          day: z.string().describe('The trading day before whose open this was known.'),
+          method: z.string(),
+          rank: z.number().nullable(),
+          score: z.number().nullable().describe('0..100'),
+          strength: z.number().nullable().describe('points'),
+          factors: z.record(z.string(), z.number().nullable()).describe('Values in the units of the columns.'),
+        }),
+      )
+      .optional()
+      .describe('Rankings only: score, rank and factors by day, oldest first.'),
     series: z.record(z.string(), z.array(historyRow)),
   })
   .describe('Oldest first, by series; each row has the columns of its source.')

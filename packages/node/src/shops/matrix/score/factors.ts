@@ -1,5 +1,5 @@
 import type { Column, ColumnName, World } from '../as-of/as-of-view.ts'
-import { type FactorName, factorRules } from './method.ts'
+import type { FactorName, FactorRule } from './method.ts'
 import type { Factor } from './score-universe.ts'
 
 /** Which columns a factor is made of: its provenance, and what the licence gate asks about. */
@@ -10,12 +10,15 @@ export const factorColumns: Record<FactorName, readonly ColumnName[]> = {
   days_to_cover: ['days_to_cover'],
   short_interest_change: ['short_interest_change_pct'],
   fails_to_shares: ['fails', 'shares_outstanding'],
+  fails_mean_to_shares: ['fails_mean', 'shares_outstanding'],
   price_vs_vwap: ['price_vs_vwap_pct'],
   short_volume_z: ['short_ratio_z'],
+  return_5d: ['return_5d_pct'],
+  volatility: ['volatility_pct'],
 }
 
 /** Values of the factors whose columns are there; the others are simply missing. */
-export function computeFactors(world: World, columns: World['columns'] = world.columns): Factor[] {
+export function computeFactors(columns: World['columns'], rules: readonly FactorRule[]): Factor[] {
   const get = (name: ColumnName) => (columns[name] as Column).values
   const values: Record<FactorName, () => Float64Array> = {
     short_interest_to_shares: () => ratio(get('short_interest'), get('shares_outstanding'), 100),
@@ -24,10 +27,13 @@ export function computeFactors(world: World, columns: World['columns'] = world.c
     days_to_cover: () => get('days_to_cover'),
     short_interest_change: () => get('short_interest_change_pct'),
     fails_to_shares: () => ratio(get('fails'), get('shares_outstanding'), 100),
+    fails_mean_to_shares: () => ratio(get('fails_mean'), get('shares_outstanding'), 100),
     price_vs_vwap: () => get('price_vs_vwap_pct'),
     short_volume_z: () => get('short_ratio_z'),
+    return_5d: () => get('return_5d_pct'),
+    volatility: () => get('volatility_pct'),
   }
-  return factorRules
+  return rules
     .filter((rule) => factorColumns[rule.name].every((name) => columns[name] !== undefined))
     .map((rule) => ({ rule, values: values[rule.name]() }))
 }

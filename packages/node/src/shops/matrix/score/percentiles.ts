@@ -18,6 +18,13 @@ export function percentiles(values: Float64Array, takesPart: Uint8Array): Float6
   return ranks
 }
 
+/** `log2(n / place)` from percentiles of n symbols: how often their number is halved until only this place is left. */
+export function halvings(ranks: Float64Array): Float64Array {
+  let count = 0
+  for (const rank of ranks) if (!Number.isNaN(rank)) count += 1
+  return ranks.map((rank) => Math.log2(count / (count - ((count - 1) * rank) / 100)))
+}
+
 /** How many of the sorted values are below `value`, or not above it. */
 function bound(sorted: Float64Array, value: number, inclusive: boolean): number {
   let low = 0

@@ -1,32 +1,44 @@
-import { catalystPointsMax, type FactorRule, usableWeightMin } from './method.ts'
-import { percentiles } from './percentiles.ts'
+import { catalystPointsMax, type FactorRule, middlePoints, type ScoreMethod, usableWeightMin } from './method.ts'
+import { halvings, percentiles } from './percentiles.ts'
 
 export type Factor = { rule: FactorRule; values: Float64Array }
 
 export type ScoredUniverse = {
-  /** NaN where nothing can be said. */
+  /** What is shown, 0..100. NaN where nothing can be said. */
   score: Float64Array
+  /** What is ranked by. */
+  strength: Float64Array
   /** Share of the full weight behind the score, percent. */
   coverage: Float64Array
   /** By factor, in the order given. */
   percentiles: readonly Float64Array[]
-  /** Points each factor gave, in the order given; they and the catalysts add up to the score. */
+  /** Points each known factor gave, in the order given; they, the middle for unknown ones and the catalysts add up to the strength. */
   points: readonly Float64Array[]
   /** By rank: best first, ties by symbol order. */
   ranking: Int32Array
 }
 
-/** Percentile by factor, weighted; what is missing hands its weight to the rest, and coverage says how much that was. */
-export function scoreUniverse(input: {
+/** How a ranking is made of factors; a method of the score is one. */
+export type Recipe = Omit<ScoreMethod, 'name'>
+
+export type ScoreInput = {
+  method: Omit<Recipe, 'factors'>
   takesPart: Uint8Array
   factors: readonly Factor[]
   catalysts: Float64Array
-}): ScoredUniverse {
-  const { takesPart, factors, catalysts } = input
+}
+
+/** Points by factor, weighted; coverage says how much of the weight is known. */
+export function scoreUniverse({ method, takesPart, factors, catalysts }: ScoreInput): ScoredUniverse {
   const size = takesPart.length
-  const usableWeight = factors.reduce((sum, { rule }) => sum + rule.weight, 0)
   const ranks = factors.map(({ rule, values }) => oriented(percentiles(values, takesPart), rule))
-  const score = new Float64Array(size).fill(Number.NaN)
+  // Of funds, for one, nobody files shares outstanding: what is known of nobody is not missing of anybody.
+  const isUsed = (index: number) =>
+    method.unknown === 'reweighted' || (ranks[index] as Float64Array).some((rank) => !Number.isNaN(rank))
+  const usableWeight = factors.reduce((sum, { rule }, index) => (isUsed(index) ? sum + rule.weight : sum), 0)
+  const given = method.points === 'halvings' ? ranks.map(halvings) : ranks
+  const needed = given[factors.findIndex(({ rule }, index) => rule.name === method.needs && isUsed(index))]
+  const strength = new Float64Array(size).fill(Number.NaN)
   const coverage = new Float64Array(size)
   const points = factors.map(() => new Float64Array(size).fill(Number.NaN))
   const ranked: number[] = []
@@ -34,22 +46,32 @@ export function scoreUniverse(input: {
     if (takesPart[i] !== 1) continue
     let weight = 0
     for (let f = 0; f < factors.length; f += 1)
-      if (!Number.isNaN((ranks[f] as Float64Array)[i] as number)) weight += (factors[f] as Factor).rule.weight
+      if (!Number.isNaN((given[f] as Float64Array)[i] as number)) weight += (factors[f] as Factor).rule.weight
     coverage[i] = weight
     if (weight === 0 || weight < usableWeight * usableWeightMin) continue
-    let sum = 0
+    if (needed && Number.isNaN(needed[i] as number)) continue
+    const divisor = method.unknown === 'middle' ? usableWeight : weight
+    let sum = method.catalystsCount ? Math.min(catalystPointsMax, catalysts[i] as number) : 0
+    sum += (middlePoints * (divisor - weight)) / divisor
     for (let f = 0; f < factors.length; f += 1) {
-      const rank = (ranks[f] as Float64Array)[i] as number
-      if (Number.isNaN(rank)) continue
-      const given = (rank * (factors[f] as Factor).rule.weight) / weight
-      ;(points[f] as Float64Array)[i] = given
-      sum += given
+      const own = (given[f] as Float64Array)[i] as number
+      if (Number.isNaN(own)) continue
+      const part = (own * (factors[f] as Factor).rule.weight) / divisor
+      ;(points[f] as Float64Array)[i] = part
+      sum += part
     }
-    score[i] = Math.min(100, sum + Math.min(catalystPointsMax, catalysts[i] as number))
+    strength[i] = sum
     ranked.push(i)
   }
-  ranked.sort((a, b) => (score[b] as number) - (score[a] as number) || a - b)
-  return { score, coverage, percentiles: ranks, points, ranking: Int32Array.from(ranked) }
+  const score = shownScore(method, strength, takesPart)
+  // Version 1 ranked by what it showed.
+  const order = method.points === 'halvings' ? strength : score
+  ranked.sort((a, b) => (order[b] as number) - (order[a] as number) || a - b)
+  return { score, strength, coverage, percentiles: ranks, points, ranking: Int32Array.from(ranked) }
+}
+
+function shownScore({ points }: ScoreInput['method'], strength: Float64Array, takesPart: Uint8Array): Float64Array {
+  return points === 'halvings' ? percentiles(strength, takesPart) : strength.map((value) => Math.min(100, value))
 }
 
 function oriented(ranks: Float64Array, rule: FactorRule): Float64Array {

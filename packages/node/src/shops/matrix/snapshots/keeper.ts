@@ -1,6 +1,7 @@
 import { feeds } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
 import type { Variant } from '../licences/gate.ts'
+import type { ScoreMethodName } from '../score/method.ts'
 import { findStandIn } from './kept-snapshots.ts'
 import { createSnapshotMaker, isSnapshot, type MakerDeps, type Worlds } from './make-snapshot.ts'
 import { createPastSnapshots } from './past-snapshots.ts'
@@ -17,8 +18,8 @@ export type KeeperDeps = MakerDeps & { delayMs: number }
 export type SnapshotKeeper = {
   /** The newest of a feed; `delayed` is what was public the delay ago. */
   current(feed: FeedId, tier: 'live' | 'vip' | 'delayed'): Snapshot | NoSnapshot
-  /** What would have been served at a moment. */
-  at(feed: FeedId, variant: Variant, atMs: number): Promise<Snapshot | NoSnapshot>
+  /** What would have been served at a moment; under an earlier method of the score where one is named. */
+  at(feed: FeedId, variant: Variant, atMs: number, method?: ScoreMethodName): Promise<Snapshot | NoSnapshot>
   /** A snapshot of the last time, by hash: for the next page of a pull. */
   recent(sha256: string): Snapshot | undefined
   /**
@@ -90,7 +91,7 @@ export function createSnapshotKeeper(deps: KeeperDeps): SnapshotKeeper {
       for (const missing of looked) {
         if (!missing) continue
         const { feed, inputs } = missing
-        const shown = await maker.make(feed, tier.variant, inputs, { worlds, keep: true })
+        const shown = await maker.make(feeds[feed], tier.variant, inputs, { worlds, keep: true })
         await show(tier, feed, { key: inputs.key, shown }, inputs.knownAtMs)
       }
     }

@@ -4,8 +4,7 @@ import type { Database } from '@assay/till/store/database'
 import type { World } from '../as-of/as-of-view.ts'
 import type { FileCache } from '../as-of/file-cache.ts'
 import { loadWorld } from '../as-of/load-view.ts'
-import { feeds } from '../feeds/catalogue.ts'
-import type { FeedId } from '../feeds/feed.ts'
+import type { Feed } from '../feeds/feed.ts'
 import { feedSources } from '../feeds/feed-sources.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
 import type { SymbolTable } from '../store/symbol-table.ts'
@@ -33,7 +32,7 @@ export type SnapshotMaker = {
   /** Made before, here or by another process. */
   find(inputs: SnapshotInputs): Promise<Snapshot | undefined>
   make(
-    feed: FeedId,
+    feed: Feed,
     variant: Variant,
     inputs: SnapshotInputs,
     options: { worlds: Worlds; keep: boolean },
@@ -42,8 +41,8 @@ export type SnapshotMaker = {
 
 export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): SnapshotMaker {
   const breathe = () => deps.clock.sleep(0)
-  const worldOf = (feed: FeedId, knownAtMs: number, worlds: Worlds) => {
-    const sources = feedSources(feeds[feed])
+  const worldOf = (feed: Feed, knownAtMs: number, worlds: Worlds) => {
+    const sources = feedSources(feed)
     const name = `${knownAtMs} ${[...sources].sort().join()}`
     const known = worlds.get(name)
     if (known) return known
@@ -67,13 +66,13 @@ export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): S
     },
     make: async (feed, variant, inputs, { worlds, keep }) => {
       const world = await worldOf(feed, inputs.knownAtMs, worlds)
-      const built = await buildSnapshot(world, feeds[feed], deps.gate, variant, breathe)
+      const built = await buildSnapshot(world, feed, deps.gate, variant, breathe)
       if (!isSnapshot(built)) return built
       recent.put(built, inputs.key)
       if (!keep) return built
       await keepSnapshot(deps.database, built, inputs, deps.clock.nowMs()).catch((error: unknown) =>
         // It is served all the same; the next start makes it again.
-        deps.log.warn({ feed, error: String(error) }, 'a snapshot could not be kept'),
+        deps.log.warn({ feed: feed.id, error: String(error) }, 'a snapshot could not be kept'),
       )
       return built
     },

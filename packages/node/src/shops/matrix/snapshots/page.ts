@@ -1,22 +1,50 @@
 import { Problem } from '@assay/till/kernel/problem'
 import { isCanonicalSymbol, normaliseSymbol } from '../symbols/normalise-symbol.ts'
+import { type Selection, selectRows } from './select-rows.ts'
 import type { Snapshot } from './snapshot.ts'
 
-export type PageQuery = { symbols?: readonly string[]; limit: number; minScore?: number; cursor?: string }
+export type PageQuery = {
+  symbols?: readonly string[]
+  limit: number
+  minScore?: number
+  cursor?: string
+  sort?: string
+  filter?: string
+  /** Whether columns that only vip shows may be asked about. */
+  vip?: boolean
+}
 
 /** Which rows of a snapshot a query names, and where to go on. */
 export type Page = { rows: readonly number[]; nextCursor: string | null; unranked: Record<string, string> }
 
 export function pageOf(snapshot: Snapshot, query: PageQuery): Page {
   const from = query.cursor === undefined ? 0 : positionIn(snapshot, query.cursor)
-  if (query.symbols) return symbolPage(snapshot, query)
+  const selection = selectRows(snapshot, { ...query, vip: query.vip === true })
+  if (query.symbols) return symbolPage(snapshot, query, selection)
+  if (selection) return selectedPage(snapshot, query, selection, from)
   const end = query.minScore === undefined ? snapshot.manifest.row_count : firstBelow(snapshot, query.minScore)
   const to = Math.min(end, from + query.limit)
   const rows = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index)
   return { rows, nextCursor: to < end ? cursorText(snapshot.sha256, to) : null, unranked: {} }
 }
 
-function symbolPage(snapshot: Snapshot, query: PageQuery): Page {
+/** Goes along the order from where the page before stopped; the cursor is a place in the order, whatever the filter left out. */
+function selectedPage(snapshot: Snapshot, query: PageQuery, { order, holds }: Selection, from: number): Page {
+  const { limit, minScore = Number.NEGATIVE_INFINITY } = query
+  const count = snapshot.manifest.row_count
+  const rows: number[] = []
+  let at = from
+  for (; at < count && rows.length <= limit; at += 1) {
+    const row = order === undefined ? at : (order[at] as number)
+    if ((snapshot.values[row] as number) >= minScore && holds(row)) rows.push(row)
+  }
+  // One more than asked for tells whether there is a next page; it begins with that one.
+  if (rows.length <= limit) return { rows, nextCursor: null, unranked: {} }
+  rows.pop()
+  return { rows, nextCursor: cursorText(snapshot.sha256, at - 1), unranked: {} }
+}
+
+function symbolPage(snapshot: Snapshot, query: PageQuery, selection: Selection | undefined): Page {
   const rows: number[] = []
   const unranked: Record<string, string> = {}
   for (const symbol of query.symbols ?? []) {
@@ -25,8 +53,11 @@ function symbolPage(snapshot: Snapshot, query: PageQuery): Page {
     else unranked[symbol] = snapshot.excludedReason.get(symbol) ?? 'not_in_this_feed'
   }
   const minimum = query.minScore
-  const kept = minimum === undefined ? rows : rows.filter((row) => (snapshot.values[row] as number) >= minimum)
-  return { rows: kept.sort((a, b) => a - b).slice(0, query.limit), nextCursor: null, unranked }
+  const kept = rows.filter(
+    (row) => (minimum === undefined || (snapshot.values[row] as number) >= minimum) && (selection?.holds(row) ?? true),
+  )
+  const placeOf = (row: number) => selection?.order?.indexOf(row) ?? row
+  return { rows: kept.sort((a, b) => placeOf(a) - placeOf(b)).slice(0, query.limit), nextCursor: null, unranked }
 }
 
 /** Rows are ordered by value, so those below a minimum are all at the end. */

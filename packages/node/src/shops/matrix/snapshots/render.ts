@@ -35,16 +35,35 @@ type Cell = { value: unknown; source?: string; as_of?: string; available_at?: st
 
 /** One line a row; every value is followed by its source, dates and licence. Facts about the whole go into the comment lines on top. */
 export function renderCsv(snapshot: Snapshot, page: Page, tier: Tier, head: Head): string {
+  const { rows, names } = flatRows(snapshot, page, tier)
+  const top = tableFacts.map((name) => `# ${name}: ${String(head.facts[name])}`)
+  if (page.nextCursor !== null) top.push(`# next_cursor: ${page.nextCursor}`)
+  return `${[...top, names.join(','), ...rows.map((row) => names.map((name) => csvCell(row[name])).join(','))].join('\n')}\n`
+}
+
+/** Said once of a table: in the comment lines of CSV, in the metadata of Parquet. */
+export const tableFacts = [
+  'feed',
+  'tier',
+  'as_of',
+  'available_at',
+  'sha256',
+  'method',
+  'synthetic',
+  'stale',
+  'disclaimer',
+] as const
+
+/** Rows as a flat table, with all columns that any of them has. */
+export function flatRows(snapshot: Snapshot, page: Page, tier: Tier) {
   const view = rowView(snapshot, tier === 'vip')
   const rows = page.rows.map((row) => {
     const text = view.bytes.toString('utf8', view.starts[row], view.starts[row + 1])
     return flatten(JSON.parse(text) as Record<string, unknown>)
   })
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  const facts = ['feed', 'tier', 'as_of', 'available_at', 'sha256', 'method', 'synthetic', 'stale', 'disclaimer']
-  const top = facts.map((name) => `# ${name}: ${String(head.facts[name])}`)
-  if (page.nextCursor !== null) top.push(`# next_cursor: ${page.nextCursor}`)
-  return `${[...top, names.join(','), ...rows.map((row) => names.map((name) => csvCell(row[name])).join(','))].join('\n')}\n`
+  const names = new Set<string>()
+  for (const row of rows) for (const name of Object.keys(row)) names.add(name)
+  return { rows, names: [...names] }
 }
 
 function flatten(row: Record<string, unknown>): Record<string, unknown> {

@@ -24,7 +24,7 @@ function createModel() {
       }
       if (left > 0) return { status: 'too_few', available: quantity - left }
       const cost = fills.reduce((sum, fill) => sum + fill.price * fill.quantity, 0)
-      if (cost > total) return { status: 'too_dear', total: cost }
+      if (cost !== total) return { status: 'other_price', total: cost }
       for (const fill of fills) {
         const offer = offers.find(({ id }) => id === fill.offerId)
         if (offer) offer.quantity -= fill.quantity

@@ -14,7 +14,7 @@ export type Fill = {
 
 export type TakeRequest = {
   quantity: number
-  /** The whole premium the buyer agreed to. */
+  /** The whole premium that was shown and agreed to: another one, higher or lower, is another deal. */
   total: number
   /** The last writer, asked only for what no other offers as cheaply. */
   vault?: { writer: string; price: number; quantity: number }
@@ -23,7 +23,7 @@ export type TakeRequest = {
 export type TakeOutcome =
   | { status: 'taken'; fills: Fill[]; total: number }
   | { status: 'too_few'; available: number }
-  | { status: 'too_dear'; total: number }
+  | { status: 'other_price'; total: number }
 
 export type Level = { price: number; quantity: number; offers: number }
 
@@ -32,7 +32,7 @@ type Queue = { price: number; slots: Slot[]; head: number; quantity: number }
 
 export type Book = {
   place(offer: Offer): void
-  /** All of it or nothing, at no more than the total agreed. */
+  /** All of it or nothing, at exactly the total agreed. */
   take(request: TakeRequest): TakeOutcome
   /** What a take would cost, without taking. */
   cost(quantity: number, vault?: TakeRequest['vault']): { total: number; available: number }
@@ -118,7 +118,7 @@ export function createBook(): Book {
 function take(queues: Queue[], request: TakeRequest): TakeOutcome {
   const { total, available } = costOf(queues, request.quantity, request.vault)
   if (available < request.quantity) return { status: 'too_few', available }
-  if (total > request.total) return { status: 'too_dear', total }
+  if (total !== request.total) return { status: 'other_price', total }
   const fills: Fill[] = []
   let left = request.quantity
   const limit = request.vault?.price ?? Number.POSITIVE_INFINITY

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { indexMethod, indexValueE4, sharesAt } from './demand-index.ts'
 import { nextExpiries } from './expiries.ts'
-import { openInterestLimit, pushCost } from './open-interest.ts'
 import { lowerMedian, settlementValue } from './settlement-value.ts'
 import { estimateVolatility } from './volatility.ts'
 
@@ -29,15 +28,20 @@ test('equal demand gives equal shares, and the index starts at 100', () => {
   expect(indexValueE4(27.5e10, 25e10)).toBe(1_100_000n)
 })
 
-test('a crowd four times as large moves a share by the square root', () => {
+test('a share is that of the agents', () => {
   const ticks = sharesAt(method, [crowd('a', 1, 64), crowd('b', 1, 16)], hour)
-  expect(ticks[0]?.shareE12).toBe(Math.round((2 / 3) * 1e12))
+  expect(ticks[0]?.shareE12).toBe(8e11)
 })
 
-test('an unpublished cell is no demand of zero, and ends nothing', () => {
+test('an unpublished cell counts as none: a crowd that was there for an hour does not count for two days', () => {
   const known = [crowd('a', 1, 16), crowd('b', 1, 16)]
   const [a] = sharesAt(method, [...known, crowd('a', 2, null), crowd('b', 2, 16)], 2 * hour)
-  expect(a).toMatchObject({ cluster: 'a', shareE12: 5e11, agents: null })
+  const kept = method.decayPpb / 1e9
+  expect(a).toMatchObject({ cluster: 'a', agents: null })
+  expect((a?.shareE12 ?? 0) / 1e12).toBeCloseTo(kept / (1 + kept) / (1 + kept / (1 + kept)), 9)
+  const long = Array.from({ length: 48 }, (_, at) => crowd('b', at + 1, 100)).concat(crowd('new', 48, 100))
+  const once = sharesAt(method, long, 48 * hour).find(({ cluster }) => cluster === 'new')
+  expect((once?.shareE12 ?? 1e12) / 1e12).toBeLessThan(0.12)
 })
 
 test('a long bucket speaks for every point it covers, a bucket between two points for none', () => {
@@ -127,14 +131,6 @@ test('volatility has a floor, a ceiling and a markup', () => {
   const step = 0.01
   const walk = Array.from({ length: 200 }, (_, n) => 100 * Math.exp(n % 2 === 0 ? 0 : step))
   expect(estimateVolatility(walk, 8_766)).toBeCloseTo(step * Math.sqrt(8_766) * 1.1, 3)
-})
-
-test('pushing a larger crowd costs more, and open interest follows', () => {
-  const cost = (agents: number) =>
-    pushCost({ agents, share: 0.1, buckets: 12, bondMicro: 100_000_000n, matchMicro: 1_000n })
-  expect(cost(10)).toBe(100_012_000n)
-  expect(cost(1_000)).toBe(23n * 100_012_000n)
-  expect(openInterestLimit(cost(10), 20)).toBe(2_000_240_000n)
 })
 
 test('expiries are Fridays at eight, and strictly later than now', () => {

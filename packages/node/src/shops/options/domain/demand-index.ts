@@ -1,6 +1,6 @@
 /**
- * The index of a topic cluster, from published figures alone. It uses nothing but addition, multiplication, division and
- * square roots of doubles in a fixed order, so that everyone who computes it gets the same digits.
+ * The index of a topic cluster, from published figures alone. It uses nothing but addition, multiplication and division of
+ * doubles in a fixed order, so that everyone who computes it gets the same digits.
  */
 export type IndexMethod = {
   /** Ticks stand on a grid of this distance, counted from 1970. */
@@ -34,9 +34,6 @@ export function indexMethod(tickMs: number, halfLifeMs: number): IndexMethod {
   }
 }
 
-/** Damped, so that a crowd which comes at once moves it by the square root of its size. */
-const damped = (bonded: number): number => Math.round(Math.sqrt(Math.max(bonded, 0)) * 1e6)
-
 /**
  * Shares of demand at a point of the grid, of all clusters that were seen in the lookback, ordered by cluster. Inputs come
  * oldest first. Empty when no bucket speaks for this point.
@@ -47,35 +44,32 @@ export function sharesAt(method: IndexMethod, inputs: readonly IndexInput[], atM
   const weights: number[] = []
   for (let age = 0, weight = 1; age < lookback; age += 1, weight *= decay) weights.push(weight)
   const sums = new Map<string, Sum>()
-  let isCovered = false
+  const spoken = new Array<boolean>(lookback).fill(false)
   for (const { cluster, startsAtMs, endsAtMs, bonded } of inputs) {
     const first = Math.max(0, Math.ceil((atMs - endsAtMs) / tickMs))
     const behind = Math.min(lookback, Math.ceil((atMs - startsAtMs) / tickMs))
     if (first >= behind) continue
-    const sum = sums.get(cluster) ?? { weighted: 0, weight: 0, agents: null }
+    const sum = sums.get(cluster) ?? { weighted: 0, agents: null }
     sums.set(cluster, sum)
-    if (first === 0) {
-      sum.agents = bonded
-      isCovered = true
-    }
-    // An unpublished cell says nothing, and counts for nothing: not as demand, and not as its absence.
-    if (bonded === null) continue
-    const level = damped(bonded)
+    if (first === 0) sum.agents = bonded
+    const level = Math.max(bonded ?? 0, 0)
     for (let age = first; age < behind; age += 1) {
-      const weight = weights[age] as number
-      sum.weighted += weight * level
-      sum.weight += weight
+      spoken[age] = true
+      sum.weighted += (weights[age] as number) * level
     }
   }
-  return isCovered ? toTicks(sums, atMs) : []
+  // A topic that is not published counts as none: one that was there for an hour must not count for two days.
+  let weight = 0
+  for (let age = 0; age < lookback; age += 1) if (spoken[age]) weight += weights[age] as number
+  return spoken[0] ? toTicks(sums, weight, atMs) : []
 }
 
-type Sum = { weighted: number; weight: number; agents: number | null }
+type Sum = { weighted: number; agents: number | null }
 
-function toTicks(sums: ReadonlyMap<string, Sum>, atMs: number): IndexTick[] {
+function toTicks(sums: ReadonlyMap<string, Sum>, weight: number, atMs: number): IndexTick[] {
   const levels = [...sums]
-    .filter(([, sum]) => sum.weight > 0)
-    .map(([cluster, sum]) => ({ cluster, level: sum.weighted / sum.weight, agents: sum.agents }))
+    .filter(([, sum]) => sum.weighted > 0)
+    .map(([cluster, sum]) => ({ cluster, level: sum.weighted / weight, agents: sum.agents }))
     .sort((a, b) => (a.cluster < b.cluster ? -1 : 1))
   let total = 0
   for (const { level } of levels) total += level

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { indexMethod, indexValueE4, sharesAt } from './demand-index.ts'
-import { pushCost } from './open-interest.ts'
 import { lowerMedian, settlementValue } from './settlement-value.ts'
 import { estimateVolatility } from './volatility.ts'
 
@@ -23,7 +22,7 @@ describe('shares', () => {
       bucket('a', 3, 4, 1),
       bucket('b', 1, 4, 1),
     ]
-    const level = (1 * 1 + 0.5 * 2 + 0.25 * 4) / 1.75
+    const level = (1 * 1 + 0.5 * 4 + 0.25 * 16) / 1.75
     expect(sharesAt(method, inputs, 4 * hour)).toEqual([
       { cluster: 'a', atMs: 4 * hour, shareE12: Math.round((level / (level + 1)) * 1e12), agents: 1 },
       { cluster: 'b', atMs: 4 * hour, shareE12: Math.round((1 / (level + 1)) * 1e12), agents: 1 },
@@ -33,8 +32,8 @@ describe('shares', () => {
   test('a bucket speaks for no hour before its start', () => {
     const inputs = [bucket('a', 2, 3, 4), bucket('b', 0, 3, 16)]
     expect(sharesAt(method, inputs, 3 * hour).map(({ shareE12 }) => shareE12)).toEqual([
-      Math.round(1e12 / 3),
-      Math.round(2e12 / 3),
+      Math.round((4 / 1.75 / (4 / 1.75 + 16)) * 1e12),
+      Math.round((16 / (4 / 1.75 + 16)) * 1e12),
     ])
   })
 
@@ -120,11 +119,4 @@ describe('volatility', () => {
     }
     expect(expected).toBe(1)
   })
-})
-
-test('a share near all of the demand is still counted with a hundredth that is not its own', () => {
-  const cost = (agents: number, share: number) => pushCost({ agents, share, buckets: 1, bondMicro: 1n, matchMicro: 0n })
-  expect(cost(990, 1)).toBe(1_990n)
-  expect(cost(1_000, 0.5)).toBe(41n)
-  expect(cost(0, 0)).toBe(1n)
 })

@@ -1,26 +1,36 @@
 import type { Micro } from '@assay/protocol/money'
 
-export type PushCost = {
-  /** Agents behind a bucket of the cluster. */
+/** A topic as far as it decides what a push of its index costs. */
+export type Crowd = {
+  /** Fewest counted agents of a bucket lately. */
   agents: number
-  /** Of all demand, 0..1. */
+  /** Of all levels, 0..1. */
   share: number
-  /** Buckets that must be pushed: half of the settlement window decides a median. */
-  buckets: number
-  bondMicro: Micro
-  matchMicro: Micro
+  indexE4: bigint
 }
 
-/** The index follows the square root of the crowd, so one percent more of it takes two percent more agents. */
-const agentsPerPercent = 1.01 ** 2 - 1
+/** Topics of two tiers are listed, and an agent counts for one in each. */
+const listedTiers = 2
 
-/** What it costs at least to move the settlement value by one percent: bonds to lock, and a paid match in every bucket. */
-export function pushCost({ agents, share, buckets, bondMicro, matchMicro }: PushCost): Micro {
-  const extra = Math.max(1, Math.ceil((Math.max(agents, 1) * agentsPerPercent) / Math.max(1 - share, 0.01)))
-  return BigInt(extra) * (bondMicro + BigInt(buckets) * matchMicro)
+/**
+ * Points by which one more agent moves the index at most, if it asks in every bucket that a settlement looks back on: up by
+ * asking for the topic, down by asking for any others, which takes from the share of this one and of all the rest.
+ */
+export function pointsPerAgent({ agents, share, indexE4 }: Crowd): { up: number; down: number } {
+  const points = Number(indexE4) / 10_000
+  const crowd = Math.max(agents, 1)
+  const part = Math.min(Math.max(share, 1e-9), 0.99)
+  return { up: (points * (1 - part)) / crowd, down: (points * part * listedTiers) / crowd }
 }
 
-/** The most that a series may ever pay in all: so much that pushing the index is not worth its cost. */
-export function openInterestLimit(cost: Micro, factor: number): Micro {
-  return cost * BigInt(factor)
+/**
+ * Micro-USDC a point that all calls, or all puts, of one topic and expiry may have together. Whoever holds everything that
+ * may be open earns less from one more agent than the `agentMicro` that are gone with it: a half is left for what rises,
+ * which is the topic and the one it lies below, and a half for what falls, which is every topic listed. Each of them pays
+ * twice, to holders of the one side and to writers of the other.
+ */
+export function interestPerSide(crowd: Crowd, agentMicro: Micro, topicsListed: number): Micro {
+  const { up, down } = pointsPerAgent(crowd)
+  const mostPoints = Math.max(2 * listedTiers * up, 2 * topicsListed * down) * 2
+  return BigInt(Math.floor(Number(agentMicro) / mostPoints))
 }

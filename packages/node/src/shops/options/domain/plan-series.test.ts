@@ -43,12 +43,12 @@ test('the nearest step is the nearest one, upwards too', () => {
   expect(planSeries({ ...input, indexE4: 1_020_000n, strikesAround: [0] })[0]?.strike).toBe(100)
 })
 
-test('a series that could pay more than may be open is not listed, one that fits exactly is', () => {
+test('a series of which one contract is more than may be open is not listed, one that fits exactly is', () => {
   const [call] = planSeries({ ...input, strikesAround: [0] })
-  const cap = call?.capMicro ?? 0n
+  const size = call?.sizeMicro ?? 0n
   const strikes = (openInterestMicro: bigint) =>
     planSeries({ ...input, strikesAround: [0], openInterestMicro }).filter(({ kind }) => kind === 'C').length
-  expect([strikes(cap - 1n), strikes(cap), strikes(cap + 1n)]).toEqual([0, 1, 1])
+  expect([strikes(size - 1n), strikes(size), strikes(size + 1n)]).toEqual([0, 1, 1])
 })
 
 test('strikes end at 5 and at 9995', () => {

@@ -20,6 +20,7 @@ export type PlanInput = {
   /** Points from the money at which strikes are listed, such as -5, 0 and 5. */
   strikesAround: readonly number[]
   targetMicro: Micro
+  /** A point, of all contracts of a side. */
   openInterestMicro: Micro
 }
 
@@ -52,7 +53,7 @@ function planOne(
   const sizeMicro = contractSize(price, kind, strike, input.targetMicro)
   if (sizeMicro === undefined) return undefined
   const capMicro = capOf({ width, sizeMicro })
-  if (capMicro > input.openInterestMicro) return undefined
+  if (sizeMicro > input.openInterestMicro) return undefined
   const { cluster, expiresAtMs, volatility, openInterestMicro } = input
   return {
     symbol: `${prefix}-${strike}-${kind}`,

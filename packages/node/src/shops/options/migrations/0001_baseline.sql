@@ -103,20 +103,22 @@ create table option_position (
   symbol text not null references option_series (symbol),
   holder text not null check (holder ~ '^0x[0-9a-f]{40}$'),
   payment_id text not null,
-  quantity integer not null check (quantity > 0),
-  -- What the writers get of what was paid; the rest went to the buyer's credit.
-  premium_micro bigint not null check (premium_micro > 0),
-  paid_micro bigint not null check (paid_micro >= premium_micro),
+  -- Less what was sold back.
+  quantity integer not null check (quantity >= 0),
+  -- What was shown, agreed to and paid for these; the writers get all of it.
+  premium_micro bigint not null check (premium_micro >= 0),
   -- Locked by the operator's vault for its part.
   vault_micro bigint not null default 0 check (vault_micro >= 0),
   -- held: reserved, the money is on its way. released: it never came in time. open: bought. revoked: a reorg took the money.
-  state text not null check (state in ('held', 'released', 'open', 'revoked', 'settled', 'voided')),
+  -- closed: all of it was sold back.
+  state text not null check (state in ('held', 'released', 'open', 'closed', 'revoked', 'settled', 'voided')),
   reserved_at timestamptz not null,
   held_until timestamptz not null,
   opened_at timestamptz,
   ended_at timestamptz,
   payout_micro bigint check (payout_micro >= 0),
-  check ((state in ('open', 'settled', 'voided')) = (opened_at is not null) or state = 'revoked')
+  check ((state in ('open', 'closed', 'settled', 'voided')) = (opened_at is not null) or state = 'revoked'),
+  check ((quantity = 0) = (state = 'closed'))
 );
 create unique index option_position_payment on option_position (payment_id) where state <> 'released';
 create index option_position_series on option_position (symbol, state);
@@ -131,12 +133,25 @@ create table option_fill (
   -- Null: written by the vault.
   order_id text references option_order (id),
   writer text not null,
-  quantity integer not null check (quantity > 0),
+  quantity integer not null check (quantity >= 0),
   price_micro bigint not null check (price_micro > 0),
   primary key (position_id, place)
 );
 create index option_fill_order on option_fill (order_id) where order_id is not null;
-insert into app_access values ('option_fill', 'select, insert');
+insert into app_access values ('option_fill', 'select, insert, update');
+
+-- Contracts that were sold back to the vault, each bid once.
+create table option_close (
+  bid_id text primary key,
+  position_id text not null references option_position (id),
+  quantity integer not null check (quantity > 0),
+  -- What had been paid for them, and what was paid to have them back.
+  premium_micro bigint not null check (premium_micro > 0),
+  paid_micro bigint not null check (paid_micro > 0 and paid_micro <= premium_micro),
+  closed_at timestamptz not null
+);
+create index option_close_position on option_close (position_id);
+insert into app_access values ('option_close', 'select, insert');
 
 -- The operator's own capital as last writer. The check is its hard limit.
 create table option_vault (
@@ -154,7 +169,7 @@ create table option_event (
   id bigint primary key default time_number(nextval('option_event_number')),
   symbol text not null,
   at timestamptz not null,
-  kind text not null check (kind in ('listed', 'offered', 'reserved', 'released', 'sold', 'withdrawn', 'revoked', 'fixed',
+  kind text not null check (kind in ('listed', 'offered', 'reserved', 'released', 'sold', 'closed', 'withdrawn', 'revoked', 'fixed',
     'voided', 'settled', 'ended')),
   subject text not null,
   quantity integer,

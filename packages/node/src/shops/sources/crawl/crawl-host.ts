@@ -8,7 +8,16 @@ import type { HostFindings } from './findings.ts'
 import { createPoliteHost, type PoliteHost } from './polite-host.ts'
 import { readFeed } from './read-feed.ts'
 import { isAllowed, type Robots } from './robots.ts'
-import { addPages, duePages, type HostLease, keepHost, type PageResult, releaseHost, storePages } from './store.ts'
+import {
+  addPages,
+  duePages,
+  type HostLease,
+  keepHost,
+  type PageResult,
+  releaseHost,
+  renumberPages,
+  storePages,
+} from './store.ts'
 import { visitPage } from './visit-page.ts'
 
 export type CrawlWindow = { signal: AbortSignal; stopAtMs: number }
@@ -74,7 +83,13 @@ async function prepare(
   if (window.signal.aborted) return undefined
   // An outage takes nothing away; otherwise what is no longer there is no longer known.
   const kept = found.reachable ? (known.citations ? { citations: known.citations } : {}) : known
-  const findings = { ...kept, ...found.findings }
+  const findings: HostFindings = { ...kept, ...found.findings }
+  // A licence that only a page names is not forgotten until that page is read again.
+  if (found.reachable && !findings.rsl && known.rsl) {
+    const again = await readRsl(lease.source, host, [known.rsl.url], () => toRfc3339(deps.clock.nowMs()))
+    if (again?.status === 'present') findings.rsl = again
+    else if (again?.status === 'unknown') findings.rsl = known.rsl
+  }
   const visit = { findings, robots: found.robots, reachable: found.reachable }
   return (await storeBatch(deps, lease, visit, [], found.pages)) ? visit : undefined
 }
@@ -138,10 +153,16 @@ async function storeBatch(
   return database.transaction(async (tx) => {
     if (!(await keepHost(tx, clock, lease, settings.crawl.leaseMs, visit.findings))) return false
     await storePages(tx, lease.source.domain, results)
+    if (termsText(visit.findings) !== termsText(lease.findings)) await renumberPages(tx, lease.source.domain)
+    lease.findings = visit.findings
     await addFound(deps, tx, lease, visit.robots, found)
     return true
   })
 }
+
+/** What decides whether pages may be offered, to be compared. */
+const termsText = ({ robots, tdm, rsl }: HostFindings) =>
+  JSON.stringify([robots?.signals, tdm?.rules, rsl?.status, rsl?.licences])
 
 /** Feeds and licences that a page names: read once for the host, when nothing better was found before. */
 async function followHints(
@@ -156,11 +177,11 @@ async function followHints(
   const feeds = read.feeds.filter((url) => isAllowed(visit.robots, url))
   const feed =
     visit.findings.feed === undefined && feeds.length > 0 ? await readFeed(lease.source, host, feeds, at) : undefined
-  if (feed) visit.findings.feed = feed.finding
+  if (feed) visit.findings = { ...visit.findings, feed: feed.finding }
   const named = [...licences, ...(feed?.licences ?? [])]
   if (visit.findings.rsl === undefined && named.length > 0) {
     const rsl = await readRsl(lease.source, host, named, at)
-    if (rsl) visit.findings.rsl = rsl
+    if (rsl) visit.findings = { ...visit.findings, rsl }
   }
   return (feed?.pages ?? []).map(({ url }) => ({ url, foundBy: 'feed' as const }))
 }

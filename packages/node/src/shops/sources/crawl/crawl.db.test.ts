@@ -50,27 +50,41 @@ test('a compressed sitemap is read, and a bomb in its place is not', async () =>
   ])
 })
 
+const redirected = (from: string, to: string, body: string) => async (url: string) =>
+  url === from
+    ? ({
+        status: 'ok',
+        httpStatus: 200,
+        headers: new Map([['content-type', 'text/html']]),
+        bytes: Buffer.from(body),
+        cut: false,
+        url: to,
+        redirectedFrom: [url],
+        address: '203.0.114.1',
+        secure: true,
+      } as const)
+    : undefined
+
 test('a creator whose home page leads elsewhere is told to register that name', async () => {
   await register('apex.com')
-  world.intercept = async (url) =>
-    url === 'https://apex.com/'
-      ? {
-          status: 'ok',
-          httpStatus: 200,
-          headers: new Map([['content-type', 'text/html']]),
-          bytes: Buffer.from(page('Elsewhere')),
-          cut: false,
-          url: 'https://www.apex.com/',
-          redirectedFrom: [url],
-          address: '203.0.114.1',
-          secure: true,
-        }
-      : undefined
+  world.intercept = redirected('https://apex.com/', 'https://other.com/', page('Elsewhere'))
   await crawl()
   expect((await view('apex.com')).next_steps[2]).toMatchObject({
     state: 'missing',
-    fix: expect.stringContaining('leads to www.apex.com'),
+    fix: expect.stringContaining('leads to other.com'),
   })
+})
+
+test('a name and its www are one site: pages behind the redirect are read, and links to either are its own', async () => {
+  await register('apex.com')
+  const links = '<a href="/one">1</a><a href="https://www.apex.com/two">2</a><a href="https://blog.apex.com/x">3</a>'
+  world.intercept = redirected('https://apex.com/', 'https://www.apex.com/', page('Home', links))
+  await crawl()
+  expect((await pageRows('apex.com')).map(({ url, read }) => [url, read])).toEqual([
+    ['https://apex.com/', true],
+    ['https://apex.com/one', false],
+    ['https://apex.com/two', false],
+  ])
 })
 
 test('a page that answers 304 keeps what was read, and is no change; one that changed is', async () => {

@@ -12,6 +12,7 @@ import type { PoliteHost } from './polite-host.ts'
 import { allowAll, disallowAll, isAllowed, parseRobots, type Robots, robotsBytesMax } from './robots.ts'
 import { parseRsl } from './rsl.ts'
 import { type ListedPage, parseListing, parseTextSitemap } from './sitemap.ts'
+import { parseTdmRep } from './tdm.ts'
 
 export const productToken = 'assaybot'
 const sitemapsMax = 5
@@ -46,6 +47,8 @@ export async function discoverHost(
   }
   const rsl = await readRsl(source, host, robots.licences, at)
   if (rsl) findings.rsl = rsl
+  const tdm = await readTdm(source, host, at)
+  if (tdm) findings.tdm = tdm
   Object.assign(findings, await readDnsFacts(deps, source, signal, at))
   return { findings, robots, pages, reachable: true }
 }
@@ -62,7 +65,11 @@ export function readRobots(
     return { finding: finding('broken', `answers ${answer.httpStatus}, so nothing may be read`), robots: disallowAll }
   if (answer.httpStatus !== 200) return { finding: finding('absent', `answers ${answer.httpStatus}`), robots: allowAll }
   const robots = parseRobots(Buffer.from(answer.bytes).toString('utf8'), productToken)
-  const present = { ...finding('present'), sha256: toHex(sha256(answer.bytes)) }
+  const present = {
+    ...finding('present'),
+    sha256: toHex(sha256(answer.bytes)),
+    ...(robots.signals ? { signals: robots.signals } : {}),
+  }
   // Kept for a crawl that is interrupted: few sites have more, and the row is written often.
   return { finding: robots.rules.length > rulesKeptMax ? present : { ...present, rules: robots }, robots }
 }
@@ -191,7 +198,20 @@ export async function readRsl(
     permits: [...new Set(parsed.terms.flatMap((terms) => terms.permits))].slice(0, 50),
     prohibits: [...new Set(parsed.terms.flatMap((terms) => terms.prohibits))].slice(0, 50),
     payments: [...new Set(parsed.terms.flatMap((terms) => terms.payments.map((payment) => payment.type)))].slice(0, 20),
+    licences: parsed.terms.slice(0, 50),
   }
+}
+
+async function readTdm(
+  source: SourceRow,
+  host: PoliteHost,
+  at: () => string,
+): Promise<HostFindings['tdm'] | undefined> {
+  const url = `${source.origin}/.well-known/tdmrep.json`
+  const answer = await host.ask(url, { maxBytes: 128 * 1024 })
+  if (answer.status !== 'ok' || answer.httpStatus !== 200) return undefined
+  const rules = parseTdmRep(decodeText(answer.bytes, answer.headers.get('content-type')) ?? '')
+  return rules && { url, status: 'present', sha256: toHex(sha256(answer.bytes)), checkedAt: at(), rules }
 }
 
 async function readDnsFacts(

@@ -1,4 +1,4 @@
-/** `pattern` in the one spelling of `normal`. */
+/** `pattern` in the one spelling of `normalPath`. */
 export type RobotsRule = { allow: boolean; pattern: string }
 
 export type Robots = {
@@ -8,7 +8,12 @@ export type Robots = {
   sitemaps: readonly string[]
   /** `License:` lines of RSL. */
   licences: readonly string[]
+  /** `Content-Signal` of the group that is meant for us; absent: nothing said. */
+  signals?: ContentSignals
 }
+
+/** contentsignals.org: whether pages may be found by search, and whether models may read them. */
+export type ContentSignals = { search?: boolean; aiInput?: boolean }
 
 /** RFC 9309 asks parsers to read at least this much. */
 export const robotsBytesMax = 500 * 1024
@@ -16,7 +21,7 @@ export const robotsBytesMax = 500 * 1024
 export const allowAll: Robots = { rules: [], crawlDelaySeconds: undefined, sitemaps: [], licences: [] }
 export const disallowAll: Robots = { ...allowAll, rules: [{ allow: false, pattern: '/' }] }
 
-type Group = { agents: string[]; rules: RobotsRule[]; delay: number | undefined }
+type Group = { agents: string[]; rules: RobotsRule[]; delay: number | undefined; signals: ContentSignals | undefined }
 
 /** Reads RFC 9309. `productToken` is our name in it, lower case. */
 export function parseRobots(text: string, productToken: string): Robots {
@@ -34,7 +39,7 @@ export function parseRobots(text: string, productToken: string): Robots {
     const value = line.slice(colon + 1).trim()
     if (key === 'user-agent') {
       if (!agentsOpen || !current) {
-        current = { agents: [], rules: [], delay: undefined }
+        current = { agents: [], rules: [], delay: undefined, signals: undefined }
         groups.push(current)
       }
       current.agents.push(value.toLowerCase())
@@ -47,7 +52,10 @@ export function parseRobots(text: string, productToken: string): Robots {
       agentsOpen = false
       // An empty Disallow forbids nothing.
       if (value !== '' && current.rules.length < 5_000)
-        current.rules.push({ allow: key === 'allow', pattern: normal(value) })
+        current.rules.push({ allow: key === 'allow', pattern: normalPath(value) })
+    } else if (key === 'content-signal' && current) {
+      agentsOpen = false
+      current.signals = { ...current.signals, ...readSignals(value) }
     } else if (key === 'crawl-delay' && current) {
       agentsOpen = false
       if (/^\d{1,4}(?:\.\d{1,3})?$/.test(value)) current.delay = Number(value)
@@ -65,10 +73,28 @@ const valueWithScheme = (raw: string, key: string) =>
     .split(/\s/, 1)[0]
     ?.slice(0, 2_048) ?? ''
 
-function chosenGroup(groups: readonly Group[], productToken: string): Pick<Robots, 'rules' | 'crawlDelaySeconds'> {
+function readSignals(value: string): ContentSignals {
+  const said = new Map(
+    value.split(',').map((pair) => {
+      const [name = '', answer = ''] = pair.split('=').map((word) => word.trim().toLowerCase())
+      return [name, answer] as const
+    }),
+  )
+  const answer = (name: string) => (said.get(name) === 'no' ? false : said.get(name) === 'yes' ? true : undefined)
+  const [search, aiInput] = [answer('search'), answer('ai-input')]
+  return { ...(search === undefined ? {} : { search }), ...(aiInput === undefined ? {} : { aiInput }) }
+}
+
+function chosenGroup(
+  groups: readonly Group[],
+  productToken: string,
+): Pick<Robots, 'rules' | 'crawlDelaySeconds' | 'signals'> {
   const ours = groups.filter((group) => group.agents.includes(productToken))
   const chosen = ours.length > 0 ? ours : groups.filter((group) => group.agents.includes('*'))
   return {
+    ...(chosen.some((group) => group.signals)
+      ? { signals: Object.assign({}, ...chosen.map((group) => group.signals)) as ContentSignals }
+      : {}),
     rules: chosen.flatMap((group) => group.rules),
     crawlDelaySeconds: chosen.map((group) => group.delay).find((delay) => delay !== undefined),
   }
@@ -77,19 +103,19 @@ function chosenGroup(groups: readonly Group[], productToken: string): Pick<Robot
 /** The longest matching rule decides, and of equals the one that allows. robots.txt itself may always be read. */
 export function isAllowed(robots: Robots, url: string): boolean {
   const { pathname, search } = new URL(url)
-  const path = normal(`${pathname}${search}`)
+  const path = normalPath(`${pathname}${search}`)
   if (path === '/robots.txt') return true
   let best: { length: number; allow: boolean } | undefined
   for (const { pattern, allow } of robots.rules) {
     // Only a rule that would win is worth matching.
     if (best && (pattern.length < best.length || (pattern.length === best.length && !allow))) continue
-    if (matches(path, pattern)) best = { length: pattern.length, allow }
+    if (matchesPath(path, pattern)) best = { length: pattern.length, allow }
   }
   return best?.allow ?? true
 }
 
 /** Percent-encoding in one spelling, so that both sides compare. */
-function normal(path: string): string {
+export function normalPath(path: string): string {
   return path
     .replace(/[^\x21-\x7e]/gu, (letter) => encodeURIComponent(/^[\ud800-\udfff]$/.test(letter) ? '\ufffd' : letter))
     .replace(/%[0-9a-f]{2}/gi, (code) => {
@@ -100,7 +126,7 @@ function normal(path: string): string {
 }
 
 /** `*` for any run and `$` for the end, in linear time: the pieces between stars are looked for from left to right. */
-function matches(path: string, rule: string): boolean {
+export function matchesPath(path: string, rule: string): boolean {
   const anchored = rule.endsWith('$')
   const pieces = (anchored ? rule.slice(0, -1) : rule).split('*')
   const first = pieces[0] ?? ''

@@ -1,6 +1,8 @@
 import { XmlRefused, xmlEvents } from './xml.ts'
 
 export type RslTerms = {
+  /** Address or path pattern of the content it is for. */
+  content: string
   permits: readonly string[]
   prohibits: readonly string[]
   payments: readonly { type: string; amount: string | undefined; currency: string | undefined }[]
@@ -14,6 +16,7 @@ export function parseRsl(text: string): RslOutcome {
   const terms: RslTerms[] = []
   let licence:
     | {
+        content: string
         permits: string[]
         prohibits: string[]
         payments: { type: string; amount: string | undefined; currency: string | undefined }[]
@@ -21,13 +24,17 @@ export function parseRsl(text: string): RslOutcome {
       }
     | undefined
   let field = ''
+  let content = '/'
   let root: string | undefined
   try {
     for (const event of xmlEvents(text.replace(/^\ufeff/, ''))) {
       if (event.kind === 'open') {
         root ??= event.name
-        field = event.name
-        if (event.name === 'license') licence = { permits: [], prohibits: [], payments: [], standard: undefined }
+        // Terms for kinds of users or countries say nothing about what may be done.
+        field = isUsage(event) ? event.name : ''
+        if (event.name === 'content') content = (event.attributes.get('url') ?? '/').trim().slice(0, 2_048)
+        if (event.name === 'license')
+          licence = { content, permits: [], prohibits: [], payments: [], standard: undefined }
         if (event.name === 'payment')
           licence?.payments.push({
             type: event.attributes.get('type') ?? 'free',
@@ -64,3 +71,6 @@ export function parseRsl(text: string): RslOutcome {
   if (root !== 'rsl') return { status: 'malformed', detail: 'the root element is not rsl' }
   return terms.length === 0 ? { status: 'malformed', detail: 'no license element' } : { status: 'ok', terms }
 }
+
+const isUsage = (event: { name: string; attributes: ReadonlyMap<string, string> }) =>
+  (event.name !== 'permits' && event.name !== 'prohibits') || (event.attributes.get('type') ?? 'usage') === 'usage'

@@ -103,6 +103,17 @@ export async function addPages(
   )
 }
 
+/** What a site allows has changed: readers of pages look at all of them again. */
+export async function renumberPages(sql: Sql, domain: string): Promise<void> {
+  await sql.query(
+    `with fence as materialized (select pg_advisory_xact_lock_shared(${pageChangeLock})),
+     numbered as (update crawl_page p set change_seq = nextval('page_change') from fence
+       where p.domain = $1 and p.facts is not null returning p.url)
+     select pg_notify('${pageStoredChannel}', $1) from numbered limit 1`,
+    [domain],
+  )
+}
+
 export type DuePage = {
   url: string
   etag: string | null

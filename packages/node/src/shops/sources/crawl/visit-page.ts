@@ -54,9 +54,12 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
       result: { ...done, dueAt: later(1), problem: `answers ${answer.httpStatus}` },
     }
   // What another host says is not this source's.
-  if (new URL(answer.url).hostname !== domain)
-    return { read: undefined, answered: true, result: { ...done, problem: `leads to ${new URL(answer.url).hostname}` } }
-  const read = readPage(answer.bytes, answer.url, answer.headers)
+  const landed = new URL(answer.url)
+  if (landed.hostname !== domain && !isSameSite(landed.hostname, domain))
+    return { read: undefined, answered: true, result: { ...done, problem: `leads to ${landed.hostname}` } }
+  const alias = landed.hostname === domain ? undefined : landed.host
+  if (alias !== undefined) landed.host = new URL(page.url).host
+  const read = readPage(answer.bytes, landed.href, answer.headers, alias)
   if ('problem' in read) return { read: undefined, answered: true, result: { ...done, problem: read.detail } }
   return {
     read,
@@ -74,5 +77,8 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
     },
   }
 }
+
+/** Apex and www are one site: the same people answer for both. */
+const isSameSite = (one: string, other: string) => one === `www.${other}` || other === `www.${one}`
 
 const header = (value: string | undefined) => (value === undefined || value.length > 500 ? null : value)

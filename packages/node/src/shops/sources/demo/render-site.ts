@@ -99,7 +99,7 @@ function sitemap(site: DemoSite, origin: string, dateOf: (article: DemoArticle) 
 }
 
 const rsl = (origin: string) =>
-  `<?xml version="1.0"?><rsl xmlns="https://rslstandard.org/rsl"><content url="${origin}/"><license><permits type="usage">search ai-summarize</permits><prohibits type="usage">ai-train</prohibits><payment type="use"><amount currency="USD">0.005</amount></payment></license></content></rsl>`
+  `<?xml version="1.0"?><rsl xmlns="https://rslstandard.org/rsl"><content url="${origin}/"><license><permits type="usage">search ai-input</permits><prohibits type="usage">ai-train</prohibits><payment type="use"><amount currency="USD">0.005</amount></payment></license></content></rsl>`
 
 function robots(site: DemoSite, origin: string): string {
   const licence = site.care.licence === 'rsl' ? `License: ${origin}/license.xml\n` : ''

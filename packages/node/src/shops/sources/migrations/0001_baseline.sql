@@ -190,8 +190,8 @@ create index citation_edge_by_domain on citation_edge (domain);
 create table source_trust (
   domain text primary key references source,
   mass double precision not null,
-  -- mass² / sum of squares is the number of independent citers it amounts to.
-  sum_squares double precision not null,
+  -- Sum of the voices behind it: a thousand wallets with a cent each are not a thousand citers.
+  stake double precision not null,
   updated_at timestamptz not null
 );
 

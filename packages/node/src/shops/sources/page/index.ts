@@ -1,3 +1,3 @@
-export { type PageProblem, readPage } from './read-page.ts'
+export { type ContentType, contentTypes, type PageProblem, readPage } from './read-page.ts'
 export { isStorable } from './storable.ts'
 export { normalText } from './text-digest.ts'

@@ -28,3 +28,24 @@ test('every character reference of HTML is read, and a soft hyphen does not divi
     'café Škoda ∉ \u{1f600}€ cooperate AT&T &unknown;',
   )
 })
+
+test('the encoding comes from BOM, header, meta tag, and only then from what the bytes can be', () => {
+  const text = (bytes: Buffer, type = 'text/html') => {
+    const page = readPage(bytes, 'https://a.test/', new Map([['content-type', type]]))
+    return 'problem' in page ? page.problem : page.text
+  }
+  const html = (head: string, body: Buffer) =>
+    Buffer.concat([Buffer.from(`<html><head>${head}</head><body><p>`), body, Buffer.from('</p></body></html>')])
+  const cafe = Buffer.from('caf\u00e9', 'latin1')
+  expect(text(html('', Buffer.from('café')))).toBe('café')
+  expect(text(html('', cafe))).toBe('café')
+  expect(text(html('<meta charset="iso-8859-1">', cafe))).toBe('café')
+  expect(
+    text(html('<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">', Buffer.from([0xea]))),
+  ).toBe('к')
+  expect(text(html('<meta charset="shift_jis">', Buffer.from([0x93, 0xfa, 0x96, 0x7b])))).toBe('日本')
+  // The header goes before the tag, a comment is no tag, and what is named must be true.
+  expect(text(html('<meta charset="iso-8859-1">', Buffer.from('café')), 'text/html; charset=utf-8')).toBe('café')
+  expect(text(html('<!-- <meta charset="iso-8859-5"> -->', cafe))).toBe('café')
+  expect(text(html('<meta charset="utf-8">', cafe))).toBe('not_text')
+})

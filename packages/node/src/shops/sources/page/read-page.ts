@@ -1,5 +1,6 @@
 import { sha256 } from '@assay/till/kernel/bytes'
-import { decodeText } from './decode-text.ts'
+import { isReserved } from '../crawl/tdm.ts'
+import { decodeHtml } from './decode-text.ts'
 import { headTags } from './document-head.ts'
 import { type HtmlToken, htmlTokens } from './html-tokens.ts'
 import { dateOf, readJsonLd, shortText } from './json-ld.ts'
@@ -7,6 +8,10 @@ import { type LicenceFinding, readLicence } from './licence.ts'
 import { extractMainText } from './main-text.ts'
 import { storable } from './storable.ts'
 import { textDigest } from './text-digest.ts'
+
+/** What an address serves. */
+export const contentTypes = ['html', 'text'] as const
+export type ContentType = (typeof contentTypes)[number]
 
 /** All that later steps know of a page: plain data, the same for the same bytes. */
 export type PageFacts = {
@@ -28,6 +33,10 @@ export type PageFacts = {
   textCharacters: number
   retracted: boolean
   noIndex: boolean
+  noSnippet: boolean
+  /** `tdm-reservation` of the page itself; undefined: it says nothing. */
+  tdmReserved: boolean | undefined
+  type: ContentType
   /** Values of `citation-market-verification` in the head as HTML defines it. */
   verifications: readonly string[]
 }
@@ -54,9 +63,14 @@ type Head = {
 
 export type PageProblem = { problem: 'not_text'; detail: string }
 
-/** Pure: bytes and headers in, facts out. */
-export function readPage(bytes: Uint8Array, url: string, headers: ReadonlyMap<string, string>): ReadPage | PageProblem {
-  const html = decodeText(bytes, headers.get('content-type'))
+/** Pure: bytes and headers in, facts out. `alias`: another host of the same site, whose addresses are its own. */
+export function readPage(
+  bytes: Uint8Array,
+  url: string,
+  headers: ReadonlyMap<string, string>,
+  alias?: string,
+): ReadPage | PageProblem {
+  const html = decodeHtml(bytes, headers.get('content-type'))
   if (html === undefined) return { problem: 'not_text', detail: 'the bytes are not text in the encoding they claim' }
   const tokens = htmlTokens(html)
   const head = readHead(tokens)
@@ -64,6 +78,7 @@ export function readPage(bytes: Uint8Array, url: string, headers: ReadonlyMap<st
   const main = { ...found, text: storable(found.text) }
   const site = new URL(url)
   const resolved = head.anchors.flatMap(({ href }) => resolve(href, site))
+  for (const target of resolved) if (target.host === alias) target.host = site.host
   const links = [...new Set(resolved.filter((target) => target.host === site.host).map((target) => target.href))]
   return {
     facts: storable(factsOf(head, main, site, headers)),
@@ -161,6 +176,7 @@ function factsOf(
       .map(shortText)
       .filter(Boolean)
   const cited = main.links.flatMap(({ href }) => resolve(href, site)).filter((target) => target.host !== site.host)
+  const directives = [...meta('robots', 'assaybot'), ...directivesForUs(headers.get('x-robots-tag') ?? '')]
   const policy = (pattern: RegExp) =>
     head.anchors.some((anchor) => pattern.test(anchor.text) || pattern.test(anchor.href))
   // It decides who is paid for a citation, so a comment in the body must not set it.
@@ -193,11 +209,29 @@ function factsOf(
     licences: licencesOf(head, linked.licence, site, headers),
     textCharacters: main.text.length,
     retracted: linked.retracted,
-    noIndex:
-      meta('robots').some((value) => /\bnoindex\b/i.test(value)) ||
-      /\bnoindex\b/i.test(headers.get('x-robots-tag') ?? ''),
+    noIndex: directives.some((value) => /\b(?:noindex|none)\b/i.test(value)),
+    noSnippet: directives.some((value) => /\bnosnippet\b|\bmax-snippet\s*:\s*0\b/i.test(value)),
+    tdmReserved: isReserved(headers.get('tdm-reservation')) ?? isReserved(meta('tdm-reservation')[0]),
+    type: 'html',
     verifications: head.verifications.map(shortText).filter(Boolean),
   }
+}
+
+/** `X-Robots-Tag` may name a crawler before its directives; what is meant for another one is not ours. */
+function directivesForUs(header: string): string[] {
+  let ours = true
+  return header
+    .slice(0, 2_000)
+    .split(',')
+    .filter((part) => {
+      const [, agent] = /^\s*([a-z][a-z0-9_-]*)\s*:(?!\s*\d)/i.exec(part) ?? []
+      if (
+        agent !== undefined &&
+        !/^(?:max-snippet|max-image-preview|max-video-preview|unavailable_after)$/i.test(agent)
+      )
+        ours = agent.toLowerCase() === 'assaybot'
+      return ours
+    })
 }
 
 function licencesOf(

@@ -1,7 +1,8 @@
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Sql } from '@assay/till/store/database'
 import type { LicenceFinding } from '../page/licence.ts'
-import type { PageFacts } from '../page/read-page.ts'
+import type { ContentType, PageFacts } from '../page/read-page.ts'
+import { decideTerms, type SiteTerms } from './page-terms.ts'
 
 /** A page as the crawler last read it, with what is needed to rank, quote and cite it. */
 export type IndexedPage = {
@@ -18,6 +19,12 @@ export type IndexedPage = {
   fetchedAt: Date
   language: string | undefined
   authors: readonly string[]
+  publisher: string | undefined
+  /** As the page names it, where that is on its own host. */
+  canonical: string
+  type: ContentType
+  /** May its words be given to others, and if not, why. */
+  terms: { snippet: boolean; reason: string | null }
   publishedAt: string | undefined
   modifiedAt: string | undefined
   licences: readonly LicenceFinding[]
@@ -35,22 +42,29 @@ export type StoredPage = {
   content_sha256: Buffer | null
   text_sha256: Buffer | null
   fetched_at: Date | null
+  site_terms: SiteTerms
   state: string
   cite_score: number | null
   synthetic: boolean
 }
 
+/** What a host says for all of its pages, as JSON of `SiteTerms`. */
+export const siteTermsColumn = `jsonb_build_object('signals', h.findings->'robots'->'signals', 'tdm', h.findings->'tdm'->'rules',
+    'rsl', case when h.findings ? 'rsl' then jsonb_build_object('status', h.findings->'rsl'->'status', 'licences', h.findings->'rsl'->'licences') end)`
+
 /** Columns and tables of a `StoredPage`; what it is asked for follows as `where`. */
 export const pageColumns = `p.domain, s.registrable, p.url, p.facts, v.title, v.text, p.content_sha256, p.text_sha256,
-  p.fetched_at, s.state, s.cite_score, s.synthetic
-  from crawl_page p join source s on s.domain = p.domain
+  p.fetched_at, s.state, s.cite_score, s.synthetic, ${siteTermsColumn} as site_terms
+  from crawl_page p join source s on s.domain = p.domain left join crawl_host h on h.domain = p.domain
   left join page_version v on v.domain = p.domain and v.url = p.url and v.text_sha256 = p.text_sha256`
 
 /** Undefined for what must not be offered: never read or gone, asked to be left out, or of a refused source. */
 export function indexedPage(row: StoredPage): IndexedPage | undefined {
   const { facts, title, text, content_sha256, text_sha256, fetched_at } = row
   if (!facts || title === null || text === null || !content_sha256 || !text_sha256 || !fetched_at) return undefined
-  if (facts.noIndex || row.state === 'refused') return undefined
+  if (row.state === 'refused') return undefined
+  const terms = decideTerms(row.url, facts, row.site_terms)
+  if (!terms.index) return undefined
   return {
     domain: row.domain,
     registrable: row.registrable,
@@ -62,6 +76,10 @@ export function indexedPage(row: StoredPage): IndexedPage | undefined {
     fetchedAt: fetched_at,
     language: facts.language,
     authors: facts.authors,
+    publisher: facts.publisher,
+    canonical: canonicalOf(row.url, facts.canonical),
+    type: facts.type,
+    terms: { snippet: terms.snippet, reason: terms.reason },
     publishedAt: facts.publishedAt,
     modifiedAt: facts.modifiedAt,
     licences: facts.licences,
@@ -69,6 +87,10 @@ export function indexedPage(row: StoredPage): IndexedPage | undefined {
     synthetic: row.synthetic,
   }
 }
+
+/** A page that names another host as its home speaks for that host's owner: its own address stays. */
+const canonicalOf = (url: string, named: string | undefined) =>
+  named !== undefined && new URL(named).host === new URL(url).host ? named : url
 
 /** The stored page of an address, written as the crawler writes it: absolute and without fragment. */
 export async function findPage(sql: Sql, domain: string, url: string): Promise<IndexedPage | undefined> {

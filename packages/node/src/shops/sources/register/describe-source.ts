@@ -2,6 +2,7 @@ import { type Address, checksumAddress } from '@assay/protocol/address'
 import { statementTypedData } from '@assay/till/proofs'
 import type { HostFindings } from '../crawl/findings.ts'
 import type { SourceDeps } from '../deps.ts'
+import { readDecisions } from '../pages/read-decisions.ts'
 import { licenceOf } from '../pages/source-terms.ts'
 import { instructions } from '../proof/instructions.ts'
 import { walletStatement } from '../proof/wallet-statement.ts'
@@ -27,7 +28,7 @@ type ScoreRow = {
 export async function describeSource(deps: SourceDeps, domain: string, wallet?: Address) {
   const source = await findSource(deps.database, domain)
   if (!source) return undefined
-  const [claims, history, crawl, disputes, earnings] = await Promise.all([
+  const [claims, history, crawl, disputes, earnings, terms] = await Promise.all([
     liveClaims(deps.database, domain),
     deps.database.query<ScoreRow>(
       'select seq, score, confidence, model_version, components, jws, computed_at from source_score where domain = $1 order by seq desc limit $2',
@@ -39,6 +40,7 @@ export async function describeSource(deps: SourceDeps, domain: string, wallet?: 
       [domain],
     ),
     readEarnings(deps.database, domain),
+    readDecisions(deps.database, domain),
   ])
   const holder = claims.find((claim) => claim.id === source.proven_claim)
   const own = wallet && (claims.find((claim) => claim.wallet === wallet) ?? openClaim(deps, source, holder, wallet))
@@ -61,6 +63,7 @@ export async function describeSource(deps: SourceDeps, domain: string, wallet?: 
       sitemap: crawl.findings.sitemap?.status ?? 'unknown',
     },
     licence: crawl.licence,
+    terms,
     earnings,
     disputes: disputes.rows.map((row) => ({
       id: row.id,

@@ -10,6 +10,13 @@ export type AgentStanding = {
 
 /** A bond of this size is a full voice. */
 export const fullBondMicro = 100_000_000n
+/** Less at stake than this is no voice at all. */
+const leastBondMicro = 10_000_000n
+/** Half the bond is less than half the voice: splitting a stake over many wallets loses most of it. */
+const bondPower = 1.5
+/** A stake counts in full once it has been at risk for so long; at first a quarter of it does. */
+const seasonedMs = 90 * 86_400_000
+const freshShare = 0.25
 /** This much honest spending over a year is half a voice, and never more than that. */
 const fullSpendMicro = 1_000_000_000
 const yearMs = 365 * 86_400_000
@@ -18,9 +25,11 @@ const spendShareMax = 0.5
 /** Trust in 0..1 of a funding cluster: its wallets share one bond and speak with one voice, however many they are. */
 export function agentWeight(standing: AgentStanding): number {
   if (standing.seed) return 1
-  const byBond = Number(standing.clusterBondMicro) / Number(fullBondMicro)
-  const years = Math.min(1, standing.ageMs / yearMs)
-  const bySpend = Math.min(spendShareMax, (years * Number(standing.independentSpendMicro)) / fullSpendMicro)
+  const { clusterBondMicro: bond, ageMs, independentSpendMicro } = standing
+  const seasoned = freshShare + (1 - freshShare) * Math.min(1, ageMs / seasonedMs)
+  const byBond = bond < leastBondMicro ? 0 : seasoned * Math.min(1, Number(bond) / Number(fullBondMicro)) ** bondPower
+  const years = Math.min(1, ageMs / yearMs)
+  const bySpend = Math.min(spendShareMax, ((years * Number(independentSpendMicro)) / fullSpendMicro) ** bondPower)
   return Math.min(1, byBond + bySpend)
 }
 

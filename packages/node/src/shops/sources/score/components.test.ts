@@ -28,7 +28,7 @@ const unknown: SourceEvidence = {
   pages: [],
   stability: { checked: 0, resolving: 0 },
   usage: { checked: 0, found: 0, upheldDisputes: 0 },
-  market: { mass: 0, meanMass: 1, effectiveCiters: 0 },
+  market: { mass: 0, meanMass: 1, stake: 0 },
   external: undefined,
 }
 const withPages = (...pages: PageEvidence[]): SourceEvidence => ({ ...unknown, pages })
@@ -63,25 +63,34 @@ test('what is unknown stands at its prior, is shown as unknown, and takes confid
   expect(computeScore(withPages(recorded())).confidence).toBeGreaterThan(0)
 })
 
-test('authority: an outside rank alone, then the market with the number of independent citers', () => {
+test('authority: a rank list raises it a little, never below what is unlisted; the market counts with its stake', () => {
   const external = { position: 1, entries: 1_000_000, list: 'l', asOf: '2026-11-01' }
-  expect(judge.authority({ ...unknown, external }).value).toBeCloseTo(1, 6)
-  expect(judge.authority({ ...unknown, external: { ...external, position: 1_000_000 } }).value).toBeCloseTo(0, 2)
-  const market = (effectiveCiters: number) =>
-    judge.authority({ ...unknown, external, market: { mass: 1, meanMass: 1, effectiveCiters } }).value
-  expect(market(20)).toBeCloseTo(0.5 * (0.35 + 0.65 * 0.5) + 0.5, 6)
-  expect(market(1)).toBeGreaterThan(market(100))
+  const first = 0.35 + 0.65 * 0.25
+  expect(judge.authority({ ...unknown, external }).value).toBeCloseTo(first, 6)
+  const last = judge.authority({ ...unknown, external: { ...external, position: 1_000_000 } }).value
+  expect(last).toBeGreaterThanOrEqual(judge.authority(unknown).value)
+  const market = (stake: number) => judge.authority({ ...unknown, market: { mass: 1, meanMass: 1, stake } }).value
+  expect(market(20)).toBeCloseTo(0.35 + 0.5 * 0.65 * 0.5, 6)
+  expect(market(0.01)).toBeLessThan(0.351)
 })
 
-test('authority: to be cited, by more or by weightier agents, never lowers it', () => {
+test('authority: to be cited or listed, by more or by weightier agents, never lowers it', () => {
   const amount = fc.double({ min: 0, max: 1e4, noNaN: true })
+  const rank = fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined })
   fc.assert(
-    fc.property(amount, amount, amount, amount, (mass, more, citers, others) => {
-      const value = (m: number, n: number) =>
-        judge.authorityValue({ mass: m, meanMass: 1, effectiveCiters: n }, undefined)
-      return value(mass + more, citers + others) >= value(mass, citers) - 1e-12 && value(mass, citers) >= 0.35 - 1e-12
+    fc.property(amount, amount, amount, amount, rank, (mass, more, stake, others, external) => {
+      const value = (m: number, n: number) => judge.authorityValue({ mass: m, meanMass: 1, stake: n }, external)
+      return value(mass + more, stake + others) >= value(mass, stake) - 1e-12 && value(mass, stake) >= 0.35 - 1e-12
     }),
   )
+})
+
+test('a site of which nothing can be read scores below any that can be read', () => {
+  const silent = { ...unknown, findings: { discoveredAt: new Date(nowMs).toISOString(), robots: found('present') } }
+  const poorest = withPages(recorded())
+  expect(computeScore(silent).score).toBeLessThan(computeScore(poorest).score)
+  // Nobody has looked yet, or the network failed: that is unknown, not unreadable.
+  expect(computeScore(unknown).score).toBeGreaterThan(30)
 })
 
 test('provenance rises with author, publisher, date, citations, policies, contact and JSON-LD, each with its evidence', () => {
@@ -200,7 +209,7 @@ test('whatever the evidence, the score is an integer of 0..100, and advice names
             found: Math.floor(drawn.checked * drawn.foundShare),
             upheldDisputes: drawn.disputes,
           },
-          market: { mass: drawn.mass, meanMass: 1, effectiveCiters: drawn.citers },
+          market: { mass: drawn.mass, meanMass: 1, stake: drawn.citers },
         })
         expect(Number.isInteger(score.score) && score.score >= 0 && score.score <= 100).toBe(true)
         expect(score.confidence >= 0 && score.confidence <= 1).toBe(true)

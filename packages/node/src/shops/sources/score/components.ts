@@ -21,16 +21,20 @@ const articles = (evidence: SourceEvidence) => {
 }
 
 /**
- * Weight of the market against an outside rank grows with the number of independent citers. Trust counts upwards from the
- * prior: being cited must never be worse than not being cited, or citing a rival would harm it.
+ * What the market says grows with what its voices have at stake, not with their number. Trust and rank lists count
+ * upwards from the prior: being cited, or listed, must never be worse than not, or citing a rival would harm it.
  */
 export function authorityValue(market: SourceEvidence['market'], external: number | undefined): number {
-  const { mass, meanMass, effectiveCiters } = market
+  const { mass, meanMass, stake } = market
+  const base = authorityPrior + (1 - authorityPrior) * rankListWorth * (external ?? 0)
   const trusted = authorityPrior + (1 - authorityPrior) * (mass <= 0 ? 0 : mass / (mass + meanMass))
-  const weight = effectiveCiters / (effectiveCiters + 20)
-  return clamp(weight * trusted + (1 - weight) * (external ?? authorityPrior))
+  return clamp(base + (stake / (stake + halfMarketStake)) * Math.max(0, trusted - base))
 }
 
+/** So many full voices, and the market counts half of what it can. */
+export const halfMarketStake = 20
+/** A popularity list says little about quality: its first place is worth a quarter of what trust can give. */
+export const rankListWorth = 0.25
 export const authorityPrior = 0.35
 
 /** Position in a ranked list on a log scale: first is 1, last is near 0. */
@@ -41,7 +45,7 @@ export function externalValue(external: SourceEvidence['external']): number | un
 
 export function authority(evidence: SourceEvidence): Component {
   const external = externalValue(evidence.external)
-  const known = evidence.market.effectiveCiters > 0 || external !== undefined
+  const known = evidence.market.stake > 0 || external !== undefined
   const signal: Signal = {
     id: 'trust',
     weight: 1,
@@ -312,10 +316,15 @@ export function usageQuality(evidence: SourceEvidence): Component {
 }
 
 /** Factor on the whole. Not yet proven is no fault; a proof that was there and is gone is. */
+/** Visited, and not one page could be read: priors are for what nobody has looked at yet, or could not reach. */
+const isUnreadable = ({ findings, pages }: SourceEvidence) =>
+  pages.length === 0 && findings.discoveredAt !== undefined && findings.robots?.status !== 'unknown'
+
 export function gate(evidence: SourceEvidence): { value: number; reason: string } {
   if (evidence.listed || evidence.state === 'refused')
     return { value: 0, reason: 'The domain is on a list of harmful sites.' }
   if (evidence.state === 'held') return { value: 0, reason: 'The proof of the domain is gone.' }
+  if (isUnreadable(evidence)) return { value: 0, reason: 'Not one page could be read.' }
   const retracted = share(evidence.pages, (page) => page.facts.retracted) ?? 0
   if (retracted === 1) return { value: 0, reason: 'Everything here was retracted.' }
   if (evidence.disputePending) return { value: 0.5, reason: 'A dispute is pending.' }

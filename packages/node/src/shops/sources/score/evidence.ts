@@ -18,6 +18,7 @@ export type SourceEvidence = {
   stability: { checked: number; resolving: number }
   /** Quotes of attested citations that were looked for again. */
   usage: { checked: number; found: number; upheldDisputes: number }
-  market: { mass: number; meanMass: number; effectiveCiters: number }
+  /** `stake`: the voices behind it, each of them at most 1 by what it has at stake. */
+  market: { mass: number; meanMass: number; stake: number }
   external: { position: number; entries: number; list: string; asOf: string } | undefined
 }

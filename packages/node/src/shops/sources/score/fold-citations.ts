@@ -1,7 +1,7 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
-import { authorityPrior } from './components.ts'
+import { authorityPrior, halfMarketStake, rankListWorth } from './components.ts'
 import { componentWeights, modelVersion } from './model.ts'
 import { refreshWeights, takeBonds } from './refresh-weights.ts'
 import { draftScore, insertScores, type PreviousScore } from './score-history.ts'
@@ -98,7 +98,7 @@ async function foldRows(
 ): Promise<string[]> {
   await tx.query(
     `create temporary table fold_before on commit drop as
-     select e.agent, e.domain, a.weight * sqrt(e.citations) / a.row_sum as share
+     select e.agent, e.domain, a.weight * sqrt(e.citations) / a.row_sum as share, a.weight as stake
      from citation_edge e join citing_agent a on a.agent = e.agent
      where e.agent = any($1) and a.weight > 0 and a.row_sum > 0`,
     [agents],
@@ -111,17 +111,17 @@ async function foldRows(
   )
   const { rows } = await tx.query<{ domain: string }>(
     `with differences as (
-       select domain, sum(share) as mass, sum(square) as squares from (
-         select e.domain, a.weight * sqrt(e.citations) / a.row_sum as share, power(a.weight * sqrt(e.citations) / a.row_sum, 2) as square
+       select domain, sum(share) as mass, sum(stake) as stake from (
+         select e.domain, a.weight * sqrt(e.citations) / a.row_sum as share, a.weight as stake
          from citation_edge e join citing_agent a on a.agent = e.agent
          where e.agent = any($1) and a.weight > 0 and a.row_sum > 0
          union all
-         select domain, -share, -power(share, 2) from fold_before) both_sides
+         select domain, -share, -stake from fold_before) both_sides
        group by domain)
-     insert into source_trust (domain, mass, sum_squares, updated_at)
-     select domain, mass, squares, $2 from differences order by domain
+     insert into source_trust (domain, mass, stake, updated_at)
+     select domain, mass, stake, $2 from differences order by domain
      on conflict (domain) do update set mass = greatest(0, source_trust.mass + excluded.mass),
-       sum_squares = greatest(0, source_trust.sum_squares + excluded.sum_squares), updated_at = excluded.updated_at
+       stake = greatest(0, source_trust.stake + excluded.stake), updated_at = excluded.updated_at
      returning domain`,
     [agents, now],
   )
@@ -138,18 +138,17 @@ async function rescoreAuthority(
 ): Promise<number> {
   const { rows } = await tx.query<Changed>(
     `with parts as (
-       select p.domain, p.rest, p.gate, s.cite_score, s.confidence, coalesce(p.external, $2::double precision) as external, t.mass,
-         case when t.sum_squares > 0 then t.mass * t.mass / t.sum_squares else 0 end as citers,
-         coalesce((select mean_mass from trust_scale), 1) as mean_mass
+       select p.domain, p.rest, p.gate, s.cite_score, s.confidence, t.stake / (t.stake + $5::double precision) as market,
+         $2::double precision + (1 - $2) * $4::double precision * coalesce(p.external, 0) as base,
+         $2 + (1 - $2) * case when t.mass > 0 then t.mass / (t.mass + coalesce((select mean_mass from trust_scale), 1)) else 0 end as trusted
        from score_parts p join source s on s.domain = p.domain join source_trust t on t.domain = p.domain
        where p.domain = any($1)),
      valued as (
-       select *, least(1, greatest(0, citers / (citers + 20) * ($2 + (1 - $2) * case when mass > 0 then mass / (mass + mean_mass) else 0 end)
-         + 20 / (citers + 20) * external)) as authority from parts)
+       select *, base + market * greatest(0, trusted - base) as authority from parts)
      select domain, round((100 * ($3 * authority + rest) * gate)::numeric)::integer as score, authority, confidence
      from valued
      where round((100 * ($3 * authority + rest) * gate)::numeric)::integer <> cite_score`,
-    [domains, authorityPrior, componentWeights.authority],
+    [domains, authorityPrior, componentWeights.authority, rankListWorth, halfMarketStake],
   )
   if (rows.length > 0) await appendAuthorities(deps, tx, rows)
   return rows.length
@@ -226,12 +225,12 @@ export async function refoldTrust(sql: Tx, now: Date): Promise<void> {
   await sql.query(`set local statement_timeout = '10min'`)
   await sql.query(
     `with shares as (
-       select e.domain, a.weight * sqrt(e.citations) / a.row_sum as share
+       select e.domain, a.weight * sqrt(e.citations) / a.row_sum as share, a.weight as stake
        from citation_edge e join citing_agent a on a.agent = e.agent where a.weight > 0 and a.row_sum > 0),
-     folded as (select domain, sum(share) as mass, sum(share * share) as squares from shares group by domain),
+     folded as (select domain, sum(share) as mass, sum(stake) as stake from shares group by domain),
      gone as (delete from source_trust t where not exists (select from folded f where f.domain = t.domain))
-     insert into source_trust (domain, mass, sum_squares, updated_at) select domain, mass, squares, $1 from folded
-     on conflict (domain) do update set mass = excluded.mass, sum_squares = excluded.sum_squares, updated_at = excluded.updated_at`,
+     insert into source_trust (domain, mass, stake, updated_at) select domain, mass, stake, $1 from folded
+     on conflict (domain) do update set mass = excluded.mass, stake = excluded.stake, updated_at = excluded.updated_at`,
     [now],
   )
   await sql.query(

@@ -16,7 +16,7 @@ type Row = {
   checked: bigint
   resolving: bigint
   mass: number | null
-  sum_squares: number | null
+  stake: number | null
   mean_mass: number | null
   quotes_checked: bigint | null
   quotes_found: bigint | null
@@ -63,7 +63,7 @@ const sourceQuery = `
     exists (select from source_dispute d where d.domain = s.domain and d.state = 'pending') as pending,
     (select count(*) from source_dispute d where d.domain = s.domain and d.state = 'upheld' and d.kind <> 'ownership') as upheld,
     coalesce(v.checked, 0) as checked, coalesce(v.resolving, 0) as resolving,
-    t.mass, t.sum_squares, (select mean_mass from trust_scale) as mean_mass,
+    t.mass, t.stake, (select mean_mass from trust_scale) as mean_mass,
     u.quotes_checked, u.quotes_found, r.position, l.name as list_name, l.as_of as list_as_of, l.entries as list_entries
   from source s
   left join crawl_host h on h.domain = s.domain
@@ -81,8 +81,6 @@ function evidenceOf(
   pages: readonly { url: string; facts: PageFacts; content_sha256: Buffer; fetched_at: Date }[],
   nowMs: number,
 ): SourceEvidence {
-  const mass = row.mass ?? 0
-  const squares = row.sum_squares ?? 0
   return {
     domain: row.domain,
     nowMs,
@@ -102,7 +100,7 @@ function evidenceOf(
       found: Number(row.quotes_found ?? 0),
       upheldDisputes: Number(row.upheld),
     },
-    market: { mass, meanMass: row.mean_mass ?? 1, effectiveCiters: squares > 0 ? (mass * mass) / squares : 0 },
+    market: { mass: row.mass ?? 0, meanMass: row.mean_mass ?? 1, stake: row.stake ?? 0 },
     external:
       row.position === null || row.list_entries === null
         ? undefined

@@ -1,5 +1,5 @@
 /** CiteScore, version by version: a change of weights, priors or rules is a new version. */
-export const modelVersion = 'citescore-1.1'
+export const modelVersion = 'citescore-1.2'
 
 export type ComponentId =
   | 'authority'

@@ -4,7 +4,8 @@ export type Citation = { agent: string; source: string }
 export type TrustGraph = {
   add(citations: readonly Citation[]): void
   mass(source: string): number
-  effectiveCiters(source: string): number
+  /** Sum of the voices behind it. */
+  stake(source: string): number
   /** Mean over cited sources. */
   meanMass(): number
 }
@@ -18,7 +19,7 @@ export function createTrustGraph(
   clusterOf: (agent: string) => string = (agent) => agent,
 ): TrustGraph {
   const rows = new Map<string, Map<string, number>>()
-  let folded: Map<string, { mass: number; squares: number }> | undefined
+  let folded: Map<string, { mass: number; stake: number }> | undefined
   const fold = () => {
     if (folded) return folded
     folded = new Map()
@@ -29,9 +30,9 @@ export function createTrustGraph(
       for (const count of row.values()) sum += Math.sqrt(count)
       for (const [source, count] of row) {
         const share = (weight * Math.sqrt(count)) / sum
-        const known = folded.get(source) ?? { mass: 0, squares: 0 }
+        const known = folded.get(source) ?? { mass: 0, stake: 0 }
         known.mass += share
-        known.squares += share * share
+        known.stake += weight
         folded.set(source, known)
       }
     }
@@ -48,10 +49,7 @@ export function createTrustGraph(
       }
     },
     mass: (source) => fold().get(source)?.mass ?? 0,
-    effectiveCiters: (source) => {
-      const known = fold().get(source)
-      return known && known.squares > 0 ? (known.mass * known.mass) / known.squares : 0
-    },
+    stake: (source) => fold().get(source)?.stake ?? 0,
     meanMass: () => {
       const all = [...fold().values()]
       return all.length === 0 ? 1 : all.reduce((sum, one) => sum + one.mass, 0) / all.length

@@ -44,14 +44,14 @@ test('batches folded one after another hold the same trust as everything folded 
   }
   const trust = async () =>
     (
-      await world.db.database.query<{ domain: string; mass: number; sum_squares: number }>(
-        'select domain, mass, sum_squares from source_trust order by domain',
+      await world.db.database.query<{ domain: string; mass: number; stake: number }>(
+        'select domain, mass, stake from source_trust order by domain',
       )
     ).rows
   const folded = await trust()
   for (const row of folded) {
     expect(row.mass).toBeCloseTo(graph.mass(row.domain), 9)
-    if (row.mass > 1e-9) expect(row.mass ** 2 / row.sum_squares).toBeCloseTo(graph.effectiveCiters(row.domain), 6)
+    expect(row.stake).toBeCloseTo(graph.stake(row.domain), 9)
   }
   await world.db.database.transaction((tx) => refoldTrust(tx, new Date()))
   for (const row of await trust()) expect(row.mass).toBeCloseTo(graph.mass(row.domain), 9)
@@ -68,17 +68,16 @@ test('the database gives a changed authority the same score as the code', async 
     gate: number
     external: number | null
     mass: number
-    sum_squares: number
+    stake: number
     mean: number | null
   }>(
-    `select s.cite_score, p.rest, p.gate, p.external, t.mass, t.sum_squares, (select mean_mass from trust_scale) as mean
+    `select s.cite_score, p.rest, p.gate, p.external, t.mass, t.stake, (select mean_mass from trust_scale) as mean
      from source s join score_parts p using (domain) join source_trust t using (domain)`,
   )
   expect(rows.length).toBe(sources.length)
   for (const row of rows) {
-    const citers = row.sum_squares > 0 ? row.mass ** 2 / row.sum_squares : 0
     const authority = authorityValue(
-      { mass: row.mass, meanMass: row.mean ?? 1, effectiveCiters: citers },
+      { mass: row.mass, meanMass: row.mean ?? 1, stake: row.stake },
       row.external ?? undefined,
     )
     expect(
@@ -112,10 +111,10 @@ test('wallets of one cluster are one citer', async () => {
     { agent: 'w1', source: 'clustered.com' },
     { agent: 'w2', source: 'clustered.com' },
   ])
-  const { rows } = await world.db.database.query<{ mass: number; sum_squares: number }>(
-    `select mass, sum_squares from source_trust where domain = 'clustered.com'`,
+  const { rows } = await world.db.database.query<{ mass: number; stake: number }>(
+    `select mass, stake from source_trust where domain = 'clustered.com'`,
   )
-  expect(rows[0]).toEqual({ mass: 1, sum_squares: 1 })
+  expect(rows[0]).toEqual({ mass: 1, stake: 1 })
 })
 
 test('trust comes from seeds, bonds and age times spending, within bounds; self-dealing is seen', () => {
@@ -135,6 +134,11 @@ test('trust comes from seeds, bonds and age times spending, within bounds; self-
   expect(agentWeight({ seed: false, clusterBondMicro: 0n, ageMs: 10 ** 12, independentSpendMicro: 10n ** 15n })).toBe(
     0.5,
   )
+  const bonded = (usd: number) =>
+    agentWeight({ seed: false, clusterBondMicro: BigInt(usd * 1e6), ageMs: 10 ** 12, independentSpendMicro: 0n })
+  expect([bonded(9), bonded(100), bonded(1_000)]).toEqual([0, 1, 1])
+  // The same money in more wallets is less of a voice.
+  expect(10 * bonded(10)).toBeLessThan(bonded(100) / 3)
   expect(isSelfDealing({ agentWallet: 'a', agentCluster: 'x', payeeWallet: 'b', payeeCluster: 'x' })).toBe(true)
   expect(isSelfDealing({ agentWallet: 'a', agentCluster: 'x', payeeWallet: 'b', payeeCluster: undefined })).toBe(false)
 })
@@ -167,7 +171,7 @@ test('a voice rests on seed, bond, or age times what was spent at the operator, 
   const spender = '0x5555555555555555555555555555555555555555'
   await database.query(
     `insert into citing_agent (agent, cluster, bond_micro, first_seen_at)
-     values ($1, $1, 0, now() - interval '2 years'), ('bonded', 'bonded', 50000000, now()), ('member', 'bonded', 25000000, now()), ('poor', 'poor', 0, now())`,
+     values ($1, $1, 0, now() - interval '2 years'), ('bonded', 'bonded', 50000000, now() - interval '1 year'), ('member', 'bonded', 25000000, now()), ('poor', 'poor', 0, now())`,
     [spender],
   )
   await owner.transaction(async (tx) => {
@@ -198,10 +202,12 @@ test('a voice rests on seed, bond, or age times what was spent at the operator, 
         )
       ).rows.map((row) => [row.agent, row.weight]),
     )
-  expect(await weights()).toEqual({ [spender]: 0.4, bonded: 0.75, member: 0, poor: 0 })
+  const half = expect.closeTo(0.75 ** 1.5, 9)
+  const spent = expect.closeTo(0.4 ** 1.5, 9)
+  expect(await weights()).toEqual({ [spender]: spent, bonded: half, member: 0, poor: 0 })
   const trust = await database.query<{ mass: number }>(`select mass from source_trust where domain = 'spoken-for.com'`)
-  expect(trust.rows).toEqual([{ mass: 0.75 }])
+  expect(trust.rows).toEqual([{ mass: half }])
   await database.query(`update citing_agent set bond_micro = 0 where cluster = 'bonded'`)
   await refoldAll(world.deps)
-  expect(await weights()).toMatchObject({ bonded: 0, [spender]: 0.4 })
+  expect(await weights()).toMatchObject({ bonded: 0, [spender]: spent })
 })

@@ -11,6 +11,7 @@ export const forkOrder: readonly Fork[] = ['beryl', 'cobalt', 'denim']
 
 export const factoryAddress = lower(facts.addresses.B20Factory) as Address
 export const policyRegistryAddress = lower(facts.addresses.PolicyRegistry) as Address
+export const activationRegistryAddress = lower(facts.addresses.ActivationRegistry) as Address
 
 export type RoleName = keyof typeof facts.roles
 export type ScopeName = keyof typeof facts.scopes

@@ -80,6 +80,8 @@ function addPolicies(facts: TokenFacts, add: Add): void {
     if (!policy.exists.known || !policy.admin.known || !policy.pendingAdmin.known || !policy.children.known)
       add('policy_unread', `policy ${policy.id} could not be read`)
     else if (!policy.exists.value) add('policy_missing', `policy ${policy.id} is bound and does not exist`)
+    else if (!policy.membersComplete)
+      add('list_unread', `not everybody on the list of policy ${policy.id} could be read`)
     if (decodePolicyId(policy.id).kind === undefined)
       add('unknown_policy_type', `policy ${policy.id} is of a type that is not known`)
   }

@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { adminRole, type RoleName, roles, type ScopeName } from '../abi/b20.ts'
+import { adminRole, factoryAddress, type RoleName, roles, type ScopeName } from '../abi/b20.ts'
 import { exampleFacts } from '../example.ts'
 import { type AccountLabel, type Known, known, type PolicyFacts, type RoleFacts, type TokenFacts } from '../facts.ts'
 import type { ControlChange, ControlEvent } from '../read/decode-events.ts'
@@ -27,7 +27,13 @@ export type Changes = Partial<Omit<TokenFacts, 'roles' | 'scopes' | 'policies' |
   events?: readonly ControlChange[]
 }
 
-const place = { blockNumber: 1n, blockHash: '0x' as Hex, transaction: '0x' as Hex, logIndex: 0 }
+const creation = exampleFacts().genesis?.transaction as Hex
+
+/** What the factory does is part of the creation. */
+function placed(change: ControlChange, logIndex: number): ControlEvent {
+  const made = Object.values(change).includes(factoryAddress)
+  return { ...change, blockNumber: 1n, blockHash: '0x', transaction: made ? creation : '0x', logIndex }
+}
 
 /** The locked example with some things otherwise; default: the admins in storage are those who hold the role,. */
 export function factsWith(changes: Changes): TokenFacts {
@@ -51,7 +57,7 @@ export function factsWith(changes: Changes): TokenFacts {
     scopes: { ...base.scopes, ...scopes },
     policies: new Map((policies ?? []).map((policy) => [policy.id, policy])),
     accounts: new Map((accounts ?? []).map(([account, label]) => [account, known(label)])),
-    events: (events ?? []).map((event) => ({ ...event, ...place }) as ControlEvent),
+    events: (events ?? []).map(placed),
   }
 }
 

@@ -3,9 +3,10 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import { adminRole, draftRoles, noSupplyCap, roleLabel, roles, scopeNames, wad } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { decodePolicyId } from '../policy-id.ts'
-import { scopeEffect } from './policies.ts'
-import { largestSupply, transferScopes } from './powers.ts'
-import { isPresumedDead, levelOf, reachOf } from './reach.ts'
+import { accountsSaid, canStillChange, deniesOf, freezingScopes, viewScope } from './policies.ts'
+import { largestSupply } from './powers.ts'
+import { levelOf, reachOf } from './reach.ts'
+import { isPresumedDead, isReachable } from './reachable.ts'
 import type { Flag, Missing, Power, PowerName, Severity, Verdict } from './types.ts'
 
 type Raise = (code: string, severity: Severity, sentence: string, ...facts: string[]) => void
@@ -52,7 +53,7 @@ function adminFlags(facts: TokenFacts, raise: Raise): void {
       'There is no admin and there can never be one; roles still held stay held for ever.',
       'admin_count',
     )
-  const live = holders.filter(({ account }) => account !== zeroAddress)
+  const live = holders.filter(({ account }) => isReachable(facts, account))
   if (live.length > 0)
     raise(
       'admin_live',
@@ -65,6 +66,13 @@ function adminFlags(facts: TokenFacts, raise: Raise): void {
       'admin_at_zero_address',
       'notice',
       'The admin role was given to address zero, which can act for nobody; custom role admins would still work.',
+      'roles.DEFAULT_ADMIN_ROLE',
+    )
+  if (holders.some(({ account }) => account !== zeroAddress && !isReachable(facts, account)))
+    raise(
+      'admin_unreachable',
+      'notice',
+      'The admin role was given to native code that can never call; custom role admins would still work.',
       'roles.DEFAULT_ADMIN_ROLE',
     )
   if (holders.some(({ account }) => isPresumedDead(facts, account)))
@@ -115,7 +123,8 @@ function supplyFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
   const largest = largestSupply(facts)
   if (largest !== undefined && facts.totalSupply.known && largest === facts.totalSupply.value)
     raise('supply_fixed', 'info', 'No new tokens can ever be made.', 'total_supply', 'roles.MINT_ROLE')
-  if (powers.mint.now === 'armed' || powers.mint.now === 'latent') {
+  const mint = powers.mint
+  if (mint.now !== 'impossible' && mint.who.length + mint.couldBecome.length > 0) {
     if (largest === noSupplyCap)
       raise(
         'mint_unlimited',
@@ -148,17 +157,14 @@ const times = (count: number) => (count === 1 ? 'once' : `${count} times`)
 
 function takingFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
   if (powers.seize.now === 'armed') {
-    const bound = facts.scopes.SEIZE_EXEMPT_POLICY
-    const policy = bound?.known ? decodePolicyId(bound.value) : undefined
-    const simple = policy?.kind === 'allowlist' || policy?.kind === 'blocklist'
-    const unlessListed = simple && (policy?.kind === 'allowlist') !== policy?.inverted
-    if (policy?.builtIn !== undefined || unlessListed)
+    const exempt = viewScope(facts, 'SEIZE_EXEMPT_POLICY')
+    if (accountsSaid(exempt, false) === undefined)
       raise(
         'seizable_unless_listed',
         'critical',
-        policy?.builtIn === undefined
-          ? 'Tokens can be taken from every account that is not on a list of exempt ones.'
-          : 'Tokens can be taken from every account; nobody is exempt.',
+        deniesOf(exempt) === 'everybody'
+          ? 'Tokens can be taken from every account; nobody is exempt.'
+          : 'Tokens can be taken from every account that is not on a list of exempt ones.',
         'scopes.SEIZE_EXEMPT_POLICY',
         'roles.SEIZE_ROLE',
       )
@@ -207,6 +213,7 @@ function takingFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
 
 function freezeFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
   const admins = new Set(reachOf(facts, adminRole).couldBecome.map(({ account }) => account))
+  const transferScopes = freezingScopes(facts).scopes
   if (powers.freeze.now === 'armed') {
     raise(
       'freezable',
@@ -223,7 +230,7 @@ function freezeFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
       )
   }
   for (const scope of scopeNames)
-    if (!transferScopes.includes(scope) && scopeEffect(facts, scope).parties.length > 0)
+    if (!transferScopes.includes(scope) && canStillChange(facts, scope) && !viewScope(facts, scope).uncertain)
       raise(
         'policy_still_governed',
         'notice',
@@ -231,10 +238,10 @@ function freezeFlags(facts: TokenFacts, powers: Powers, raise: Raise): void {
         `scopes.${scope}`,
       )
   for (const scope of transferScopes) {
-    const effect = scopeEffect(facts, scope)
-    if (effect.denies === 'everybody')
+    const denies = deniesOf(viewScope(facts, scope))
+    if (denies === 'everybody')
       raise('transfers_blocked_for_all', 'critical', `${scope} denies everybody.`, `scopes.${scope}`)
-    else if (effect.denies === 'some' && effect.parties.length === 0 && !effect.uncertain)
+    else if (denies === 'some' && !canStillChange(facts, scope))
       raise(
         'fixed_restriction',
         'notice',

@@ -19,7 +19,7 @@ const policy: PolicyFacts = {
   admin: known(people[0] as Address),
   pendingAdmin: known(zeroAddress),
   children: known([]),
-  members: [],
+  members: [people[1] as Address],
   membersComplete: true,
 }
 

@@ -1,12 +1,12 @@
-import { zeroAddress } from '@assay/protocol/address'
 import { adminRole, roles, scopeNames } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { adminSetProven, missingOf } from './completeness.ts'
 import { flagsOf } from './flags.ts'
 import { canStillChange } from './policies.ts'
 import { powersOf } from './powers.ts'
-import { isPresumedDead, reachOf } from './reach.ts'
-import { type Judgement, type Power, type PowerName, powerNames, type Verdict } from './types.ts'
+import { reachOf } from './reach.ts'
+import { isPresumedDead, unreachableParties } from './reachable.ts'
+import { type Judgement, type Party, type Power, type PowerName, powerNames, type Verdict } from './types.ts'
 
 /** From facts to a verdict; depends on nothing else. What is not known can only keep an answer from being clean. */
 export function judge(facts: TokenFacts): Judgement {
@@ -20,6 +20,7 @@ export function judge(facts: TokenFacts): Judgement {
     adminSet: adminSetProven(facts) ? 'proven' : 'unproven',
     powers,
     flags: flagsOf(facts, powers, missing, verdict),
+    unreachable: unreachableParties(facts),
   }
 }
 
@@ -32,12 +33,12 @@ function verdictOf(facts: TokenFacts, powers: Record<PowerName, Power>, complete
 
 function hasLiveAdmin(facts: TokenFacts): boolean {
   if (facts.variant === 'unsupported') return false
-  const live = (account: `0x${string}`) => account !== zeroAddress && !isPresumedDead(facts, account)
-  const holders = facts.roles.get(adminRole)?.holders ?? []
-  if (holders.some(({ account }) => live(account))) return true
+  const reach = reachOf(facts, adminRole)
+  const live = ({ account }: Party) => !isPresumedDead(facts, account)
+  if (reach.holders.some(live)) return true
   // Anyone who administers the admin role can make an admin, while there is one at all.
   const frozen = !facts.adminCount.known || facts.adminCount.value === 0n
-  return !frozen && reachOf(facts, adminRole).couldBecome.some(({ account }) => live(account))
+  return !frozen && reach.couldBecome.some(live)
 }
 
 const lockingRoles = [

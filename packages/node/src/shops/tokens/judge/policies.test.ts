@@ -10,15 +10,21 @@ const [alice, bob, carol] = ['aa', 'bb', 'cc'].map((byte) => `0x${byte.repeat(20
   Address,
   Address,
 ]
-const [blocklist, allowlist, union, intersect] = [2n, (1n << 56n) | 3n, (2n << 56n) | 4n, (3n << 56n) | 5n] as const
+const [blocklist, second, union, intersect] = [2n, 3n, (2n << 56n) | 4n, (3n << 56n) | 5n] as const
+const dave: Address = `0x${'dd'.repeat(20)}`
 
-const policy = (id: bigint, admin: Address, children: readonly bigint[] = []): PolicyFacts => ({
+const policy = (
+  id: bigint,
+  admin: Address,
+  children: readonly bigint[] = [],
+  members: readonly Address[] = [],
+): PolicyFacts => ({
   id,
   exists: known(true),
   admin: known(admin),
   pendingAdmin: known(zeroAddress),
   children: known(children),
-  members: [],
+  members,
   membersComplete: true,
 })
 
@@ -32,7 +38,7 @@ function bound(scope: ScopeName, id: bigint, ...policies: PolicyFacts[]): TokenF
 }
 
 describe('who can freeze through a composite policy', () => {
-  const children = [policy(blocklist, alice), policy(allowlist, bob)]
+  const children = [policy(blocklist, alice, [], [dave]), policy(second, bob, [], [dave])]
   const who = (id: bigint, composite: PolicyFacts, parts = children) =>
     Object.fromEntries(
       judge(bound('TRANSFER_SENDER_POLICY', id, composite, ...parts)).powers.freeze.who.map((party) => [
@@ -42,24 +48,24 @@ describe('who can freeze through a composite policy', () => {
     )
 
   test('an intersection denies as soon as one child does: each admin alone', () => {
-    const composite = policy(intersect, carol, [blocklist, allowlist])
+    const composite = policy(intersect, carol, [blocklist, second])
     expect(who(intersect, composite)).toEqual({ [alice]: true, [bob]: true, [carol]: true })
   })
 
   test('a union denies only if all children do: their admins together, the composite admin alone', () => {
-    const composite = policy(union, carol, [blocklist, allowlist])
+    const composite = policy(union, carol, [blocklist, second])
     expect(who(union, composite)).toEqual({ [alice]: false, [bob]: false, [carol]: true })
   })
 
   test('inversion swaps the two', () => {
-    const [or, and] = [policy(union, carol, [blocklist, allowlist]), policy(intersect, carol, [blocklist, allowlist])]
+    const [or, and] = [policy(union, carol, [blocklist, second]), policy(intersect, carol, [blocklist, second])]
     expect(who(union | invertBit, or)).toEqual({ [alice]: true, [bob]: true, [carol]: true })
     expect(who(intersect | invertBit, and)).toEqual({ [alice]: false, [bob]: false, [carol]: true })
   })
 
   test('anyone who administers every child needs nobody else', () => {
-    const composite = policy(union, zeroAddress, [blocklist, allowlist])
-    expect(who(union, composite, [policy(blocklist, alice), policy(allowlist, alice)])).toEqual({ [alice]: true })
+    const composite = policy(union, zeroAddress, [blocklist, second])
+    expect(who(union, composite, [policy(blocklist, alice), policy(second, alice)])).toEqual({ [alice]: true })
   })
 })
 

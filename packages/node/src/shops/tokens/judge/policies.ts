@@ -1,78 +1,139 @@
-import { type Address, zeroAddress } from '@assay/protocol/address'
-import type { ScopeName } from '../abi/b20.ts'
+import type { Address } from '@assay/protocol/address'
+import { adminRole, type ScopeName, scopeNames } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
-import { decodePolicyId, type PolicyId } from '../policy-id.ts'
+import {
+  allows,
+  basesOf,
+  type Control,
+  controlsOf,
+  type Mover,
+  moversOf,
+  type Standing,
+  standingsOf,
+  type Tree,
+  treeOf,
+} from './policy-tree.ts'
+import { isLive, reachOf } from './reach.ts'
+import { isPresumedDead } from './reachable.ts'
 import type { Party } from './types.ts'
 
-/** What a bound policy can do to accounts, and who decides it. */
-export type PolicyEffect = {
-  /** `nobody`: it lets everybody through for good; `everybody`: it stops everybody; `some`: it can stop somebody. */
-  denies: 'nobody' | 'some' | 'everybody' | 'unknown'
-  /** Those who can change whom it denies, without the token's admin. */
-  parties: Party[]
-  /** Some part of the tree could not be read. */
+/** What a scope says of everybody at this block, and who can make it say something else. */
+export type ScopeView = {
+  /** Undefined: what is bound could not be read. */
+  tree: Tree | undefined
+  standings: readonly Standing[]
+  controls: readonly Control[]
+  /** Every list of it was read whole. */
+  listsKnown: boolean
+  /** Somebody may be missing from the controls. */
   uncertain: boolean
 }
 
-/** An unset scope lets everybody through. */
-const openToAll: PolicyEffect = { denies: 'nobody', parties: [], uncertain: false }
+const openToAll: Tree = { kind: 'fixed', allows: true }
+const unreadView: ScopeView = { tree: undefined, standings: [], controls: [], listsKnown: false, uncertain: true }
 
-export function scopeEffect(facts: TokenFacts, scope: ScopeName): PolicyEffect {
+/** A scope that this fork does not have lets everybody through. */
+export function viewScope(facts: TokenFacts, scope: ScopeName): ScopeView {
   const bound = facts.scopes[scope]
-  if (bound === undefined) return openToAll
-  if (!bound.known) return { denies: 'unknown', parties: [], uncertain: true }
-  return policyEffect(facts, bound.value)
-}
-
-/** Somebody may still change what a bound policy says. */
-export function canStillChange(facts: TokenFacts, scope: ScopeName): boolean {
-  const effect = scopeEffect(facts, scope)
-  return effect.parties.length > 0 || effect.uncertain
-}
-
-function policyEffect(facts: TokenFacts, id: bigint): PolicyEffect {
-  const policy = decodePolicyId(id)
-  if (policy.builtIn !== undefined) {
-    const lets = (policy.builtIn === 'always_allow') !== policy.inverted
-    return { denies: lets ? 'nobody' : 'everybody', parties: [], uncertain: false }
-  }
-  const read = facts.policies.get(policy.base)
-  if (read === undefined || policy.kind === undefined || !read.exists.known || !read.children.known)
-    return { denies: 'unknown', parties: partiesOf(facts, policy.base), uncertain: true }
-  // What a policy that does not exist answers is not settled between the documents: it is no permission.
-  if (!read.exists.value) return { denies: 'unknown', parties: [], uncertain: true }
-  const children = read.children.value.map((child) => policyEffect(facts, child))
+  if (bound !== undefined && !bound.known) return unreadView
+  const tree = bound === undefined ? openToAll : treeOf(facts, bound.value)
+  if (tree === undefined) return unreadView
   return {
-    denies: 'some',
-    parties: dedupe([...partiesOf(facts, policy.base), ...childParties(policy, children)]),
-    uncertain: !read.admin.known || !read.pendingAdmin.known || children.some((child) => child.uncertain),
+    tree,
+    standings: standingsOf(facts, tree),
+    ...controlsOf(facts, tree),
+    listsKnown: basesOf(tree).every((base) => facts.policies.get(base)?.membersComplete === true),
   }
 }
 
-/**
- * One child's admin alone can deny an account where a single child decides: all must say yes (intersect), or none may
- * (an inverted union). Otherwise the other children must deny it too, unless the same party has them all.
- */
-function childParties(policy: PolicyId, children: readonly PolicyEffect[]): Party[] {
-  const oneDecides = (policy.kind === 'intersect') !== policy.inverted
-  return children
-    .flatMap((child) => child.parties)
-    .map((party) => ({
-      ...party,
-      alone: oneDecides || children.every((child) => child.parties.some(({ account }) => account === party.account)),
-    }))
+/** `some`: it stops somebody and lets somebody through. */
+export type Denies = 'nobody' | 'some' | 'everybody' | 'unknown'
+
+export function deniesOf({ tree, standings, listsKnown }: ScopeView): Denies {
+  if (tree === undefined) return 'unknown'
+  const answers = new Set(standings.map(({ listed }) => allows(tree, (base) => listed.has(base))))
+  if (answers.size === 2) return 'some'
+  if (!listsKnown) return 'unknown'
+  return answers.has(true) ? 'nobody' : 'everybody'
 }
 
-function partiesOf(facts: TokenFacts, base: bigint): Party[] {
-  const policy = facts.policies.get(base)
-  if (policy === undefined) return []
-  const parties: Party[] = []
-  const add = (account: Address, how: string) => {
-    if (account !== zeroAddress) parties.push({ account, how, alone: true })
+/** Accounts of which the scope says so; undefined where they have no end. */
+export function accountsSaid(view: ScopeView, wanted: boolean): readonly Address[] | undefined {
+  const { tree } = view
+  if (tree === undefined) return []
+  const such = view.standings.filter(({ listed }) => allows(tree, (base) => listed.has(base)) === wanted)
+  return such.some(({ accounts }) => accounts === undefined)
+    ? undefined
+    : such.flatMap(({ accounts }) => accounts ?? [])
+}
+
+/** Accounts that a list keeps out of a scope which lets everybody else through. */
+export function namedAndDenied(view: ScopeView): readonly Address[] {
+  return accountsSaid(view, false) ?? []
+}
+
+/** Those who can bring one of these accounts to the wanted answer by changing lists. */
+export function listMovers(view: ScopeView, wanted: boolean, standings = view.standings): Party[] {
+  if (view.tree === undefined) return []
+  return moversOf(view.tree, standings, wanted, view.controls).map(toParty)
+}
+
+/** As above, also of accounts that other parties could put on their lists or take off. */
+export function possibleMovers(view: ScopeView, wanted: boolean): Party[] {
+  const { tree } = view
+  if (tree === undefined) return []
+  const open = basesOf(tree).filter((base) => view.controls.some(({ bases }) => bases.has(base)))
+  const possible = view.standings.flatMap(({ listed, accounts }) =>
+    Array.from({ length: 1 << open.length }, (_, choice) => {
+      const changed = open.filter((_base, place) => ((choice >> place) & 1) === 1)
+      return { accounts, listed: new Set([...[...listed].filter((base) => !open.includes(base)), ...changed]) }
+    }),
+  )
+  return listMovers(view, wanted, possible)
+}
+
+const toParty = ({ control, alone }: Mover): Party => ({ account: control.account, how: control.how, alone })
+
+/** The same without those whom nobody is known to have the key of. */
+export function liveView(facts: TokenFacts, view: ScopeView): ScopeView {
+  return { ...view, controls: view.controls.filter(({ account }) => !isPresumedDead(facts, account)) }
+}
+
+/** Everybody who administers something that the scope follows; `alone`: can change what it says of somebody. */
+export function influences(view: ScopeView): Party[] {
+  const movers = [...listMovers(view, false), ...listMovers(view, true)]
+  return view.controls.map(({ account, how }) => ({
+    account,
+    how,
+    alone: movers.some((mover) => mover.account === account && mover.alone === true),
+  }))
+}
+
+/** Those who can bind a scope to another policy, now or after making themselves admin. */
+export function rebinders(facts: TokenFacts): { parties: Party[]; live: Party[]; uncertain: boolean } {
+  const reach = reachOf(facts, adminRole)
+  const how = 'can bind another policy'
+  return {
+    parties: reach.couldBecome.map(({ account }) => ({ account, how })),
+    live: reach.holders.filter((party) => isLive(facts, party)).map(({ account }) => ({ account, how })),
+    uncertain: reach.uncertain,
   }
-  if (policy.admin.known) add(policy.admin.value, `administers policy ${base}`)
-  if (policy.pendingAdmin.known) add(policy.pendingAdmin.value, `may take over policy ${base} at any time`)
-  return parties
+}
+
+/** Somebody may still change a list that the token follows. */
+export function canStillChange(facts: TokenFacts, scope: ScopeName): boolean {
+  const view = viewScope(facts, scope)
+  return view.controls.length > 0 || view.uncertain
+}
+
+/** Before Denim the executor policy binds only those who move the tokens of others. */
+export function freezingScopes(facts: TokenFacts): { scopes: ScopeName[]; executorUncertain: boolean } {
+  const { fork } = facts.fork
+  const binds = !fork.known || fork.value === 'denim'
+  return {
+    scopes: scopeNames.filter((name) => name.startsWith('TRANSFER_') && (binds || !name.includes('EXECUTOR'))),
+    executorUncertain: !fork.known,
+  }
 }
 
 export function dedupe(parties: readonly Party[]): Party[] {

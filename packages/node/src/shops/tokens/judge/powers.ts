@@ -1,59 +1,76 @@
 import type { Hex } from '@assay/protocol/bytes'
-import { adminRole, factoryAddress, noSupplyCap, roles, type ScopeName } from '../abi/b20.ts'
+import { adminRole, noSupplyCap, roles, type ScopeName } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
-import { decodePolicyId } from '../policy-id.ts'
-import { dedupe, type PolicyEffect, scopeEffect } from './policies.ts'
-import { adminLevel, hinder, levelOf, needsBoth, pauseObstacle, type RoleReach, reachOf, worst } from './reach.ts'
+import {
+  belowCap,
+  bringersOf,
+  type Condition,
+  feature,
+  notPaused,
+  roleHeld,
+  someoneDenied,
+  someoneReceives,
+  someoneSeized,
+  together,
+} from './conditions.ts'
+import { exercisedOf } from './exercised.ts'
+import {
+  accountsSaid,
+  dedupe,
+  freezingScopes,
+  listMovers,
+  liveView,
+  possibleMovers,
+  rebinders,
+  viewScope,
+} from './policies.ts'
+import { adminLevel, isLive, reachOf, worst } from './reach.ts'
 import type { Level, Party, Power, PowerName } from './types.ts'
-
-const feature = { mint: 1, burn: 2, seize: 3 }
-export const transferScopes: readonly ScopeName[] = [
-  'TRANSFER_SENDER_POLICY',
-  'TRANSFER_RECEIVER_POLICY',
-  'TRANSFER_EXECUTOR_POLICY',
-]
 
 /** Every power over holders, each at the worst that is proven or cannot be ruled out. */
 export function powersOf(facts: TokenFacts): Record<PowerName, Power> {
+  const used = exercisedOf(facts)
+  const ofRole = (name: PowerName, role: Hex, what: string, ...more: Condition[]) =>
+    rolePower(facts, role, used[name], what, more)
   return {
-    admin: adminPower(facts),
-    mint: mintPower(facts),
-    seize: seizePower(facts),
-    burn_blocked: burnBlockedPower(facts),
-    freeze: freezePower(facts),
-    pause: rolePower(
-      facts,
-      roles.PAUSE_ROLE,
-      countEvents(facts, 'paused'),
-      'stop transfers, minting, burning or seizing',
+    admin: ofRole('admin', adminRole, 'rebind policies, move the supply cap and grant roles'),
+    mint: ofRole('mint', roles.MINT_ROLE, 'create new tokens', ...mintNeeds(facts)),
+    seize: seizePower(facts, used.seize),
+    burn_blocked: ofRole(
+      'burn_blocked',
+      roles.BURN_BLOCKED_ROLE,
+      'destroy the tokens of blocked accounts',
+      notPaused(facts, feature.burn),
+      someoneDenied(facts, 'TRANSFER_SENDER_POLICY'),
     ),
-    unpause: rolePower(facts, roles.UNPAUSE_ROLE, countEvents(facts, 'unpaused'), 'lift a pause'),
-    supply_cap: capPower(facts),
-    metadata: rolePower(
-      facts,
-      roles.METADATA_ROLE,
-      countEvents(facts, 'name_updated', 'symbol_updated', 'contract_uri_updated'),
-      'rename the token and so void signed permits',
-    ),
-    multiplier: multiplierPower(facts),
+    freeze: freezePower(facts, used.freeze),
+    pause: ofRole('pause', roles.PAUSE_ROLE, 'stop transfers, minting, burning or seizing'),
+    unpause: ofRole('unpause', roles.UNPAUSE_ROLE, 'lift a pause'),
+    supply_cap: ofRole('supply_cap', adminRole, 'move the supply cap'),
+    metadata: ofRole('metadata', roles.METADATA_ROLE, 'rename the token and so void signed permits'),
+    multiplier:
+      facts.variant === 'stablecoin'
+        ? never(used.multiplier, 'Stablecoins have no multiplier.')
+        : ofRole('multiplier', roles.OPERATOR_ROLE, 'change the amounts that wallets display'),
   }
 }
 
-function countEvents(facts: TokenFacts, ...kinds: string[]): number {
-  return facts.events.filter((event) => kinds.includes(event.kind)).length
-}
+const never = (exercised: number, why: string): Power => power('impossible', exercised, [], [], why)
 
-function power(now: Level, exercised: number, reach: { holders: Party[]; couldBecome: Party[] }, why: string): Power {
-  const others = reach.couldBecome.filter(({ account }) => !reach.holders.some((one) => one.account === account))
+/** Who can do it now, and who else has a part in bringing it about. */
+function power(now: Level, exercised: number, who: Party[], couldBecome: Party[], why: string): Power {
+  const others = couldBecome.filter(({ account }) => !who.some((one) => one.account === account))
   // What was used once and cannot be used again is history, told by the count.
   const state = exercised > 0 && (now === 'armed' || now === 'latent') ? 'exercised' : now
-  return { state, now, exercised, who: reach.holders, couldBecome: others, why }
+  return { state, now, exercised, who, couldBecome: now === 'impossible' ? [] : others, why }
 }
 
-function rolePower(facts: TokenFacts, role: Hex, exercised: number, what: string): Power {
+/** A power that a role gives, as far as everything else that it needs is there. */
+function rolePower(facts: TokenFacts, role: Hex, exercised: number, what: string, needs: Condition[]): Power {
   const reach = reachOf(facts, role)
-  const now = levelOf(facts, reach)
-  return power(now, exercised, reach, sentence(now, what))
+  const { level: now } = together(roleHeld(facts, role), ...needs)
+  const who = now === 'armed' ? reach.holders.filter((party) => isLive(facts, party)) : []
+  return power(now, exercised, who, dedupe([...reach.couldBecome, ...needs.flatMap(bringersOf)]), sentence(now, what))
 }
 
 function sentence(level: Level, what: string): string {
@@ -63,131 +80,53 @@ function sentence(level: Level, what: string): string {
   return `Nobody can ${what}, now or later.`
 }
 
-function adminPower(facts: TokenFacts): Power {
-  const reach = reachOf(facts, adminRole)
-  const now = adminLevel(facts)
-  const used = facts.events.filter(
-    (event) =>
-      (event.kind === 'supply_cap_updated' && event.updater !== factoryAddress) ||
-      ((event.kind === 'role_granted' || event.kind === 'role_revoked') && event.sender !== factoryAddress),
-  ).length
-  return power(now, used, reach, sentence(now, 'rebind policies, move the supply cap and grant roles'))
-}
+const mintNeeds = (facts: TokenFacts): Condition[] => [
+  notPaused(facts, feature.mint),
+  belowCap(facts),
+  someoneReceives(facts, 'MINT_RECEIVER_POLICY'),
+]
 
-function capPower(facts: TokenFacts): Power {
-  const reach = reachOf(facts, adminRole)
-  const now = adminLevel(facts)
-  const used = facts.events.filter((event) => event.kind === 'supply_cap_updated' && event.updater !== factoryAddress)
-  return power(now, used.length, reach, sentence(now, 'move the supply cap'))
-}
-
-function mintPower(facts: TokenFacts): Power {
-  const reach = reachOf(facts, roles.MINT_ROLE)
-  let now = hinder(levelOf(facts, reach), pauseObstacle(facts, feature.mint))
-  const full = facts.supplyCap.known && facts.totalSupply.known && facts.totalSupply.value >= facts.supplyCap.value
-  // Burning makes room again, so a full cap never ends minting for good.
-  if (full && now === 'armed') now = 'latent'
-  const receivers = scopeEffect(facts, 'MINT_RECEIVER_POLICY')
-  now = hinder(now, { there: receivers.denies === 'everybody', liftable: adminLevel(facts) })
-  const minted = facts.totalSupply.known && facts.totalSupply.value > 0n ? 1 : 0
-  return power(now, minted, reach, sentence(now, 'create new tokens'))
-}
-
-/** A holder of the role, and a scope that denies somebody: both are needed to take tokens away. */
-function takingLevel(facts: TokenFacts, reach: RoleReach, effect: PolicyEffect): Level {
-  const role = levelOf(facts, reach)
-  const scope: Level =
-    effect.denies === 'nobody' ? adminAsLatent(facts) : effect.denies === 'unknown' ? 'unknown' : 'armed'
-  return needsBoth(role, scope)
-}
-
-/** An unset scope binds nobody until an admin sets it. */
-function adminAsLatent(facts: TokenFacts): Level {
-  const level = adminLevel(facts)
-  return level === 'armed' ? 'latent' : level
-}
-
-function seizePower(facts: TokenFacts): Power {
-  const reach = reachOf(facts, roles.SEIZE_ROLE)
-  const used = countEvents(facts, 'seized')
+function seizePower(facts: TokenFacts, used: number): Power {
   if (facts.fork.fork.known && facts.fork.fork.value === 'beryl')
-    return power(
-      'impossible',
-      used,
-      reach,
-      'This fork has no seizing; the role would gain its meaning with the next one.',
-    )
-  const effect = scopeEffect(facts, 'SEIZE_EXEMPT_POLICY')
-  let now = hinder(takingLevel(facts, reach, effect), pauseObstacle(facts, feature.seize))
-  const receivers = scopeEffect(facts, 'SEIZE_RECEIVER_POLICY')
-  now = hinder(now, { there: receivers.denies === 'everybody', liftable: adminLevel(facts) })
-  return power(now, used, reach, sentence(now, 'move tokens out of accounts that are not exempt'))
+    return never(used, 'This fork has no seizing; the role would gain its meaning with the next one.')
+  const needs = [notPaused(facts, feature.seize), someoneSeized(facts)]
+  return rolePower(facts, roles.SEIZE_ROLE, used, 'move tokens out of accounts that are not exempt', needs)
 }
 
-function burnBlockedPower(facts: TokenFacts): Power {
-  const reach = reachOf(facts, roles.BURN_BLOCKED_ROLE)
-  const effect = scopeEffect(facts, 'TRANSFER_SENDER_POLICY')
-  const now = hinder(takingLevel(facts, reach, effect), pauseObstacle(facts, feature.burn))
-  return power(
-    now,
-    countEvents(facts, 'burned_blocked'),
-    reach,
-    sentence(now, 'destroy the tokens of blocked accounts'),
-  )
+function freezePower(facts: TokenFacts, used: number): Power {
+  const { scopes, executorUncertain } = freezingScopes(facts)
+  const found = scopes.map((scope) => {
+    const one = freezeIn(facts, scope)
+    const doubtful = executorUncertain && scope === 'TRANSFER_EXECUTOR_POLICY' && one.now !== 'impossible'
+    return doubtful ? { now: 'unknown' as const, who: [], others: [...one.who, ...one.others] } : one
+  })
+  const now = worst(...found.map((one) => one.now))
+  const others = dedupe(found.flatMap((one) => one.others))
+  const who = dedupe(found.flatMap((one) => one.who))
+  return power(now, used, who, others, sentence(now, 'keep accounts from sending or receiving'))
 }
 
-function freezePower(facts: TokenFacts): Power {
-  const admins = reachOf(facts, adminRole)
-  const effects = transferScopes.map((scope) => scopeEffect(facts, scope))
-  const now = worst(...effects.map((effect) => freezeLevel(facts, effect)))
-  const parties = dedupe(effects.flatMap((effect) => effect.parties))
-  const rebinders = admins.couldBecome.map(({ account }) => ({ account, how: 'can bind another policy' }))
-  return power(
-    now,
-    frozenAccounts(facts),
-    { holders: parties, couldBecome: dedupe([...parties, ...rebinders]) },
-    sentence(now, 'keep accounts from sending or receiving'),
-  )
-}
-
-function freezeLevel(facts: TokenFacts, effect: PolicyEffect): Level {
-  const rebind = adminAsLatent(facts)
-  if (effect.parties.length > 0) return 'armed'
-  if (effect.uncertain || effect.denies === 'unknown') return 'unknown'
+/** Through one scope: whose lists can stop somebody now, and who could bind another policy. */
+function freezeIn(facts: TokenFacts, scope: ScopeName): { now: Level; who: Party[]; others: Party[] } {
+  const view = viewScope(facts, scope)
+  const admins = rebinders(facts)
+  const live = liveView(facts, view)
+  const stopping = listMovers(live, false)
   // Somebody froze everybody and can thaw them: that is freezing, at work.
-  if (effect.denies === 'everybody' && rebind !== 'impossible') return worst('armed', rebind)
-  return rebind
-}
-
-/** Accounts that a blocklist bound to a transfer scope denies today. */
-export function frozenAccounts(facts: TokenFacts): number {
-  const frozen = new Set<string>()
-  for (const scope of transferScopes) {
-    const bound = facts.scopes[scope]
-    if (!bound?.known) continue
-    const { base, kind, inverted } = decodePolicyId(bound.value)
-    const policy = facts.policies.get(base)
-    const simple = kind === 'blocklist' && !inverted ? [policy] : []
-    const children = policy?.children.known && kind === 'intersect' && !inverted ? policy.children.value : []
-    for (const child of children) {
-      const decoded = decodePolicyId(child)
-      if (decoded.kind === 'blocklist' && !decoded.inverted) simple.push(facts.policies.get(decoded.base))
-    }
-    for (const one of simple) for (const account of one?.members ?? []) frozen.add(account)
-  }
-  return frozen.size
-}
-
-function multiplierPower(facts: TokenFacts): Power {
-  if (facts.variant === 'stablecoin')
-    return power('impossible', 0, { holders: [], couldBecome: [] }, 'Stablecoins have no multiplier.')
-  const used = countEvents(facts, 'multiplier_updated', 'ui_multiplier_updated')
-  return rolePower(facts, roles.OPERATOR_ROLE, used, 'change the amounts that wallets display')
+  const allStopped = view.tree !== undefined && accountsSaid(view, true)?.length === 0
+  const thawing = allStopped ? dedupe([...listMovers(live, true), ...admins.live]) : []
+  const who = dedupe([...stopping, ...thawing])
+  const others = dedupe([...possibleMovers(view, false), ...admins.parties])
+  if (who.length > 0) return { now: 'armed', who, others }
+  const uncertain = view.uncertain || !view.listsKnown || admins.uncertain
+  return { now: uncertain ? 'unknown' : others.length > 0 ? 'latent' : 'impossible', who, others }
 }
 
 /** The largest supply there can ever be, as far as it is proven. */
 export function largestSupply(facts: TokenFacts): bigint | undefined {
   if (!facts.totalSupply.known || !facts.supplyCap.known) return undefined
+  if (together(roleHeld(facts, roles.MINT_ROLE), ...mintNeeds(facts)).level === 'impossible')
+    return facts.totalSupply.value
   const mint = reachOf(facts, roles.MINT_ROLE)
   if (mint.couldBecome.length === 0) return mint.uncertain ? undefined : facts.totalSupply.value
   const admin = adminLevel(facts)

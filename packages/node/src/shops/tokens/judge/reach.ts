@@ -1,11 +1,11 @@
-import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { adminRole, roleLabel, roles } from '../abi/b20.ts'
+import { adminRole, roleLabel } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { adminSetProven, logsComplete } from './completeness.ts'
+import { isPresumedDead, isReachable } from './reachable.ts'
 import type { Level, Party } from './types.ts'
 
-/** Who has a role, and who could come to have it. Address zero can act for nobody and is left out of both. */
+/** Who has a role, and who could come to have it. Those who can never call are left out of both. */
 export type RoleReach = {
   holders: Party[]
   couldBecome: Party[]
@@ -45,7 +45,7 @@ export function pathOf(facts: TokenFacts, role: Hex): { roles: Hex[]; broken: bo
 
 function partiesOf(facts: TokenFacts, role: Hex, how: string): Party[] {
   const holders = facts.roles.get(role)?.holders ?? []
-  return holders.filter(({ account }) => account !== zeroAddress).map(({ account }) => ({ account, how }))
+  return holders.filter(({ account }) => isReachable(facts, account)).map(({ account }) => ({ account, how }))
 }
 
 function isUncertain(facts: TokenFacts, role: Hex): boolean {
@@ -55,15 +55,10 @@ function isUncertain(facts: TokenFacts, role: Hex): boolean {
   return found === undefined || found.unreadPairs.length > 0 || !logsComplete(facts)
 }
 
-/** Nobody is known to have the key; that is a presumption and never makes anything impossible. */
-export function isPresumedDead(facts: TokenFacts, account: Address): boolean {
-  const label = facts.accounts.get(account)
-  return label?.known === true && label.value.kind === 'presumed_dead'
-}
+export const isLive = (facts: TokenFacts, { account }: Party): boolean => !isPresumedDead(facts, account)
 
 export function levelOf(facts: TokenFacts, reach: RoleReach): Level {
-  const isLive = ({ account }: Party) => !isPresumedDead(facts, account)
-  if (reach.holders.some(isLive)) return 'armed'
+  if (reach.holders.some((party) => isLive(facts, party))) return 'armed'
   if (reach.holdersUncertain || reach.uncertain) return 'unknown'
   return reach.couldBecome.length > 0 ? 'latent' : 'impossible'
 }
@@ -72,24 +67,6 @@ export function levelOf(facts: TokenFacts, reach: RoleReach): Level {
 export function adminLevel(facts: TokenFacts): Level {
   if (facts.adminCount.known && facts.adminCount.value === 0n && adminSetProven(facts)) return 'impossible'
   return levelOf(facts, reachOf(facts, adminRole))
-}
-
-/** Something stands in the way of a power; `liftable` says whether anybody can take it away. */
-export type Obstacle = { there: boolean; liftable: Level }
-
-/** An obstacle makes an armed power wait, and an obstacle nobody can lift ends it. */
-export function hinder(level: Level, obstacle: Obstacle): Level {
-  if (!obstacle.there || level === 'impossible') return level
-  if (obstacle.liftable === 'impossible') return 'impossible'
-  if (obstacle.liftable === 'unknown' || level === 'unknown') return 'unknown'
-  return 'latent'
-}
-
-/** A paused feature waits for anyone who can unpause it. */
-export function pauseObstacle(facts: TokenFacts, feature: number): Obstacle {
-  const paused = facts.paused.known && facts.paused.value.includes(feature)
-  const unpause = levelOf(facts, reachOf(facts, roles.UNPAUSE_ROLE))
-  return { there: paused, liftable: unpause }
 }
 
 const order: Record<Level, number> = { impossible: 0, latent: 1, unknown: 2, armed: 3 }

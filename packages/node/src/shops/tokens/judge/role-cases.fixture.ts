@@ -30,7 +30,11 @@ export const roleCases: Record<string, Changes> = {
   },
   'a minter under a cap': { holders: { MINT_ROLE: [alice] }, supplyCap: known(2_000_000n) },
   'a minter at the cap': { holders: { MINT_ROLE: [alice] }, supplyCap: known(1_000_000n) },
-  'a minter before the first token': { holders: { MINT_ROLE: [alice] }, totalSupply: known(0n) },
+  'a minter before the first token': {
+    holders: { MINT_ROLE: [alice] },
+    totalSupply: known(0n),
+    minted: known(false),
+  },
   'a minter while minting is paused': { holders: { MINT_ROLE: [alice] }, paused: known([1]) },
   'a minter while minting is paused and can be resumed': {
     holders: { MINT_ROLE: [alice], UNPAUSE_ROLE: [bob] },
@@ -51,7 +55,7 @@ export const roleCases: Record<string, Changes> = {
   'a seizer where those on a list are exempt': {
     holders: { SEIZE_ROLE: [bob] },
     scopes: { SEIZE_EXEMPT_POLICY: known(allow) },
-    policies: [policyWith(allow)],
+    policies: [policyWith(allow, { members: [alice] })],
   },
   'a seizer where those not on a list are exempt': {
     holders: { SEIZE_ROLE: [bob] },

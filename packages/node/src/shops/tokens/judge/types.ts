@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { Unreachable } from './reachable.ts'
 
 export type Verdict = 'LOCKED' | 'PARTIALLY_CONTROLLED' | 'ISSUER_CONTROLLED' | 'UNKNOWN'
 
@@ -53,4 +54,8 @@ export type Judgement = {
   adminSet: 'proven' | 'unproven'
   powers: Record<PowerName, Power>
   flags: Flag[]
+  /** Holders and admins that can never call, with what they have in vain. */
+  unreachable: UnreachableParty[]
 }
+
+export type UnreachableParty = { account: Address; reason: Unreachable; holds: string[] }

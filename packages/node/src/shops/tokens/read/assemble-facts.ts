@@ -32,6 +32,7 @@ export type Gathered = {
   block: PinnedBlock
   history: History
   hints: ReadonlyMap<bigint, PolicyHints>
+  minted: Known<boolean>
 }
 
 /** From answers to facts. Nothing is asked any more; what was not answered is unknown. */
@@ -70,6 +71,7 @@ export function assembleFacts(gathered: Gathered): TokenFacts {
       stored(questions, token, 'totalSupply'),
     ),
     supplyCap,
+    minted: gathered.minted,
     paused,
     scopes: scopeFacts,
     adminCount: stored(questions, token, 'adminCount'),

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { topicHashes } from '../abi/b20.ts'
-import { readAddress, readHash, readText, readUint, readUintArray } from './words.ts'
+import { readAddress, readHash, readText, readTextAt, readUint, readUintArray } from './words.ts'
 
 export type LogPlace = { blockNumber: bigint; blockHash: Hex; transaction: Hex; logIndex: number }
 
@@ -22,6 +22,7 @@ export type ControlChange =
   | { kind: 'burned_blocked'; caller: Address; from: Address; amount: bigint }
   | { kind: 'name_updated' | 'symbol_updated'; updater: Address; text: string }
   | { kind: 'contract_uri_updated' }
+  | { kind: 'extra_metadata_updated'; key: string; value: string }
   | { kind: 'multiplier_updated'; value: bigint }
   | { kind: 'ui_multiplier_updated'; oldValue: bigint; newValue: bigint; effectiveAt: bigint }
   | { kind: 'ui_multiplier_cancelled'; value: bigint; effectiveAt: bigint }
@@ -121,6 +122,11 @@ const decoders = new Map<string, Decoder>([
   [topic['NameUpdated(address,string)'], rename('name_updated')],
   [topic['SymbolUpdated(address,string)'], rename('symbol_updated')],
   [topic['ContractURIUpdated()'], () => ({ kind: 'contract_uri_updated' })],
+  [
+    topic['ExtraMetadataUpdated(string,string)'],
+    (log) =>
+      whole({ kind: 'extra_metadata_updated' as const, key: readTextAt(log.data, 0), value: readTextAt(log.data, 1) }),
+  ],
   [topic['MultiplierUpdated(uint256)'], (log) => whole({ kind: 'multiplier_updated' as const, value: uintAt(log, 0) })],
   [
     topic['UIMultiplierUpdated(uint256,uint256,uint256)'],

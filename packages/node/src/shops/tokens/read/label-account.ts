@@ -1,5 +1,5 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
-import { codeMarker, factoryAddress } from '../abi/b20.ts'
+import { activationRegistryAddress, codeMarker, factoryAddress, policyRegistryAddress } from '../abi/b20.ts'
 import { type AccountLabel, type Known, known } from '../facts.ts'
 import { hasTokenPrefix } from '../token-address.ts'
 import { calls } from './calls.ts'
@@ -9,8 +9,16 @@ import { readAddress, readUint, readUintArray } from './words.ts'
 /** Addresses people burn to. Nobody is known to have their key, which is not the same as nobody having it. */
 const presumedDead = /^0x(?:0{36}dead|dead0{36}|(?:dead){10}|0{39}[1-9a-f])$/
 
+/** Native code of the chain: what it is needs no question. */
+const native = new Map<Address, AccountLabel>([
+  [zeroAddress, { kind: 'zero' }],
+  [factoryAddress, { kind: 'factory' }],
+  [policyRegistryAddress, { kind: 'registry' }],
+  [activationRegistryAddress, { kind: 'registry' }],
+])
+
 export function askLabel(questions: Questions, account: Address): void {
-  if (account === zeroAddress || account === factoryAddress) return
+  if (native.has(account)) return
   questions.askCode(account)
   questions.ask(calls.safeThreshold(account))
   questions.ask(calls.safeOwners(account))
@@ -18,8 +26,8 @@ export function askLabel(questions: Questions, account: Address): void {
 
 /** What kind of account holds a power. A contract moves the question of who decides one level down. */
 export function labelAccount(questions: Questions, account: Address): Known<AccountLabel> {
-  if (account === zeroAddress) return known({ kind: 'zero' })
-  if (account === factoryAddress) return known({ kind: 'factory' })
+  const told = native.get(account)
+  if (told !== undefined) return known(told)
   const code = questions.code(account)
   if (!code.known) return code
   if (code.value === codeMarker && hasTokenPrefix(account)) return known({ kind: 'token' })

@@ -62,6 +62,16 @@ export async function pinBlock(panel: Panel, tag: BlockTag, meter: Meter): Promi
   return outcome.value
 }
 
+/** A block by its number, as enough endpoints have it. */
+export async function pinNumber(panel: Panel, number: bigint, meter: Meter): Promise<PinnedBlock> {
+  meter.pin += 1
+  const replies = await askAll(panel, [byNumber(number)])
+  const blocks = replies.map(([reply]) => blockOf(reply))
+  const outcome = agree(panel, blocks, blockKey)
+  if (outcome.status === 'agreed') return outcome.value
+  throw new Unreadable('no_agreed_block', `the endpoints do not agree on block ${number}`)
+}
+
 /** True if the pinned block is still the one at its height. */
 export async function isStillThere(panel: Panel, block: PinnedBlock, meter: Meter): Promise<boolean> {
   meter.recheck += 1

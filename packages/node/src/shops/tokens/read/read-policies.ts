@@ -86,41 +86,55 @@ function note(hints: PolicyHints, event: PolicyEvent): void {
   }
 }
 
-// More than this many listed accounts are counted, not confirmed one by one.
-const membersMax = 500
+// A check asks about this many accounts of a list; the others it knows by the whole logs of the list.
+const membersAsked = 5_000
+const membersPerPage = 8_000
 
 export function askPolicy(questions: Questions, base: bigint, hints: PolicyHints | undefined): void {
   questions.ask(calls.policy('policyExists(uint64)', base))
   questions.ask(calls.policy('policyAdmin(uint64)', base))
   questions.ask(calls.policy('pendingPolicyAdmin(uint64)', base))
   if (isComposite(decodePolicyId(base))) questions.ask(calls.policy('compositePolicyChildIds(uint64)', base))
-  for (const account of [...(hints?.members ?? [])].slice(0, membersMax)) questions.ask(calls.authorized(base, account))
+  for (const account of [...(hints?.members ?? [])].slice(0, membersAsked))
+    questions.ask(calls.authorized(base, account))
 }
 
-/** A policy as the views give it; members are those the logs name and the view confirms. */
+/** Asks about the accounts of long lists that were not asked about yet, page by page. */
+export async function askAllMembers(questions: Questions, hints: ReadonlyMap<bigint, PolicyHints>): Promise<void> {
+  for (const [base, { members }] of hints) {
+    const rest = [...members].slice(membersAsked)
+    for (let at = 0; at < rest.length; at += membersPerPage) {
+      for (const account of rest.slice(at, at + membersPerPage)) questions.ask(calls.authorized(base, account))
+      await questions.run()
+    }
+  }
+}
+
+/** A policy as the views give it; members are those the logs name and no view denies. */
 export function policyFacts(questions: Questions, base: bigint, hints: PolicyHints | undefined): PolicyFacts {
   const { kind } = decodePolicyId(base)
+  const composite = kind === 'union' || kind === 'intersect'
   const candidates = [...(hints?.members ?? [])]
-  const asked = candidates.slice(0, membersMax)
   const authorizedWhenListed = kind === 'allowlist'
-  const answers = asked.map((account) => questions.fact(calls.authorized(base, account), readBool))
-  const members = asked.filter((_, i) => {
-    const answer = answers[i]
-    return answer?.known === true && answer.value === authorizedWhenListed
+  const listed = candidates.map((account) => {
+    const call = calls.authorized(base, account)
+    if (questions.view(call) === undefined) return 'by_logs'
+    const answer = questions.fact(call, readBool)
+    return !answer.known ? 'unread' : answer.value === authorizedWhenListed ? 'confirmed' : 'denied'
   })
+  const members = candidates.filter((_, i) => listed[i] === 'confirmed' || listed[i] === 'by_logs')
   return {
     id: base,
     exists: questions.fact(calls.policy('policyExists(uint64)', base), readBool),
     admin: questions.fact(calls.policy('policyAdmin(uint64)', base), readAddress),
     pendingAdmin: questions.fact(calls.policy('pendingPolicyAdmin(uint64)', base), readAddress),
-    children:
-      kind === 'union' || kind === 'intersect'
-        ? questions.fact(calls.policy('compositePolicyChildIds(uint64)', base), (data) => readUintArray(data, 64, 16))
-        : kind === undefined
-          ? unknown('garbled')
-          : known([]),
+    children: composite
+      ? questions.fact(calls.policy('compositePolicyChildIds(uint64)', base), (data) => readUintArray(data, 64, 16))
+      : kind === undefined
+        ? unknown('garbled')
+        : known([]),
     members,
-    membersComplete:
-      hints?.complete === true && asked.length === candidates.length && members.length === candidates.length,
+    // A composite has no list of its own: its children are read by a view.
+    membersComplete: composite || (hints?.complete === true && members.length === candidates.length),
   }
 }

@@ -17,7 +17,8 @@ import { isStillThere, pinBlock, Unreadable } from './pin-block.ts'
 import { createQuestions, type Questions } from './questions.ts'
 import { readGenesis } from './read-genesis.ts'
 import type { LogGap, LogPace } from './read-logs.ts'
-import { askPolicy, collectPolicyHints, customBases, type PolicyHints } from './read-policies.ts'
+import { readMinted } from './read-minted.ts'
+import { askAllMembers, askPolicy, collectPolicyHints, customBases, type PolicyHints } from './read-policies.ts'
 import { type Replayed, replay } from './replay.ts'
 import type { ForkSchedule } from './tell-fork.ts'
 import { readAddress, readHash, readUintArray } from './words.ts'
@@ -53,23 +54,43 @@ export type Reading =
 
 const logRequestsMax = 400
 
+/**
+ * `whole`: every account of long lists is asked about, however many they are. `stay`: this block and no other, even if
+ * it is gone.
+ */
+export type ReadOptions = { whole?: boolean; stay?: boolean }
+
 /** Everything about one token at one block. Throws Unreadable where not even its existence can be told. */
-export async function readToken(deps: ReaderDeps, token: Address, at?: PinnedBlock): Promise<Reading> {
+export async function readToken(
+  deps: ReaderDeps,
+  token: Address,
+  at?: PinnedBlock,
+  options: ReadOptions = {},
+): Promise<Reading> {
   if (!hasTokenPrefix(token)) return { status: 'not_b20', reason: 'not_b20_prefix' }
   for (let attempt = 0; ; attempt += 1) {
     const panel = await deps.panel()
     if (panel.endpoints.length < panel.quorum)
       throw new Unreadable('too_few_endpoints', 'too few RPC endpoints can be trusted at the moment')
     const meter = newMeter()
-    try {
-      const block = at !== undefined && attempt === 0 ? at : await pinHead(deps, panel, meter)
-      const reading = await readAt(deps, panel, token, block, meter)
-      if (await isStillThere(panel, block, meter)) return reading
-      throw new Unreadable('reorg', 'the chain reorganised while it was read')
-    } catch (error) {
-      if (attempt > 0 || !(error instanceof Unreadable) || error.code !== 'reorg') throw error
-    }
+    const block = at !== undefined && attempt === 0 ? at : await pinHead(deps, panel, meter)
+    const outcome = await readAt(deps, panel, token, block, meter, options).catch(unreadableOnly)
+    const failed = outcome instanceof Unreadable
+    const last = attempt > 0 || options.stay === true
+    if (failed && attempt > 0) throw outcome
+    // Nothing can be read at a block that is gone: whatever failed, that is looked at first.
+    const there = failed
+      ? outcome.code !== 'reorg' && (await isStillThere(panel, block, meter).catch(() => true))
+      : await isStillThere(panel, block, meter)
+    if (there && failed) throw outcome
+    if (there && !failed) return outcome
+    if (last) throw new Unreadable('reorg', 'the chain reorganised while it was read')
   }
+}
+
+function unreadableOnly(error: unknown): Unreadable {
+  if (error instanceof Unreadable) return error
+  throw error
 }
 
 export async function pinHead(deps: ReaderDeps, panel: Panel, meter: Meter): Promise<PinnedBlock> {
@@ -88,6 +109,7 @@ async function readAt(
   token: Address,
   block: PinnedBlock,
   meter: Meter,
+  options: ReadOptions,
 ): Promise<Reading> {
   const source: LogSource = {
     panel,
@@ -103,10 +125,11 @@ async function readAt(
   const [, history] = await Promise.all([questions.run(), known ? readHistory(deps, source, block, token) : undefined])
   const state = createdState(questions, token)
   if (state === 'not_created') return { status: 'not_created', block }
-  const hints = known
-    ? await collectPolicyHints(source, block, boundIds(questions, token), deps.floorBlock)
-    : new Map<bigint, PolicyHints>()
   const past = history ?? emptyHistory(block)
+  const [hints, minted] = await Promise.all([
+    known ? collectPolicyHints(source, block, boundIds(questions, token), deps.floorBlock) : noHints,
+    readMinted(source, questions, block, token, past.fromBlock),
+  ])
   if (known) {
     const people = candidatesOf(token, past, hints)
     const seenRoles = rolesOf(questions, token, past)
@@ -114,8 +137,9 @@ async function readAt(
     await questions.run()
     askLabels(questions, token, people, seenRoles, hints)
     await questions.run()
+    if (options.whole) await askAllMembers(questions, hints)
   }
-  const facts = assembleFacts({ deps, questions, token, block, history: past, hints })
+  const facts = assembleFacts({ deps, questions, token, block, history: past, hints, minted })
   if (facts.contradictions.length > 0) await deps.index.forget(token).catch(() => {})
   return {
     status: 'read',
@@ -136,6 +160,8 @@ export type History = {
   gaps: readonly LogGap[]
   count: number
 }
+
+const noHints: ReadonlyMap<bigint, PolicyHints> = new Map()
 
 const emptyHistory = (block: PinnedBlock): History => ({
   creation: undefined,

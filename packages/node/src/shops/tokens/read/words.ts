@@ -40,6 +40,14 @@ export function readText(data: Hex): string | undefined {
   return bytes.toString('utf8')
 }
 
+/** One of several dynamic texts: its head word says where it begins. */
+export function readTextAt(data: Hex, index: number): string | undefined {
+  if (!/^0x[0-9a-fA-F]*$/.test(data) || data.length < 66 + index * 64) return undefined
+  const offset = BigInt(`0x${data.slice(2 + index * 64, 66 + index * 64)}`)
+  if (offset % 32n !== 0n || offset > 1_000_000n) return undefined
+  return readText(`0x${encodeWord(32n)}${data.slice(2 + Number(offset) * 2)}`)
+}
+
 /** A dynamic array of small unsigned numbers: exactly its length in words, nothing behind. */
 export function readUintArray(data: Hex, bits: number, lengthMax: number): bigint[] | undefined {
   const length = dynamicLength(data)

@@ -4,7 +4,7 @@ import { noSupplyCap, pausableFeatures, roleLabel, scopeNames, scopes } from '..
 import { verdictSentences } from '../check-answer.ts'
 import type { Checked } from '../checker.ts'
 import type { Genesis, Holder, TokenFacts } from '../facts.ts'
-import { scopeEffect } from '../judge/policies.ts'
+import { deniesOf, influences, viewScope } from '../judge/policies.ts'
 import { largestSupply } from '../judge/powers.ts'
 import { pathOf, reachOf } from '../judge/reach.ts'
 import { powerNames } from '../judge/types.ts'
@@ -21,6 +21,7 @@ import {
   showPower,
   showReading,
   showText,
+  showUnreachable,
   validUntil,
 } from '../show.ts'
 import { describeEvent, historyOf } from './describe-event.ts'
@@ -54,8 +55,11 @@ export function buildReport(checked: Checked, options: ReportOptions) {
     valid_until_at: toRfc3339(validUntil(facts) * 1000),
     token: identityOf(facts),
     supply: supplyOf(facts),
-    powers: Object.fromEntries(powerNames.map((name) => [name, showPower(facts, judgement.powers[name])])),
+    powers: Object.fromEntries(
+      powerNames.map((name) => [name, showPower(facts, judgement.powers[name], Number.POSITIVE_INFINITY)]),
+    ),
     flags: judgement.flags,
+    unreachable: showUnreachable(checked),
     roles: rolesOf(facts),
     scopes: scopesOf(facts),
     policies: policiesOf(facts),
@@ -142,19 +146,17 @@ const scopeTexts: Record<string, string> = {
 function scopesOf(facts: TokenFacts) {
   return scopeNames.map((name) => {
     const bound = facts.scopes[name]
-    const effect = scopeEffect(facts, name)
+    const view = viewScope(facts, name)
     return {
       scope: scopes[name],
       name,
       meaning: scopeTexts[name] ?? '',
       policy_id: bound === undefined ? null : showNumber(bound),
-      denies: effect.denies,
-      influenced_by: effect.parties.map((party) => showParty(facts, party)),
+      denies: deniesOf(view),
+      influenced_by: influences(view).map((party) => showParty(facts, party)),
     }
   })
 }
-
-const membersShownMax = 100
 
 function policiesOf(facts: TokenFacts) {
   const ofAdmin = (account: Address) =>
@@ -175,7 +177,7 @@ function policiesOf(facts: TokenFacts) {
         inverted: decodePolicyId(id).inverted,
       })),
     ),
-    listed: policy.members.slice(0, membersShownMax).map((account) => checksumAddress(account)),
+    listed: policy.members.map((account) => checksumAddress(account)),
     listed_count: policy.members.length,
     listed_complete: policy.membersComplete,
   }))
@@ -200,7 +202,7 @@ function seizePathsOf({ facts, judgement }: Checked) {
     level: judgement.powers[power].now,
     exercised: judgement.powers[power].exercised,
     scope,
-    scope_denies: scopeEffect(facts, scope).denies,
+    scope_denies: deniesOf(viewScope(facts, scope)),
     who: judgement.powers[power].who.map((party) => showParty(facts, party)),
     why: judgement.powers[power].why,
   })

@@ -1,6 +1,8 @@
 import { type Address, checksumAddress, zeroAddress } from '@assay/protocol/address'
-import { pausableFeatures, roleLabel, scopes } from '../abi/b20.ts'
+import type { Hex } from '@assay/protocol/bytes'
+import { pausableFeatures, roleLabel, roles, scopes } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
+import type { PowerName } from '../judge/types.ts'
 import { byPlace, type ControlEvent } from '../read/decode-events.ts'
 import type { PolicyEvent } from '../read/decode-policy-events.ts'
 import { cleanText } from '../show.ts'
@@ -17,10 +19,65 @@ export function historyOf(facts: TokenFacts): HistoryEvent[] {
   return [...facts.events, ...facts.policyEvents].sort(byPlace)
 }
 
+/** The powers that an event says something about. */
+function concerns(event: HistoryEvent): PowerName[] {
+  switch (event.kind) {
+    case 'role_granted':
+    case 'role_revoked':
+    case 'role_admin_changed':
+      return rolePowers.get(event.role) ?? []
+    case 'last_admin_renounced':
+    case 'supply_cap_updated':
+      return event.kind === 'last_admin_renounced' ? ['admin', 'supply_cap'] : ['supply_cap']
+    case 'policy_updated':
+      return scopePowers[scopeNameByHash.get(event.scope) ?? ''] ?? []
+    case 'paused':
+      return ['pause']
+    case 'unpaused':
+      return ['unpause']
+    case 'seized':
+      return ['seize']
+    case 'burned_blocked':
+      return ['burn_blocked']
+    case 'name_updated':
+    case 'symbol_updated':
+    case 'contract_uri_updated':
+    case 'extra_metadata_updated':
+      return ['metadata']
+    case 'multiplier_updated':
+    case 'ui_multiplier_updated':
+    case 'ui_multiplier_cancelled':
+      return ['multiplier']
+    default:
+      return ['freeze', 'seize', 'mint']
+  }
+}
+
+const rolePowers = new Map<Hex, PowerName[]>([
+  [roles.DEFAULT_ADMIN_ROLE, ['admin', 'supply_cap']],
+  [roles.MINT_ROLE, ['mint']],
+  [roles.SEIZE_ROLE, ['seize']],
+  [roles.BURN_BLOCKED_ROLE, ['burn_blocked']],
+  [roles.PAUSE_ROLE, ['pause']],
+  [roles.UNPAUSE_ROLE, ['unpause']],
+  [roles.METADATA_ROLE, ['metadata']],
+  [roles.OPERATOR_ROLE, ['multiplier']],
+])
+
+const scopePowers: Record<string, PowerName[]> = {
+  TRANSFER_SENDER_POLICY: ['freeze', 'burn_blocked'],
+  TRANSFER_RECEIVER_POLICY: ['freeze'],
+  TRANSFER_EXECUTOR_POLICY: ['freeze'],
+  MINT_RECEIVER_POLICY: ['mint'],
+  SEIZE_EXEMPT_POLICY: ['seize'],
+  SEIZE_RECEIVER_POLICY: ['seize'],
+}
+
 /** One line of the history of control. */
 export function describeEvent(event: HistoryEvent) {
   return {
     kind: event.kind,
+    concerns: concerns(event),
     text: textOf(event),
     block_number: event.blockNumber.toString(),
     block_hash: event.blockHash,
@@ -67,6 +124,8 @@ function textOf(event: HistoryEvent): string {
       return `${who(event.updater)} changed the symbol to ${cleanText(event.text)}`
     case 'contract_uri_updated':
       return 'the link was changed'
+    case 'extra_metadata_updated':
+      return `the entry ${cleanText(event.key)} became ${cleanText(event.value)}`
     case 'multiplier_updated':
       return `the multiplier became ${event.value}`
     case 'ui_multiplier_updated':

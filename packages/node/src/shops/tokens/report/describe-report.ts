@@ -58,11 +58,30 @@ export function seizePathTexts({ seize_paths }: Report): string[] {
   )
 }
 
+const unreachableTexts: Record<string, string> = {
+  zero_address: 'address zero',
+  this_token: 'the token itself',
+  another_token: 'another token',
+  factory: 'the factory',
+  registry: 'a registry',
+}
+
+/** Accounts that hold something in vain. */
+export function unreachableLines({ unreachable }: Report): string[] {
+  return unreachable.map(
+    ({ account, reason, holds }) =>
+      `${account} (${unreachableTexts[reason] ?? reason}) can never call and holds in vain: ${holds.join(', ')}.`,
+  )
+}
+
+const listedShownMax = 100
+
 export function policyText(policy: Report['policies'][number]): string {
   const children = Array.isArray(policy.children)
     ? policy.children.map((child) => `${child.inverted ? 'not ' : ''}${child.base_id}`)
     : [factText(policy.children)]
-  const more = policy.listed_count - policy.listed.length
+  const listed = policy.listed.slice(0, listedShownMax)
+  const more = policy.listed_count - listed.length
   return [
     `policy ${policy.id}: ${policy.type}`,
     ...(children.length > 0 ? [`combines ${children.join(', ')}`] : []),
@@ -71,7 +90,7 @@ export function policyText(policy: Report['policies'][number]): string {
     ...(children.length > 0
       ? []
       : [
-          `${policy.listed_count} listed${policy.listed_complete ? '' : ' (list not complete)'}${policy.listed_count > 0 ? `: ${policy.listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}` : ''}`,
+          `${policy.listed_count} listed${policy.listed_complete ? '' : ' (list not complete)'}${policy.listed_count > 0 ? `: ${listed.join(', ')}${more > 0 ? ` and ${more} more in the JSON report` : ''}` : ''}`,
         ]),
   ].join(', ')
 }

@@ -10,6 +10,7 @@ import {
   policyText,
   seizePathTexts,
   supplyText,
+  unreachableLines,
 } from './describe-report.ts'
 import { escapeHtml } from './escape-html.ts'
 import { renderDiagram } from './render-diagram.ts'
@@ -22,6 +23,7 @@ h1 { margin-bottom: .2rem } h2 { margin-top: 2.2rem; border-bottom: 1px solid va
 table { border-collapse: collapse; width: 100% } td, th { text-align: left; vertical-align: top; padding: .35rem .5rem; border-bottom: 1px solid var(--line) }
 code { font: 13px ui-monospace, monospace; overflow-wrap: anywhere } .quiet { color: var(--quiet) }
 .verdict { font-size: 1.4rem; font-weight: 700 } .critical { color: #b91c1c } .warning { color: #b45309 } .synthetic { border: 2px dashed #b45309; padding: .4rem .8rem }
+.timeline { list-style: none; padding-left: 1rem; border-left: 2px solid var(--line) } .timeline li { margin: .3rem 0; position: relative } .timeline li::before { content: ''; position: absolute; left: -1.36rem; top: .5rem; width: .6rem; height: .6rem; border-radius: 50%; background: var(--quiet) }
 svg { width: 100%; height: auto; margin: 1rem 0 } pre { overflow: auto; font-size: 12px; border: 1px solid var(--line); padding: .6rem }
 `
 
@@ -48,7 +50,7 @@ ${section('Powers', powerTable(report))}
 ${section('Flags', list(report.flags.map((flag) => `<span class="${flag.severity}">${flag.severity}</span> <code>${escapeHtml(flag.code)}</code> ${escapeHtml(flag.sentence)}`)))}
 ${section('Supply, pause and multiplier', [supplyText(report), pauseText(report), multiplierText(report)].map((text) => `<p>${escapeHtml(text)}</p>`).join(''))}
 ${section('Seize paths', list(seizePathTexts(report).map(escapeHtml)))}
-${section('Roles', roleTable(report))}
+${section('Roles', `${roleTable(report)}${report.unreachable.length === 0 ? '' : list(unreachableLines(report).map(escapeHtml))}`)}
 ${section('Policies', policyTables(report))}
 ${section('Genesis and history', historyOf(report))}
 ${section('What to ask the issuer', list(report.questions.map(escapeHtml)))}
@@ -117,8 +119,12 @@ ${policies.length === 0 ? '' : list(policies)}`
 function historyOf(report: SignedReport): string {
   const made = genesisTexts(report).map((text) => `<p>${escapeHtml(text)}</p>`)
   const left = report.history_left_out > 0 ? [`and ${report.history_left_out} earlier changes of lists`] : []
-  const events = report.history.map((event) => `block ${event.block_number}: ${escapeHtml(event.text)}`)
-  return `${made.join('')}${list([...events, ...left])}`
+  const events = report.history.map(
+    (event) =>
+      `<li><code>block ${event.block_number}</code> ${escapeHtml(event.text)} <span class="quiet">${event.concerns.join(', ')}</span></li>`,
+  )
+  const timeline = events.length === 0 ? '<p class="quiet">None.</p>' : `<ol class="timeline">${events.join('')}</ol>`
+  return `${made.join('')}${timeline}${left.length === 0 ? '' : list(left)}`
 }
 
 function readingOf({ completeness, network_note, method_version }: SignedReport): string {

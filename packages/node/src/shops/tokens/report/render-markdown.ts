@@ -9,6 +9,7 @@ import {
   policyText,
   seizePathTexts,
   supplyText,
+  unreachableLines,
 } from './describe-report.ts'
 
 export type SignedReport = Report & { attestation: unknown; proof?: unknown }
@@ -66,6 +67,8 @@ export function renderMarkdown(report: SignedReport): string {
     if (role.holders.length === 0) add('- nobody holds it now')
     add('')
   }
+  for (const text of unreachableLines(report)) add(`- ${escapeOwn(text)}`)
+  if (report.unreachable.length > 0) add('')
   add(...policyLines(report), ...historyLines(report), ...closingLines(report))
   return `${lines.join('\n')}\n`
 }

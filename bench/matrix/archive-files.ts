@@ -1,39 +1,52 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { easternToUtcMs } from '../../packages/node/src/shops/matrix/calendar/eastern-time.ts'
 import type { FileToIngest } from '../../packages/node/src/shops/matrix/ingest/ingest-file.ts'
 
 /**
- * Published files of the winter of 2020/21 as the ingester takes them. Short interest and shares outstanding come from a
- * third party's extract, so they are written into the official layouts here; that mapping is no part of the node.
+ * Published files of an archive as the ingester takes them, from one folder or several with the same layout. Short interest
+ * and shares outstanding come from a third party's extract, so they are written into the official layouts here; that mapping
+ * is no part of the node.
  */
-export function* archiveFiles(folder: string): Generator<FileToIngest> {
-  const read = (path: string) => {
-    const raw = readFileSync(`${folder}/${path}`)
-    return path.endsWith('.gz') ? gunzipSync(raw) : raw
-  }
-  for (const name of readdirSync(`${folder}/symbols`).filter((one) => one.includes('.2021')))
-    yield { name: name.replace(/\.gz$/, ''), bytes: read(`symbols/${name}`) }
-  for (const name of readdirSync(`${folder}/finra-short-volume`).filter((one) => one.startsWith('CNMS')))
-    yield { name: name.replace(/\.gz$/, ''), bytes: read(`finra-short-volume/${name}`) }
-  for (const name of readdirSync(`${folder}/sec-fails`))
-    yield { name: name.replace(/\.gz$/, ''), bytes: read(`sec-fails/${name}`) }
-  const bars = readBars(read('prices/ohlcv-adjusted-20201102-20210226.csv.gz').toString('utf8'))
+export function* archiveFiles(folders: readonly string[]): Generator<FileToIngest> {
+  for (const kind of ['symbols', 'finra-short-volume', 'sec-fails'])
+    for (const { name, bytes } of filesIn(folders, kind))
+      if (kind !== 'finra-short-volume' || name.startsWith('CNMS')) yield { name, bytes: bytes() }
+  const bars = readBars(filesIn(folders, 'prices').filter(({ name }) => name.startsWith('ohlcv')))
   yield* priceFiles(bars)
-  const splits = readSplits(readFileSync(`${folder}/prices/splits.csv`, 'utf8'))
-  yield* shortInterestFiles(folder, read, averageVolumes(bars, splits))
+  const splits = readSplits(filesIn(folders, 'prices').filter(({ name }) => name.startsWith('splits')))
+  yield* shortInterestFiles(filesIn(folders, 'short-interest'), averageVolumes(bars, splits))
+}
+
+type ArchiveFile = { name: string; bytes(): Buffer }
+
+/** By name; a file that two folders have is taken once. */
+function filesIn(folders: readonly string[], kind: string): ArchiveFile[] {
+  const found = new Map<string, string>()
+  for (const folder of folders)
+    if (existsSync(`${folder}/${kind}`))
+      for (const name of readdirSync(`${folder}/${kind}`)) found.set(name, `${folder}/${kind}/${name}`)
+  return [...found].sort().map(([name, path]) => ({
+    name: name.replace(/\.gz$/, ''),
+    bytes: () => (name.endsWith('.gz') ? gunzipSync(readFileSync(path)) : readFileSync(path)),
+  }))
 }
 
 type Bar = { ticker: string; line: string; volume: number }
 
-function readBars(text: string): Map<string, Bar[]> {
+/** Later files are read last and win: prices adjusted in two ways must not be mixed within a day. */
+function readBars(files: readonly ArchiveFile[]): Map<string, Bar[]> {
   const byDay = new Map<string, Bar[]>()
-  for (const line of text.split('\n').slice(1)) {
-    const [ticker = '', date = '', , , , , volume] = line.split(',')
-    if (date === '') continue
-    const day = byDay.get(date) ?? []
-    byDay.set(date, day)
-    day.push({ ticker, line, volume: Number(volume) })
+  for (const file of files) {
+    const own = new Map<string, Bar[]>()
+    for (const line of file.bytes().toString('utf8').split('\n').slice(1)) {
+      const [ticker = '', date = '', , , , , volume] = line.split(',')
+      if (date === '') continue
+      const day = own.get(date) ?? []
+      own.set(date, day)
+      day.push({ ticker, line, volume: Number(volume) })
+    }
+    for (const [date, day] of own) byDay.set(date, day)
   }
   return byDay
 }
@@ -45,8 +58,10 @@ function* priceFiles(bars: ReadonlyMap<string, readonly Bar[]>): Generator<FileT
   }
 }
 
-function readSplits(text: string): Map<string, { date: string; factor: number }[]> {
+function readSplits(files: readonly ArchiveFile[]): Map<string, { date: string; factor: number }[]> {
   const splits = new Map<string, { date: string; factor: number }[]>()
+  // Each file has all splits up to its date.
+  const text = files.at(-1)?.bytes().toString('utf8') ?? ''
   for (const line of text.trim().split('\n').slice(1)) {
     const [ticker = '', date = '', factor] = line.split(',')
     splits.set(ticker, [...(splits.get(ticker) ?? []), { date, factor: Number(factor) }])
@@ -81,15 +96,13 @@ const header =
   'accountingYearMonthNumber|symbolCode|issueName|issuerServicesGroupExchangeCode|marketClassCode|currentShortPositionQuantity|previousShortPositionQuantity|stockSplitFlag|averageDailyVolumeQuantity|daysToCoverQuantity|revisionFlag|changePercent|changePreviousNumber|settlementDate'
 
 function* shortInterestFiles(
-  folder: string,
-  read: (path: string) => Buffer,
+  files: readonly ArchiveFile[],
   averages: (settlement: string) => Map<string, number>,
 ): Generator<FileToIngest> {
   const ciks = new Map<string, number>()
-  const files = readdirSync(`${folder}/short-interest`).sort()
-  const parsed = files.map((name) => ({
+  const parsed = files.map(({ name, bytes }) => ({
     name,
-    rows: read(`short-interest/${name}`)
+    rows: bytes()
       .toString('utf8')
       .trim()
       .split('\n')

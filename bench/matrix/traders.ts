@@ -1,0 +1,98 @@
+import { createNotifications } from '../../packages/node/src/notifications/events.ts'
+import { alertTopic, checkAlerts } from '../../packages/node/src/shops/matrix/alerts/alert-job.ts'
+import { tradingDaysUpTo } from '../../packages/node/src/shops/matrix/calendar/trading-days.ts'
+import type { MatrixDeps } from '../../packages/node/src/shops/matrix/matrix-deps.ts'
+import { answerPull, parquetType } from '../../packages/node/src/shops/matrix/routes/answer-pull.ts'
+import { currentMethod } from '../../packages/node/src/shops/matrix/score/method.ts'
+import {
+  figureNames,
+  keepScoredDay,
+  readScores,
+} from '../../packages/node/src/shops/matrix/score-history/score-store.ts'
+import { isSnapshot } from '../../packages/node/src/shops/matrix/snapshots/keeper.ts'
+import { median, report, timed } from './shop.ts'
+
+/** What traders do with a ranking of 12,000 symbols: screen it, be told of it, download it, look back. */
+export async function measureTraders(shop: MatrixDeps): Promise<void> {
+  await screens(shop)
+  await downloads(shop)
+  await alerts(shop)
+  await fiveYears(shop)
+}
+
+async function screens(shop: MatrixDeps): Promise<void> {
+  const screen = (i: number) =>
+    answerPull(shop, {
+      feed: 'squeeze',
+      tier: 'live',
+      query: { limit: 100, sort: '-days_to_cover', filter: `borrow_fee>${(i % 977) / 100},score>=${(i % 89) + 1}` },
+      representation: 'application/json',
+    })
+  const first = await timed(() => screen(0))
+  const count = 5_000
+  const run = await timed(async () => {
+    for (let i = 1; i <= count; i += 1) await screen(i)
+  })
+  const perSecond = count / (run.wallMs / 1000)
+  report(
+    'filtered and sorted page of 100, each another',
+    `${Math.round(perSecond)} a second; the first ${first.wallMs.toFixed(0)} ms`,
+    '>= 3,000 a second',
+    perSecond >= 3_000,
+  )
+}
+
+async function downloads(shop: MatrixDeps): Promise<void> {
+  for (const representation of ['application/x-ndjson', 'text/csv', parquetType]) {
+    const query = { limit: 25_000, filter: `rank>=${representation.length}` }
+    const run = await timed(() => answerPull(shop, { feed: 'squeeze', tier: 'vip', query, representation }))
+    const perSecond = run.result.body.length / 1e6 / (run.wallMs / 1000)
+    report(
+      `export of the universe, ${representation}`,
+      `${(run.result.body.length / 1e6).toFixed(1)} MB in ${run.wallMs.toFixed(0)} ms, ${perSecond.toFixed(0)} MB/s`,
+      '>= 50 MB/s',
+      perSecond >= 50,
+    )
+  }
+}
+
+async function alerts(shop: MatrixDeps): Promise<void> {
+  const snapshot = shop.keeper.current('squeeze', 'live')
+  if (!isSnapshot(snapshot)) throw new Error('no snapshot of squeeze')
+  const symbols = [...snapshot.rowsOf.keys()]
+  const rules = Array.from(
+    { length: 10_000 },
+    (_, i) => `squeeze:${symbols[i % symbols.length]}:score>=${(i % 97) + 0.5}`,
+  )
+  const published = createNotifications(shop, new Map([[alertTopic.name, alertTopic]]))
+  const events = { ...published, watched: async () => rules }
+  await checkAlerts({ ...shop, events })
+  // As after a snapshot in which all of them begin to hold or cease to.
+  await shop.database.query(`update matrix_alert set sha256 = decode($1, 'hex'), holds = false`, ['0'.repeat(64)])
+  const run = await timed(() => checkAlerts({ ...shop, events }))
+  report(
+    '10,000 alert rules after a snapshot',
+    `${run.wallMs.toFixed(0)} ms, ${run.result} alerts`,
+    '<= 1,000 ms',
+    run.wallMs <= 1_000,
+  )
+}
+
+async function fiveYears(shop: MatrixDeps): Promise<void> {
+  const method = currentMethod.name
+  const symbols = Array.from({ length: 300 }, (_, i) => `ZZ${i}`)
+  const days = tradingDaysUpTo('2026-11-13', 1_260)
+  const figures = new Float32Array(symbols.length * figureNames(method).length).fill(1.5)
+  for (const day of days)
+    await keepScoredDay(shop.database, { feed: 'squeeze', day, key: '0'.repeat(64), method, symbols, figures })
+  const runs: number[] = []
+  for (const symbol of symbols.slice(0, 100))
+    runs.push(
+      (
+        await timed(() =>
+          readScores(shop.database, { feed: 'squeeze', symbol, since: days[0] as string, until: '2026-11-13' }),
+        )
+      ).wallMs,
+    )
+  report('five years of one symbol', `${median(runs).toFixed(1)} ms`, '<= 10 ms', median(runs) <= 10)
+}

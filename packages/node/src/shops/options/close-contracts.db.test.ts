@@ -1,0 +1,122 @@
+import { accounts, owedTo, trialBalance } from '@assay/till/ledger'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { optionAccounts } from './accounts.ts'
+import { bidFor, closeContracts } from './close-contracts.ts'
+import { describeHoldings } from './describe-holdings.ts'
+import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
+import { partiesOf } from './market-parties.ts'
+import { settleSeries } from './settle-series.ts'
+
+let db: TestDatabase
+let exchange: Exchange
+const usd = (amount: number) => BigInt(amount) * 1_000_000n
+const me = walletOf(77)
+const stranger = walletOf(78)
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+  exchange = createExchange(db.database)
+  await db.database.query(`update option_vault set limit_micro = $1`, [usd(100_000)])
+})
+afterAll(() => db.close())
+
+/** Two contracts of the vault at 80 USD, on an index that is now at `points`. */
+async function held(points: number, more: { final?: boolean } = {}) {
+  // A minute later, so that each has a symbol of its own.
+  exchange.clock.advance(60_000)
+  const symbol = await listTestSeries(exchange, { modelMicro: usd(80) })
+  await publishTicks(exchange, '52', exchange.clock.nowMs(), BigInt(points) * 10_000n)
+  const sale = await exchange.buy(me, symbol, 2, usd(160), more)
+  const position = (sale.reservation as { position: string }).position
+  return { symbol, position }
+}
+const payable = () => owedTo(db.database, accounts.payable(network, me, 'option'))
+const locked = (symbol: string) => owedTo(db.database, optionAccounts.collateral(network, symbol))
+
+test('a part is sold back at exactly the bid, once, and the rest is settled as if it had been bought alone', async () => {
+  const { symbol, position } = await held(70)
+  const used = async () =>
+    (await db.database.query<{ used_micro: bigint }>('select used_micro from option_vault')).rows[0]?.used_micro
+  expect(await used()).toBe(usd(1_840))
+  const bid = await bidFor(exchange.deps, position, 1)
+  expect(bid.totalMicro > 0n && bid.totalMicro < usd(80)).toBe(true)
+  const closing = { bidId: 'one', positionId: position, holder: me, quantity: 1, totalMicro: bid.totalMicro }
+  await expect(closeContracts(exchange.deps, { ...closing, holder: stranger })).rejects.toMatchObject({
+    code: 'position_unknown',
+  })
+  const before = await payable()
+  const both = await Promise.allSettled([
+    closeContracts(exchange.deps, closing),
+    closeContracts(exchange.deps, closing),
+  ])
+  expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  expect((await payable()) - before).toBe(bid.totalMicro)
+  expect(await locked(symbol)).toBe(usd(1_000))
+  expect(await used()).toBe(usd(920))
+  const [shown] = (await describeHoldings(exchange.deps, me)).positions
+  expect(shown).toMatchObject({ quantity: 1, closed_quantity: 1, closable_quantity: 1, state: 'open' })
+  expect(shown?.closed_micro).toBe(bid.totalMicro.toString())
+  expect(BigInt(shown?.profit_micro ?? 0)).toBe(BigInt(shown?.value_micro ?? 0) + bid.totalMicro - usd(160))
+
+  const expiresAtMs = exchange.clock.nowMs() + 600_000
+  exchange.clock.set(expiresAtMs)
+  await publishTicks(exchange, '52', expiresAtMs, 1_100_000n)
+  const paid = await payable()
+  await settleSeries(exchange.deps)
+  expect((await payable()) - paid).toBe(usd(100))
+  expect(await locked(symbol)).toBe(0n)
+  const [ended] = (await describeHoldings(exchange.deps, me)).positions
+  expect(BigInt(ended?.profit_micro ?? 0)).toBe(usd(100) + bid.totalMicro - usd(160))
+})
+
+test('the vault pays no more than was paid, however high the index was pushed, and nothing for an index of an hour', async () => {
+  const { position } = await held(180)
+  expect((await bidFor(exchange.deps, position, 2)).totalMicro).toBe(usd(160))
+  const calm = await held(70)
+  const fair = (await bidFor(exchange.deps, calm.position, 1)).totalMicro
+  await db.owner.query(
+    `update option_tick set value_e4 = 1800000 where at = (select max(at) from option_tick where cluster = '52')`,
+  )
+  expect((await bidFor(exchange.deps, calm.position, 1)).totalMicro <= fair).toBe(true)
+})
+
+test('all of it is sold back, and then nothing is left to sell, to settle or to lose', async () => {
+  const { symbol, position } = await held(70)
+  const { totalMicro } = await bidFor(exchange.deps, position, undefined)
+  const done = await closeContracts(exchange.deps, {
+    bidId: 'all',
+    positionId: position,
+    holder: me,
+    quantity: 2,
+    totalMicro,
+  })
+  expect(done).toMatchObject({ left: 0, paidMicro: totalMicro })
+  expect(await locked(symbol)).toBe(0n)
+  await expect(bidFor(exchange.deps, position, 1)).rejects.toMatchObject({ code: 'position_unknown' })
+  const [shown] = (await describeHoldings(exchange.deps, me)).positions
+  expect(shown).toMatchObject({ state: 'closed', quantity: 0, profit_micro: (totalMicro - usd(160)).toString() })
+})
+
+test('money that is not final, contracts of other writers and a closed series are not bought back', async () => {
+  const fresh = await held(70, { final: false })
+  await expect(bidFor(exchange.deps, fresh.position, 1)).rejects.toMatchObject({ code: 'money_not_final' })
+  await db.database.query(`update payment set final = true`)
+  await expect(bidFor(exchange.deps, fresh.position, 3)).rejects.toMatchObject({
+    code: 'options_no_bid',
+    details: { extra: { available: 2 } },
+  })
+  exchange.clock.advance(590_000)
+  await expect(bidFor(exchange.deps, fresh.position, 1)).rejects.toMatchObject({ code: 'series_closed' })
+})
+
+test('holders and writers are parties of the market while it lasts', async () => {
+  const now = exchange.clock.nowMs()
+  expect(await partiesOf(db.database, { startsAtMs: now - 1_000, endsAtMs: now })).toEqual([me])
+  expect(await partiesOf(db.database, { startsAtMs: 0, endsAtMs: 1_000 })).toEqual([])
+})
+
+test('the books balance after all of it', async () => {
+  const { sumByUnit } = await trialBalance(db.database)
+  for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
+})

@@ -1,0 +1,105 @@
+import { formatUsd } from '@assay/protocol/money'
+import { toRfc3339 } from '@assay/till/kernel/clock'
+import { Problem } from '@assay/till/kernel/problem'
+import { verifySignedRequest } from '@assay/till/proofs'
+import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import { bidFor, closeContracts } from './close-contracts.ts'
+import { exampleBid, exampleClosed } from './examples.ts'
+import { bidBody, bidView, closeBody, closedView } from './schemas.ts'
+import type { TradeDeps } from './trade-routes.ts'
+
+/** The way out before the expiry: a signed bid of the vault, and the closing that names it. */
+export function closeRoutes(deps: TradeDeps): RouteDeclaration[] {
+  return [bidRoute(deps), closeRoute(deps)]
+}
+
+function bidRoute(deps: TradeDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'options.bid',
+    area: 'C',
+    method: 'POST',
+    path: '/v1/options/bid',
+    summary: 'A signed bid of the vault for contracts of a position, valid for 60 seconds',
+    description:
+      '95 % of the model price, at the lower of the index of now and its median of a window, and never more than was paid. The vault buys back what it wrote.',
+    body: bidBody,
+    output: bidView,
+    example: { body: { position_id: exampleBid.position_id }, output: exampleBid },
+    next: '/v1/options/close',
+    access: {
+      kind: 'free',
+      handle: async ({ body }) => {
+        await deps.requireTrading()
+        const bid = await bidFor(deps, body.position_id, body.quantity)
+        const { id, terms } = deps.quotes.issue({
+          symbol: body.position_id,
+          quantity: bid.quantity,
+          totalMicro: bid.totalMicro,
+        })
+        const shown = {
+          bid_id: id,
+          position_id: body.position_id,
+          symbol: bid.symbol,
+          quantity: bid.quantity,
+          bid_micro: bid.totalMicro.toString(),
+          bid_usd: formatUsd(bid.totalMicro),
+          seconds_left: Math.floor((terms.expiresAtMs - deps.clock.nowMs()) / 1000),
+          expires_at: toRfc3339(terms.expiresAtMs),
+        }
+        const jws = deps.jws.sign({ type: 'assay.options.bid/v1', ...shown })
+        return jsonAnswer({ ...shown, jws, ...(bid.synthetic ? { synthetic: true } : {}) })
+      },
+    },
+  })
+}
+
+function closeRoute(deps: TradeDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'options.close',
+    area: 'C',
+    method: 'POST',
+    path: '/v1/options/close',
+    summary: 'Sell contracts of a position back at a signed bid, all or a part of them',
+    description:
+      'The request is signed (ERC-8128) by the wallet that holds them. Exactly the bid is paid out, or nothing.',
+    body: closeBody,
+    output: closedView,
+    example: { body: { position_id: exampleBid.position_id, bid_id: exampleBid.bid_id }, output: exampleClosed },
+    next: '/v1/options/series',
+    cost: 5,
+    access: {
+      kind: 'free',
+      security: 'erc8128',
+      handle: async ({ body }, call) => {
+        await deps.requireTrading()
+        const account = await verifySignedRequest(deps.proofs, {
+          method: call.method,
+          ...call.received,
+          headers: call.headers,
+          rawBody: call.rawBody,
+        })
+        // Paid on the chain of the exchange: elsewhere a contract wallet's address may have another owner.
+        if (account.kind === 'contract' && `eip155:${account.chainId}` !== deps.network)
+          throw new Problem('forbidden', { detail: `Sign for the wallet on ${deps.network}.` })
+        const terms = deps.quotes.open(body.bid_id, body.position_id)
+        const done = await closeContracts(deps, {
+          bidId: body.bid_id,
+          positionId: body.position_id,
+          holder: account.address,
+          quantity: terms.quantity,
+          totalMicro: terms.totalMicro,
+        })
+        deps.board.changed()
+        return jsonAnswer({
+          position_id: body.position_id,
+          symbol: done.symbol,
+          quantity: done.quantity,
+          left: done.left,
+          paid_micro: done.paidMicro.toString(),
+          paid_usd: formatUsd(done.paidMicro),
+          note: 'It is sent to your wallet with the next payout.',
+        })
+      },
+    },
+  })
+}

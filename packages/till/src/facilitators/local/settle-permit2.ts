@@ -1,0 +1,93 @@
+import type { Address } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import { permit2Proxies } from '@assay/protocol/typed-data/permit2'
+import { encodeFunctionData, parseAbi } from 'viem'
+import { ChainUnreadable, type Rpc, RpcRefusal } from '../../chain/index.ts'
+import type { SettlementWallets } from '../../chain/wallet/index.ts'
+import type { SettleOutcome } from '../../contract/facilitator.ts'
+import type { Permit2Payment } from '../permit2-payment.ts'
+
+const structs = [
+  'struct TokenPermissions { address token; uint256 amount; }',
+  'struct Permit { TokenPermissions permitted; uint256 nonce; uint256 deadline; }',
+] as const
+const abis = {
+  exact: parseAbi([
+    ...structs,
+    'struct Witness { address to; uint256 validAfter; }',
+    'function settle(Permit permit, address owner, Witness witness, bytes signature)',
+  ]),
+  upto: parseAbi([
+    ...structs,
+    'struct Witness { address to; address facilitator; uint256 validAfter; }',
+    'function settle(Permit permit, uint256 amount, address owner, Witness witness, bytes signature)',
+  ]),
+}
+
+/** The call of the proxy that takes `amountMicro` of what the payer signed. */
+export function permit2Call({ scheme, amountMicro, permit2: { transfer, signature } }: Permit2Payment): Hex {
+  const { token, amount, nonce, deadline, from, to, validAfter, facilitator } = transfer
+  const permit = { permitted: { token, amount }, nonce, deadline }
+  if (scheme === 'exact')
+    return encodeFunctionData({
+      abi: abis.exact,
+      args: [permit, from, { to, validAfter }, signature],
+    })
+  if (facilitator === undefined) throw new RangeError('a permit of upto names who carries it')
+  return encodeFunctionData({
+    abi: abis.upto,
+    args: [permit, amountMicro, from, { to, facilitator, validAfter }, signature],
+  })
+}
+
+const gasLimit = 250_000n
+/** A contract payer decides what it burns. */
+const gasLimitContract = 500_000n
+const plainSignatureLength = 2 + 65 * 2
+
+type Deps = { rpc: Rpc; wallets: SettlementWallets }
+
+/** Sends a permit by itself, and one of `upto` from the wallet that it names: the proxy takes it from nobody else. */
+export async function settlePermit2(
+  { rpc, wallets }: Deps,
+  payment: Permit2Payment,
+  signal: AbortSignal,
+): Promise<SettleOutcome> {
+  const { transfer, signature } = payment.permit2
+  const refuse = (reason: string, message: string, payloadLeft = false, gasGwei = 0n): SettleOutcome => ({
+    ...{ status: 'refused', reason, message: message.slice(0, 200), payloadLeft, gasGwei },
+  })
+  const named = transfer.facilitator
+  if (named !== undefined && !wallets.addresses.includes(named))
+    return refuse('upto_facilitator_mismatch', 'The permit names a wallet that is not of this facilitator.')
+  if (signal.aborted) return refuse('settlement_aborted', 'Nobody waited any more; nothing was sent.')
+  const to = permit2Proxies[payment.scheme]
+  const data = permit2Call(payment)
+  const gas = signature.length === plainSignatureLength ? gasLimit : gasLimitContract
+  try {
+    const from = named ?? (wallets.addresses[0] as Address)
+    await rpc.first('eth_call', [{ from, to, data, gas: `0x${gas.toString(16)}` }, 'latest'])
+  } catch (error) {
+    if (!(error instanceof ChainUnreadable)) throw error
+    const failed = error instanceof RpcRefusal && (error.code === 3 || /revert|out of gas|exceeds/i.test(error.message))
+    return failed
+      ? refuse('invalid_permit2_simulation_failed', `The transfer would fail: ${error.message}`)
+      : refuse('facilitator_unavailable', error.message)
+  }
+  const sent = await wallets.send({
+    ...{ to, data, gasLimit: gas, purpose: 'settle', references: [payment.paymentId] },
+    ...(named === undefined ? {} : { from: named }),
+    usefulUntil: Number(transfer.deadline),
+    stillWanted: () => !signal.aborted,
+  })
+  if (sent.status === 'not_sent') return refuse('facilitator_unavailable', sent.message ?? sent.reason)
+  const outcome = await sent.outcome
+  if (outcome.status === 'stopped')
+    return { status: 'unknown', reason: 'settlement_pending', transaction: sent.transaction }
+  if (outcome.status === 'displaced')
+    return refuse('invalid_transaction_state', 'The transaction was cancelled before it took effect.', true)
+  const gasGwei = (outcome.costWei + 999_999_999n) / 1_000_000_000n
+  const transaction = outcome.receipt.transactionHash
+  if (outcome.receipt.status === '0x1') return { status: 'submitted', transaction, feeMicro: 0n, gasGwei }
+  return refuse('invalid_transaction_state', 'The transfer was included in a block and failed.', true, gasGwei)
+}

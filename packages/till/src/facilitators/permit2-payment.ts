@@ -1,0 +1,50 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import {
+  type Permit2Scheme,
+  type Permit2Transfer,
+  permit2Key,
+  permit2Proxies,
+} from '@assay/protocol/typed-data/permit2'
+import type { FacilitatorPayment } from '../contract/facilitator.ts'
+
+/** A payment by a Permit2 signature, of the scheme `exact` or `upto`. */
+export type Permit2Payment = FacilitatorPayment & {
+  scheme: Permit2Scheme
+  permit2: { transfer: Permit2Transfer; signature: Hex }
+}
+
+export type Permit2Terms = Pick<
+  Permit2Payment,
+  'paymentId' | 'scheme' | 'network' | 'amountMicro' | 'maxTimeoutSeconds' | 'resource' | 'bazaar' | 'permit2'
+> & { asset: { address: Address; name: string; version: string } }
+
+export function permit2Payment({ asset, ...terms }: Permit2Terms): Permit2Payment {
+  const { transfer, signature } = terms.permit2
+  const { facilitator } = transfer
+  const named = facilitator === undefined ? {} : { facilitator: checksumAddress(facilitator) }
+  return {
+    ...terms,
+    asset: asset.address,
+    payTo: transfer.to,
+    payer: transfer.from,
+    paymentKey: permit2Key(transfer.nonce),
+    extra: {
+      ...{ name: asset.name, version: asset.version, assetTransferMethod: 'permit2' },
+      ...(facilitator === undefined ? {} : { facilitatorAddress: checksumAddress(facilitator) }),
+    },
+    payload: () => ({
+      signature,
+      permit2Authorization: {
+        from: checksumAddress(transfer.from),
+        permitted: { token: checksumAddress(transfer.token), amount: transfer.amount.toString() },
+        spender: checksumAddress(permit2Proxies[terms.scheme]),
+        nonce: transfer.nonce.toString(),
+        deadline: transfer.deadline.toString(),
+        witness: { to: checksumAddress(transfer.to), ...named, validAfter: transfer.validAfter.toString() },
+      },
+    }),
+  }
+}
+
+export const isPermit2 = (payment: FacilitatorPayment): payment is Permit2Payment => 'permit2' in payment

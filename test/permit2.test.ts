@@ -1,0 +1,292 @@
+import { randomBytes } from 'node:crypto'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { Address } from '../packages/protocol/src/address.ts'
+import { permit2Address, permit2Proxies } from '../packages/protocol/src/typed-data/permit2.ts'
+import { permit2Call } from '../packages/till/src/facilitators/local/settle-permit2.ts'
+import { isPermit2, type Permit2Payment } from '../packages/till/src/facilitators/permit2-payment.ts'
+import type { Facilitator } from '../packages/till/src/index.ts'
+import type { Database, HeldLock } from '../packages/till/src/store/database.ts'
+import { StoreUnavailable } from '../packages/till/src/store/errors.ts'
+import { spentOnChain } from './harness/invariants.ts'
+import {
+  approvePermit2,
+  cancelPermit,
+  type PermitOptions,
+  permit2Buyer,
+  signPermit,
+  transferOf,
+} from './harness/permit2-client.ts'
+import { sendTransaction } from './harness/send-transaction.ts'
+import { decodeHeader, echoPath, type FixtureOptions, quote, send } from './harness/till-fixture.ts'
+import { useTill } from './harness/use-till.ts'
+
+let beforeSettling: ((payment: Parameters<Facilitator['settle']>[0]) => Promise<unknown>) | undefined
+const interrupted = (real: Facilitator): Facilitator => ({
+  ...real,
+  settle: async (payment, signal) => {
+    await beforeSettling?.(payment)
+    return real.settle(payment, signal)
+  },
+})
+const options: FixtureOptions = { ownShops: 'till', jobs: false, intercept: { facilitator: interrupted } }
+const till = useTill(options)
+afterEach(() => {
+  beforeSettling = undefined
+})
+
+const meter = (text = '', node = till.node) => `${node.url}/v1/sandbox/meter${text === '' ? '' : `?text=${text}`}`
+const echo = (message: string) => `${till.node.url}${echoPath}?message=${message}`
+
+async function newPayer(allowed = 10_000_000n): Promise<PrivateKeyAccount> {
+  const payer = await till.newBuyer()
+  await till.base.control.fund(payer.address.toLowerCase() as Address, { microUsdc: 0n })
+  await sendTransaction(till.base, payer, { to: till.base.usdc, data: approvePermit2(allowed) })
+  return payer
+}
+
+async function rowsOf(payer: PrivateKeyAccount) {
+  const { rows } = await till.db.owner.query(
+    `select scheme, state, quoted_micro as quoted, amount_micro as charged from payment where payer = $1 order by claimed_at`,
+    [payer.address.toLowerCase()],
+  )
+  return rows
+}
+const spent = (payer: PrivateKeyAccount) => spentOnChain(till, 'base', payer.address)
+const statuses = (answers: readonly Response[]) => answers.map(({ status }) => status)
+
+describe('unmodified clients of @x402/evm', () => {
+  test('upto pays what was used, of the maximum that was quoted', async () => {
+    const payer = await newPayer()
+    const response = await permit2Buyer(payer)(meter('hello'))
+    expect([response.status, await response.json()]).toEqual([200, { characters: 5, charge_micro: '500' }])
+    expect(decodeHeader(response.headers.get('payment-response'))).toMatchObject({ success: true, amount: '500' })
+    expect(await rowsOf(payer)).toEqual([{ scheme: 'upto', state: 'served', quoted: 20_000n, charged: 500n }])
+    expect(await spent(payer)).toBe(500n)
+  })
+
+  test('upto pays nothing where nothing was used, without a transaction', async () => {
+    const payer = await newPayer()
+    const response = await permit2Buyer(payer)(meter())
+    expect([response.status, await response.json()]).toEqual([200, { characters: 0, charge_micro: '0' }])
+    expect(decodeHeader(response.headers.get('payment-response'))).toMatchObject({ amount: '0', transaction: '' })
+    expect(await rowsOf(payer)).toEqual([{ scheme: 'upto', state: 'served', quoted: 20_000n, charged: 0n }])
+    expect(await spent(payer)).toBe(0n)
+  })
+
+  test('exact by Permit2 pays the very amount', async () => {
+    const payer = await newPayer()
+    const response = await permit2Buyer(payer)(`${till.node.url}/v1/credit/topup?usd=1`)
+    expect(response.status).toBe(200)
+    expect(await rowsOf(payer)).toMatchObject([{ scheme: 'exact-permit2', state: 'served', charged: 1_000_000n }])
+    expect(await spent(payer)).toBe(1_000_000n)
+  })
+})
+
+test('exact stands first, upto and credit follow, and the headers stay within their limits', async () => {
+  const response = await fetch(meter('x'))
+  const required = response.headers.get('payment-required') ?? ''
+  const { accepts } = decodeHeader<{ accepts: { scheme: string }[] }>(required)
+  expect(accepts.map(({ scheme }) => scheme)).toEqual(['exact', 'upto', 'credit'])
+  expect(required.length).toBeLessThan(3_072)
+  expect(required.length + (response.headers.get('www-authenticate') ?? '').length).toBeLessThan(5_120)
+})
+
+describe('one permit, one serve', () => {
+  test.each(['exact', 'upto'] as const)('copies of %s that arrive together buy once', async (scheme) => {
+    const payer = await newPayer()
+    const url = scheme === 'upto' ? meter('abc') : echo('abc')
+    const payload = await signPermit(payer, await quote(url), { scheme })
+    const answers = await Promise.all(Array.from({ length: 6 }, () => send(url, payload)))
+    expect(statuses(answers).filter((status) => status === 200)).toHaveLength(1)
+    expect((await send(url, payload)).status).toBe(409)
+    expect(
+      (await send(scheme === 'upto' ? meter('abcd') : echo('x'), { ...payload, resource: undefined })).status,
+    ).toBe(409)
+    expect(await spent(payer)).toBe(scheme === 'upto' ? 300n : 1_000n)
+  })
+
+  test('a permit that was charged nothing is spent all the same', async () => {
+    const payer = await newPayer()
+    const identifier = `free_${randomBytes(12).toString('hex')}`
+    const payload = await signPermit(payer, await quote(meter()), { identifier })
+    expect((await send(meter(), payload)).status).toBe(200)
+    expect((await send(meter(), payload)).status).toBe(200)
+    expect((await send(meter(), { ...payload, extensions: {} })).status).toBe(409)
+    expect((await send(meter('abc'), { ...payload, resource: undefined })).status).toBe(409)
+    expect(await rowsOf(payer)).toHaveLength(1)
+    expect(await spent(payer)).toBe(0n)
+  })
+
+  test('both proxies share the nonces of a payer', async () => {
+    const payer = await newPayer()
+    const nonce = 7n
+    expect((await send(meter('a'), await signPermit(payer, await quote(meter('a')), { nonce }))).status).toBe(200)
+    const again = await signPermit(payer, await quote(echo('a')), { nonce, scheme: 'exact' })
+    expect((await send(echo('a'), again)).status).toBe(409)
+    expect(await spent(payer)).toBe(100n)
+  })
+})
+
+describe('a permit for something else buys nothing', () => {
+  const stranger = privateKeyToAccount(generatePrivateKey()).address.toLowerCase() as Address
+  const now = () => BigInt(Math.floor(Date.now() / 1000))
+  test.each<[string, () => PermitOptions, number]>([
+    ['a lower maximum', () => ({ amount: 19_999n }), 402],
+    ['a higher maximum', () => ({ amount: 20_001n }), 402],
+    ['another recipient', () => ({ to: stranger }), 402],
+    ['another token', () => ({ token: stranger }), 402],
+    ['another facilitator', () => ({ facilitator: stranger }), 402],
+    ['another spender', () => ({ spender: permit2Proxies.exact }), 400],
+    ['another chain', () => ({ chainId: 137 }), 402],
+    ['a broken signature', () => ({ signature: () => `0x${'22'.repeat(65)}` }), 402],
+    ['past its deadline', () => ({ deadline: now() - 1n }), 402],
+    ['valid for too long', () => ({ deadline: now() + 3_600n }), 402],
+    ['not valid yet', () => ({ validAfter: now() + 60n }), 402],
+  ])('%s', async (_what, made, status) => {
+    const payer = await newPayer()
+    const answer = await send(meter('abc'), await signPermit(payer, await quote(meter('abc')), made()))
+    expect(answer.status).toBe(status)
+    expect(await rowsOf(payer)).toEqual([])
+    expect(await spent(payer)).toBe(0n)
+  })
+
+  test('without an allowance the buyer is told what is missing', async () => {
+    const payer = await newPayer(19_999n)
+    const answer = await send(meter('abc'), await signPermit(payer, await quote(meter('abc'))))
+    expect([answer.status, await answer.json()]).toMatchObject([402, { reason: 'permit2_allowance_required' }])
+    expect(await rowsOf(payer)).toEqual([])
+  })
+})
+
+describe('between verification and settlement', () => {
+  test('an allowance that is taken away buys nothing and costs nothing', async () => {
+    const payer = await newPayer()
+    beforeSettling = () => sendTransaction(till.base, payer, { to: till.base.usdc, data: approvePermit2(0n) })
+    const answer = await send(meter('abc'), await signPermit(payer, await quote(meter('abc'))))
+    expect(answer.status).toBe(402)
+    expect(await rowsOf(payer)).toMatchObject([{ state: 'failed' }])
+    expect(await spent(payer)).toBe(0n)
+  })
+
+  test('a permit that is cancelled buys nothing', async () => {
+    const payer = await newPayer()
+    const nonce = BigInt(`0x${randomBytes(32).toString('hex')}`)
+    beforeSettling = () => sendTransaction(till.base, payer, { to: permit2Address, data: cancelPermit(nonce) })
+    const answer = await send(meter('abc'), await signPermit(payer, await quote(meter('abc')), { nonce }))
+    expect([402, 503]).toContain(answer.status)
+    expect(await answer.text()).not.toContain('characters')
+    expect(await spent(payer)).toBe(0n)
+  })
+
+  test('a permit that is cancelled in a block with another transfer of its payer comes to an end', async () => {
+    const payer = await newPayer()
+    const nonce = BigInt(`0x${randomBytes(32).toString('hex')}`)
+    beforeSettling = async () => {
+      await till.base.control.holdMining()
+      await sendTransaction(till.base, payer, { to: permit2Address, data: cancelPermit(nonce) })
+      await sendTransaction(till.base, payer, { to: till.base.usdc, data: transferOf(permit2Address, 300n) })
+      await till.base.control.releaseMining()
+    }
+    const answer = await send(meter('abc'), await signPermit(payer, await quote(meter('abc')), { nonce }))
+    expect([402, 503]).toContain(answer.status)
+    const jobs = await till.startAnother({ ...options, jobs: true })
+    await vi.waitFor(async () => expect(await rowsOf(payer)).toMatchObject([{ state: 'failed' }]), 60_000)
+    await jobs.stop()
+    expect(await spent(payer)).toBe(300n)
+  })
+
+  test('a permit of exact that a stranger carries is the payment all the same', async () => {
+    const payer = await newPayer()
+    const stranger = await newPayer(0n)
+    beforeSettling = async (payment) => {
+      if (!isPermit2(payment)) throw new Error('not a permit')
+      return sendTransaction(till.base, stranger, { to: permit2Proxies.exact, data: permit2Call(payment) })
+    }
+    const payload = await signPermit(payer, await quote(echo('carried')), { scheme: 'exact' })
+    expect((await send(echo('carried'), payload)).status).toBe(200)
+    expect(await rowsOf(payer)).toMatchObject([{ state: 'served', charged: 1_000n }])
+    expect(await spent(payer)).toBe(1_000n)
+  })
+
+  test('a permit of exact that was carried before it came buys nothing, and its money is credited', async () => {
+    const payer = await newPayer()
+    const stranger = await newPayer(0n)
+    const url = echo('before')
+    const payload = await signPermit(payer, await quote(url), { scheme: 'exact' })
+    const { permit2Authorization: permit, signature } = payload.payload
+    const transfer = {
+      from: permit.from.toLowerCase() as Address,
+      token: till.base.usdc,
+      to: permit.witness.to.toLowerCase() as Address,
+      ...{ amount: BigInt(permit.permitted.amount), nonce: BigInt(permit.nonce), deadline: BigInt(permit.deadline) },
+      validAfter: 0n,
+    }
+    const call = { scheme: 'exact', amountMicro: 1_000n, permit2: { transfer, signature } } as Permit2Payment
+    await sendTransaction(till.base, stranger, { to: permit2Proxies.exact, data: permit2Call(call) })
+    expect((await send(url, payload)).status).toBe(409)
+    const jobs = await till.startAnother({ ...options, jobs: true })
+    await vi.waitFor(async () => expect(await rowsOf(payer)).toMatchObject([{ state: 'credited' }]), 60_000)
+    await jobs.stop()
+    expect((await send(url, payload)).status).toBe(409)
+    expect(await spent(payer)).toBe(1_000n)
+  })
+
+  test('nobody but the wallet of the quote can carry a permit of upto', async () => {
+    const payer = await newPayer()
+    const stranger = await newPayer(0n)
+    beforeSettling = async (payment) => {
+      if (!isPermit2(payment)) throw new Error('not a permit')
+      return sendTransaction(till.base, stranger, { to: permit2Proxies.upto, data: permit2Call(payment) })
+    }
+    const payload = await signPermit(payer, await quote(meter('abc')))
+    expect((await send(meter('abc'), payload)).status).toBe(200)
+    expect(await spent(payer)).toBe(300n)
+  })
+})
+
+test.each(['exact', 'upto'] as const)(
+  'a process that dies between settling %s and serving is recovered, and the books equal the chain',
+  async (scheme) => {
+    const payer = await newPayer()
+    let dead = false
+    const locks: HeldLock[] = []
+    const dies = () => (dead ? Promise.reject(new StoreUnavailable('the process is dead')) : undefined)
+    const database = (real: Database): Database => ({
+      ...real,
+      query: async (...given) => dies() ?? real.query(...given),
+      transaction: async (...given) => dies() ?? real.transaction(...given),
+      holdLock: async (key) => {
+        const lock = await real.holdLock(key)
+        locks.push(lock)
+        return lock
+      },
+    })
+    const facilitator = (real: Facilitator): Facilitator => ({
+      ...real,
+      settle: async (...given) => {
+        const outcome = await real.settle(...given)
+        dead = true
+        return outcome
+      },
+    })
+    const first = await till.startAnother({ ...options, intercept: { database, facilitator } })
+    const url = scheme === 'upto' ? meter('abc', first) : `${first.url}${echoPath}?message=dies`
+    const charged = scheme === 'upto' ? 300n : 1_000n
+    expect((await send(url, await signPermit(payer, await quote(url), { scheme }))).status).toBe(503)
+    expect(await rowsOf(payer)).toMatchObject([{ state: 'settling', charged }])
+    for (const lock of locks) await lock.release()
+    const jobs = await till.startAnother({ ...options, jobs: true })
+    await vi.waitFor(async () => expect(await rowsOf(payer)).toMatchObject([{ state: 'served', charged }]), 60_000)
+    expect(await spent(payer)).toBe(charged)
+    await vi.waitFor(async () => {
+      const { rows } = await till.db.owner.query(
+        `select booked_as, final from transfer where sender = $1 and recipient = $2`,
+        [payer.address.toLowerCase(), till.node.config.payTo],
+      )
+      expect(rows).toEqual([{ booked_as: 'payment', final: true }])
+    }, 60_000)
+    await jobs.stop()
+  },
+)
