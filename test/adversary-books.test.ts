@@ -1,6 +1,6 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import {
   type ChainPort,
   createChain,
@@ -17,19 +17,11 @@ import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { schemes } from '../packages/till/src/schemes/exact/schemes.fixture.ts'
 import { openTestDatabase } from '../packages/till/src/store/testing.ts'
-import {
-  type AdversaryTill,
-  alarmsRaised,
-  expectAnswer,
-  lower,
-  nonceOf,
-  openAdversaryTill,
-} from './harness/adversary-till.ts'
+import { alarmsRaised, expectAnswer, lower, nonceOf, useAdversaryTill } from './harness/adversary-till.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import { carryAuthorization, signAgain, transferPlainly } from './harness/wallets.ts'
 
 /** What outsiders can do to the books by sending money, and what one endpoint can do by lying. */
-let given: AdversaryTill
 let chain: ChainPort
 let receiptsRead = 0
 /** What the first endpoint of three makes of a balance. */
@@ -55,32 +47,26 @@ function lying(honest: RpcEndpoint): RpcEndpoint {
   }
 }
 
-beforeAll(async () => {
-  let honest: RpcEndpoint | undefined
-  given = await openAdversaryTill({
-    env: { EXPOSURE_CAP_USD: '1' },
-    rpc: (endpoint) => {
-      if (endpoint.name.endsWith('8453')) honest = endpoint
-      return endpoint
-    },
-    chain: (real) => {
-      if (real.network.chainId !== 8453 || !honest) return real
-      const { network, checkContractSignature } = real
-      const rpc = createRpc(
-        [lying(honest), honest, honest].map((endpoint, index) => ({ ...endpoint, name: `operator ${index}` })),
-        { clock: systemClock },
-      )
-      chain = createChain({ network, rpc, clock: systemClock, checkContractSignature, headAgeMsMax: 0 })
-      return chain
-    },
-  })
+let honest: RpcEndpoint | undefined
+const given = await useAdversaryTill({
+  env: { EXPOSURE_CAP_USD: '1' },
+  rpc: (endpoint) => {
+    if (endpoint.name.endsWith('8453')) honest = endpoint
+    return endpoint
+  },
+  chain: (real) => {
+    if (real.network.chainId !== 8453 || !honest) return real
+    const { network, checkContractSignature } = real
+    const rpc = createRpc(
+      [lying(honest), honest, honest].map((endpoint, index) => ({ ...endpoint, name: `operator ${index}` })),
+      { clock: systemClock },
+    )
+    chain = createChain({ network, rpc, clock: systemClock, checkContractSignature, headAgeMsMax: 0 })
+    return chain
+  },
 })
 beforeEach(() => {
   lie = (balance) => balance
-})
-afterAll(async () => {
-  await given.rest()
-  await given.close()
 })
 
 const payTo = () => given.till.node.config.payTo

@@ -1,7 +1,7 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type AdversaryTill, alarmsRaised, expectAnswer, lower, openAdversaryTill } from './harness/adversary-till.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { alarmsRaised, expectAnswer, lower, useAdversaryTill } from './harness/adversary-till.ts'
 import { spentOnChain } from './harness/invariants.ts'
 import { type Payload, send } from './harness/till-fixture.ts'
 import {
@@ -14,20 +14,13 @@ import {
 } from './harness/wallets.ts'
 
 /** A facilitator's word settles nothing, and a payer with code decides for itself. */
-let given: AdversaryTill
 const small = '/test/small'
 const smallMicro = 1_500n
 
-beforeAll(async () => {
-  given = await openAdversaryTill()
-})
+const given = await useAdversaryTill()
 beforeEach(() => {
   given.shop.whilePreparing = undefined
   given.till.base.control.setFinalityLag(0)
-})
-afterAll(async () => {
-  await given.rest()
-  await given.close()
 })
 
 const spent = (buyer: PrivateKeyAccount) => spentOnChain(given.till, 'base', buyer.address)

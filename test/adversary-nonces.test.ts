@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type AdversaryTill, alarmsRaised, expectAnswer, nonceOf, openAdversaryTill } from './harness/adversary-till.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { alarmsRaised, expectAnswer, nonceOf, releasedPayment, useAdversaryTill } from './harness/adversary-till.ts'
 import { send } from './harness/till-fixture.ts'
 import { authorizationOf, cancelAuthorization, carryAuthorization, signAgain } from './harness/wallets.ts'
 
 /** A nonce may be signed any number of times. Only the very transfer that was claimed pays a claim. */
-let given: AdversaryTill
 const small = '/test/small'
 const stranger = '0x00000000000000000000000000000000000000b0'
 
-beforeAll(async () => {
-  given = await openAdversaryTill()
-})
+const given = await useAdversaryTill()
 beforeEach(() => given.till.base.control.setFinalityLag(0))
-afterAll(async () => {
-  await given.rest()
-  await given.close()
-})
 
 const cursor = async () => {
   const { rows } = await given.till.db.owner.query<{ block: bigint }>(
@@ -25,12 +18,8 @@ const cursor = async () => {
 }
 
 test('a nonce signed again for one micro and carried after the claim was released is credit of one micro', async () => {
-  const { till, shop } = given
-  const buyer = await till.newBuyer()
-  const payload = await given.sign(buyer, small)
-  shop.prepareFails = new Error('the answer cannot be made')
-  await send(given.at(small), payload)
-  shop.prepareFails = undefined
+  const { till } = given
+  const { buyer, payload } = await releasedPayment(given, small)
   expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'released' }])
   await carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
   await given.work()
@@ -138,12 +127,7 @@ test('the exact transfer signed for a longer window pays the claim like the one 
 })
 
 test('a released payment is claimed again only with the very authorization that was claimed', async () => {
-  const { till, shop } = given
-  const buyer = await till.newBuyer()
-  const payload = await given.sign(buyer, small)
-  shop.prepareFails = new Error('the answer cannot be made')
-  await send(given.at(small), payload)
-  shop.prepareFails = undefined
+  const { buyer, payload } = await releasedPayment(given, small)
   const { validBefore, nonce } = authorizationOf(payload).authorization
   const other = await given.sign(buyer, small, { nonce, validBefore: validBefore + 10n })
   await expectAnswer(await send(given.at(small), other), 409, 'payment_nonce_reused')
@@ -199,12 +183,8 @@ test('a reorg that replaces our transfer by one micro of the same nonce takes th
 })
 
 test('a released payment whose nonce was used otherwise is not watched for ever, however fast blocks become final', async () => {
-  const { till, shop } = given
-  const buyer = await till.newBuyer()
-  const payload = await given.sign(buyer, small)
-  shop.prepareFails = new Error('the answer cannot be made')
-  await send(given.at(small), payload)
-  shop.prepareFails = undefined
+  const { till } = given
+  const { buyer, payload } = await releasedPayment(given, small)
   await carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
   await given.pass(120)
   // Another block is final before each job.

@@ -1,31 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdversaryTill, expectAnswer, nonceOf, openAdversaryTill } from './harness/adversary-till.ts'
+import { expect, test } from 'vitest'
+import { expectAnswer, nonceOf, releasedPayment, useAdversaryTill } from './harness/adversary-till.ts'
 import { send } from './harness/till-fixture.ts'
 import { cancelAuthorization } from './harness/wallets.ts'
 
 /** Payments whose facts change between the moment they are read and the moment something is concluded from them. */
-let given: AdversaryTill
 const small = '/test/small'
 /** Runs once, after the chain was asked whether a key is used at a named block, and before the answer is acted on. */
 let afterLook: (() => Promise<unknown>) | undefined
 
-beforeAll(async () => {
-  given = await openAdversaryTill({
-    chain: (real) => ({
-      ...real,
-      authorizationUsed: async (payer, nonce, at) => {
-        const used = await real.authorizationUsed(payer, nonce, at)
-        const work = typeof at === 'bigint' ? afterLook : undefined
-        if (work) afterLook = undefined
-        await work?.()
-        return used
-      },
-    }),
-  })
-})
-afterAll(async () => {
-  await given.rest()
-  await given.close()
+const given = await useAdversaryTill({
+  chain: (real) => ({
+    ...real,
+    authorizationUsed: async (payer, nonce, at) => {
+      const used = await real.authorizationUsed(payer, nonce, at)
+      const work = typeof at === 'bigint' ? afterLook : undefined
+      if (work) afterLook = undefined
+      await work?.()
+      return used
+    },
+  }),
 })
 
 const isFinal = async (payer: string) => {
@@ -54,12 +47,8 @@ test('a transfer that a reorganisation took and a cancellation replaced counts a
 })
 
 test('a released payment that is claimed again while it is watched is not marked final', async () => {
-  const { till, shop } = given
-  const buyer = await till.newBuyer()
-  const payload = await given.sign(buyer, small)
-  shop.prepareFails = new Error('the answer cannot be made')
-  await send(given.at(small), payload)
-  shop.prepareFails = undefined
+  const { till } = given
+  const { buyer } = await releasedPayment(given, small)
   expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'released' }])
   await given.pass(120)
   const move = (from: string, to: string) =>

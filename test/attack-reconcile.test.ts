@@ -1,21 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
 import { expectSoundBooks } from './harness/invariants.ts'
-import { openReconciledTill, type ReconciledTill } from './harness/reconciled-till.ts'
+import { openReconciledTill } from './harness/reconciled-till.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
-import { buy, echoPath, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { buy, echoPath, quote, send, signPayment } from './harness/till-fixture.ts'
 import { carryAuthorization } from './harness/wallets.ts'
 
-let world: ReconciledTill
-let till: TillFixture
-beforeAll(async () => {
-  world = await openReconciledTill()
-  till = world.till
-})
+const world = await openReconciledTill()
+const till = world.till
 afterAll(async () => {
   await expectSoundBooks(till)
   await till.close()

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
-import { paymentRows, spentOnChain } from './harness/invariants.ts'
+import { creditOf, spentOnChain, statesOf } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
 import { quote, send, signPayment } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
@@ -26,27 +26,17 @@ beforeEach(() => {
 })
 
 const at = (path: string) => `${till.node.url}${path}`
-const stateOf = async (payer: string) =>
-  (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
-const creditOf = async (payer: string) => {
-  const { rows } = await till.db.owner.query<{ micro: bigint }>(
-    `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e join ledger_account a on a.id = e.account_id where a.name = $1`,
-    [`credit:${payer.toLowerCase()}@eip155:8453`],
-  )
-  return rows[0]?.micro
-}
-
 test('what was paid on a route that is sold no more is credited, never called served without its effect', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
   // The effect cannot be committed, so the settled payment is left behind.
   shop.commitFails = new Error('the shop is broken')
   expect((await send(at('/test/small'), payload)).status).toBe(503)
-  expect(await stateOf(buyer.address)).toEqual(['unknown'])
+  expect(await statesOf(till, buyer.address)).toEqual(['unknown'])
   const withoutShop = await till.startAnother({ jobs: true })
   await withoutShop.stop()
-  expect(await stateOf(buyer.address)).toEqual(['credited'])
-  expect(await creditOf(buyer.address)).toBe(1_500n)
+  expect(await statesOf(till, buyer.address)).toEqual(['credited'])
+  expect(await creditOf(till, buyer.address)).toBe(1_500n)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })
 
@@ -58,7 +48,7 @@ test('a payment that recovery finishes bears its part of the gas in the books, o
   shop.commitFails = undefined
   const recovering = await till.startAnother({ jobs: true, shops: [shop.open] })
   await recovering.stop()
-  expect(await stateOf(buyer.address)).toEqual(['served'])
+  expect(await statesOf(till, buyer.address)).toEqual(['served'])
   const { rows } = await till.db.owner.query<{ gwei: bigint }>(
     `select e.amount_micro as gwei from payment p
      join ledger_transaction t on t.payment_id = p.id and t.kind = 'gas'
@@ -79,7 +69,7 @@ test('a refusal that comes after recovery has taken the payment over is not answ
     ])
   }
   const response = await send(at('/test/small'), payload)
-  expect(await stateOf(buyer.address)).toEqual(['unknown'])
+  expect(await statesOf(till, buyer.address)).toEqual(['unknown'])
   expect(response.status).toBe(503)
 })
 
@@ -95,10 +85,10 @@ test('many payments that nobody can resolve yet do not keep recovery from one th
   )
   shop.commitFails = new Error('the shop is broken for a moment')
   expect((await send(at('/test/small'), await signPayment(buyer, await quote(at('/test/small'))))).status).toBe(503)
-  await vi.waitFor(async () => expect(await stateOf(buyer.address)).toEqual(['unknown']), 10_000)
+  await vi.waitFor(async () => expect(await statesOf(till, buyer.address)).toEqual(['unknown']), 10_000)
   shop.commitFails = undefined
   const other = await till.startAnother({ jobs: true, shops: [shop.open] })
   await other.stop()
-  expect(await stateOf(buyer.address)).toEqual(['served'])
+  expect(await statesOf(till, buyer.address)).toEqual(['served'])
   await till.db.owner.query(`delete from payment where id like 'pay_old%'`)
 })

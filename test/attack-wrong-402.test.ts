@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { type Clock, systemClock } from '../packages/till/src/kernel/clock.ts'
-import { paymentRows, spentOnChain } from './harness/invariants.ts'
+import { spentOnChain, statesOf } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
 import { quote, send, signPayment } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
@@ -28,9 +28,6 @@ afterEach(() => {
 })
 
 const at = (path: string) => `${till.node.url}${path}`
-const stateOf = async (payer: string) =>
-  (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
-
 test('a paid authorization that is sent again after its time answers 409, or the stored answer with its identifier', async () => {
   const buyer = await till.newBuyer()
   const offer = await quote(at('/test/small'))
@@ -55,7 +52,7 @@ test('an authorization whose outcome is unknown stays 503 after its time, until 
   answer = 'unknown'
   expect((await send(at('/test/small'), payload)).status).toBe(503)
   answer = 'truth'
-  expect(await stateOf(buyer.address)).toEqual(['unknown'])
+  expect(await statesOf(till, buyer.address)).toEqual(['unknown'])
   aheadMs = 150_000
   const late = await send(at('/test/small'), payload)
   aheadMs = 0

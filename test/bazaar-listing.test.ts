@@ -1,21 +1,14 @@
 import { extractDiscoveryInfo } from '@x402/extensions/bazaar'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { checkListings } from '../packages/cli/src/doctor/listings.ts'
 import * as node from '../packages/node/src/index.ts'
-import {
-  type ContractServer,
-  json,
-  startContractServer,
-} from '../packages/till/src/facilitators/http/contract-server.fixture.ts'
+import { json, startContractServer } from '../packages/till/src/facilitators/http/contract-server.fixture.ts'
 import { buy, echoPath, quote } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
-let facilitator: ContractServer
-beforeAll(async () => {
-  facilitator = await startContractServer()
-  facilitator.play(json(503, {}))
-})
+const facilitator = await startContractServer()
+facilitator.play(json(503, {}))
 afterAll(() => facilitator.stop())
 
 const till = useTill({ ownShops: ['account', 'sandbox', 'tokens'] })

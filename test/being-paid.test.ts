@@ -1,6 +1,6 @@
 import { getAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { accountName, commodity } from '../packages/cli/src/books/beancount.ts'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
@@ -13,23 +13,19 @@ import { postJson } from './harness/post-json.ts'
 import { echoPath } from './harness/till-fixture.ts'
 import { tokenBalance } from './harness/token-balance.ts'
 import { until } from './harness/until.ts'
-import { type JobHarness, openJobHarness } from './kill-points/job-harness.ts'
+import { openJobHarness } from './kill-points/job-harness.ts'
 import { openSites, siteName } from './kill-points/work-paths/support.ts'
 
 const network = 'eip155:8453'
 const cold = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const { privateKey, address: payTo } = demoAccount('operator')
-let harness: JobHarness
-let sites: Awaited<ReturnType<typeof openSites>>
 
-beforeAll(async () => {
-  sites = await openSites(1)
-  harness = await openJobHarness('shops', {
-    DEMO_HOSTS: sites.demoHosts,
-    WITHDRAW_TO: `${cold},${getAddress(payTo)}`,
-    PAYOUTS: '{"daily_limit_usd":"10000000"}',
-  })
-}, 120_000)
+const sites = await openSites(1)
+const harness = await openJobHarness('shops', {
+  DEMO_HOSTS: sites.demoHosts,
+  WITHDRAW_TO: `${cold},${getAddress(payTo)}`,
+  PAYOUTS: '{"daily_limit_usd":"10000000"}',
+})
 afterAll(async () => {
   expect(await faultsInBooks(harness.till.db.owner)).toEqual([])
   await harness.close()

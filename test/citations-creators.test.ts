@@ -1,46 +1,41 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { readCreatorBooks } from '../packages/node/src/shops/attestations/creators/check-books.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import { demoAccount } from '../packages/till/src/devnet/accounts.ts'
 import { requestRefund } from '../packages/till/src/index.ts'
 import type { Clock } from '../packages/till/src/kernel/clock.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
+import { onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
 import { accounts, balanceDifferences, owedTo } from '../packages/till/src/ledger/index.ts'
 import { postJson } from './harness/post-json.ts'
-import { buy, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { buy, openTill } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 
 const network = 'eip155:8453'
 const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
 const day = 86_400_000
-let till: TillFixture
-let site: Server
 let aheadMs = 0
 const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs }
 
-beforeAll(async () => {
-  site = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html')
-    response.end('<html><body><article><h1>Page</h1><p>Words that nobody has claimed yet.</p></article></body></html>')
-  })
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-  const { port } = site.address() as AddressInfo
-  till = await openTill({
-    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
-    env: {
-      DEMO_HOSTS: `unclaimed.test=127.0.0.1:${port},later.test=127.0.0.1:${port}`,
-      // Roots are made by hand of the clock only where a test wants them.
-      CITATIONS: '{"root_seconds":1,"root_minimum_usd":"900","wait_days":180,"release_days":7}',
-    },
-    clock,
-  })
-}, 120_000)
+const site = createServer((_request, response) => {
+  response.setHeader('content-type', 'text/html')
+  response.end('<html><body><article><h1>Page</h1><p>Words that nobody has claimed yet.</p></article></body></html>')
+})
+const { port, close } = await onLoopback(site)
+const till = await openTill({
+  ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
+  env: {
+    DEMO_HOSTS: `unclaimed.test=127.0.0.1:${port},later.test=127.0.0.1:${port}`,
+    // Roots are made by hand of the clock only where a test wants them.
+    CITATIONS: '{"root_seconds":1,"root_minimum_usd":"900","wait_days":180,"release_days":7}',
+  },
+  clock,
+})
 afterAll(async () => {
   await till.close()
-  await new Promise((resolve) => site.close(resolve))
+  await close()
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read by hand here

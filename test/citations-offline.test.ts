@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openWitness } from '../packages/cli/src/citations/run-witness.ts'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
@@ -18,22 +17,17 @@ import {
   verifyReceipt,
 } from '../packages/sdk/src/index.ts'
 import { demoAccount } from '../packages/till/src/devnet/accounts.ts'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 import { changedAt, leafPaths, removedAt } from './harness/change-field.ts'
 import { postJson } from './harness/post-json.ts'
 import { buy, decodeHeader } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
-let home: string
 const buyer = privateKeyToAccount(demoAccount('buyer').privateKey)
 
 const till = useTill({ ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'] })
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'assay-witness-'))
-}, 120_000)
-afterAll(async () => {
-  await rm(home, { recursive: true, force: true })
-})
+const home = useFolder('witness')
 
 const url = (path: string) => `${till.node.url}${path}`
 

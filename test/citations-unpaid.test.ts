@@ -1,19 +1,15 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type LocalSite, openLocalSite } from './harness/local-site.ts'
-import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { afterAll, expect, test } from 'vitest'
+import { openLocalSite } from './harness/local-site.ts'
+import { buy, openTill, quote, send, signPayment } from './harness/till-fixture.ts'
 
-let till: TillFixture
-let site: LocalSite
 const domain = 'unpaid.test'
 const page = '<html><head><title>One</title></head><body><p>Words that can be cited.</p></body></html>'
-beforeAll(async () => {
-  site = await openLocalSite({ '/page': page })
-  till = await openTill({
-    ownShops: ['account', 'sandbox', 'log', 'sources', 'match', 'attestations', 'royalties'],
-    env: { DEMO_HOSTS: `${domain}=127.0.0.1:${site.port}` },
-  })
-}, 120_000)
+const site = await openLocalSite({ '/page': page })
+const till = await openTill({
+  ownShops: ['account', 'sandbox', 'log', 'sources', 'match', 'attestations', 'royalties'],
+  env: { DEMO_HOSTS: `${domain}=127.0.0.1:${site.port}` },
+})
 afterAll(async () => {
   await till?.close()
   await site?.close()

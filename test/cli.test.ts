@@ -1,41 +1,33 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal, type TestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { baseNetwork } from '../packages/sdk/src/index.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
+import { type OnLoopback, onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
-import { type CuttingProxy, openCuttingProxy } from './harness/cutting-proxy.ts'
+import { openCuttingProxy } from './harness/cutting-proxy.ts'
 import { expectSoundBooks, paymentRows } from './harness/invariants.ts'
-import { echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
+import { echoPath, openTill } from './harness/till-fixture.ts'
 
-let till: TillFixture
-let proxy: CuttingProxy
-let folder: string
-let operatorEnv: NodeJS.ProcessEnv
-
-beforeAll(async () => {
-  const port = await freePort()
-  proxy = await openCuttingProxy(port)
-  till = await openTill({ env: { PORT: String(port), BASE_URL: proxy.url } })
-  folder = await mkdtemp(join(tmpdir(), 'assay-cli-'))
-  operatorEnv = {
-    DATABASE_URL: till.db.databaseUrl,
-    BASE_RPC_URLS: till.base.url,
-    POLYGON_RPC_URLS: till.polygon.url,
-    BASE_URL: proxy.url,
-    USER: 'tester',
-  }
-})
+const port = await freePort()
+const proxy = await openCuttingProxy(port)
+const till = await openTill({ env: { PORT: String(port), BASE_URL: proxy.url } })
+const folder = useFolder('cli')
+const operatorEnv = {
+  DATABASE_URL: till.db.databaseUrl,
+  BASE_RPC_URLS: till.base.url,
+  POLYGON_RPC_URLS: till.polygon.url,
+  BASE_URL: proxy.url,
+  USER: 'tester',
+}
 afterAll(async () => {
   await expectSoundBooks(till)
   await till.close()
   await proxy.close()
-  await rm(folder, { recursive: true, force: true })
 })
 
 type Ended = { code: number; out: string; err: string; terminal: TestTerminal }
@@ -154,12 +146,10 @@ test('a saved answer verifies offline, against published keys, and not when it w
 })
 
 /** A seller of somebody else's: unsigned, and dearer each time it is asked. */
-async function openDearSeller(
-  asset: string = till.base.usdc,
-): Promise<{ server: Server; url: string; payments: number }> {
-  const seller = { payments: 0, url: '', server: createServer() }
+async function openDearSeller(asset: string = till.base.usdc): Promise<OnLoopback & { payments: number }> {
+  const seller = { payments: 0, url: '' }
   let amount = 1000
-  seller.server.on('request', (request, response) => {
+  const server = createServer((request, response) => {
     if (request.url === '/') {
       const { address, privateKey } = demoAccount('buyer')
       const chains = [{ network: 'eip155:8453', usdc: till.base.usdc }]
@@ -180,9 +170,7 @@ async function openDearSeller(
     const header = Buffer.from(JSON.stringify(required)).toString('base64')
     response.writeHead(402, { 'payment-required': header }).end('{}')
   })
-  await new Promise<void>((resolve) => seller.server.listen(0, '127.0.0.1', resolve))
-  seller.url = `http://127.0.0.1:${(seller.server.address() as AddressInfo).port}`
-  return seller
+  return Object.assign(seller, await onLoopback(server))
 }
 
 test('a price that moved after the quote is refused, and unsigned sellers only with consent', async () => {
@@ -199,8 +187,7 @@ test('a price that moved after the quote is refused, and unsigned sellers only w
     const warned = checks.filter((check) => check.status !== 'ok').map((check) => check.name)
     expect(warned).toEqual(expect.arrayContaining(['signature', 'cache', 'browsers', 'discovery', 'lost answers']))
   } finally {
-    seller.server.closeAllConnections()
-    seller.server.close()
+    await seller.close()
   }
 })
 
@@ -214,7 +201,7 @@ test('somebody who sits there is asked and may say no; a demo wallet needs no as
     expect(no).toMatchObject({ code: 3, terminal: { questions: ['Pay 0.001 USDC?'] } })
     expect(seller.payments).toBe(0)
   } finally {
-    seller.server.close()
+    await seller.close()
   }
 })
 

@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 import { openStore, type Store } from '../packages/till/src/store/open-store.ts'
 import { allOwners } from '../packages/till/src/store/testing.ts'
 
 /** The operator's commands on the data folder of a node that is stopped, and then beside one that runs. */
-let home: string
 const open = async (): Promise<Store> =>
   openStore({
     home,
@@ -22,11 +19,8 @@ const open = async (): Promise<Store> =>
     rng: systemRng,
     onLockLost: () => {},
   })
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'assay-stopped-'))
-  await (await open()).stop()
-})
-afterAll(() => rm(home, { recursive: true, force: true }))
+const home = useFolder('stopped')
+await (await open()).stop()
 
 async function assay(...args: string[]) {
   const terminal = createTestTerminal({ env: { ASSAY_HOME: home } })

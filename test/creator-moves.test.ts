@@ -1,5 +1,5 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { creatorDifferences, readCreatorBooks } from '../packages/node/src/shops/attestations/creators/check-books.ts'
 import {
   distributorAt,
@@ -12,10 +12,10 @@ import type { Hex } from '../packages/protocol/src/bytes.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import { clients } from '../packages/till/src/devnet/test-chain.fixture.ts'
 import { balanceDifferences } from '../packages/till/src/ledger/index.ts'
-import { type LocalSite, openLocalSite } from './harness/local-site.ts'
+import { openLocalSite } from './harness/local-site.ts'
 import { oweCreator } from './harness/owe-creator.ts'
 import { postJson } from './harness/post-json.ts'
-import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { openTill } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 
 const network = 'eip155:8453'
@@ -28,26 +28,22 @@ const newWallet = () => {
   const privateKey = generatePrivateKey()
   return { privateKey, address: privateKeyToAccount(privateKey).address.toLowerCase() as Address }
 }
-let till: TillFixture
-let site: LocalSite
 
-beforeAll(async () => {
-  site = await openLocalSite({ '/': '<html><head><title>One</title></head><body><p>Words.</p></body></html>' })
-  till = await openTill({
-    ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
-    env: {
-      DEMO_HOSTS: `${domain}=127.0.0.1:${site.port}`,
-      CITATIONS:
-        '{"root_seconds":1,"threshold_usd":"1000","release_days":0,"claim_delay_seconds":1,"move_delay_seconds":8}',
-    },
-  })
-  await till.base.control.fund(claimer.address, { wei: 10n ** 18n, microUsdc: 0n })
-  const { claim } = await call('/v1/sources/register', { domain, wallet: owner.address })
-  site.files.set('/.well-known/citation-market.json', JSON.stringify(claim.prove.file.content))
-  const wallet_signature = await owner.signTypedData(claim.wallet_statement)
-  const proven = await call(`/v1/sources/${domain}/verify`, { wallet: owner.address, wallet_signature })
-  expect(proven).toMatchObject({ state: 'proven', payout: { wallet: owner.address } })
-}, 120_000)
+const site = await openLocalSite({ '/': '<html><head><title>One</title></head><body><p>Words.</p></body></html>' })
+const till = await openTill({
+  ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'],
+  env: {
+    DEMO_HOSTS: `${domain}=127.0.0.1:${site.port}`,
+    CITATIONS:
+      '{"root_seconds":1,"threshold_usd":"1000","release_days":0,"claim_delay_seconds":1,"move_delay_seconds":8}',
+  },
+})
+await till.base.control.fund(claimer.address, { wei: 10n ** 18n, microUsdc: 0n })
+const { claim } = await call('/v1/sources/register', { domain, wallet: owner.address })
+site.files.set('/.well-known/citation-market.json', JSON.stringify(claim.prove.file.content))
+const wallet_signature = await owner.signTypedData(claim.wallet_statement)
+const proven = await call(`/v1/sources/${domain}/verify`, { wallet: owner.address, wallet_signature })
+expect(proven).toMatchObject({ state: 'proven', payout: { wallet: owner.address } })
 afterAll(async () => {
   await till?.close()
   await site?.close()

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { parseEvidence, verifyAttestation, verifyEvidence } from '../packages/sdk/src/index.ts'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 import { attest, introduction, responseKey, rotation, start } from './harness/evidence-world.ts'
 import { openPythonVerifier, pythonClient, pythonMissing } from './harness/python-verifier.ts'
 import { readEvidenceVectors } from './harness/read-evidence-vectors.ts'
@@ -60,7 +60,7 @@ describe('an odd file', () => {
     bytes[at] = 0xff
     expect(parseEvidence(new Uint8Array(Buffer.from(alone)))).toBeDefined()
     expect(parseEvidence(new Uint8Array(bytes))).toBeUndefined()
-    const home = await mkdtemp(join(tmpdir(), 'assay-bytes-'))
+    const home = useFolder('bytes')
     const path = join(home, 'file.json')
     await writeFile(path, bytes)
     const terminal = createTestTerminal()
@@ -70,7 +70,6 @@ describe('an odd file', () => {
       const run = spawnSync('python3', ['-m', 'assay_verify', path], { cwd: pythonClient, encoding: 'utf8' })
       expect([run.status, run.stderr]).toEqual([5, expect.stringContaining('not valid UTF-8')])
     }
-    await rm(home, { recursive: true, force: true })
   }, 60_000)
 
   test('a key that a trusted directory takes back stays lost, whatever statements in the file say of it', async () => {
@@ -97,9 +96,8 @@ describe('an odd file', () => {
       .map(({ name }) => name)
     expect(failed).toEqual(['keys'])
     if (pythonMissing) return
-    const home = await mkdtemp(join(tmpdir(), 'assay-directory-'))
+    const home = useFolder('directory')
     await writeFile(join(home, 'keys.json'), JSON.stringify({ keys }))
     expect((await python.verify(JSON.stringify(file), ['--keys', join(home, 'keys.json')])).failed).toEqual(['keys'])
-    await rm(home, { recursive: true, force: true })
   }, 60_000)
 })

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type EvidenceReport, parseEvidence, verifyEvidence } from '../packages/sdk/src/index.ts'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 import type { EvidenceVector } from './harness/evidence-vectors.ts'
 import { openPythonVerifier, pythonClient, pythonMissing } from './harness/python-verifier.ts'
 import { readEvidenceVectors } from './harness/read-evidence-vectors.ts'
@@ -18,15 +18,11 @@ if (pythonMissing) process.stderr.write('left out: the verifier in Python. pytho
 
 describe.skipIf(pythonMissing)('the verifier in Python', () => {
   let python: ReturnType<typeof openPythonVerifier>
-  let home: string
-  beforeAll(async () => {
+  const home = useFolder('python')
+  beforeAll(() => {
     python = openPythonVerifier()
-    home = await mkdtemp(join(tmpdir(), 'assay-python-'))
   })
-  afterAll(async () => {
-    await python.close()
-    await rm(home, { recursive: true, force: true })
-  })
+  afterAll(() => python.close())
 
   test('gives every vector the same checks with the same outcome as the command line', async () => {
     for (const { name, file, args, expected } of vectors) {

@@ -1,19 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 import { type EvidenceVector, makeEvidenceVectors } from './harness/evidence-vectors.ts'
 import { readEvidenceVectors } from './harness/read-evidence-vectors.ts'
 
 const vectors = readEvidenceVectors()
 
-let home: string
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'assay-vectors-'))
-})
-afterAll(() => rm(home, { recursive: true, force: true }))
+const home = useFolder('vectors')
 
 test('the vectors are what the fixed keys give', async () => {
   const made = await makeEvidenceVectors()

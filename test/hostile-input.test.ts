@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { RouteDeclaration, Shop } from '../packages/node/src/http/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'
 import { jsonSchemaOf } from '../packages/till/src/documents/index.ts'
 import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
-import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { openTill } from './harness/till-fixture.ts'
 import { together } from './harness/until.ts'
 
 type Part = 'params' | 'query' | 'body'
@@ -13,27 +13,21 @@ type Step = string | number
 /** One place where a caller can write something, in one route. */
 type Field = { route: RouteDeclaration; part: Part; path: readonly Step[] }
 
-let till: TillFixture
-let buyer: Awaited<ReturnType<TillFixture['newBuyer']>>
-let fields: Field[]
-
-beforeAll(async () => {
-  let routes: readonly RouteDeclaration[] = []
-  const onRoutes = (all: readonly RouteDeclaration[]) => {
-    routes = all
-  }
-  const listening: Shop = { routes: [], onRoutes }
-  till = await openTill({ shops: [() => listening], env: { OPTIONS: '{"enabled":true}' } })
-  fields = routes.flatMap(fieldsOf)
-  buyer = await till.newBuyer()
-  const wallet = buyer.address.toLowerCase() as Address
-  const micro = 1_000_000_000_000n
-  const lines = (network: string) => [
-    debit(accounts.onchain(network, 'custody'), micro),
-    credit(accounts.credit(network, wallet), micro),
-  ]
-  await post(till.db.database, [{ reference: 'test_topup:hostile', kind: 'opening', lines: lines('eip155:8453') }])
-}, 120_000)
+let routes: readonly RouteDeclaration[] = []
+const onRoutes = (all: readonly RouteDeclaration[]) => {
+  routes = all
+}
+const listening: Shop = { routes: [], onRoutes }
+const till = await openTill({ shops: [() => listening], env: { OPTIONS: '{"enabled":true}' } })
+const fields = routes.flatMap(fieldsOf)
+const buyer = await till.newBuyer()
+const wallet = buyer.address.toLowerCase() as Address
+const micro = 1_000_000_000_000n
+const lines = (network: string) => [
+  debit(accounts.onchain(network, 'custody'), micro),
+  credit(accounts.credit(network, wallet), micro),
+]
+await post(till.db.database, [{ reference: 'test_topup:hostile', kind: 'opening', lines: lines('eip155:8453') }])
 afterAll(() => till.close())
 
 type Schema = {

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type Devnet, startDevnet } from '../packages/till/src/devnet/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { createFastClock } from './harness/fast-clock.ts'
-import { type ProductionNode, startProductionNode } from './harness/production-node.ts'
-import { openRpcProxies, type RpcProxies } from './harness/rpc-proxies.ts'
+import { startProductionNode } from './harness/production-node.ts'
+import { openRpcProxies } from './harness/rpc-proxies.ts'
 
 const clock = createFastClock(10)
 const minuteMs = 60_000
-let chains: [Devnet, Devnet]
-let providers: RpcProxies
-let node: ProductionNode
-beforeAll(async () => {
-  const ports = { port: 0, clock: systemClock, log: silentLog }
-  chains = [await startDevnet({ chainId: 8453, ...ports }), await startDevnet({ chainId: 137, ...ports })]
-  providers = await openRpcProxies(...chains)
-  node = await startProductionNode(chains, { env: providers.env, ownShops: 'all', clock })
-})
+const ports = { port: 0, clock: systemClock, log: silentLog }
+const chains: [Devnet, Devnet] = [
+  await startDevnet({ chainId: 8453, ...ports }),
+  await startDevnet({ chainId: 137, ...ports }),
+]
+const providers = await openRpcProxies(...chains)
+const node = await startProductionNode(chains, { env: providers.env, ownShops: 'all', clock })
 afterAll(async () => {
   await node?.stop()
   await providers?.close()

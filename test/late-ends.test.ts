@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { Database } from '../packages/till/src/store/database.ts'
 import { CommitUnknown } from '../packages/till/src/store/errors.ts'
-import { paymentRows, spentOnChain } from './harness/invariants.ts'
+import { spentOnChain, statesOf } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
 import { quote, send, signPayment } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
@@ -55,9 +55,6 @@ const intent = /^payment-intent$/
 const claim = /^payment-claim$/
 const release = /update payment set state = \$2/
 
-const statesOf = async (payer: string) =>
-  (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
-
 async function signed() {
   const buyer = await till.newBuyer()
   const url = `${till.node.url}/test/small`
@@ -71,7 +68,7 @@ test('a release that is written late does not undo the next attempt of the same 
   settleHeldMs = 1_500
   const again = await send(url, payload)
   expect(again.status).toBe(200)
-  expect(await statesOf(buyer.address)).toEqual(['served'])
+  expect(await statesOf(till, buyer.address)).toEqual(['served'])
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })
 
@@ -82,7 +79,7 @@ test('a payment that could not be sent is tried again at once though its release
   expect((await send(url, payload)).status).toBe(503)
   settleHeldMs = 1_500
   expect((await send(url, payload)).status).toBe(200)
-  expect(await statesOf(buyer.address)).toEqual(['served'])
+  expect(await statesOf(till, buyer.address)).toEqual(['served'])
 })
 
 test.each([
@@ -92,7 +89,7 @@ test.each([
   const { buyer, url, payload } = await signed()
   lost = [...answers]
   expect((await send(url, payload)).status).toBe(503)
-  await vi.waitFor(async () => expect(await statesOf(buyer.address)).toEqual(['released']), 30_000)
+  await vi.waitFor(async () => expect(await statesOf(till, buyer.address)).toEqual(['released']), 30_000)
   expect((await send(url, payload)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { serveWitness } from '../packages/cli/src/citations/run-witness.ts'
 import { createOutsideWitness } from '../packages/node/src/tlog/restored-log.fixture.ts'
 import { noteKey, signatureTypes } from '../packages/protocol/src/log/signed-note.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { generateSigningKey } from '../packages/till/src/signing/index.ts'
 import type { LogView } from './harness/restored-node.ts'
-import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { openTill } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 
 /** Like one that has to read the statements about a new key first: while the node starts there is nobody to ask. */
@@ -16,24 +16,20 @@ const witness = createOutsideWitness(
   () => known,
   async () => [],
 )
-let served: Awaited<ReturnType<typeof serveWitness>>
-let till: TillFixture
 const skipped: string[] = []
 
-beforeAll(async () => {
-  served = await serveWitness(witness, { host: '127.0.0.1', port: 0 })
-  till = await openTill({
-    ownShops: ['account', 'sandbox', 'log'],
-    env: { TLOG: JSON.stringify({ witnesses: [{ url: served.url, key: witness.key.vkey }] }) },
-    intercept: {
-      // Every half a minute, which is late.
-      job: (name, round) => {
-        if (name !== 'log.outside') return round
-        skipped.push(name)
-        return async () => {}
-      },
+const served = await serveWitness(witness, { host: '127.0.0.1', port: 0 })
+const till = await openTill({
+  ownShops: ['account', 'sandbox', 'log'],
+  env: { TLOG: JSON.stringify({ witnesses: [{ url: served.url, key: witness.key.vkey }] }) },
+  intercept: {
+    // Every half a minute, which is late.
+    job: (name, round) => {
+      if (name !== 'log.outside') return round
+      skipped.push(name)
+      return async () => {}
     },
-  })
+  },
 })
 afterAll(async () => {
   await till.close()

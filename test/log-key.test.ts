@@ -1,23 +1,17 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { openWitness } from '../packages/cli/src/citations/run-witness.ts'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { addCheckpointBody } from '../packages/node/src/tlog/witness.ts'
 import { type Evidence, verifyEvidence } from '../packages/sdk/src/index.ts'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 import { useTill } from './harness/use-till.ts'
 import { boughtAndWitnessed } from './promises/rotate.ts'
 
-let home: string
 const till = useTill({ ownShops: ['account', 'sandbox', 'log', 'sources', 'attestations', 'royalties'] })
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'assay-log-key-'))
-}, 120_000)
-afterAll(async () => {
-  await rm(home, { recursive: true, force: true })
-})
+const home = useFolder('log-key')
 
 async function assay(...args: string[]) {
   const terminal = createTestTerminal({

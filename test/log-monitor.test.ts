@@ -1,35 +1,27 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { verifyForkEvidence } from '@assay/protocol/log/fork-evidence'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import type { LogState } from '../packages/node/src/tlog/monitor/index.ts'
 import { logKey, memoryLog, serveLog } from '../packages/node/src/tlog/monitor/test-log.fixture.ts'
 import { originHash } from '../packages/node/src/tlog/witness-store.ts'
 import { attestCitation, createAssayClient, readDemo, readDemoNetworks } from '../packages/sdk/src/index.ts'
-import { type MeshFixture, type MeshMember, openMesh } from './harness/mesh-nodes.ts'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
+import { openMesh } from './harness/mesh-nodes.ts'
 
 vi.setConfig({ testTimeout: 150_000 })
 const within = { timeout: 60_000, interval: 300 }
 
-let mesh: MeshFixture
-let node: MeshMember
-let home: string
-beforeAll(async () => {
-  mesh = await openMesh()
-  node = await mesh.start({
-    ownShops: 'all',
-    env: { TLOG: '{"anchor_minutes":0.01,"monitor_seconds":0.5}' },
-  })
-  home = await mkdtemp(join(tmpdir(), 'assay-log-monitor-'))
-}, 240_000)
-afterAll(async () => {
-  await mesh?.close()
-  await rm(home, { recursive: true, force: true })
+const mesh = await openMesh()
+const node = await mesh.start({
+  ownShops: 'all',
+  env: { TLOG: '{"anchor_minutes":0.01,"monitor_seconds":0.5}' },
 })
+const home = useFolder('log-monitor')
+afterAll(() => mesh?.close())
 
 type Watched = LogState & { verdict: string }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import type { OutboundOutcome } from '../packages/node/src/outbound/index.ts'
 import { peerHeads } from '../packages/node/src/tlog/peers/index.ts'
 import { cosign, signNote } from '../packages/node/src/tlog/sign-note.ts'
@@ -20,20 +20,16 @@ import {
 } from '../packages/sdk/src/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { privateKeyFromSeed } from '../packages/till/src/signing/index.ts'
-import { type MeshFixture, type MeshMember, openMesh, peerUrls } from './harness/mesh-nodes.ts'
+import { type MeshMember, openMesh, peerUrls } from './harness/mesh-nodes.ts'
 
 vi.setConfig({ testTimeout: 150_000 })
 const within = { timeout: 60_000, interval: 200 }
 
-let mesh: MeshFixture
-let members: [MeshMember, MeshMember, MeshMember]
-beforeAll(async () => {
-  mesh = await openMesh()
-  const first = await mesh.start({ ownShops: 'all' })
-  const second = await mesh.start({ ownShops: 'all', peers: [first.node.url] })
-  const third = await mesh.start({ ownShops: 'all', peers: [second.node.url] })
-  members = [first, second, third]
-}, 240_000)
+const mesh = await openMesh()
+const first = await mesh.start({ ownShops: 'all' })
+const second = await mesh.start({ ownShops: 'all', peers: [first.node.url] })
+const third = await mesh.start({ ownShops: 'all', peers: [second.node.url] })
+const members = [first, second, third]
 afterAll(() => mesh?.close())
 
 type Described = { url: string; key: string; logs: { origin: string; size: string; first_size: string }[] }
@@ -61,7 +57,6 @@ test('nodes that found each other cosign each other’s heads without any config
 })
 
 test('a witness says what it cosigned, and where it met the log', async () => {
-  const [first, second] = members
   const { origin } = await logOf(first)
   await vi.waitFor(async () => {
     const { logs } = await witnessOf(second)
@@ -84,7 +79,6 @@ const add = async (member: MeshMember, body: string) => {
 }
 
 test('a stranger, a forged head, a stale size and a second history are refused as C2SP says', async () => {
-  const [first, second] = members
   const { origin } = await logOf(first)
   const { rows } = await first.db.database.query<{ private_d: string }>(
     `select private_d from keyring_demo_secret join keyring using (key_id) where purpose = 'log'`,
@@ -130,7 +124,6 @@ test('a stranger, a forged head, a stale size and a second history are refused a
 })
 
 test('what peers saw of a log can be read as outside heads', async () => {
-  const [first, second] = members
   const { origin, keys } = await logOf(first)
   const { url, key } = await witnessOf(second)
   const fetched = async (target: string): Promise<OutboundOutcome> => {
@@ -154,13 +147,12 @@ test('what peers saw of a log can be read as outside heads', async () => {
   const heads = await peerHeads(peers(key), { origin, keys: () => keys }, [])
   expect(heads).toEqual([{ source: url, note: expect.stringContaining(`${origin}\n`) }])
   // Not signed by a key of the log, or not by the witness: it says nothing.
-  const strange = (await witnessOf(members[2])).key
+  const strange = (await witnessOf(third)).key
   expect(await peerHeads(peers(strange), { origin, keys: () => keys }, [])).toEqual([])
   expect(await peerHeads(peers(key), { origin, keys: () => [] }, [])).toEqual([])
 })
 
 test('evidence carries the cosignatures of peers, and counts for anyone who pins their keys', async () => {
-  const [first, second] = members
   const url = first.node.url
   const { accounts } = await readDemo(url)
   const { demo } = await read<{ demo: { sources: { url: string }[] } }>(url)
@@ -190,7 +182,6 @@ test('evidence carries the cosignatures of peers, and counts for anyone who pins
 })
 
 test('a peer that claims a larger tree, and shows a head that the log never signed, stops nobody', async () => {
-  const [first, second, third] = members
   const { origin } = await logOf(first)
   const { rows } = await third.db.database.query<{ name: string; private_d: string }>(
     'select name, private_d from witness_self',
@@ -236,7 +227,6 @@ test('a peer that claims a larger tree, and shows a head that the log never sign
 })
 
 test('when a peer is gone the others go on cosigning', async () => {
-  const [first, second, third] = members
   await third.stop()
   await expect.poll(() => peerUrls(first.node.url), within).toEqual([second.node.url])
   const size = async () => Number((await (await fetch(`${first.node.url}/v1/log/checkpoint`)).text()).split('\n')[1])

@@ -1,5 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import {
@@ -13,36 +13,22 @@ import {
   readMesh,
   type Walk,
 } from '../packages/sdk/src/index.ts'
-import {
-  type MeshDocument,
-  type MeshFixture,
-  type MeshMember,
-  openMesh,
-  peerUrls,
-  readMesh as readRaw,
-} from './harness/mesh-nodes.ts'
+import { type MeshDocument, openMesh, peerUrls, readMesh as readRaw } from './harness/mesh-nodes.ts'
 
 // Waiting for others takes as long as the machine needs; each wait below has its own end.
 vi.setConfig({ testTimeout: 150_000 })
 
-let mesh: MeshFixture
+const within = { timeout: 60_000, interval: 100 }
+const mesh = await openMesh()
 /** Has every shop; the others have the till and the mesh. */
-let whole: MeshMember
-let second: MeshMember
-let third: MeshMember
-let all: string[]
-beforeAll(async () => {
-  mesh = await openMesh()
-  whole = await mesh.start({ ownShops: 'all' })
-  second = await mesh.start({ peers: [whole.node.url] })
-  third = await mesh.start({ peers: [second.node.url] })
-  all = [whole, second, third].map((member) => member.node.url).sort()
-  for (const url of all)
-    await vi.waitFor(async () => expect(await peerUrls(url)).toEqual(all.filter((other) => other !== url)), within)
-}, 240_000)
+const whole = await mesh.start({ ownShops: 'all' })
+const second = await mesh.start({ peers: [whole.node.url] })
+const third = await mesh.start({ peers: [second.node.url] })
+const all: string[] = [whole, second, third].map((member) => member.node.url).sort()
+for (const url of all)
+  await vi.waitFor(async () => expect(await peerUrls(url)).toEqual(all.filter((other) => other !== url)), within)
 afterAll(() => mesh?.close())
 
-const within = { timeout: 60_000, interval: 100 }
 const report = 'token.control.report'
 // biome-ignore lint/suspicious/noExplicitAny: documents are read by hand here
 const jsonOf = async (response: Response): Promise<any> => response.json()

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 
 const promtoolMissing = spawnSync('promtool', ['--version']).status !== 0
 const rules = readFileSync('deploy/alerts.yml', 'utf8')
@@ -62,26 +62,22 @@ test('the dashboard has a name for each panel, and no panel covers another', () 
 })
 
 test.skipIf(promtoolMissing)('Prometheus takes the rules, and every query of the dashboard', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'assay-rules-'))
-  try {
-    const recorded = queries.map(({ expr }, index) => ({
-      record: `panel:${index}`,
-      expr: expr.replaceAll('$__rate_interval', '5m'),
-    }))
-    // JSON is YAML.
-    writeFileSync(join(folder, 'panels.yml'), JSON.stringify({ groups: [{ name: 'panels', rules: recorded }] }))
-    for (const path of ['deploy/alerts.yml', join(folder, 'panels.yml')]) {
-      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' })
-      expect(status, `${stdout}${stderr}`).toBe(0)
-    }
-    writeFileSync(join(folder, 'tests.yml'), JSON.stringify(ruleTests))
-    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', join(folder, 'tests.yml')], {
-      encoding: 'utf8',
-    })
+  const folder = useFolder('rules')
+  const recorded = queries.map(({ expr }, index) => ({
+    record: `panel:${index}`,
+    expr: expr.replaceAll('$__rate_interval', '5m'),
+  }))
+  // JSON is YAML.
+  writeFileSync(join(folder, 'panels.yml'), JSON.stringify({ groups: [{ name: 'panels', rules: recorded }] }))
+  for (const path of ['deploy/alerts.yml', join(folder, 'panels.yml')]) {
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' })
     expect(status, `${stdout}${stderr}`).toBe(0)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
   }
+  writeFileSync(join(folder, 'tests.yml'), JSON.stringify(ruleTests))
+  const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', join(folder, 'tests.yml')], {
+    encoding: 'utf8',
+  })
+  expect(status, `${stdout}${stderr}`).toBe(0)
 })
 
 /** How many alerts of this name fire then. */

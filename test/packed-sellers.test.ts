@@ -3,20 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { demoUsdcAddress } from '../packages/till/src/devnet/index.ts'
 import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
 import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
-import { type Buyer, type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
 import { faultsInBooks } from './harness/books.ts'
-import { requireExactly } from './harness/broken.ts'
-import { buyThroughDeath } from './harness/buy-through-death.ts'
 import { type CrashChild, controlChild, planOf } from './harness/crash-child.ts'
 import { joinInProject } from './harness/join-crash-child.ts'
 import type { KillPlan } from './harness/kill-points.ts'
+import { buyFromDying, expectServedOnce, spentBy, type TwoSellers } from './harness/seller-proofs.ts'
 import { installTarballs, link, packAll } from './harness/unpacked.ts'
-import { type Life, runDeaths } from './kill-points/run-deaths.ts'
+import { runDeaths } from './kill-points/run-deaths.ts'
 import { createDice } from './promises/proof.ts'
 import { batch, exchange } from './promises/unpaid.ts'
 
@@ -80,35 +78,8 @@ describe.each(['express', 'hono'] as const)('a seller on %s, built with the tarb
     await Promise.all([db.close(), own.close()])
   })
 
-  const servedTo = async (buyer: Buyer) => {
-    const { rows } = await db.owner.query<{ micro: bigint; n: bigint }>(
-      `select coalesce(sum(amount_micro), 0)::bigint as micro, count(*) as n from payment where payer = $1 and state in ('served', 'settled', 'credited')`,
-      [buyer.address],
-    )
-    return rows[0]
-  }
-  const spentBy = async ({ address }: Buyer) => 10_000_000n - (await kit.chain.balanceOf(address))
-
-  let city = 0
-  const live = async (_worker: number, plan?: KillPlan): Promise<Life> => {
-    const buyer = await kit.buyer(fetch)
-    const child = await start(plan)
-    city += 1
-    const wanted = { path: `/weather/city-${city}`, init: {} }
-    await buyThroughDeath({ base: { control: kit.chain } }, privateKeyToAccount(buyer.privateKey), wanted, {
-      first: child.url,
-      quoted: child.arm,
-      after: async () => {
-        if ((await child.ended) !== 'SIGKILL') throw new Error('it ended otherwise')
-        return left.url
-      },
-    })
-    const calls = plan === undefined ? await child.seen() : []
-    await child.stop()
-    requireExactly('charged', await spentBy(buyer), 10_000n)
-    requireExactly('booked', (await servedTo(buyer))?.micro ?? 0n, 10_000n)
-    return { calls, died: (await child.ended) === 'SIGKILL', recoveryMs: 0 }
-  }
+  const sellers = (): TwoSellers => ({ kit, owner: db.owner, leftUrl: left.url, start })
+  const live = (_worker: number, plan?: KillPlan) => buyFromDying(sellers(), plan)
 
   test('is paid once and answers, wherever in a sale it is killed', async () => {
     const row = await runDeaths({
@@ -119,25 +90,11 @@ describe.each(['express', 'hono'] as const)('a seller on %s, built with the tarb
     expect(row.deaths).toBeGreaterThanOrEqual(1)
   }, 3_600_000)
 
-  test('serves a payment once, however many copies come to two processes', async () => {
-    const child = await start()
-    const buyer = await kit.buyer(fetch)
-    const path = `/weather/once-${adapter}`
-    const payment = await buyer.sign(await fetch(`${left.url}${path}`))
-    const statuses = await Promise.all(
-      Array.from({ length: effort.copies }, async (_, index) => {
-        const answer = await fetch(`${index % 2 === 0 ? left.url : child.url}${path}`, {
-          headers: { 'payment-signature': payment },
-        })
-        await answer.arrayBuffer()
-        return answer.status
-      }),
-    )
-    await child.stop()
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
-    expect(new Set(statuses)).not.toContain(402)
-    expect([await servedTo(buyer), await spentBy(buyer)]).toEqual([{ micro: 10_000n, n: 1n }, 10_000n])
-  }, 600_000)
+  test(
+    'serves a payment once, however many copies come to two processes',
+    () => expectServedOnce(sellers(), effort.copies),
+    600_000,
+  )
 
   test('gives nothing to whatever comes without a payment', async () => {
     const buyer = await kit.buyer(fetch)
@@ -175,7 +132,7 @@ describe.each(['express', 'hono'] as const)('a seller on %s, built with the tarb
     ).catch((error: { stderr: string; stdout: string }) => error)
     expect(bought.stderr).toMatch(/signature verified .* receipt verified/)
     expect(JSON.parse(bought.stdout)).toMatchObject({ city: 'rome' })
-    expect(await spentBy(buyer)).toBe(10_000n)
+    expect(await spentBy(kit, buyer)).toBe(10_000n)
     await child.stop()
   })
 })

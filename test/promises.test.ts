@@ -1,19 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
 import { judgeRounds, type Round } from './promises/cheap.ts'
-import { canary, openProofNode, type ProofNode, proofPath } from './promises/proof-node.ts'
+import { canary, openProofNode, proofPath } from './promises/proof-node.ts'
 import { tryPairs } from './promises/quoted.ts'
 import { rows } from './promises/rows.ts'
 import { proveSplits } from './promises/splits.ts'
 import { fuzzNode } from './promises/unpaid.ts'
 
 /** The proofs of docs/promises.md at a size for every day; `npm run promises` has them as large as asked. */
-let proofNode: ProofNode
-beforeAll(async () => {
-  proofNode = await openProofNode({ ownShops: 'till' })
-})
+const proofNode = await openProofNode({ ownShops: 'till' })
 afterAll(() => proofNode?.till.close())
 
 const options = (count: number) => ({ count, say: () => {} })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { startSummary } from '../packages/node/src/start-summary.ts'
@@ -15,16 +15,11 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const gettingStarted = readFileSync(join(root, 'docs/getting-started.md'), 'utf8')
 const run = promisify(execFile)
 
-let scripts: string
-let folder: string
-
 const till = useTill()
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'assay-readme-'))
-  // Below the workspace, so that packages are found as they are from the folder a reader saves into.
-  mkdirSync(join(root, 'node_modules/.cache'), { recursive: true })
-  scripts = mkdtempSync(join(root, 'node_modules/.cache/assay-readme-'))
-})
+const folder = mkdtempSync(join(tmpdir(), 'assay-readme-'))
+// Below the workspace, so that packages are found as they are from the folder a reader saves into.
+mkdirSync(join(root, 'node_modules/.cache'), { recursive: true })
+const scripts = mkdtempSync(join(root, 'node_modules/.cache/assay-readme-'))
 afterAll(async () => {
   for (const path of [scripts, folder]) rmSync(path, { recursive: true, force: true })
 })

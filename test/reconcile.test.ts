@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
-import { expectSoundBooks, paymentRows } from './harness/invariants.ts'
-import { openReconciledTill, type ReconciledTill } from './harness/reconciled-till.ts'
-import { buy, echoPath, quote, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { creditOf, expectSoundBooks, paymentRows } from './harness/invariants.ts'
+import { openReconciledTill } from './harness/reconciled-till.ts'
+import { buy, echoPath, quote, signPayment } from './harness/till-fixture.ts'
 import { carryAuthorization } from './harness/wallets.ts'
 
-let world: ReconciledTill
-let till: TillFixture
-beforeAll(async () => {
-  world = await openReconciledTill({ jobs: true })
-  till = world.till
-})
+const world = await openReconciledTill({ jobs: true })
+const till = world.till
 afterAll(async () => {
   await expectSoundBooks(till)
   await till.close()
@@ -19,14 +15,6 @@ afterAll(async () => {
 
 const reconcile = () => world.reconcile()
 const payTo = () => till.node.config.payTo
-
-const creditOf = async (payer: string) => {
-  const { rows } = await till.db.owner.query<{ micro: bigint }>(
-    `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e join ledger_account a on a.id = e.account_id where a.name = $1`,
-    [`credit:${payer.toLowerCase()}@eip155:8453`],
-  )
-  return rows[0]?.micro
-}
 
 test('books and chain agree after sales, and the cursor moves on', async () => {
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 0 })
@@ -41,7 +29,7 @@ test('an authorization that nobody claimed is credited to its payer exactly once
   await carryAuthorization(till.base, payload)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 1 })
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 0 })
-  expect(await creditOf(buyer.address)).toBe(1_000n)
+  expect(await creditOf(till, buyer.address)).toBe(1_000n)
   expect(
     (await paymentRows(till)).filter((row) => row.payer === buyer.address.toLowerCase()).map((row) => row.state),
   ).toEqual(['credited'])
@@ -54,7 +42,7 @@ test('a plain transfer goes to review and into the books, and is credited to nob
     `select sender, amount_micro, state from inbound_review`,
   )
   expect(rows).toEqual([{ sender: demoAccount('creator').address, amount_micro: 7_770n, state: 'open' }])
-  expect(await creditOf(demoAccount('creator').address)).toBe(0n)
+  expect(await creditOf(till, demoAccount('creator').address)).toBe(0n)
 })
 
 test('what the operator takes out of PAY_TO is a withdrawal, no difference', async () => {

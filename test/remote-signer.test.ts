@@ -1,6 +1,5 @@
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { makeCertificate } from '../packages/node/src/outbound/certificate.fixture.ts'
 import { knownNetworks, multicall3Address, type Network } from '../packages/till/src/chain/network.ts'
 import { createWalletKey, type SigningRequest, signerOf } from '../packages/till/src/chain/wallet/index.ts'
@@ -8,9 +7,10 @@ import { demoAccount, demoUsdcAddress } from '../packages/till/src/devnet/accoun
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import type { Metrics } from '../packages/till/src/kernel/metrics.ts'
+import { onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
 import { createCustodyKey } from '../packages/till/src/payouts/index.ts'
 import { openRemoteSigner, type SignerConnection, signerExchange } from '../packages/till/src/signer/index.ts'
-import { type SignerProcess, startSignerProcess } from './harness/signer-process.ts'
+import { startSignerProcess } from './harness/signer-process.ts'
 import { buy, echoPath } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
@@ -21,7 +21,6 @@ const settlerKey = demoAccount('settler').privateKey
 const custodyKey = demoAccount('custody').privateKey
 const targetsOn = (chainId: number) => [demoUsdcAddress(chainId), multicall3Address]
 
-let signer: SignerProcess
 let alarms: string[] = []
 const metrics: Metrics = {
   count: (_name, labels) => void alarms.push(labels?.alarm ?? ''),
@@ -31,24 +30,22 @@ const metrics: Metrics = {
 const connect = (connection: SignerConnection) =>
   openRemoteSigner({ exchange: signerExchange(connection), clock: systemClock, log: silentLog, metrics })
 
-beforeAll(async () => {
-  signer = await startSignerProcess([
-    {
-      key: settlerKey,
-      use: 'settler',
-      targets: { 8453: targetsOn(8453), 137: targetsOn(137) },
-      wei_per_transaction_max: (10n ** 18n).toString(),
-      wei_per_day_max: (10n ** 20n).toString(),
-    },
-    {
-      key: custodyKey,
-      use: 'custody',
-      assets: { 8453: demoUsdcAddress(8453) },
-      micro_per_transfer_max: '1000',
-      micro_per_day_max: '2500',
-    },
-  ])
-})
+const signer = await startSignerProcess([
+  {
+    key: settlerKey,
+    use: 'settler',
+    targets: { 8453: targetsOn(8453), 137: targetsOn(137) },
+    wei_per_transaction_max: (10n ** 18n).toString(),
+    wei_per_day_max: (10n ** 20n).toString(),
+  },
+  {
+    key: custodyKey,
+    use: 'custody',
+    assets: { 8453: demoUsdcAddress(8453) },
+    micro_per_transfer_max: '1000',
+    micro_per_day_max: '2500',
+  },
+])
 afterAll(() => signer.close())
 
 describe('a node whose wallets are at a signer', () => {
@@ -159,8 +156,8 @@ test('a signature of another key, or over something else, is found out before it
     const { signature, recoveryId } = await lie(transaction())
     response.end(JSON.stringify({ signature: Buffer.from(signature).toString('hex'), recovery_id: recoveryId }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `https://localhost:${(server.address() as AddressInfo).port}`
+  const { port, close } = await onLoopback(server)
+  const url = `https://localhost:${port}`
   try {
     alarms = []
     const [wallet] = (await connect({ url, ca: authority.pem, cert: '', key: '' })).wallets('settler')
@@ -170,7 +167,6 @@ test('a signature of another key, or over something else, is found out before it
     await expect(wallet?.sign(transaction())).rejects.toThrow('wrong signature')
     expect(alarms).toEqual(['signer_wrong_signature', 'signer_wrong_signature'])
   } finally {
-    server.closeAllConnections()
-    server.close()
+    await close()
   }
 })

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type Checkpoint, parseCheckpoint } from '../packages/protocol/src/log/checkpoint.ts'
 import { verifyConsistency } from '../packages/protocol/src/log/verify-proof.ts'
 import {
@@ -10,37 +10,30 @@ import {
   verifyAttestation,
 } from '../packages/sdk/src/index.ts'
 import type { TestDatabase } from '../packages/till/src/store/testing.ts'
-import { buyer, type LogNode, openRestoredWorld, type RestoredWorld } from './harness/restored-node.ts'
+import { buyer, type LogNode, openRestoredWorld } from './harness/restored-node.ts'
 import { buy, echoPath } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 
-let world: RestoredWorld
-let backups: TestDatabase[]
-let newest: TestDatabase
-let before: CitationAttestation[]
-let after: CitationAttestation[]
 const mirror = () => join(world.folder, 'mirror')
 
-beforeAll(async () => {
-  world = await openRestoredWorld()
-  const db = await world.firstDatabase()
-  const first = await world.start(db)
-  before = await first.sell(3)
-  await first.node.stop()
-  backups = [await db.copy(), await db.copy()]
-  const second = await world.start(db)
-  after = await second.sell(3)
-  const lastLeaf = Math.max(...after.map(({ log }) => Number(log.leaf_index)))
-  await until('a head over all of them is on chain', async () => {
-    const { rows } = await db.database.query<{ size: bigint | null }>(
-      `select max(size) as size from log_anchor where state = 'anchored'`,
-    )
-    return Number(rows[0]?.size ?? 0) > lastLeaf
-  })
-  await world.mirror(db, mirror())
-  await world.stopAll()
-  newest = await db.copy()
-}, 240_000)
+const world = await openRestoredWorld()
+const db = await world.firstDatabase()
+const first = await world.start(db)
+const before = await first.sell(3)
+await first.node.stop()
+const backups = [await db.copy(), await db.copy()]
+const second = await world.start(db)
+const after = await second.sell(3)
+const lastLeaf = Math.max(...after.map(({ log }) => Number(log.leaf_index)))
+await until('a head over all of them is on chain', async () => {
+  const { rows } = await db.database.query<{ size: bigint | null }>(
+    `select max(size) as size from log_anchor where state = 'anchored'`,
+  )
+  return Number(rows[0]?.size ?? 0) > lastLeaf
+})
+await world.mirror(db, mirror())
+await world.stopAll()
+const newest = await db.copy()
 afterAll(() => world.close(), 60_000)
 
 const problem = async (response: Response) => ({

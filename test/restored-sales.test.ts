@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RunningNode } from '../packages/node/src/node.ts'
 import type { TestDatabase } from '../packages/till/src/store/testing.ts'
 import { expectAnswer } from './harness/adversary-till.ts'
+import { creditOf } from './harness/invariants.ts'
 import { createJobsByHand } from './harness/jobs-by-hand.ts'
 import { buy, echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
@@ -93,15 +94,6 @@ async function bookedOf(payer: PrivateKeyAccount): Promise<(string | null)[]> {
   return rows.map((row) => row.as)
 }
 
-async function creditOf(payer: PrivateKeyAccount): Promise<bigint> {
-  const { rows } = await backup.owner.query<{ micro: bigint }>(
-    `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e
-     join ledger_account a on a.id = e.account_id where a.name = $1`,
-    [`credit:${payer.address.toLowerCase()}@eip155:8453`],
-  )
-  return rows[0]?.micro ?? 0n
-}
-
 test('a payment sold after the backup, reorganised and included again after the restore, is not credited as well', async () => {
   const buyer = await till.newBuyer()
   // What the buyer has is not taken back with its payment.
@@ -114,7 +106,7 @@ test('a payment sold after the backup, reorganised and included again after the 
   await till.base.control.mine(5)
   await carryAuthorization(till.base, authorizationOf(payload))
   await rest(after)
-  expect([await bookedOf(buyer), await creditOf(buyer)]).toEqual([['gap'], 0n])
+  expect([await bookedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
 
   // No authorization of before the restore is valid any more: what nobody claimed is its payer's credit again.
   till.base.control.advanceTime(700)
@@ -124,7 +116,7 @@ test('a payment sold after the backup, reorganised and included again after the 
   const unclaimed = await signPayment(late, await quote(after.url), { validBefore })
   await carryAuthorization(till.base, authorizationOf(unclaimed))
   await rest(after)
-  expect([await bookedOf(late), await creditOf(late)]).toEqual([['payment'], 1_000n])
+  expect([await bookedOf(late), await creditOf({ db: backup }, late.address)]).toEqual([['payment'], 1_000n])
 })
 
 test('a payment that was settling in the backup and sold after it is not credited where a reorganisation put it below its claim', async () => {
@@ -136,7 +128,7 @@ test('a payment that was settling in the backup and sold after it is not credite
   await claimInBackup(buyer, { state: 'unknown', head_block: till.base.control.head().number + 3 })
   const after = await restore()
   await rest(after)
-  expect([await bookedOf(buyer), await creditOf(buyer)]).toEqual([['gap'], 0n])
+  expect([await bookedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
   const { rows: payments } = await backup.owner.query(`select state, reason, final from payment where payer = $1`, [
     buyer.address.toLowerCase(),
   ])
@@ -152,7 +144,7 @@ test('a payment sold after the backup and presented again to the restored node i
   const after = await restore()
   await expectAnswer(await send(after.url, payload), 409, 'payment_credited')
   await rest(after)
-  expect([await bookedOf(buyer), await creditOf(buyer)]).toEqual([['gap'], 0n])
+  expect([await bookedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
 })
 
 test('a payment that was released in the backup and sold after it is not credited to its claim', async () => {
@@ -163,5 +155,5 @@ test('a payment that was released in the backup and sold after it is not credite
   await claimInBackup(buyer, { state: 'released' })
   const after = await restore()
   await rest(after)
-  expect([await bookedOf(buyer), await creditOf(buyer)]).toEqual([['gap'], 0n])
+  expect([await bookedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
 })

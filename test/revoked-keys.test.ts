@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { createKeyring, privateKeyFromSeed, silentLog, systemClock, systemRng } from '../packages/node/src/index.ts'
-import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
+import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 /** Key ids are base64url, so one in 64 starts with a dash. These seeds give ids that look like options. */
 const seeds = [492, 1_885, 4_626, 5_880, 7_923]

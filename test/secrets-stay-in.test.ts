@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { describeVariables } from '../packages/node/src/config/load-config.ts'
 import { shopList } from '../packages/node/src/shop-list.ts'
 import { sendBadInput } from './secrets/bad-input.ts'
 import { canary } from './secrets/canaries.ts'
 import { failToStart, throughStorm, withoutDatabase, withoutFacilitator, withoutProviders } from './secrets/failures.ts'
-import { type GuardedNode, openGuardedNode } from './secrets/guarded-node.ts'
+import { openGuardedNode } from './secrets/guarded-node.ts'
 import { proveIdentity, useTokens, visitEverything } from './secrets/honest-use.ts'
 import { carelessness } from './secrets/odd-shop.ts'
-import { createVisitor, type Visitor } from './secrets/visitor.ts'
+import { createVisitor } from './secrets/visitor.ts'
 
-let guarded: GuardedNode
-let visitor: Visitor
-
-beforeAll(async () => {
-  guarded = await openGuardedNode()
-  visitor = createVisitor(guarded.watch)
-})
+const guarded = await openGuardedNode()
+const visitor = createVisitor(guarded.watch)
 afterAll(() => guarded?.close())
 
 test('every variable that can hold a secret holds a canary', () => {

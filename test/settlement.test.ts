@@ -4,7 +4,7 @@ import { demoAccount } from '../packages/till/src/devnet/index.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { Problem } from '../packages/till/src/kernel/problem.ts'
 import { setPause } from '../packages/till/src/store/pauses.ts'
-import { paymentRows, spentOnChain } from './harness/invariants.ts'
+import { creditOf, spentOnChain, statesOf } from './harness/invariants.ts'
 import { createTestShop, impossible } from './harness/test-shop.ts'
 import { buy, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
@@ -39,17 +39,6 @@ beforeEach(() => {
 
 const at = (path: string) => `${till.node.url}${path}`
 
-const creditOf = async (payer: string) => {
-  const { rows } = await till.db.owner.query<{ micro: bigint }>(
-    `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e join ledger_account a on a.id = e.account_id where a.name = $1`,
-    [`credit:${payer.toLowerCase()}@eip155:8453`],
-  )
-  return rows[0]?.micro
-}
-
-const statesOf = async (payer: string) =>
-  (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
-
 test('an answer that cannot be made is never charged, and the same payment may try again', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
@@ -59,7 +48,7 @@ test('an answer that cannot be made is never charged, and the same payment may t
   expect(refused.headers.get('retry-after')).toBe('5')
   shop.prepareFails = new Error('a bug')
   expect((await send(at('/test/small'), payload)).status).toBe(500)
-  expect(await statesOf(buyer.address)).toEqual(['released'])
+  expect(await statesOf(till, buyer.address)).toEqual(['released'])
   shop.prepareFails = undefined
   expect((await send(at('/test/small'), payload)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
@@ -71,7 +60,7 @@ test('A36: an authorization that somebody else submitted after our claim is serv
   beforeSettle = () => carryAuthorization(till.base, payload)
   const response = await send(at('/test/small'), payload)
   expect(response.status).toBe(200)
-  expect(await statesOf(buyer.address)).toEqual(['served'])
+  expect(await statesOf(till, buyer.address)).toEqual(['served'])
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })
 
@@ -80,7 +69,7 @@ test('a payment that another transaction carried than the facilitator named is s
   const buyer = await till.newBuyer()
   const response = await send(at('/test/small'), await signPayment(buyer, await quote(at('/test/small'))))
   expect(response.status).toBe(200)
-  expect(await statesOf(buyer.address)).toEqual(['served'])
+  expect(await statesOf(till, buyer.address)).toEqual(['served'])
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })
 
@@ -96,10 +85,13 @@ test('a nonce that was spent before our claim answers 409 and its money is the p
   }
   expect(shop.prepared).toBe(preparedBefore)
   const reconciling = await till.startAnother({ jobs: true, shops: [shop.open] })
-  await vi.waitFor(async () => expect(await creditOf(buyer.address)).toBe(1_500n), { timeout: 60_000, interval: 250 })
+  await vi.waitFor(async () => expect(await creditOf(till, buyer.address)).toBe(1_500n), {
+    timeout: 60_000,
+    interval: 250,
+  })
   await reconciling.stop()
   expect((await send(at('/test/small'), payload)).status).toBe(409)
-  expect(await creditOf(buyer.address)).toBe(1_500n)
+  expect(await creditOf(till, buyer.address)).toBe(1_500n)
 })
 
 test('an authorization too short for us, that somebody carried to the chain, is not answered with 402', async () => {
@@ -124,16 +116,16 @@ test('a payment whose process died before sending it is settled when the same pa
   const payload = await signPayment(buyer, await quote(at('/test/small')))
   const hangUp = new AbortController()
   const lost = send(`${dying.address}/test/small`, payload, { signal: hangUp.signal }).catch(() => undefined)
-  await vi.waitFor(async () => expect(await statesOf(buyer.address)).toEqual(['settling']), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await statesOf(till, buyer.address)).toEqual(['settling']), { timeout: 20_000 })
   // Its process is gone: the database says so, and recovery takes the payment away from it.
   await till.db.owner.query(
     `update payment_owner set dead_at = now() where owner = (select owner from payment where payer = $1)`,
     [buyer.address.toLowerCase()],
   )
-  await vi.waitFor(async () => expect(await statesOf(buyer.address)).toEqual(['unknown']), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await statesOf(till, buyer.address)).toEqual(['unknown']), { timeout: 20_000 })
   const response = await send(at('/test/small'), payload)
   expect([response.status, await response.text()]).toEqual([200, '{"ok":true}'])
-  expect(await statesOf(buyer.address)).toEqual(['served'])
+  expect(await statesOf(till, buyer.address)).toEqual(['served'])
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
   hangUp.abort()
   await lost
@@ -151,10 +143,10 @@ test('A35: a payer that cancels between check and settlement gets 503 until that
   beforeSettle = () => cancelAuthorization(till.base, buyer, authorizationOf(payload).authorization.nonce)
   till.base.control.setFinalityLag(2)
   expect((await send(at('/test/small'), payload)).status).toBe(503)
-  expect(await statesOf(buyer.address)).toEqual(['unknown'])
+  expect(await statesOf(till, buyer.address)).toEqual(['unknown'])
   till.base.control.setFinalityLag(0)
   await recover()
-  expect(await statesOf(buyer.address)).toEqual(['failed'])
+  expect(await statesOf(till, buyer.address)).toEqual(['failed'])
   expect((await send(at('/test/small'), payload)).status).toBe(402)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
   const { rows } = await till.db.owner.query<{ failures: number }>(
@@ -202,7 +194,7 @@ test('a facilitator that cannot be used answers 503, takes nothing, and the same
   outage = false
   expect(down.status).toBe(503)
   expect(await down.json()).toMatchObject({ code: 'settlement_unavailable' })
-  expect(await statesOf(buyer.address)).toEqual(['released'])
+  expect(await statesOf(till, buyer.address)).toEqual(['released'])
   expect((await send(at('/test/small'), payload)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })
@@ -216,8 +208,8 @@ test('a sale that becomes impossible after it was paid is credited, and the buye
     code: 'refund_due',
     status_url: expect.stringContaining('/v1/payments/'),
   })
-  expect(await statesOf(buyer.address)).toEqual(['credited'])
-  expect(await creditOf(buyer.address)).toBe(1_500n)
+  expect(await statesOf(till, buyer.address)).toEqual(['credited'])
+  expect(await creditOf(till, buyer.address)).toBe(1_500n)
 })
 
 test('sale hooks and the effect see our own facts: route, price, payer, reservation', async () => {
@@ -240,9 +232,9 @@ test('above 1 USDC, what cannot be taken back waits for finality', async () => {
   const payload = await signPayment(buyer, await quote(at('/test/large')), { identifier: 'waits-for-finality-1' })
   const early = await send(at('/test/large'), payload)
   expect(early.status).toBe(503)
-  expect(await statesOf(buyer.address)).toEqual(['settled'])
+  expect(await statesOf(till, buyer.address)).toEqual(['settled'])
   till.base.control.setFinalityLag(0)
-  await until('served', async () => (await statesOf(buyer.address))[0] === 'served')
+  await until('served', async () => (await statesOf(till, buyer.address))[0] === 'served')
   expect((await send(at('/test/large'), payload)).status).toBe(200)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(2_000_000n)
 })
@@ -336,6 +328,6 @@ test('I7: an effect that keeps failing for a minute is credited with an alarm, n
   await till.db.owner.query(`update payment set claimed_at = claimed_at - interval '2 minutes' where payer = $1`, [
     buyer.address.toLowerCase(),
   ])
-  await until('credited', async () => (await statesOf(buyer.address))[0] === 'credited')
-  expect(await creditOf(buyer.address)).toBe(1_500n)
+  await until('credited', async () => (await statesOf(till, buyer.address))[0] === 'credited')
+  expect(await creditOf(till, buyer.address)).toBe(1_500n)
 })

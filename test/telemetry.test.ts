@@ -1,32 +1,26 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import { afterAll, expect, test } from 'vitest'
+import { onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
 import { buy, echoPath } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
 
 type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string; attributes: { key: string }[] }
 
-let collector: Server
 let hangs = false
 const received: { path: string; token: string | undefined; text: string }[] = []
-beforeAll(async () => {
-  collector = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-    const text = Buffer.concat(chunks).toString('utf8')
-    received.push({ path: request.url ?? '', token: request.headers['x-token'] as string | undefined, text })
-    if (!hangs) response.end('{}')
-  })
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+const collector = createServer(async (request, response) => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  const text = Buffer.concat(chunks).toString('utf8')
+  received.push({ path: request.url ?? '', token: request.headers['x-token'] as string | undefined, text })
+  if (!hangs) response.end('{}')
 })
-afterAll(() => {
-  collector.closeAllConnections()
-  collector.close()
-})
+const { url: collectorUrl, close } = await onLoopback(collector)
+afterAll(close)
 
 const till = useTill({ ownShops: 'till' })
 const env = () => ({
-  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+  OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl,
   OTEL_EXPORTER_OTLP_HEADERS: 'x-token=secret',
 })
 

@@ -18,8 +18,8 @@ import {
 } from '../packages/till/src/adapters/promises.ts'
 import { createTill, type Till } from '../packages/till/src/index.ts'
 import { sha256 } from '../packages/till/src/kernel/bytes.ts'
-import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
-import { type Buyer, type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
+import { type Buyer, testTill } from '../packages/till/src/testing/index.ts'
 import { faultsInBooks } from './harness/books.ts'
 import { type HttpAdapter, httpAdapters, type Seller, startSeller } from './harness/sellers.ts'
 import { until } from './harness/until.ts'
@@ -28,8 +28,6 @@ import { until } from './harness/until.ts'
  * Each adapter's example is bought from over real HTTP, and what it promises is observed and compared with the table that
  * the package states about it.
  */
-let db: TestDatabase
-let kit: TestTill
 const seen: Partial<Record<AdapterName, Partial<Record<SellerPromise, Kept>>>> = {}
 
 /** Calls of the source by city, and how a test holds handlers and settlements back. */
@@ -49,27 +47,24 @@ const weather: WeatherSource = async (city) => {
 }
 const callsOf = (city: string) => calls.filter((one) => one === city).length
 
-beforeAll(async () => {
-  db = await openTestDatabase()
-  kit = await testTill({
-    database: db.databaseUrl,
-    publicUrl: 'http://seller.test',
-    limits: { prepareSeconds: 5 },
-    intercept: {
-      facilitator: (real) => ({
-        ...real,
-        settle: async (payment, signal) => {
-          await holdSettling
-          return real.settle(payment, signal)
-        },
-      }),
-    },
-  })
+const db = await useTestDatabase()
+const kit = await testTill({
+  database: db.databaseUrl,
+  publicUrl: 'http://seller.test',
+  limits: { prepareSeconds: 5 },
+  intercept: {
+    facilitator: (real) => ({
+      ...real,
+      settle: async (payment, signal) => {
+        await holdSettling
+        return real.settle(payment, signal)
+      },
+    }),
+  },
 })
 afterAll(async () => {
   expect(await faultsInBooks(db.owner)).toEqual([])
   await kit.close()
-  await db.close()
   const rows = Object.entries(seen).map(([name, kept]) => `${name}: ${JSON.stringify(kept)}`)
   process.stdout.write(`${rows.join('\n')}\n`)
 })

@@ -2,79 +2,70 @@ import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { Receipt } from 'mppx'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { signRequest } from '../packages/sdk/src/sign-request.ts'
 import { sell } from '../packages/till/src/adapters/hono.ts'
 import { refusal } from '../packages/till/src/index.ts'
-import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
-import { type Buyer, type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
+import { testTill } from '../packages/till/src/testing/index.ts'
 import { mppClient } from './harness/mpp-client.ts'
 
-let db: TestDatabase
-let kit: TestTill
-let app: Hono
-let buyer: Buyer
 let prepared = 0
 const committed: string[] = []
 
-beforeAll(async () => {
-  // As a served application does: from here on the global Request is a class of its own.
-  getRequestListener(() => new Response())
-  db = await openTestDatabase()
-  kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
-  app = new Hono()
-  const { till } = kit
-  app.get(
-    '/weather/:city',
-    sell(
-      till,
-      {
-        id: 'weather.now',
-        path: '/weather/:city',
-        price: '0.01',
-        params: z.object({ city: z.string().max(40) }),
-        query: z.strictObject({ unit: z.enum(['c', 'f']).default('c') }),
-        output: z.strictObject({ city: z.string(), degrees: z.number(), unit: z.string() }),
-        dataState: ({ city = '' }) => ({ city, measured_at: '2026-11-17T04:00:00Z' }),
+// As a served application does: from here on the global Request is a class of its own.
+getRequestListener(() => new Response())
+const db = await useTestDatabase()
+const kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
+const app = new Hono()
+const { till } = kit
+app.get(
+  '/weather/:city',
+  sell(
+    till,
+    {
+      id: 'weather.now',
+      path: '/weather/:city',
+      price: '0.01',
+      params: z.object({ city: z.string().max(40) }),
+      query: z.strictObject({ unit: z.enum(['c', 'f']).default('c') }),
+      output: z.strictObject({ city: z.string(), degrees: z.number(), unit: z.string() }),
+      dataState: ({ city = '' }) => ({ city, measured_at: '2026-11-17T04:00:00Z' }),
+    },
+    async ({ params, query, payer }) => {
+      prepared += 1
+      if (params.city === 'nowhere') throw refusal(404, 'No such city.')
+      if (params.city === 'broken') throw new Error('a secret of the handler')
+      if (params.city === 'wrong') return JSON.parse('{"city":1}')
+      if (params.city === 'missing') return new Response('gone', { status: 410 })
+      expect(payer).toMatch(/^0x[0-9a-f]{40}$/)
+      return { city: params.city, degrees: 21, unit: query.unit }
+    },
+  ),
+)
+app.post(
+  '/orders',
+  sell(
+    till,
+    {
+      id: 'orders.place',
+      path: '/orders',
+      price: { lowest: '0.01', highest: '1', of: ({ body }) => BigInt(body.count) * 10_000n },
+      body: z.strictObject({ count: z.int().min(1).max(100) }),
+      bodyBytesMax: 1_000,
+    },
+    {
+      prepare: async ({ body }) => ({ answer: { count: body.count }, reservation: { count: body.count } }),
+      commit: async (_tx, sale) => {
+        committed.push(sale.paymentId)
       },
-      async ({ params, query, payer }) => {
-        prepared += 1
-        if (params.city === 'nowhere') throw refusal(404, 'No such city.')
-        if (params.city === 'broken') throw new Error('a secret of the handler')
-        if (params.city === 'wrong') return JSON.parse('{"city":1}')
-        if (params.city === 'missing') return new Response('gone', { status: 410 })
-        expect(payer).toMatch(/^0x[0-9a-f]{40}$/)
-        return { city: params.city, degrees: 21, unit: query.unit }
-      },
-    ),
-  )
-  app.post(
-    '/orders',
-    sell(
-      till,
-      {
-        id: 'orders.place',
-        path: '/orders',
-        price: { lowest: '0.01', highest: '1', of: ({ body }) => BigInt(body.count) * 10_000n },
-        body: z.strictObject({ count: z.int().min(1).max(100) }),
-        bodyBytesMax: 1_000,
-      },
-      {
-        prepare: async ({ body }) => ({ answer: { count: body.count }, reservation: { count: body.count } }),
-        commit: async (_tx, sale) => {
-          committed.push(sale.paymentId)
-        },
-      },
-    ),
-  )
-  buyer = await kit.buyer(app.request)
-})
-afterAll(async () => {
-  await kit.close()
-  await db.close()
-})
+    },
+  ),
+)
+const buyer = await kit.buyer(app.request)
+afterAll(() => kit.close())
 
 const booked = async () =>
   (await db.owner.query<{ n: string }>(`select count(*)::text as n from payment where state = 'served'`)).rows[0]?.n

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import { etag } from 'hono/etag'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Address, parseAddress } from '../packages/protocol/src/address.ts'
 import { sell as sellOnExpress } from '../packages/till/src/adapters/express.ts'
@@ -23,24 +22,19 @@ import {
   type SaleHandler,
   type Till,
 } from '../packages/till/src/index.ts'
+import { onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
 import { InstanceMismatch } from '../packages/till/src/store/instance.ts'
-import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
-import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { openTestDatabase } from '../packages/till/src/store/testing.ts'
+import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
+import { testTill } from '../packages/till/src/testing/index.ts'
 import { faultsInBooks } from './harness/books.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import { until } from './harness/until.ts'
 import { approveCollector, collector, createPullScheme, signPull } from './toys/pull-scheme.ts'
 
-let db: TestDatabase
-let kit: TestTill
-beforeAll(async () => {
-  db = await openTestDatabase()
-  kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
-})
-afterAll(async () => {
-  await kit.close()
-  await db.close()
-})
+const db = await useTestDatabase()
+const kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
+afterAll(() => kit.close())
 
 const problemsOf = (work: Promise<Till>) =>
   work.then(
@@ -235,8 +229,7 @@ test('a body that was parsed before the till is an error that says how to keep i
       sellOnExpress(kit.till, { id: `body.${name}`, path: `/${name}`, price: '0.01', body }, async (call) => call.body),
     )
   const server = createServer(app)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, close } = await onLoopback(server)
   const buyer = await kit.buyer(fetch)
   const post = (name: string) =>
     buyer.fetch(`${url}/${name}`, {
@@ -248,8 +241,7 @@ test('a body that was parsed before the till is an error that says how to keep i
   expect([refused.status, await refused.text()]).toEqual([500, expect.stringContaining('express.json({ verify')])
   const answered = await post('kept')
   expect([answered.status, await answered.json()]).toEqual([200, { n: 3 }])
-  server.closeAllConnections()
-  server.close()
+  await close()
 })
 
 test('the table of promises in the documents is the one that the package states', async () => {

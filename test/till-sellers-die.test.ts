@@ -1,16 +1,14 @@
 import { fork } from 'node:child_process'
-import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
-import { type Buyer, type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
 import { faultsInBooks } from './harness/books.ts'
-import { requireExactly } from './harness/broken.ts'
-import { buyThroughDeath } from './harness/buy-through-death.ts'
 import { controlChild, planOf } from './harness/crash-child.ts'
 import { joinCrashChild } from './harness/join-crash-child.ts'
 import type { KillPlan } from './harness/kill-points.ts'
+import { buyFromDying, expectServedOnce, type TwoSellers } from './harness/seller-proofs.ts'
 import { type Seller, startSeller } from './harness/sellers.ts'
-import { type Life, runDeaths } from './kill-points/run-deaths.ts'
+import { runDeaths } from './kill-points/run-deaths.ts'
 import { createDice } from './promises/proof.ts'
 import { batch, exchange } from './promises/unpaid.ts'
 
@@ -51,35 +49,8 @@ describe.each(['express', 'hono'] as const)('a seller on %s', (adapter) => {
       }),
     )
 
-  const servedTo = async (buyer: Buyer) => {
-    const { rows } = await db.owner.query<{ micro: bigint; n: bigint }>(
-      `select coalesce(sum(amount_micro), 0)::bigint as micro, count(*) as n from payment where payer = $1 and state in ('served', 'settled', 'credited')`,
-      [buyer.address],
-    )
-    return rows[0]
-  }
-
-  let city = 0
-  const live = async (_worker: number, plan?: KillPlan): Promise<Life> => {
-    const buyer = await kit.buyer(fetch)
-    const child = await startChild(plan)
-    city += 1
-    const wanted = { path: `/weather/city-${city}`, init: {} }
-    await buyThroughDeath({ base: { control: kit.chain } }, privateKeyToAccount(buyer.privateKey), wanted, {
-      first: child.url,
-      quoted: child.arm,
-      after: async () => {
-        if ((await child.ended) !== 'SIGKILL') throw new Error('it ended otherwise')
-        return seller.url
-      },
-    })
-    const calls = plan === undefined ? await child.seen() : []
-    await child.stop()
-    const charged = 10_000_000n - (await kit.chain.balanceOf(buyer.address))
-    requireExactly('charged', charged, 10_000n)
-    requireExactly('booked', (await servedTo(buyer))?.micro ?? 0n, 10_000n)
-    return { calls, died: (await child.ended) === 'SIGKILL', recoveryMs: 0 }
-  }
+  const sellers = (): TwoSellers => ({ kit, owner: db.owner, leftUrl: seller.url, start: startChild })
+  const live = (_worker: number, plan?: KillPlan) => buyFromDying(sellers(), plan)
 
   test('that is killed at any step of a sale is paid once and answers', async () => {
     const row = await runDeaths({
@@ -90,26 +61,7 @@ describe.each(['express', 'hono'] as const)('a seller on %s', (adapter) => {
     expect(row.deaths).toBeGreaterThanOrEqual(4)
   }, 600_000)
 
-  test('serves a payment once that comes 200 times at two processes', async () => {
-    const child = await startChild()
-    const buyer = await kit.buyer(fetch)
-    const path = `/weather/once-${adapter}`
-    const payment = await buyer.sign(await fetch(`${seller.url}${path}`))
-    const statuses = await Promise.all(
-      Array.from({ length: 200 }, async (_, index) => {
-        const answer = await fetch(`${index % 2 === 0 ? seller.url : child.url}${path}`, {
-          headers: { 'payment-signature': payment },
-        })
-        await answer.arrayBuffer()
-        return answer.status
-      }),
-    )
-    await child.stop()
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
-    expect(new Set(statuses)).not.toContain(402)
-    expect(await servedTo(buyer)).toEqual({ micro: 10_000n, n: 1n })
-    expect(10_000_000n - (await kit.chain.balanceOf(buyer.address))).toBe(10_000n)
-  }, 300_000)
+  test('serves a payment once that comes 200 times at two processes', () => expectServedOnce(sellers(), 200), 300_000)
 
   test('gives nothing to whatever comes without a payment', async () => {
     const buyer = await kit.buyer(fetch)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { OpenShop } from '../packages/node/src/http/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
@@ -18,7 +18,6 @@ import {
   type PaymentRequired,
   quote,
   send,
-  type TillFixture,
 } from './harness/till-fixture.ts'
 import { approveCollector, collector, createPullScheme, type Pull, signPull } from './toys/pull-scheme.ts'
 
@@ -59,17 +58,14 @@ const openMeteredShop: OpenShop = () => ({
   ],
 })
 
-let till: TillFixture
 const pull = createPullScheme(
   (method, params) => till.base.request(method, params),
   (data) => sendTransaction(till.base, collector, { to: till.base.usdc, data }),
 )
 const open: FixtureOptions = { ownShops: 'till', jobs: false, shops: [openMeteredShop], schemes: [pull] }
 
-beforeAll(async () => {
-  till = await openTill(open)
-  await till.base.control.fund(collector.address.toLowerCase() as Address, { microUsdc: 0n })
-})
+const till = await openTill(open)
+await till.base.control.fund(collector.address.toLowerCase() as Address, { microUsdc: 0n })
 afterAll(async () => {
   await expectSoundBooks(till)
   await till.close()

@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { noteLine } from '../packages/node/src/tlog/sign-note.ts'
 import { checkpointText } from '../packages/protocol/src/log/checkpoint.ts'
 import { noteKey, signatureTypes } from '../packages/protocol/src/log/signed-note.ts'
+import { useFolder } from '../packages/till/src/kernel/use-folder.fixture.ts'
 import { keyOf, origin } from './harness/evidence-world.ts'
 
 const vkeyOf = (byte: number) => noteKey(origin, signatureTypes.ed25519, keyOf(byte).x)
@@ -20,11 +20,7 @@ function forkBy(byte: number) {
   return { format: 'assay-log-fork', version: 1, origin, keys: [vkeyOf(byte).vkey], heads, sources: ['a', 'b'] }
 }
 
-let home: string
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'assay-fork-'))
-})
-afterAll(() => rm(home, { recursive: true, force: true }))
+const home = useFolder('fork')
 
 async function verify(file: unknown, ...args: string[]) {
   const path = join(home, 'fork.json')

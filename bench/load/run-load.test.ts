@@ -1,17 +1,14 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { onLoopback } from '../../packages/till/src/kernel/on-loopback.fixture.ts'
 import { requestText } from './requests.ts'
 import { runLoad } from './run-load.ts'
 
 async function listen(answer: RequestListener): Promise<{ server: Server; port: number }> {
   const server = createServer({ keepAliveTimeout: 20 }, answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  return { server, port: (server.address() as AddressInfo).port }
+  const { port, close } = await onLoopback(server)
+  onTestFinished(close)
+  return { server, port }
 }
 
 /** Each request once, then none. */

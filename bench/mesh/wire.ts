@@ -1,5 +1,5 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { onLoopback } from '../../packages/till/src/kernel/on-loopback.fixture.ts'
 
 /** The public address of one node. What the others send passes here, so that a wire between two of them can be cut. */
 export type Wire = {
@@ -32,15 +32,7 @@ export async function openWire(passes: Passes): Promise<Wire> {
     response.on('close', () => onward.destroy())
     request.pipe(onward)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const wire: Wire = {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    target: undefined,
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  }
+  const { url, close } = await onLoopback(server)
+  const wire: Wire = { origin: url, target: undefined, close }
   return wire
 }

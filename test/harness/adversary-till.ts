@@ -1,17 +1,17 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { privateKeyToAccount } from 'viem/accounts'
-import { expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import type { FacilitatorFault } from '../../packages/conformance/src/facilitator/index.ts'
 import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
-import { demoAccount } from '../../packages/till/src/devnet/index.ts'
+import { type Devnet, demoAccount } from '../../packages/till/src/devnet/index.ts'
 import { type Clock, systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createChainRecord, scanTransfers } from './chain-transfers.ts'
 import { checkTransfers, checkTransfersAtRest } from './check-transfers.ts'
 import { hostileFacilitator } from './hostile-facilitator.ts'
-import { expectSoundBooks } from './invariants.ts'
+import { creditOf, expectSoundBooks } from './invariants.ts'
 import { createTestShop, type TestShop } from './test-shop.ts'
 import {
   type FixtureOptions,
@@ -48,14 +48,12 @@ export type AdversaryTill = {
   paymentsOf(payer: string): Promise<{ id: string; state: string; reason: string | null }[]>
   creditOf(payer: string): Promise<bigint>
   alarms(): Promise<Record<string, number>>
-  /** Everything reaches its end; then books and chain must agree, transfer by transfer. */
-  rest(): Promise<void>
-  close(): Promise<void>
 }
 
 const allJobs: readonly JobName[] = ['payments.recover', 'payments.finality', 'payments.reconcile']
 
-export async function openAdversaryTill(
+/** At the end everything reaches its own end; then books and chain must agree, transfer by transfer. */
+export async function useAdversaryTill(
   options: Pick<FixtureOptions, 'env'> & Interceptors = {},
 ): Promise<AdversaryTill> {
   const { env, ...intercept } = options
@@ -67,11 +65,9 @@ export async function openAdversaryTill(
     monotonicMs: () => systemClock.monotonicMs() + aheadMs,
   }
   const rounds = new Map<string, () => Promise<void>>()
-  const faults: FacilitatorFault[] = []
-  const postponed: (() => Promise<void>)[] = []
+  const hostile = createHostility(() => till.base)
   const record = createChainRecord()
-  let meanwhile: (() => Promise<unknown>) | undefined
-  const till = await openTill({
+  const till: TillFixture = await openTill({
     ownShops: 'till',
     shops: [shop.open],
     clock,
@@ -82,30 +78,7 @@ export async function openAdversaryTill(
         rounds.set(name, round)
         return async () => {}
       },
-      facilitator: (real) => {
-        const hostile = hostileFacilitator(real, {
-          faults,
-          rng: systemRng,
-          hang: () => new Promise(() => {}),
-          late: (settle) => void postponed.push(settle),
-          sendReverting: () =>
-            transferPlainly(
-              till.base,
-              privateKeyToAccount(demoAccount('affiliate').privateKey),
-              till.base.usdc,
-              10n ** 30n,
-            ),
-        })
-        return {
-          ...hostile,
-          settle: async (payment, signal) => {
-            const work = meanwhile
-            meanwhile = undefined
-            await work?.()
-            return hostile.settle(payment, signal)
-          },
-        }
-      },
+      facilitator: hostile.facilitator,
     },
   })
   const books = { sql: till.db.owner, chains: [till.base, till.polygon], record }
@@ -130,57 +103,93 @@ export async function openAdversaryTill(
     }
   }
   const self: AdversaryTill = {
-    till,
-    shop,
-    faults,
-    whileSettling: (given) => {
-      meanwhile = given
-    },
-    settleLate: async () => {
-      for (const settle of postponed.splice(0)) await settle()
-    },
-    at,
-    sign,
+    ...{ till, shop, at, sign, pass, work },
+    ...{ faults: hostile.faults, whileSettling: hostile.whileSettling, settleLate: hostile.settleLate },
     buy: async (buyer, path) => send(at(path), await sign(buyer, path)),
-    pass,
-    work,
-    paymentsOf: async (payer) => {
-      const { rows } = await till.db.owner.query<{ id: string; state: string; reason: string | null }>(
-        `select id, state, reason from payment where payer = $1 order by claimed_at, id`,
-        [payer.toLowerCase()],
-      )
-      return rows
-    },
-    creditOf: async (payer) => {
-      const { rows } = await till.db.owner.query<{ micro: bigint }>(
-        `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e
-         join ledger_account a on a.id = e.account_id where a.name = $1`,
-        [`credit:${payer.toLowerCase()}@eip155:8453`],
-      )
-      return rows[0]?.micro ?? 0n
-    },
-    alarms: async () => {
-      const text = await (await fetch(`${till.node.address}/metrics`)).text()
-      const found = [...text.matchAll(/^\w*alarms\w*\{[^}]*alarm="(\w+)"[^}]*\} (\d+)/gm)]
-      return Object.fromEntries(found.map(([, name, count]) => [name, Number(count)]))
-    },
-    rest: async () => {
-      for (const { control } of [till.base, till.polygon]) {
-        control.setFinalityLag(0)
-        await control.releaseMining()
-      }
-      await pass(700)
-      for (let round = 0; round < 3; round += 1) await work()
-      await checkTransfersAtRest(books)
-      await expectSoundBooks(till)
-    },
-    close: () => till.close(),
+    ...readsOf(till),
   }
+  afterAll(async () => {
+    await letGoOfTime(till)
+    await pass(700)
+    for (let round = 0; round < 3; round += 1) await work()
+    await checkTransfersAtRest(books)
+    await expectSoundBooks(till)
+    await till.close()
+  })
   // The books are opened before anybody moves money.
   await work('payments.reconcile')
   await checkTransfers(books)
   return self
 }
+
+async function letGoOfTime({ base, polygon }: TillFixture): Promise<void> {
+  for (const { control } of [base, polygon]) {
+    control.setFinalityLag(0)
+    await control.releaseMining()
+  }
+}
+
+/** A payment that was claimed and released, for its answer could not be made. */
+export async function releasedPayment(given: AdversaryTill, path: string) {
+  const buyer = await given.till.newBuyer()
+  const payload = await given.sign(buyer, path)
+  given.shop.prepareFails = new Error('the answer cannot be made')
+  await send(given.at(path), payload)
+  given.shop.prepareFails = undefined
+  return { buyer, payload }
+}
+
+/** A facilitator that fails as it is told to, and what happens while it settles. */
+function createHostility(base: () => Devnet) {
+  const faults: FacilitatorFault[] = []
+  const postponed: (() => Promise<void>)[] = []
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const facilitator: NonNullable<Interceptors['facilitator']> = (real) => {
+    const hostile = hostileFacilitator(real, {
+      faults,
+      rng: systemRng,
+      hang: () => new Promise(() => {}),
+      late: (settle) => void postponed.push(settle),
+      sendReverting: () =>
+        transferPlainly(base(), privateKeyToAccount(demoAccount('affiliate').privateKey), base().usdc, 10n ** 30n),
+    })
+    return {
+      ...hostile,
+      settle: async (payment, signal) => {
+        const work = meanwhile
+        meanwhile = undefined
+        await work?.()
+        return hostile.settle(payment, signal)
+      },
+    }
+  }
+  return {
+    faults,
+    facilitator,
+    whileSettling: (work: () => Promise<unknown>) => {
+      meanwhile = work
+    },
+    settleLate: async () => {
+      for (const settle of postponed.splice(0)) await settle()
+    },
+  }
+}
+
+const readsOf = (till: TillFixture): Pick<AdversaryTill, 'paymentsOf' | 'creditOf' | 'alarms'> => ({
+  paymentsOf: async (payer) => {
+    const { rows } = await till.db.owner.query<{ id: string; state: string; reason: string | null }>(
+      `select id, state, reason from payment where payer = $1 order by claimed_at, id`,
+      [payer.toLowerCase()],
+    )
+    return rows
+  },
+  creditOf: (payer) => creditOf(till, payer),
+  alarms: async () => {
+    const text = await (await fetch(`${till.node.address}/metrics`)).text()
+    const found = [...text.matchAll(/^\w*alarms\w*\{[^}]*alarm="(\w+)"[^}]*\} (\d+)/gm)]
+    return Object.fromEntries(found.map(([, name, count]) => [name, Number(count)]))
+  },
+})
 
 export const nonceOf = (payload: Payload): Hex => payload.payload.authorization['nonce'] as Hex
 export const lower = (account: PrivateKeyAccount): Address => account.address.toLowerCase() as Address

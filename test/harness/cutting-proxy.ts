@@ -1,4 +1,5 @@
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { onLoopback } from '../../packages/till/src/kernel/on-loopback.fixture.ts'
 
 /** A loopback TCP proxy that can lose answers on their way back. */
 export type CuttingProxy = {
@@ -13,15 +14,12 @@ export async function openCuttingProxy(targetPort: number): Promise<CuttingProxy
   let left = 0
   let done = 0
   let matches: (request: string) => boolean = () => true
-  const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const upstream = connect(targetPort, '127.0.0.1')
     let request = ''
     for (const socket of [client, upstream]) {
-      sockets.add(socket)
       socket.on('error', () => {})
       socket.on('close', () => {
-        sockets.delete(socket)
         client.destroy()
         upstream.destroy()
       })
@@ -40,19 +38,14 @@ export async function openCuttingProxy(targetPort: number): Promise<CuttingProxy
       upstream.destroy()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
+  const { url, close } = await onLoopback(server)
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
     cut: (answers, only = () => true) => {
       left = answers
       matches = only
     },
     cutCount: () => done,
-    close: () => {
-      for (const socket of sockets) socket.destroy()
-      return new Promise((resolve) => server.close(() => resolve()))
-    },
+    close,
   }
 }

@@ -21,6 +21,20 @@ export async function paymentRows(till: Pick<TillFixture, 'db'>): Promise<Paymen
   return rows
 }
 
+/** The states of a wallet's payments, oldest first. */
+export const statesOf = async (till: Pick<TillFixture, 'db'>, payer: string): Promise<string[]> =>
+  (await paymentRows(till)).filter((row) => row.payer === payer.toLowerCase()).map((row) => row.state)
+
+/** Of a wallet on Base, from the entries themselves and not from the balance that is kept of them. */
+export async function creditOf({ db }: Pick<TillFixture, 'db'>, payer: string): Promise<bigint> {
+  const { rows } = await db.owner.query<{ micro: bigint }>(
+    `select coalesce(-sum(e.amount_micro), 0)::bigint as micro from ledger_entry e
+     join ledger_account a on a.id = e.account_id where a.name = $1`,
+    [`credit:${payer.toLowerCase()}@eip155:8453`],
+  )
+  return rows[0]?.micro ?? 0n
+}
+
 /** What must hold whatever happened, and that the books know every micro that moved. */
 export async function expectSoundBooks(till: Pick<TillFixture, 'db'>): Promise<void> {
   expect(await faultsInBooks(till.db.owner)).toEqual([])

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { onLoopback } from '../../packages/till/src/kernel/on-loopback.fixture.ts'
 
 export type LocalSite = {
   port: number
@@ -30,14 +30,5 @@ export async function openLocalSite(files: Record<string, string> = {}): Promise
     response.setHeader('content-type', typeOf(path))
     response.end(file ?? 'no such page')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    ...site,
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  return { ...site, ...(await onLoopback(server)) }
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { answerMessage } from '../../packages/till/src/devnet/http-server.ts'
 import type { Devnet } from '../../packages/till/src/devnet/index.ts'
+import { onLoopback } from '../../packages/till/src/kernel/on-loopback.fixture.ts'
 
 type Upstream = { port: number; stop(): Promise<void> }
 
@@ -11,15 +11,8 @@ async function serve(answer: (request: IncomingMessage, body: string, response: 
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     await answer(request, Buffer.concat(chunks).toString('utf8'), response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    port: (server.address() as AddressInfo).port,
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  const { port, close } = await onLoopback(server)
+  return { port, stop: close }
 }
 
 /** How a provider fails: breaks off, answers with a page, or quotes in its error what it was asked with. */

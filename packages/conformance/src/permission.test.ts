@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { onLoopback } from '@assay/till/kernel/on-loopback.fixture'
+import { afterAll, expect, test } from 'vitest'
 import type { Case } from './case.ts'
 import { forbidden, permissionPath, readPermission } from './permission.ts'
 
@@ -9,16 +9,16 @@ const server = createServer((request, response) => {
   response.statusCode = request.url === permissionPath ? 200 : 404
   response.end(`other\n${nonce}\n`)
 })
-beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
-afterAll(() => new Promise((resolve) => server.close(resolve)))
+const { url: origin, close } = await onLoopback(server)
+afterAll(close)
 
-const url = () => new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/paid`)
+const url = new URL(`${origin}/paid`)
 const one = (level: Case['level'], ...needs: Case['needs']): Case =>
   ({ id: 'x', level, title: '', why: '', fix: '', needs, run: async () => ({ verdict: 'passed', seen: '' }) }) as Case
 
 test('a host grants a run by serving its very nonce, and no other', async () => {
-  expect(await readPermission(url(), false, nonce)).toMatchObject({ isGranted: true })
-  expect(await readPermission(url(), false, nonce.slice(2))).toMatchObject({ isGranted: false })
+  expect(await readPermission(url, false, nonce)).toMatchObject({ isGranted: true })
+  expect(await readPermission(url, false, nonce.slice(2))).toMatchObject({ isGranted: false })
   expect(await readPermission(new URL('http://127.0.0.1:9/paid'), false, nonce)).toMatchObject({ isGranted: false })
 })
 

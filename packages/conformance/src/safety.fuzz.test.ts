@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { base, baseSepolia } from '@assay/protocol/networks'
 import { parsePaymentRequired } from '@assay/sdk'
+import { onLoopback } from '@assay/till/kernel/on-loopback.fixture'
 import fc from 'fast-check'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { copiesMax } from './cases/once.ts'
 import { judgeCommand } from './judge-command.ts'
 import { isRealMoney } from './money.ts'
@@ -102,11 +102,11 @@ test('every network that is not known as a test network has real money', () => {
 const server = createServer((_request, response) => {
   response.writeHead(402, { 'payment-required': header }).end()
 })
-beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
-afterAll(() => new Promise((resolve) => server.close(resolve)))
+const { url: origin, close } = await onLoopback(server)
+afterAll(close)
 
 test('real money is signed only when its amount was typed again', async () => {
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/paid`
+  const url = `${origin}/paid`
   for (const realMoney of [undefined, '', '2', 'yes'])
     await expect(judgeCommand({ url, account, cap: '1', realMoney, only: 'receipt' })).rejects.toThrow('--real-money 1')
   const { report } = await judgeCommand({ url, account, cap: '1', realMoney: '1.00', only: 'receipt' })

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { foundBy, holes, judgeHole, openLane, type SelfTestLane, unmatched } from './careless/index.ts'
+import { afterAll, expect, test } from 'vitest'
+import { foundBy, holes, judgeHole, openLane, unmatched } from './careless/index.ts'
 import { type Case, passed } from './case.ts'
 import { catalogue } from './catalogue.ts'
 
-let lane: SelfTestLane
-beforeAll(async () => {
-  lane = await openLane()
-}, 120_000)
+const lane = await openLane()
 afterAll(() => lane?.stop())
 
 /** Some of each level, those that need no waiting; `npm run conformance -- --self-test` judges each hole by every case. */

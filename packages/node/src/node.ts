@@ -1,5 +1,5 @@
 import { checksumAddress } from '@assay/protocol/address'
-import type { PaidRoute, Payees, Scheme } from '@assay/till'
+import type { JwsPort, PaidRoute, Payees, Scheme } from '@assay/till'
 import {
   type OpenedFacilitator,
   type OpenedGate,
@@ -116,14 +116,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     migrations: [logMigrations, ...new Set(chosen.flatMap(({ migrations }) => migrations))],
     ...(options.devnets === undefined ? {} : { devnets: options.devnets }),
   })
-  const listener = await openListener({
-    port: config.port,
-    host: config.host,
-    log: ports.log,
-    ...(options.acceptors === undefined ? {} : { acceptors: options.acceptors }),
-    // Behind a proxy all connections come from one address.
-    ...(config.mode === 'production' && config.trustProxy === 0 ? { connectionsPerAddressMax: 512 } : {}),
-  })
+  const listener = await listenFor(config, options, ports.log)
   stops.push(() => listener.drain())
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
   let payouts: PayoutDeps | undefined
@@ -134,51 +127,18 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     stops,
   )
   const shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
-  let opened: OpenedFacilitator | undefined
   const paidRoutes = new Map<string, PaidRoute>()
   const routeOf = (id: string) => paidRoutes.get(id)
-  const till = await openGate(
-    {
-      serviceName: 'Assay',
-      docsOrigin: origins.baseUrl,
-      statusUrl: (paymentId) => `${origins.baseUrl}/v1/payments/${paymentId}`,
-      payees,
-      payToExclusive: !config.sharedPayees,
-      exposureCapMicro: config.exposureCapMicro,
-      mpp: config.mpp,
-      screeningList: config.screeningList,
-      jws: context.jws,
-      parts: shops,
-      ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
-      routeOf,
-      openFacilitator: async (owner) => {
-        opened = await openFacilitator({ ...config, ...keys }, ports, ground, owner, stops)
-        return options.intercept?.facilitator?.(opened.facilitator) ?? opened.facilitator
-      },
-    },
-    ports,
-    ground,
-    stops,
-  )
+  const opened: Opened = { config, options, ports, ground, stops, keys, payees, origins, shops }
+  const { till, facilitator } = await openTill(opened, context.jws, routeOf)
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
-  const service = facilitatorService(config, ports, ground, till, payees, opened)
-  const door = openDoor(config, ports, ground, till, origins, [...shops, ...service], listener.port, payees)
+  const service = facilitatorService(config, ports, ground, till, payees, facilitator)
+  const door = openDoor({ ...opened, shops: [...shops, ...service] }, till, listener.port)
   for (const { declaration, paid } of door.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
   if (options.jobs !== false) {
-    const senders = opened?.local?.senders
+    const senders = facilitator?.local?.senders
     payouts = openPayouts({ ...config, ...keys, payees }, ports, ground, till, shops, senders, stops)
-    await prepareDue(ground.store.database, payouts.purposes, payouts.policy)
-    await noteDestinations(ground.store.database, config.withdrawals)
-    const recoverLanes = opened?.local?.recoverLanes
-    const { retention } = config
-    const work = { parts: shops, routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
-    await recoverAtStart(ports, ground, till, work)
-    const intercept = options.intercept?.job
-    const jobs = tillJobs(ports, ground, till, work)
-    // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
-    startJobs({ ports, ground, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
-      Promise.all(shops.map((shop) => shop.stop?.())),
-    )
+    await startWork(opened, till, payouts, routeOf, facilitator?.local?.recoverLanes)
   }
   listener.serve(door)
   if (options.warm)
@@ -193,6 +153,81 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     devnets: ground.devnets,
     firstPurchase: shops.find((shop) => shop.firstPurchase)?.firstPurchase,
   }
+}
+
+/** What a node is opened with, bottom up. */
+type Opened = {
+  config: Config
+  options: NodeOptions
+  ports: Ports
+  ground: Ground
+  stops: Stops
+  keys: Awaited<ReturnType<typeof openWalletKeys>>
+  payees: Payees
+  origins: Origins
+  shops: readonly Shop[]
+}
+
+type RouteOf = (id: string) => PaidRoute | undefined
+
+const listenFor = (config: Config, { acceptors }: NodeOptions, log: Log) =>
+  openListener({
+    port: config.port,
+    host: config.host,
+    log,
+    ...(acceptors === undefined ? {} : { acceptors }),
+    // Behind a proxy all connections come from one address.
+    ...(config.mode === 'production' && config.trustProxy === 0 ? { connectionsPerAddressMax: 512 } : {}),
+  })
+
+async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
+  const { config, options, ports, ground, stops, keys, payees, origins, shops } = opened
+  let facilitator: OpenedFacilitator | undefined
+  const till = await openGate(
+    {
+      serviceName: 'Assay',
+      docsOrigin: origins.baseUrl,
+      statusUrl: (paymentId) => `${origins.baseUrl}/v1/payments/${paymentId}`,
+      payees,
+      payToExclusive: !config.sharedPayees,
+      exposureCapMicro: config.exposureCapMicro,
+      mpp: config.mpp,
+      screeningList: config.screeningList,
+      jws,
+      parts: shops,
+      ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
+      routeOf,
+      openFacilitator: async (owner) => {
+        facilitator = await openFacilitator({ ...config, ...keys }, ports, ground, owner, stops)
+        return options.intercept?.facilitator?.(facilitator.facilitator) ?? facilitator.facilitator
+      },
+    },
+    ports,
+    ground,
+    stops,
+  )
+  return { till, facilitator }
+}
+
+/** What the node does unasked: payouts, recovery, and the jobs of till and shops. */
+async function startWork(
+  { config, options, ports, ground, stops, shops }: Opened,
+  till: OpenedGate,
+  payouts: PayoutDeps,
+  routeOf: RouteOf,
+  recoverLanes: (() => Promise<void>) | undefined,
+): Promise<void> {
+  await prepareDue(ground.store.database, payouts.purposes, payouts.policy)
+  await noteDestinations(ground.store.database, config.withdrawals)
+  const { retention } = config
+  const work = { parts: shops, routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
+  await recoverAtStart(ports, ground, till, work)
+  const intercept = options.intercept?.job
+  const jobs = tillJobs(ports, ground, till, work)
+  // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
+  startJobs({ ports, ground, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
+    Promise.all(shops.map((shop) => shop.stop?.())),
+  )
 }
 
 const tillShops = ['account', 'sandbox']
@@ -241,16 +276,8 @@ function nodeFacts({ facilitators, royaltyRecipient }: Config, payees: Payees): 
 }
 
 /** Every route of the node, and the door they are behind. */
-function openDoor(
-  config: Config,
-  ports: Ports,
-  ground: Ground,
-  till: OpenedGate,
-  origins: Origins,
-  shops: readonly Shop[],
-  localPort: number,
-  payees: Payees,
-): FrontDoor {
+function openDoor(opened: Opened, till: OpenedGate, localPort: number): FrontDoor {
+  const { config, ports, ground, origins, shops, payees } = opened
   const { clock, ids, log, metrics } = ports
   const routes: RouteDeclaration[] = []
   const { contactEmail, contentLicense } = config

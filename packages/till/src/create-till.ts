@@ -70,20 +70,9 @@ async function compose(
   const selling = openSelling(settings, options, ports, ground)
   const gate: OpenedGate = await openGate(
     {
-      ...settings,
-      serviceName: settings.name,
+      ...gateSettings(options, settings, ports, ground),
       docsOrigin: selling.docsOrigin,
-      statusUrl: (paymentId) => `${settings.origin}${tillPaths.payments}/${paymentId}`,
-      answerUrl: (paymentId) => `${settings.origin}${tillPaths.payments}/${paymentId}/answer`,
-      payToExclusive: options.payToExclusive === true,
-      screeningList: options.screeningList,
-      jws: createJwsPort(ground.keyring, [new URL(settings.origin).host], clock),
       parts,
-      credit: false,
-      mpp: options.mpp !== false,
-      limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
-      ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
-      ...(options.jobs === 'cron' ? { refusesSales: jobsWatch(ground, ports, settings.jobsMsMax) } : {}),
       routeOf: selling.routeOf,
       openFacilitator: async (owner) => {
         opened = await openFacilitator(settings, ports, ground, owner, stops)
@@ -117,10 +106,7 @@ async function compose(
     entitle: (port) => void gate.entitlements.push(port),
     refund: (request) => requestRefund(store.database, request),
     on: (name, listener) => {
-      if (name !== 'alarm' && store.database.pooled)
-        throw new ConfigError([
-          `on('${name}'): events need a connection past the pooler, set databaseDirect; or use commit`,
-        ])
+      if (name !== 'alarm' && store.database.pooled) throw new ConfigError([pooledEvents(name)])
       return events.on(store.database, name, listener)
     },
     runJobs: async () => {
@@ -131,6 +117,24 @@ async function compose(
     close,
   }
 }
+
+const pooledEvents = (name: string) =>
+  `on('${name}'): events need a connection past the pooler, set databaseDirect; or use commit`
+
+const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports, ground: Ground) => ({
+  ...settings,
+  serviceName: settings.name,
+  statusUrl: (paymentId: string) => `${settings.origin}${tillPaths.payments}/${paymentId}`,
+  answerUrl: (paymentId: string) => `${settings.origin}${tillPaths.payments}/${paymentId}/answer`,
+  payToExclusive: options.payToExclusive === true,
+  screeningList: options.screeningList,
+  jws: createJwsPort(ground.keyring, [new URL(settings.origin).host], ports.clock),
+  credit: false,
+  mpp: options.mpp !== false,
+  limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
+  ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
+  ...(options.jobs === 'cron' ? { refusesSales: jobsWatch(ground, ports, settings.jobsMsMax) } : {}),
+})
 
 /** Whether it is too long since somebody ran the jobs: money that nobody watches is not taken. */
 function jobsWatch({ store }: Ground, { clock }: Ports, msMax: number): () => Promise<boolean> {

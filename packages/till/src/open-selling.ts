@@ -3,8 +3,10 @@ import type { PaidRoute } from './contract/paid-call.ts'
 import type { Scheme, Schemes } from './contract/scheme.ts'
 import { bazaarExtension, type Site, tillDocuments } from './documents/index.ts'
 import { tillPaths } from './documents/till-documents.ts'
+import type { Clock } from './kernel/clock.ts'
 import { ConfigError } from './kernel/config-error.ts'
 import { Problem } from './kernel/problem.ts'
+import type { RequestProofDeps } from './proofs/proof-deps.ts'
 import {
   type AnswerDeps,
   answerRequest,
@@ -32,30 +34,21 @@ import { testSelf } from './test-self.ts'
 import type { SoldRoute, Till, WebCall } from './till.ts'
 import type { TillOptions, TillSettings } from './till-options.ts'
 
+const exposed =
+  'PAYMENT-REQUIRED, PAYMENT-RESPONSE, WWW-Authenticate, Payment-Receipt, Signature, Signature-Input, Content-Digest, Retry-After, Link'
+
 type Selling = Pick<Till, 'sell' | 'match' | 'fetch' | 'sold' | 'documents' | 'selfTest'>
 
 /** The routes of a till: declared one by one, found by path, answered through the gate. */
 export function openSelling(settings: TillSettings, options: TillOptions, ports: Ports, ground: Ground) {
   const { clock, log, metrics, ids } = ports
   const docsOrigin = `${settings.origin}${tillPaths.errors.slice(0, -'/errors'.length)}`
-  const exposed =
-    'PAYMENT-REQUIRED, PAYMENT-RESPONSE, WWW-Authenticate, Payment-Receipt, Signature, Signature-Input, Content-Digest, Retry-After, Link'
   const responder = createResponder(createResponseSigner(ground.keyring, { clock }), {
     docsOrigin,
     https: settings.origin.startsWith('https:'),
     standing: ['Access-Control-Expose-Headers', exposed],
   })
-  const site: Site = {
-    baseUrl: settings.origin,
-    serviceName: settings.name,
-    version: '1',
-    summary: 'Signed answers, paid per call in USDC with x402.',
-    description: 'Prices are per call; nothing is charged for an error.',
-    ...(options.contactEmail === undefined ? {} : { contactEmail: options.contactEmail }),
-  }
   const sold: SoldRoute[] = []
-  const paidRoutes = new Map<string, PaidRoute>()
-  const tree = createPathTree<SoldRoute>()
   const traffic = createTraffic()
   const shared = createSharedChallenges(clock)
   // Anyone who asks right after a change of keys must not get a signature of the old one.
@@ -63,64 +56,35 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
   let deps: AnswerDeps | undefined
   let schemes: Schemes | undefined
 
-  const openRoute = (declaration: RouteDeclaration): SoldRoute => {
-    const { access } = declaration
-    const paid = access.kind === 'paid' ? paidEntryOf(declaration, access, bazaarExtension(declaration)) : undefined
-    if (paid) paidRoutes.set(declaration.id, paid.route)
-    const route: OpenRoute = {
-      declaration,
-      representations: representationsOf(declaration),
-      paid,
-      resourcePath: resourcePathOf(declaration.path),
-    }
-    const answer = (request: SoldRequest): PlainResponse | Promise<PlainResponse> => {
-      if (!deps) throw new Error('the till is not open')
-      return traffic.run(
-        () => answerRequest(deps as AnswerDeps, route, request),
-        () => refuseClosed(responder, settings, request),
-      )
-    }
-    const opened = soldRoute(declaration, answer)
-    tree.add(declaration.path, declaration.method, opened)
-    return opened
-  }
+  const routes = createRoutes((route, request) => {
+    if (!deps) throw new Error('the till is not open')
+    return traffic.run(
+      () => answerRequest(deps as AnswerDeps, route, request),
+      () => refuseClosed(responder, settings, request),
+    )
+  })
 
   const declarations = () => sold.map(({ declaration }) => declaration)
   const sell: Till['sell'] = (declaration, made) => {
-    const networks = (declaration.networks ?? [...new Set(settings.networkIds.values())]).map((name) => {
-      const caip2 = settings.networkIds.get(name)
-      if (caip2 === undefined) throw new ConfigError([`${declaration.id}: the till has no network ${name}`])
-      return caip2
-    })
-    const route = declareSale(declaration, made, networks)
+    const route = declareSale(declaration, made, networksOf(settings, declaration))
     const faults = [
       ...findDeclarationFaults([...documents, ...sold].map((one) => one.declaration).concat(route)),
       ...findMeterFaults(route, schemes?.all ?? []),
     ]
     if (faults.length > 0) throw new ConfigError(faults)
-    const opened = openRoute(route)
+    const opened = routes.open(route)
     sold.push(opened)
     return opened
   }
 
   const documents = tillDocuments({
-    ...{ site, sql: ground.store.database, keyring: ground.keyring },
-    proofs: {
-      clock,
-      claimNonce: (claim) => claimNonce(ground.store.database, claim),
-      checkContractSignature: ground.checkContractSignature,
-      chainIds: ground.networks.map(({ chainId }) => chainId),
-    },
-    routeOf: (id) => paidRoutes.get(id),
+    ...{ site: siteOf(settings, options), sql: ground.store.database, keyring: ground.keyring },
+    proofs: proofsOn(ground, clock),
+    routeOf: routes.paid,
     sold: declarations,
-  }).map(openRoute)
+  }).map(routes.open)
 
-  const match: Till['match'] = (method, path) => {
-    const found = tree.find(path)
-    // Another method of the same path: its route says which one it takes.
-    const route = found?.values.get(method === 'HEAD' ? 'GET' : method) ?? found?.values.values().next().value
-    return found && route && { route, params: found.params }
-  }
+  const { match } = routes
   const fetch: Till['fetch'] = async (request, call = {}) => {
     const found = match(request.method, targetOf(request.url).path)
     return found ? found.route(request, { ...call, params: found.params }) : notFound(responder, settings, request)
@@ -128,7 +92,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
 
   return {
     docsOrigin,
-    routeOf: (id: string) => paidRoutes.get(id),
+    routeOf: routes.paid,
     stop: traffic.stop,
     drain: traffic.drain,
     open: (gate: OpenedGate): Selling => {
@@ -141,17 +105,64 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
         requestId: createRequestIds(ids),
         shared: () => (gate.entitlements.length === 0 ? shared : undefined),
       }
-      return {
-        sell,
-        match,
-        fetch,
-        sold: () => sold,
-        documents: () => documents,
-        selfTest: (send) => testSelf({ origin: settings.origin, sold: declarations(), send }),
-      }
+      const selfTest: Till['selfTest'] = (send) => testSelf({ origin: settings.origin, sold: declarations(), send })
+      return { sell, match, fetch, sold: () => sold, documents: () => documents, selfTest }
     },
   }
 }
+
+function siteOf({ origin, name }: TillSettings, { contactEmail }: TillOptions): Site {
+  return {
+    baseUrl: origin,
+    serviceName: name,
+    version: '1',
+    summary: 'Signed answers, paid per call in USDC with x402.',
+    description: 'Prices are per call; nothing is charged for an error.',
+    ...(contactEmail === undefined ? {} : { contactEmail }),
+  }
+}
+
+const proofsOn = ({ store, checkContractSignature, networks }: Ground, clock: Clock): RequestProofDeps => ({
+  clock,
+  claimNonce: (claim) => claimNonce(store.database, claim),
+  checkContractSignature,
+  chainIds: networks.map(({ chainId }) => chainId),
+})
+
+/** The routes of a till by id and by path. */
+function createRoutes(answer: (route: OpenRoute, request: SoldRequest) => PlainResponse | Promise<PlainResponse>) {
+  const paidRoutes = new Map<string, PaidRoute>()
+  const tree = createPathTree<SoldRoute>()
+  const open = (declaration: RouteDeclaration): SoldRoute => {
+    const { access } = declaration
+    const paid = access.kind === 'paid' ? paidEntryOf(declaration, access, bazaarExtension(declaration)) : undefined
+    if (paid) paidRoutes.set(declaration.id, paid.route)
+    const route: OpenRoute = {
+      declaration,
+      representations: representationsOf(declaration),
+      paid,
+      resourcePath: resourcePathOf(declaration.path),
+    }
+    const opened = soldRoute(declaration, (request) => answer(route, request))
+    tree.add(declaration.path, declaration.method, opened)
+    return opened
+  }
+  const match: Till['match'] = (method, path) => {
+    const found = tree.find(path)
+    // Another method of the same path: its route says which one it takes.
+    const route = found?.values.get(method === 'HEAD' ? 'GET' : method) ?? found?.values.values().next().value
+    return found && route && { route, params: found.params }
+  }
+  return { open, match, paid: (id: string) => paidRoutes.get(id) }
+}
+
+/** On which networks a route is sold: those that it names, or all of the till. */
+const networksOf = ({ networkIds }: TillSettings, { id, networks }: Parameters<Till['sell']>[0]): string[] =>
+  (networks ?? [...new Set(networkIds.values())]).map((name) => {
+    const caip2 = networkIds.get(name)
+    if (caip2 === undefined) throw new ConfigError([`${id}: the till has no network ${name}`])
+    return caip2
+  })
 
 /** A metered price needs a way to pay that takes less than was quoted, on every network it is offered on. */
 function findMeterFaults({ id, access }: RouteDeclaration, schemes: readonly Scheme[]): string[] {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Address } from '../../../packages/protocol/src/address.ts'
 import { signRequest } from '../../../packages/sdk/src/index.ts'
+import { onLoopback } from '../../../packages/till/src/kernel/on-loopback.fixture.ts'
 import { accounts, owedTo } from '../../../packages/till/src/ledger/index.ts'
 import { spentOnChain } from '../../harness/invariants.ts'
 import { postJson } from '../../harness/post-json.ts'
@@ -43,12 +43,11 @@ export async function openSites(names: number, only?: string) {
     const words = `Words worth citing at ${request.headers.host}, on a page of their own.`
     response.end(`<html><body><article><h1>Page</h1><p>${words}</p></article></body></html>`)
   })
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-  const { port } = site.address() as AddressInfo
+  const { port, close } = await onLoopback(site)
   const hosts = only === undefined ? Array.from({ length: names }, (_, index) => siteName(index)) : [only]
   return {
     demoHosts: hosts.map((host) => `${host}=127.0.0.1:${port}`).join(','),
-    close: () => new Promise((resolve) => site.close(resolve)),
+    close,
   }
 }
 

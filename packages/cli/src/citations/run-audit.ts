@@ -1,12 +1,9 @@
-import { auditEpoch, createAssayClient, formatUsd, type ReadChainRoot } from '@assay/sdk'
+import { auditEpoch, formatUsd, type ReadChainRoot } from '@assay/sdk'
 import { createPublicClient, http, parseAbi } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { freeClient } from '../free-client.ts'
 import { printResult } from '../output.ts'
-
-const reader = () =>
-  createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
 
 const abi = parseAbi(['function epochs(uint64) view returns (bytes32 root, uint128 pot, uint64 opensAt)'])
 
@@ -27,7 +24,7 @@ export async function runAudit(
   options: AuditOptions,
 ): Promise<void> {
   const { network, rpc, distributor } = options
-  const audit = await auditEpoch(reader(), node, {
+  const audit = await auditEpoch(freeClient(), node, {
     network,
     epoch,
     ...(distributor === undefined ? {} : { distributor }),

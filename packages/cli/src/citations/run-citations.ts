@@ -1,15 +1,11 @@
 import { writeFile } from 'node:fs/promises'
-import { createAssayClient, formatUsd, parseUsd, readAttestation, readCreator, royaltyInfo } from '@assay/sdk'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { formatUsd, parseUsd, readAttestation, readCreator, royaltyInfo } from '@assay/sdk'
 import { chooseWallet } from '../buy/choose-wallet.ts'
 import { type BuyOptions, runBuy } from '../buy/run-buy.ts'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
+import { freeClient } from '../free-client.ts'
 import { printResult } from '../output.ts'
-
-/** Free reads need no wallet. */
-const reader = () =>
-  createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
 
 const post = (options: BuyOptions, body: unknown): BuyOptions => ({
   ...options,
@@ -59,7 +55,7 @@ export async function showAttestation(
   id: string,
   options: { out?: string; json?: boolean },
 ): Promise<void> {
-  const found = await readAttestation(reader(), node, id)
+  const found = await readAttestation(freeClient(), node, id)
   if (options.out !== undefined) await writeFile(options.out, `${JSON.stringify(found, null, 2)}\n`)
   printResult(terminal, options.json, found, () =>
     [
@@ -80,7 +76,7 @@ export async function showCreator(
   wallet: string,
   json: boolean | undefined,
 ): Promise<void> {
-  const creator = await readCreator(reader(), node, wallet)
+  const creator = await readCreator(freeClient(), node, wallet)
   const usd = (micro: string) => formatUsd(BigInt(micro))
   printResult(terminal, json, creator, () =>
     [
@@ -113,7 +109,7 @@ export async function showRoyalty(
   price: bigint,
   json: boolean | undefined,
 ): Promise<void> {
-  const info = await royaltyInfo(reader(), node, price)
+  const info = await royaltyInfo(freeClient(), node, price)
   printResult(terminal, json, info, () =>
     [
       `${info.royalty_amount} of ${price} (${info.bps / 100} %) to ${info.receiver}`,

@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { toBase64 } from '@assay/protocol/base64'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { loadNode } from '../load-node.ts'
+import { listen } from '../log/listen.ts'
 import { readLogStatements } from './read-log-statements.ts'
 
 export type WitnessRun = {
@@ -38,7 +38,7 @@ const plain = (status: number, body: string): Answer => ({ status, contentType: 
 /** C2SP tlog-witness over HTTP: POST /add-checkpoint, and GET /<SHA-256 of the origin>/checkpoint. */
 export async function serveWitness(
   witness: { addCheckpoint(body: string): Promise<Answer>; readHead(originHash: string): Promise<string | undefined> },
-  { host, port }: { host: string; port: number },
+  place: { host: string; port: number },
 ): Promise<{ url: string; close(): Promise<void> }> {
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     const [, originHash] = /^\/([0-9a-f]{64})\/checkpoint$/.exec(request.url ?? '') ?? []
@@ -61,13 +61,8 @@ export async function serveWitness(
       () => response.writeHead(500).end(),
     )
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
-  const name = host.includes(':') ? `[${host}]` : host
   return {
-    url: `http://${name}:${(server.address() as AddressInfo).port}`,
+    url: await listen(server, place),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { checkpointText, cosignedAt } from '@assay/protocol/log/checkpoint'
 import { noteKey, parseSignatureLine, signatureTypes } from '@assay/protocol/log/signed-note'
 import { privateKeyFromSeed } from '@assay/till/signing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { signNote } from '../../../node/src/tlog/sign-note.ts'
 import { leafHash, nodeHash } from '../../../node/src/tlog/tree-hash.ts'
 import { addCheckpointBody } from '../../../node/src/tlog/witness.ts'
@@ -21,15 +21,9 @@ const headOf = (size: number, root: Buffer, name = origin) =>
 const one = headOf(1, leaves[0])
 const two = headOf(2, nodeHash(...leaves))
 
-let home: string
-let witness: Awaited<ReturnType<typeof openWitness>>
-let served: Awaited<ReturnType<typeof serveWitness>>
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'assay-witness-http-'))
-  witness = await openWitness({ name: 'witness.example', log: [logKey.vkey], home })
-  served = await serveWitness(witness, { host: '127.0.0.1', port: 0 })
-  // Opening it loads the whole node once.
-}, 120_000)
+const home = await mkdtemp(join(tmpdir(), 'assay-witness-http-'))
+const witness = await openWitness({ name: 'witness.example', log: [logKey.vkey], home })
+const served = await serveWitness(witness, { host: '127.0.0.1', port: 0 })
 afterAll(async () => {
   await served.close()
   await rm(home, { recursive: true, force: true })

@@ -1,15 +1,11 @@
-import { createAssayClient, formatUsd, readAffiliate, readLoyalty, redeemPoints } from '@assay/sdk'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { formatUsd, readAffiliate, readLoyalty, redeemPoints } from '@assay/sdk'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
+import { freeClient } from '../free-client.ts'
 import { printResult, table } from '../output.ts'
 
-/** Reads need no wallet, and this one never signs. */
-const reader = () =>
-  createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
-
 export async function showLoyalty({ terminal }: CommandContext, node: string, wallet: string, json?: boolean) {
-  const loyalty = await readLoyalty(reader(), node, wallet)
+  const loyalty = await readLoyalty(freeClient(), node, wallet)
   printResult(terminal, json, loyalty, () =>
     [
       `${loyalty.wallet}  ${loyalty.tier}`,
@@ -29,7 +25,7 @@ export async function showLoyalty({ terminal }: CommandContext, node: string, wa
 }
 
 export async function showAffiliate({ terminal }: CommandContext, node: string, wallet: string, json?: boolean) {
-  const status = await readAffiliate(reader(), node, wallet)
+  const status = await readAffiliate(freeClient(), node, wallet)
   const usd = (micro: string) => `${formatUsd(BigInt(micro))} USD`
   printResult(terminal, json, status, () =>
     [
@@ -64,7 +60,7 @@ export async function runRedeem(
   options: WalletOptions & { points?: string; json?: boolean },
 ) {
   const { account } = await chooseWallet(node, options, terminal)
-  const client = createAssayClient({ account, networks: [], maxPerCallUsd: '0' })
+  const client = freeClient(account)
   const redemption = await redeemPoints(client, {
     node,
     account,

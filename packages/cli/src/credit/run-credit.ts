@@ -1,5 +1,4 @@
 import {
-  type AssayClient,
   type Bond,
   createAssayClient,
   formatUsd,
@@ -10,20 +9,16 @@ import {
   refundCredit,
   releaseBond,
 } from '@assay/sdk'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type AgreeOptions, agreeTo, unlessDryRun } from '../buy/agree.ts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import { type BuyOptions, runBuy } from '../buy/run-buy.ts'
 import type { CommandContext } from '../command-context.ts'
 import { nodeUrl } from '../commerce/node-url.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { freeClient } from '../free-client.ts'
 import { printResult, table, toJson } from '../output.ts'
 
 export type SignerOptions = WalletOptions & { node: string; json?: boolean }
-
-/** Free calls need no money; anyone who signs them is named with each. */
-export const freeClient = (): AssayClient =>
-  createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
 
 const usd = (micro: string) => formatUsd(BigInt(micro))
 

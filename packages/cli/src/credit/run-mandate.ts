@@ -1,8 +1,9 @@
 import { createMandate, formatUsd, listMandates, type Mandate, revokeMandate } from '@assay/sdk'
 import { chooseWallet } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
+import { freeClient } from '../free-client.ts'
 import { printResult } from '../output.ts'
-import { amountArgument, freeClient, type SignerOptions } from './run-credit.ts'
+import { amountArgument, type SignerOptions } from './run-credit.ts'
 
 const usd = (micro: string) => formatUsd(BigInt(micro))
 

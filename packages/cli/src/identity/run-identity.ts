@@ -4,7 +4,6 @@ import {
   type AgentDeclaration,
   type AgentSearch,
   type AgentServiceType,
-  createAssayClient,
   type DidDocument,
   declareCapabilities,
   didOfWallet,
@@ -14,10 +13,10 @@ import {
   searchAgents,
   verifyRating,
 } from '@assay/sdk'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { freeClient } from '../free-client.ts'
 import { printResult, table } from '../output.ts'
 
 type Common = { json?: boolean }
@@ -25,10 +24,6 @@ export type ResolveOptions = Common & { versionId?: string }
 export type SearchOptions = Common & { service?: string; scoreMin?: string; limit: string; cursor?: string }
 export type CapabilitiesOptions = Common &
   WalletOptions & { did?: string; name?: string; file?: string; revoke?: boolean }
-
-/** Everything about identity is free, so this client can pay nothing. */
-const reader = () =>
-  createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
 
 // Agents wrote it: what would steer a terminal is shown as what it is.
 const plain = (text: string) => text.replace(/\p{C}/gu, '\ufffd')
@@ -39,7 +34,7 @@ export async function runResolve(
   did: string,
   options: ResolveOptions,
 ): Promise<void> {
-  const client = reader()
+  const client = freeClient()
   const outcome = await resolveDid(
     client,
     node,
@@ -108,7 +103,7 @@ export async function runSearch(
     ...(options.cursor === undefined ? {} : { cursor: options.cursor }),
     limit: wholeNumber('--limit', options.limit),
   }
-  const page = await searchAgents(reader(), node, search)
+  const page = await searchAgents(freeClient(), node, search)
   printResult(terminal, options.json, page, () =>
     page.data.length === 0
       ? 'no agent declares that'
@@ -131,16 +126,17 @@ export async function runCapabilities(
   options: CapabilitiesOptions,
 ): Promise<void> {
   const writes = names.length > 0 || options.file !== undefined || options.revoke === true
-  if (!writes && options.did !== undefined) return show(terminal, options, await readAgent(reader(), node, options.did))
+  if (!writes && options.did !== undefined)
+    return show(terminal, options, await readAgent(freeClient(), node, options.did))
   const { account } = await chooseWallet(node, options, terminal)
   const did = options.did ?? didOfWallet(account.address)
-  if (!writes) return show(terminal, options, await readAgent(reader(), node, did))
+  if (!writes) return show(terminal, options, await readAgent(freeClient(), node, did))
   if (options.revoke && (names.length > 0 || options.file !== undefined))
     throw usageError('--revoke takes everything back; leave out names and --file')
   const signer = { account }
   const agent = options.revoke
-    ? await revokeCapabilities(reader(), node, did, signer)
-    : await declareCapabilities(reader(), node, did, await readDeclaration(names, options), signer)
+    ? await revokeCapabilities(freeClient(), node, did, signer)
+    : await declareCapabilities(freeClient(), node, did, await readDeclaration(names, options), signer)
   show(terminal, options, agent)
 }
 

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type FolderStore, type LogState, serveMonitor } from '@assay/node/log-monitor'
+import { listen } from './listen.ts'
 
 /** GET only, of what the monitor has on disk and in memory. */
 export async function openStatusServer(
   watched: () => readonly { state: LogState; store: FolderStore }[],
-  { host, port }: { host: string; port: number },
+  place: { host: string; port: number },
   mirror: boolean,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
@@ -20,13 +20,8 @@ export async function openStatusServer(
       () => response.writeHead(500).end(),
     )
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
-  const name = host.includes(':') ? `[${host}]` : host
   return {
-    url: `http://${name}:${(server.address() as AddressInfo).port}`,
+    url: await listen(server, place),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -1,13 +1,9 @@
-import { askCreatorMove, createAssayClient, readSource, registerSource, type Source, verifySource } from '@assay/sdk'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { askCreatorMove, readSource, registerSource, type Source, verifySource } from '@assay/sdk'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
 import { walletArgument } from '../commerce/node-url.ts'
+import { freeClient } from '../free-client.ts'
 import { printResult, table } from '../output.ts'
-
-/** Everything about sources is free, so this client can pay nothing. */
-const reader = () =>
-  createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
 
 type Common = { wallet?: string; json?: boolean }
 
@@ -16,7 +12,7 @@ export async function runRegister(
   node: string,
   options: Common & { domain: string; wallet: string; contact?: string; sitemap?: string },
 ) {
-  const source = await registerSource(reader(), node, {
+  const source = await registerSource(freeClient(), node, {
     domain: options.domain,
     wallet: options.wallet,
     ...(options.contact === undefined ? {} : { contact: options.contact }),
@@ -32,7 +28,7 @@ export async function runMove(
   options: WalletOptions & { from: string; json?: boolean },
 ) {
   const { account } = await chooseWallet(node, options, terminal)
-  const asked = await askCreatorMove(reader(), node, { account, domain, from: options.from })
+  const asked = await askCreatorMove(freeClient(), node, { account, domain, from: options.from })
   printResult(terminal, options.json, asked, () =>
     asked.moves.map(({ network, state, note }) => `${network}  ${state}: ${note}`).join('\n'),
   )
@@ -45,7 +41,7 @@ export async function runVerify(
   options: Common & WalletOptions & { sign?: boolean },
 ) {
   const account = options.sign ? (await chooseWallet(node, options, terminal)).account : undefined
-  const source = await verifySource(reader(), node, domain, {
+  const source = await verifySource(freeClient(), node, domain, {
     ...(options.wallet === undefined ? {} : { wallet: walletArgument(options.wallet) }),
     ...(account === undefined ? {} : { account }),
   })
@@ -54,7 +50,7 @@ export async function runVerify(
 
 export async function runStatus({ terminal }: CommandContext, node: string, domain: string, options: Common) {
   const source = await readSource(
-    reader(),
+    freeClient(),
     node,
     domain,
     options.wallet === undefined ? undefined : walletArgument(options.wallet),

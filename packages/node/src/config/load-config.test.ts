@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checksumAddress } from '@assay/protocol/address'
 import { demoAccount } from '@assay/till/devnet/accounts'
 import { ConfigError } from '@assay/till/kernel/config-error'
+import { useFolder } from '@assay/till/kernel/use-folder.fixture'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { declareShop, SettingsError, type Variable } from '../http/index.ts'
@@ -139,7 +139,7 @@ test('a demo node joins database and chains together or not at all', () => {
 })
 
 test('custody may differ per chain, and settlement keys may come from a file', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'assay-config-'))
+  const folder = useFolder('config')
   const file = join(folder, 'keys')
   await writeFile(file, `0x${'1'.repeat(64)}\n0x${'2'.repeat(64)}\n`)
   const config = parseConfig({
@@ -153,7 +153,6 @@ test('custody may differ per chain, and settlement keys may come from a file', a
     address('c').toLowerCase(),
   ])
   expect(config.settlerKeys).toHaveLength(2)
-  await rm(folder, { recursive: true })
 })
 
 test('problems of the node and of every shop are reported together', () => {

@@ -76,24 +76,11 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
   const authorities = createAuthorities(config)
   const limiter = createLimiter(clock, { ...(config.demo ? demoLimits : productionLimits), ...config.limits })
   const registry = createRegistry(deps.routes, deps.discoveryBlock)
-  const responder = createNodeResponder(deps.signer, {
-    royaltyRecipient: config.royaltyRecipient,
-    contentLicense: config.contentLicense,
-    docsOrigin: config.docsOrigin ?? authorities.baseOrigin,
-    https: authorities.baseOrigin.startsWith('https:'),
-    rateLimitPolicy: limiter.policyHeader,
-  })
+  const responder = openResponder(deps, authorities.baseOrigin, limiter.policyHeader)
   const load = createLoad({ ...usualLoad, ...config.load }, { clock, ...(deps.probe ? { probe: deps.probe } : {}) })
-  const timeLimit = createTimeLimit(clock)
   const steps = {
-    gate: deps.gate,
-    readiness,
-    registry,
-    responder,
-    authorities,
-    limiter,
-    load,
-    timeLimit,
+    ...{ gate: deps.gate, readiness, registry, responder, authorities, limiter, load },
+    timeLimit: createTimeLimit(clock),
     gather: createGathering(),
     ...(deps.attributed === undefined ? {} : { attributed: deps.attributed }),
   }
@@ -102,14 +89,6 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
   const bytesMax = config.hotBytesMax ?? hotBytesUsual
   const shared = createSharedAnswers({ clock, log, metrics, limiter, readiness, requestId, trustedHops, bytesMax })
   const glance = createHeaderGlance()
-
-  const record = ({ exchange, address }: Passage, status: number, ms: number) => {
-    const { requestId: id, method, route } = exchange
-    const labels = { route: route?.id ?? 'none', status: String(status) }
-    metrics.count('http_requests', labels)
-    metrics.observeMs('http_request', ms, { route: labels.route })
-    log.info({ request_id: id, method, route: labels.route, status, ms: Math.round(ms), remote: address }, 'request')
-  }
 
   const handle = (request: PlainRequest): Promise<PlainResponse> =>
     traced(metrics, 'request', { method: request.method }, (set) => answer(request, set))
@@ -123,19 +102,14 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     const exchange = openExchange(requestId(seen.requestId), request.method, authorities.fallback.name)
     const passage: Passage = { request, exchange, bucket, address }
     const handled = await handleRequest(steps, passage).catch((error: unknown): Handled => {
-      const problem = asProblem(error)
-      if (problem !== error && !request.connection.aborted)
-        log.error({ request_id: exchange.requestId, route: exchange.route?.id, error }, 'a request failed')
-      const other = leadsElsewhere(exchange, problem) && deps.elsewhere?.(exchange.method, exchange.path)
-      const response = responder.problem(exchange, problem)
-      if (other) response.headers.push('Link', `<${other}>; rel="next"`)
+      const response = answerFailure(deps, responder, passage, error)
       return { response, shareMs: 0, paid: false }
     })
     shared.keep(seen.key, exchange.route, handled)
     const { response } = handled
     if (response.authenticate) response.headers.push('WWW-Authenticate', response.authenticate())
     response.headers.push('X-Request-Id', exchange.requestId, 'RateLimit', limiter.header(bucket))
-    record(passage, response.status, clock.monotonicMs() - startedMs)
+    recordRequest(deps, passage, response.status, clock.monotonicMs() - startedMs)
     set({ route: exchange.route?.id ?? 'none', status: response.status, request_id: exchange.requestId })
     return response
   }
@@ -160,6 +134,43 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
     },
     forgetSharedAnswers: shared.clear,
   }
+}
+
+const openResponder = ({ signer, config }: FrontDoorDeps, baseOrigin: string, rateLimitPolicy: string) =>
+  createNodeResponder(signer, {
+    royaltyRecipient: config.royaltyRecipient,
+    contentLicense: config.contentLicense,
+    docsOrigin: config.docsOrigin ?? baseOrigin,
+    https: baseOrigin.startsWith('https:'),
+    rateLimitPolicy,
+  })
+
+function recordRequest(
+  { log, metrics }: FrontDoorDeps,
+  { exchange, address }: Passage,
+  status: number,
+  ms: number,
+): void {
+  const { requestId: id, method, route } = exchange
+  const labels = { route: route?.id ?? 'none', status: String(status) }
+  metrics.count('http_requests', labels)
+  metrics.observeMs('http_request', ms, { route: labels.route })
+  log.info({ request_id: id, method, route: labels.route, status, ms: Math.round(ms), remote: address }, 'request')
+}
+
+function answerFailure(
+  { log, elsewhere }: FrontDoorDeps,
+  responder: ReturnType<typeof createNodeResponder>,
+  { request, exchange }: Passage,
+  error: unknown,
+): PlainResponse {
+  const problem = asProblem(error)
+  if (problem !== error && !request.connection.aborted)
+    log.error({ request_id: exchange.requestId, route: exchange.route?.id, error }, 'a request failed')
+  const other = leadsElsewhere(exchange, problem) && elsewhere?.(exchange.method, exchange.path)
+  const response = responder.problem(exchange, problem)
+  if (other) response.headers.push('Link', `<${other}>; rel="next"`)
+  return response
 }
 
 /** Whether another node may have what was asked for: there is no such path here, or it is not sold at the moment. */

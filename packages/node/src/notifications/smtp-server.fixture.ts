@@ -1,4 +1,5 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer } from 'node:net'
+import { onLoopback } from '@assay/till/kernel/on-loopback.fixture'
 
 /** `drips`: a greeting without end, a few bytes at a time. `defers`: try again later. `busy`: refuses everybody at once. */
 type Manner = 'takes' | 'refuses' | 'defers' | 'busy' | 'hangs' | 'drips'
@@ -15,12 +16,9 @@ const rcptAnswers: Partial<Record<Manner, string>> = { refuses: '550 no such mai
 /** Speaks enough SMTP to take a mail, to refuse one, or to keep silent. */
 export async function startSmtpServer(): Promise<SmtpServer> {
   const mails: string[] = []
-  const sockets = new Set<Socket>()
   let mode: Manner = 'takes'
   const server = createServer((socket) => {
-    sockets.add(socket)
     socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
     if (mode === 'hangs') return
     if (mode === 'drips') {
       const dripping = setInterval(() => socket.write('220-wait\r\n'), 100)
@@ -55,17 +53,13 @@ export async function startSmtpServer(): Promise<SmtpServer> {
       }
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port, close } = await onLoopback(server)
   return {
-    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `smtp://127.0.0.1:${port}`,
     mails,
     behave: (as) => {
       mode = as
     },
-    close: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy()
-        server.close(() => resolve())
-      }),
+    close,
   }
 }

@@ -1,55 +1,31 @@
 import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net'
+import { createServer as createTcp, type Server, type Socket } from 'node:net'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
+import { onLoopback } from '@assay/till/kernel/on-loopback.fixture'
 import { createOutbound, type OutboundOptions, type OutboundRequest, type Resolver } from './index.ts'
 
 export type Listening = { port: number; connections: number; close(): Promise<void> }
 
 /** Any bytes for any connection, counted: what must not be reached shows whether it was. */
 export async function listenTcp(onSocket: (socket: Socket) => void): Promise<Listening> {
-  const sockets = new Set<Socket>()
-  const state = { connections: 0 }
-  const server = createTcp((socket) => {
-    state.connections += 1
-    sockets.add(socket)
-    socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
-    onSocket(socket)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    port: (server.address() as AddressInfo).port,
-    get connections() {
-      return state.connections
-    },
-    close: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy()
-        server.close(() => resolve())
-      }),
-  }
+  return counted(
+    createTcp((socket) => {
+      socket.on('error', () => {})
+      onSocket(socket)
+    }),
+  )
 }
 
-export async function listenHttp(handler: RequestListener): Promise<Listening> {
+export const listenHttp = (handler: RequestListener): Promise<Listening> => counted(createServer(handler))
+
+async function counted(server: Server): Promise<Listening> {
   const state = { connections: 0 }
-  const server = createServer(handler)
   server.on('connection', () => {
     state.connections += 1
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    port: (server.address() as AddressInfo).port,
-    get connections() {
-      return state.connections
-    },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  return Object.assign(state, await onLoopback(server))
 }
 
 /** Answers from a table; a name that is not in it does not exist. */

@@ -1,14 +1,11 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { isGlobalUnicast } from './global-address.ts'
 import { parseIp } from './ip-address.ts'
-import { type Listening, listenTcp, ordinary, outboundFor, tableResolver } from './outbound.fixture.ts'
+import { listenTcp, ordinary, outboundFor, tableResolver } from './outbound.fixture.ts'
 
 // Must see no connection whatever these tests try: it stands for everything behind the wall.
-let canary: Listening
-beforeAll(async () => {
-  canary = await listenTcp((socket) => socket.destroy())
-})
+const canary = await listenTcp((socket) => socket.destroy())
 afterAll(async () => {
   expect(canary.connections).toBe(0)
   await canary.close()

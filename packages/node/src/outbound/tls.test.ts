@@ -1,5 +1,5 @@
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { onLoopback } from '@assay/till/kernel/on-loopback.fixture'
 import { afterEach, expect, test } from 'vitest'
 import { type Certificate, makeCertificate } from './certificate.fixture.ts'
 import { listenTcp, ordinary, outboundFor } from './outbound.fixture.ts'
@@ -14,22 +14,15 @@ const day = 86_400_000
 
 /** Counts requests, not connections: a handshake must happen before a certificate can be refused. */
 async function listenTls(certificate: Certificate, location?: string) {
-  const state = { port: 0, requests: 0 }
+  const state = { requests: 0 }
   const server = createServer({ cert: certificate.pem, key: certificate.key }, (_, response) => {
     state.requests += 1
     if (location !== undefined) response.writeHead(302, { location })
     response.end('hello')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  state.port = (server.address() as AddressInfo).port
-  closing.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  )
-  return state
+  const { port, close } = await onLoopback(server)
+  closing.push(close)
+  return Object.assign(state, { port })
 }
 
 const outboundTo = (ports: Record<string, number>) =>

@@ -1,16 +1,12 @@
 import { systemClock } from '@assay/till/kernel/clock'
 import type { Database } from '@assay/till/store/database'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { blocksRead } from './blocks-read.fixture.ts'
 import { leavesPerHead, pruneHeads } from './prune-heads.ts'
 import { cosignaturesOf, firstCheckpointOver, newestCheckpoint, recentPeerKeys, witnessedHeads } from './store.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 /** Heads and cosignatures as a busy log leaves them: `old` stretches of long ago, one head each, and `young` heads since. */
 async function addHeads(old: number, young: number): Promise<void> {

@@ -5,19 +5,15 @@ import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
 import { createFixedKeyring, generateSigningKey } from '@assay/till/signing'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { type AnchorPlace, anchorCheckpoint } from './anchor-checkpoint.ts'
 import { collectCosignatures } from './collect-cosignatures.ts'
 import { openDemoWitnesses } from './demo-witnesses.ts'
 import { type LogProof, openLog } from './open-log.ts'
 import { appendToLog } from './store.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 function holds(proof: LogProof | undefined): boolean {
   const head = proof && parseCheckpoint(proof.checkpoint)

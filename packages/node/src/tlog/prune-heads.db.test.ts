@@ -1,17 +1,12 @@
 import { systemClock } from '@assay/till/kernel/clock'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { leavesPerHead, pruneHeads } from './prune-heads.ts'
-import { type LogHouse, openLogHouse } from './restored-log.fixture.ts'
+import { openLogHouse } from './restored-log.fixture.ts'
 import { appendToLog } from './store.ts'
 
-let db: TestDatabase
-let house: LogHouse
-beforeAll(async () => {
-  db = await openTestDatabase()
-  house = await openLogHouse(db)
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
+const house = await openLogHouse(db)
 
 const dayMs = 86_400_000
 const counted = async () => {

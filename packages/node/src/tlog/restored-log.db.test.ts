@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Checkpoint, parseCheckpoint } from '@assay/protocol/log/checkpoint'
 import { parseNoteKey } from '@assay/protocol/log/signed-note'
@@ -7,6 +5,7 @@ import { verifyConsistency } from '@assay/protocol/log/verify-proof'
 import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
+import { useFolder } from '@assay/till/kernel/use-folder.fixture'
 import { noteAgain, noteRestore } from '@assay/till/store/restore'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -268,34 +267,30 @@ test('after a noticed restore what went back with the database, or sees a head n
 })
 
 test('a database that was restored alone is stopped by the head in the data folder', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'assay-head-'))
-  try {
-    const headFile = openHeadFile(folder)
-    const first: LogHouse = await open(openTestDatabase(), { witnesses: [], more: [headFile] })
-    await first.append('one')
-    const backup = await first.db.copy()
-    await first.append('two', 'three')
-    await headFile.keep((await newestCheckpoint(first.db.database))?.note ?? '')
-    await headFile.keep('no head')
-    const nowhere = openHeadFile(join(folder, 'log-head'))
-    const note = (await newestCheckpoint(first.db.database))?.note ?? ''
-    expect([typeof (await nowhere.keep(note)), await nowhere.keep(note)]).toEqual(['string', undefined])
-    expect((await first.compare()).forkReason).toBeNull()
-    const restored = await open(Promise.resolve(backup), {
-      keyring: first.keyring,
-      witnesses: [],
-      more: [openHeadFile(folder)],
-    })
-    expect((await restored.compare()).forkReason).toContain('data folder holds a signed head of size 3')
-    await restored.append('another two')
-    expect(await restored.size()).toBe(1)
-    // Of another log, it says nothing.
-    const other = await open(openTestDatabase(), { witnesses: [], more: [openHeadFile(folder)] })
-    await other.append('one')
-    expect([(await other.compare()).forkReason, await other.size()]).toEqual([null, 1])
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  const folder = useFolder('head')
+  const headFile = openHeadFile(folder)
+  const first: LogHouse = await open(openTestDatabase(), { witnesses: [], more: [headFile] })
+  await first.append('one')
+  const backup = await first.db.copy()
+  await first.append('two', 'three')
+  await headFile.keep((await newestCheckpoint(first.db.database))?.note ?? '')
+  await headFile.keep('no head')
+  const nowhere = openHeadFile(join(folder, 'log-head'))
+  const note = (await newestCheckpoint(first.db.database))?.note ?? ''
+  expect([typeof (await nowhere.keep(note)), await nowhere.keep(note)]).toEqual(['string', undefined])
+  expect((await first.compare()).forkReason).toBeNull()
+  const restored = await open(Promise.resolve(backup), {
+    keyring: first.keyring,
+    witnesses: [],
+    more: [openHeadFile(folder)],
+  })
+  expect((await restored.compare()).forkReason).toContain('data folder holds a signed head of size 3')
+  await restored.append('another two')
+  expect(await restored.size()).toBe(1)
+  // Of another log, it says nothing.
+  const other = await open(openTestDatabase(), { witnesses: [], more: [openHeadFile(folder)] })
+  await other.append('one')
+  expect([(await other.compare()).forkReason, await other.size()]).toEqual([null, 1])
 })
 
 test('a head that a stranger signed under our name stops nothing; one that we signed does', async () => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { noteKey, signatureTypes } from '@assay/protocol/log/signed-note'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { onLoopback } from '@assay/till/kernel/on-loopback.fixture'
+import { afterAll, expect, test } from 'vitest'
 import { httpWitness } from './witness-adapter.ts'
 
 const chunk = Buffer.alloc(16_384, 'a')
@@ -20,13 +20,12 @@ const server = createServer((_request, response) => {
   response.on('drain', more)
   more()
 })
-beforeAll(() => new Promise<void>((done) => server.listen(0, '127.0.0.1', done)))
-afterAll(() => new Promise((done) => server.close(done)))
+const { url, close } = await onLoopback(server)
+afterAll(close)
 
 test('a witness that answers without end is left after the size of an answer', async () => {
-  const { port } = server.address() as AddressInfo
   const key = noteKey('w.example', signatureTypes.cosignature, Buffer.alloc(32, 1).toString('base64url'))
-  const witness = httpWitness(`http://127.0.0.1:${port}`, key)
+  const witness = httpWitness(url, key)
   await expect(witness.addCheckpoint('old 0')).rejects.toThrow('too large')
   await expect(witness.readHead?.('log.example')).rejects.toThrow('too large')
   // What the buffers of two connections take, and far from all of it.

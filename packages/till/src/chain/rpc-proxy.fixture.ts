@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { onLoopback } from '../kernel/on-loopback.fixture.ts'
 
 export type ProxiedCall = { id: number; method: string; params: unknown[] }
 type Answer = { result: unknown } | { error: { code: number; message: string } }
@@ -44,9 +44,9 @@ export async function startRpcProxy(
   const server = createServer((incoming, response) => {
     serve(state, incoming, response).catch(() => response.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  const { url, close } = await onLoopback(server, host)
   return {
-    url: `http://${host}:${(server.address() as AddressInfo).port}`,
+    url,
     methods: () => state.methods,
     forget: () => {
       state.methods = []
@@ -60,11 +60,7 @@ export async function startRpcProxy(
       state.logs = { blocks, status }
     },
     hanging: () => state.hanging.size,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close,
   }
 }
 

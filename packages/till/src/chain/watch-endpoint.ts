@@ -48,18 +48,10 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
   const vet = createVetting(endpoint, options, () => void budget.take(1, true))
 
   const fail = (error?: unknown) => {
-    const limited = error instanceof RpcRateLimited || (error instanceof RpcRefusal && isRateLimit(error))
-    const limit = limited
-      ? { retryAfterMs: error instanceof RpcRateLimited ? error.retryAfterMs : undefined }
-      : undefined
+    const { reason, rest } = failureOf(error)
     const wasResting = isResting(health, clock.monotonicMs())
-    health = afterFailure(
-      health,
-      clock.monotonicMs(),
-      error instanceof WrongChain ? { retryAfterMs: wrongChainRestMs } : limit,
-    )
+    health = afterFailure(health, clock.monotonicMs(), rest)
     if (wasResting || !isResting(health, clock.monotonicMs())) return
-    const reason = error instanceof WrongChain ? 'wrong_chain' : limited ? 'rate_limited' : 'no_answer'
     metrics.count('rpc_endpoint_rests', { endpoint: endpoint.name, reason })
     log.warn({ endpoint: endpoint.name, reason, ms: health.restMs }, 'an RPC endpoint rests')
   }
@@ -91,9 +83,8 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
   }
   const measure = (calls: readonly RpcCall[], startedMs: number) => {
     const nowMs = clock.monotonicMs()
-    const ms = nowMs - startedMs
     if (calls.some(({ method }) => heavy.has(method))) health = afterAnyAnswer(health, nowMs)
-    else health = afterAnswer(health, ms, nowMs)
+    else health = afterAnswer(health, nowMs - startedMs, nowMs)
   }
 
   return {
@@ -119,6 +110,15 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
       metrics.count('rpc_endpoint_contradictions', { endpoint: endpoint.name })
     },
   }
+}
+
+/** Why an endpoint did not answer, and the rest that it needs where it said so. */
+function failureOf(error: unknown): { reason: string; rest?: { retryAfterMs: number | undefined } } {
+  if (error instanceof WrongChain) return { reason: 'wrong_chain', rest: { retryAfterMs: wrongChainRestMs } }
+  if (error instanceof RpcRateLimited) return { reason: 'rate_limited', rest: { retryAfterMs: error.retryAfterMs } }
+  if (error instanceof RpcRefusal && isRateLimit(error))
+    return { reason: 'rate_limited', rest: { retryAfterMs: undefined } }
+  return { reason: 'no_answer' }
 }
 
 /** The wording of providers that limit callers without HTTP 429. */

@@ -25,6 +25,7 @@ import { whereDeployed } from '../schemes/permit2/deployed.ts'
 import { createExactPermit2Scheme, createUptoScheme } from '../schemes/permit2/index.ts'
 import type { Screening } from '../screening/index.ts'
 import { openChallengeSecrets } from '../signing/index.ts'
+import type { Database } from '../store/database.ts'
 import { createPauseReader, type PauseReader } from '../store/pauses.ts'
 import type { Ground } from './open-ground.ts'
 import { openScreening } from './open-screening.ts'
@@ -85,11 +86,7 @@ export async function openGate(
   const { database } = ground.store
   const { jws, parts, payees } = settings
   const entitlements = parts.flatMap((part) => part.entitlements ?? [])
-  const saleHooks = parts.flatMap((part) => part.saleHooks ?? [])
-  const owner = await registerOwner(database, clock, ports.rng)
-  stops.push(() => owner.release())
-  await findDeadOwners({ database, owner, clock })
-
+  const owner = await openOwner(ports, database, stops)
   const { screening, refused } = await openScreening(settings.screeningList, ports, ground)
   const facilitator = noteRefusedPayers(await settings.openFacilitator(owner), refused, log)
   const byName = new Map(networks.map((network) => [network.caip2, network]))
@@ -102,22 +99,7 @@ export async function openGate(
     createUptoScheme({ chains, walletsOn }),
     createExactPermit2Scheme({ chains, walletsOn }),
   ])
-  const deliveries = createDeliveries(database, clock, log)
-  stops.push(() => deliveries.idle())
-  const deferred = createDeferredTransitions({ database, owner, clock, log })
-  stops.push(() => deferred.stop())
-  const pauses = await createPauseReader(database, clock)
-  stops.push(() => pauses.stop())
-  const finishSales = createFinishSales({
-    database,
-    clock,
-    log,
-    jws,
-    hooks: saleHooks,
-    credit: (claim, evidence, reason) => creditPayment({ database, clock }, claim, evidence, reason),
-    failBooked: (claim) => failBooked({ database, clock }, claim),
-  })
-  const exposure = createExposure(database, clock, settings.exposureCapMicro, settings.routeOf)
+  const work = await openSaleWork(settings, ports, database, owner, stops)
   const own = await recordOwnAddresses(
     database,
     networks.map(({ caip2 }) => caip2),
@@ -126,16 +108,7 @@ export async function openGate(
   )
   const secrets = settings.mpp === false ? undefined : await openChallengeSecrets({ ...ports, database })
   const gate = createGate({
-    clock,
-    ids,
-    log,
-    metrics,
-    database,
-    chains,
-    schemes,
-    facilitator,
-    jws,
-    offers,
+    ...{ clock, ids, log, metrics, database, chains, schemes, facilitator, jws, offers },
     challenges: createChallenges({
       clock,
       offers,
@@ -148,33 +121,49 @@ export async function openGate(
     }),
     ...(secrets ? { challengeSecrets: secrets } : {}),
     claims: createClaims(database, owner, clock),
-    deliveries,
-    finishSales,
-    exposure,
+    ...work,
     isOurs: own.isOurs,
-    deferred,
     losses: createLosses(database, clock, defaultLossLimits),
-    owner,
-    screening,
-    entitlements,
-    saleHooks,
-    limits,
-    salesPaused: async () => (await pauses.read()).get('sales').paused || ((await settings.refusesSales?.()) ?? false),
+    ...{ owner, screening, entitlements, limits },
+    salesPaused: async () =>
+      (await work.pauses.read()).get('sales').paused || ((await settings.refusesSales?.()) ?? false),
     termsOf,
     statusUrl: settings.statusUrl,
     ...(settings.answerUrl === undefined ? {} : { answerUrl: settings.answerUrl }),
   })
-  return {
-    gate,
-    schemes,
-    owner,
-    facilitator,
-    finishSales,
-    exposure,
-    ownAddresses: own,
-    pauses,
-    screening,
-    entitlements,
-    limits,
-  }
+  return { gate, schemes, owner, facilitator, ...work, ownAddresses: own, screening, entitlements, limits }
+}
+
+/** This process as others know it; what processes that died had claimed is nobody's from here on. */
+async function openOwner({ clock, rng }: Ports, database: Database, stops: Stops): Promise<Owner> {
+  const owner = await registerOwner(database, clock, rng)
+  stops.push(() => owner.release())
+  await findDeadOwners({ database, owner, clock })
+  return owner
+}
+
+/** What goes on beside and after the answer to a buyer. */
+async function openSaleWork(
+  settings: GateSettings,
+  { clock, log }: Ports,
+  database: Database,
+  owner: Owner,
+  stops: Stops,
+) {
+  const deliveries = createDeliveries(database, clock, log)
+  stops.push(() => deliveries.idle())
+  const deferred = createDeferredTransitions({ database, owner, clock, log })
+  stops.push(() => deferred.stop())
+  const pauses = await createPauseReader(database, clock)
+  stops.push(() => pauses.stop())
+  const saleHooks = settings.parts.flatMap((part) => part.saleHooks ?? [])
+  const finishSales = createFinishSales({
+    ...{ database, clock, log },
+    jws: settings.jws,
+    hooks: saleHooks,
+    credit: (claim, evidence, reason) => creditPayment({ database, clock }, claim, evidence, reason),
+    failBooked: (claim) => failBooked({ database, clock }, claim),
+  })
+  const exposure = createExposure(database, clock, settings.exposureCapMicro, settings.routeOf)
+  return { deliveries, deferred, pauses, saleHooks, finishSales, exposure }
 }

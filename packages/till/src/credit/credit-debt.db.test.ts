@@ -1,21 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { takeBackLines } from '../gate/take-back.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { elsewhere } from '../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, owedTo, post } from '../ledger/index.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { base, openTestCredit, randomWallet } from './credit.fixture.ts'
 import { creditLines, readCredit } from './credit-balance.ts'
 
-let db: TestDatabase
-let testCredit: ReturnType<typeof openTestCredit>
-beforeAll(async () => {
-  db = await openTestDatabase()
-  testCredit = openTestCredit(db)
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
+const testCredit = openTestCredit(db)
 
 const custody = elsewhere(base)
 const debtOf = (wallet: Address) => balanceOf(db.database, accounts.receivable(base, wallet, 'credit'))

@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { idempotencyKeyPattern, keepAnswer } from '../entitlements/entitled-calls.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { accounts, balanceDifferences, balanceOf, credit, debit, InsufficientBalance, post } from '../ledger/index.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { base, insertTestMandate, mandateCounters, openTestCredit, polygon, randomWallet } from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
 
-let db: TestDatabase
-let testCredit: ReturnType<typeof openTestCredit>
-beforeAll(async () => {
-  db = await openTestDatabase()
-  testCredit = openTestCredit(db)
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
+const testCredit = openTestCredit(db)
 
 const refusal = async (asked: Parameters<typeof testCredit.hold>[0]) => {
   const outcome = await testCredit.hold(asked)

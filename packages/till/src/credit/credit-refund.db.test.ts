@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { silentLog } from '../kernel/log.ts'
@@ -7,27 +7,23 @@ import { silentMetrics } from '../kernel/metrics.ts'
 import { systemRng } from '../kernel/random.ts'
 import { accounts, owedTo, post } from '../ledger/index.ts'
 import { markReconciled, noteRestore } from '../store/restore.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { refundCredit } from './credit-refund.ts'
 
 const network = 'eip155:8453'
 const wallet: Address = `0x${'c1'.repeat(20)}`
 const ids = createIds(systemClock, systemRng)
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-  await post(db.database, [
-    {
-      reference: 'opening:credit',
-      kind: 'opening',
-      lines: [
-        { account: accounts.onchain(network, 'custody'), amount: 1_000n },
-        { account: accounts.credit(network, wallet), amount: -1_000n },
-      ],
-    },
-  ])
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
+await post(db.database, [
+  {
+    reference: 'opening:credit',
+    kind: 'opening',
+    lines: [
+      { account: accounts.onchain(network, 'custody'), amount: 1_000n },
+      { account: accounts.credit(network, wallet), amount: -1_000n },
+    ],
+  },
+])
 
 const refund = (amountMicro: bigint) =>
   db.database.transaction((tx) =>

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Hex } from '@assay/protocol/bytes'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Clock, systemClock } from '../kernel/clock.ts'
+import { useFolder } from '../kernel/use-folder.fixture.ts'
 import {
   authorization,
   send,
@@ -63,8 +61,7 @@ test('an idle chain catches up with the clock when somebody looks, and makes no 
 })
 
 test('block times never go back: not when the clock does, not over a restart', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'devnet-time-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = useFolder('devnet-time')
   const clock = movableClock(1_800_000_000_000)
   const first = await startTestChain({ clock, folder })
   clock.move(100_000)

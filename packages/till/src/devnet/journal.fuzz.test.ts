@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { useFolder } from '../kernel/use-folder.fixture.ts'
 import { effectiveHistory } from './chain-state.ts'
 import type { JournalEntry } from './history.ts'
 import { formatLine, openJournal, parseJournal } from './journal.ts'
@@ -55,8 +55,7 @@ test('one changed character in a complete line is never read as something else',
 })
 
 test('a torn tail is cut off the file in bytes, even inside a character', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'devnet-journal-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = useFolder('devnet-journal')
   const path = join(folder, 'chain.journal')
   const entry: JournalEntry = { kind: 'state', method: 'größe', params: [] }
   writeFileSync(path, Buffer.concat([Buffer.from(formatLine(entry)), Buffer.from([0xc3])]))

@@ -1,18 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Hex } from '@assay/protocol/bytes'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { useFolder } from '../kernel/use-folder.fixture.ts'
 import type { Devnet } from './index.ts'
 import { receiptOf, send, signSettlerTransaction, startTestChain } from './test-chain.fixture.ts'
 
 function dataFolder(): { folder: string; journal: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'devnet-data-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = useFolder('devnet-data')
   return { folder, journal: join(folder, 'chain-8453.journal') }
 }
 

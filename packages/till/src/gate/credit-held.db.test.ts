@@ -1,21 +1,17 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { accounts, balanceOf, owedTo, post } from '../ledger/index.ts'
 import { noteRestore } from '../store/restore.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import { creditPayment } from './credit-payment.ts'
 
 const network = 'eip155:8453'
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const evidenceAt = (position: number): Confirmed => ({
   status: 'confirmed',

@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'
 import { StoreUnavailable } from '../store/errors.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { createClaims } from './claims.ts'
 import { createDeferredTransitions } from './deferred-transitions.ts'
 import type { Owner } from './owner.ts'
 import { findPayment } from './store-advance.ts'
 
-let db: TestDatabase
 let failures = 0
 const owner = { id: 7n } as Owner
 const clock = { ...systemClock, sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 50, signal) }
 
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 /** Out of reach for the next `failures` statements. */
 const shaky = (): Database => ({

@@ -1,15 +1,11 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Consumption, PaidRoute } from '../contract/paid-call.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { createExposure } from './exposure.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 beforeEach(() => db.owner.query('delete from payment'))
 
 const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`

@@ -1,11 +1,11 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { AnswerContent, CommitMany, Sale } from '../contract/paid-call.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { accounts, balanceDifferences, openClearing, owedTo, post, trialBalance } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { createFinishSales, type FinishInput, SaleImpossible } from './finish-sale.ts'
 import { readAnswer, writeIntents } from './store-advance.ts'
@@ -15,16 +15,12 @@ const network = 'eip155:8453'
 const creator: Address = `0x${'c'.repeat(40)}`
 const payerAt = (n: number): Address => `0x${(n + 1).toString(16).padStart(40, '0')}`
 const worker = { owner: 1n, nowMs: Date.now(), leaseMs: 60_000 }
-let db: TestDatabase
 let made = 0
 let batches: number[] = []
 let hooked: number[] = []
 let credited: string[] = []
 
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 beforeEach(() => {
   batches = []
   hooked = []

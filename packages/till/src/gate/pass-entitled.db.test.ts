@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { EntitlementPort } from '../contract/entitlement.ts'
 import type { PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import {
@@ -16,20 +16,15 @@ import { Problem } from '../kernel/problem.ts'
 import { systemRng } from '../kernel/random.ts'
 import type { Database } from '../store/database.ts'
 import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { createEntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { passEntitled } from './pass-entitled.ts'
 
-let db: TestDatabase
-let testCredit: ReturnType<typeof openTestCredit>
 const network = 'eip155:8453'
 let hasRoom = true
-beforeAll(async () => {
-  db = await openTestDatabase()
-  testCredit = openTestCredit(db)
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
+const testCredit = openTestCredit(db)
 
 /** A database whose connection is lost with the commit: it is carried out, or it is not. */
 const losing = (commits: boolean): Database => ({

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'
 import type { Tx } from '../store/database.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { writeIntents } from './store-advance.ts'
 import { insertClaims } from './store-claim.ts'
 import { markServed } from './store-finish.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 1 })
-})
-afterAll(() => db.close())
+const db = await useTestDatabase({ poolSize: 1 })
 
 const worker = { owner: 1n, nowMs: Date.now(), leaseMs: 60_000 }
 const perBatch = 12

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { expect, test } from 'vitest'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { moves } from '../transitions/moves.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { endPayment, findConflict } from './store-advance.ts'
 import { type Claim, insertClaims, reclaimReleased } from './store-claim.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const worker = (owner: bigint) => ({ owner, nowMs: Date.now(), leaseMs: 60_000 })
 const claimAs = async (owner: bigint, claim: Claim) => (await insertClaims(db.database, [claim], worker(owner)))[0]

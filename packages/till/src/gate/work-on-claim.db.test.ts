@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
 import type { Database } from '../store/database.ts'
 import { StoreUnavailable } from '../store/errors.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { createClaims } from './claims.ts'
 import { createDeferredTransitions } from './deferred-transitions.ts'
@@ -14,11 +14,7 @@ import type { Purchase } from './purchase.ts'
 import { findPayment } from './store-advance.ts'
 import { workOnClaim } from './work-on-claim.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const owner = { id: 7n } as GateDeps['owner']
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { expect, test } from 'vitest'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { elsewhere } from './accounts.fixture.ts'
 import {
   accounts,
@@ -17,11 +17,7 @@ import {
 const networks = ['eip155:8453', 'eip155:137']
 const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 12 })
-})
-afterAll(() => db.close())
+const db = await useTestDatabase({ poolSize: 12 })
 
 type Command = { kind: 'earn' | 'spend' | 'share'; network: number; owner: number; amount: bigint }
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { expect, test } from 'vitest'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { elsewhere } from './accounts.fixture.ts'
 import {
   accounts,
@@ -18,11 +18,7 @@ import {
 const base = 'eip155:8453'
 const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const topUp = (reference: string, payer: number, micro: bigint): LedgerTransaction => ({
   reference,

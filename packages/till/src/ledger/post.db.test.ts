@@ -1,6 +1,6 @@
 import { microMax } from '@assay/protocol/money'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { expect, test } from 'vitest'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { elsewhere } from './accounts.fixture.ts'
 import {
   accounts,
@@ -24,11 +24,7 @@ const base = 'eip155:8453'
 const polygon = 'eip155:137'
 const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 20 })
-})
-afterAll(() => db.close())
+const db = await useTestDatabase({ poolSize: 20 })
 
 const topUp = (reference: string, payer: number, micro: bigint, network = base): LedgerTransaction => ({
   reference,

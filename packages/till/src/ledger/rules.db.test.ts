@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Sql } from '../store/database.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { elsewhere } from './accounts.fixture.ts'
 import { accounts, credit, debit, post, postSql } from './index.ts'
 
 const base = 'eip155:8453'
 const wallet = '0x00000000000000000000000000000000000000aa'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-  await post(db.database, [
-    {
-      reference: 'seed',
-      kind: 'topup',
-      lines: [debit(elsewhere(base), 100n), credit(accounts.credit(base, wallet), 100n)],
-    },
-  ])
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
+await post(db.database, [
+  {
+    reference: 'seed',
+    kind: 'topup',
+    lines: [debit(elsewhere(base), 100n), credit(accounts.credit(base, wallet), 100n)],
+  },
+])
 
 const idOf = async (name: string) => {
   const { rows } = await db.owner.query<{ id: bigint }>('select id from ledger_account where name = $1', [name])

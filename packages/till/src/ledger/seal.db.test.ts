@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { expect, test } from 'vitest'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { elsewhere } from './accounts.fixture.ts'
 import { accounts, credit, debit, post, sealBooks, sealHead, verifySeals } from './index.ts'
 
 const base = 'eip155:8453'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const sale = (n: number) => ({
   reference: `seal:${n}`,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Tx } from '../store/database.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import {
   accounts,
   balanceOf,
@@ -15,11 +15,7 @@ import {
 
 const network = 'eip155:8453'
 const nowMs = Date.parse('2026-01-01T00:00:00Z')
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 let numbers = 0
 const moved = (amountMicro: bigint, more: Partial<MovedMoney> = {}): MovedMoney => {

@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { silentLog } from '../kernel/log.ts'
@@ -8,7 +8,7 @@ import { systemRng } from '../kernel/random.ts'
 import { accounts, credit, debit, type LedgerTransaction, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { rowsRead } from '../store/rows-read.fixture.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { collectDue } from './collect-due.ts'
 import { declarePurpose } from './payouts.fixture.ts'
 import { parsePayoutPolicy } from './policy.ts'
@@ -17,12 +17,8 @@ import { prepareDue } from './purposes.ts'
 const network = 'eip155:8453'
 const purpose = 'share'
 const ids = createIds(systemClock, systemRng)
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-  await declarePurpose(db, purpose)
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
+await declarePurpose(db, purpose)
 beforeEach(() => db.owner.query('delete from payout_due'))
 
 const deps = (database: Database = db.database) => ({

@@ -1,17 +1,13 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { accounts, addPayToPart, chainAccount, type LedgerLine, post, sealBooks } from '../ledger/index.ts'
 import { rowsRead } from '../store/rows-read.fixture.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { readCustodyFacts, spareMicro } from './custody-money.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-  await db.owner.query(`insert into ledger_purpose (purpose, backed_by, paid_out) values ('affiliate', 'operator', true),
-    ('affiliate_pending', 'operator', false), ('creator_committed', 'contract', false) on conflict do nothing`)
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
+await db.owner.query(`insert into ledger_purpose (purpose, backed_by, paid_out) values ('affiliate', 'operator', true),
+  ('affiliate_pending', 'operator', false), ('creator_committed', 'contract', false) on conflict do nothing`)
 
 const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const
 const custody = wallet(999)

@@ -1,8 +1,8 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ChainPort, createChain, createRpc, type Rpc } from '../chain/index.ts'
+import { afterAll, expect, test } from 'vitest'
+import { createChain, createRpc } from '../chain/index.ts'
 import { demoNetwork, devnetEndpoint, testHolder, testKey, testWallets } from '../chain/wallet/wallet.fixture.ts'
-import { type Devnet, startDevnet } from '../devnet/index.ts'
+import { startDevnet } from '../devnet/index.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { silentLog } from '../kernel/log.ts'
@@ -35,26 +35,20 @@ const custody = createCustodyKey(testKey('custody of a restore').privateKey)
 const settler = testKey('settler of a restore')
 const payees = [1, 2, 3, 4].map((n) => testKey(`payee of a restore ${n}`).address)
 const [first, second, third, buyer] = payees as [Address, Address, Address, Address]
-let devnet: Devnet
-let chain: ChainPort
-let rpc: Rpc
-let startBlock: bigint
 const dbs: TestDatabase[] = []
 
-beforeAll(async () => {
-  devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
-  await devnet.control.fund(custody.address, { microUsdc: 1_000n * usd, wei: 0n })
-  await devnet.control.fund(settler.address, { microUsdc: 0n })
-  rpc = createRpc([devnetEndpoint(devnet)], { clock: systemClock })
-  chain = createChain({
-    network: demoNetwork(devnet),
-    rpc,
-    clock: systemClock,
-    checkContractSignature: async () => 'invalid',
-    headAgeMsMax: 0,
-  })
-  startBlock = (await chain.head()).number
+const devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+await devnet.control.fund(custody.address, { microUsdc: 1_000n * usd, wei: 0n })
+await devnet.control.fund(settler.address, { microUsdc: 0n })
+const rpc = createRpc([devnetEndpoint(devnet)], { clock: systemClock })
+const chain = createChain({
+  network: demoNetwork(devnet),
+  rpc,
+  clock: systemClock,
+  checkContractSignature: async () => 'invalid',
+  headAgeMsMax: 0,
 })
+const startBlock = (await chain.head()).number
 afterAll(async () => {
   await Promise.all(dbs.map((db) => db.close()))
   await devnet?.stop()

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { accounts, balanceOf } from '../ledger/index.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { acceptLoss, noteDifference, payoutsStopped, resumePayouts, stopPayouts } from './stop-payouts.ts'
 
 const network = 'eip155:8453'
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 beforeEach(() => db.owner.query('delete from custody_difference'))
 
 const note = (block: bigint, differenceMicro: bigint) =>

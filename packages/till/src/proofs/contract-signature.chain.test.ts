@@ -13,15 +13,8 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  contractArtifacts,
-  type Devnet,
-  demoAccount,
-  devnetTransport,
-  multicall3Address,
-  startDevnet,
-} from '../devnet/index.ts'
+import { afterAll, expect, test } from 'vitest'
+import { contractArtifacts, demoAccount, devnetTransport, multicall3Address, startDevnet } from '../devnet/index.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { createContractSignatureChecker } from './contract-signature.ts'
@@ -32,12 +25,8 @@ const digest: Hex = `0x${'5a'.repeat(32)}`
 const salt: Hex = `0x${'07'.repeat(32)}`
 const { smartWallet, smartWalletFactory } = contractArtifacts
 
-let devnet: Devnet
-let factory: Address
-beforeAll(async () => {
-  devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
-  factory = await deploy(smartWalletFactory)
-})
+const devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
+const factory = await deploy(smartWalletFactory)
 afterAll(() => devnet.stop())
 
 async function deploy(artifact: { abi: Abi; bytecode: Hex }, args: unknown[] = []): Promise<Address> {

@@ -1,9 +1,9 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRng } from '../kernel/random.ts'
 import { claimNonce } from '../store/nonce-claims.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { createAuthChallenge } from './create-auth-challenge.ts'
 import { createNonceIssuer } from './nonces.ts'
 import type { ProofDeps } from './proof-deps.ts'
@@ -12,11 +12,7 @@ import { verifySiwx } from './verify-siwx.ts'
 
 const origin = 'http://127.0.0.1:4020'
 const wallet = privateKeyToAccount(`0x${'0c'.repeat(32)}`)
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 4 })
-})
-afterAll(() => db.close())
+const db = await useTestDatabase({ poolSize: 4 })
 
 /** As one process of the node would have it. */
 async function processDeps(): Promise<ProofDeps> {

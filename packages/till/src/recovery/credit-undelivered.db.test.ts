@@ -1,21 +1,17 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { PaidRoute, Sale } from '../contract/paid-call.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { accounts, owedTo, post } from '../ledger/index.ts'
 import { noteRestore } from '../store/restore.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { creditUndelivered } from './credit-undelivered.ts'
 
 const network = 'eip155:8453'
 const payer: Address = `0x${'7'.repeat(40)}`
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 beforeEach(() => db.owner.query('delete from payment'))
 
 const reversed: string[] = []

@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openPayments, readCredit } from '../credit/credit-balance.ts'
 import { recentlyPaidIn } from '../credit/recently-paid-in.ts'
 import { sampleClaim } from '../gate/claim.fixture.ts'
@@ -16,7 +16,7 @@ import { type Account, accounts, balanceOf, owedTo, post, sealBooks } from '../l
 import { collectDue } from '../payouts/collect-due.ts'
 import { parsePayoutPolicy } from '../payouts/policy.ts'
 import { prepareDue } from '../payouts/purposes.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { creditUndelivered } from './credit-undelivered.ts'
 import { forgetIdle } from './forget-idle.ts'
 import { repairInFlightCounts } from './recover.ts'
@@ -29,12 +29,8 @@ const payTo: Address = `0x${'b'.repeat(40)}`
 const ids = createIds(systemClock, systemRng)
 const deps = { clock: systemClock, ids, log: silentLog, metrics: silentMetrics, policy: parsePayoutPolicy() }
 
-let db: TestDatabase
-beforeAll(async () => {
-  // One connection, so that what it read is known.
-  db = await openTestDatabase({ poolSize: 1 })
-})
-afterAll(() => db.close())
+// One connection, so that what it read is known.
+const db = await useTestDatabase({ poolSize: 1 })
 
 /** Sales of the past, all of one wallet, final and sealed, each with a share that was paid out. */
 async function addHistory(from: number, count: number): Promise<void> {

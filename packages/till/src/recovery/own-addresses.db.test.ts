@@ -1,13 +1,9 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { expect, test } from 'vitest'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { ownAddresses, recordOwnAddresses } from './own-addresses.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const [base, polygon] = ['eip155:8453', 'eip155:137']
 const at = (digit: string): Address => `0x${digit.repeat(40)}`

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ChainPort } from '../chain/index.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { schemes } from '../schemes/exact/schemes.fixture.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { type FinalityDeps, watchFinality } from './watch-finality.ts'
 
 const network = 'eip155:8453'
 const transaction = `0x${'7'.repeat(64)}`
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const placesOf = async () => {
   const { rows } = await db.owner.query<{ id: string; block_hash: string; log_position: number; final: boolean }>(

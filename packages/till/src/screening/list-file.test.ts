@@ -1,18 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
+import { useFolder } from '../kernel/use-folder.fixture.ts'
 import { createListScreening, ScreeningUnavailable } from './index.ts'
 
 const one = `0x${'11'.repeat(20)}` as const
 const two = `0x${'22'.repeat(20)}` as const
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'assay-screening-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = useFolder('screening')
 
 test('a list is read again when it changes, and a broken one refuses everybody until it is repaired', async () => {
   const file = join(folder, 'list.txt')

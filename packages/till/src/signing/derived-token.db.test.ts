@@ -1,16 +1,12 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { systemRng } from '../kernel/random.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { createTokenMaker, tokenHash } from './derived-token.ts'
 import { revokeTokens } from './token-secret.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 10 })
-})
-afterAll(() => db.close())
+const db = await useTestDatabase({ poolSize: 10 })
 
 const tokens = createTokenMaker(systemRng, 'asub')
 const made = async (name: string) => (await tokens.issuer(db.database))(name)

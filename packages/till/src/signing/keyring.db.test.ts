@@ -1,13 +1,13 @@
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Address } from '@assay/protocol/address'
 import { followKeys } from '@assay/protocol/keys/follow-keys'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Clock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
+import { useFolder } from '../kernel/use-folder.fixture.ts'
 import type { Database } from '../store/database.ts'
 import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
 import { didDocument } from './did-document.ts'
@@ -65,14 +65,10 @@ async function openKeyring(keyFile?: string) {
   return { db, clock, advance, keyring, deps, options }
 }
 
-let folder = ''
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'assay-keys-'))
-})
+const folder = useFolder('keys')
 afterAll(async () => {
   await Promise.all(opened.map((db) => db.close()))
   opened = []
-  await rm(folder, { recursive: true, force: true })
 })
 
 test('all processes share the first key, and a demo node needs no key file', async () => {

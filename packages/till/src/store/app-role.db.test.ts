@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { ensureAppRole } from './app-role.ts'
 import { connectClient } from './connection.ts'
 import { openTestDatabase, type TestDatabase } from './testing.ts'
 
-let databases: TestDatabase[]
-beforeAll(async () => {
-  databases = await Promise.all([openTestDatabase(), openTestDatabase()])
-})
+const databases: TestDatabase[] = await Promise.all([openTestDatabase(), openTestDatabase()])
 afterAll(() => Promise.all(databases.map((database) => database.close())))
 
 test('many starts at once, in one database and in several of a server, do not fail on each other', async () => {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changePayees } from './change-payees.ts'
 import { ensureInstance, InstanceMismatch } from './instance.ts'
-import { openTestDatabase, type TestDatabase } from './testing.ts'
+import { useTestDatabase } from './use-database.fixture.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const facts = (payTo: string) => ({
   mode: 'demo',

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { type DetectDeps, detectRestore, readServer } from './detect-restore.ts'
@@ -15,20 +15,16 @@ import {
   noteRestore,
   readGap,
 } from './restore.ts'
-import { openTestDatabase, type TestDatabase } from './testing.ts'
+import { useTestDatabase } from './use-database.fixture.ts'
 
 const base = 'eip155:8453'
 const polygon = 'eip155:137'
-let db: TestDatabase
 let home: string
 let alarms: string[]
 let deps: DetectDeps
 
-beforeAll(async () => {
-  db = await openTestDatabase()
-  await ensureInstance(db.database, { mode: 'demo', chains: [], assets: {}, payees: {}, keyId: 'key' })
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
+await ensureInstance(db.database, { mode: 'demo', chains: [], assets: {}, payees: {}, keyId: 'key' })
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'assay-home-'))
   alarms = []

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { connectClient } from './connection.ts'
 import {
   type Migration,
@@ -9,13 +9,10 @@ import {
   readMigrations,
   tillMigrations,
 } from './migrate.ts'
-import { allOwners, openTestDatabase, type TestDatabase } from './testing.ts'
+import { allOwners, openTestDatabase } from './testing.ts'
+import { useTestDatabase } from './use-database.fixture.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const till = (name: string, text: string) => migrationOf('till', name, text)
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sampleClaim } from '../gate/claim.fixture.ts'
 import { endPayment, findConflict, findPayment, readAnswer, writeIntents } from '../gate/store-advance.ts'
 import { type Claim, insertClaims } from '../gate/store-claim.ts'
@@ -8,13 +8,9 @@ import { silentMetrics } from '../kernel/metrics.ts'
 import { systemRng } from '../kernel/random.ts'
 import { moves } from '../transitions/moves.ts'
 import { keepPartitions, type Retention } from './partitions.ts'
-import { openTestDatabase, type TestDatabase } from './testing.ts'
+import { useTestDatabase } from './use-database.fixture.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const dayMs = 86_400_000
 const worker = { owner: 1n, nowMs: Date.now(), leaseMs: 60_000 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
@@ -6,17 +6,13 @@ import type { Database } from './database.ts'
 import { CommitUnknown, StoreUnavailable } from './errors.ts'
 import { createDatabase } from './pool.ts'
 import { checkPooledSession } from './server-checks.ts'
-import { openTestDatabase, type TestDatabase } from './testing.ts'
+import { useTestDatabase } from './use-database.fixture.ts'
 
 const ports = { clock: systemClock, rng: systemRng, log: silentLog }
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-  await db.owner.query('create table pool_test (id int primary key, n bigint not null)')
-  await db.owner.query('insert into pool_test values (1, 0), (2, 0)')
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
+await db.owner.query('create table pool_test (id int primary key, n bigint not null)')
+await db.owner.query('insert into pool_test values (1, 0), (2, 0)')
 
 const killBackend = (pid: number) => db.owner.query('select pg_terminate_backend($1)', [pid])
 const backendOf = async (sql: Pick<Database, 'query'>) =>

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { readAudit, verifyAudit, writeAudit } from './audit-log.ts'
 import { ensureInstance, InstanceMismatch, readInstanceKey, recordInstanceKey } from './instance.ts'
 import { claimNonce, purgeNonces } from './nonce-claims.ts'
 import { createPauseReader, readPauses, setPause } from './pauses.ts'
-import { openTestDatabase, type TestDatabase } from './testing.ts'
+import { useTestDatabase } from './use-database.fixture.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 test('the instance row is written once and later starts name each difference', async () => {
   const facts = {

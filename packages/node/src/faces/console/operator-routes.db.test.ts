@@ -3,17 +3,11 @@ import type { Network } from '@assay/till/chain'
 import { createIds } from '@assay/till/kernel/ids'
 import { systemRng } from '@assay/till/kernel/random'
 import { createTestDeps } from '@assay/till/proofs/proof-deps.fixture'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { signRequest } from '../../../../sdk/src/sign-request.ts'
-import {
-  type CallContext,
-  type FreeAccess,
-  includesRole,
-  operatorRoles,
-  type RouteDeclaration,
-} from '../../http/index.ts'
+import { type CallContext, type FreeAccess, includesRole, operatorRoles } from '../../http/index.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { parseOperators } from './settings.ts'
 import { walletRoutes } from './wallet-routes.ts'
@@ -25,36 +19,31 @@ const stranger = privateKeyToAccount(`0x${'0b'.repeat(32)}`)
 const cold = `0x${'0c'.repeat(20)}` as const
 const origin = 'http://127.0.0.1:4020'
 
-let db: TestDatabase
-let routes: RouteDeclaration[]
 // A contract wallet signs for itself on Polygon, whatever the signature is; nobody does on Base.
 const proofs = createTestDeps(async ({ chainId }) => (chainId === 137 ? 'valid' : 'invalid'))
-beforeAll(async () => {
-  db = await openTestDatabase()
-  const network = (chainId: number) =>
-    ({ chainId, caip2: `eip155:${chainId}`, usdc: { address: `0x${'aa'.repeat(20)}` } }) as Network
-  const context = {
-    proofs,
-    database: db.database,
-    clock: proofs.clock,
-    base: network(8453),
-    networks: [network(8453), network(137)],
-  }
-  routes = [
-    ...operatorRoutes({
-      ...context,
-      operators: [operator, reader, clerk].map(({ address }, index) => ({
-        address: address.toLowerCase() as Address,
-        role: (['withdraw', 'read', 'operate'] as const)[index] ?? 'read',
-      })),
-      alarms: async () => [{ alarm: 'reorg', rung: 1 }],
-      ids: createIds(proofs.clock, systemRng),
-      withdrawals: { destinations: [{ network: 'eip155:8453', address: cold }], minimumMicro: 0n },
-    }),
-    ...walletRoutes(context),
-  ]
-})
-afterAll(() => db?.close())
+const db = await useTestDatabase()
+const network = (chainId: number) =>
+  ({ chainId, caip2: `eip155:${chainId}`, usdc: { address: `0x${'aa'.repeat(20)}` } }) as Network
+const context = {
+  proofs,
+  database: db.database,
+  clock: proofs.clock,
+  base: network(8453),
+  networks: [network(8453), network(137)],
+}
+const routes = [
+  ...operatorRoutes({
+    ...context,
+    operators: [operator, reader, clerk].map(({ address }, index) => ({
+      address: address.toLowerCase() as Address,
+      role: (['withdraw', 'read', 'operate'] as const)[index] ?? 'read',
+    })),
+    alarms: async () => [{ alarm: 'reorg', rung: 1 }],
+    ids: createIds(proofs.clock, systemRng),
+    withdrawals: { destinations: [{ network: 'eip155:8453', address: cold }], minimumMicro: 0n },
+  }),
+  ...walletRoutes(context),
+]
 
 type Ask = { body?: unknown; path?: string; chainId?: number }
 

@@ -1,15 +1,11 @@
 import { systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import { systemRng } from '@assay/till/kernel/random'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { foldPayments, readPaymentStates } from './payment-states.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000
 

@@ -1,9 +1,10 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import { introduceLogKey } from '@assay/till/signing'
-import { declareShop, type OpenShop, type ShopContext, type Unavailable } from '../../http/index.ts'
+import { declareShop, type OpenShop, type Shop, type ShopContext, type Unavailable } from '../../http/index.ts'
 import { peerLogs, transparencyLog } from '../../shops/ports.ts'
 import { anchorCheckpoint } from '../../tlog/anchor-checkpoint.ts'
 import { anchoredHeads } from '../../tlog/anchored-heads.ts'
+import type { LogGuard } from '../../tlog/guard.ts'
 import { openHeadFile } from '../../tlog/head-file-adapter.ts'
 import {
   checkOutside,
@@ -16,6 +17,8 @@ import {
   openWitnesses,
   parseLogSettings,
   repairedChannel,
+  type TransparencyLog,
+  type WitnessPeer,
 } from '../../tlog/index.ts'
 import { type OutsideSource, witnessSources } from '../../tlog/outside-heads.ts'
 import { noPeers, peerHeads } from '../../tlog/peers/index.ts'
@@ -68,7 +71,6 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
     // Before the first head is signed: what others hold of this log decides whether it may go on.
     await compare()
     const guard = await openGuard({ database, clock, origin, confirmAfter })
-    const confirmSoon = eachPowerOfTwo(compare)
     const stopListening = await database.listen(repairedChannel, tree.forget, tree.forget)
     const witnessKeys = () => witnesses.map(({ key }) => key.vkey)
     const witnessing = await openWitnessing(context, peers, tree, witnesses, settings)
@@ -86,44 +88,52 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
       jobs: [
         ...witnessing.jobs,
         ...monitor.jobs,
-        { name: 'log.heads', intervalMs: 3_600_000, work: () => pruneHeads(database, clock.nowMs()) },
-        {
-          name: 'log.anchor',
-          intervalMs: settings.anchorMs,
-          work: async () => {
-            if (await guard.stop()) return
-            for (const { chain, rpc, wallets } of context.payouts()?.chains ?? [])
-              if (wallets && chain.network.caip2 === base.caip2)
-                await anchorCheckpoint({ database, clock, log, tree }, { network: chain.network, chain, rpc, wallets })
-          },
-        },
-        {
-          name: 'log.integrate',
-          intervalMs: 1_000,
-          work: async () => {
-            await tree.integrate()
-            const stop = await guard.stop()
-            // While the node started there was nobody whom a witness could ask about a new key of the log.
-            if (stop?.reason === 'unconfirmed') await confirmSoon()
-            if (stop) return
-            const newest = await newestCheckpoint(database)
-            const unkept = newest && (await headFile.keep(newest.note))
-            if (unkept) log.warn({ reason: unkept }, 'the head of the log cannot be kept in the data folder')
-            const answers = await collectCosignatures({ database, log, metrics, tree }, witnesses)
-            if (answers.some(({ outcome }) => outcome === 'contradicted')) await compare()
-          },
-        },
-        {
-          name: 'log.outside',
-          intervalMs: context.mode === 'demo' ? 5_000 : 30_000,
-          work: async () => {
-            await compare()
-            await guard.stop()
-          },
-        },
+        ...logJobs(context, settings.anchorMs, { tree, guard, witnesses, headFile, compare }),
       ],
     }
   }
+}
+
+type LogWork = {
+  tree: TransparencyLog
+  guard: LogGuard
+  witnesses: readonly WitnessPeer[]
+  headFile: ReturnType<typeof openHeadFile>
+  compare(): Promise<unknown>
+}
+
+function logJobs(context: ShopContext, anchorMs: number, work: LogWork): NonNullable<Shop['jobs']> {
+  const { database, clock, log, metrics, base } = context
+  const { tree, guard, witnesses, headFile, compare } = work
+  const confirmSoon = eachPowerOfTwo(compare)
+  const anchor = async () => {
+    if (await guard.stop()) return
+    for (const { chain, rpc, wallets } of context.payouts()?.chains ?? [])
+      if (wallets && chain.network.caip2 === base.caip2)
+        await anchorCheckpoint({ database, clock, log, tree }, { network: chain.network, chain, rpc, wallets })
+  }
+  const integrate = async () => {
+    await tree.integrate()
+    const stop = await guard.stop()
+    // While the node started there was nobody whom a witness could ask about a new key of the log.
+    if (stop?.reason === 'unconfirmed') await confirmSoon()
+    if (stop) return
+    const newest = await newestCheckpoint(database)
+    const unkept = newest && (await headFile.keep(newest.note))
+    if (unkept) log.warn({ reason: unkept }, 'the head of the log cannot be kept in the data folder')
+    const answers = await collectCosignatures({ database, log, metrics, tree }, witnesses)
+    if (answers.some(({ outcome }) => outcome === 'contradicted')) await compare()
+  }
+  const lookOutside = async () => {
+    await compare()
+    await guard.stop()
+  }
+  return [
+    { name: 'log.heads', intervalMs: 3_600_000, work: () => pruneHeads(database, clock.nowMs()) },
+    { name: 'log.anchor', intervalMs: anchorMs, work: anchor },
+    { name: 'log.integrate', intervalMs: 1_000, work: integrate },
+    { name: 'log.outside', intervalMs: context.mode === 'demo' ? 5_000 : 30_000, work: lookOutside },
+  ]
 }
 
 /** Does the work the first time it is asked to, and then ever more seldom. */

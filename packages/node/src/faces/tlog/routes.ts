@@ -25,7 +25,7 @@ export function logRoutes(deps: LogRouteDeps): RouteDeclaration[] {
   return [describeRoute(deps), checkpointRoute(deps), consistencyRoute(deps), ...tileRoutes(deps)]
 }
 
-function describeRoute({ database, tree, guard, witnesses, apiUrl }: LogRouteDeps): RouteDeclaration {
+function describeRoute(deps: LogRouteDeps): RouteDeclaration {
   return defineRoute({
     id: 'log.describe',
     capability: 'citations.log.describe',
@@ -75,38 +75,40 @@ function describeRoute({ database, tree, guard, witnesses, apiUrl }: LogRouteDep
     next: `${logPath}/checkpoint`,
     access: {
       kind: 'free',
-      handle: async () => {
-        const newest = await newestCheckpoint(database)
-        const { rows } = await database.query<{
-          network: string
-          size: bigint
-          contract: string
-          transaction: string | null
-          anchored_at: Date | null
-        }>('select network, size, contract, transaction, anchored_at from log_anchor order by size desc limit 10')
-        const stopped = await guard.stop()
-        const before = await database.query<{ origin: string; last_head: string | null; replaced_at: Date }>(
-          'select origin, last_head, replaced_at from log_predecessor order by replaced_at',
-        )
-        return jsonAnswer({
-          origin: tree.origin,
-          prefix: `${apiUrl}${logPath}`,
-          size: String(newest?.size ?? 0),
-          state: stopped ? 'stopped' : 'open',
-          stopped: stopped ? { ...stopped, since: stopped.since && toRfc3339(stopped.since.getTime()) } : null,
-          keys: tree.keys(),
-          key_statements: tree.keyStatements(),
-          witnesses: [...new Set([...witnesses.map(({ key }) => key.vkey), ...(await recentPeerKeys(database))])],
-          anchors: rows.map((row) => ({
-            ...row,
-            size: String(row.size),
-            anchored_at: row.anchored_at && toRfc3339(row.anchored_at.getTime()),
-          })),
-          predecessors: before.rows.map((row) => ({ ...row, replaced_at: toRfc3339(row.replaced_at.getTime()) })),
-        })
-      },
+      handle: async () => jsonAnswer(await describeLog(deps)),
     },
   })
+}
+
+async function describeLog({ database, tree, guard, witnesses, apiUrl }: LogRouteDeps) {
+  const newest = await newestCheckpoint(database)
+  const { rows } = await database.query<{
+    network: string
+    size: bigint
+    contract: string
+    transaction: string | null
+    anchored_at: Date | null
+  }>('select network, size, contract, transaction, anchored_at from log_anchor order by size desc limit 10')
+  const stopped = await guard.stop()
+  const before = await database.query<{ origin: string; last_head: string | null; replaced_at: Date }>(
+    'select origin, last_head, replaced_at from log_predecessor order by replaced_at',
+  )
+  return {
+    origin: tree.origin,
+    prefix: `${apiUrl}${logPath}`,
+    size: String(newest?.size ?? 0),
+    state: stopped ? 'stopped' : 'open',
+    stopped: stopped ? { ...stopped, since: stopped.since && toRfc3339(stopped.since.getTime()) } : null,
+    keys: tree.keys(),
+    key_statements: tree.keyStatements(),
+    witnesses: [...new Set([...witnesses.map(({ key }) => key.vkey), ...(await recentPeerKeys(database))])],
+    anchors: rows.map((row) => ({
+      ...row,
+      size: String(row.size),
+      anchored_at: row.anchored_at && toRfc3339(row.anchored_at.getTime()),
+    })),
+    predecessors: before.rows.map((row) => ({ ...row, replaced_at: toRfc3339(row.replaced_at.getTime()) })),
+  }
 }
 
 function checkpointRoute({ tree }: LogRouteDeps): RouteDeclaration {

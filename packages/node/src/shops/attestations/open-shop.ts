@@ -59,57 +59,23 @@ export function openAttestationsShop(options: AttestationsShopOptions): OpenShop
 async function openAttestations(
   context: ShopContext,
   sources: SourceDeps,
-  { tree, witnessKeys, unavailable }: OpenedLog,
+  opened: OpenedLog,
   options: AttestationsShopOptions,
 ): Promise<Shop> {
-  const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
+  const { database, clock, log, metrics, proofs } = context
   context.ports.offer(relatedParties, fundingClusters)
   context.ports.offer(saleShares, shares)
   context.ports.offer(ownCitations, markOwn)
   const { settings } = options
   const threads = openPageThreads({ clock, log })
-  const attest = {
-    database,
-    clock,
-    ids,
-    log,
-    metrics,
-    outbound: sources.outbound,
-    proofs,
-    domains: sources.domains,
-    snapshots: createSnapshots({
-      database,
-      outbound: sources.outbound,
-      clock,
-      mayRead: createMayRead({ outbound: sources.outbound, clock }),
-      turns: createHostTurns({ clock, pauseMs: sources.settings.crawl.hostDelayMs }),
-      threads,
-      freshMs: settings.attest.snapshotMs,
-    }),
-    threads,
-    tree,
-    attester: createCitationAttester({ keyring, jws, node: apiUrl, chainId: base.chainId }),
-    apiUrl,
-    chainId: base.chainId,
-    network: base.caip2,
-    royalty: { ...options.royalty, bps: royaltyBps },
-    settings: settings.attest,
-    findMatched: (queryId: string, url: string) => findMatched(database, queryId, url),
-    witnessKeys,
-    logUnavailable: unavailable,
-  }
+  const attest = attestDeps(context, sources, opened, options, threads)
   const mover = options.moverKey === undefined ? undefined : createMoverKey(options.moverKey)
   const terms = { mover: mover?.address ?? zeroAddress, ...settings.delays }
   const creators: CreatorDeps = {
-    database,
-    clock,
-    log,
-    metrics,
+    ...{ database, clock, log, metrics, terms, mover },
     settings: settings.creators,
     challengeMs: settings.attest.challengeMs,
     payees: context.payees,
-    terms,
-    mover,
     payouts: context.payouts,
   }
   const networks = context.networks.map((network) => ({
@@ -154,5 +120,33 @@ async function openAttestations(
         work: () => runCreators(creators),
       },
     ],
+  }
+}
+
+/** What a stamp is made with. */
+function attestDeps(
+  context: ShopContext,
+  sources: SourceDeps,
+  { tree, witnessKeys, unavailable }: OpenedLog,
+  { settings, royalty }: AttestationsShopOptions,
+  threads: ReturnType<typeof openPageThreads>,
+): Parameters<typeof attestRoutes>[0] {
+  const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
+  const { outbound, domains } = sources
+  return {
+    ...{ database, clock, ids, log, metrics, outbound, proofs, domains, threads, tree, apiUrl, witnessKeys },
+    snapshots: createSnapshots({
+      ...{ database, outbound, clock, threads },
+      mayRead: createMayRead({ outbound, clock }),
+      turns: createHostTurns({ clock, pauseMs: sources.settings.crawl.hostDelayMs }),
+      freshMs: settings.attest.snapshotMs,
+    }),
+    attester: createCitationAttester({ keyring, jws, node: apiUrl, chainId: base.chainId }),
+    chainId: base.chainId,
+    network: base.caip2,
+    royalty: { ...royalty, bps: royaltyBps },
+    settings: settings.attest,
+    findMatched: (queryId, url) => findMatched(database, queryId, url),
+    logUnavailable: unavailable,
   }
 }

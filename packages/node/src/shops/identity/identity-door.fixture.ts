@@ -93,5 +93,3 @@ export async function openIdentityDoor() {
       write({ as, target: `/v1/agents/${didOf(as)}/capabilities`, body: { capabilities, ...more } }),
   }
 }
-
-export type IdentityDoor = Awaited<ReturnType<typeof openIdentityDoor>>

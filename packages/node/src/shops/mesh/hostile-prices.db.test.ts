@@ -1,6 +1,6 @@
 import { type PlayedPeer, playPeer, reportOf } from '@assay/protocol/mesh/hostile-peer.fixture'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeEach, expect, test } from 'vitest'
 import { checkPrices } from './check-prices.ts'
 import type { MeshDeps } from './deps.ts'
 import { createElsewhere } from './elsewhere.ts'
@@ -9,14 +9,10 @@ import { createMeshViews } from './mesh-view.ts'
 import { createRounds } from './run-round.ts'
 import { addSeed, findPeer } from './store.ts'
 
-let db: TestDatabase
 let clock: ReturnType<typeof movableClock>
 let world: FakeWorld
 let deps: MeshDeps
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 beforeEach(async () => {
   ;({ clock, world, deps } = await emptyMesh(db))
 })

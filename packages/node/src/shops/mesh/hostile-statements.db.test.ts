@@ -1,6 +1,6 @@
 import { type PlayedPeer, playPeer, reportOf } from '@assay/protocol/mesh/hostile-peer.fixture'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { MeshDeps } from './deps.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
@@ -12,17 +12,13 @@ import { findPeer, saveSeen } from './store.ts'
 const evil = 'https://evil.example.net'
 const victim = 'https://victim.example.com'
 
-let db: TestDatabase
 let clock: ReturnType<typeof movableClock>
 let world: FakeWorld
 let deps: MeshDeps
 let views: MeshViews
 let rounds: Rounds
 let peer: PlayedPeer
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 beforeEach(async () => {
   ;({ clock, world, deps } = await emptyMesh(db, [evil]))
   views = createMeshViews(deps)

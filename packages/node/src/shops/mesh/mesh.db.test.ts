@@ -1,7 +1,7 @@
 import { systemClock } from '@assay/till/kernel/clock'
 import { systemRng } from '@assay/till/kernel/random'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startDnsServer } from '../../outbound/dns/dns-server.fixture.ts'
 import { createDnsResolver } from '../../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
@@ -27,16 +27,12 @@ import { createStrangerLimit } from './stranger-limit.ts'
 const here = 'https://api.here.example.org'
 const other = 'https://other.example.net'
 
-let db: TestDatabase
 let clock: ReturnType<typeof movableClock>
 let world: FakeWorld
 let deps: MeshDeps
 let views: MeshViews
 let rounds: Rounds
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 beforeEach(async () => {
   ;({ clock, world, deps } = await emptyMesh(db, [other]))
   views = createMeshViews(deps)

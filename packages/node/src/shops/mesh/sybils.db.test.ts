@@ -1,7 +1,7 @@
 import { type PlayedPeer, playPeer, reportOf } from '@assay/protocol/mesh/hostile-peer.fixture'
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeEach, expect, test } from 'vitest'
 import { admitSeen } from './admit-seen.ts'
 import type { MeshDeps } from './deps.ts'
 import { createMeshDocuments } from './describe-mesh.ts'
@@ -12,14 +12,10 @@ import { createMeshViews } from './mesh-view.ts'
 import { createRounds } from './run-round.ts'
 import { addSeed, findPeer, noteCandidate, placedPeers } from './store.ts'
 
-let db: TestDatabase
 let clock: ReturnType<typeof movableClock>
 let world: FakeWorld
 let deps: MeshDeps
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 beforeEach(async () => {
   ;({ clock, world, deps } = await emptyMesh(db))
 })

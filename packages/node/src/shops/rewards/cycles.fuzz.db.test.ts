@@ -6,14 +6,14 @@ import { createIds } from '@assay/till/kernel/ids'
 import { systemRng } from '@assay/till/kernel/random'
 import { accounts, balanceDifferences, balanceOf, credit, debit, owedTo, post, trialBalance } from '@assay/till/ledger'
 import { createTokenMaker } from '@assay/till/signing'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { creatorAccounts } from '../attestations/accounts.ts'
 import { rewardAccounts } from './accounts.ts'
 import { matureShares } from './mature-shares.ts'
 import { milliPointWorth, parseRewardsPolicy, type Reward } from './policy.ts'
-import { createRedeemPoints, type RedeemPoints } from './redeem-points.ts'
+import { createRedeemPoints } from './redeem-points.ts'
 import { reverseSale } from './reverse-sale.ts'
 import { rewardSales } from './reward-sales.ts'
 
@@ -24,18 +24,13 @@ import { rewardSales } from './reward-sales.ts'
 const network = 'eip155:8453'
 const policy = parseRewardsPolicy({ affiliate_hold_days: 0 })
 const pull = policy.rewards.find(({ id }) => id === 'pull') as Reward
-let db: TestDatabase
-let redeem: RedeemPoints
-beforeAll(async () => {
-  db = await openTestDatabase()
-  const tokens = createTokenMaker(systemRng, 'apass')
-  const ids = createIds(systemClock, systemRng)
-  redeem = createRedeemPoints({ database: db.database, clock: systemClock, ids, tokens, policy })
-})
+const db = await useTestDatabase()
+const tokens = createTokenMaker(systemRng, 'apass')
+const ids = createIds(systemClock, systemRng)
+const redeem = createRedeemPoints({ database: db.database, clock: systemClock, ids, tokens, policy })
 afterAll(async () => {
   for (const sum of Object.values((await trialBalance(db.owner)).sumByUnit)) expect(sum).toBe(0n)
   expect(await balanceDifferences(db.owner)).toEqual([])
-  await db.close()
 })
 
 const who = fc.nat({ max: 3 })

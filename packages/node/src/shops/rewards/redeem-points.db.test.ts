@@ -4,20 +4,16 @@ import { createIds } from '@assay/till/kernel/ids'
 import { systemRng } from '@assay/till/kernel/random'
 import { balanceDifferences, credit, debit, owedTo, post, trialBalance } from '@assay/till/ledger'
 import { createTokenMaker } from '@assay/till/signing'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { afterAll, expect, test } from 'vitest'
 import { rewardAccounts } from './accounts.ts'
 import { parseRewardsPolicy, type Reward } from './policy.ts'
 import { createRedeemPoints, type RedemptionRequest } from './redeem-points.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 20 })
-})
+const db = await useTestDatabase({ poolSize: 20 })
 afterAll(async () => {
   for (const sum of Object.values((await trialBalance(db.owner)).sumByUnit)) expect(sum).toBe(0n)
   expect(await balanceDifferences(db.owner)).toEqual([])
-  await db.close()
 })
 
 const policy = parseRewardsPolicy()

@@ -5,8 +5,8 @@ import { createIds } from '@assay/till/kernel/ids'
 import { systemRng } from '@assay/till/kernel/random'
 import { accounts, balanceDifferences, balanceOf, credit, debit, owedTo, post, trialBalance } from '@assay/till/ledger'
 import { createTokenMaker } from '@assay/till/signing'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { afterAll, expect, test } from 'vitest'
 import { creatorAccounts } from '../attestations/accounts.ts'
 import { rewardAccounts } from './accounts.ts'
 import { matureShares } from './mature-shares.ts'
@@ -19,14 +19,10 @@ const base = 'eip155:8453'
 const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const own = wallet(0xaaaa)
 const deps = { policy: parseRewardsPolicy({ affiliate_hold_days: 0 }), ownPayees: new Set([own]) }
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 12 })
-})
+const db = await useTestDatabase({ poolSize: 12 })
 afterAll(async () => {
   for (const sum of Object.values((await trialBalance(db.owner)).sumByUnit)) expect(sum).toBe(0n)
   expect(await balanceDifferences(db.owner)).toEqual([])
-  await db.close()
 })
 
 let number = 0

@@ -2,19 +2,15 @@ import type { Address } from '@assay/protocol/address'
 import type { Sale } from '@assay/till'
 import { systemClock } from '@assay/till/kernel/clock'
 import { accounts, post } from '@assay/till/ledger'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { creatorAccounts } from '../attestations/accounts.ts'
 import { findParent } from './parents.ts'
 import { commitRemittance, prepareRemittance, type RoyaltyDeps } from './remit.ts'
 import { withLeaf } from './routes.ts'
 import { insertRemittance } from './store.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const network = 'eip155:8453'
 const payer: Address = `0x${'42'.repeat(20)}`

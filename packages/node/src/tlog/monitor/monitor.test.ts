@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { verifyForkEvidence } from '@assay/protocol/log/fork-evidence'
+import { useFolder } from '@assay/till/kernel/use-folder.fixture'
 import { afterEach, expect, test } from 'vitest'
 import { leafHash } from '../tree-hash.ts'
 import { originHash } from '../witness-store.ts'
@@ -230,8 +230,7 @@ test('witnesses count while their cosignatures are fresh, under the head or at t
 test('receipts whose leaf is there are counted, one whose leaf is not is an alarm after the grace period', async () => {
   const log = logOf(600)
   const server = await serve(log)
-  const receipts = await mkdtemp(join(tmpdir(), 'assay-receipts-'))
-  closing.push(() => rm(receipts, { recursive: true, force: true }))
+  const receipts = useFolder('receipts')
   const monitor = await monitorOf(server.url, { receipts })
   const promise = (text: string) => ({ log: { origin, leaf_hash: leafHash(Buffer.from(text)).toString('base64') } })
   const jws = (value: unknown) =>

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkpointText } from '@assay/protocol/log/checkpoint'
 import { noteKey, signatureTypes } from '@assay/protocol/log/signed-note'
 import { parseTilePath } from '@assay/protocol/log/tile-path'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
+import { onLoopback } from '@assay/till/kernel/on-loopback.fixture'
 import { privateKeyFromSeed } from '@assay/till/signing'
 import { cosign, signNote } from '../sign-note.ts'
 import { growTiles, hashBytes, hashRanges, tileKey, widthAt } from '../tiles.ts'
@@ -83,16 +83,12 @@ export async function serveLog(log: MemoryLog, options: { head?: () => string; b
     if (body === undefined) response.writeHead(404).end()
     else response.writeHead(200).end(body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { url, close } = await onLoopback(server)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     asked,
     served,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close,
   }
 }
 

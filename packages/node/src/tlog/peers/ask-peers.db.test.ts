@@ -4,8 +4,8 @@ import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
 import { createFixedKeyring, generateSigningKey, type PrivateSigningKey } from '@assay/till/signing'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { collectCosignatures } from '../collect-cosignatures.ts'
 import { openDemoWitnesses } from '../demo-witnesses.ts'
 import { openLog } from '../open-log.ts'
@@ -15,11 +15,7 @@ import { chooseWitnesses, createPeerAsker } from './ask-peers.ts'
 import { openOwnWitness } from './own-witness.ts'
 import { noPeers, type PeerLogs, type PeerWitness } from './peer-logs.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const origin = 'own.example/v1/log'
 const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)

@@ -4,8 +4,8 @@ import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
 import { generateSigningKey } from '@assay/till/signing'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeEach, expect, test } from 'vitest'
 import { askWitness } from '../collect-cosignatures.ts'
 import { pruneHeads } from '../prune-heads.ts'
 import { createOutsideWitness, type LogHouse, openLogHouse, origin } from '../restored-log.fixture.ts'
@@ -16,15 +16,11 @@ import { createPeerAsker } from './ask-peers.ts'
 import { peerHeads } from './peer-heads.ts'
 import type { PeerLogs, PeerWitness } from './peer-logs.ts'
 
-let db: TestDatabase
 let house: LogHouse
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
+const db = await useTestDatabase()
 beforeEach(async () => {
   house = await openLogHouse(db, house === undefined ? {} : { keyring: house.keyring, witnesses: house.witnesses })
 })
-afterAll(() => db.close())
 
 type Member = Pick<Witness, 'key' | 'addCheckpoint'> & { readHead(): Promise<string | undefined> }
 

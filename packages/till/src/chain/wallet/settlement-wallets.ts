@@ -51,25 +51,15 @@ export function defaultWalletLimits(blockSeconds: number): WalletLimits {
   }
 }
 
-export function createSettlementWallets(options: SettlementWalletsOptions): SettlementWallets {
-  const { network, clock, database, keys, holder, rpc } = options
-  const limits = { ...defaultWalletLimits(network.blockSecondsTypical), ...options.limits }
-  const deps: LaneDeps = { ...options, limits, fees: createFeeSource(network, rpc, clock) }
+/** The wallets that this process has at the moment, each given up once nobody needs it. */
+function createLanePool(deps: LaneDeps, holder: LaneHolder) {
+  const { clock, limits } = deps
   const lanes = new Map<Address, Lane>()
   const opening = new Map<Address, Promise<Lane | undefined>>()
   const notBeforeMs = new Map<Address, number>()
   const usedAtMs = new Map<Address, number>()
   const stop = new AbortController()
   const closing = new Set<Promise<void>>()
-  const addresses = keys.map((key) => key.address)
-  let turn = 0
-  let takenBackDueMs = Number.NEGATIVE_INFINITY
-
-  const lookForTakenBack = async (): Promise<Set<Address>> => {
-    if (clock.monotonicMs() < takenBackDueMs) return new Set()
-    takenBackDueMs = clock.monotonicMs() + limits.takenBackMs
-    return walletsTakenBack(deps, addresses)
-  }
 
   const retire = (lane: Lane, force = false) => {
     if (lanes.get(lane.wallet) === lane) lanes.delete(lane.wallet)
@@ -110,6 +100,30 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
     return attempt
   }
 
+  return {
+    lanes,
+    /** Until then a wallet is left to others. */
+    notBeforeMs,
+    open,
+    retire,
+    isStopped: () => stop.signal.aborted,
+    stop: async () => {
+      stop.abort()
+      await Promise.allSettled(opening.values())
+      for (const lane of [...lanes.values()]) retire(lane, true)
+      await Promise.all(closing)
+    },
+  }
+}
+
+type LanePool = ReturnType<typeof createLanePool>
+
+/** The wallet that carries a call: an idle one, else one that another process gives up, else one with room. */
+function createLanePicker(deps: LaneDeps, keys: readonly WalletKey[], holder: LaneHolder, pool: LanePool) {
+  const { clock, database, network, limits } = deps
+  const { lanes, notBeforeMs, open, retire } = pool
+  let turn = 0
+
   /** Tries the wallets we do not have, a different one first each time. */
   const openAnother = async (from?: Address): Promise<Lane | undefined> => {
     turn += 1
@@ -127,7 +141,7 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
 
   const pickLane = async (call: OutgoingCall): Promise<Lane | undefined> => {
     const deadlineMs = clock.monotonicMs() + limits.waitForWalletMs
-    while (!stop.signal.aborted && !holder.lost.aborted && call.stillWanted() && clock.monotonicMs() < deadlineMs) {
+    while (!pool.isStopped() && !holder.lost.aborted && call.stillWanted() && clock.monotonicMs() < deadlineMs) {
       for (const lane of lanes.values()) if (!lane.isOpen() && lane.load() === 0) retire(lane)
       const held = [...lanes.values()]
         .filter((lane) => lane.isOpen() && (call.from === undefined || lane.wallet === call.from))
@@ -139,6 +153,24 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
       await clock.sleep(20)
     }
     return undefined
+  }
+
+  return pickLane
+}
+
+export function createSettlementWallets(options: SettlementWalletsOptions): SettlementWallets {
+  const { network, clock, database, keys, holder, rpc } = options
+  const limits = { ...defaultWalletLimits(network.blockSecondsTypical), ...options.limits }
+  const deps: LaneDeps = { ...options, limits, fees: createFeeSource(network, rpc, clock) }
+  const pool = createLanePool(deps, holder)
+  const pickLane = createLanePicker(deps, keys, holder, pool)
+  const addresses = keys.map((key) => key.address)
+  let takenBackDueMs = Number.NEGATIVE_INFINITY
+
+  const lookForTakenBack = async (): Promise<Set<Address>> => {
+    if (clock.monotonicMs() < takenBackDueMs) return new Set()
+    takenBackDueMs = clock.monotonicMs() + limits.takenBackMs
+    return walletsTakenBack(deps, addresses)
   }
 
   return {
@@ -153,7 +185,7 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
           const result = await lane.send(call)
           // Nothing left the process, so another wallet, or the same one later, may carry it.
           if (result.status !== 'not_sent' || result.reason !== 'lease_lost') return result
-          if (!lane.isOpen() && lane.load() === 0) retire(lane)
+          if (!lane.isOpen() && lane.load() === 0) pool.retire(lane)
         }
       } catch (error) {
         const message = error instanceof Error ? error.message.slice(0, 200) : 'the wallet could not be opened'
@@ -168,7 +200,7 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
       for (const key of keys) {
         const lane =
           unfinished.has(key.address) || takenBack.has(key.address)
-            ? (lanes.get(key.address) ?? (await open(key).catch(() => 'unavailable' as const)))
+            ? (pool.lanes.get(key.address) ?? (await pool.open(key).catch(() => 'unavailable' as const)))
             : 'clean'
         const status = typeof lane === 'string' ? lane : lane ? 'taken_over' : 'held_elsewhere'
         taken.push({ wallet: key.address, status })
@@ -181,11 +213,6 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
       )
       return keys.map((key, index) => ({ wallet: key.address, wei: BigInt(answers[index] as string) }))
     },
-    async stop() {
-      stop.abort()
-      await Promise.allSettled(opening.values())
-      for (const lane of [...lanes.values()]) retire(lane, true)
-      await Promise.all(closing)
-    },
+    stop: pool.stop,
   }
 }

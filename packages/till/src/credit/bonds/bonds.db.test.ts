@@ -1,10 +1,10 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../../kernel/clock.ts'
 import { createIds } from '../../kernel/ids.ts'
 import { systemRng } from '../../kernel/random.ts'
 import { accounts, balanceOf, owedTo } from '../../ledger/index.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { useTestDatabase } from '../../store/use-database.fixture.ts'
 import { base, openTestCredit, polygon, randomWallet } from '../credit.fixture.ts'
 import { activeBonds, slashBond } from './index.ts'
 import { lockBondOf } from './lock-bond.ts'
@@ -13,13 +13,9 @@ import { askRelease, releaseDue } from './release-bond.ts'
 const dayMs = 86_400_000
 const startMs = Date.UTC(2026, 10, 15)
 
-let db: TestDatabase
 let nowMs = startMs
 const clock = { ...systemClock, nowMs: () => nowMs }
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const ids = createIds(systemClock, systemRng)
 const deps = () => ({ database: db.database, clock, ids, releaseDelaySeconds: 7 * 86_400 })

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { takeBackLines } from '../../gate/take-back.ts'
 import { creditLines, refundCredit } from '../../index.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -9,18 +9,14 @@ import { Problem } from '../../kernel/problem.ts'
 import { systemRng } from '../../kernel/random.ts'
 import { elsewhere } from '../../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, heldOf, owedTo, post, trialBalance } from '../../ledger/index.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { useTestDatabase } from '../../store/use-database.fixture.ts'
 import { base, insertTestMandate, mandateCounters, openTestCredit, randomWallet } from '../credit.fixture.ts'
 import { heldDifferences } from '../credit-balance.ts'
 import { lockBondOf } from './lock-bond.ts'
 import { askRelease, releaseDue } from './release-bond.ts'
 import { slashBond } from './slash-bond.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 12 })
-})
-afterAll(() => db.close())
+const db = await useTestDatabase({ poolSize: 12 })
 
 const custody = elsewhere(base)
 let promised = 0

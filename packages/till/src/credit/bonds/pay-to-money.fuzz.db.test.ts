@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Address } from '@assay/protocol/address'
 import { toHex } from '@assay/protocol/bytes'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { insertCredited } from '../../gate/credit-payment.ts'
 import { refundCredit } from '../../index.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -11,16 +11,12 @@ import { Problem } from '../../kernel/problem.ts'
 import { systemRng } from '../../kernel/random.ts'
 import { accounts, post } from '../../ledger/index.ts'
 import { creditRefundPurpose, payToRefundPurpose } from '../../payouts/index.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { useTestDatabase } from '../../store/use-database.fixture.ts'
 import { type Asked, base, openTestCredit, randomWallet } from '../credit.fixture.ts'
 import { lockBondOf } from './lock-bond.ts'
 import { askRelease, releaseDue } from './release-bond.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const ids = createIds(systemClock, systemRng)
 const later = { ...systemClock, nowMs: () => systemClock.nowMs() + 30 * 86_400_000 }

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { extractDiscoveryInfo } from '@x402/extensions/bazaar'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { knownNetworks, type Network } from '../../chain/index.ts'
 import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -8,7 +8,7 @@ import { silentLog } from '../../kernel/log.ts'
 import { silentMetrics } from '../../kernel/metrics.ts'
 import { systemRng } from '../../kernel/random.ts'
 import type { Sql } from '../../store/database.ts'
-import { type ContractServer, json, startContractServer } from '../http/contract-server.fixture.ts'
+import { json, startContractServer } from '../http/contract-server.fixture.ts'
 import { paymentOf } from '../local/local.fixture.ts'
 import { type CdpFacilitatorOptions, cdpBaseUrl, createCdpFacilitator } from './cdp-facilitator.ts'
 import { createCdpJwt, readCdpKey } from './cdp-jwt.ts'
@@ -30,11 +30,8 @@ function p256(type: 'sec1' | 'pkcs8' = 'sec1'): { secret: string; publicKey: Key
   return { secret: privateKey.export({ format: 'pem', type }).toString(), publicKey }
 }
 
-let server: ContractServer
 let settledThisMonth: bigint
-beforeAll(async () => {
-  server = await startContractServer()
-})
+const server = await startContractServer()
 afterAll(() => server?.stop())
 
 const sql = {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, decodeProtectedHeader, jwtVerify, type KeyObject } from 'jose'
+import { onLoopback } from '../../kernel/on-loopback.fixture.ts'
 
 export type SeenCall = { method: string; path: string; headers: IncomingMessage['headers']; body: unknown }
 export type Play = (response: ServerResponse, call: SeenCall) => void | Promise<void>
@@ -41,9 +42,9 @@ export async function startContractServer(): Promise<ContractServer> {
     const act = acts.length > 1 ? acts.shift() : acts[0]
     await act?.(response, call)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { url, close } = await onLoopback(server)
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${basePath}`,
+    baseUrl: `${url}${basePath}`,
     calls,
     play: (...next) => {
       acts = next
@@ -51,11 +52,7 @@ export async function startContractServer(): Promise<ContractServer> {
     requireKey: (required) => {
       key = required
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    stop: close,
   }
 }
 

@@ -1,16 +1,15 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { knownNetworks, type Network } from '../../chain/index.ts'
 import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
 import type { Log } from '../../kernel/log.ts'
 import { silentMetrics } from '../../kernel/metrics.ts'
+import { onLoopback } from '../../kernel/on-loopback.fixture.ts'
 import { paymentOf } from '../local/local.fixture.ts'
 import {
   breakOff,
-  type ContractServer,
   drip,
   flood,
   hangUp,
@@ -27,11 +26,8 @@ const payment = paymentOf(network, testPayer('remote'))
 const hash = `0x${'ab'.repeat(32)}`
 const alive = () => new AbortController().signal
 
-let server: ContractServer
 let errors: string[]
-beforeAll(async () => {
-  server = await startContractServer()
-})
+const server = await startContractServer()
 afterAll(() => server?.stop())
 beforeEach(() => {
   errors = []
@@ -191,12 +187,9 @@ describe('the outcome of settle', () => {
   })
 
   it('is refused when nobody listens there, for nothing was sent', async () => {
-    const closed = createServer()
-    const port = await new Promise<number>((resolve) =>
-      closed.listen(0, '127.0.0.1', () => resolve((closed.address() as AddressInfo).port)),
-    )
-    await new Promise((resolve) => closed.close(resolve))
-    const outcome = await remote({ baseUrl: `http://127.0.0.1:${port}` }).settle(payment, alive())
+    const { url: baseUrl, close } = await onLoopback(createServer())
+    await close()
+    const outcome = await remote({ baseUrl }).settle(payment, alive())
     expect(outcome).toMatchObject({ status: 'refused', reason: 'facilitator_unreachable' })
   })
 

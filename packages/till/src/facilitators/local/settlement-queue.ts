@@ -62,11 +62,7 @@ const aborted = {
 const duplicate: SettleOutcome = { status: 'unknown', reason: 'duplicate_settlement' }
 
 /** Group commit for the chain: an idle queue sends at once, a busy one gathers what arrives meanwhile into one transaction. */
-export function createSettlementQueue(options: QueueOptions): SettlementQueue {
-  const { clock, limits } = options
-  const waiting: QueuedPayment[] = []
-  const running = new Set<string>()
-  const perPayer = new Map<Address, number>()
+function createDispatcher({ clock, limits, ...options }: QueueOptions, waiting: QueuedPayment[]): () => void {
   let groups = 0
   let scheduled = false
   let gathering = false
@@ -114,6 +110,16 @@ export function createSettlementQueue(options: QueueOptions): SettlementQueue {
       schedule()
     })
   }
+
+  return schedule
+}
+
+export function createSettlementQueue(options: QueueOptions): SettlementQueue {
+  const { limits } = options
+  const waiting: QueuedPayment[] = []
+  const running = new Set<string>()
+  const perPayer = new Map<Address, number>()
+  const schedule = createDispatcher(options, waiting)
 
   const enter = (payment: ExactPayment, signal: AbortSignal) =>
     new Promise<SettleOutcome>((resolve) => {

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { knownNetworks, type Network } from '../../chain/index.ts'
 import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
 import type { Facilitator } from '../../contract/facilitator.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { silentLog } from '../../kernel/log.ts'
 import { silentMetrics } from '../../kernel/metrics.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { useTestDatabase } from '../../store/use-database.fixture.ts'
 import { type ContractServer, json, silence, startContractServer } from '../http/contract-server.fixture.ts'
 import { createHttpFacilitator } from '../http/http-facilitator.ts'
 import { paymentOf } from '../local/local.fixture.ts'
@@ -19,17 +19,10 @@ const alive = () => new AbortController().signal
 let payers = 0
 const newPayment = () => paymentOf(network, testPayer(`ordered ${payers++}`))
 
-let db: TestDatabase
-let servers: ContractServer[]
 let nowMs = 0
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 4 })
-  servers = [await startContractServer(), await startContractServer()]
-})
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.stop()))
-  await db.close()
-})
+const db = await useTestDatabase({ poolSize: 4 })
+const servers: ContractServer[] = [await startContractServer(), await startContractServer()]
+afterAll(() => Promise.all(servers.map((server) => server.stop())))
 beforeEach(() => {
   for (const server of servers) {
     server.calls.length = 0

@@ -1,12 +1,12 @@
 import { checksumAddress } from '@assay/protocol/address'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { knownNetworks, type Network } from '../../chain/index.ts'
 import { testPayer } from '../../chain/wallet/wallet.fixture.ts'
 import type { FacilitatorPayment, SettleOutcome, VerifyOutcome } from '../../contract/facilitator.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { createIds } from '../../kernel/ids.ts'
 import { systemRng } from '../../kernel/random.ts'
-import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
+import { useTestDatabase } from '../../store/use-database.fixture.ts'
 import { cdpFeeMicro, countSettlement } from '../cdp/facilitator-usage.ts'
 import { facilitatorBody } from '../http/payment-wire.ts'
 import { paymentOf, shopAddress } from '../local/local.fixture.ts'
@@ -24,11 +24,7 @@ const network = knownNetworks[0] as Network
 const token = 'a-token-that-only-the-operator-and-its-friends-know'
 const hash = `0x${'ef'.repeat(32)}` as const
 
-let store: TestDatabase
-beforeAll(async () => {
-  store = await openTestDatabase({ poolSize: 4 })
-})
-afterAll(() => store?.close())
+const store = await useTestDatabase({ poolSize: 4 })
 
 let seen: FacilitatorPayment[] = []
 function service(

@@ -1,15 +1,11 @@
 import { sha256 } from '@assay/till/kernel/bytes'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeEach, expect, test } from 'vitest'
 import type { Snapshot } from './snapshots.ts'
 import { isStored, pruneSnapshots, reserveSnapshot, storeSnapshots } from './store-snapshots.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
+const db = await useTestDatabase()
 beforeEach(() => db.owner.query('truncate cited_page, cited_text'))
-afterAll(() => db.close())
 
 const url = 'https://cited.com/a'
 const snapshotOf = (text: string, minute = 0): Snapshot => ({

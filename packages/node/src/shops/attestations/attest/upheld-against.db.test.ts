@@ -1,14 +1,10 @@
 import type { Address } from '@assay/protocol/address'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { insertTestRuling } from './ruling.fixture.ts'
 import { isUpheldAgainst } from './upheld-against.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const [wallet, friend, stranger] = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`) as [
   Address,

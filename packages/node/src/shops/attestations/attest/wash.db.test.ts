@@ -1,13 +1,9 @@
 import type { Address } from '@assay/protocol/address'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { findWashSigns, type WashParties } from './wash.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const walletAt = (n: number): Address => `0x${(n + 1).toString(16).padStart(40, '0')}`
 const parties = (subject: string, agent: number, creator: number | undefined, registrable: string): WashParties => ({

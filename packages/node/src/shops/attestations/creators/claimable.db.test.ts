@@ -9,9 +9,9 @@ import { keccak256 } from '@assay/till/kernel/keccak'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { post } from '@assay/till/ledger'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { decodeFunctionData } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { creatorAccounts } from '../accounts.ts'
 import { accrueShares, mergeLines } from './accrue.ts'
 import { distributorAbi, distributorFor } from './contracts.ts'
@@ -25,14 +25,6 @@ import { playAdvances } from './played-advances.fixture.ts'
 import type { DistributorState } from './read-distributor.ts'
 import { signNextRoot } from './sign-root.ts'
 
-/** The chain is played here: `latest` is what its newest block says, `final` what its final one says. */
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-  await proposeDistributor(db.database, { network: network.caip2, contract, treasurer: custody, terms })
-})
-afterAll(() => db.close())
-
 const wallets: Address[] = [1, 2, 3].map((n) => `0x${(0xbeef_00 + n).toString(16).padStart(40, '0')}` as Address)
 const custody: Address = `0x${'99'.repeat(20)}`
 const network = {
@@ -42,10 +34,13 @@ const network = {
 } as unknown as Network
 const terms = { mover: custody, claimDelaySeconds: 100, moveDelaySeconds: 1_000 }
 const contract = distributorFor(network, custody, terms).address
+const db = await useTestDatabase()
+await proposeDistributor(db.database, { network: network.caip2, contract, treasurer: custody, terms })
 const clock = { ...systemClock, nowMs: () => 1_800_000_000_000 }
 const finalBlock = { number: 100n, hash: '0x00' as const, timestamp: 1_800_000_000 }
 let logsFail = false
 const advances = playAdvances(contract, custody)
+/** The chain is played here. */
 const place = {
   network,
   chain: {

@@ -5,9 +5,9 @@ import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { accounts, balanceDifferences, post, trialBalance } from '@assay/till/ledger'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { accrueShares, mergeLines } from './accrue.ts'
 import { creatorDifferences, readCreatorBooks } from './check-books.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
@@ -19,11 +19,7 @@ import { reverseAccruals } from './reverse-accruals.ts'
 import { signNextRoot } from './sign-root.ts'
 
 /** The chain is played by the test: a root that was signed lands, or its time passes. The books must bear either. */
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const walletAt = (n: number): Address => `0x${(0xc0de_00 + n).toString(16).padStart(40, '0')}`
 const day = 86_400

@@ -76,8 +76,6 @@ export async function openCreatorWorld() {
   }
 }
 
-export type CreatorWorld = Awaited<ReturnType<typeof openCreatorWorld>>
-
 async function sell(database: TestDatabase['database'], wallet: Address, micro: bigint, n: number): Promise<void> {
   const paymentId = `pay_roots_${n}`
   const payee = {

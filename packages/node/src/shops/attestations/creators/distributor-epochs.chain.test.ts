@@ -2,12 +2,12 @@ import type { Address } from '@assay/protocol/address'
 import { testKey } from '@assay/till/chain/wallet/wallet.fixture'
 import { clients } from '@assay/till/devnet/test-chain.fixture'
 import { sealBooks } from '@assay/till/ledger'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { blocksRead } from '../../../tlog/blocks-read.fixture.ts'
 import { creatorDifferences, readCreatorBooks } from './check-books.ts'
-import { type CreatorLife, type CreatorWorld, caip2, custody, openCreatorWorld, terms } from './creator-life.fixture.ts'
+import { type CreatorLife, caip2, custody, openCreatorWorld, terms } from './creator-life.fixture.ts'
 import { describeCreator } from './describe-creator.ts'
 
 /** `npm run promises -- --only rob --size asked` plays 200. */
@@ -19,17 +19,10 @@ const [patient, ...others] = Array.from({ length: 8 }, (_, n) => testKey(`creato
 ]
 const anybody = privateKeyToAccount(testKey('anybody who claims').privateKey)
 
-let world: CreatorWorld
-let db: TestDatabase
-beforeAll(async () => {
-  world = await openCreatorWorld()
-  db = await openTestDatabase()
-  await world.devnet.control.fund(anybody.address.toLowerCase() as Address, { microUsdc: 0n })
-})
-afterAll(async () => {
-  await db?.close()
-  await world?.devnet.stop()
-})
+const world = await openCreatorWorld()
+const db = await useTestDatabase()
+await world.devnet.control.fund(anybody.address.toLowerCase() as Address, { microUsdc: 0n })
+afterAll(() => world?.devnet.stop())
 
 type Cost = { gas: bigint; statements: number; blocks: number; calls: number }
 

@@ -3,8 +3,8 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import type { Database } from '@assay/till/store/database'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { blocksRead } from '../../../tlog/blocks-read.fixture.ts'
 import type { CreatorDeps } from './deps.ts'
 import { describeCreator } from './describe-creator.ts'
@@ -12,11 +12,7 @@ import { readClaimable } from './push-claims.ts'
 import { expireWaiting, releaseWaiting } from './release-waiting.ts'
 
 /** What a step reads must follow from what it has to do, not from what ever happened. */
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const network = 'eip155:8453'
 const wallet: Address = `0x${'ab'.repeat(20)}`

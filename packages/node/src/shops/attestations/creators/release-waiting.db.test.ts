@@ -2,19 +2,15 @@ import type { Address } from '@assay/protocol/address'
 import { takeBackLines } from '@assay/till/gate/take-back'
 import { systemClock } from '@assay/till/kernel/clock'
 import { accounts, balanceOf, owedTo, post } from '@assay/till/ledger'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { creatorAccounts } from '../accounts.ts'
 import { type Accrual, accrueAll, mergeLines, shardOf } from './accrue.ts'
 import { readCreatorBooks } from './check-books.ts'
 import type { CreatorDeps } from './deps.ts'
 import { expireWaiting, releaseWaiting } from './release-waiting.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const network = 'eip155:8453'
 const wallet: Address = `0x${'42'.repeat(20)}`

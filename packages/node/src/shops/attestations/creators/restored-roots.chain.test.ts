@@ -3,19 +3,16 @@ import { testKey } from '@assay/till/chain/wallet/wallet.fixture'
 import { balanceDifferences, balanceOf, trialBalance } from '@assay/till/ledger'
 import { isRestoring, markReconciled } from '@assay/till/store/restore'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { creatorReceivable } from './accrue.ts'
 import { creatorDifferences, readCreatorBooks } from './check-books.ts'
-import { type CreatorWorld, caip2, custody, openCreatorWorld } from './creator-life.fixture.ts'
+import { caip2, custody, openCreatorWorld } from './creator-life.fixture.ts'
 
 const creators = [1, 2, 3, 4, 5].map((n) => testKey(`creator of roots ${n}`).address)
 const [claimed, held, lost, kept, gone] = creators as [Address, Address, Address, Address, Address]
-let world: CreatorWorld
 const dbs: TestDatabase[] = []
 
-beforeAll(async () => {
-  world = await openCreatorWorld()
-})
+const world = await openCreatorWorld()
 afterAll(async () => {
   await Promise.all(dbs.map((db) => db.close()))
   await world?.devnet.stop()

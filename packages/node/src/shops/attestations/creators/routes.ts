@@ -159,6 +159,28 @@ const epochParams = z.strictObject({
 const share = z.looseObject({ id: z.string(), micro: z.string(), log_index: z.string().nullable() })
 const exampleRoot = `0x${'5a'.repeat(32)}`
 
+const exampleEpoch = {
+  network: 'eip155:8453',
+  distributor: exampleWallet,
+  epoch: '1',
+  root: exampleRoot,
+  pot_micro: '4500',
+  state: 'committed',
+  opens_at: null,
+  commit_transaction: null,
+  leaves: [
+    {
+      account: exampleRoot,
+      domain: 'example.com',
+      wallet: exampleWallet,
+      micro: '4500',
+      shares: [{ id: 'att_01jcxk6v3q8m5r7t9w2y4z6a8c', micro: '4500', log_index: '0' }],
+      set_off: [],
+    },
+  ],
+  next: null,
+}
+
 /** What anybody needs to compare a root with the log before the contract pays it. */
 function epochRoute(deps: CreatorRouteDeps): RouteDeclaration {
   return defineRoute({
@@ -200,27 +222,7 @@ function epochRoute(deps: CreatorRouteDeps): RouteDeclaration {
     }),
     example: {
       params: { network: 'eip155:8453', epoch: '1' },
-      output: {
-        network: 'eip155:8453',
-        distributor: exampleWallet,
-        epoch: '1',
-        root: exampleRoot,
-        pot_micro: '4500',
-        state: 'committed',
-        opens_at: null,
-        commit_transaction: null,
-        leaves: [
-          {
-            account: exampleRoot,
-            domain: 'example.com',
-            wallet: exampleWallet,
-            micro: '4500',
-            shares: [{ id: 'att_01jcxk6v3q8m5r7t9w2y4z6a8c', micro: '4500', log_index: '0' }],
-            set_off: [],
-          },
-        ],
-        next: null,
-      },
+      output: exampleEpoch,
     },
     next: '/v1/log',
     cost: 5,

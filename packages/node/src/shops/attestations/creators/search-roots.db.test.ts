@@ -1,17 +1,13 @@
 import type { Address } from '@assay/protocol/address'
 import type { Rpc } from '@assay/till/chain'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { anchoredHeads } from '../../../tlog/anchored-heads.ts'
 import { readAdvances } from './adopt-root.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 
 const contract = `0x${'ab'.repeat(20)}` as Address
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db?.close())
+const db = await useTestDatabase()
 
 /** A chain without any log, which remembers what it was asked for and breaks off at a block. */
 function emptyChain() {

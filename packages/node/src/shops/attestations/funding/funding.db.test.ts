@@ -1,10 +1,10 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import { type Rpc, RpcRefusal } from '@assay/till/chain'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { registerSource } from '../../sources/register/register-source.ts'
 import { foldCitations, followBonds } from '../../sources/score/fold-citations.ts'
-import { openSourceWorld, type SourceWorld } from '../../sources/sources.fixture.ts'
+import { openSourceWorld } from '../../sources/sources.fixture.ts'
 import { clusterWallets } from './cluster-wallets.ts'
 import { type FundingDeps, usualFunding } from './deps.ts'
 import { entropyOf, findCycles, pairKey } from './find-cycles.ts'
@@ -12,10 +12,7 @@ import { fundingClusters } from './funding-clusters.ts'
 import { servesThePublic } from './probe-hubs.ts'
 import { createFundingWork } from './run-funding.ts'
 
-let world: SourceWorld
-beforeAll(async () => {
-  world = await openSourceWorld()
-})
+const world = await openSourceWorld()
 afterAll(() => world.close())
 
 const day = 86_400_000

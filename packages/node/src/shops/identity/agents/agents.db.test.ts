@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { send } from '../../../http/door.fixture.ts'
 import { insertPayment, signedHeaders, startMs } from '../identity.fixture.ts'
 import {
@@ -6,7 +6,6 @@ import {
   didOf,
   doorFor,
   host,
-  type IdentityDoor,
   nextNonce,
   openIdentityDoor,
   registry,
@@ -17,10 +16,7 @@ import { foldLagMs } from '../rating/fold-ratings.ts'
 import { appendVersion, versionsPerDayMax } from './store.ts'
 import { agentWriteRoutes } from './write-routes.ts'
 
-let open: IdentityDoor
-beforeAll(async () => {
-  open = await openIdentityDoor()
-})
+const open = await openIdentityDoor()
 afterAll(() => open.db.close())
 
 describe('capabilities', () => {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { agentChangedChannel } from '../agents/store.ts'
 import { insertPayment, startMs } from '../identity.fixture.ts'
-import { account, didOf, type IdentityDoor, openIdentityDoor, registry, walletOf } from '../identity-door.fixture.ts'
+import { account, didOf, openIdentityDoor, registry, walletOf } from '../identity-door.fixture.ts'
 
-let open: IdentityDoor
-beforeAll(async () => {
-  open = await openIdentityDoor()
-})
+const open = await openIdentityDoor()
 afterAll(() => open.db.close())
 
 describe('resolving', () => {

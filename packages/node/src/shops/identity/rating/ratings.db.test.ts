@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sale } from '@assay/till'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeEach, expect, test } from 'vitest'
 import {
   addressOf,
   createTestIdentity,
@@ -17,13 +17,9 @@ import { recordReversal } from './record-reversal.ts'
 import { ratingOf } from './sign-rating.ts'
 
 const day = 86_400_000
-let db: TestDatabase
 const relatedGroups = new Map<Address, string>()
 
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 4 })
-})
-afterAll(() => db.close())
+const db = await useTestDatabase({ poolSize: 4 })
 
 beforeEach(async () => {
   for (const table of ['agent_rating_party', 'agent_rating', 'creator_accrual', 'payment'])

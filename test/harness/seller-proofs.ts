@@ -1,0 +1,75 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import { expect } from 'vitest'
+import type { Database } from '../../packages/till/src/store/database.ts'
+import type { Buyer, TestTill } from '../../packages/till/src/testing/index.ts'
+import type { Life } from '../kill-points/run-deaths.ts'
+import { requireExactly } from './broken.ts'
+import { buyThroughDeath } from './buy-through-death.ts'
+import type { CrashChild } from './crash-child.ts'
+import type { KillPlan } from './kill-points.ts'
+
+/** A seller in two processes on one database: one that may die, and one that is left. */
+export type TwoSellers = {
+  kit: TestTill
+  owner: Database
+  leftUrl: string
+  start(plan?: KillPlan): Promise<CrashChild>
+}
+
+const priceMicro = 10_000n
+
+export const spentBy = async ({ chain }: TestTill, { address }: Buyer): Promise<bigint> =>
+  10_000_000n - (await chain.balanceOf(address))
+
+async function servedTo(owner: Database, buyer: Buyer) {
+  const { rows } = await owner.query<{ micro: bigint; n: bigint }>(
+    `select coalesce(sum(amount_micro), 0)::bigint as micro, count(*) as n from payment where payer = $1 and state in ('served', 'settled', 'credited')`,
+    [buyer.address],
+  )
+  return rows[0]
+}
+
+let city = 0
+
+/** A buyer buys from a process that dies as planned, and gets the answer from the one that is left, paid once. */
+export async function buyFromDying(sellers: TwoSellers, plan?: KillPlan): Promise<Life> {
+  const { kit, owner, leftUrl } = sellers
+  const buyer = await kit.buyer(fetch)
+  const child = await sellers.start(plan)
+  city += 1
+  const wanted = { path: `/weather/city-${city}`, init: {} }
+  await buyThroughDeath({ base: { control: kit.chain } }, privateKeyToAccount(buyer.privateKey), wanted, {
+    first: child.url,
+    quoted: child.arm,
+    after: async () => {
+      if ((await child.ended) !== 'SIGKILL') throw new Error('it ended otherwise')
+      return leftUrl
+    },
+  })
+  const calls = plan === undefined ? await child.seen() : []
+  await child.stop()
+  requireExactly('charged', await spentBy(kit, buyer), priceMicro)
+  requireExactly('booked', (await servedTo(owner, buyer))?.micro ?? 0n, priceMicro)
+  return { calls, died: (await child.ended) === 'SIGKILL', recoveryMs: 0 }
+}
+
+/** So many copies of one payment come to both processes. */
+export async function expectServedOnce({ kit, owner, leftUrl, start }: TwoSellers, copies: number): Promise<void> {
+  const child = await start()
+  const buyer = await kit.buyer(fetch)
+  const path = '/weather/once'
+  const payment = await buyer.sign(await fetch(`${leftUrl}${path}`))
+  const statuses = await Promise.all(
+    Array.from({ length: copies }, async (_, index) => {
+      const answer = await fetch(`${index % 2 === 0 ? leftUrl : child.url}${path}`, {
+        headers: { 'payment-signature': payment },
+      })
+      await answer.arrayBuffer()
+      return answer.status
+    }),
+  )
+  await child.stop()
+  expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+  expect(new Set(statuses)).not.toContain(402)
+  expect([await servedTo(owner, buyer), await spentBy(kit, buyer)]).toEqual([{ micro: priceMicro, n: 1n }, priceMicro])
+}
