@@ -425,7 +425,13 @@ test('the cheapest healthy peer is named for a path, and no template takes every
   await round()
   await views.refresh()
   const elsewhere = createElsewhere(views.latest)
-  expect(elsewhere('GET', '/v1/report/0x5')).toBe(`${cheap.origin}/v1/report/0x5`)
+  const named = () => elsewhere('GET', '/v1/report/0x5')
+  // Which offer of a peer is looked at is drawn, and a price that was seen comes before one that was only stated.
+  for (let looks = 0; looks < 20 && named() !== `${cheap.origin}/v1/report/0x5`; looks += 1) {
+    await priceCheck()
+    await views.refresh()
+  }
+  expect(named()).toBe(`${cheap.origin}/v1/report/0x5`)
   expect(elsewhere('POST', '/v1/report/0x5')).toBeUndefined()
   expect(elsewhere('GET', '/anything')).toBeUndefined()
   expect(elsewhere('GET', '/v1/report/')).toBeUndefined()
