@@ -65,6 +65,14 @@ function sayLeftOut(files) {
   }
 }
 
+/** Where the time goes, for anyone who wants to make it shorter. */
+function sayLongest(files) {
+  const seconds = ({ startTime, endTime }) => Math.round((endTime - startTime) / 1000)
+  const longest = [...files].sort((one, other) => seconds(other) - seconds(one)).slice(0, 20)
+  const lines = longest.map((file) => `${String(seconds(file)).padStart(5)} s  ${relative(root, file.name)}`)
+  process.stdout.write(`\nlongest files:\n${lines.join('\n')}\n`)
+}
+
 /** Each failure of a file with its first lines, for the end of the output: often only that is kept. */
 function whyBroken({ name, message, assertionResults }) {
   const failures = assertionResults.filter(({ status }) => status === 'failed')
@@ -85,6 +93,7 @@ async function runTests(files = []) {
   try {
     const result = JSON.parse(readFileSync(report, 'utf8'))
     sayLeftOut(result.testResults)
+    if (files.length === 0) sayLongest(result.testResults)
     const broken = result.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name)
     const failures = result.numFailedTests > 0 || code === 0 ? result.numFailedTests : 1
     const why = result.testResults.flatMap(whyBroken)

@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, onTestFinished } from 'vitest'
-import { getCurrentTest } from 'vitest/suite'
+import { afterAll, onTestFinished, TestRunner } from 'vitest'
 
 /** An empty folder that is gone when the test is over, or, asked for outside of one, when the file is. */
 export function useFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `assay-${name}-`))
-  const forget = getCurrentTest() ? onTestFinished : afterAll
+  const forget = TestRunner.getCurrentTest() ? onTestFinished : afterAll
   forget(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
