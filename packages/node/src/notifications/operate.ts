@@ -42,7 +42,7 @@ export async function readDeliveryStatus(sql: Sql, nowMs: number) {
 
 export type OperatorAct = { actor: string; reason: string }
 
-/** Nothing more is sent to a target, nor a challenge, whoever asks for it. Returns how many endpoints were stopped. */
+/** Nothing more is sent to a target, nor a challenge, no matter who asks for it. Returns how many endpoints were stopped. */
 export async function blockTarget(
   database: Database,
   target: string,

@@ -26,7 +26,7 @@ const iterations = 3
 /** Work between two pauses, so that a search never waits long for it. */
 const docsAtOnce = 200
 
-/** Pauses often: whoever trains while questions come runs it in slices. Undefined where there is too little to learn from. */
+/** Pauses often, so that it can be run in slices while questions come. Undefined where there is too little to learn from. */
 export function* trainLatentSpace(
   segments: readonly Segment[],
   dims = latentDims,

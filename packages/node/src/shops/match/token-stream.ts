@@ -2,7 +2,7 @@ import type { Segment } from './segment.ts'
 
 /**
  * The terms of a document in reading order, as numbers of seven bits a byte, the lowest first: a term number plus one,
- * and 0 between title and text. Whoever expands a query or looks for neighbouring words reads it.
+ * and 0 between title and text. Read for expanding a query and for finding neighbouring words.
  */
 
 /** The first so many terms of a page: what it is about stands at its beginning, and every term costs two bytes. */

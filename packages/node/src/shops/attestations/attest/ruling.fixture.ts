@@ -3,7 +3,7 @@ import type { Sql } from '@assay/till/store/database'
 
 type TestRuling = { wallet: Address; wash?: readonly string[]; judged?: boolean }
 
-/** A citation of a wallet, as it stands after the chain was looked at: washed, unless told. */
+/** A citation of a wallet, as it stands after the chain was looked at: washed by default. */
 export async function insertTestRuling(
   sql: Sql,
   id: string,

@@ -19,7 +19,7 @@ export type FileToIngest = {
   name: string
   bytes: Uint8Array
   url?: string
-  /** Recognised by name and content unless told. */
+  /** Default: recognised by name and content. */
   source?: SourceId
   /** When it became public, if somebody knows. */
   availableAtMs?: number

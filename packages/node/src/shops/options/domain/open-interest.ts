@@ -24,7 +24,7 @@ export function pointsPerAgent({ agents, share, indexE4 }: Crowd): { up: number;
 }
 
 /**
- * Micro-USDC a point that all calls, or all puts, of one topic and expiry may have together. Whoever holds everything that
+ * Micro-USDC a point that all calls, or all puts, of one topic and expiry may have together. A holder of everything that
  * may be open earns less from one more agent than the `agentMicro` that are gone with it: a half is left for what rises,
  * which is the topic and the one it lies below, and a half for what falls, which is every topic listed. Each of them pays
  * twice, to holders of the one side and to writers of the other.
