@@ -1,6 +1,7 @@
 import {
   createJwsPort,
   type Ground,
+  instancePayees,
   type OpenedFacilitator,
   type OpenedGate,
   openFacilitator,
@@ -28,13 +29,16 @@ import { stderrLog } from './kernel/stderr-log.ts'
 import { openSelling } from './open-selling.ts'
 import { prepareDue } from './payouts/index.ts'
 import { requestRefund } from './recovery/refund-payment.ts'
+import { changePayees } from './store/change-payees.ts'
+import type { Database } from './store/database.ts'
+import { readInstanceKey } from './store/instance.ts'
 import type { Till } from './till.ts'
 import { createEvents } from './till-events.ts'
 import { readTillOptions, type TillOptions, type TillSettings } from './till-options.ts'
 
 /** A till for the routes of an application. Rejects with every problem of the options at once. */
 export async function createTill(options: TillOptions): Promise<Till> {
-  const settings = readTillOptions(options)
+  const settings = readTillOptions(options ?? ({} as TillOptions))
   const stops: Stops = []
   const close = async () => {
     for (const undo of stops.splice(0).reverse()) await undo().catch(() => {})
@@ -64,7 +68,8 @@ async function compose(
   const onLost = () => log.error({}, 'the data folder is no longer held')
   const store = await openTillStore({ ...settings, migrations: [], onLost }, ports, stops, intercept)
   stops.push(events.stop)
-  const ground = await openGround(settings, ports, store, stops, intercept)
+  if (options.payeesChanged) await acceptPayees(store.database, settings, options.payeesChanged)
+  const ground = await openGround({ ...settings, payeesHint }, ports, store, stops, intercept)
   const parts = [events.part, ...(options.parts ?? [])]
   let opened: OpenedFacilitator | undefined
   const selling = openSelling(settings, options, ports, ground)
@@ -74,6 +79,8 @@ async function compose(
       docsOrigin: selling.docsOrigin,
       parts,
       routeOf: selling.routeOf,
+      ...(options.channels === undefined ? {} : { channels: options.channels }),
+      channelWallets: () => opened?.local?.senders ?? [],
       openFacilitator: async (owner) => {
         opened = await openFacilitator(settings, ports, ground, owner, stops)
         return intercept.facilitator?.(opened.facilitator) ?? opened.facilitator
@@ -118,6 +125,18 @@ async function compose(
   }
 }
 
+const payeesHint =
+  'If payTo or custody was changed on purpose: start once with payeesChanged: { reason, by } in the options'
+
+async function acceptPayees(
+  database: Database,
+  { networks, payees }: TillSettings,
+  { reason, by }: NonNullable<TillOptions['payeesChanged']>,
+): Promise<void> {
+  const known = await readInstanceKey(database)
+  if (known !== undefined) await changePayees(database, instancePayees(networks, payees), { actor: by, reason })
+}
+
 const pooledEvents = (name: string) =>
   `on('${name}'): events need a connection past the pooler, set databaseDirect; or use commit`
 
@@ -133,13 +152,21 @@ const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports
   mpp: options.mpp !== false,
   limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
   ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
-  ...(options.jobs === 'cron' ? { refusesSales: jobsWatch(ground, ports, settings.jobsMsMax) } : {}),
+  // Whoever puts something between the till and its jobs runs them by hand.
+  ...(options.intercept?.job ? {} : { refusesSales: jobsWatch(options, settings.jobsMsMax, ground, ports) }),
 })
 
-/** Whether it is too long since somebody ran the jobs: money that nobody watches is not taken. */
-function jobsWatch({ store }: Ground, { clock }: Ports, msMax: number): () => Promise<boolean> {
+/**
+ * Whether it is too long since somebody ran the jobs: money that nobody watches is not taken. Also where they run in this
+ * process, which a platform may freeze between requests.
+ */
+function jobsWatch({ jobs }: TillOptions, msMax: number, { store }: Ground, { clock }: Ports): () => Promise<boolean> {
+  const startedMs = clock.monotonicMs()
+  // Its own first round is under way when this process begins to sell.
+  const msSinceStart = () => (jobs === 'cron' ? Number.POSITIVE_INFINITY : clock.monotonicMs() - startedMs)
   let known: { atMs: number; tooLong: Promise<boolean> } | undefined
-  const read = async () => ((await msSinceJob(store.database, 'payments.recover')) ?? Number.POSITIVE_INFINITY) > msMax
+  const read = async () =>
+    Math.min((await msSinceJob(store.database, 'payments.recover')) ?? Number.POSITIVE_INFINITY, msSinceStart()) > msMax
   return () => {
     const nowMs = clock.monotonicMs()
     if (known === undefined || nowMs - known.atMs >= 1_000) known = { atMs: nowMs, tooLong: read() }

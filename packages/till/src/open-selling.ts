@@ -30,7 +30,7 @@ import {
 } from './selling/index.ts'
 import { createResponseSigner } from './signing/index.ts'
 import { claimNonce } from './store/nonce-claims.ts'
-import { testSelf } from './test-self.ts'
+import { createProbes, probeAnswer, testSelf } from './test-self.ts'
 import type { SoldRoute, Till, WebCall } from './till.ts'
 import type { TillOptions, TillSettings } from './till-options.ts'
 
@@ -47,6 +47,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
     docsOrigin,
     https: settings.origin.startsWith('https:'),
     standing: ['Access-Control-Expose-Headers', exposed],
+    noTransform: true,
   })
   const sold: SoldRoute[] = []
   const traffic = createTraffic()
@@ -56,8 +57,10 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
   let deps: AnswerDeps | undefined
   let schemes: Schemes | undefined
 
+  const probes = createProbes(ports.rng)
   const routes = createRoutes((route, request) => {
     if (!deps) throw new Error('the till is not open')
+    if (route.paid && probes.has(request)) return answerProbe(responder, settings, route, request)
     return traffic.run(
       () => answerRequest(deps as AnswerDeps, route, request),
       () => refuseClosed(responder, settings, request),
@@ -105,7 +108,8 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
         requestId: createRequestIds(ids),
         shared: () => (gate.entitlements.length === 0 ? shared : undefined),
       }
-      const selfTest: Till['selfTest'] = (send) => testSelf({ origin: settings.origin, sold: declarations(), send })
+      const selfTest: Till['selfTest'] = (send) =>
+        probes.during((probe) => testSelf({ origin: settings.origin, sold: declarations(), send, probe }))
       return { sell, match, fetch, sold: () => sold, documents: () => documents, selfTest }
     },
   }
@@ -206,6 +210,13 @@ const exchangeOf = (
   ...{ requestId: '', method, path, query },
   authority: new URL(settings.origin).host,
 })
+
+/** As a paid answer is written out, so that a self-test sees what middleware does to one. */
+const answerProbe = (responder: Responder, settings: TillSettings, route: OpenRoute, request: SoldRequest) =>
+  responder.respond(exchangeOf(settings, request), {
+    ...{ status: 200, body: probeAnswer, cacheControl: 'private, no-store' },
+    contentType: route.representations[0] ?? 'application/json',
+  })
 
 function notFound(responder: Responder, settings: TillSettings, request: Request): Response {
   const exchange = exchangeOf(settings, { method: request.method, ...targetOf(request.url) })

@@ -2,6 +2,7 @@ import { type Address, hasChecksum, parseAddress } from '@assay/protocol/address
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { httpEndpoint, knownNetworks, type Network, type RpcEndpoint } from './chain/index.ts'
 import type { KeySource } from './chain/wallet/index.ts'
+import type { ChannelPolicy } from './channels/index.ts'
 import type { Interceptors, SalePart } from './compose/index.ts'
 import type { Scheme } from './contract/scheme.ts'
 import type { Payees } from './contract/terms.ts'
@@ -52,10 +53,20 @@ export type TillOptions = {
   name?: string
   /** Shown in the documents, for buyers who want to reach the seller. */
   contactEmail?: string
-  /** Nobody but this till is paid at `payTo`: unexplained transfers become their sender's credit instead of waiting for review. */
+  /**
+   * `payTo` or `custody` differ from those in the database on purpose: accepted at this start, with the reason in its audit
+   * log. The old addresses stay the till's own, so what still arrives there is booked.
+   */
+  payeesChanged?: {
+    /** The reason, kept in the log. */
+    reason: string
+    /** Who decided it. */
+    by: string
+  }
+  /** Nobody but this till is paid at `payTo`: authorizations that nobody claimed become their signer's credit instead of waiting for review. */
   payToExclusive?: boolean
   /**
-   * `here` runs jobs in this process, in one instance at a time. `cron`: somebody calls `till.runJobs()`; without a round
+   * `here` runs jobs in this process, in one instance at a time. `cron`: somebody calls `till.runJobs()`. Without a round
    * within `jobsSecondsMax` nothing is sold. Default: here.
    */
   jobs?: 'here' | 'cron'
@@ -82,14 +93,16 @@ export type TillOptions = {
   custodyKeys?: readonly KeySource[]
   /** Wallets that send refunds, where the facilitator is not `local`. */
   settlerKeys?: readonly KeySource[]
-  /** What is paid out of custody: least amount, daily limits, what waits for a person. */
-  payouts?: PayoutPolicy
+  /** What is paid out of custody: least amount, daily limits, what waits for a person. What is left out has its default. */
+  payouts?: Partial<PayoutPolicy>
   /** Accepts weak settings: plain HTTP, embedded chains, a database that may lose commits. Data of both never mix. */
   demo?: boolean
   /** Hooks inside the transaction of a sale, jobs and shares owed to others. */
   parts?: readonly SalePart[]
   /** False to take no credentials of the Payment authentication scheme (MPP). Default: taken beside x402. */
   mpp?: boolean
+  /** Sells cheap calls through payment channels (`batch-settlement`), within these limits. Default: not sold. */
+  channels?: Partial<ChannelPolicy>
   /** Ways to pay beside `exact`. */
   schemes?: readonly Scheme[]
   /** Where log lines go. Default: standard error. */
@@ -133,7 +146,7 @@ export type TillSettings = {
 
 /** Checks all options and reports everything that is wrong with them at once. */
 export function readTillOptions(options: TillOptions): TillSettings {
-  const problems: string[] = []
+  const problems: string[] = [...findUnknownOptions(options)]
   const demo = options.demo === true
   const { origin, host } = readPublicUrl(options.publicUrl, demo, problems)
   const chains = readNetworks(options.networks, demo, problems)
@@ -156,7 +169,7 @@ export function readTillOptions(options: TillOptions): TillSettings {
     facilitators: facilitators.map(({ choice }) => choice),
     settlerKeys: [...facilitators.flatMap(({ settlerKeys }) => settlerKeys ?? []), ...(options.settlerKeys ?? [])],
     custodyKeys: options.custodyKeys ?? [],
-    payouts: options.payouts ?? parsePayoutPolicy(),
+    payouts: { ...parsePayoutPolicy(), ...options.payouts },
     exposureCapMicro: exposureCapMicro ?? 0n,
     ...readLimits(options.limits ?? {}, problems),
     jobsMsMax: jobsSecondsMax * 1000,
@@ -169,17 +182,34 @@ export function readTillOptions(options: TillOptions): TillSettings {
   return settings
 }
 
+/** Every name, so that one that is misspelled in plain JavaScript is reported and not passed over. */
+const optionNames: Record<keyof TillOptions, true> = {
+  ...{ database: true, databaseDirect: true, databasePooled: true, networks: true, facilitator: true, publicUrl: true },
+  ...{ name: true, contactEmail: true, payeesChanged: true, payToExclusive: true, jobs: true, jobsSecondsMax: true },
+  ...{ limits: true, exposureCap: true, retention: true, screeningList: true, signingKeyFile: true, demo: true },
+  ...{ custodyKeys: true, settlerKeys: true, payouts: true, parts: true, mpp: true, schemes: true, log: true },
+  ...{ channels: true, metrics: true, clock: true, rng: true, intercept: true },
+}
+
+const findUnknownOptions = (options: TillOptions): string[] =>
+  Object.keys(options)
+    .filter((name) => !Object.hasOwn(optionNames, name))
+    .map((name) => `${name}: is not an option of createTill`)
+
 const listOf = (given: TillOptions['facilitator']): readonly FacilitatorOption[] =>
   given === undefined ? [] : 'choice' in given ? [given] : given
 
-function facilitatorProblems({ kind, settings }: FacilitatorChoice, { settlerKeys }: TillSettings): string[] {
+function facilitatorProblems({ kind, settings }: FacilitatorChoice, { settlerKeys, mode }: TillSettings): string[] {
   if (kind === 'local' && settlerKeys.length === 0)
     return ['facilitator: local({ keys }) needs the key of at least one wallet with gas']
   if (kind === 'cdp')
     return [['apiKeyId', 'keyId'] as const, ['apiKeySecret', 'keySecret'] as const].flatMap(([setting, option]) =>
       settings[setting] ? [] : [`facilitator: cdp({ ${option} }) is missing`],
     )
-  return kind === 'url' && !URL.canParse(settings['url'] ?? '') ? ['facilitator: http(url) needs a URL'] : []
+  if (kind !== 'url') return []
+  const url = settings['url'] ?? ''
+  if (!URL.canParse(url)) return ['facilitator: http(url) needs a URL']
+  return mode === 'demo' || isPrivate(new URL(url)) ? [] : ['facilitator: http(url) must be https']
 }
 
 function readDatabase(options: TillOptions, demo: boolean, problems: string[]) {
@@ -203,6 +233,9 @@ function readDatabase(options: TillOptions, demo: boolean, problems: string[]) {
 
 const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])$/
 
+/** Nobody on the way can read or change what is sent. */
+const isPrivate = ({ protocol, hostname }: URL) => protocol === 'https:' || loopback.test(hostname)
+
 function readPublicUrl(text: string | undefined, demo: boolean, problems: string[]): { origin: string; host: string } {
   const bad = (problem: string) => {
     problems.push(`publicUrl: ${problem}`)
@@ -213,7 +246,7 @@ function readPublicUrl(text: string | undefined, demo: boolean, problems: string
   const url = new URL(text)
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
     return bad('must be an origin without a path; a mount path belongs into the path of each route')
-  if (url.protocol !== 'https:' && !demo && !loopback.test(url.hostname)) return bad('must be https')
+  if (!demo && !isPrivate(url)) return bad('must be https')
   return { origin: url.origin, host: url.host }
 }
 
@@ -262,8 +295,7 @@ function readEndpoints(name: string, rpc: NetworkOption['rpc'], demo: boolean, p
   if (list.length === 0) problems.push(`networks.${name}.rpc: missing, the URL of a JSON-RPC endpoint of that chain`)
   return list.flatMap((one) => {
     if (typeof one !== 'string') return [one]
-    if (URL.canParse(one) && (demo || /^https:/.test(one) || loopback.test(new URL(one).hostname)))
-      return [httpEndpoint(one)]
+    if (URL.canParse(one) && (demo || isPrivate(new URL(one)))) return [httpEndpoint(one)]
     problems.push(`networks.${name}.rpc: each must be an https URL`)
     return []
   })

@@ -10,6 +10,7 @@ import type {
   SoldRequest,
 } from './selling/index.ts'
 import type { Database } from './store/database.ts'
+import type { SendSelf } from './test-self.ts'
 import type { TillEvents } from './till-events.ts'
 
 /** What an adapter knows of a request beside the request itself. */
@@ -76,8 +77,11 @@ export type Till = {
   refund(request: RefundRequest): Promise<RefundRequestOutcome>
   /** Adds something a wallet may use without paying per call: a subscription, a pass. */
   entitle(port: EntitlementPort): void
-  /** Asks for a price through the application and says what changed the answer on its way: middleware that rewrites bytes. */
-  selfTest(send: (request: Request) => Response | Promise<Response>): Promise<string[]>
+  /**
+   * To be called when the server listens, with its address or the `fetch` of the application. Asks for a price and for a
+   * meaningless answer of each sold route and says what middleware changed on the way, and which route or document is missing.
+   */
+  selfTest(send: SendSelf): Promise<string[]>
   /** One round of all jobs, for a cron. */
   runJobs(): Promise<{ failed: string[] }>
   /** By name, whether what is needed to sell works. */

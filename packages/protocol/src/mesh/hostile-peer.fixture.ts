@@ -1,7 +1,8 @@
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { tryCanonicalJson } from '../canonical-json.ts'
 import { didWeb } from '../did.ts'
 import { encodeHeader } from '../json-object.ts'
+import { contentDigest, signatureBase } from '../signatures/signature-base.ts'
 import type { MeshOffer, MeshStatement } from './read-statement.ts'
 
 const directoryPath = '/.well-known/http-message-signatures-directory'
@@ -34,6 +35,8 @@ export type PlayedPeer = {
   sequence: number
   /** What its 402 asks, by request. */
   asksMicro(request: Request): string
+  /** Whether its 402s bear a signature. */
+  signs402: boolean
   /** Peers of its mesh document. */
   listed: Record<string, unknown>[]
   /** Headers of every answer. */
@@ -45,6 +48,10 @@ export type PlayedPeer = {
   /** Its statement, signed with its own key whatever it says; unchanged, it is the one of before while it lasts. */
   statement(change?: Partial<MeshStatement>): string
   directory(): unknown
+  /** A receipt that it signs for a paid call. */
+  receipt(payer: string, path: string): string
+  /** What it serves as evidence of buyers. */
+  evidence: unknown[]
   respond(request: Request): Promise<Response>
 }
 
@@ -73,10 +80,12 @@ export function playPeer(address: string, options: PlayedPeerOptions = {}): Play
     },
     sequence: nowMs(),
     asksMicro: () => priceMicro,
+    signs402: true,
     listed: [],
     headers: {},
     manifest: { offers: [], next_page: null },
     asked: [],
+    evidence: [],
     lie: () => undefined,
     statement: (change) => {
       if (
@@ -99,6 +108,12 @@ export function playPeer(address: string, options: PlayedPeerOptions = {}): Play
     directory: () => ({
       keys: [{ kty: 'OKP', crv: 'Ed25519', kid, x: generated.publicKey.export({ format: 'jwk' }).x, nbf: 0 }],
     }),
+    receipt: (payer, path) => {
+      const head = base64url(JSON.stringify({ alg: 'EdDSA', kid: `${did}#${kid}` }))
+      const bought = { version: 1, network: 'eip155:8453', resourceUrl: `${address}${path}`, payer }
+      const input = `${head}.${base64url(JSON.stringify({ ...bought, issuedAt: Math.floor(nowMs() / 1000) }))}`
+      return `${input}.${signed(input)}`
+    },
     respond: async (request) => {
       const { pathname, search } = new URL(request.url)
       const path = `${pathname}${search}`
@@ -114,6 +129,7 @@ export function playPeer(address: string, options: PlayedPeerOptions = {}): Play
     if (path === '/x402/mesh') return Response.json(meshDocument())
     if (path === '/.well-known/x402') return Response.json(peer.manifest)
     if (path === '/x402/mesh/announce') return Response.json({})
+    if (path === '/x402/mesh/evidence') return Response.json({ data: peer.evidence, until_ms: nowMs() })
     const offered = peer.content.offers.find((offer) => (offer.example ?? offer.path).split('?')[0] === path)
     if (offered === undefined) return Response.json({}, { status: 404 })
     return challenge(request)
@@ -124,7 +140,33 @@ export function playPeer(address: string, options: PlayedPeerOptions = {}): Play
     const terms = { network: 'eip155:8453', asset: `0x${'1'.repeat(40)}`, payTo: `0x${'2'.repeat(40)}` }
     const accepts = [{ scheme: 'exact', amount, maxTimeoutSeconds: 60, ...terms }]
     const required = { x402Version: 2, resource: { url: request.url }, accepts }
-    return new Response('{}', { status: 402, headers: { 'payment-required': encodeHeader(required) } })
+    const header = encodeHeader(required)
+    const signature = peer.signs402 ? signed402(request, header) : {}
+    const headers = { 'content-type': 'application/json', 'payment-required': header, ...signature }
+    return new Response('{}', { status: 402, headers })
+  }
+  /** RFC 9421, as nodes sign their answers. */
+  const signed402 = (request: Request, header: string) => {
+    const { host, pathname, search } = new URL(request.url)
+    const digest = contentDigest(createHash('sha256').update('{}').digest())
+    const parts = [
+      { id: '"@status"', value: '402' },
+      { id: '"content-digest"', value: digest },
+      { id: '"content-type"', value: 'application/json' },
+      { id: '"payment-required"', value: header },
+      { id: '"@method";req', value: request.method },
+      { id: '"@authority";req', value: host },
+      { id: '"@path";req', value: pathname },
+      { id: '"@query";req', value: search === '' ? '?' : search },
+    ]
+    const created = Math.floor(nowMs() / 1000)
+    const inner = `(${parts.map(({ id }) => id).join(' ')});created=${created};expires=${created + 300};keyid="${kid}";alg="ed25519";tag="x402-response"`
+    const bytes = sign(null, Buffer.from(signatureBase(parts, inner), 'latin1'), generated.privateKey)
+    return {
+      'content-digest': digest,
+      'signature-input': `sig=${inner}`,
+      signature: `sig=:${bytes.toString('base64')}:`,
+    }
   }
   const meshDocument = () => {
     const node = { did, address, sequence: peer.sequence, statement: peer.statement() }

@@ -16,6 +16,8 @@ export type MeshOffer = {
   /** Path and query that can be asked as they are. */
   example?: string | undefined
   site?: 'base' | undefined
+  /** SHA-256 (base64url) of the canonical JSON of `{input, output}`, the schemas of the manifest. */
+  schema?: string | undefined
 }
 
 /** What a node says of itself. docs/mesh-protocol.md has every field. */
@@ -55,7 +57,7 @@ const ifGiven = (value: unknown, fits: (given: unknown) => boolean) => value ===
 
 function isOffer(value: unknown): boolean {
   if (!isRecord(value)) return false
-  const { capability, method, path, price_micro, price_micro_max, networks, example, site } = value
+  const { capability, method, path, price_micro, price_micro_max, networks, example, site, schema } = value
   return (
     isText(capability, 64, capabilityPattern) &&
     methods.includes(String(method)) &&
@@ -64,7 +66,8 @@ function isOffer(value: unknown): boolean {
     ifGiven(price_micro_max, isMicro) &&
     ifGiven(networks, (given) => isList(given, 8, (one) => isText(one, 64, networkPattern))) &&
     ifGiven(example, (given) => isText(given, 300, pathPattern)) &&
-    ifGiven(site, (given) => given === 'base')
+    ifGiven(site, (given) => given === 'base') &&
+    ifGiven(schema, (given) => isText(given, 43, /^[A-Za-z0-9_-]{43}$/))
   )
 }
 

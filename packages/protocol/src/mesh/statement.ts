@@ -1,6 +1,7 @@
 import { fromBase64url } from '../base64.ts'
 import { readJsonObject } from '../json-object.ts'
 import { isSignedJws, readJws } from '../jws.ts'
+import type { KeySet } from '../keys/key-directory.ts'
 import { parseNodeAddress } from './node-address.ts'
 import { type MeshOffer, type MeshStatement, readMeshStatement } from './read-statement.ts'
 
@@ -11,6 +12,9 @@ export const clockSkewMs = 60_000
 
 /** A key of a node as its directory names it, with the seconds between which its signatures count. */
 export type PeerKey = { kid: string; x: string; nbf: number; exp?: number | undefined }
+
+export const keySetOf = (keys: readonly PeerKey[]): KeySet =>
+  new Map(keys.map(({ kid, x, nbf, exp }) => [kid, { keyId: kid, x, notBefore: nbf, notAfter: exp }]))
 
 export type StatementVerdict =
   | { ok: true; statement: MeshStatement; keyId: string }

@@ -1,65 +1,85 @@
 import { fromRlp } from 'viem/utils'
+import { failed, passed } from '../evidence/attestation-file.ts'
 import type { EvidenceCheck } from '../evidence/verify-evidence.ts'
 import { isRecord } from '../json-object.ts'
+import { type ReportedSlot, registryAddress, storageOf } from './b20-storage.ts'
 import { proveTrieValue } from './merkle-proof.ts'
 
 type Hex = `0x${string}`
-type Words = Map<string, bigint>
 
-const registryAddress = '0x8453000000000000000000000000000000000002'
 const isHex = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value)
 const isHexList = (value: unknown): value is Hex[] => Array.isArray(value) && value.every(isHex)
 
-/** Storage proofs in a report: each slot against the state root of the block, and what they say against the report. */
+/** Storage proofs inside a report, against the state root that it names. */
 export function proofCheck(report: Record<string, unknown>): EvidenceCheck | undefined {
-  const { proof, block, address } = report
+  const { proof, block } = report
   if (proof === undefined) return undefined
-  const fail = (detail: string): EvidenceCheck => ({ name: 'proof', status: 'failed', detail })
-  if (!isRecord(proof) || !isRecord(block) || !isHex(proof.state_root)) return fail('the proof cannot be read')
-  if (proof.state_root !== block.state_root) return fail('the proof is of another block')
-  const token = provenWords(proof.state_root, address, proof.token, proof.slots)
-  if (token === undefined) return fail('a slot of the token is not what the state root commits to')
-  const registry =
-    proof.registry === null
-      ? new Map<string, bigint>()
-      : provenWords(proof.state_root, registryAddress, proof.registry, proof.registry_slots)
-  if (registry === undefined) return fail('a slot of the policy registry is not what the state root commits to')
-  const wrong = contradiction(report, token, registry)
-  if (wrong !== undefined) return fail(wrong)
-  return {
-    name: 'proof',
-    status: 'passed',
-    detail: `${token.size + registry.size} storage slots follow from the state root and fit the report`,
-  }
+  if (!isRecord(proof) || !isRecord(block)) return failed('proof', 'the proof cannot be read')
+  if (proof.state_root !== block.state_root) return failed('proof', 'the proof is of another block')
+  return storageCheck('proof', report, proof)
 }
 
-/** Slot name to value, if every single one follows from the root. */
-function provenWords(root: Hex, address: unknown, given: unknown, slots: unknown): Words | undefined {
-  if (!isHex(address) || !isRecord(given) || !isRecord(slots) || !isHexList(given.accountProof)) return undefined
-  const account = proveTrieValue(root, address.toLowerCase() as Hex, given.accountProof)
-  const storageRoot = account ? storageRootOf(account) : undefined
-  if (storageRoot === undefined || !Array.isArray(given.storageProof)) return undefined
-  const words: Words = new Map()
-  for (const [name, slot] of Object.entries(slots)) {
-    const entry = given.storageProof.find(
-      (one) => isRecord(one) && isHex(one.key) && isHex(slot) && same(one.key, slot),
-    )
-    if (!isRecord(entry) || !isHexList(entry.proof) || !isHex(entry.value) || !isHex(slot)) return undefined
+/** Every slot behind the report must follow from its state root and hold what the report says. */
+export function storageCheck(
+  name: string,
+  report: Record<string, unknown>,
+  proofs: Record<string, unknown>,
+): EvidenceCheck {
+  const root = isRecord(report.block) ? report.block.state_root : undefined
+  if (!isHex(root)) return failed(name, 'the state root cannot be read')
+  let slots: ReturnType<typeof storageOf>
+  try {
+    slots = storageOf(report)
+  } catch (error) {
+    return failed(name, error instanceof TypeError ? error.message : 'the report cannot be read')
+  }
+  const parts = [
+    ['the token', report.address, proofs.token, slots.token],
+    ['the policy registry', registryAddress, proofs.registry, slots.registry],
+  ] as const
+  for (const [whose, address, given, wanted] of parts) {
+    if (wanted.length === 0) continue
+    const wrong = firstWrong(root, address, given, wanted)
+    if (wrong !== undefined) return failed(name, `${wrong} of ${whose} is not what the state root commits to`)
+  }
+  const rest = slots.leftOut === 0 ? '' : `; ${slots.leftOut} listed accounts are not covered`
+  const count = slots.token.length + slots.registry.length
+  return passed(name, `${count} storage slots follow from the state root and hold what the report says${rest}`)
+}
+
+/** The name of the first slot that does not follow from the root, or holds something else. */
+function firstWrong(root: Hex, address: unknown, given: unknown, wanted: readonly ReportedSlot[]): string | undefined {
+  const read = storageReader(root, address, given)
+  return wanted.find(({ slot, fits }) => {
+    const word = read(slot)
+    return word === undefined || !fits(word)
+  })?.name
+}
+
+/** Words of one account by an eth_getProof answer; undefined for every slot that the answer does not prove. */
+export function storageReader(root: Hex, address: unknown, given: unknown): (slot: Hex) => bigint | undefined {
+  const storageRoot = storageRootOf(root, address, given)
+  const entries = new Map<bigint, Record<string, unknown>>()
+  if (isRecord(given) && Array.isArray(given.storageProof))
+    for (const one of given.storageProof)
+      if (isRecord(one) && isHex(one.key) && one.key.length > 2) entries.set(BigInt(one.key), one)
+  return (slot) => {
+    const entry = entries.get(BigInt(slot))
+    if (storageRoot === undefined || entry === undefined || !isHexList(entry.proof)) return undefined
     const stored = proveTrieValue(storageRoot, slot, entry.proof)
     if (stored === undefined) return undefined
     const value = stored === null ? 0n : wordIn(stored)
-    if (value === undefined || value !== BigInt(entry.value)) return undefined
-    words.set(name, value)
+    return value !== undefined && isHex(entry.value) && value === BigInt(entry.value) ? value : undefined
   }
-  return words
 }
 
-const same = (one: Hex, other: Hex) => one.length > 2 && other.length > 2 && BigInt(one) === BigInt(other)
-
-function storageRootOf(account: Hex): Hex | undefined {
-  const fields = decode(account)
-  const root = Array.isArray(fields) && fields.length === 4 ? fields[2] : undefined
-  return isHex(root) && root.length === 66 ? root : undefined
+/** Of an account that exists under this state root. */
+export function storageRootOf(root: Hex, address: unknown, given: unknown): Hex | undefined {
+  if (!isHex(address) || !isRecord(given) || !isHexList(given.accountProof)) return undefined
+  const account = proveTrieValue(root, address.toLowerCase() as Hex, given.accountProof)
+  const fields = account ? decode(account) : undefined
+  const storageRoot = Array.isArray(fields) && fields.length === 4 ? fields[2] : undefined
+  return isHex(storageRoot) && storageRoot.length === 66 ? storageRoot : undefined
 }
 
 function wordIn(stored: Hex): bigint | undefined {
@@ -73,18 +93,4 @@ function decode(bytes: Hex): unknown {
   } catch {
     return undefined
   }
-}
-
-/** What the report says in words must be what the slots hold. */
-function contradiction(report: Record<string, unknown>, token: Words, registry: Words): string | undefined {
-  const { completeness, supply } = report
-  if (isRecord(completeness) && String(token.get('adminCount')) !== completeness.admin_count)
-    return 'the number of admins is another one in storage'
-  if (isRecord(supply) && String(token.get('totalSupply')) !== supply.total)
-    return 'the supply is another one in storage'
-  for (const [name, value] of token)
-    if (name.startsWith('roles.') && value !== 1n) return `storage does not confirm ${name}`
-  for (const [name, value] of registry)
-    if (name.startsWith('policies.') && value >> 255n !== 1n) return `storage does not confirm that ${name} exists`
-  return undefined
 }

@@ -35,6 +35,24 @@ const permitType =
   'PermitWitnessTransferFrom(TokenPermissions permitted,address spender,uint256 nonce,uint256 deadline,Witness witness)'
 const domainType = 'EIP712Domain(string name,uint256 chainId,address verifyingContract)'
 
+const uint256 = (name: string) => ({ name, type: 'uint256' })
+const address = (name: string) => ({ name, type: 'address' })
+
+/** The same types as wallets take them. */
+export const permit2Types = (scheme: Permit2Scheme) => ({
+  PermitWitnessTransferFrom: [
+    { name: 'permitted', type: 'TokenPermissions' },
+    address('spender'),
+    uint256('nonce'),
+    uint256('deadline'),
+    { name: 'witness', type: 'Witness' },
+  ],
+  TokenPermissions: [address('token'), uint256('amount')],
+  Witness: [address('to'), ...(scheme === 'upto' ? [address('facilitator')] : []), uint256('validAfter')],
+})
+
+export const permit2Domain = (chainId: number) => ({ name: 'Permit2', chainId, verifyingContract: permit2Address })
+
 /** The digest that the payer signs. */
 export function permit2Digest(
   scheme: Permit2Scheme,

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Problem } from '../kernel/problem.ts'
 import { type PlainResponse, toWebResponse } from '../selling/index.ts'
 import type { SellAs, SoldRoute, Till } from '../till.ts'
-import { type NodeRequest, refusalBody, soldRequestOf } from './node-exchange.ts'
+import { markAnswered, type NodeRequest, refusalBody, soldRequestOf } from './node-exchange.ts'
 
 type HonoContext = {
   req: { raw: Request; param(): Record<string, string> }
@@ -53,6 +53,7 @@ function answerOver(
 
 function written(plain: PlainResponse, outgoing: ServerResponse): Response {
   const { delivered } = plain
+  if (!outgoing.headersSent) markAnswered(outgoing)
   if (delivered)
     outgoing.once('finish', () => {
       if (!outgoing.socket?.destroyed) void delivered()

@@ -3,9 +3,10 @@ import { asProblem, Problem } from '../kernel/problem.ts'
 import { splitTarget } from '../selling/index.ts'
 import type { Till } from '../till.ts'
 import {
+  bindToolCall,
   buildRequest,
   describeTools,
-  encodePayment,
+  paymentHeadersOf,
   problemResult,
   readAnswer,
   type Tool,
@@ -30,7 +31,10 @@ export type ToolServer = {
   setRequestHandler(schema: any, handler: (request: any) => Promise<any>): void
 }
 
-/** Offers every sold route as a tool. A payment comes in `_meta["x402/payment"]`; hang-up and delivery are not seen here. */
+/**
+ * Offers every sold route as a tool. A payment comes in `_meta`, of x402 or of the Payment scheme; hang-up and delivery are
+ * not seen here.
+ */
 export function sellTools(server: ToolServer, till: Till): void {
   const tools = () => describeTools(till.sold().map(({ declaration }) => declaration))
   server.setRequestHandler(listSchema, async () => ({
@@ -53,21 +57,27 @@ async function callTool(
   const tool = tools.find(({ name }) => name === params.name)
   if (!tool) throw new Problem('not_found', { detail: `There is no tool ${params.name.slice(0, 128)}.` })
   const request = buildRequest(tool, params.arguments ?? {})
-  const response = await answer(till, request, params._meta?.['x402/payment'])
+  const bound = bindToolCall(till.origin, tool.name, params.arguments)
+  const response = await answer(till, request, bound, params._meta)
   const { method, target, body } = request
   const asked = { method, url: `${till.origin}${target}`, ...(body ? { body: JSON.parse(String(body)) } : {}) }
-  return toolResult(await readAnswer(response), asked)
+  return toolResult(await readAnswer(response), asked, params._meta)
 }
 
-async function answer(till: Till, { method, target, accept, body }: ToolRequest, payment: unknown) {
+async function answer(
+  till: Till,
+  { method, target, accept, body }: ToolRequest,
+  bound: ReturnType<typeof bindToolCall>,
+  meta: unknown,
+) {
   const parts = splitTarget(target)
   const found = parts && till.match(method, parts.path)
   if (!found) throw new Problem('not_found')
   const headers = new Map([['accept', accept]])
   if (body) headers.set('content-type', 'application/json').set('content-length', String(body.byteLength))
-  if (payment !== undefined) headers.set('payment-signature', encodePayment(payment))
+  for (const [name, value] of paymentHeadersOf(meta)) headers.set(name, value)
   const response = await found.route.answer({
-    ...{ ...parts, method, params: found.params, headers, remoteAddress: '' },
+    ...{ ...parts, method, params: found.params, headers, remoteAddress: '', bound },
     header: (name) => headers.get(name),
     readBody: async () => body ?? new Uint8Array(),
     clientGone: () => new AbortController().signal,

@@ -22,6 +22,8 @@ export async function answerOver(
   response: ServerResponse,
   call: NodeCall,
 ): Promise<void> {
+  // Somebody answered already: nobody would get what is sold here.
+  if (response.headersSent) return
   const sold = soldRequestOf(request, response, call)
   if (sold instanceof Problem) return refuse(response, sold)
   const answer = route.answer(sold)
@@ -66,12 +68,22 @@ async function readBody(
   return readWholeBody(request, response, maxBytes)
 }
 
-/** Aborted when the caller goes before the answer was written whole. */
-export function goneSignal(response: ServerResponse): AbortSignal {
+const answered = new WeakSet<ServerResponse>()
+
+/** The till's own answer is written from here on: its end is no sign that somebody else answered. */
+export function markAnswered(response: ServerResponse): void {
+  answered.add(response)
+}
+
+/** Aborted when the caller goes before the answer was written whole, or is answered by somebody else, such as a timeout. */
+function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  if (response.socket?.destroyed) gone.abort()
+  if (response.socket?.destroyed || response.headersSent) gone.abort()
   response.once('close', () => {
     if (!response.writableFinished) gone.abort()
+  })
+  response.once('finish', () => {
+    if (!answered.has(response)) gone.abort()
   })
   return gone.signal
 }
@@ -83,6 +95,7 @@ function write(
   { status, headers, body, delivered }: PlainResponse,
 ) {
   if (response.socket?.destroyed || response.headersSent) return
+  markAnswered(response)
   response.statusCode = status
   for (let i = 0; i + 1 < headers.length; i += 2) response.setHeader(headers[i] as string, headers[i + 1] as string)
   // What is left of a refused body is never read.

@@ -12,6 +12,7 @@ export type HedgedQuestion<T> = {
   calls: readonly RpcCall[]
   /** Operators asked at once. */
   voices: number
+  vettedMsMax?: number
   decide(voices: readonly Voice[], complete: boolean): T | undefined
 }
 
@@ -31,7 +32,8 @@ const over = new Error('decided')
  * Asks the best endpoints, and the next one whenever one fails, answers otherwise than needed or takes longer than it
  * usually does. Resolves as soon as the answers decide; what is still on its way is not waited for.
  */
-export function askHedged<T>({ clock, endpoints, calls, voices, decide }: HedgedQuestion<T>): Promise<T | undefined> {
+export function askHedged<T>(question: HedgedQuestion<T>): Promise<T | undefined> {
+  const { clock, endpoints, calls, voices, vettedMsMax, decide } = question
   return new Promise((resolve, reject) => {
     const queue = inTurn(endpoints, clock.monotonicMs())
     const pending = new Map<WatchedEndpoint, number>()
@@ -51,7 +53,7 @@ export function askHedged<T>({ clock, endpoints, calls, voices, decide }: Hedged
       const endpoint = queue.shift()
       if (!endpoint) return false
       pending.set(endpoint, clock.monotonicMs())
-      endpoint.ask(calls).then(
+      endpoint.ask(calls, vettedMsMax).then(
         (answers) => {
           pending.delete(endpoint)
           if (!heard.some((voice) => voice.endpoint.operator === endpoint.operator)) heard.push({ endpoint, answers })

@@ -50,6 +50,7 @@ export type ChainPort = {
   /** Plays a transfer against the latest block; a verdict is one that enough endpoints give alike. */
   simulateTransfer(authorization: TransferAuthorization, signature: Hex): Promise<SimulatedTransfer>
   readonly permit2: Permit2Port
+  readonly channels: ChannelsPort
   checkContractSignature(
     address: Address,
     digest: Hex,
@@ -115,6 +116,31 @@ export type Permit2Port = {
   use(payer: Address, nonce: bigint, fromBlock: bigint): Promise<KeyUse>
   /** The permit that a transaction carried through a proxy of x402. */
   permitIn(transaction: Hex): Promise<{ owner: Address; nonce: bigint } | undefined>
+}
+
+export type ChannelState = {
+  /** All that was paid in and not taken out again, claimed or not. */
+  balanceMicro: Micro
+  claimedMicro: Micro
+  refundNonce: bigint
+  /** Unix seconds; 0 while no withdrawal is pending. */
+  withdrawStartedAt: number
+  /** The block it was read at. */
+  atBlock: bigint
+}
+
+/** The contract of payment channels on this chain; all reads by quorum. */
+export type ChannelsPort = {
+  /** Whether it and what takes deposits are where clients expect them. */
+  isDeployed(): Promise<boolean>
+  state(channelId: Hex, at: bigint): Promise<ChannelState>
+  claimedBalance(channelId: Hex, at: bigint): Promise<Pick<ChannelState, 'balanceMicro' | 'claimedMicro'>>
+  /** What was claimed for an address, and what of it was sent there. */
+  receiver(receiver: Address, at: bigint): Promise<{ claimedMicro: Micro; settledMicro: Micro }>
+  /** Channels whose payer began to withdraw, from one block up to where the answer ends. */
+  withdrawals(fromBlock: bigint, toBlock: bigint): Promise<{ channelIds: Hex[]; upTo: bigint }>
+  /** What a transaction sent to an address out of claimed money. */
+  settledIn(transaction: Hex, receiver: Address): Promise<Micro[]>
 }
 
 export type KeyUse =

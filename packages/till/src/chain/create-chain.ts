@@ -3,6 +3,7 @@ import { type Hex, isHex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Clock } from '../kernel/clock.ts'
 import { type BlockRef, type ChainPort, ChainUnreadable, type TransferLog } from './chain-port.ts'
+import { createChannelsPort } from './channels.ts'
 import type { Network } from './network.ts'
 import { createPermit2Port } from './permit2.ts'
 import { findByNonce, findNonceUse, readSettlement, readTransfers } from './read-settlement.ts'
@@ -89,6 +90,7 @@ export function createChain(options: ChainOptions): ChainPort {
     },
     simulateTransfer: (authorization, signature) => simulateTransfer(rpc, network, authorization, signature),
     permit2: createPermit2Port(rpc, network, async () => (await readHeight(rpc, 'latest')).block.number),
+    channels: createChannelsPort(rpc, network),
     checkContractSignature: options.checkContractSignature,
     verifyAsset: () => verifyAsset(rpc, network),
   }

@@ -9,6 +9,14 @@ export type RpcOptions = WatchOptions & { quorum?: number }
 /** Two of three, both of two, the one of one: counted over operators. */
 export const quorumOf = (operators: number): number => Math.min(operators, 2)
 
+/**
+ * What enough operators say turns buyers away, ends payments and moves cursors on. All of them could have been led to another
+ * chain since they were last asked for it, where every balance is nothing and no payment was ever made.
+ */
+const decisiveVettedMs = (method: string) => (verdicts.has(method) ? 2_000 : 30_000)
+/** Of these, nothing is an answer like any other: no balance, no use of a key, no transfer. */
+const verdicts = new Set(['eth_call', 'eth_getLogs'])
+
 export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): Rpc {
   if (given.length === 0) throw new Error('at least one RPC endpoint is needed')
   const { clock } = options
@@ -35,7 +43,8 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
   ) => {
     const nowMs = clock.monotonicMs()
     for (const endpoint of endpoints) if (endpoints.length > 1 && isProbeDue(endpoint.health(), nowMs)) endpoint.probe()
-    return askHedged({ clock, endpoints, calls: [{ method, params }], voices: quorum, decide })
+    const calls = [{ method, params }]
+    return askHedged({ clock, endpoints, calls, voices: quorum, vettedMsMax: decisiveVettedMs(method), decide })
   }
 
   return {
@@ -52,7 +61,6 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
         ),
       ),
     async agreed(method, params, relevant = (answer) => answer as Json) {
-      if (quorum === 1) return (await batch([{ method, params }]))[0]
       const agreed = await hear(method, params, (voices) => majority(voices, quorum, relevant))
       return agreed?.answer
     },

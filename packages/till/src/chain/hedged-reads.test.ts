@@ -1,9 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
-import { createChain, createRpc, httpEndpoint, knownNetworks, type Network, type Rpc } from './index.ts'
+import {
+  ChainUnreadable,
+  createChain,
+  createRpc,
+  httpEndpoint,
+  knownNetworks,
+  type Network,
+  type Rpc,
+} from './index.ts'
 import { type RpcFault, type RpcProxy, startRpcProxy } from './rpc-proxy.fixture.ts'
 
 const chainId = 8453
+const base = knownNetworks.find((one) => one.chainId === chainId) as Network
 const block = { number: '0x64', hash: `0x${'11'.repeat(32)}`, timestamp: '0x5' }
 const answers: Record<string, unknown> = {
   eth_chainId: '0x2105',
@@ -94,6 +103,28 @@ test('an endpoint that is well again gets its turn after its rest', async () => 
   expect(asked()[0]).toBeGreaterThan(0)
 })
 
+test('endpoints that have all been led to another chain decide nothing, though all of them were right before', async () => {
+  let nowMs = 0
+  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  for (const count of [3, 1]) {
+    const some = proxies.slice(0, count)
+    for (const proxy of some) proxy.setFault({ kind: 'none' })
+    rpc = createRpc(
+      some.map(({ url }) => httpEndpoint(url)),
+      { clock, chainId },
+    )
+    const chain = createChain({ network: base, rpc, clock, checkContractSignature: async () => 'invalid' })
+    const [payer, nonce] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(64)}`] as const
+    expect(await chain.usdcBalance(payer, 100n)).toBe(7n)
+    for (const proxy of some) proxy.setFault({ kind: 'wrong_chain' })
+    nowMs += 5_000
+    await expect(chain.usdcBalance(payer, 100n)).rejects.toThrow(ChainUnreadable)
+    await expect(chain.authorizationUsed(payer, nonce, 100n)).rejects.toThrow(ChainUnreadable)
+    await expect(chain.transferLogs(payer, 90n, 100n)).rejects.toThrow(ChainUnreadable)
+    await expect(chain.finalizedBlock()).rejects.toThrow(ChainUnreadable)
+  }
+})
+
 test('two URLs of one operator have one voice', async () => {
   const second = await startRpcProxy(async (method) => (method === 'eth_call' ? '0x01' : answers[method]), '127.0.0.1')
   const third = await startRpcProxy(async (method) => (method === 'eth_call' ? '0x01' : answers[method]), '127.0.0.1')
@@ -124,13 +155,39 @@ test('a second URL of an operator answers where the first does not', async () =>
 })
 
 test('the asset is checked by enough endpoints, so that one that is wrong keeps no node from starting', async () => {
-  const network = knownNetworks.find((one) => one.chainId === chainId) as Network
+  let nowMs = 0
+  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  rpc = createRpc(
+    proxies.map(({ url }) => httpEndpoint(url)),
+    { clock, chainId },
+  )
   const verify = () =>
-    createChain({ network, rpc, clock: systemClock, checkContractSignature: async () => 'invalid' }).verifyAsset()
+    createChain({ network: base, rpc, clock, checkContractSignature: async () => 'invalid' }).verifyAsset()
   const healthy = await verify()
   proxies[0]?.setFault({ kind: 'wrong_chain' })
   expect(await verify()).toEqual(healthy)
   for (const proxy of proxies) proxy.setFault({ kind: 'wrong_chain' })
-  const [problem] = await verify()
-  expect(problem).toMatch(/chain/)
+  nowMs += 5_000
+  expect(await verify()).toEqual([expect.stringMatching(/^eip155:8453: its RPC URLs cannot be used: .*for chain/)])
+  for (const proxy of proxies) proxy.setFault({ kind: 'down' })
+  expect(await verify()).toEqual([expect.stringMatching(/^eip155:8453: its RPC URLs cannot be used: /)])
+  proxies[0]?.setFault({ kind: 'none' })
+  expect(await verify()).toEqual([expect.stringMatching(/too few of them answer. 2 operators/)])
+})
+
+test('a check of the asset leaves no read behind, so that the next one meets nothing of the last', async () => {
+  let open = 0
+  const agreed: Rpc['agreed'] = async (method) => {
+    open += 1
+    if (method !== 'eth_chainId') await new Promise((resolve) => setImmediate(resolve))
+    open -= 1
+    throw new ChainUnreadable(`${method}: not answered`)
+  }
+  await createChain({
+    network: base,
+    rpc: { ...rpc, agreed },
+    clock: systemClock,
+    checkContractSignature: async () => 'invalid',
+  }).verifyAsset()
+  expect(open).toBe(0)
 })

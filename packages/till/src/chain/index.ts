@@ -3,6 +3,7 @@ export {
   type ChainPort,
   type ChainTransfer,
   ChainUnreadable,
+  type ChannelState,
   type ExpectedTransfer,
   type KeyUse,
   type PayerStatus,

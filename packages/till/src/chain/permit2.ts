@@ -50,41 +50,52 @@ const places: Readonly<Record<string, Readonly<Record<string, { nonce: number; o
 
 type Transaction = { to?: string | null; input?: string }
 
-/**
- * Permit2 has no event for a nonce, only a bit: what happened to a permit is told by the blocks between which its bit
- * flips, and by the transfers of its owner in that block.
- */
-export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Promise<bigint>): Permit2Port {
-  const usdc = network.usdc.address
+/** What is asked of a chain about permits. */
+function createReads(rpc: Rpc, network: Network, headNow: () => Promise<bigint>) {
   const used = async (owner: Address, nonce: bigint, at: 'latest' | bigint): Promise<boolean> => {
     const answer = await rpc.agreed('eth_call', [bitmapCall(owner, nonce), blockTag(at)], (value) => value as Json)
     return ((required(answer) >> (nonce & 0xffn)) & 1n) === 1n
   }
-  const transactionOf = async (hash: Hex): Promise<Transaction> => {
-    const answer = await rpc.agreed('eth_getTransactionByHash', [hash], (value) => {
-      const { to, input } = (value ?? {}) as Transaction
-      return [to?.toLowerCase() ?? null, input ?? null]
-    })
-    if (!answer) throw new ChainUnreadable(`no agreed transaction ${hash}`)
-    return answer as Transaction
-  }
-  const receiptOf = async (hash: Hex) =>
-    (await rpc.agreed('eth_getTransactionReceipt', [hash], relevantOfReceipt)) as Receipt | null | undefined
-  /** The block whose transactions used the nonce, in a range that begins before it; a bit is never cleared. */
-  const flipBlock = async (owner: Address, nonce: bigint, from: bigint, to: bigint): Promise<bigint | undefined> => {
-    if (await used(owner, nonce, from)) return undefined
-    if (!(await used(owner, nonce, to))) return undefined
-    let [unset, set] = [from, to]
-    while (set - unset > 1n) {
-      const middle = (unset + set) / 2n
-      if (await used(owner, nonce, middle)) set = middle
-      else unset = middle
-    }
-    return set
-  }
-
   return {
+    rpc,
+    network,
     used,
+    transactionOf: async (hash: Hex): Promise<Transaction> => {
+      const answer = await rpc.agreed('eth_getTransactionByHash', [hash], (value) => {
+        const { to, input } = (value ?? {}) as Transaction
+        return [to?.toLowerCase() ?? null, input ?? null]
+      })
+      if (!answer) throw new ChainUnreadable(`no agreed transaction ${hash}`)
+      return answer as Transaction
+    },
+    receiptOf: async (hash: Hex) =>
+      (await rpc.agreed('eth_getTransactionReceipt', [hash], relevantOfReceipt)) as Receipt | null | undefined,
+    /** The block whose transactions used the nonce, in a range that begins before it; a bit is never cleared. */
+    flipBlock: async (owner: Address, nonce: bigint, from: bigint): Promise<bigint | undefined> => {
+      let [unset, set] = [from, await headNow()]
+      if (await used(owner, nonce, unset)) return undefined
+      if (!(await used(owner, nonce, set))) return undefined
+      while (set - unset > 1n) {
+        const middle = (unset + set) / 2n
+        if (await used(owner, nonce, middle)) set = middle
+        else unset = middle
+      }
+      return set
+    },
+  }
+}
+
+type Reads = ReturnType<typeof createReads>
+
+/**
+ * Permit2 has no event for a nonce, only a bit: what happened to a permit is read from the blocks between which its bit
+ * flips, and by the transfers of its owner in that block.
+ */
+export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Promise<bigint>): Permit2Port {
+  const usdc = network.usdc.address
+  const reads = createReads(rpc, network, headNow)
+  return {
+    used: reads.used,
     async isDeployed() {
       const addresses = [permit2Address, permit2Proxies.exact, permit2Proxies.upto]
       const codes = await rpc.batch(
@@ -112,64 +123,69 @@ export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Pro
       const data = `${selectors.allowance}${addressWord(payer)}${addressWord(permit2Address)}`
       return required(await rpc.agreed('eth_call', [{ to: usdc, data }, blockTag(blockNumber)]))
     },
-    async byTransaction(transaction, { payer, payTo, amountMicro, nonce }): Promise<SettlementEvidence> {
-      try {
-        const receipt = await receiptOf(transaction)
-        if (!receipt) return { status: 'absent' }
-        const reverted = { status: 'reverted', transaction, gasGwei: gasGwei(receipt) } as const
-        const moved = transfersOf(network, receipt).filter(({ sender }) => sender === payer)
-        const { input = '0x' } = await transactionOf(transaction)
-        if (moved.length === 0 || !input.includes(uintHex(nonce))) return reverted
-        const block = BigInt(receipt.blockNumber)
-        if (!(await used(payer, nonce, block)) || (await used(payer, nonce, block - 1n))) return reverted
-        const ours = moved.find((one) => one.recipient === payTo && one.amountMicro === amountMicro)
-        const [other] = moved
-        if (!ours) return other ? { status: 'used_otherwise', transfer: other } : reverted
-        const { blockNumber, blockHash, position } = ours
-        return { status: 'confirmed', transaction, blockNumber, blockHash, position, gasGwei: gasGwei(receipt) }
-      } catch (error) {
-        return unreadable(error)
-      }
-    },
-    async use(payer, nonce, fromBlock): Promise<KeyUse> {
-      try {
-        const block = await flipBlock(payer, nonce, fromBlock, await headNow())
-        if (block === undefined) return { status: 'absent' }
-        const logs = await agreedLogs(rpc, {
-          ...{ address: usdc, fromBlock: block, toBlock: block },
-          topics: [topics.transfer, addressTopic(payer)],
-        })
-        const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))]
-        const inputs = new Map<Hex, Transaction>()
-        for (const hash of hashes) inputs.set(hash, await transactionOf(hash))
-        const named = hashes.filter((hash) => inputs.get(hash)?.input?.includes(uintHex(nonce)))
-        // A wrapper may hide what it calls; a call of a proxy with another permit is surely not this one.
-        const hidden = hashes.filter((hash) => !((inputs.get(hash)?.to?.toLowerCase() ?? '') in places))
-        const [carrier] = [...named, ...hidden]
-        const receipt = carrier === undefined ? undefined : await receiptOf(carrier)
-        // What an EIP-3009 authorization carried is no permit's.
-        const transfer =
-          receipt &&
-          transfersOf(network, receipt).find(({ sender, paymentKey }) => sender === payer && paymentKey === undefined)
-        if (transfer) return { status: 'transfer', transfer }
-        const answer = await rpc.agreed(
-          'eth_getBlockByNumber',
-          [blockTag(block), false],
-          (value) => (value as { hash: Hex } | null)?.hash ?? null,
-        )
-        const blockHash = (answer as { hash: Hex } | null | undefined)?.hash
-        if (!blockHash) return { status: 'could_not_read', reason: 'no agreed block' }
-        return { status: 'canceled', blockNumber: block, blockHash }
-      } catch (error) {
-        return unreadable(error)
-      }
-    },
+    byTransaction: (transaction, permit) => readCarried(reads, transaction, permit).catch(unreadable),
+    use: (payer, nonce, fromBlock) => readUse(reads, payer, nonce, fromBlock).catch(unreadable),
     async permitIn(transaction) {
-      const { to, input = '0x' } = await transactionOf(transaction)
+      const { to, input = '0x' } = await reads.transactionOf(transaction)
       const place = places[to?.toLowerCase() ?? '']?.[input.slice(0, 10)]
       const wordAt = (index: number) => input.slice(10 + index * 64, 10 + (index + 1) * 64)
       if (!place || wordAt(place.owner).length !== 64) return undefined
       return { owner: `0x${wordAt(place.owner).slice(24)}` as Address, nonce: BigInt(`0x${wordAt(place.nonce)}`) }
     },
   }
+}
+
+async function readCarried(
+  { network, used, transactionOf, receiptOf }: Reads,
+  transaction: Hex,
+  { payer, payTo, amountMicro, nonce }: Parameters<Permit2Port['byTransaction']>[1],
+): Promise<SettlementEvidence> {
+  const receipt = await receiptOf(transaction)
+  if (!receipt) return { status: 'absent' }
+  const reverted = { status: 'reverted', transaction, gasGwei: gasGwei(receipt) } as const
+  const moved = transfersOf(network, receipt).filter(({ sender }) => sender === payer)
+  const { input = '0x' } = await transactionOf(transaction)
+  if (moved.length === 0 || !input.includes(uintHex(nonce))) return reverted
+  const block = BigInt(receipt.blockNumber)
+  if (!(await used(payer, nonce, block)) || (await used(payer, nonce, block - 1n))) return reverted
+  const ours = moved.find((one) => one.recipient === payTo && one.amountMicro === amountMicro)
+  const [other] = moved
+  if (!ours) return other ? { status: 'used_otherwise', transfer: other } : reverted
+  const { blockNumber, blockHash, position } = ours
+  return { status: 'confirmed', transaction, blockNumber, blockHash, position, gasGwei: gasGwei(receipt) }
+}
+
+async function readUse(
+  { rpc, network, transactionOf, receiptOf, flipBlock }: Reads,
+  payer: Address,
+  nonce: bigint,
+  fromBlock: bigint,
+): Promise<KeyUse> {
+  const block = await flipBlock(payer, nonce, fromBlock)
+  if (block === undefined) return { status: 'absent' }
+  const logs = await agreedLogs(rpc, {
+    ...{ address: network.usdc.address, fromBlock: block, toBlock: block },
+    topics: [topics.transfer, addressTopic(payer)],
+  })
+  const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))]
+  const inputs = new Map<Hex, Transaction>()
+  for (const hash of hashes) inputs.set(hash, await transactionOf(hash))
+  const named = hashes.filter((hash) => inputs.get(hash)?.input?.includes(uintHex(nonce)))
+  // A wrapper may hide what it calls; a call of a proxy with another permit is surely not this one.
+  const hidden = hashes.filter((hash) => !((inputs.get(hash)?.to?.toLowerCase() ?? '') in places))
+  const [carrier] = [...named, ...hidden]
+  const receipt = carrier === undefined ? undefined : await receiptOf(carrier)
+  // What an EIP-3009 authorization carried is no permit's.
+  const transfer =
+    receipt &&
+    transfersOf(network, receipt).find(({ sender, paymentKey }) => sender === payer && paymentKey === undefined)
+  if (transfer) return { status: 'transfer', transfer }
+  const answer = await rpc.agreed(
+    'eth_getBlockByNumber',
+    [blockTag(block), false],
+    (value) => (value as { hash: Hex } | null)?.hash ?? null,
+  )
+  const blockHash = (answer as { hash: Hex } | null | undefined)?.hash
+  if (!blockHash) return { status: 'could_not_read', reason: 'no agreed block' }
+  return { status: 'canceled', blockNumber: block, blockHash }
 }

@@ -29,7 +29,8 @@ export type WatchOptions = {
 export type WatchedEndpoint = RpcEndpoint & {
   readonly operator: string
   health(): Health
-  ask(calls: readonly RpcCall[]): Promise<unknown[]>
+  /** `vettedMsMax`: how long ago it may have shown at most that it answers for our chain. */
+  ask(calls: readonly RpcCall[], vettedMsMax?: number): Promise<unknown[]>
   /** Asks for nothing but its chain, so that its health is known. */
   probe(): void
   failed(): void
@@ -60,7 +61,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     traced(metrics, `rpc ${calls[0]?.method ?? ''}`, { endpoint: operatorOf(endpoint), calls: calls.length }, () =>
       endpoint.send(calls),
     )
-  const ask = async (calls: readonly RpcCall[]) => {
+  const ask = async (calls: readonly RpcCall[], vettedMsMax = vettedMs) => {
     // A signed transaction is on its way already: whatever keeps it from the chain costs more than a call too many.
     const isUrgent = calls.some(({ method }) => method === 'eth_sendRawTransaction')
     if (!budget.take(calls.length, isUrgent)) {
@@ -72,7 +73,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     }
     const startedMs = clock.monotonicMs()
     try {
-      const [answers] = await Promise.all([sent(calls), vet()])
+      const [answers] = await Promise.all([sent(calls), vet(vettedMsMax)])
       measure(calls, startedMs)
       return answers
     } catch (error) {
@@ -132,12 +133,12 @@ class WrongChain extends ChainUnreadable {
   override readonly name = 'WrongChain'
 }
 
-/** Which chain an endpoint answers for is asked beside its first call and every ten minutes. */
+/** Which chain an endpoint answers for is asked beside its first call, and again when that was too long ago. */
 function createVetting(
   endpoint: RpcEndpoint,
   { clock, chainId, log = silentLog, metrics = silentMetrics }: WatchOptions,
   onAsked: () => void,
-): () => Promise<void> {
+): (vettedMsMax: number) => Promise<void> {
   if (chainId === undefined) return async () => {}
   let vettedAtMs = Number.NEGATIVE_INFINITY
   let running: Promise<void> | undefined
@@ -148,13 +149,14 @@ function createVetting(
       vettedAtMs = clock.monotonicMs()
       return
     }
+    vettedAtMs = Number.NEGATIVE_INFINITY
     metrics.count('alarms', { alarm: 'rpc_wrong_chain' })
     const found = String(answer).slice(0, 20)
     log.error({ endpoint: endpoint.name, found, expected: chainId }, 'an RPC endpoint answers for another chain')
     throw new WrongChain(`answers for chain ${found}, expected ${chainId}`)
   }
-  return async () => {
-    if (clock.monotonicMs() - vettedAtMs < vettedMs) return
+  return async (vettedMsMax) => {
+    if (clock.monotonicMs() - vettedAtMs < vettedMsMax) return
     running ??= run().finally(() => {
       running = undefined
     })

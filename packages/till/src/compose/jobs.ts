@@ -2,7 +2,7 @@ import type { PaidRoute } from '../contract/paid-call.ts'
 import { forgetHolders } from '../facilitators/index.ts'
 import { createScheduler, withLease } from '../jobs/index.ts'
 import { sealBooks } from '../ledger/index.ts'
-import { type PayoutDeps, runPayouts, runWithdrawals, watchPayouts } from '../payouts/index.ts'
+import { bookGas, type PayoutDeps, runPayouts, runWithdrawals, watchPayouts } from '../payouts/index.ts'
 import { creditUndelivered } from '../recovery/credit-undelivered.ts'
 import { forgetIdle } from '../recovery/forget-idle.ts'
 import { type ReconciledAddress, reconcileBooks } from '../recovery/reconcile.ts'
@@ -41,9 +41,18 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
     // A transfer that left and is not in the books yet would look like a difference.
     for (const chain of chains.values()) await watchPayouts(payouts, chain)
     for (const part of parts) await part.beforeReconcile?.()
-    const hooks = payoutHooks(payouts, parts)
-    const { schemes, screening } = till
+    const { schemes, screening, channels } = till
+    await channels?.bookClaims()
+    const hooks = {
+      ...payoutHooks(payouts, parts),
+      ...(channels ? { inboundAccount: channels.settledAccount } : {}),
+    }
     await reconcileBooks({ database, clock, ids, log, metrics, schemes, screening, ...hooks }, targets)
+    await channels?.compareClaimed((network) =>
+      targets.flatMap(({ chain, payee, address }) =>
+        payee === 'pay_to' && chain.network.caip2 === network ? [address] : [],
+      ),
+    )
   }
   const job = (name: string, intervalMs: number, work: () => Promise<unknown>): TillJob => ({ name, intervalMs, work })
   return [
@@ -52,6 +61,9 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
     job('payments.flights', 60_000, () => repairInFlightCounts(recovery)),
     job('payouts.run', 5_000, () => runPayouts(payouts)),
     job('payouts.withdraw', 5_000, () => runWithdrawals(payouts)),
+    job('wallets.gas', 60_000, async () => {
+      for (const chain of chains.values()) await bookGas(payouts, chain)
+    }),
     job('payments.refunds', 2_000, () => carryOutRefunds({ database, clock, ids, log, routeOf, reversalHooks })),
     job('payments.undelivered', 600_000, () =>
       creditUndelivered({ database, clock, log, metrics, routeOf, reversalHooks }),
@@ -66,6 +78,7 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
     job('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs())),
     // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
     ...(settings.recoverLanes ? [job('wallets.recover', 10_000, settings.recoverLanes)] : []),
+    ...(till.channels?.jobs() ?? []),
     ...parts.flatMap((part) => part.jobs ?? []),
   ]
 }

@@ -1,4 +1,5 @@
 import type { Micro } from '@assay/protocol/money'
+import type { Channels } from '../channels/index.ts'
 import type { EntitlementPort } from '../contract/entitlement.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import { createOffers, type JwsPort } from '../contract/offers.ts'
@@ -27,6 +28,7 @@ import type { Screening } from '../screening/index.ts'
 import { openChallengeSecrets } from '../signing/index.ts'
 import type { Database } from '../store/database.ts'
 import { createPauseReader, type PauseReader } from '../store/pauses.ts'
+import { type ChannelSettings, openChannels } from './open-channels.ts'
 import type { Ground } from './open-ground.ts'
 import { openScreening } from './open-screening.ts'
 import type { Ports, SalePart, Stops } from './parts.ts'
@@ -34,6 +36,7 @@ import type { Ports, SalePart, Stops } from './parts.ts'
 export type OpenedGate = {
   gate: Gate
   schemes: Schemes
+  channels: Channels | undefined
   owner: Owner
   facilitator: Facilitator
   finishSales: FinishSales
@@ -46,7 +49,7 @@ export type OpenedGate = {
   limits: GateLimits
 }
 
-export type GateSettings = {
+export type GateSettings = ChannelSettings & {
   serviceName: string
   /** Where the `type` of a problem resolves. */
   docsOrigin: string
@@ -92,13 +95,20 @@ export async function openGate(
   const byName = new Map(networks.map((network) => [network.caip2, network]))
   const termsOf = (call: PaidCall) => termsFor(byName, payees, call.route, call.priceMicro)
   const offers = createOffers(jws, clock)
-  const walletsOn = await whereDeployed(chains, clock, (network) => facilitator.permit2Wallets?.(network) ?? [])
+  const walletsOn = await whereDeployed(
+    chains,
+    clock,
+    (network) => facilitator.permit2Wallets?.(network) ?? [],
+    () => askInTime(facilitator, clock),
+  )
+  const sponsorsOn = (network: string) => facilitator.sponsorsApprovals?.(network) ?? false
   const schemes = createSchemes([
     createExactScheme(networks),
     ...(settings.schemes ?? []),
-    createUptoScheme({ chains, walletsOn }),
-    createExactPermit2Scheme({ chains, walletsOn }),
+    createUptoScheme({ chains, walletsOn, sponsorsOn }),
+    createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
   ])
+  const channels = await openChannels(settings, ports, ground, limits.settleMs, stops)
   const work = await openSaleWork(settings, ports, database, owner, stops)
   const own = await recordOwnAddresses(
     database,
@@ -117,9 +127,11 @@ export async function openGate(
       docsOrigin: settings.docsOrigin,
       termsOf,
       credit: settings.credit !== false,
+      ...(channels ? { channels: channels.offer } : {}),
       ...(secrets ? { mpp: { clock, rng: ports.rng, secrets } } : {}),
     }),
     ...(secrets ? { challengeSecrets: secrets } : {}),
+    ...(channels ? { channels } : {}),
     claims: createClaims(database, owner, clock),
     ...work,
     isOurs: own.isOurs,
@@ -131,7 +143,7 @@ export async function openGate(
     statusUrl: settings.statusUrl,
     ...(settings.answerUrl === undefined ? {} : { answerUrl: settings.answerUrl }),
   })
-  return { gate, schemes, owner, facilitator, ...work, ownAddresses: own, screening, entitlements, limits }
+  return { gate, schemes, channels, owner, facilitator, ...work, ownAddresses: own, screening, entitlements, limits }
 }
 
 /** This process as others know it; what processes that died had claimed is nobody's from here on. */
@@ -166,4 +178,21 @@ async function openSaleWork(
   })
   const exposure = createExposure(database, clock, settings.exposureCapMicro, settings.routeOf)
   return { deliveries, deferred, pauses, saleHooks, finishSales, exposure }
+}
+
+/** A start does not wait long for a facilitator that does not answer. */
+const askMsMax = 5_000
+
+async function askInTime(facilitator: Facilitator, clock: Ports['clock']): Promise<void> {
+  const late = new AbortController()
+  const done = new AbortController()
+  clock.sleep(askMsMax, done.signal).then(
+    () => late.abort(),
+    () => {},
+  )
+  try {
+    await facilitator.askPermit2Wallets?.(late.signal)
+  } finally {
+    done.abort()
+  }
 }

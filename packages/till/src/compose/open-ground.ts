@@ -4,9 +4,9 @@ import { createForgottenTransactions, type KeySource, signerOf } from '../chain/
 import type { Payees } from '../contract/terms.ts'
 import { ConfigError } from '../kernel/config-error.ts'
 import type { CheckContractSignature } from '../proofs/index.ts'
-import { createKeyring, type Keyring } from '../signing/index.ts'
+import { createKeyring, type KeyPlace, type Keyring } from '../signing/index.ts'
 import { type DetectDeps, detectRestore } from '../store/detect-restore.ts'
-import { ensureInstance } from '../store/instance.ts'
+import { ensureInstance, type InstanceFacts } from '../store/instance.ts'
 import { ownerOf } from '../store/migrate.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { contractSignatures, openChains } from './open-chains.ts'
@@ -63,7 +63,9 @@ export type GroundSettings = {
   /** By network. */
   endpoints: ReadonlyMap<string, readonly RpcEndpoint[]>
   payees: Payees
-  signingKeyFile: string | undefined
+  /** How other payees than those in the database are accepted, for the error. */
+  payeesHint?: string
+  signingKeyFile: KeyPlace | undefined
   settlerKeys: readonly KeySource[]
   /** Of each endpoint; without it as many as are needed. */
   rpcCallsPerMinute?: number | undefined
@@ -109,7 +111,7 @@ export async function openGround(
   const { signingKeyFile: keyFile } = settings
   const keyring = await createKeyring({ database, clock, rng, log, ...(keyFile === undefined ? {} : { keyFile }) })
   stops.push(() => keyring.close())
-  await ensureInstance(database, {
+  const facts: InstanceFacts = {
     mode: settings.mode,
     chains: await Promise.all(
       [...chains.values()].map(async (chain) => ({
@@ -121,7 +123,8 @@ export async function openGround(
     payees: instancePayees(networks, settings.payees),
     // The first key names the till for good; later ones are vouched for by it.
     keyId: keyring.keys()[0]?.keyId ?? '',
-  })
+  }
+  await ensureInstance(database, facts, settings.payeesHint)
   const restoreDetection: DetectDeps = {
     database,
     home: settings.home,

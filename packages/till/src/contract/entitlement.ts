@@ -3,7 +3,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { Problem } from '../kernel/problem.ts'
 import type { LedgerTransaction } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
-import type { AnswerContent, PaidCall, PaidRoute } from './paid-call.ts'
+import type { AnswerContent, PaidCall, PaidRoute, PreparedAnswer } from './paid-call.ts'
 
 /** What a wallet may use without paying per call: subscriptions, passes and credit. */
 export type EntitlementPort = {
@@ -13,8 +13,14 @@ export type EntitlementPort = {
   claims(headers: ReadonlyMap<string, string>): boolean
   /** Sets a call aside before its answer is prepared. */
   hold(call: PaidCall): Promise<HoldOutcome>
+  /** Once the answer is prepared, before the transaction of its capture; a Problem stops the sale. */
+  beforeCapture?(hold: Hold, prepared: PreparedAnswer): Promise<void>
   /** Takes held calls, in the transaction of their effects and before them. An outcome for each, in the order given. */
   capture(tx: Tx, held: readonly HeldCall[]): Promise<CaptureOutcome[]>
+  /** Stores what was sold with its answers, in the same transaction. Absent: answers of named calls are kept by their name. */
+  keep?(tx: Tx, sold: readonly KeptSale[]): Promise<void>
+  /** After the commit: what its response says, where that is more than what was drawn. */
+  served?(hold: Hold): { paymentResponse: string; delivered(): void | Promise<void> }
   /** Gives a hold back, once, unless it was captured; also for holds whose process died. Undefined: what became of it is not known. */
   release(holdId: string): Promise<HoldEnd | undefined>
   /** What became of this very call when it came before. Asked before its caller would have to pay again. */
@@ -47,6 +53,8 @@ export type Hold = {
   /** Under which the call is found again when it is named after itself; absent where it cannot be. */
   ownName?: string
 }
+
+export type KeptSale = { hold: Hold; route: PaidRoute; answer: PreparedAnswer['answer'] }
 
 export type HeldCall = { hold: Hold; route: PaidRoute }
 

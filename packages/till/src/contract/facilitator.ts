@@ -17,6 +17,8 @@ export type FacilitatorPayment = {
   paymentKey: Hex
   /** What is to be taken. */
   amountMicro: Micro
+  /** What the payer agreed to, where less is taken. */
+  acceptedMicro?: Micro
   maxTimeoutSeconds: number
   resource: SoldResource
   /** Our own Bazaar block: facilitators list what they settle by it. */
@@ -31,10 +33,10 @@ export type SettleOutcome =
   /** A hint, never proof: our own receipt read decides. */
   | { status: 'submitted'; transaction: Hex; feeMicro: Micro; gasGwei?: bigint }
   /**
-   * Not settled. `reason` is one of the x402 error codes. `payloadLeft`: the signed payload is known outside this process,
+   * Not settled. `reason` is one of the x402 error codes. `payloadSent`: the signed payload is known outside this process,
    * to a facilitator or from a transaction, so that anyone may still carry it.
    */
-  | { status: 'refused'; reason: string; payloadLeft: boolean; message?: string; gasGwei?: bigint }
+  | { status: 'refused'; reason: string; payloadSent: boolean; message?: string; gasGwei?: bigint }
   /** Anything that cannot be told from a late success: timeouts, 5xx, pending, nonsense. */
   | { status: 'unknown'; reason: string; transaction?: Hex }
 
@@ -52,8 +54,12 @@ export type Facilitator = {
   settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
   /** Told when the chain contradicts its word about a payment. */
   contradicted?(paymentId?: string): void
-  /** Wallets of ours by which it settles Permit2 payments on a network; absent where it cannot. */
+  /** Wallets by which it settles Permit2 payments on a network; none, or absent, where it cannot. */
   permit2Wallets?(network: string): readonly Address[]
+  /** Whether it carries an EIP-2612 permit with them, at its own cost. */
+  sponsorsApprovals?(network: string): boolean
+  /** Asks one that is not ours which these are; `permit2Wallets` then says so until it is asked again. */
+  askPermit2Wallets?(signal: AbortSignal): Promise<void>
   /** What it charges for one settlement more, counted when asked; absent where nothing is charged. */
   settlementFee?(): Promise<Micro>
   supported(signal: AbortSignal): Promise<{ kinds: SupportedKind[]; signers: Record<string, string[]> }>

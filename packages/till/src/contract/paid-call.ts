@@ -89,6 +89,12 @@ export type ReleaseAnswer = (
   paymentResponse: string,
 ) => AnswerContent | Promise<AnswerContent>
 
+/**
+ * What a payment is bound to where a call came by another way than an HTTP request of its own: such a payment is not
+ * good for that request, nor the other way round. `digest` is that of the whole input.
+ */
+export type BoundRequest = { method: string; resourceUrl: string; contentType: string; digest: Uint8Array }
+
 /** One request to a paid route, stripped of HTTP. */
 export type PaidCall = {
   route: PaidRoute
@@ -111,6 +117,8 @@ export type PaidCall = {
   clientGone: AbortSignal
   /** Set when the input is wrong: an unpaid call still gets its 402 (with this in the body), a paid one 400. */
   inputProblem?: Problem
+  /** The price follows from the input, and this one has none: no price is named. */
+  unpriced?: true
   /** What the answer would be made from now, for a buyer who has not paid yet. */
   dataState?(): Json
   /** Ends in time by itself, if only with a Problem. */

@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { AssetId } from '@assay/protocol/asset'
 import type { Hex } from '@assay/protocol/bytes'
+import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort, KeyUse, SettlementEvidence } from '../chain/index.ts'
 import type { ProblemCode } from '../kernel/problem.ts'
@@ -23,6 +24,8 @@ export type PaymentEnvelope = {
   identifier: string | undefined
   /** Of the request-binding extension. */
   bindingSalt: Hex | undefined
+  /** Of the eip2612GasSponsoring extension, as it came. */
+  sponsoring?: unknown
   /** Compact JWS offers the client echoed, for a price that has moved since. */
   offers: string[]
   /** What we quoted for this very request not long ago, proved by a challenge of ours. */
@@ -99,10 +102,12 @@ export type Scheme<Signed = unknown> = {
   readonly words: SchemeWords
   takes(network: string): boolean
   /** Whether a 402 of this route names it; payments by it are taken all the same. Absent: always. */
-  isOffered?(route: PaidRoute): boolean
+  isOffered?(route: PaidRoute, priceMicro: Micro): boolean
 
   /** The entry of `accepts`. */
   offer(terms: Terms): Record<string, unknown>
+  /** Extensions that go with it in the 402. */
+  extensions?(terms: Terms): Record<string, Json>
   /** Strict: anyone else who reads this payment must not find another one in it. */
   decode(envelope: PaymentEnvelope): SchemeDecode<Signed>
   /** The terms of ours, current or of an offer that we signed, that the payment satisfies for this very request. */

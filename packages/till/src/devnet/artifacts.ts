@@ -7,7 +7,9 @@ import b20ForkSwitch from '../../../../contracts/artifacts/B20ForkSwitch.json' w
 import b20PolicyRegistry from '../../../../contracts/artifacts/B20PolicyRegistry.json' with { type: 'json' }
 import b20Stub from '../../../../contracts/artifacts/B20Stub.json' with { type: 'json' }
 import b20Token from '../../../../contracts/artifacts/B20Token.json' with { type: 'json' }
+import batchSettlement from '../../../../contracts/artifacts/BatchSettlement.json' with { type: 'json' }
 import controlAttestation from '../../../../contracts/artifacts/ControlAttestation.json' with { type: 'json' }
+import erc3009DepositCollector from '../../../../contracts/artifacts/Erc3009DepositCollector.json' with { type: 'json' }
 import exactPermit2Proxy from '../../../../contracts/artifacts/ExactPermit2Proxy.json' with { type: 'json' }
 import multicall3 from '../../../../contracts/artifacts/Multicall3.json' with { type: 'json' }
 import permit2 from '../../../../contracts/artifacts/Permit2.json' with { type: 'json' }
@@ -31,7 +33,9 @@ export const contractArtifacts = {
   b20PolicyRegistry: b20PolicyRegistry as ContractArtifact,
   b20Stub: b20Stub as ContractArtifact,
   b20Token: b20Token as ContractArtifact,
+  batchSettlement: batchSettlement as ContractArtifact,
   controlAttestation: controlAttestation as ContractArtifact,
+  erc3009DepositCollector: erc3009DepositCollector as ContractArtifact,
   exactPermit2Proxy: exactPermit2Proxy as ContractArtifact,
   multicall3: multicall3 as ContractArtifact,
   permit2: permit2 as ContractArtifact,

@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { channelContract, erc3009Collector } from '@assay/protocol/typed-data/channel'
 import { permit2Address, permit2Proxies } from '@assay/protocol/typed-data/permit2'
 import { encodeDeployData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -25,7 +26,7 @@ const gasPerHolder = 40_000n
 
 export type GenesisOptions = { chainId: number; timestamp: number; fund: readonly Address[] }
 
-/** The first block: gas for every account that needs it, Multicall3 and Permit2 where clients look for them. */
+/** The first block: gas for every account that needs it, and the contracts that clients look for at known addresses. */
 export function buildGenesis({ chainId, timestamp, fund }: GenesisOptions): ChainGenesis {
   const funded = [...holders(fund), demoIssuer(chainId).address]
   return {
@@ -43,6 +44,8 @@ export function buildGenesis({ chainId, timestamp, fund }: GenesisOptions): Chai
       { address: permit2Address, balance: '0', code: contractArtifacts.permit2.deployedBytecode },
       { address: permit2Proxies.exact, balance: '0', code: contractArtifacts.exactPermit2Proxy.deployedBytecode },
       { address: permit2Proxies.upto, balance: '0', code: contractArtifacts.uptoPermit2Proxy.deployedBytecode },
+      { address: channelContract, balance: '0', code: contractArtifacts.batchSettlement.deployedBytecode },
+      { address: erc3009Collector, balance: '0', code: contractArtifacts.erc3009DepositCollector.deployedBytecode },
     ],
   }
 }

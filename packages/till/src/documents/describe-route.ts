@@ -14,7 +14,7 @@ export type Site = {
   /** Its text is at `/license`. */
   contentLicense?: string
   /** Groups of routes, in the order in which documents list them. */
-  areas?: Readonly<Record<string, { name: string; url: string }>>
+  areas?: Readonly<Record<string, { name: string; url: string; description?: string }>>
   /** What responses carry beyond payment and signature. */
   carries?: { attribution?: true; royalties?: true; nextHop?: true; rateLimit?: true }
   /** Documents beside those that every till has. */

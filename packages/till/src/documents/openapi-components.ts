@@ -51,13 +51,17 @@ const paymentRequiredContent: JsonSchema = {
           type: 'object',
           required: ['accepts', 'resource'],
           properties: {
+            input_problem: {
+              description: 'First member, where input was sent and is wrong. It would be refused, and not charged.',
+              allOf: [{ $ref: '#/components/schemas/Problem' }],
+            },
             x402Version: { const: 2 },
+            error: { type: 'string', description: 'For clients of x402 version 1: what to do.' },
             accepts: { type: 'array', items: { $ref: '#/components/schemas/PaymentRequirements' } },
             resource: { type: 'object' },
             data_state: {
               description: 'What the answer would be made from now: its age, its coverage, what is missing.',
             },
-            input_problem: { $ref: '#/components/schemas/Problem' },
           },
         },
       ],
@@ -82,6 +86,12 @@ const paymentRequirements: JsonSchema = {
 /** What all operations share. */
 export const openapiComponents = (site: Site): JsonSchema => ({
   securitySchemes: {
+    x402: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'PAYMENT-SIGNATURE',
+      description: 'A payment for this very request (x402 v2). The 402 says what to sign; no account is needed.',
+    },
     siwx: {
       type: 'apiKey',
       in: 'header',
@@ -101,7 +111,18 @@ export const openapiComponents = (site: Site): JsonSchema => ({
     Ref: parameter('ref', 'query', 'Wallet that referred the caller. No part of the resource.'),
     Aff: parameter('aff', 'query', 'Affiliate wallet. No part of the resource.'),
     AffiliateId: parameter('X-Affiliate-ID', 'header', 'Affiliate wallet, as `aff`.'),
-    PaymentSignature: parameter('PAYMENT-SIGNATURE', 'header', 'Base64 of an x402 v2 PaymentPayload.'),
+    PaymentSignature: parameter(
+      'PAYMENT-SIGNATURE',
+      'header',
+      'Base64 of an x402 v2 PaymentPayload. Its extension `payment-identifier` (16 to 128 of A-Z a-z 0-9 _ -, secret, the same on ' +
+        'every retry) gives a lost answer again without paying again.',
+    ),
+    IdempotencyKey: parameter(
+      'Idempotency-Key',
+      'header',
+      'For calls paid from credit, a subscription or a pass: 1 to 128 visible ASCII characters, the same on every retry. The same ' +
+        'key and request give the saved answer; the same key with another request is 409. Payments by x402 use `payment-identifier`.',
+    ),
   },
   headers: {
     PaymentRequired: header('Base64 of an x402 v2 PaymentRequired.'),

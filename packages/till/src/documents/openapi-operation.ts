@@ -9,20 +9,20 @@ const ref = (path: string): JsonSchema => ({ $ref: `#/components/${path}` })
 /** One operation of the OpenAPI document. */
 export function operationOf(site: Site, route: RouteDeclaration): JsonSchema {
   const { access } = route
-  const security = access.kind === 'free' ? (access.security ? [{ [access.security]: [] }] : []) : undefined
+  const security = access.kind === 'paid' ? [{ x402: [] }] : access.security ? [{ [access.security]: [] }] : []
   const origin = originOf(site, route)
   const reason = availabilityOf(route)
   const tag = areaNameOf(site, route)
   return {
     operationId: route.id,
     summary: route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
+    description: route.description ?? `${route.summary}.`,
     ...(tag === undefined ? {} : { tags: [tag] }),
     ...(origin === new URL(site.baseUrl).origin ? {} : { servers: [{ url: origin }] }),
     parameters: parametersOf(site, route),
     ...(route.body ? { requestBody: requestBodyOf(route, route.body) } : {}),
     responses: responsesOf(site, route),
-    ...(security === undefined ? {} : { security }),
+    security,
     ...(access.kind === 'paid' ? { 'x-payment-info': paymentInfoOf(route), 'x-networks': access.networks } : {}),
     ...(reason === undefined ? {} : { 'x-not-available': reason }),
   }
@@ -53,7 +53,8 @@ function parametersOf(site: Site, route: RouteDeclaration): Json[] {
     schema,
     ...exampleMember(route.example?.query?.[name]),
   }))
-  const payment = route.access.kind === 'paid' ? [ref('parameters/PaymentSignature')] : []
+  const payment =
+    route.access.kind === 'paid' ? [ref('parameters/PaymentSignature'), ref('parameters/IdempotencyKey')] : []
   const attribution = site.carries?.attribution
     ? [ref('parameters/Ref'), ref('parameters/Aff'), ref('parameters/AffiliateId')]
     : []

@@ -13,6 +13,11 @@ const guidance = [
   'Every response is signed (RFC 9421, ed25519); keys are at /.well-known/http-message-signatures-directory.',
 ].join(' ')
 
+const tagTextOf = (site: Site, name: string): string => {
+  const area = Object.values(site.areas ?? {}).find((one) => one.name === name)
+  return area?.description ?? `Operations of ${name}.`
+}
+
 export const fullDocumentPath = '/openapi/full.json'
 
 /**
@@ -63,7 +68,7 @@ export function openapiDocument(
           },
         }
       : {}),
-    tags: tags.map((name) => ({ name })),
+    tags: tags.map((name) => ({ name, description: tagTextOf(site, name) })),
     paths,
     components: openapiComponents(site),
   }

@@ -28,7 +28,7 @@ function openBreaker() {
       const before = sent
       const outcome = await breaker.settle({} as FacilitatorPayment, new AbortController().signal)
       if (sent === before)
-        expect(outcome).toMatchObject({ status: 'refused', reason: 'facilitator_distrusted', payloadLeft: false })
+        expect(outcome).toMatchObject({ status: 'refused', reason: 'facilitator_distrusted', payloadSent: false })
       return sent > before
     },
   }

@@ -12,7 +12,7 @@ const openMs = 600_000
 const distrusted: SettleOutcome = {
   status: 'refused',
   reason: 'facilitator_distrusted',
-  payloadLeft: false,
+  payloadSent: false,
   message: 'The facilitator reported settlements that the chain does not show; nothing was sent.',
 }
 

@@ -11,8 +11,12 @@ import type { FacilitatorPayment } from '../contract/facilitator.ts'
 /** A payment by a Permit2 signature, of the scheme `exact` or `upto`. */
 export type Permit2Payment = FacilitatorPayment & {
   scheme: Permit2Scheme
-  permit2: { transfer: Permit2Transfer; signature: Hex }
+  /** `tokenPermit`: carried before the transfer, where the payer has given no allowance yet. */
+  permit2: { transfer: Permit2Transfer; signature: Hex; tokenPermit?: TokenPermit }
 }
+
+/** An EIP-2612 permit that gives Permit2 the allowance of one payment. */
+export type TokenPermit = { value: bigint; nonce: bigint; deadline: bigint; signature: Hex }
 
 export type Permit2Terms = Pick<
   Permit2Payment,
@@ -25,6 +29,7 @@ export function permit2Payment({ asset, ...terms }: Permit2Terms): Permit2Paymen
   const named = facilitator === undefined ? {} : { facilitator: checksumAddress(facilitator) }
   return {
     ...terms,
+    acceptedMicro: transfer.amount,
     asset: asset.address,
     payTo: transfer.to,
     payer: transfer.from,

@@ -149,7 +149,7 @@ export async function answerSpentPayment(
   })
   switch (decision) {
     case 'unknown':
-      return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+      return refuse('settlement_unknown', { retryAfterSeconds: 10, ...followed })
     case 'used_long_ago':
       return usedLongAgo(deps, purchase, claim, followed)
     case 'pay_again':
@@ -176,7 +176,7 @@ async function usedLongAgo(
   if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited', followed)
   const final = await chain.finalizedBlock()
   if (!(await scheme.evidence.isUsed(chain, claim, final.number)))
-    return refuse('settlement_unknown', { retryAfterSeconds: 10 })
+    return refuse('settlement_unknown', { retryAfterSeconds: 10, ...followed })
   const { usedBefore: reason, usedUp: detail } = scheme.words
   return refuse402(deps, call, { code: 'payment_failed', reason, detail, payer, network })
 }

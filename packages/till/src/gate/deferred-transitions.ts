@@ -35,6 +35,26 @@ type DeferredEnd = {
   transaction?: Hex
 }
 
+const leftToLease = (log: Log, paymentId: string, error: unknown) =>
+  log.error({ paymentId, error: String(error) }, 'the end of a payment was not written; it is left to its lease')
+
+async function retryLater(
+  { clock, log, signal }: Pick<DeferredDeps, 'clock' | 'log'> & { signal: AbortSignal },
+  paymentId: string,
+  write: () => Promise<unknown>,
+): Promise<void> {
+  const startedMs = clock.monotonicMs()
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax))
+    try {
+      await clock.sleep(pauseMs, signal)
+      await write()
+      return
+    } catch (error) {
+      const isOver = signal.aborted || clock.monotonicMs() - startedMs >= givenUpAfterMs
+      if (isOver || !mayComeRight(error)) return leftToLease(log, paymentId, error)
+    }
+}
+
 /**
  * Ends of payments that must be written though the request is over, or is about to fail: without them anyone who named the
  * purchase would wait until the lease of the claim runs out. Tried once while the caller waits, and then behind it until the
@@ -54,31 +74,15 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
     try {
       return await write()
     } catch (error) {
-      if (!mayComeRight(error) || pending[to] >= pendingMax[to]) leftToLease(ending.id, error)
+      if (!mayComeRight(error) || pending[to] >= pendingMax[to]) leftToLease(log, ending.id, error)
       else {
         pending[to] += 1
-        void retryLater(ending.id, write).finally(() => {
+        void retryLater({ clock, log, signal: stopping.signal }, ending.id, write).finally(() => {
           pending[to] -= 1
         })
       }
       return undefined
     }
-  }
-
-  const leftToLease = (paymentId: string, error: unknown) =>
-    log.error({ paymentId, error: String(error) }, 'the end of a payment was not written; it is left to its lease')
-
-  async function retryLater(paymentId: string, write: () => Promise<unknown>): Promise<void> {
-    const startedMs = clock.monotonicMs()
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax))
-      try {
-        await clock.sleep(pauseMs, stopping.signal)
-        await write()
-        return
-      } catch (error) {
-        const isOver = stopping.signal.aborted || clock.monotonicMs() - startedMs >= givenUpAfterMs
-        if (isOver || !mayComeRight(error)) return leftToLease(paymentId, error)
-      }
   }
 
   const release = (paymentId: string, reason: string, attempt?: number) =>

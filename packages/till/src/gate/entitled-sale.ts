@@ -58,14 +58,41 @@ async function sellAll(deps: GateDeps, tx: Tx, items: readonly ReadyCall[]): Pro
   const unposted = sold.flatMap(({ capture }) => capture.posting ?? [])
   if (paid.length > 0) for (const hook of deps.saleHooks) await hook(tx, paid, unposted)
   await post(tx, unposted)
-  for (const { item } of sold)
-    if (item.hold.named) await keepAnswer(tx, item.hold.holdId, item.made ?? item.prepared.answer)
+  await keepAnswers(
+    tx,
+    sold.map(({ item }) => item),
+  )
   return items.map((item, index) => {
     const capture = captures[index] as CaptureOutcome
     if (capture.status === 'not_captured') return capture
     const { draw } = capture
     return { status: 'sold', answer: item.made ?? item.prepared.answer, ...(draw ? { draw } : {}) }
   })
+}
+
+async function keepAnswers(tx: Tx, sold: readonly ReadyCall[]): Promise<void> {
+  for (const port of new Set(sold.map((item) => item.port))) {
+    const items = sold.filter((item) => item.port === port)
+    if (port.keep)
+      await port.keep(
+        tx,
+        items.map(({ hold, call, made, prepared }) => ({
+          hold,
+          route: call.route,
+          answer: wholeAnswer(made) ?? prepared.answer,
+        })),
+      )
+    else
+      for (const { hold, made, prepared } of items)
+        if (hold.named) await keepAnswer(tx, hold.holdId, made ?? prepared.answer)
+  }
+}
+
+/** A stream is not kept. */
+function wholeAnswer(made: AnswerContent | undefined): PreparedAnswer['answer'] | undefined {
+  if (!made) return undefined
+  const { body } = made
+  return typeof body === 'string' || body instanceof Uint8Array ? { ...made, body } : undefined
 }
 
 /** Each port takes its own, in one go. */

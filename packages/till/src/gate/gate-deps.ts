@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { ChainPort } from '../chain/index.ts'
+import type { Channels } from '../channels/index.ts'
 import type { EntitlementPort } from '../contract/entitlement.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import type { JwsPort, Offers } from '../contract/offers.ts'
@@ -38,6 +39,8 @@ export type GateDeps = {
   challenges: Challenges
   /** Without it, credentials of the Payment authentication scheme are refused. */
   challengeSecrets?: ChallengeSecrets
+  /** Without it, no payment channels are taken. */
+  channels?: Channels
   claims: Claims
   deliveries: Deliveries
   finishSales: FinishSales

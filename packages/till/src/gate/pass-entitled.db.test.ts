@@ -51,7 +51,8 @@ async function ask(database: Database, asked: AskedCall, at = testCredit) {
     log: { warn: () => {}, error: () => {} },
     saleHooks: [],
     challenges: { headers: () => ({ paymentRequired: 'required' }) },
-    exposure: { hasRoom: async () => hasRoom },
+    // As the real one: what is taken back with its money needs no room.
+    exposure: { hasRoom: async ({ revocable }: { revocable: boolean }) => revocable || hasRoom },
     chains: new Map([[network, {}]]),
   } as unknown as GateDeps
   const { prepare, clientGone } = asked
@@ -271,6 +272,11 @@ test('with the exposure cap used up, credit that is not final buys nothing, and 
   hasRoom = false
   const refused = await ask(db.database, { by: fresh, micro: 300n })
   expect(refused).toMatchObject({ kind: 'refused', problem: { code: 'exposure_limit' } })
+  // What credit bought is not taken back when the payment that brought the credit goes.
+  expect(await ask(db.database, { by: fresh, micro: 300n, route: { revocable: true } })).toMatchObject({
+    kind: 'refused',
+    problem: { code: 'exposure_limit' },
+  })
   expect(await ask(db.database, { by: known, micro: 300n })).toMatchObject({ kind: 'served' })
   hasRoom = true
   expect(await ask(db.database, { by: fresh, micro: 300n })).toMatchObject({ kind: 'served' })

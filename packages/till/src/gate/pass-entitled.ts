@@ -9,7 +9,7 @@ import type { EntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { screenPayer } from './screen-payer.ts'
 
-type NotHeld = Exclude<HoldOutcome, { status: 'held' }>
+export type NotHeld = Exclude<HoldOutcome, { status: 'held' }>
 
 /** A subscription, pass or credit in place of a payment: the first that covers the call is used, else the answer is a 402. */
 export async function passEntitled(
@@ -44,10 +44,10 @@ export async function passEntitled(
 
 const named = (call: PaidCall): boolean => call.headers.has('idempotency-key')
 
-type HeldCall = { call: PaidCall; port: EntitlementPort; hold: Hold }
+export type HeldCall = { call: PaidCall; port: EntitlementPort; hold: Hold }
 
 /** Held, prepared, captured with the effect; released on any failure. */
-async function serveHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): Promise<GateOutcome | NotHeld> {
+export async function serveHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): Promise<GateOutcome | NotHeld> {
   const { call, hold } = held
   const callId = hold.callId ?? deps.ids.next('call')
   try {
@@ -58,14 +58,16 @@ async function serveHeld(deps: GateDeps, sales: EntitledSales, held: HeldCall): 
       earlierInstead(held, error),
     )
     if ('status' in prepared) return prepared
+    await held.port.beforeCapture?.(hold, prepared)
     const sold = await sales.sell({ ...held, callId, prepared })
     if (sold.status === 'not_captured') return (await sold.why()) as NotHeld
-    const paymentResponse = sold.draw && drawResponse(hold.account, callId, sold.draw)
+    const served = held.port.served?.(hold)
+    const paymentResponse = served?.paymentResponse ?? (sold.draw && drawResponse(hold.account, callId, sold.draw))
     return {
       kind: 'served',
       answer: await releasedAnswer(call, sold.answer, paymentResponse ?? ''),
       ...(paymentResponse === undefined ? {} : { paymentResponse }),
-      delivered: () => {},
+      delivered: served?.delivered ?? (() => {}),
     }
   } catch (error) {
     await giveBack(deps, held)
@@ -86,11 +88,11 @@ async function giveBack(deps: GateDeps, { port, hold }: HeldCall): Promise<void>
  * With the exposure cap used up, nothing more is given away for credit that a reorganisation could still take. Credit that
  * is final buys as always.
  */
-async function isBeyondCap(deps: GateDeps, { call, hold }: HeldCall): Promise<boolean> {
-  const draws = hold.promise || hold.draw !== undefined
-  const { priceMicro: amountMicro, route } = call
-  if (!draws || (await deps.exposure.hasRoom({ amountMicro, payer: hold.account, revocable: route.revocable })))
-    return false
+async function isBeyondCap(deps: GateDeps, { call, port, hold }: HeldCall): Promise<boolean> {
+  const draws = port.name === 'credit' && (hold.promise || hold.draw !== undefined)
+  const { priceMicro: amountMicro } = call
+  // Also where the route is revocable: a draw is not undone with the payment that brought the credit.
+  if (!draws || (await deps.exposure.hasRoom({ amountMicro, payer: hold.account, revocable: false }))) return false
   const balances = await Promise.all(
     [...deps.chains.keys()].map((network) => readCredit(deps.database, network, hold.account)),
   )

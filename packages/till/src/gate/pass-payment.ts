@@ -4,14 +4,17 @@ import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import type { Invalid, PaymentEnvelope, Scheme, SchemePayment, SignatureOutcome } from '../contract/scheme.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { addressesNamed } from '../proofs/index.ts'
+import { channelScheme } from '../schemes/channels/offer-channel.ts'
 import { decodeHeader } from '../schemes/decode-header.ts'
 import { authorizationSecondsMax } from '../store/restore.ts'
 import { broughtMoney } from '../transitions/other-use.ts'
-import { isOver as isOverState } from '../transitions/payment-state.ts'
+import { isUnsold } from '../transitions/payment-state.ts'
 import { answerDuplicate, reachedUs } from './earlier-payment.ts'
+import type { EntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
 import { becomesCredit } from './other-use.ts'
+import { passChannel } from './pass-channel.ts'
 import { type PassEntitled, passCredit } from './pass-credit.ts'
 import { keyOf, type Presented, type Purchase } from './purchase.ts'
 import { refuse, refuse402 } from './refuse.ts'
@@ -24,12 +27,14 @@ export async function passPayment(
   deps: GateDeps,
   call: PaidCall,
   header: string,
+  sales: EntitledSales,
   passEntitled: PassEntitled,
 ): Promise<GateOutcome> {
   const decoded = decodeHeader(header)
   if (decoded.status === 'version_1') return refuse('payment_v1')
   if (decoded.status === 'malformed') return refuseMalformed(decoded.detail)
   const { envelope } = decoded
+  if (envelope.scheme === channelScheme) return passChannel(deps, sales, call, envelope)
   if (envelope.scheme === 'credit') return passCredit(deps, call, envelope, passEntitled)
   return passEnvelope(deps, call, envelope)
 }
@@ -132,14 +137,14 @@ const notKnownYet = () => refuse('settlement_unknown', { retryAfterSeconds: 10 }
 async function unlessClaimed(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
   if (!deps.chains.has(presented.payment.network)) return refusal
   const earlier = await findConflict(deps.database, { ...keyOf(presented), identifierHash: null })
-  const isOver = !earlier || isOverState(earlier.state)
-  if (isOver && !earlier?.final) return unlessCarried(deps, presented, refusal)
-  if (isOver && !(await reachedUs(deps, earlier))) return refusal
+  const soldNothing = !earlier || isUnsold(earlier.state)
+  if (soldNothing && !earlier?.final) return unlessCarried(deps, presented, refusal)
+  if (soldNothing && !(await reachedUs(deps, earlier))) return refusal
   // Anyone who did not sign it has nothing to learn about it.
   const signature = await signatureOutcome(deps, presented)
   if (signature.status === 'could_not_check') return refuseUnread(signature.reason)
   if (signature.status === 'invalid') return refusal
-  if (isOver) return refuse('payment_credited', { extra: { status_url: deps.statusUrl(earlier.id) } })
+  if (soldNothing) return refuse('payment_credited', { extra: { status_url: deps.statusUrl(earlier.id) } })
   const answer = await answerDuplicate(deps, presented, earlier)
   return answer.kind === 'reclaimable' ? refusal : answer
 }

@@ -154,7 +154,7 @@ test('a transaction that used the key for another transfer is that, and no payme
 })
 
 test('a refusal before the payload left is believed only when the key is unused', async () => {
-  const refused = { status: 'refused', reason: 'insufficient_funds', payloadLeft: false } as const
+  const refused = { status: 'refused', reason: 'insufficient_funds', payloadSent: false } as const
   const costly: SettleOutcome = { ...refused, message: 'poor', gasGwei: 2n }
   expect((await settle(costly, { used: [false] })).result).toEqual({
     status: 'failed',
@@ -188,7 +188,7 @@ test('a refusal of a payload that left is believed at once only if our simulatio
     ['account_blacklisted', revert('Blacklistable: account is blacklisted')],
   ] as const
   for (const [reason, simulated] of causes) {
-    const { result } = await settle({ status: 'refused', reason, payloadLeft: true }, { used: [false], simulated })
+    const { result } = await settle({ status: 'refused', reason, payloadSent: true }, { used: [false], simulated })
     expect(result).toEqual({ status: 'failed', reason, gasGwei: 0n })
   }
   const others: SimulatedTransfer[] = [
@@ -198,7 +198,7 @@ test('a refusal of a payload that left is believed at once only if our simulatio
     { status: 'fails', returnData: '0x' },
   ]
   for (const simulated of others) {
-    const refused: SettleOutcome = { status: 'refused', reason: 'insufficient_funds', payloadLeft: true, gasGwei: 2n }
+    const refused: SettleOutcome = { status: 'refused', reason: 'insufficient_funds', payloadSent: true, gasGwei: 2n }
     expect((await settle(refused, { used: [false], simulated })).result).toEqual({
       status: 'refused',
       reason: 'insufficient_funds',
@@ -210,25 +210,25 @@ test('a refusal of a payload that left is believed at once only if our simulatio
 test('a cause that no simulation can show is never believed at once', async () => {
   for (const reason of ['invalid_scheme', 'invalid_exact_evm_transaction_simulation_failed', 'asset_paused']) {
     const simulated = revert('anything')
-    const { result } = await settle({ status: 'refused', reason, payloadLeft: true }, { used: [false], simulated })
+    const { result } = await settle({ status: 'refused', reason, payloadSent: true }, { used: [false], simulated })
     expect(result).toEqual({ status: 'refused', reason, gasGwei: 0n })
   }
 })
 
 test('a payer that the facilitator screens out is refused, which is no fault of the payment', async () => {
   for (const reason of ['sanctions_screening', 'policy_violation', 'kyt_blocked', 'payer_refused']) {
-    const { result } = await settle({ status: 'refused', reason, payloadLeft: true }, { used: [false] })
+    const { result } = await settle({ status: 'refused', reason, payloadSent: true }, { used: [false] })
     expect(result).toEqual({ status: 'payer_refused', reason })
   }
 })
 
 test('an outage of the facilitator is no refusal: nothing was sent, and the same payment may be tried again', async () => {
   for (const reason of ['facilitator_unreachable', 'facilitator_', 'settlement_aborted']) {
-    const { result } = await settle({ status: 'refused', reason, payloadLeft: false }, { used: [false] })
+    const { result } = await settle({ status: 'refused', reason, payloadSent: false }, { used: [false] })
     expect(result).toEqual({ status: 'not_sent', reason })
   }
   const { result } = await settle(
-    { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false },
+    { status: 'refused', reason: 'facilitator_unreachable', payloadSent: false },
     { used: [true], byKey: [confirmedAt(10_001n)] },
   )
   expect(result.status).toBe('settled')

@@ -6,7 +6,7 @@ import { type PaymentRecord, paymentColumns, type StoredAnswer, toPaymentRecord 
 import { fromHex } from '../kernel/bytes.ts'
 import type { Sql } from '../store/database.ts'
 import { type Move, moves, type Worker } from '../transitions/moves.ts'
-import { isOpen, isOver, sqlList } from '../transitions/payment-state.ts'
+import { isOpen, isUnsold, sqlList } from '../transitions/payment-state.ts'
 
 /** What is written before money may move: the answer, its reservation, and that we are about to settle. */
 export type Intent = {
@@ -128,7 +128,7 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
       move.by === 'attempt' ? (worker?.attempt ?? -1) : null,
       move.final ?? false,
       isOpen(move.to),
-      isOver(move.to),
+      isUnsold(move.to),
     ],
   )
   return rowCount > 0

@@ -59,6 +59,15 @@ export const accounts = {
   /** Between a payout decided and its transfer final. Credited when the debt is taken off, debited by the transfer. */
   clearingPayouts: (network: string) => chainAccount('clearing', false, network, 'clearing:payouts'),
 
+  /** Vouchers of payment channels. Debited by each sale, credited when their claim is final, or when the money is gone. */
+  channelVouchers: (network: string) => chainAccount('asset', false, network, 'channels:vouchers'),
+
+  /** Claimed from payment channels and not sent to us yet. Debited when a claim is final, credited by the transfer in. */
+  channelClaimed: (network: string) => chainAccount('asset', false, network, 'channels:claimed'),
+
+  /** Vouchers that could not be claimed any more. Debited then; credited if their channel is paid into again. */
+  channelLoss: (network: string) => chainAccount('expense', false, network, 'loss:channels'),
+
   /** What a route earned. Credited by each sale with the operator's own part, debited by refunds and reorgs. */
   revenue: (network: string, routeId: string) =>
     chainAccount('income', false, network, `revenue:${accountWord(routeId)}`),

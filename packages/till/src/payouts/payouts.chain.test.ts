@@ -4,14 +4,14 @@ import { createWalletClient, encodeFunctionData, keccak256, parseAbi } from 'vie
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { type RpcEndpoint, RpcRefusal } from '../chain/index.ts'
-import { open, rowsOf, until, world } from '../chain/wallet/use-wallets.fixture.ts'
+import { open, outcomeOf, rowsOf, transfer, until, world } from '../chain/wallet/use-wallets.fixture.ts'
 import { testHolder, testKey } from '../chain/wallet/wallet.fixture.ts'
 import { demoIssuer, devnetTransport } from '../devnet/index.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { accounts, credit, debit, owedTo, post } from '../ledger/index.ts'
+import { accounts, balanceOf, credit, debit, owedTo, post } from '../ledger/index.ts'
 import { approvePayout } from './approve-payout.ts'
 import { createCustodyKey } from './custody-key.ts'
-import { parsePayoutPolicy, runPayouts } from './index.ts'
+import { bookGas, parsePayoutPolicy, runPayouts } from './index.ts'
 import { base, books, owe, paidCount, payouts, received, states, transactions, usePayouts } from './payouts.fixture.ts'
 
 usePayouts()
@@ -25,6 +25,32 @@ test('many payees are paid by one transaction, each once, and the books follow',
   await runPayouts(payouts())
   for (const payee of books.payees) expect(await received(payee)).toBe(20_000_000n)
   expect(await owedTo(world.store.database, accounts.payable(base, books.payees[0] as Address, books.purpose))).toBe(0n)
+})
+
+test('the gas of payouts is in the books once its block is final, once, and what settles payments is left to them', async () => {
+  const cost = async () => {
+    const { rows } = await world.store.database.query<{ gwei: bigint }>(
+      `select ceil(sum(cost_wei) / 1000000000)::bigint as gwei from settlement_transaction where wallet = any($1) and purpose = 'payout'`,
+      [books.wallets.addresses],
+    )
+    return rows[0]?.gwei ?? 0n
+  }
+  const spent = (purpose: string) => balanceOf(world.store.database, accounts.gasSpent(base, purpose))
+  const book = () => bookGas({ database: world.store.database }, books.chain)
+  await book()
+  const before = await spent('node.payout')
+  await owe(books.payees[0] as Address, 20_000_000n)
+  await outcomeOf(await books.wallets.send(transfer()))
+  world.devnet.control.setFinalityLag(3)
+  await world.devnet.control.mine(4)
+  await runPayouts(payouts())
+  await until(async () => (await cost()) > 0n, 'mined')
+  await book()
+  expect(await spent('node.payout')).toBe(before)
+  await world.devnet.control.mine(4)
+  await Promise.all([book(), book()])
+  expect((await spent('node.payout')) - before).toBe(await cost())
+  expect(await spent('node.settle')).toBe(0n)
 })
 
 test('L17: below the minimum nothing is sent and nothing is lost; the rest of a debt joins the next', async () => {

@@ -55,7 +55,8 @@ export async function openDispute(
     // Anyone but the payer learns nothing about the payment.
     if (!payment || payment.payer !== payer.address || !payer.networks.includes(payment.network))
       return { status: 'refused', why: 'no_such_payment' }
-    if (payment.state !== 'served' || payment.settledAt === null) return { status: 'refused', why: 'not_disputable' }
+    if (payment.state !== 'served' || payment.settledAt === null || payment.amountMicro === 0n)
+      return { status: 'refused', why: 'not_disputable' }
     if (payment.settledAt.getTime() + disputeLimits.days * 86_400_000 < now)
       return { status: 'refused', why: 'too_late' }
     const { rows } = await tx.query<{ n: number }>(

@@ -76,6 +76,14 @@ async function explain(
   if (outOf) return explainOutbound(deps, row, byParties === 'withdrawal')
   if (!into) throw new Error('a transfer of addresses that are not ours')
   if (claim) return bookClaimed(deps, row, into, claim, gapUntil)
+  const expected = await deps.inboundAccount?.(row)
+  if (expected) {
+    await book(deps, row, { as: 'expected', for: row.sender }, 'inbound', async () => [
+      { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
+      { account: expected, amount: -row.amountMicro },
+    ])
+    return 'moved'
+  }
   // A plain transfer may be anything; a payment key shows that its sender signed it for us.
   if (row.paymentKey === undefined) return bookReview(deps, row, into)
   const unclaimed = explainUnclaimed(into, row, gapUntil)

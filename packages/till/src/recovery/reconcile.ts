@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { sealBooks, type TransferRow } from '../ledger/index.ts'
+import { type Account, sealBooks, type TransferRow } from '../ledger/index.ts'
 import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
 import { explainTransfers } from './explain-transfers.ts'
@@ -24,6 +24,8 @@ export type ReconcileDeps = {
   screening?: Screening
   /** Whether something of ours books this transfer out of custody: a payout, a payment into a contract. */
   booksOutbound?: readonly ((row: TransferRow) => Promise<boolean>)[]
+  /** The other side of a transfer in that something of ours expects: a contract that pays us out. */
+  inboundAccount?(row: TransferRow): Promise<Account | undefined>
   /** Called for a transfer out of custody that nothing explains. */
   onMissing?(row: TransferRow): Promise<void>
   /** Transfers up to this block may have been booked before a restore. */

@@ -1,6 +1,6 @@
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
 import type { Sql } from '../store/database.ts'
-import { overStates, paidStates, sqlList } from '../transitions/payment-state.ts'
+import { paidStates, sqlList, unsoldStates } from '../transitions/payment-state.ts'
 
 export async function ownersNotYetDead(sql: Sql): Promise<bigint[]> {
   const { rows } = await sql.query<{ owner: bigint }>(`select owner from payment_owner where dead_at is null`)
@@ -43,7 +43,7 @@ export async function watchedPayments(
 ): Promise<PaymentRecord[]> {
   return read(
     sql,
-    `where state in ${sqlList(overStates)} and not final and network = $1 and valid_before < $2 order by valid_before limit $3`,
+    `where state in ${sqlList(unsoldStates)} and not final and network = $1 and valid_before < $2 order by valid_before limit $3`,
     [network, finalTimestamp, limit],
   )
 }

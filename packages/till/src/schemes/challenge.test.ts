@@ -85,10 +85,26 @@ describe('the 402', () => {
     })
     expect(body).not.toHaveProperty('input_problem')
     const wrong = callWith({ inputProblem: new Problem('input_invalid', { detail: 'a is no number' }) })
-    expect(JSON.parse(challenges.of(wrong).body).input_problem).toMatchObject({
-      code: 'input_invalid',
-      detail: 'a is no number',
+    const refused = JSON.parse(challenges.of(wrong).body)
+    expect(Object.keys(refused)[0]).toBe('input_problem')
+    expect(refused).toMatchObject({
+      input_problem: { code: 'input_invalid', detail: 'a is no number' },
+      detail: 'This input cannot be bought: a is no number',
+      price_usd: '0.02',
     })
+  })
+
+  test('names no price for input that has none', () => {
+    const { challenges } = openChallenges()
+    const call = callWith({ inputProblem: new Problem('input_invalid'), unpriced: true })
+    const { body, paymentRequired } = challenges.of(call)
+    expect(decode(paymentRequired).accepts).toEqual([])
+    expect(JSON.parse(body)).toMatchObject({ accepts: [], input_problem: {} })
+    expect(JSON.parse(body)).not.toHaveProperty('price_usd')
+  })
+
+  test('tells a client of version 1, which reads `error` in the body, what to do', () => {
+    expect(JSON.parse(openChallenges().challenges.of(callWith()).body).error).toMatch(/X-PAYMENT .*not supported/)
   })
 
   test('offers no credit where none is taken, none for buying credit, and nothing without terms', () => {

@@ -9,7 +9,7 @@ import type { Scheme, Schemes } from '../contract/scheme.ts'
 import type { Terms } from '../contract/terms.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem, problemBody } from '../kernel/problem.ts'
-import { type MppDeps, type MppQuote, mppQuotes, requestHash, writeChallenges } from './mpp/challenge.ts'
+import { createChallengeWriter, type MppDeps, type MppQuote, mppQuotes, requestHash } from './mpp/challenge.ts'
 
 /** Shared by all callers; `quotes` are what each gets a challenge of its own for. */
 type KeptChallenge = { paymentRequired: string; body: string; quotes: readonly MppQuote[] }
@@ -21,11 +21,16 @@ export type ChallengeDeps = {
   serviceName: string
   docsOrigin: string
   termsOf(call: PaidCall): Terms[]
+  /** Payment channels, where they are taken: behind the first scheme. */
+  channels?: Offered
   /** False where nobody can pay from credit. */
   credit?: boolean
   /** Without it, the Payment authentication scheme is not offered. */
   mpp?: MppDeps
 }
+
+/** What a 402 needs to know of a way to pay. */
+type Offered = Pick<Scheme, 'id' | 'name' | 'takes' | 'isOffered' | 'offer' | 'extensions'>
 
 /** Rebuilt this often, so that signed offers are always fresh enough to be honoured for minutes. */
 const challengeAgeMsMax = 30_000
@@ -60,16 +65,20 @@ export function createChallenges(deps: ChallengeDeps) {
     serviceName: deps.serviceName,
   })
 
-  function build(call: PaidCall): KeptChallenge {
-    const terms = deps.termsOf(call)
+  const [firstScheme, ...others] = deps.schemes.all
+  const ways: Offered[] = [...(firstScheme ? [firstScheme] : []), ...(deps.channels ? [deps.channels] : []), ...others]
+
+  function partsOf(call: PaidCall) {
+    const terms = call.unpriced ? [] : deps.termsOf(call)
     const [first] = terms
     // Behind what every client knows, so that none is led astray.
     const credit =
       deps.credit !== false && first !== undefined && takesCredit(call.route) ? [creditRequirements(first)] : []
-    const offered = deps.schemes.all
-      .filter((scheme) => scheme.isOffered?.(call.route) !== false)
+    const offered = ways
       .flatMap((scheme) =>
-        terms.filter(({ network }) => scheme.takes(network.caip2)).map((one) => ({ scheme, terms: one })),
+        terms
+          .filter((one) => scheme.takes(one.network.caip2) && scheme.isOffered?.(call.route, one.amountMicro) !== false)
+          .map((one) => ({ scheme, terms: one })),
       )
       .filter(({ scheme }, place) => scheme.id === 'exact' || place < acceptsMax - credit.length)
     const accepts = [...offered.map((one) => one.scheme.offer(one.terms)), ...credit]
@@ -78,9 +87,18 @@ export function createChallenges(deps: ChallengeDeps) {
       call,
       offered.map((one) => ({ scheme: one.scheme.name, terms: one.terms })),
     )
+    const extensions: Record<string, Json> = Object.assign(
+      {},
+      ...offered.map((one) => one.scheme.extensions?.(one.terms) ?? {}),
+    )
+    return { terms, offered, parts: { resource, accepts, offers }, extensions }
+  }
+
+  function build(call: PaidCall): KeptChallenge {
+    const { terms, offered, parts, extensions } = partsOf(call)
     return {
-      paymentRequired: fittingHeader(call, { resource, accepts, offers }),
-      body: challengeBody(call, deps.docsOrigin, { resource, accepts, offers }, terms[0]?.amountMicro ?? 0n),
+      paymentRequired: fittingHeader(call, parts, extensions),
+      body: challengeBody(call, deps.docsOrigin, parts, terms[0]?.amountMicro ?? 0n),
       quotes: deps.mpp ? mppQuotes(call.resourceUrl, exactTerms(offered)) : [],
     }
   }
@@ -88,7 +106,9 @@ export function createChallenges(deps: ChallengeDeps) {
   function find(call: PaidCall): KeptChallenge {
     // Wrong input is echoed in the body, so such a challenge is not worth keeping; nor is one that fills the memory.
     if (call.inputProblem || call.resourceUrl.length > keptUrlMax) return build(call)
-    const key = `${call.route.id} ${call.priceMicro} ${offeredRequest(call) ?? ''} ${call.resourceUrl}`
+    // The URL does not name the whole input of a call that came by another way than HTTP.
+    const input = call.dataState ? Buffer.from(call.bodyDigest).toString('base64url') : ''
+    const key = `${call.route.id} ${call.priceMicro} ${offeredRequest(call) ?? ''} ${input} ${call.resourceUrl}`
     const known = kept.get(key)
     const nowMs = deps.clock.monotonicMs()
     if (known && nowMs - known.builtAtMs < challengeAgeMsMax) return known.challenge
@@ -102,8 +122,7 @@ export function createChallenges(deps: ChallengeDeps) {
   function headersOf(call: PaidCall, { paymentRequired, quotes }: KeptChallenge): ChallengeHeaders {
     const { mpp } = deps
     if (!mpp || quotes.length === 0) return { paymentRequired }
-    const request = requestHash(call)
-    return { paymentRequired, authenticate: () => writeChallenges(mpp, quotes, request) }
+    return { paymentRequired, authenticate: createChallengeWriter(mpp, quotes, requestHash(call)) }
   }
 
   return {
@@ -114,6 +133,16 @@ export function createChallenges(deps: ChallengeDeps) {
     },
     /** Problem-specific 402s (an invalid or failed payment) share the headers and bring their own body. */
     headers: (call: PaidCall): ChallengeHeaders => headersOf(call, find(call)),
+    /** For the payer of a channel who counted from another base: the state of the channel, in its entry. */
+    corrected(call: PaidCall, error: string, { network, ...state }: ChannelCorrection): ChallengeHeaders {
+      const { parts, extensions } = partsOf(call)
+      const accepts = parts.accepts.map((entry) =>
+        entry['scheme'] === deps.channels?.name && entry['network'] === network
+          ? { ...entry, extra: { ...(entry['extra'] as object), ...state } }
+          : entry,
+      )
+      return { paymentRequired: fittingHeader(call, { ...parts, accepts, error }, extensions) }
+    },
     of(call: PaidCall): { body: string } & ChallengeHeaders {
       const challenge = find(call)
       return { body: challenge.body, ...headersOf(call, challenge) }
@@ -124,48 +153,68 @@ export function createChallenges(deps: ChallengeDeps) {
 export type Challenges = ReturnType<typeof createChallenges>
 
 /** The Payment scheme takes the authorizations of `exact`. */
-const exactTerms = (offered: readonly { scheme: Scheme; terms: Terms }[]): Terms[] =>
+const exactTerms = (offered: readonly { scheme: Offered; terms: Terms }[]): Terms[] =>
   offered.flatMap(({ scheme, terms }) => (scheme.id === 'exact' ? [terms] : []))
 
-type Parts = { resource: unknown; accepts: unknown[]; offers: unknown[] }
+type Parts = { resource: unknown; accepts: Record<string, unknown>[]; offers: unknown[]; error?: string }
+
+type ChannelCorrection = { network: string; channelState: object; voucherState?: object }
 
 /** All of it where it fits; otherwise fewer offers (the body has them all), and at last no discovery block. */
-function fittingHeader(call: PaidCall, parts: Parts): string {
+function fittingHeader(call: PaidCall, parts: Parts, extensions: Record<string, Json>): string {
   const { bazaar } = call.route
   for (let kept = parts.offers.length; kept >= 0; kept -= 1) {
-    const header = encodeHeader({ ...parts, offers: parts.offers.slice(0, kept) }, bazaar)
+    const header = encodeHeader({ ...parts, offers: parts.offers.slice(0, kept) }, bazaar, extensions)
     if (header.length <= paymentRequiredBytesMax) return header
   }
-  return encodeHeader({ ...parts, offers: [] }, undefined)
+  return encodeHeader({ ...parts, offers: [] }, undefined, extensions)
 }
 
-function encodeHeader({ resource, accepts, offers }: Parts, bazaar: PaidCall['route']['bazaar']): string {
+function encodeHeader(
+  { resource, accepts, offers, error = 'Payment required' }: Parts,
+  bazaar: PaidCall['route']['bazaar'],
+  extensions: Record<string, Json>,
+): string {
   const paymentRequired = {
     x402Version: 2,
-    error: 'Payment required',
+    error,
     resource,
     accepts,
     extensions: {
       ...(bazaar === undefined ? {} : { bazaar }),
       'payment-identifier': identifierExtension,
       'request-binding': bindingExtension,
+      ...extensions,
       ...(offers.length === 0 ? {} : { 'offer-receipt': { info: { offers }, schema: { type: 'object' } } }),
     },
   }
   return Buffer.from(JSON.stringify(paymentRequired)).toString('base64')
 }
 
+/** Read by clients of version 1, which look for `error` in the body. */
+const versionText =
+  'x402 version 2: sign one of `accepts` and send PAYMENT-SIGNATURE. X-PAYMENT (version 1) is not supported: update the client.'
+
 function challengeBody(call: PaidCall, docsOrigin: string, parts: Parts, priceMicro: Micro): string {
+  const { inputProblem } = call
+  const wrong = inputProblem === undefined ? undefined : problemBody(inputProblem, docsOrigin)
   const problem = new Problem('payment_required', {
-    detail: `This answer costs ${formatUsd(priceMicro)} USDC.`,
+    ...(wrong === undefined
+      ? { detail: `This answer costs ${formatUsd(priceMicro)} USDC.` }
+      : {
+          detail: wrongInputText(inputProblem),
+          hint: 'Correct the input first: it would be refused, and not charged.',
+        }),
     extra: {
       x402Version: 2,
-      price_usd: formatUsd(priceMicro),
-      price_micro: priceMicro.toString(),
+      error: versionText,
+      ...(call.unpriced ? {} : { price_usd: formatUsd(priceMicro), price_micro: priceMicro.toString() }),
       ...parts,
       ...(call.dataState ? { data_state: call.dataState() } : {}),
-      ...(call.inputProblem ? { input_problem: problemBody(call.inputProblem, docsOrigin) } : {}),
     },
   })
-  return JSON.stringify(problemBody(problem, docsOrigin))
+  return JSON.stringify({ ...(wrong && { input_problem: wrong }), ...problemBody(problem, docsOrigin) })
 }
+
+const wrongInputText = (problem: Problem | undefined) =>
+  `This input cannot be bought: ${problem?.details.detail ?? problem?.kind.title}`

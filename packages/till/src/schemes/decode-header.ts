@@ -3,6 +3,7 @@ import { fromBase64 } from '@assay/protocol/base64'
 import { type Hex, isHex } from '@assay/protocol/bytes'
 import { parseStrictJson } from '@assay/protocol/strict-json'
 import type { PaymentEnvelope } from '../contract/scheme.ts'
+import { sponsoringKey } from './permit2/gas-sponsoring.ts'
 import { fields, isAmount, own } from './read-fields.ts'
 
 export type HeaderOutcome =
@@ -60,7 +61,7 @@ function decodeVersion2(root: Fields): HeaderOutcome {
   }
 }
 
-type Extensions = Pick<PaymentEnvelope, 'identifier' | 'bindingSalt' | 'offers'>
+type Extensions = Pick<PaymentEnvelope, 'identifier' | 'bindingSalt' | 'offers' | 'sponsoring'>
 
 function decodeExtensions(extensions: Fields | undefined): Extensions | string {
   const info = (key: string) => fields(own(fields(own(extensions, key)), 'info'))
@@ -69,7 +70,9 @@ function decodeExtensions(extensions: Fields | undefined): Extensions | string {
     return 'payment-identifier id must be 16 to 128 of A-Z a-z 0-9 _ -'
   const salt = own(info('request-binding'), 'salt')
   if (salt !== undefined && !isHex(salt, 32)) return 'request-binding salt must be 32 bytes of hex'
+  const sponsoring = info(sponsoringKey)
   return {
+    ...(sponsoring === undefined ? {} : { sponsoring }),
     identifier: identifier as string | undefined,
     bindingSalt: salt === undefined ? undefined : (salt.toLowerCase() as Hex),
     offers: decodeOffers(own(info('offer-receipt'), 'offers')),

@@ -36,6 +36,17 @@ export function encodeDraw(drawn: {
   })
 }
 
+/** PAYMENT-RESPONSE of a sale or a refund in a payment channel, with the state of the channel after it. */
+export function encodeChannelSale(sold: {
+  payer: string
+  network: string
+  transaction: string
+  amount: string
+  extra: Record<string, Json>
+}): string {
+  return encode({ success: true, ...sold })
+}
+
 /** PAYMENT-RESPONSE of a payment that was refused: no transaction, no money moved. */
 export function encodeFailure(failed: { reason: string; message: string; payer: string; network: string }): string {
   return encode({

@@ -34,9 +34,6 @@ export type OpenRoute = {
   resourcePath(params: Readonly<Record<string, string>>): string
 }
 
-/** Proxies and middleware that change bytes would break digest and signature. */
-const paidCaching = 'private, no-store, no-transform'
-
 /**
  * One request to one route, from its parts to its signed response; at once where the answer is known. Never throws for what
  * the caller wrote.
@@ -59,7 +56,7 @@ export function answerRequest(
   }
   const forSale = route.paid?.access.unavailable?.({ ...request.params }) === undefined
   const shared = route.paid?.route.fixedPrice && forSale ? deps.shared() : undefined
-  const key = shared?.keyOf(request)
+  const key = request.bound ? undefined : shared?.keyOf(request)
   const known = key === undefined ? undefined : shared?.find(`${id} ${key}`)
   if (known) return finish(known)
   const exchange: Exchange = { requestId, method, authority: deps.authority, path, query }
@@ -103,10 +100,11 @@ async function answer(
     rawBody: body,
     remoteAddress: request.remoteAddress,
     signal: neverAborted,
+    ...(request.bound ? { bound: request.bound } : {}),
   }
   if (!paid) return answerFree(deps, declaration, read, context, exchange)
   const ownSignal = () => request.clientGone()
-  const sold = await sellCall(deps, exchange, paid, read, context, { headOnly, ownSignal, cacheControl: paidCaching })
+  const sold = await sellCall(deps, exchange, paid, read, context, { headOnly, ownSignal })
   return sold.response
 }
 
@@ -133,7 +131,7 @@ async function answerFree(
   if (read.problem) throw read.problem
   const work = (declaration.access as FreeAccess).handle(read.input, context)
   const given = await deps.timeLimit.run(work, () => {})
-  const cacheControl = given.paymentResponse === undefined ? 'no-store' : paidCaching
+  const cacheControl = given.paymentResponse === undefined ? 'no-store' : 'private, no-store'
   return deps.responder.respond(exchange, { ...given, cacheControl })
 }
 

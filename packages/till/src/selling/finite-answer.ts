@@ -19,6 +19,7 @@ async function fromValue(given: unknown, { contentType, output }: Limits): Promi
   const isJson = contentType === 'application/json' || contentType.endsWith('+json')
   if (!isJson && (typeof given === 'string' || given instanceof Uint8Array))
     return { status: 200, contentType, body: given }
+  refuseUnwritable(given)
   const checked = output === undefined ? { value: given } : await checkSchema(output, given)
   if (checked === undefined || 'issues' in checked)
     throw new Error(
@@ -27,6 +28,14 @@ async function fromValue(given: unknown, { contentType, output }: Limits): Promi
   const body = JSON.stringify(checked.value)
   if (body === undefined) throw new Error('the handler gave no answer')
   return { status: 200, contentType: isJson ? contentType : 'application/json', body }
+}
+
+/** JSON would write these as an empty object or a list of numbers, and the buyer would have paid for it. */
+function refuseUnwritable(given: unknown): void {
+  if (given instanceof Uint8Array)
+    throw new Error('the handler gave bytes: name their media type in representations, or give a Response')
+  if (typeof given === 'object' && given !== null && (Symbol.asyncIterator in given || given instanceof ReadableStream))
+    throw new Error('the handler gave a stream: an answer is finite; sell access and stream apart from it')
 }
 
 async function fromResponse(response: Response, { contentType, bytesMax }: Limits): Promise<FiniteAnswer> {

@@ -1,5 +1,5 @@
 import type { Micro } from '@assay/protocol/money'
-import type { PaidCall } from '../contract/paid-call.ts'
+import type { PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import { asProblem, type Problem } from '../kernel/problem.ts'
 import { notAvailable } from './availability.ts'
 import { digestBody } from './digest.ts'
@@ -17,14 +17,15 @@ export async function buildPaidCall(
 ): Promise<PaidCall> {
   const quote = await quoteOf(paid.access.price, read)
   const { access } = paid
+  const { bound } = context
   return {
-    route: paid.route,
-    method: context.method,
-    resourceUrl: context.resourceUrl,
-    contentType: context.headers.get('content-type') ?? '',
+    route: routeOf(paid, quote.metered === true, bound !== undefined),
+    method: bound?.method ?? context.method,
+    resourceUrl: bound?.resourceUrl ?? context.resourceUrl,
+    contentType: bound?.contentType ?? context.headers.get('content-type') ?? '',
     received: context.received,
     rawBody: context.rawBody,
-    bodyDigest: digestBody(context.rawBody),
+    bodyDigest: bound?.digest ?? digestBody(context.rawBody),
     representation: context.representation,
     priceMicro: quote.micro,
     attribution: context.attribution,
@@ -32,6 +33,7 @@ export async function buildPaidCall(
     remoteAddress: context.remoteAddress,
     clientGone: context.signal,
     ...(quote.problem === undefined ? {} : { inputProblem: quote.problem }),
+    ...(quote.unpriced ? { unpriced: true } : {}),
     ...(access.dataState ? { dataState: () => access.dataState?.(read.input.params) ?? null } : {}),
     prepare: (payer, paymentId) => {
       let stop: AbortController | undefined
@@ -62,17 +64,34 @@ async function prepare(access: PaidAccess, read: ReadInput, call: Parameters<Pai
   return access.prepare(read.input, call)
 }
 
-/** Input that cannot be priced is quoted the lowest price; the gate refuses to take money for it anyway. */
-async function quoteOf(price: RoutePrice, read: ReadInput): Promise<{ micro: Micro; problem: Problem | undefined }> {
-  if (price.kind === 'fixed') return { micro: price.micro, problem: read.problem }
-  if (read.problem) return { micro: price.lowestMicro, problem: read.problem }
+function routeOf(paid: PaidEntry, metered: boolean, isBound: boolean): PaidRoute {
+  const route = metered ? (paid.metered ?? paid.route) : paid.route
+  if (!isBound) return route
+  // It describes an HTTP request, and directories would list it under the wrong address.
+  const { bazaar: _listing, ...rest } = route
+  return rest
+}
+
+type InputQuote = { micro: Micro; problem: Problem | undefined; metered?: true; unpriced?: true }
+
+function quoteFixed({ micro, more }: Extract<RoutePrice, { kind: 'fixed' }>, read: ReadInput): InputQuote {
+  const highest = read.problem ? undefined : more?.of(read.input)
+  if (more === undefined || highest === undefined) return { micro, problem: read.problem }
+  if (highest < micro || highest > more.highestMicro) throw new RangeError('price outside its declared range')
+  return { micro: highest, problem: undefined, metered: true }
+}
+
+/** Input that cannot be priced has no price; a bare probe is quoted the lowest one. The gate takes no money for either. */
+async function quoteOf(price: RoutePrice, read: ReadInput): Promise<InputQuote> {
+  if (price.kind === 'fixed') return quoteFixed(price, read)
+  if (read.problem) return { micro: price.lowestMicro, problem: read.problem, unpriced: true }
   try {
     const micro = await price.of(read.input)
     if (micro < price.lowestMicro || micro > price.highestMicro)
       throw new RangeError('price outside its declared range')
     return { micro, problem: undefined }
   } catch (error) {
-    return { micro: price.lowestMicro, problem: asProblem(error) }
+    return { micro: price.lowestMicro, problem: asProblem(error), unpriced: true }
   }
 }
 
@@ -80,10 +99,11 @@ async function quoteOf(price: RoutePrice, read: ReadInput): Promise<{ micro: Mic
 export function asProbe(call: PaidCall, bare: boolean, dropCredentials: boolean): PaidCall {
   const hideProblem = bare && call.inputProblem !== undefined
   if (!hideProblem && !dropCredentials) return call
-  const { inputProblem, ...rest } = call
+  const { inputProblem, unpriced, ...rest } = call
   return {
     ...rest,
     ...(inputProblem === undefined || hideProblem ? {} : { inputProblem }),
+    ...(unpriced === undefined || hideProblem ? {} : { unpriced }),
     ...(dropCredentials ? { headers: new Map<string, string>() } : {}),
   }
 }

@@ -3,7 +3,12 @@ import type { PaidRoute } from '../contract/paid-call.ts'
 import type { PaidAccess, RouteDeclaration } from './route.ts'
 
 /** How a route is sold, as declared and as the gate takes it. */
-export type PaidEntry = { access: PaidAccess; route: PaidRoute }
+export type PaidEntry = {
+  access: PaidAccess
+  route: PaidRoute
+  /** As it is sold to input that asks for more than its fixed price buys. */
+  metered?: PaidRoute
+}
 
 export const representationsOf = (declaration: RouteDeclaration): readonly string[] =>
   declaration.representations ?? ['application/json']
@@ -27,7 +32,8 @@ export function paidEntryOf(declaration: RouteDeclaration, access: PaidAccess, b
     ...(access.revoke === undefined ? {} : { revoke: access.revoke.bind(access) }),
     ...(access.release === undefined ? {} : { release: access.release }),
   }
-  return { access, route }
+  const hasMore = access.price.kind === 'fixed' && access.price.more !== undefined
+  return { access, route, ...(hasMore ? { metered: { ...route, fixedPrice: false, metered: true } } : {}) }
 }
 
 /** One sale is a list of one: anyone who commits many is asked in the same words as the others. */

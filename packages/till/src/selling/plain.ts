@@ -1,3 +1,5 @@
+import type { BoundRequest } from '../contract/paid-call.ts'
+
 /** A request as the front door sees it: no framework, no socket, nothing decoded. */
 export type PlainRequest = {
   method: string
@@ -14,6 +16,8 @@ export type PlainRequest = {
   ownSignal(): AbortSignal
   /** Gives the connection up: anyone who works for it is told to stop, and it closes after the answer. */
   abort(reason: unknown): void
+  /** Where it stands for a call that came by another way: what payments for it are bound to. */
+  bound?: BoundRequest
 }
 
 export type PlainResponse = {

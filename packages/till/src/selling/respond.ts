@@ -47,6 +47,8 @@ export type ResponderConfig<E extends Exchange> = {
   https: boolean
   /** Names and values that every response carries. */
   standing: readonly string[]
+  /** Somebody else writes the responses out, and must not change a byte: digest and signature would break. */
+  noTransform?: true
   /** Adds names and values that depend on the exchange. */
   add?(headers: string[], exchange: E, parts: ResponseParts): void
 }
@@ -67,7 +69,7 @@ export function createResponder<E extends Exchange>(signer: ResponseSigner, conf
     if (parts.paymentRequired !== undefined) headers.push('PAYMENT-REQUIRED', parts.paymentRequired)
     if (parts.paymentResponse !== undefined) headers.push('PAYMENT-RESPONSE', parts.paymentResponse)
     if (parts.paymentReceipt !== undefined) headers.push('Payment-Receipt', parts.paymentReceipt)
-    headers.push('Cache-Control', parts.cacheControl)
+    headers.push('Cache-Control', config.noTransform ? `${parts.cacheControl}, no-transform` : parts.cacheControl)
     config.add?.(headers, exchange, parts)
     const kind = isData(parts.contentType) ? data : page
     if (parts.headers === undefined) return { status: parts.status, headers: headers.concat(kind.usual), body }

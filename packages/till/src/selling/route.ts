@@ -4,6 +4,7 @@ import type { Micro } from '@assay/protocol/money'
 import type {
   AnswerContent,
   Attribution,
+  BoundRequest,
   CommitMany,
   Consumption,
   PreparedAnswer,
@@ -81,6 +82,8 @@ export type CallContext = {
   rawBody: Uint8Array
   remoteAddress: string
   signal: AbortSignal
+  /** In place of method, URL and body, for payments. */
+  bound?: BoundRequest
 }
 
 /** `paymentResponse`: of the payment that bought it, where it is given again. */
@@ -128,8 +131,15 @@ export type PaidAccess = {
   release?: ReleaseAnswer
 }
 
+/** Input that asks for more than the price buys: it is quoted a maximum, and what is charged is known afterwards. */
+type MeteredMore = {
+  highestMicro: Micro
+  /** Undefined where the price itself is meant. */
+  of(input: RouteInput): Micro | undefined
+}
+
 export type RoutePrice =
   /** `metered`: quoted to everyone, and what is charged is known after the answer was made. */
-  | { kind: 'fixed'; micro: Micro; metered?: true }
+  | { kind: 'fixed'; micro: Micro; metered?: true; more?: MeteredMore }
   /** Price from the input; a bare probe is quoted `lowestMicro`. */
   | { kind: 'from_input'; lowestMicro: Micro; highestMicro: Micro; of(input: RouteInput): Promise<Micro> | Micro }

@@ -15,8 +15,6 @@ export type SellOptions = {
   headOnly: boolean
   /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
   ownSignal(): AbortSignal
-  /** `private` answers may not be changed on their way where somebody else writes them out. */
-  cacheControl?: string
 }
 
 /** What came out: the 402 of an unpaid call, a refusal, or the answer. */
@@ -35,7 +33,7 @@ export async function sellCall<E extends Exchange>(
   const challenge = deps.gate.challenge(asProbe(call, read.bare, options.headOnly))
   if (challenge) return { kind: 'challenge', response: respondChallenge(deps, exchange, challenge) }
   if (options.headOnly) throw new Problem('payment_required')
-  return release(deps, exchange, await deps.gate.pass({ ...call, clientGone: options.ownSignal() }), options)
+  return release(deps, exchange, await deps.gate.pass({ ...call, clientGone: options.ownSignal() }))
 }
 
 function respondChallenge<E extends Exchange>(
@@ -58,12 +56,7 @@ function withChallenge(response: PlainResponse, authenticate: (() => string) | u
   return response
 }
 
-function release<E extends Exchange>(
-  deps: SellDeps<E>,
-  exchange: E,
-  outcome: GateOutcome,
-  { cacheControl = 'private, no-store' }: SellOptions,
-): SoldCall {
+function release<E extends Exchange>(deps: SellDeps<E>, exchange: E, outcome: GateOutcome): SoldCall {
   const { kind } = outcome
   if (kind === 'challenge') return { kind, response: respondChallenge(deps, exchange, outcome) }
   if (kind === 'refused')
@@ -74,7 +67,7 @@ function release<E extends Exchange>(
     }
   const response = deps.responder.respond(exchange, {
     ...outcome.answer,
-    cacheControl,
+    cacheControl: 'private, no-store',
     paid: true,
     paymentResponse: outcome.paymentResponse,
     paymentReceipt: outcome.paymentReceipt,

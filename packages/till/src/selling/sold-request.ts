@@ -1,3 +1,5 @@
+import type { BoundRequest } from '../contract/paid-call.ts'
+
 /** A request to one route, as an adapter hands it over: already routed, nothing else decoded. */
 export type SoldRequest = {
   method: string
@@ -16,4 +18,6 @@ export type SoldRequest = {
   readBody(maxBytes: number): Promise<Uint8Array>
   /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
   clientGone(): AbortSignal
+  /** Where it stands for a call that came by another way: what payments for it are bound to. */
+  bound?: BoundRequest
 }

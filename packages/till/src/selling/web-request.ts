@@ -3,8 +3,6 @@ import { tooLarge } from './body-limit.ts'
 import { emptyBody, isStream, type PlainResponse } from './plain.ts'
 import type { SoldRequest } from './sold-request.ts'
 
-const neverAborted = new AbortController().signal
-
 /** A request of the web standards, as frameworks on any runtime have it. */
 export function fromWebRequest(
   request: Request,
@@ -22,7 +20,7 @@ export function fromWebRequest(
     },
     remoteAddress: known.remoteAddress ?? '',
     readBody: (maxBytes) => readWebBody(request, maxBytes),
-    clientGone: known.clientGone ?? (() => neverAborted),
+    clientGone: known.clientGone ?? (() => new AbortController().signal),
   }
 }
 

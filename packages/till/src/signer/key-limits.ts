@@ -31,8 +31,19 @@ const custody = z.strictObject({
   micro_per_day_max: amount,
 })
 
-export const keyRuleSchema = z.discriminatedUnion('use', [settler, custody])
-export type KeyRule = z.infer<typeof keyRuleSchema>
+/** Ed25519 keys that sign answers, or heads of the log. */
+const signing = z.strictObject({
+  use: z.enum(['response', 'log']),
+  key_file: z.string(),
+  signatures_per_minute_max: z.int().min(1).max(10_000_000),
+})
+
+export const keyRuleSchema = z.discriminatedUnion('use', [settler, custody, signing])
+type AnyRule = z.infer<typeof keyRuleSchema>
+export type SigningRule = z.infer<typeof signing>
+export type KeyRule = Exclude<AnyRule, SigningRule>
+
+export const isSigningRule = (rule: AnyRule): rule is SigningRule => rule.use === 'response' || rule.use === 'log'
 
 export type Verdict =
   | { status: 'allowed'; spends: bigint; perDayMax: bigint }

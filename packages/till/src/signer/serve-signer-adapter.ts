@@ -8,8 +8,9 @@ import { signerOf } from '../chain/wallet/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { ConfigError } from '../kernel/config-error.ts'
 import type { Log } from '../kernel/log.ts'
-import { createAnswers, type HeldKey, type SignerAnswer } from './answer-requests.ts'
-import { keyRuleSchema } from './key-limits.ts'
+import { parseKeyFile } from '../signing/key-file.ts'
+import { createAnswers, type HeldKey, type HeldSigningKey, type SignerAnswer } from './answer-requests.ts'
+import { isSigningRule, keyRuleSchema } from './key-limits.ts'
 import { openJournal } from './spending-journal.ts'
 import { requestBytesMax } from './wire.ts'
 
@@ -33,11 +34,14 @@ export async function serveSigner(path: string, { clock, log }: { clock: Clock; 
     throw new ConfigError(parsed.error.issues.map((issue) => `${path}: ${issue.path.join('.')}: ${issue.message}`))
   const config = parsed.data
   const at = (file: string) => resolve(dirname(path), file)
-  const keys: HeldKey[] = []
-  for (const rule of config.keys) keys.push({ rule, signer: signerOf(await readSecret(at(rule.key_file))) })
+  const wallets: HeldKey[] = []
+  const signing: HeldSigningKey[] = []
+  for (const rule of config.keys)
+    if (isSigningRule(rule)) signing.push({ rule, key: await readSigningKey(at(rule.key_file)) })
+    else wallets.push({ rule, signer: signerOf(await readSecret(at(rule.key_file))) })
   await readSecretFile(at(config.key_file))
   const journal = await openJournal(at(config.journal_file), clock)
-  const answer = createAnswers(keys, journal)
+  const answer = createAnswers({ wallets, signing }, journal, clock)
   const server = createServer(
     {
       cert: await readFile(at(config.cert_file)),
@@ -67,7 +71,10 @@ export async function serveSigner(path: string, { clock, log }: { clock: Clock; 
   await new Promise<void>((done, fail) => server.once('error', fail).listen(config.port, config.host, done))
   return {
     port: (server.address() as AddressInfo).port,
-    keys: keys.map(({ rule, signer }) => ({ address: signer.address, use: rule.use })),
+    keys: [
+      ...wallets.map(({ rule, signer }) => ({ address: signer.address, use: rule.use })),
+      ...signing.map(({ rule, key }) => ({ address: key.keyId, use: rule.use })),
+    ],
     stop: async () => {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))
@@ -93,6 +100,17 @@ async function readSecretFile(path: string): Promise<string> {
   })
   if ((mode & 0o077) !== 0) throw new ConfigError([`${path}: can be read by others, chmod 600 it`])
   return readFile(path, 'utf8')
+}
+
+async function readSigningKey(path: string) {
+  const text = await readSecretFile(path)
+  try {
+    const [key, ...others] = parseKeyFile(text)
+    if (key && others.length === 0) return key
+  } catch {
+    // Said below: what cannot be parsed may be a key.
+  }
+  throw new ConfigError([`${path}: must hold one Ed25519 key: openssl genpkey -algorithm ed25519`])
 }
 
 async function readSecret(path: string): Promise<Hex> {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { SigningRequest } from '../chain/wallet/index.ts'
 
 /** What a node and a signer say to each other, as JSON; whole numbers are decimal strings. */
-export const signerPaths = { keys: '/v1/keys', sign: '/v1/sign' } as const
+export const signerPaths = { keys: '/v1/keys', sign: '/v1/sign', signBytes: '/v1/sign-bytes' } as const
 export const requestBytesMax = 2_097_152
 
 const address = z
@@ -27,6 +27,8 @@ const chainId = z
   .int()
   .min(1)
   .max(2 ** 50)
+
+const publicKey = z.string().regex(/^[A-Za-z0-9_-]{43}$/)
 
 const transaction = z.strictObject({
   chainId,
@@ -62,10 +64,19 @@ export const signAnswerSchema = z.strictObject({
 })
 export const keysAnswerSchema = z.strictObject({
   keys: z.array(z.strictObject({ address, use: z.enum(['settler', 'custody']) })).max(64),
+  signing_keys: z
+    .array(z.strictObject({ x: publicKey, use: z.enum(['response', 'log']) }))
+    .max(64)
+    .default([]),
 })
+
+/** Answers and heads of the log: Ed25519 over bytes that only the node can make sense of. */
+export const signBytesRequestSchema = z.strictObject({ x: publicKey, bytes: z.base64().max(requestBytesMax) })
+export const signBytesAnswerSchema = z.strictObject({ signature: z.string().regex(/^[0-9a-f]{128}$/) })
 export const refusalSchema = z.object({ code: z.string().max(60), detail: z.string().max(500) })
 
 export type SignerUse = 'settler' | 'custody'
+export type SigningKeyUse = 'response' | 'log'
 
 export function encodeSignRequest(signer: Address, request: SigningRequest): string {
   const body =

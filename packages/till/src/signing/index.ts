@@ -13,13 +13,16 @@ export {
 export { type StatementWallet, verifyKeyStatement } from './key-statement.ts'
 export { createFixedKeyring, createKeyring, type Keyring, type KeyringIdentity } from './keyring.ts'
 export { keyStatementEntry } from './keyring-store.ts'
+export type { KeyPlace } from './private-keys.ts'
 export { createResponseSigner } from './response-signer.ts'
 export { restoreStatements } from './restore-statements.ts'
 export { type RevokeKeyOptions, revokeKey } from './revoke-key.ts'
 export { type KeyChangeDeps, rotateKey } from './rotate-key.ts'
 export type { ResponseSigner, ResponseToSign, SignatureHeaders } from './signer.ts'
 export {
+  deriveSecret,
   generateSigningKey,
+  type LocalSigningKey,
   type PrivateSigningKey,
   privateKeyFromSeed,
   verifyEd25519,

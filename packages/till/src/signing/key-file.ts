@@ -1,11 +1,11 @@
 import { createPrivateKey } from 'node:crypto'
 import { open, readFile, rename, stat } from 'node:fs/promises'
-import { type PrivateSigningKey, privateKeyFrom, privateKeyFromSeed } from './signing-key.ts'
+import { type LocalSigningKey, privateKeyFrom, privateKeyFromSeed } from './signing-key.ts'
 
 const pemBlock = /-----BEGIN PRIVATE KEY-----[\s\S]+?-----END PRIVATE KEY-----/g
 
 /** Reads SIGNING_KEY_FILE: one or more PKCS8 PEM blocks, or `{"keys":[jwk, …]}`. */
-export function parseKeyFile(text: string): PrivateSigningKey[] {
+export function parseKeyFile(text: string): LocalSigningKey[] {
   const blocks = text.match(pemBlock)
   if (blocks) return blocks.map((block) => privateKeyFrom(createPrivateKey(block)))
   const parsed = parseUnquoted(text)
@@ -28,14 +28,14 @@ function parseUnquoted(text: string): unknown {
   }
 }
 
-export async function readKeyFile(path: string): Promise<PrivateSigningKey[]> {
+export async function readKeyFile(path: string): Promise<LocalSigningKey[]> {
   const { mode } = await stat(path)
   if ((mode & 0o077) !== 0) throw new Error('the signing key file can be read by others; make its mode 0600')
   return parseKeyFile(await readFile(path, 'utf8'))
 }
 
 /** Adds a key without ever leaving a half-written file behind; keeps the format that is there. */
-export async function appendToKeyFile(path: string, key: PrivateSigningKey): Promise<void> {
+export async function appendToKeyFile(path: string, key: LocalSigningKey): Promise<void> {
   const before = await readFile(path, 'utf8').catch(() => '')
   const keys = before === '' ? [] : parseKeyFile(before)
   if (keys.some((known) => known.keyId === key.keyId)) return
@@ -53,6 +53,6 @@ export async function appendToKeyFile(path: string, key: PrivateSigningKey): Pro
   await rename(next, path)
 }
 
-function toJwk(key: PrivateSigningKey): Record<string, string> {
+function toJwk(key: LocalSigningKey): Record<string, string> {
   return { kty: 'OKP', crv: 'Ed25519', kid: key.keyId, x: key.x, d: key.d }
 }

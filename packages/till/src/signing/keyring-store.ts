@@ -137,7 +137,7 @@ export async function storeFirstKey(
   secrets: PrivateKeyStore,
   { clock, rng, purpose }: { clock: Clock; rng: Rng; purpose: KeyPurpose },
 ): Promise<void> {
-  const given = secrets.kind === 'file' ? (await secrets.load()).at(-1) : undefined
+  const given = secrets.kind === 'given' ? (await secrets.load()).at(-1) : undefined
   await database.transaction(async (tx) => {
     await lockKeyring(tx)
     const { rows } = await tx.query('select 1 from keyring where purpose = $1 limit 1', [purpose])

@@ -5,7 +5,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { Database } from '../store/database.ts'
 import { type KeyringRow, keyringChannel, readKeyring, storeFirstKey } from './keyring-store.ts'
-import { createPrivateKeyStore, type PrivateKeyStore } from './private-keys.ts'
+import { createPrivateKeyStore, type KeyPlace, type PrivateKeyStore } from './private-keys.ts'
 import type { PrivateSigningKey } from './signing-key.ts'
 
 /** Whose keys these are: statements name the node and are signed by this wallet. */
@@ -39,8 +39,8 @@ export type KeyringOptions = {
   log: Log
   /** What the keys are for; answers, unless it says otherwise. */
   purpose?: KeyPurpose
-  /** SIGNING_KEY_FILE or LOG_KEY_FILE. Without it (demo) private keys are shared through the database. */
-  keyFile?: string
+  /** SIGNING_KEY_FILE, LOG_KEY_FILE or a signer. Without it (demo) private keys are shared through the database. */
+  keyFile?: KeyPlace
   refreshMs?: number
 }
 

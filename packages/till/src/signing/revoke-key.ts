@@ -10,7 +10,6 @@ import {
 } from './keyring-store.ts'
 import { createPrivateKeyStore } from './private-keys.ts'
 import { type KeyChangeDeps, signedStatement, statementFor } from './rotate-key.ts'
-import { generateSigningKey } from './signing-key.ts'
 import { revokeKeyTokens } from './token-secret.ts'
 
 export type RevokeKeyOptions = {
@@ -39,13 +38,13 @@ export async function revokeKey(deps: KeyChangeDeps, options: RevokeKeyOptions):
       notAfterMs: options.revokedAtMs,
     }),
   )
+  const secrets = createPrivateKeyStore(database, deps.keyFile)
   const replacement = needsReplacement(keyring.keys(), options.keyId, clock.nowMs())
-    ? generateSigningKey(rng)
+    ? await secrets.next(rng, (keyId) => keyring.keys().some((row) => row.keyId === keyId))
     : undefined
   const nowMs = clock.nowMs()
   const addition =
     replacement && (await signedStatement(deps, await statementFor(deps, 'add', replacement, { notBeforeMs: nowMs })))
-  const secrets = createPrivateKeyStore(database, deps.keyFile)
   if (replacement) await secrets.addBefore(replacement)
   await database.transaction(async (tx) => {
     await lockKeyring(tx)

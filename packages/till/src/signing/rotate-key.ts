@@ -20,8 +20,8 @@ import {
   readKeyring,
   retireKeysBefore,
 } from './keyring-store.ts'
-import { createPrivateKeyStore } from './private-keys.ts'
-import { generateSigningKey, type PublicSigningKey, signEd25519 } from './signing-key.ts'
+import { createPrivateKeyStore, type KeyPlace } from './private-keys.ts'
+import { type PublicSigningKey, signEd25519 } from './signing-key.ts'
 
 export type KeyChangeDeps = {
   database: Database
@@ -31,7 +31,7 @@ export type KeyChangeDeps = {
   identity: KeyringIdentity
   wallet: StatementWallet
   /** The same as the keyring's. */
-  keyFile?: string
+  keyFile?: KeyPlace
   checkContract?: StatementChecker
 }
 
@@ -49,7 +49,7 @@ export async function rotateKey(
 ): Promise<{ keyId: string; activatesAtMs: number }> {
   const { database, clock, rng, keyring, identity } = deps
   const secrets = createPrivateKeyStore(database, deps.keyFile)
-  const key = generateSigningKey(rng)
+  const key = await secrets.next(rng, (keyId) => keyring.keys().some((row) => row.keyId === keyId))
   const { purpose } = keyring
   const times = rotationTimes(purpose, clock.nowMs(), options.overlapMs)
   const { activatesAtMs } = times

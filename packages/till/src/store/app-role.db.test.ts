@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { ensureAppRole } from './app-role.ts'
+import { applyAppAccess, appRole, ensureAppRole } from './app-role.ts'
 import { connectClient } from './connection.ts'
 import { openTestDatabase, type TestDatabase } from './testing.ts'
 
@@ -15,5 +15,41 @@ test('many starts at once, in one database and in several of a server, do not fa
       expect(await Promise.all(clients.map((client) => ensureAppRole(client)))).toEqual(clients.map(() => true))
   } finally {
     await Promise.all(clients.map((client) => client.end()))
+  }
+})
+
+test('a start puts rights right that are wrong, and writes no others', async () => {
+  const client = await connectClient({ url: databases[0]?.databaseUrl as string })
+  const ask = async (text: string) => (await client.query<Record<string, string>>(text)).rows
+  const written = async () =>
+    new Map(
+      (await ask(`select relname, xmin::text from pg_class where relnamespace = 'public'::regnamespace`)).map(
+        ({ relname, xmin }) => [relname, xmin],
+      ),
+    )
+  try {
+    await applyAppAccess(client)
+    const before = await written()
+    const [table] = await ask(`select table_name as name from app_access where privileges = 'select, insert' limit 1`)
+    const [part] = await ask(`select inhrelid::regclass::text as name from pg_inherits limit 1`)
+    const [sequence] = await ask(`select sequencename as name from pg_sequences where schemaname = 'public' limit 1`)
+    const wrong = [table?.name, part?.name, sequence?.name]
+    await client.query(`grant delete on ${table?.name} to ${appRole}; grant select on ${part?.name} to ${appRole};
+      revoke usage on sequence ${sequence?.name} from ${appRole}`)
+    await applyAppAccess(client)
+    const [rights] = await client
+      .query(
+        `select has_table_privilege($1, $2, 'delete') as deletes, has_table_privilege($1, $2, 'insert') as inserts,
+           has_table_privilege($1, $3, 'select') as parts, has_sequence_privilege($1, $4, 'usage') as counts`,
+        [appRole, ...wrong],
+      )
+      .then(({ rows }) => rows)
+    expect(rights).toEqual({ deletes: false, inserts: true, parts: false, counts: true })
+    const after = await written()
+    const columns = await ask(`select table_name as name from app_access where strpos(privileges, '(') > 0`)
+    const expected = new Set([...wrong, ...columns.map(({ name }) => name)])
+    expect([...after].filter(([name, xmin]) => before.get(name) !== xmin && !expected.has(name))).toEqual([])
+  } finally {
+    await client.end()
   }
 })

@@ -48,6 +48,7 @@ export async function applyAppAccess(client: pg.ClientBase): Promise<void> {
 const grantSql = `do $$
 declare
   found record;
+  app constant oid := '${appRole}'::regrole;
 begin
   perform pg_advisory_xact_lock(1634952033, 3);
   for found in
@@ -57,6 +58,11 @@ begin
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
       -- Without its own row and without any right: made before the role existed.
       and (a.table_name is not null or not has_table_privilege('${appRole}', c.oid, 'select'))
+      -- What is right is left alone: every session on the server reloads a table whose rights were written.
+      and (a.table_name is null or strpos(a.privileges, '(') > 0
+        or exists (select from pg_attribute t, aclexplode(t.attacl) x where t.attrelid = c.oid and x.grantee = app)
+        or array(select lower(x.privilege_type) from aclexplode(c.relacl) x where x.grantee = app and not x.is_grantable order by 1)
+          <> array(select trim(p) from unnest(string_to_array(a.privileges, ',')) p order by 1))
   loop
     execute format('revoke all on %s from ${appRole}', found.name);
     execute format('grant %s on %s to ${appRole}',
@@ -64,8 +70,14 @@ begin
   end loop;
   for found in select c.oid::regclass as name from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relispartition and c.relkind = 'r'
+      and (exists (select from aclexplode(c.relacl) x where x.grantee = app)
+        or exists (select from pg_attribute t, aclexplode(t.attacl) x where t.attrelid = c.oid and x.grantee = app))
   loop
     execute format('revoke all on %s from ${appRole}', found.name);
   end loop;
-  grant usage on all sequences in schema public to ${appRole};
+  for found in select c.oid::regclass as name from pg_sequence s join pg_class c on c.oid = s.seqrelid
+    where c.relnamespace = 'public'::regnamespace and not has_sequence_privilege(app, s.seqrelid, 'usage')
+  loop
+    execute format('grant usage on sequence %s to ${appRole}', found.name);
+  end loop;
 end $$`

@@ -11,6 +11,7 @@ import {
   gapUntil,
   isRestoring,
   lapseGaps,
+  lastSeenBeforeRestore,
   markReconciled,
   noteRestore,
   readGap,
@@ -95,6 +96,15 @@ test('an older copy of the data folder is noticed by the position noted beside i
   await writeFile(file, JSON.stringify({ ...noted, wal_bytes: `${BigInt(noted.wal_bytes) * 1_000n}` }))
   expect(await detectRestore(deps)).toContain('older copy')
   expect(await isRestoring(db.database, base)).toBe(true)
+})
+
+test('when the lost database was last seen is kept with the restore', async () => {
+  const { seen_at: seenAt } = JSON.parse(await readFile(join(home, 'database-position.json'), 'utf8'))
+  await db.owner.query(`update instance set system_identifier = '1'`)
+  expect(
+    await detectRestore({ ...deps, clock: { ...systemClock, nowMs: () => systemClock.nowMs() + 3_600_000 } }),
+  ).toBeDefined()
+  expect(await lastSeenBeforeRestore(db.database)).toBe(Date.parse(seenAt))
 })
 
 test('a damaged note, or one about another database, proves nothing', async () => {

@@ -1,5 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toRfc3339 } from '../kernel/clock.ts'
 import type { Database, Sql } from './database.ts'
 import { readDatabaseId } from './instance.ts'
 import { noteAgain, noteRestore, type RestoreDeps } from './restore.ts'
@@ -34,16 +35,14 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
   const facts = await readServer(database)
   const databaseId = await readDatabaseId(database)
   const forgotten = await deps.forgotten?.()
-  const reason =
-    difference(
-      facts,
-      await readNoted(database),
-      deps.home === undefined ? undefined : await readMarker(deps.home, databaseId),
-    ) ?? forgotten?.reason
+  const marker = deps.home === undefined ? undefined : await readMarker(deps.home, databaseId)
+  const reason = difference(facts, await readNoted(database), marker) ?? forgotten?.reason
   if (reason !== undefined) {
     const heads = await deps.heads()
     // The gap first: a crash in between finds the same difference again.
-    for (const [network, untilBlock] of heads) await noteRestore(database, deps, { network, untilBlock, reason })
+    const lastSeenMs = marker?.seenMs
+    for (const [network, untilBlock] of heads)
+      await noteRestore(database, deps, { network, untilBlock, reason, lastSeenMs })
     await forgotten?.noted()
     await noteAgain(database)
   }
@@ -53,14 +52,14 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
     [facts.systemIdentifier, facts.timeline],
   )
   if (deps.home !== undefined)
-    await writeMarker(deps.home, { ...facts, databaseId }).catch((error: unknown) =>
+    await writeMarker(deps.home, { ...facts, databaseId, seenMs: deps.clock.nowMs() }).catch((error: unknown) =>
       deps.log.warn({ error: String(error) }, 'the position of the database could not be noted in the data folder'),
     )
   return reason
 }
 
 type Noted = Pick<ServerFacts, 'systemIdentifier' | 'timeline'>
-type Marker = ServerFacts & { databaseId: string }
+type Marker = ServerFacts & { databaseId: string; seenMs: number | undefined }
 
 function difference(now: ServerFacts, noted: Noted | undefined, marker: Marker | undefined): string | undefined {
   const differs = <T>(before: T | null | undefined, after: T | null) =>
@@ -106,7 +105,14 @@ async function readMarker(home: string, databaseId: string): Promise<Marker | un
     const number = (value: unknown) => (typeof value === 'string' && /^\d{1,30}$/.test(value) ? BigInt(value) : null)
     const { database_id: id, system_identifier: systemIdentifier } = stored
     if (id !== databaseId || typeof systemIdentifier !== 'string') return undefined
-    return { databaseId, systemIdentifier, timeline: number(stored['timeline']), walBytes: number(stored['wal_bytes']) }
+    const seenMs = typeof stored['seen_at'] === 'string' ? Date.parse(stored['seen_at']) : Number.NaN
+    return {
+      databaseId,
+      systemIdentifier,
+      timeline: number(stored['timeline']),
+      walBytes: number(stored['wal_bytes']),
+      seenMs: Number.isNaN(seenMs) ? undefined : seenMs,
+    }
   } catch {
     return undefined
   }
@@ -118,6 +124,7 @@ async function writeMarker(home: string, marker: Marker): Promise<void> {
     system_identifier: marker.systemIdentifier,
     timeline: marker.timeline?.toString() ?? null,
     wal_bytes: marker.walBytes?.toString() ?? null,
+    seen_at: marker.seenMs === undefined ? null : toRfc3339(marker.seenMs),
   })
   await mkdir(home, { recursive: true })
   const draft = join(home, `${markerFile}.part`)

@@ -16,18 +16,14 @@ export type InstanceFacts = {
   keyId: string
 }
 
-/** The database belongs to another node, or to this one under another configuration. */
+/** The database belongs to another till, or to this one under other settings. */
 export class InstanceMismatch extends StoreError {
   readonly differences: readonly string[]
 
-  constructor(differences: readonly string[]) {
-    super(
-      `this database belongs to another configuration of the node:\n${differences.map((one) => `  - ${one}`).join('\n')}${
-        differences.some((one) => one.startsWith('payees:'))
-          ? '\nIf PAY_TO or CUSTODY was changed on purpose: assay payees change --reason "…"'
-          : ''
-      }`,
-    )
+  constructor(differences: readonly string[], payeesHint: string) {
+    const hint = differences.some((one) => one.startsWith('payees:')) ? `\n${payeesHint}` : ''
+    const list = differences.map((one) => `  - ${one}`).join('\n')
+    super(`this database belongs to another till, or to this one under other settings:\n${list}${hint}`)
     this.name = 'InstanceMismatch'
     this.differences = differences
   }
@@ -35,8 +31,14 @@ export class InstanceMismatch extends StoreError {
 
 type Row = { mode: Json; chains: Json; assets: Json; payees: Json; key_id: Json }
 
+const payeesHintUsual = 'If PAY_TO or CUSTODY was changed on purpose: assay payees change --reason "…"'
+
 /** Writes the facts at the first start and compares them at each later one, so demo data can never reach production. */
-export async function ensureInstance(database: Sql, facts: InstanceFacts): Promise<'written' | 'same'> {
+export async function ensureInstance(
+  database: Sql,
+  facts: InstanceFacts,
+  payeesHint = payeesHintUsual,
+): Promise<'written' | 'same'> {
   const wanted = asRow(facts)
   const { rowCount } = await database.query(
     `insert into instance (mode, chains, assets, payees, key_id) values ($1, $2, $3, $4, $5) on conflict do nothing`,
@@ -50,9 +52,9 @@ export async function ensureInstance(database: Sql, facts: InstanceFacts): Promi
     .filter((field) => canonicalJson(stored[field]) !== canonicalJson(wanted[field]))
     .map(
       (field) =>
-        `${field}: the database has ${canonicalJson(stored[field])}, this node ${canonicalJson(wanted[field])}`,
+        `${field}: the database has ${canonicalJson(stored[field])}, the settings ${canonicalJson(wanted[field])}`,
     )
-  if (differences.length > 0) throw new InstanceMismatch(differences)
+  if (differences.length > 0) throw new InstanceMismatch(differences, payeesHint)
   return 'same'
 }
 

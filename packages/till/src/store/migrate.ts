@@ -111,7 +111,9 @@ export async function migrateInOne(client: pg.ClientBase, migrations: readonly M
         throw new StoreError(
           `migration ${pathOf(migration)} needs a connection past the pooler: apply it from there once`,
         )
-      await client.query(migration.text)
+      await client.query(migration.text).catch((error: Error) => {
+        throw failed(migration, error)
+      })
       await record(client, migration)
     }
     await client.query('commit')
@@ -165,8 +167,18 @@ async function applyOne(client: pg.ClientBase, migration: Migration): Promise<vo
     if (index === undefined) await applyInTransaction(client, migration)
     else await applyConcurrently(client, migration, index)
   } catch (cause) {
-    throw new StoreError(`migration ${pathOf(migration)} failed: ${(cause as Error).message}`, { cause })
+    throw failed(migration, cause as Error & { code?: string })
   }
+}
+
+// A table, type or function of that name is there already.
+const alreadyThere = new Set(['42P07', '42710', '42723'])
+
+function failed(migration: Migration, cause: Error & { code?: string }): StoreError {
+  const hint = alreadyThere.has(cause.code ?? '')
+    ? '; the database has tables of another program, use one that is empty'
+    : ''
+  return new StoreError(`migration ${pathOf(migration)} failed: ${cause.message}${hint}`, { cause })
 }
 
 async function applyInTransaction(client: pg.ClientBase, migration: Migration): Promise<void> {

@@ -19,15 +19,21 @@ export const authorizationSecondsMax = 600
 export async function noteRestore(
   sql: Sql,
   { clock, log, metrics }: RestoreDeps,
-  gap: Pick<RestoreGap, 'network' | 'untilBlock' | 'reason'>,
+  gap: Pick<RestoreGap, 'network' | 'untilBlock' | 'reason'> & { lastSeenMs?: number | undefined },
 ): Promise<boolean> {
   const { rows } = await sql.query<{ is_new: boolean }>(
-    `insert into restore_gap as g (network, reason, until_block, lapses_at) values ($1, $2, $3, $4)
+    `insert into restore_gap as g (network, reason, until_block, lapses_at, last_seen_at) values ($1, $2, $3, $4, $5)
      on conflict (network) where reconciled_at is null
        do update set until_block = greatest(g.until_block, excluded.until_block),
-         lapses_at = greatest(g.lapses_at, excluded.lapses_at), lapsed_block = null
+         last_seen_at = coalesce(excluded.last_seen_at, g.last_seen_at), lapses_at = greatest(g.lapses_at, excluded.lapses_at), lapsed_block = null
      returning xmax = 0 as is_new`,
-    [gap.network, gap.reason.slice(0, 300), gap.untilBlock, new Date(clock.nowMs() + authorizationSecondsMax * 1_000)],
+    [
+      gap.network,
+      gap.reason.slice(0, 300),
+      gap.untilBlock,
+      new Date(clock.nowMs() + authorizationSecondsMax * 1_000),
+      gap.lastSeenMs === undefined ? null : new Date(gap.lastSeenMs),
+    ],
   )
   const isNew = rows[0]?.is_new === true
   if (isNew) {
@@ -52,6 +58,15 @@ export async function readGap(sql: Sql, network: string): Promise<RestoreGap | u
     [network],
   )
   return rows[0]
+}
+
+/**
+ * The last moment at which a process of this node is known to have worked with a database that was lost since. What the
+ * restored one says about the time after its backup is not true.
+ */
+export async function lastSeenBeforeRestore(sql: Sql): Promise<number | undefined> {
+  const { rows } = await sql.query<{ at: Date | null }>('select max(last_seen_at) as at from restore_gap')
+  return rows[0]?.at?.getTime()
 }
 
 export async function isRestoring(sql: Sql, network: string): Promise<boolean> {

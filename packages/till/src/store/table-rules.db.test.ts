@@ -26,7 +26,7 @@ test('the instance row is written once and later starts name each difference', a
   const error = await ensureInstance(db.database, other).catch((caught: unknown) => caught)
   expect(error).toBeInstanceOf(InstanceMismatch)
   expect((error as InstanceMismatch).differences).toHaveLength(2)
-  expect((error as Error).message).toMatch(/mode: the database has "demo", this node "production"/)
+  expect((error as Error).message).toMatch(/mode: the database has "demo", the settings "production"/)
   await recordInstanceKey(db.database, 'k2', 'operator')
   expect(await readInstanceKey(db.database)).toBe('k2')
   await expect(db.database.query(`update instance set mode = 'production'`)).rejects.toThrow(/fixed/)

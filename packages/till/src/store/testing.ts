@@ -14,7 +14,7 @@ import type { Database } from './database.ts'
 import type { Place } from './embedded/place.ts'
 import { runEmbedded } from './embedded/run-embedded.ts'
 import { asUser } from './embedded/tools.ts'
-import { type MigrationOwner, ownerOf, readMigrations, tillMigrations } from './migrate.ts'
+import { type Migration, type MigrationOwner, ownerOf, readMigrations, tillMigrations } from './migrate.ts'
 import { prepareDatabase } from './open-store.ts'
 import { createDatabase } from './pool.ts'
 
@@ -39,7 +39,7 @@ export async function startTestServer({ durable = false } = {}): Promise<TestSer
   const server = await runEmbedded({
     home,
     settings: {
-      ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB' }),
+      ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', max_wal_size: '1GB', autovacuum: 'off', jit: 'off' }),
       shared_buffers: '64MB',
       max_connections: '300',
     },
@@ -156,9 +156,12 @@ async function sharedServer(): Promise<{ url: string; release(): Promise<void> }
   }
 }
 
+let allMigrations: Promise<Migration[]> | undefined
+
 /** Cloning a migrated database takes a fraction of migrating one. One at a time: PostgreSQL wants the template unused. */
 async function cloneTemplate(serverUrl: string, name: string): Promise<void> {
-  const migrations = await readMigrations(await allOwners())
+  allMigrations ??= allOwners().then(readMigrations)
+  const migrations = await allMigrations
   const template = `template_${sha256(migrations.map((one) => one.sha256).join())
     .toString('hex')
     .slice(0, 16)}`
@@ -171,7 +174,7 @@ async function cloneTemplate(serverUrl: string, name: string): Promise<void> {
       await prepareDatabase({ url: withDatabase(serverUrl, draft) }, migrations)
       await client.query(`alter database ${draft} rename to ${template}`)
     }
-    await client.query(`create database ${name} template ${template}`)
+    await client.query(`create database ${name} template ${template} strategy file_copy`)
   })
   // Two databases on one chain must not make the same nonces, as two copies of one would.
   await onServer(withDatabase(serverUrl, name), (client) =>

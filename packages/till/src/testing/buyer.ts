@@ -83,7 +83,17 @@ export function createBuyer({ origin, send, clock, rng, privateKey }: BuyerDeps)
         return send(new Request(url, { method, headers: all, signal, ...(body.byteLength > 0 ? { body } : {}) }))
       }
       const challenge = await ask({})
-      return challenge.status === 402 ? ask({ 'payment-signature': await sign(challenge) }) : challenge
+      return challenge.status === 402 && offersIn(challenge) > 0
+        ? ask({ 'payment-signature': await sign(challenge) })
+        : challenge
     },
   }
+}
+
+/** None where the input cannot be bought; the answer says why. */
+function offersIn({ headers }: Response): number {
+  const required = headers.get('payment-required')
+  return required === null
+    ? 0
+    : (JSON.parse(Buffer.from(required, 'base64').toString()) as PaymentRequired).accepts.length
 }

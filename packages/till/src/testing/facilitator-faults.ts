@@ -10,10 +10,12 @@ export type FacilitatorFaults = {
   refuses(reason?: string): void
   /** Says that it settled, and did not. */
   lies(): void
+  /** Nothing moves, and there is no answer until the till gives up waiting. */
+  hangs(): void
   works(): void
 }
 
-type Fault = (settle: () => Promise<SettleOutcome>) => Promise<SettleOutcome>
+type Fault = (settle: () => Promise<SettleOutcome>, signal: AbortSignal) => Promise<SettleOutcome>
 
 export function createFacilitatorFaults() {
   let next: Fault | undefined
@@ -27,8 +29,15 @@ export function createFacilitatorFaults() {
         return { status: 'unknown', reason: 'the answer was lost' }
       }),
     failsBeforeSettling: () => set(async () => ({ status: 'unknown', reason: 'the answer was lost' })),
-    refuses: (reason = 'insufficient_funds') => set(async () => ({ status: 'refused', reason, payloadLeft: false })),
+    refuses: (reason = 'insufficient_funds') => set(async () => ({ status: 'refused', reason, payloadSent: false })),
     lies: () => set(async () => ({ status: 'submitted', transaction: `0x${'de'.repeat(32)}`, feeMicro: 0n })),
+    hangs: () =>
+      set(
+        (_settle, signal) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () => resolve({ status: 'unknown', reason: 'it did not answer' }))
+          }),
+      ),
     works: () => set(undefined),
   }
   const intercept = (facilitator: Facilitator): Facilitator => ({
@@ -37,7 +46,7 @@ export function createFacilitatorFaults() {
       const fault = next
       next = undefined
       const settle = () => facilitator.settle(payment, signal)
-      return fault ? fault(settle) : settle()
+      return fault ? fault(settle, signal) : settle()
     },
   })
   return { faults, intercept }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Address, checksumAddress } from '@assay/protocol/address'
@@ -14,6 +14,7 @@ import { systemRng } from '../kernel/random.ts'
 import type { Till } from '../till.ts'
 import type { NetworkOption, TillOptions } from '../till-options.ts'
 import { type Buyer, createBuyer, type Send } from './buyer.ts'
+import { endWithProcess } from './end-with-process.ts'
 import { createFacilitatorFaults, type FacilitatorFaults } from './facilitator-faults.ts'
 import { createMovableClock, type MovableClock } from './movable-clock.ts'
 
@@ -46,6 +47,8 @@ export async function testTill(given: TestTillOptions = {}): Promise<TestTill> {
   const clock = createMovableClock()
   const { faults, intercept } = createFacilitatorFaults()
   const folder = await mkdtemp(join(tmpdir(), 'till-'))
+  // PostgreSQL does not run as root: the user that it runs as then must pass through.
+  await chmod(folder, 0o711)
   const chain = await startDevnet({ chainId: known.chainId, port: 0, clock, log: silentLog })
   const options: TillOptions = {
     database: { embedded: true, folder },
@@ -59,9 +62,11 @@ export async function testTill(given: TestTillOptions = {}): Promise<TestTill> {
     custodyKeys: [demoAccount('custody').privateKey],
     intercept: { ...given.intercept, facilitator: (one) => intercept(given.intercept?.facilitator?.(one) ?? one) },
   }
+  const remove =
+    given.database === undefined ? endWithProcess(folder) : () => rm(folder, { recursive: true, force: true })
   const stop = async () => {
     await chain.stop()
-    await rm(folder, { recursive: true, force: true })
+    await remove()
   }
   const till = await createTill(options).catch(async (error: unknown) => {
     await stop()

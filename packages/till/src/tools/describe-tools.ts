@@ -54,7 +54,7 @@ function describeTool(route: RouteDeclaration): Tool {
   }
 }
 
-/** `sandbox.echo.get` as `sandbox_echo_get`: the characters every client takes. */
+/** `tokens.check` as `tokens_check`: the characters every client takes. */
 export function toolName(route: RouteDeclaration): string {
   return route.id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 }

@@ -1,5 +1,7 @@
-import { Problem, problemBody } from '../kernel/problem.ts'
+import type { Json } from '@assay/protocol/canonical-json'
+import { type Problem, problemBody } from '../kernel/problem.ts'
 import { isStream, type PlainResponse } from '../selling/index.ts'
+import { challengesIn, metaKeys, receiptMeta } from './payment-meta.ts'
 
 /** The result of a tool call, as the Model Context Protocol has it. */
 export type ToolResult = {
@@ -22,10 +24,13 @@ export type Answered = {
   status: number
   contentType: string
   text: string
-  /** What a 402 asks for. */
-  paymentRequired: unknown
+  /** What a 402 asks for, and the same as challenges of the Payment scheme. */
+  paymentRequired: Record<string, unknown> | undefined
+  challenges: Json[]
   /** What was settled for this answer. */
   paymentResponse: unknown
+  /** The same in the words of the Payment scheme, for who paid by it. */
+  receipt: string | undefined
   /** Enough to check later that this node gave this very answer. */
   signature: Record<string, string>
   next: string | undefined
@@ -39,42 +44,59 @@ export async function readAnswer(response: PlainResponse): Promise<Answered> {
     status: response.status,
     contentType: header(response, 'content-type') ?? '',
     text: typeof body === 'string' ? body : Buffer.from(body).toString('utf8'),
-    paymentRequired: fromBase64Json(header(response, 'payment-required')),
+    paymentRequired: requiredIn(response),
+    challenges: challengesIn(header(response, 'www-authenticate')),
     paymentResponse: fromBase64Json(header(response, 'payment-response')),
+    receipt: header(response, 'payment-receipt'),
     signature: Object.fromEntries(signed.map((name) => [name, header(response, name) ?? ''])),
     next: header(response, 'x-x402-next'),
   }
 }
 
+/** Credit is drawn by a signed HTTP request, which no caller of a tool sends. */
+function requiredIn(response: PlainResponse): Record<string, unknown> | undefined {
+  const required = fromBase64Json(header(response, 'payment-required')) as { accepts: { scheme: string }[] } | undefined
+  return required && { ...required, accepts: required.accepts.filter(({ scheme }) => scheme !== 'credit') }
+}
+
 /** The HTTP request that the call stood for, for callers who would rather send it themselves. */
 export type AskedRequest = { method: string; url: string; body?: unknown }
 
-/**
- * What the model gets. A price to be paid is an error result with the requirements as data and as text, as x402 over MCP
- * has it; a problem is an error result with its hint.
- */
-export function toolResult(answered: Answered, asked: AskedRequest): ToolResult {
-  const { status, text, paymentRequired, paymentResponse, signature, next } = answered
-  const meta = {
+/** What a result says beside its content, whatever became of the call. `meta`: what came with the call. */
+export function resultMeta(answered: Answered, asked: AskedRequest, meta: unknown): Record<string, unknown> {
+  const { status, text, challenges, paymentResponse, receipt, signature, next } = answered
+  return {
     'assay/request': asked,
     'assay/response': { status, ...signature, ...(next === undefined ? {} : { next }) },
-    ...(paymentResponse === undefined ? {} : { 'x402/payment-response': paymentResponse }),
+    ...(status === 402 ? { 'assay/problem': objectIn(text) ?? text } : {}),
+    ...(challenges.length === 0 ? {} : { [metaKeys.challenges]: { httpStatus: 402, challenges } }),
+    ...(paymentResponse === undefined ? {} : { [metaKeys.paymentResponse]: paymentResponse }),
+    ...receiptMeta(receipt, meta),
   }
-  if (status === 402 && paymentRequired !== undefined) {
-    const terms = paymentRequired as Record<string, unknown>
-    return {
-      isError: true,
-      structuredContent: terms,
-      content: [{ type: 'text', text: JSON.stringify(terms) }],
-      _meta: { ...meta, 'assay/problem': objectIn(text) ?? text },
-    }
-  }
-  const structured = objectIn(text)
+}
+
+/** What a 402 asks for, with the reason why a payment was refused. Undefined for any other answer. */
+export function termsOf({ status, text, paymentRequired }: Answered): Record<string, unknown> | undefined {
+  if (status !== 402 || paymentRequired === undefined) return undefined
+  const { code, detail } = objectIn(text) ?? {}
+  return code === 'payment_required' || typeof detail !== 'string'
+    ? paymentRequired
+    : { ...paymentRequired, error: detail }
+}
+
+/**
+ * What the model gets. A price to be paid is an error result with the requirements as data and as text, as x402 over MCP
+ * has it; a problem is an error result with its hint, and where an outcome is not known, with where to follow it.
+ */
+export function toolResult(answered: Answered, asked: AskedRequest, meta?: unknown): ToolResult {
+  const { status, text } = answered
+  const terms = termsOf(answered)
+  const structured = terms ?? objectIn(text)
   return {
     ...(status >= 400 ? { isError: true } : {}),
     ...(structured === undefined ? {} : { structuredContent: structured }),
-    content: [{ type: 'text', text }],
-    _meta: meta,
+    content: [{ type: 'text', text: terms ? JSON.stringify(terms) : text }],
+    _meta: resultMeta(answered, asked, meta),
   }
 }
 
@@ -92,15 +114,4 @@ function objectIn(text: string): Record<string, unknown> | undefined {
 export function problemResult(problem: Problem, docsOrigin: string): ToolResult {
   const body = problemBody(problem, docsOrigin)
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent: body }
-}
-
-const paymentBytesMax = 12_000
-
-/** Over HTTP a payment is base64 of its JSON in a header; over MCP it is the object itself. */
-export function encodePayment(payment: unknown): string {
-  if (payment === null || typeof payment !== 'object' || Array.isArray(payment))
-    throw new Problem('payment_malformed', { detail: '_meta["x402/payment"] is the payment object of x402.' })
-  const encoded = Buffer.from(JSON.stringify(payment)).toString('base64')
-  if (encoded.length > paymentBytesMax) throw new Problem('payment_malformed', { detail: 'The payment is too large.' })
-  return encoded
 }

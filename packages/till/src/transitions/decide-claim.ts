@@ -1,6 +1,6 @@
 import type { Micro } from '@assay/protocol/money'
 import { paidOtherwise } from './other-use.ts'
-import { answeredStates, isOver, type PaymentState } from './payment-state.ts'
+import { answeredStates, isUnsold, type PaymentState } from './payment-state.ts'
 
 export const inFlightPerPayerMax = 8
 
@@ -119,4 +119,4 @@ export const hasReachedUs = (
 
 /** Whether a claim that stands under the key still decides about it; what is over does not. */
 export const stillStands = (earlier: { state: PaymentState } | undefined): boolean =>
-  earlier !== undefined && !isOver(earlier.state)
+  earlier !== undefined && !isUnsold(earlier.state)

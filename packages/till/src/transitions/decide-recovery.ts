@@ -47,8 +47,8 @@ export const mayReadRows = (payment: { validBefore: bigint }, finalTime: number)
   hasExpired(finalTime, payment.validBefore)
 
 /**
- * Its time has passed, the key is spent in a final block, and no use of it is to be found near the claim. Every transfer
- * that reached us up to there has its row, so the rows decide: nothing stays unknown for ever.
+ * Expired and used, but its use was not found on chain near the claim: it is looked up in the recorded transfers. Every
+ * transfer that reached us up to that block is recorded, so nothing stays unknown for ever.
  */
 export function decideByRows<T extends RecordedTransfer>(
   payment: { payTo: string; amountMicro: Micro },

@@ -5,7 +5,7 @@ import { type Move, moves } from './moves.ts'
 import { paidOtherwise } from './other-use.ts'
 import type { Confirmed, SettlementResult } from './settlement-result.ts'
 
-/** The answer of the request: 402, 409, 403, or 503 with the status URL, which also stands for "nothing was sent". */
+/** The answer of the request: 402, 409, 403, 503 with the status URL, and 503 without one, for nothing was sent. */
 export type SettlementAnswer = 'pay_again' | 'credited' | 'payer_refused' | 'later' | 'not_sent'
 
 export type AfterSettlement =

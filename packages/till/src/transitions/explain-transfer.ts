@@ -1,6 +1,6 @@
 import type { Micro } from '@assay/protocol/money'
 import { paysExactly } from './decide-recovery.ts'
-import { isOver, type PaymentState } from './payment-state.ts'
+import { isUnsold, type PaymentState } from './payment-state.ts'
 
 type Side = { payee: 'pay_to' | 'custody'; exclusive?: boolean }
 
@@ -47,7 +47,7 @@ export function explainClaimed(
   gapUntil: bigint | undefined,
 ): Explanation {
   const pays = paysExactly(claim, transfer)
-  if (pays && !isOver(claim.state)) return { book: 'nothing' }
+  if (pays && !isUnsold(claim.state)) return { book: 'nothing' }
   const unclaimed = explainUnclaimed(into, transfer, gapUntil)
   if (unclaimed.book !== 'credit') return unclaimed
   return pays ? { book: 'claim' } : unclaimed
@@ -57,7 +57,7 @@ export function explainClaimed(
 export const isInGap = (transfer: { blockNumber: bigint }, gapUntil: bigint | undefined): boolean =>
   gapUntil !== undefined && transfer.blockNumber <= gapUntil
 
-/** Nobody claimed it: sold or credited before a restore, or by another database with the same payee, or credit. */
+/** Without a claim: set aside where a restore may have lost the sale, review where the payee is shared, else credit. */
 export function explainUnclaimed(
   { exclusive }: Side,
   transfer: Transfer,

@@ -26,8 +26,8 @@ export function judgeUsedKey(evidence: SettlementEvidence, headBlock: bigint): S
 }
 
 /**
- * A facilitator named a transaction. Our own read of it decides; without it, nothing but our transfer under the same key
- * ends the wait, for the transaction may still be included.
+ * A facilitator named a transaction. Our own read of it decides. While it is not seen, only our transfer under the same key
+ * ends the wait, for the transaction may still be included; one that reverted is a contradiction unless the key tells more.
  */
 export function judgeReported(
   transaction: Hex,
@@ -43,7 +43,7 @@ export function judgeReported(
   return { status: 'contradicted', detail: `${transaction} was reported as settled and does not carry it` }
 }
 
-export type Refusal = { reason: string; message?: string; gasGwei?: bigint; payloadLeft: boolean }
+export type Refusal = { reason: string; message?: string; gasGwei?: bigint; payloadSent: boolean }
 
 /** What is known besides a refusal; what is undefined was not asked yet. */
 export type RefusalFacts = {
@@ -64,10 +64,10 @@ export function judgeRefusal(
 ): SettlementResult | { status: 'need'; fact: 'simulationConfirms' | 'usedSince' } {
   if (facts.byKey) return facts.byKey
   const { reason, message, gasGwei = 0n } = refusal
-  // An outage of the facilitator is not the buyer's fault, and 402 would ask the buyer to pay again.
-  if (facts.outage) return { status: 'not_sent', reason }
+  // Not the buyer's fault, and 402 would ask the buyer to pay again. Who was handed the payment can carry it all the same.
+  if (facts.outage) return refusal.payloadSent ? { status: 'refused', reason, gasGwei } : { status: 'not_sent', reason }
   if (facts.screening) return { status: 'payer_refused', reason }
-  if (refusal.payloadLeft) {
+  if (refusal.payloadSent) {
     if (facts.simulationConfirms === undefined) return { status: 'need', fact: 'simulationConfirms' }
     if (!facts.simulationConfirms) return { status: 'refused', reason, gasGwei }
   }

@@ -14,7 +14,7 @@ export type PaymentState =
 export const openStates: readonly PaymentState[] = ['claimed', 'settling', 'unknown']
 
 /** Ended without money. Until they are final, the authorization is watched, for anyone may still carry it. */
-export const overStates: readonly PaymentState[] = ['failed', 'released']
+export const unsoldStates: readonly PaymentState[] = ['failed', 'released']
 
 /** A transfer of theirs is booked, which a reorganisation can take away until they are final. */
 export const paidStates: readonly PaymentState[] = ['settled', 'served', 'credited']
@@ -23,7 +23,7 @@ export const paidStates: readonly PaymentState[] = ['settled', 'served', 'credit
 export const answeredStates: readonly PaymentState[] = ['settling', 'unknown', 'settled', 'served']
 
 export const isOpen = (state: PaymentState): boolean => openStates.includes(state)
-export const isOver = (state: PaymentState): boolean => overStates.includes(state)
+export const isUnsold = (state: PaymentState): boolean => unsoldStates.includes(state)
 
 /** The states as a list for a statement of SQL. */
 export const sqlList = (states: readonly PaymentState[]): string => `(${states.map((state) => `'${state}'`).join(',')})`

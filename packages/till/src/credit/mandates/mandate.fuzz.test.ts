@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseCursor } from '../../../../node/src/shops/account/mandate-routes.ts'
-import { matchesRoute } from '../../index.ts'
 import { Problem } from '../../kernel/problem.ts'
+import { matchesRoute } from '../credit-mandate.ts'
 import { type Mandate, mandateId } from './mandate-statement.ts'
 import { mandateBody, parseMandate } from './parse-mandate.ts'
 

@@ -7,7 +7,7 @@ import type { HttpExchangeResult } from './http-exchange.ts'
 /** What an answer to `settle` proves. The fee is not in it: that is a matter of the contract with the facilitator. */
 export type SettleAnswer =
   | { status: 'submitted'; transaction: Hex }
-  | { status: 'refused'; reason: string; payloadLeft: boolean; message?: string }
+  | { status: 'refused'; reason: string; payloadSent: boolean; message?: string }
   | { status: 'unknown'; reason: string; transaction?: Hex }
 
 type Fields = Record<string, unknown>
@@ -15,13 +15,13 @@ type Fields = Record<string, unknown>
 const unauthorized = {
   status: 'refused',
   reason: 'facilitator_unauthorized',
-  payloadLeft: true,
+  payloadSent: true,
   message: 'The facilitator does not accept our key.',
 } as const
 const unreachable = {
   status: 'refused',
   reason: 'facilitator_unreachable',
-  payloadLeft: false,
+  payloadSent: false,
   message: 'The facilitator cannot be reached; nothing was sent.',
 } as const
 
@@ -45,7 +45,7 @@ export function classifySettle(result: HttpExchangeResult): SettleAnswer {
   const refuses = fields.success === false || (fields.success === undefined && !isSuccessCode(code))
   const names = fields.transaction !== undefined && fields.transaction !== null && fields.transaction !== ''
   if (refuses && !names && (isDefiniteRefusal(reason) || isScreening(reason)))
-    return { status: 'refused', reason, payloadLeft: true, ...messageIn(fields) }
+    return { status: 'refused', reason, payloadSent: true, ...messageIn(fields) }
   return { status: 'unknown', reason, ...withHash }
 }
 

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
@@ -193,14 +194,18 @@ describe('the outcome of settle', () => {
     expect(outcome).toMatchObject({ status: 'refused', reason: 'facilitator_unreachable' })
   })
 
-  it('is refused when the name does not exist, unknown when the look-up merely failed', async () => {
-    const failing = (code: string) =>
-      remote({
-        exchange: async () =>
-          code === 'ENOTFOUND' ? { status: 'not_sent', reason: code } : { status: 'no_answer', reason: code },
-      })
-    expect(await failing('ENOTFOUND').settle(payment, alive())).toMatchObject({ status: 'refused' })
-    expect(await failing('EAI_AGAIN').settle(payment, alive())).toMatchObject({ status: 'unknown' })
+  it('is refused when the connection breaks off before it is secured, unknown when it breaks off after', async () => {
+    const breaking = await onLoopback(createTcpServer((socket) => socket.once('data', () => socket.destroy())))
+    const address = breaking.url.replace('http:', '')
+    const secured = await remote({ baseUrl: `https:${address}` }).settle(payment, alive())
+    expect(secured).toMatchObject({ status: 'refused', reason: 'facilitator_unreachable', payloadSent: false })
+    expect(await remote({ baseUrl: `http:${address}` }).settle(payment, alive())).toMatchObject({ status: 'unknown' })
+    await breaking.close()
+  })
+
+  it('is refused when the name cannot be looked up', async () => {
+    const outcome = await remote({ baseUrl: 'https://no-such-host.invalid' }).settle(payment, alive())
+    expect(outcome).toMatchObject({ status: 'refused', reason: 'facilitator_unreachable' })
   })
 
   it('raises an alarm when the key is not accepted', async () => {

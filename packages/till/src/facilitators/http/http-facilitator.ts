@@ -1,3 +1,4 @@
+import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { Facilitator, FacilitatorPayment, SupportedKind } from '../../contract/facilitator.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -66,8 +67,21 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
     return result
   }
 
+  const supported = async (signal: AbortSignal) => {
+    const result = watched('supported', await call('/supported', undefined, options.timeoutMs ?? 10_000, signal))
+    const fields = result.status === 'answered' && result.code === 200 ? parseObject(result.body) : undefined
+    if (!fields || !Array.isArray(fields.kinds))
+      throw new Error(`the facilitator ${name} does not say what it supports`)
+    return { kinds: fields.kinds.filter(isKind), signers: readSigners(fields.signers) }
+  }
+  let permit2Wallets: ReadonlyMap<string, readonly Address[]> = new Map()
+
   return {
     name,
+    permit2Wallets: (network) => permit2Wallets.get(network) ?? [],
+    async askPermit2Wallets(signal) {
+      permit2Wallets = permit2WalletsIn((await supported(signal)).kinds)
+    },
     ...(options.feeMicro === undefined ? {} : { settlementFee: options.feeMicro }),
     async verify(payment, signal) {
       return classifyVerify(watched('verify', await call('/verify', payment, options.timeoutMs ?? 10_000, signal)))
@@ -83,14 +97,18 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
       const feeMicro = (await options.feeMicro?.().catch(() => 0n)) ?? 0n
       return { ...answer, feeMicro }
     },
-    async supported(signal) {
-      const result = watched('supported', await call('/supported', undefined, options.timeoutMs ?? 10_000, signal))
-      const fields = result.status === 'answered' && result.code === 200 ? parseObject(result.body) : undefined
-      if (!fields || !Array.isArray(fields.kinds))
-        throw new Error(`the facilitator ${name} does not say what it supports`)
-      return { kinds: fields.kinds.filter(isKind), signers: readSigners(fields.signers) }
-    },
+    supported,
   }
+}
+
+/** One that names the wallet for `upto` has what Permit2 needs: it settles `exact` by Permit2 as well. */
+function permit2WalletsIn(kinds: readonly SupportedKind[]): Map<string, Address[]> {
+  const wallets = new Map<string, Address[]>()
+  for (const { x402Version, scheme, network, extra } of kinds) {
+    const wallet = parseAddress(extra?.['facilitatorAddress'])
+    if (x402Version === 2 && scheme === 'upto' && wallet) wallets.set(network, [wallet])
+  }
+  return wallets
 }
 
 function checkedBase(text: string): string {

@@ -17,7 +17,7 @@ export function facilitatorBody(payment: FacilitatorPayment): string {
     paymentPayload: {
       x402Version: 2,
       resource: payment.resource,
-      accepted: requirements,
+      accepted: { ...requirements, amount: (payment.acceptedMicro ?? payment.amountMicro).toString() },
       payload: payment.payload(),
       ...(payment.bazaar === undefined ? {} : { extensions: { bazaar: payment.bazaar } }),
     },

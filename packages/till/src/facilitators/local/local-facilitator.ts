@@ -62,13 +62,14 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     name: 'local',
     pending: () => [...settlers.values()].reduce((sum, settler) => sum + settler.size(), 0),
     permit2Wallets: (network) => settlers.get(network)?.wallets.addresses ?? [],
+    sponsorsApprovals: (network) => settlers.has(network),
     async settle(payment, signal) {
       const settler = settlers.get(payment.network)
       if (settler && isPermit2(payment)) return settlePermit2(settler, payment, signal)
       const found = settlerFor(payment)
       return 'settler' in found
         ? found.settler.settle(found.exact, signal)
-        : { status: 'refused', payloadLeft: false, ...found }
+        : { status: 'refused', payloadSent: false, ...found }
     },
     async verify(payment) {
       const found = settlerFor(payment)

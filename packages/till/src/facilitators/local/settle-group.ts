@@ -62,8 +62,8 @@ const unavailable = (message: string): SettleRefusal => ({
 
 function refuse(item: QueuedPayment, { reason, message }: SettleRefusal): void {
   // Once in a transaction, the authorization is public whatever became of that transaction.
-  const payloadLeft = item.transaction !== undefined
-  item.finish({ status: 'refused', reason, message, payloadLeft, gasGwei: item.gasGwei })
+  const payloadSent = item.transaction !== undefined
+  item.finish({ status: 'refused', reason, message, payloadSent, gasGwei: item.gasGwei })
 }
 
 type SetAside = (item: QueuedPayment, what: SettleRefusal | 'put_back') => void

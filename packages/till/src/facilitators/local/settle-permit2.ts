@@ -1,21 +1,24 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { permit2Proxies } from '@assay/protocol/typed-data/permit2'
-import { encodeFunctionData, parseAbi } from 'viem'
+import { encodeFunctionData, parseAbi, parseSignature } from 'viem'
 import { ChainUnreadable, type Rpc, RpcRefusal } from '../../chain/index.ts'
 import type { SettlementWallets } from '../../chain/wallet/index.ts'
 import type { SettleOutcome } from '../../contract/facilitator.ts'
-import type { Permit2Payment } from '../permit2-payment.ts'
+import type { Permit2Payment, TokenPermit } from '../permit2-payment.ts'
 
 const structs = [
   'struct TokenPermissions { address token; uint256 amount; }',
   'struct Permit { TokenPermissions permitted; uint256 nonce; uint256 deadline; }',
 ] as const
+const tokenPermitStruct = 'struct TokenPermit { uint256 value; uint256 deadline; bytes32 r; bytes32 s; uint8 v; }'
 const abis = {
   exact: parseAbi([
     ...structs,
+    tokenPermitStruct,
     'struct Witness { address to; uint256 validAfter; }',
     'function settle(Permit permit, address owner, Witness witness, bytes signature)',
+    'function settleWithPermit(TokenPermit approval, Permit permit, address owner, Witness witness, bytes signature)',
   ]),
   upto: parseAbi([
     ...structs,
@@ -24,15 +27,27 @@ const abis = {
   ]),
 }
 
+/** As the contract takes it: the signature in its parts. */
+function approvalOf({ value, deadline, signature }: TokenPermit) {
+  const { r, s, yParity } = parseSignature(signature)
+  return { value, deadline, r, s, v: 27 + yParity }
+}
+
 /** The call of the proxy that takes `amountMicro` of what the payer signed. */
-export function permit2Call({ scheme, amountMicro, permit2: { transfer, signature } }: Permit2Payment): Hex {
+export function permit2Call({ scheme, amountMicro, permit2 }: Permit2Payment): Hex {
+  const { transfer, signature, tokenPermit } = permit2
   const { token, amount, nonce, deadline, from, to, validAfter, facilitator } = transfer
   const permit = { permitted: { token, amount }, nonce, deadline }
-  if (scheme === 'exact')
-    return encodeFunctionData({
-      abi: abis.exact,
-      args: [permit, from, { to, validAfter }, signature],
-    })
+  if (scheme === 'exact') {
+    const args = [permit, from, { to, validAfter }, signature] as const
+    return tokenPermit
+      ? encodeFunctionData({
+          abi: abis.exact,
+          functionName: 'settleWithPermit',
+          args: [approvalOf(tokenPermit), ...args],
+        })
+      : encodeFunctionData({ abi: abis.exact, functionName: 'settle', args })
+  }
   if (facilitator === undefined) throw new RangeError('a permit of upto names who carries it')
   return encodeFunctionData({
     abi: abis.upto,
@@ -41,6 +56,7 @@ export function permit2Call({ scheme, amountMicro, permit2: { transfer, signatur
 }
 
 const gasLimit = 250_000n
+const gasForApproval = 80_000n
 /** A contract payer decides what it burns. */
 const gasLimitContract = 500_000n
 const plainSignatureLength = 2 + 65 * 2
@@ -54,8 +70,8 @@ export async function settlePermit2(
   signal: AbortSignal,
 ): Promise<SettleOutcome> {
   const { transfer, signature } = payment.permit2
-  const refuse = (reason: string, message: string, payloadLeft = false, gasGwei = 0n): SettleOutcome => ({
-    ...{ status: 'refused', reason, message: message.slice(0, 200), payloadLeft, gasGwei },
+  const refuse = (reason: string, message: string, payloadSent = false, gasGwei = 0n): SettleOutcome => ({
+    ...{ status: 'refused', reason, message: message.slice(0, 200), payloadSent, gasGwei },
   })
   const named = transfer.facilitator
   if (named !== undefined && !wallets.addresses.includes(named))
@@ -63,7 +79,8 @@ export async function settlePermit2(
   if (signal.aborted) return refuse('settlement_aborted', 'Nobody waited any more; nothing was sent.')
   const to = permit2Proxies[payment.scheme]
   const data = permit2Call(payment)
-  const gas = signature.length === plainSignatureLength ? gasLimit : gasLimitContract
+  const carried = signature.length === plainSignatureLength ? gasLimit : gasLimitContract
+  const gas = payment.scheme === 'exact' && payment.permit2.tokenPermit ? carried + gasForApproval : carried
   try {
     const from = named ?? (wallets.addresses[0] as Address)
     await rpc.first('eth_call', [{ from, to, data, gas: `0x${gas.toString(16)}` }, 'latest'])

@@ -46,14 +46,14 @@ export type QueueOptions = {
 
 const busy: SettleOutcome = {
   status: 'refused',
-  payloadLeft: false,
+  payloadSent: false,
   reason: 'facilitator_busy',
   message: 'Too many payments are waiting to be settled; nothing was sent.',
 }
 
 const aborted = {
   status: 'refused',
-  payloadLeft: false,
+  payloadSent: false,
   reason: 'settlement_aborted',
   message: 'Nobody waited any more; nothing was sent.',
 } as const

@@ -15,7 +15,7 @@ const [restMsMin, restMsMax] = [2_000, 60_000]
 
 /** Nothing was handed out, and the fault is not the payment's: another one may carry it. */
 export const isHandedBack = (outcome: SettleOutcome): boolean =>
-  outcome.status === 'refused' && !outcome.payloadLeft && outcome.reason.startsWith('facilitator_')
+  outcome.status === 'refused' && !outcome.payloadSent && outcome.reason.startsWith('facilitator_')
 
 const isOutage = (outcome: SettleOutcome) =>
   outcome.status === 'unknown' || (outcome.status === 'refused' && outcome.reason.startsWith('facilitator_'))

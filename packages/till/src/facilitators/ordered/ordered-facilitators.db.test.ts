@@ -86,6 +86,32 @@ test('one that is not reached gets nothing new until it answers', async () => {
 })
 
 test.each([
+  ['answers 503', json(503, { errorType: 'service_unavailable' })],
+  ['does not answer', silence],
+])(
+  'one that was silent for a while and %s is handed nothing: the first buyer is served by the next',
+  async (_, play) => {
+    const ordered = list(first(), second())
+    nowMs += 11_000
+    servers[0]?.play(play)
+    expect(await ordered.settle(newPayment(), alive())).toMatchObject({ status: 'submitted' })
+    expect(handedTo()).toEqual([0, 1])
+    // The last one is handed it without being asked: nobody else could carry it.
+    nowMs += 11_000
+    expect(await list(second()).settle(newPayment(), alive())).toMatchObject({ status: 'submitted' })
+    expect(servers[1]?.calls.filter(({ path }) => path.endsWith('/supported'))).toEqual([])
+  },
+)
+
+test('one that was heard of a moment ago is not asked again', async () => {
+  const ordered = list(first(), second())
+  await ordered.settle(newPayment(), alive())
+  nowMs += 5_000
+  await ordered.settle(newPayment(), alive())
+  expect(servers[0]?.calls.map(({ path }) => path.split('/').at(-1))).toEqual(['settle', 'settle'])
+})
+
+test.each([
   ['does not answer', silence],
   ['answers 500', json(500, {})],
   ['refuses it', json(200, { success: false, errorReason: 'insufficient_funds', transaction: '' })],
@@ -97,13 +123,13 @@ test.each([
   // Another order, as an operator would set it during an outage; the first is gone by now.
   expect(await list(second(), gone('first')).settle(payment, alive())).toMatchObject({
     status: 'refused',
-    payloadLeft: true,
+    payloadSent: true,
   })
   // Not even when it is no longer configured.
   expect(await list(second()).settle(payment, alive())).toMatchObject({
     status: 'refused',
     reason: 'facilitator_holds_payment',
-    payloadLeft: true,
+    payloadSent: true,
   })
   expect(handedTo()).toEqual([1, 0])
   servers[0]?.play(settled)
@@ -114,13 +140,13 @@ test.each([
 test('with nobody well nothing is handed out, and the payment stays free', async () => {
   const payment = newPayment()
   const outcome = await list(gone('first'), gone('second')).settle(payment, alive())
-  expect(outcome).toMatchObject({ status: 'refused', reason: 'facilitator_unavailable', payloadLeft: false })
+  expect(outcome).toMatchObject({ status: 'refused', reason: 'facilitator_unavailable', payloadSent: false })
   expect(await list(second()).settle(payment, alive())).toMatchObject({ status: 'submitted' })
 })
 
 test('a payload that is signed for one facilitator is carried by no other', async () => {
   const payment = { ...newPayment(), scheme: 'upto' }
-  expect(await list(gone('first'), second()).settle(payment, alive())).toMatchObject({ payloadLeft: false })
+  expect(await list(gone('first'), second()).settle(payment, alive())).toMatchObject({ payloadSent: false })
   expect(handedTo()).toEqual([0, 0])
 })
 

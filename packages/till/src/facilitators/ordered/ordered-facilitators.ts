@@ -3,24 +3,24 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { isExact } from '../exact-payment.ts'
-import { isPermit2 } from '../permit2-payment.ts'
+import { isPermit2, type Permit2Payment } from '../permit2-payment.ts'
 import { afterProbe, afterSettle, type FacilitatorHealth, healthy, isHandedBack } from './facilitator-health.ts'
 import type { PaymentHolders } from './payment-holders.ts'
 
 export type OrderedDeps = { clock: Clock; log: Log; metrics: Metrics; holders: PaymentHolders }
 
-type Member = { facilitator: Facilitator; health: FacilitatorHealth; probing: boolean }
+type Member = { facilitator: Facilitator; health: FacilitatorHealth; heardAtMs: number; probing: boolean }
 
 const unavailable: SettleOutcome = {
   status: 'refused',
   reason: 'facilitator_unavailable',
-  payloadLeft: false,
+  payloadSent: false,
   message: 'No facilitator is available; nothing was sent.',
 }
 const heldElsewhere: SettleOutcome = {
   status: 'refused',
   reason: 'facilitator_holds_payment',
-  payloadLeft: true,
+  payloadSent: true,
   message: 'Another facilitator holds this payment.',
 }
 
@@ -32,15 +32,27 @@ const settledMax = 10_000
  * if it was provably never handed out; who holds it is stored before it is sent.
  */
 export function createOrderedFacilitators(given: readonly Facilitator[], deps: OrderedDeps): Facilitator {
-  const members = given.map((facilitator): Member => ({ facilitator, health: healthy, probing: false }))
+  const members = given.map(
+    (facilitator): Member => ({ facilitator, health: healthy, heardAtMs: deps.clock.monotonicMs(), probing: false }),
+  )
   const settledBy = new Map<string, Facilitator>()
-  const carrying = given.find(({ permit2Wallets }) => permit2Wallets !== undefined)
+  const walletsOf = (facilitator: Facilitator, network: string) => facilitator.permit2Wallets?.(network) ?? []
+  /** The first that can. A quote of `upto` names its wallet, so that no other one can settle it. */
+  const carrierOn = (network: string) => given.find((facilitator) => walletsOf(facilitator, network).length > 0)
+  const isCarrier = (facilitator: Facilitator, { network, permit2 }: Permit2Payment) => {
+    const named = permit2.transfer.facilitator
+    return named === undefined ? facilitator === carrierOn(network) : walletsOf(facilitator, network).includes(named)
+  }
   const charging = given.find(({ settlementFee }) => settlementFee !== undefined)
 
   return {
     name: given.map(({ name }) => name).join(','),
     ...(charging?.settlementFee === undefined ? {} : { settlementFee: charging.settlementFee }),
-    ...(carrying?.permit2Wallets === undefined ? {} : { permit2Wallets: carrying.permit2Wallets }),
+    permit2Wallets: (network) => carrierOn(network)?.permit2Wallets?.(network) ?? [],
+    sponsorsApprovals: (network) => carrierOn(network)?.sponsorsApprovals?.(network) ?? false,
+    askPermit2Wallets: async (signal) => {
+      await Promise.allSettled(given.map((facilitator) => facilitator.askPermit2Wallets?.(signal)))
+    },
     async verify(payment, signal) {
       for (const { facilitator } of usable(deps, members)) {
         const outcome = await facilitator.verify(payment, signal)
@@ -51,10 +63,11 @@ export function createOrderedFacilitators(given: readonly Facilitator[], deps: O
     async settle(payment, signal) {
       // Only a plain authorization can be carried by anyone: other payloads are signed for one facilitator.
       const able = isPermit2(payment)
-        ? members.filter(({ facilitator }) => facilitator === carrying)
+        ? members.filter(({ facilitator }) => isCarrier(facilitator, payment))
         : members.slice(0, 1)
       const turn = usable(deps, isExact(payment) ? members : able)
       for (const member of turn) {
+        if (member !== turn.at(-1) && !(await answers(deps, member))) continue
         const outcome = await settleBy(deps, members, member, payment, signal)
         if (settledBy.size > settledMax) settledBy.clear()
         if (outcome.by) settledBy.set(payment.paymentId, outcome.by)
@@ -87,28 +100,43 @@ function usable(deps: OrderedDeps, members: readonly Member[]): Member[] {
   return members.filter(({ health }) => health.restUntilMs === undefined)
 }
 
+/** What was heard of a facilitator is good for so long. */
+const heardMs = 10_000
 const probeMsMax = 5_000
+/** A buyer waits for this. */
+const askMsMax = 2_000
+
+/**
+ * One that was silent for a while is asked before it is given a payment that another could carry: what was given to it
+ * would be lost for the buyer until it expires.
+ */
+async function answers(deps: OrderedDeps, member: Member): Promise<boolean> {
+  if (deps.clock.monotonicMs() - member.heardAtMs < heardMs) return true
+  await ask(deps, member, askMsMax)
+  return member.health.restUntilMs === undefined
+}
 
 function probe(deps: OrderedDeps, member: Member): void {
   if (member.probing) return
   member.probing = true
+  ask(deps, member, probeMsMax).finally(() => {
+    member.probing = false
+  })
+}
+
+async function ask(deps: OrderedDeps, member: Member, msMax: number): Promise<void> {
   const late = new AbortController()
   const timer = new AbortController()
-  deps.clock.sleep(probeMsMax, timer.signal).then(
+  deps.clock.sleep(msMax, timer.signal).then(
     () => late.abort(),
     () => {},
   )
-  member.facilitator
-    .supported(late.signal)
-    .then(
-      () => true,
-      () => false,
-    )
-    .then((answered) => {
-      timer.abort()
-      member.probing = false
-      note(deps, member, afterProbe(member.health, answered, deps.clock.monotonicMs()))
-    })
+  const answered = await member.facilitator.supported(late.signal).then(
+    () => true,
+    () => false,
+  )
+  timer.abort()
+  note(deps, member, afterProbe(member.health, answered, deps.clock.monotonicMs()))
 }
 
 function note(deps: OrderedDeps, member: Member, next: FacilitatorHealth): void {
@@ -116,6 +144,7 @@ function note(deps: OrderedDeps, member: Member, next: FacilitatorHealth): void 
   const rested = member.health.restUntilMs !== undefined
   const rests = next.restUntilMs !== undefined
   member.health = next
+  member.heardAtMs = deps.clock.monotonicMs()
   deps.metrics.gauge('facilitator_healthy', rests ? 0 : 1, { facilitator: name })
   if (rests === rested) return
   if (rests) deps.log.warn({ facilitator: name }, 'a facilitator gets no payments until it answers again')
@@ -134,7 +163,7 @@ async function settleBy(
   if (!holding) return { result: heldElsewhere }
   const result = await holding.facilitator.settle(payment, signal)
   note(deps, holding, afterSettle(holding.health, result, deps.clock.monotonicMs()))
-  if (result.status !== 'refused' || result.payloadLeft) return { result, by: holding.facilitator }
+  if (result.status !== 'refused' || result.payloadSent) return { result, by: holding.facilitator }
   // An earlier attempt may have handed it out, whatever became of this one.
   if (!isNew) return { result: heldElsewhere }
   await deps.holders.release(payment, member.facilitator.name)

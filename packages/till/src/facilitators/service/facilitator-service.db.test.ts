@@ -163,7 +163,7 @@ describe('settling for others', () => {
     const payment = fresh()
     const from = { ...caller(), remoteAddress: '192.0.2.9' }
     const failing = service(
-      { status: 'refused', reason: 'insufficient_funds', payloadLeft: false, gasGwei: 10n },
+      { status: 'refused', reason: 'insufficient_funds', payloadSent: false, gasGwei: 10n },
       { budget },
     )
     expect(await settleForOthers(failing, from, requestOf(payment))).toMatchObject({

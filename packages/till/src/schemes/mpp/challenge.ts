@@ -5,6 +5,7 @@ import type { PaidCall } from '../../contract/paid-call.ts'
 import type { Terms } from '../../contract/terms.ts'
 import { equalBytes, sha256 } from '../../kernel/bytes.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { createHmacOf } from '../../kernel/hmac.ts'
 import type { Rng } from '../../kernel/random.ts'
 import type { ChallengeSecret, ChallengeSecrets } from '../../signing/index.ts'
 
@@ -50,39 +51,40 @@ export function requestHash({ method, resourceUrl, bodyDigest }: PaidCall): stri
 }
 
 /**
- * The value of WWW-Authenticate, for one caller: a payer's nonce follows from the id, so two equal challenges would be
- * one payment. `expires` is the `validBefore` that the payer signs.
+ * Writes WWW-Authenticate, each time for one caller: a payer's nonce follows from the id, so two equal challenges would
+ * be one payment. `expires` is the `validBefore` that the payer signs. What a second of callers shares is made once.
  */
-export function writeChallenges({ clock, rng, secrets }: MppDeps, quotes: readonly MppQuote[], requested: string) {
-  const secret = secrets.current()
-  const nowSeconds = Math.floor(clock.nowMs() / 1000)
-  return quotes
-    .map(({ realm, request, seconds }) => {
-      const expires = timeText(nowSeconds + seconds)
-      const random = Buffer.from(rng.bytes(16)).toString('base64url')
-      const opaque = Buffer.from(`{"n":"${random}","r":"${requested}","v":"${secret.version}"}`).toString('base64url')
-      const bound = { realm, method: mppMethod, intent: mppIntent, request, expires, opaque }
-      return `Payment id="${idOf(secret, bound)}", realm="${realm}", method="${mppMethod}", intent="${mppIntent}", request="${request}", expires="${expires}", opaque="${opaque}"`
-    })
-    .join(', ')
+export function createChallengeWriter(deps: MppDeps, quotes: readonly MppQuote[], requested: string): () => string {
+  let shared: { seconds: number; secret: ChallengeSecret; parts: readonly SharedPart[] } | undefined
+  return () => {
+    const secret = deps.secrets.current()
+    const seconds = Math.floor(deps.clock.nowMs() / 1000)
+    if (shared?.seconds !== seconds || shared.secret !== secret)
+      shared = { seconds, secret, parts: quotes.map((quote) => sharedPart(secret, quote, seconds)) }
+    const random = Buffer.from(deps.rng.bytes(16)).toString('base64url')
+    const opaque = Buffer.from(`{"n":"${random}","r":"${requested}","v":"${secret.version}"}`).toString('base64url')
+    return shared.parts.map(({ idOf, text }) => `Payment id="${idOf(opaque)}"${text}opaque="${opaque}"`).join(', ')
+  }
 }
 
-let lastTime = { seconds: -1, text: '' }
+type SharedPart = { idOf(opaque: string): string; text: string }
 
-/** All challenges of a second expire together. */
-function timeText(seconds: number): string {
-  if (lastTime.seconds !== seconds) lastTime = { seconds, text: new Date(seconds * 1000).toISOString() }
-  return lastTime.text
+function sharedPart(secret: ChallengeSecret, { realm, request, seconds }: MppQuote, nowSeconds: number): SharedPart {
+  const expires = new Date((nowSeconds + seconds) * 1000).toISOString()
+  return {
+    idOf: createHmacOf(quoteKey(secret, { realm, method: mppMethod, intent: mppIntent, request, expires })),
+    text: `, realm="${realm}", method="${mppMethod}", intent="${mppIntent}", request="${request}", expires="${expires}", `,
+  }
 }
 
-/** The seven places of draft-httpauth-payment; that of the digest stays empty. */
-function idOf({ key }: ChallengeSecret, { realm, method, intent, request, expires, opaque }: BoundChallenge): string {
-  return createHmac('sha256', key)
-    .update(`${realm}|${method}|${intent}|${request}|${expires}||${opaque}`)
-    .digest('base64url')
+/** The places of draft-httpauth-payment; that of the digest stays empty, and `opaque` is bound by the key this gives. */
+function quoteKey({ key }: ChallengeSecret, bound: Omit<BoundChallenge, 'opaque'>): Buffer {
+  const { realm, method, intent, request, expires } = bound
+  return createHmac('sha256', key).update(`${realm}|${method}|${intent}|${request}|${expires}|`).digest()
 }
 
 /** Whether we made the challenge, as it is. */
-export function isOwnChallenge(secret: ChallengeSecret, id: string, bound: BoundChallenge): boolean {
-  return equalBytes(Buffer.from(idOf(secret, bound)), Buffer.from(id))
+export function isOwnChallenge(secret: ChallengeSecret, id: string, { opaque, ...quoted }: BoundChallenge): boolean {
+  const own = createHmac('sha256', quoteKey(secret, quoted)).update(opaque).digest('base64url')
+  return equalBytes(Buffer.from(own), Buffer.from(id))
 }

@@ -104,7 +104,7 @@ export async function checkChallenge(
   return 'ok'
 }
 
-const nonceOf = (id: string, realm: string): string => toHex(keccak256(Buffer.from(id + realm)))
+export const nonceOf = (id: string, realm: string): string => toHex(keccak256(Buffer.from(id + realm)))
 
 /**
  * The same payment as the scheme `exact` reads it: the claim of a payment knows no dialect. Its id is known to the payer

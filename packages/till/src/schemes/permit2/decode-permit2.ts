@@ -7,10 +7,12 @@ import {
   permit2Proxies,
 } from '@assay/protocol/typed-data/permit2'
 import type { PaymentEnvelope, SchemeDecode, SchemePayment } from '../../contract/scheme.ts'
+import type { TokenPermit } from '../../facilitators/permit2-payment.ts'
 import { fields, own, uint } from '../read-fields.ts'
+import { readTokenPermit } from './gas-sponsoring.ts'
 
 /** What the payer signed: a transfer through Permit2. */
-export type Permit2Signed = { transfer: Permit2Transfer; signature: Hex }
+export type Permit2Signed = { transfer: Permit2Transfer; signature: Hex; tokenPermit?: TokenPermit }
 export type Permit2SchemePayment = SchemePayment<Permit2Signed>
 
 const signatureBytesMax = 4_096
@@ -26,6 +28,8 @@ export function decodePermit2(scheme: Permit2Scheme, envelope: PaymentEnvelope):
   const signature = own(payload, 'signature')
   if (!isHex(signature) || signature.length < 4 || signature.length > 2 + signatureBytesMax * 2)
     return malformed('`payload.signature` is not hex of a sensible length')
+  const tokenPermit = readTokenPermit(envelope, transfer)
+  if (typeof tokenPermit === 'string') return malformed(tokenPermit)
   return {
     status: 'ok',
     payment: {
@@ -36,7 +40,11 @@ export function decodePermit2(scheme: Permit2Scheme, envelope: PaymentEnvelope):
       payTo: transfer.to,
       // Permit2 still takes a permit in the second of its deadline.
       validBefore: transfer.deadline + 1n,
-      signed: { transfer, signature: signature.toLowerCase() as Hex },
+      signed: {
+        transfer,
+        signature: signature.toLowerCase() as Hex,
+        ...(tokenPermit === undefined ? {} : { tokenPermit }),
+      },
     },
   }
 }

@@ -7,25 +7,32 @@ const lookEveryMs = 60_000
 
 type WalletsOn = (network: string) => readonly Address[]
 
-/** The wallets that settle permits, on chains that have Permit2 and the contracts of x402: nothing else is offered. */
+/**
+ * The wallets that settle permits, on chains that have Permit2 and the contracts of x402: nothing else is offered. `ask`:
+ * asks facilitators that are not ours which wallets these are.
+ */
 export async function whereDeployed(
   chains: ReadonlyMap<string, ChainPort>,
   clock: Clock,
   walletsOn: WalletsOn,
+  ask: () => Promise<void>,
 ): Promise<WalletsOn> {
   const deployed = new Set<string>()
-  const lookedAtMs = new Map<string, number>()
-  const look = async (network: string, chain: ChainPort) => {
-    lookedAtMs.set(network, clock.monotonicMs())
-    if (await chain.permit2.isDeployed().catch(() => false)) deployed.add(network)
+  let lookedAtMs = Number.NEGATIVE_INFINITY
+  const look = async () => {
+    lookedAtMs = clock.monotonicMs()
+    // What was said before counts until it is said otherwise.
+    await ask().catch(() => {})
+    const settling = [...chains].filter(([network]) => walletsOn(network).length > 0 && !deployed.has(network))
+    await Promise.all(
+      settling.map(async ([network, chain]) => {
+        if (await chain.permit2.isDeployed().catch(() => false)) deployed.add(network)
+      }),
+    )
   }
-  const settling = [...chains].filter(([network]) => walletsOn(network).length > 0)
-  await Promise.all(settling.map(([network, chain]) => look(network, chain)))
+  await look()
   return (network) => {
-    if (deployed.has(network)) return walletsOn(network)
-    const chain = chains.get(network)
-    const sinceMs = clock.monotonicMs() - (lookedAtMs.get(network) ?? clock.monotonicMs())
-    if (chain && sinceMs >= lookEveryMs) void look(network, chain)
-    return []
+    if (clock.monotonicMs() - lookedAtMs >= lookEveryMs) void look()
+    return deployed.has(network) ? walletsOn(network) : []
   }
 }

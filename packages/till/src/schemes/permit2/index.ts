@@ -13,11 +13,14 @@ import { askContract, checkDigest, settleMarginSeconds, windowSlackSeconds } fro
 import { termsForAmount } from '../match-offer.ts'
 import { decodePermit2, type Permit2SchemePayment, type Permit2Signed } from './decode-permit2.ts'
 import { permit2Evidence, permit2Words } from './evidence.ts'
+import { isSignedPermit, sponsoringExtension, sponsoringKey } from './gas-sponsoring.ts'
 
 export type Permit2Deps = {
   chains: ReadonlyMap<string, ChainPort>
   /** Wallets that settle permits on a network; none where nobody does. */
   walletsOn(network: string): readonly Address[]
+  /** Whether they carry the payer's approval too. */
+  sponsorsOn(network: string): boolean
 }
 
 const badSignature = 'invalid_permit2_signature'
@@ -43,7 +46,9 @@ export const createUptoScheme = (deps: Permit2Deps): Scheme<Permit2Signed> => ({
 
 type Common = Omit<Scheme<Permit2Signed>, 'id' | 'name' | 'chargesLess' | 'isOffered'>
 
-function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn }: Permit2Deps): Common {
+function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }: Permit2Deps): Common {
+  // Of `upto` a charge may be zero: then nothing is carried, and no approval with it.
+  const sponsors = (network: string) => scheme === 'exact' && sponsorsOn(network)
   let turn = 0
   /** A wallet sends one transaction after the other: quotes take turns. */
   const nextWallet = (network: string): Address | undefined => {
@@ -56,6 +61,7 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn }: Permit2Deps
     evidence: permit2Evidence(chains),
     takes: (network) => walletsOn(network).length > 0,
     offer: (terms) => requirements(scheme, terms, scheme === 'upto' ? nextWallet(terms.network.caip2) : undefined),
+    extensions: ({ network }) => (sponsors(network.caip2) ? { [sponsoringKey]: sponsoringExtension } : {}),
     decode: (envelope) =>
       scheme === 'exact' && envelope.payload?.['permit2Authorization'] === undefined
         ? { status: 'unsupported', reason: 'invalid_payload', detail: 'Not a Permit2 payment.' }
@@ -73,7 +79,7 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn }: Permit2Deps
     checkWindow,
     checkSignature: async ({ payer, signed }, chain) =>
       checkDigest(payer, signed.signature, digestOf(scheme, chain, signed), chain, badSignature),
-    readFunds,
+    readFunds: (verified, chain) => readFunds(verified, chain, sponsors(verified.payment.network)),
     async checkAgain(verified, chain, nowSeconds) {
       if (verified.payment.signed.transfer.deadline < BigInt(nowSeconds + settleMarginSeconds))
         return {
@@ -153,10 +159,15 @@ const digestOf = (scheme: Permit2Scheme, { network }: ChainPort, { transfer }: P
   Buffer.from(permit2Digest(scheme, network.chainId, transfer, keccak256))
 
 /** One endpoint is enough to go on with; turning a buyer away takes enough of them that agree. */
-async function readFunds(verified: VerifiedPayment<Permit2Signed>, chain: ChainPort): Promise<FundsOutcome> {
+async function readFunds(
+  verified: VerifiedPayment<Permit2Signed>,
+  chain: ChainPort,
+  sponsored: boolean,
+): Promise<FundsOutcome> {
   const { payment, terms } = verified
   const { payer } = payment
-  const { nonce } = payment.signed.transfer
+  const { transfer, tokenPermit } = payment.signed
+  const { nonce } = transfer
   const status = await chain.permit2.payerStatus(payer, nonce)
   if (verified.payerIsKey && status.hasCode) {
     const detail = 'The payer has code, and that code does not accept the signature.'
@@ -166,7 +177,8 @@ async function readFunds(verified: VerifiedPayment<Permit2Signed>, chain: ChainP
   const used = status.nonceUsed && (await chain.permit2.used(payer, nonce, 'latest'))
   const short = (micro: bigint) => micro < terms.amountMicro
   const head = short(status.allowanceMicro) || short(status.balanceMicro) ? (await chain.head()).number : 0n
-  if (!used && short(status.allowanceMicro) && short(await chain.permit2.allowance(payer, head)))
+  const approves = sponsored && tokenPermit !== undefined && isSignedPermit(chain.network, transfer, tokenPermit)
+  if (!used && short(status.allowanceMicro) && !approves && short(await chain.permit2.allowance(payer, head)))
     return invalid('permit2_allowance_required', 'Approve Permit2 to take the token from the payer, then pay.')
   const balance = short(status.balanceMicro) ? await chain.usdcBalance(payer, head) : status.balanceMicro
   const allowed = short(status.allowanceMicro) ? terms.amountMicro : status.allowanceMicro

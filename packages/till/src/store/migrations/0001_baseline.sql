@@ -5,6 +5,13 @@ create table app_access (
   privileges text not null
 );
 insert into app_access values ('app_access', 'select');
+
+-- Tables that an operator with the role `operate` may change from the command line, with the rights of the node: none of
+-- them moves money or holds a key.
+create table operator_access (table_name text primary key);
+insert into app_access values ('operator_access', 'select');
+insert into operator_access values ('pause'), ('audit_log'), ('payment_dispute');
+
 insert into app_access values ('schema_migration', 'select');
 
 -- For tables that only grow: refuses for everyone, the owner included.
@@ -641,9 +648,13 @@ create table settlement_transaction (
   succeeded boolean,
   gas_used bigint,
   cost_wei numeric(38,0),
+  -- What settled a payment is booked with it; everything else once its block is final.
+  gas_booked boolean not null default false,
   primary key (network, wallet, nonce),
   check ((state = 'mined') = (mined_hash is not null))
 );
+create index settlement_transaction_gas on settlement_transaction (network, block_number)
+  where state = 'mined' and purpose <> 'settle' and not gas_booked;
 create unique index settlement_transaction_hash on settlement_transaction (network, hash);
 create index settlement_transaction_unfinished on settlement_transaction (network, wallet, nonce)
   where state in ('signed','broadcast');
@@ -1457,6 +1468,8 @@ create table restore_gap (
   lapsed_block bigint check (lapsed_block >= 0),
   detected_at timestamptz not null default now(),
   reconciled_at timestamptz,
+  -- When a process last saw the database that was lost, from its data folder; null where that was lost, too.
+  last_seen_at timestamptz,
   -- A second restore while a gap is open is its own restore.
   noticed_at timestamptz not null default clock_timestamp()
 );
@@ -1625,3 +1638,96 @@ create table payment_dispute (
 create index payment_dispute_open on payment_dispute (opened_at, id) where state = 'open';
 create index payment_dispute_payer on payment_dispute (payer, opened_at);
 insert into app_access values ('payment_dispute', 'select, insert, update');
+
+-- Payment channels of the scheme `batch-settlement`. A sale raises what was charged in its own transaction; what the contract
+-- holds is a copy of what was last read.
+create table channel (
+  network text not null,
+  id bytea not null check (octet_length(id) = 32),
+  payer text not null,
+  payer_authorizer text not null,
+  receiver text not null,
+  receiver_authorizer text not null,
+  token text not null,
+  withdraw_delay integer not null,
+  salt bytea not null check (octet_length(salt) = 32),
+  -- Since the channel was opened.
+  charged_micro bigint not null check (charged_micro >= 0),
+  -- Rises with each committed sale, also where nothing was charged.
+  sequence bigint not null default 0,
+  -- The newest voucher.
+  signed_micro bigint not null default 0,
+  signature bytea,
+  -- The highest voucher that others may know: from a claim, or from an answer that corrected the payer.
+  public_micro bigint not null default 0,
+  -- As the contract had it, at which block: what is read of an older one changes nothing.
+  at_block bigint not null default 0,
+  balance_micro bigint not null default 0,
+  claimed_micro bigint not null default 0,
+  refund_nonce bigint not null default 0,
+  withdraw_started_at bigint not null default 0,
+  -- Of what was charged: claimed at a final block, and gone for good.
+  booked_micro bigint not null default 0,
+  lost_micro bigint not null default 0,
+  -- refunding: a refund is on its way and nothing is sold.
+  state text not null default 'open' check (state in ('open', 'refunding')),
+  refund_at timestamptz,
+  opened_at timestamptz not null,
+  unclaimed_since timestamptz,
+  claim_failing_since timestamptz,
+  primary key (network, id),
+  check (signed_micro >= charged_micro or sequence = 0)
+) with (fillfactor = 70);
+create index channel_unclaimed on channel (network) where charged_micro > claimed_micro;
+create index channel_unbooked on channel (network) where charged_micro > booked_micro + lost_micro;
+create index channel_refunding on channel (network) where state = 'refunding';
+insert into app_access values ('channel', 'select, insert, update');
+
+-- A sale by a voucher, with the request it is bound to and its answer. Equal vouchers recur, so a sale has its number.
+create table channel_sale (
+  network text not null,
+  channel_id bytea not null,
+  sequence bigint not null,
+  call_id text not null unique,
+  payer text not null,
+  fingerprint bytea not null,
+  identifier_hash bytea,
+  signed_micro bigint not null,
+  charge_micro bigint not null check (charge_micro >= 0),
+  route_id text not null,
+  status integer not null,
+  content_type text not null,
+  headers jsonb not null default '{}',
+  body bytea not null,
+  payment_response text not null,
+  sold_at timestamptz not null,
+  delivered_at timestamptz,
+  primary key (network, channel_id, sequence)
+);
+create unique index channel_sale_identifier on channel_sale (payer, identifier_hash) where identifier_hash is not null;
+create index channel_sale_undelivered on channel_sale (network, channel_id, sequence) where delivered_at is null;
+create index channel_sale_time on channel_sale using brin (sold_at);
+
+-- A deposit, written before it is sent. One at a time for each channel: the next waits until this one is known.
+create table channel_deposit (
+  network text not null,
+  payer text not null,
+  -- Of the EIP-3009 authorization.
+  nonce bytea not null check (octet_length(nonce) = 32),
+  channel_id bytea not null,
+  amount_micro bigint not null check (amount_micro > 0),
+  valid_before bigint not null,
+  state text not null check (state in ('sending', 'done', 'failed')),
+  transaction text,
+  sent_at timestamptz not null,
+  ended_at timestamptz,
+  primary key (network, payer, nonce)
+);
+create unique index channel_deposit_open on channel_deposit (network, channel_id) where state = 'sending';
+
+-- Up to which block the withdrawals that payers began were looked for.
+create table channel_cursor (
+  network text primary key,
+  block_number bigint not null
+);
+insert into app_access values ('channel_cursor', 'select, insert, update');

@@ -1,0 +1,106 @@
+import type { Micro } from '@assay/protocol/money'
+import type { ChannelHashes } from '@assay/protocol/typed-data/channel'
+import type { ChainPort, Rpc } from '../chain/index.ts'
+import type { SettlementWallets } from '../chain/wallet/index.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { Problem } from '../kernel/problem.ts'
+import type { Database } from '../store/database.ts'
+import type { ChannelCache } from './channel-cache.ts'
+
+/** A chain on which channels are taken: one of our wallets claims from them. */
+export type ChannelChain = {
+  chain: ChainPort
+  rpc: Rpc
+  wallets: SettlementWallets
+  hashes: ChannelHashes
+  /** The newest block with a transaction of ours. */
+  seen: { block: bigint }
+}
+
+/** The head is shared for a moment; not older than what this process did itself, or than what is known already. */
+export async function headOf({ chain, seen }: ChannelChain, known = 0n): Promise<bigint> {
+  const { number } = await chain.head()
+  return [seen.block, known].reduce((newest, block) => (block > newest ? block : newest), number)
+}
+
+export type ChannelPolicy = {
+  withdrawDelaySeconds: number
+  /** A deposit for so many calls is suggested to clients. */
+  callsPerDeposit: number
+  /** Vouchers are claimed once a channel owes this much, or after this long. */
+  claimMicro: Micro
+  claimAfterSeconds: number
+  /** What may be unclaimed, in one channel and in all. */
+  unclaimedPerChannelMicro: Micro
+  unclaimedMicro: Micro
+  /** Less is not worth a transaction to refund. */
+  refundMicroMin: Micro
+  /** Anybody who knows the newest voucher can ask for a refund: not more often than this. */
+  refundEverySeconds: number
+}
+
+export const defaultChannelPolicy: ChannelPolicy = {
+  withdrawDelaySeconds: 86_400,
+  callsPerDeposit: 2_000,
+  claimMicro: 20_000_000n,
+  claimAfterSeconds: 28_800,
+  unclaimedPerChannelMicro: 40_000_000n,
+  unclaimedMicro: 1_000_000_000n,
+  refundMicroMin: 1_000n,
+  refundEverySeconds: 60,
+}
+
+export type ChannelDeps = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  metrics: Metrics
+  policy: ChannelPolicy
+  chains: ReadonlyMap<string, ChannelChain>
+  cache: ChannelCache
+  settleMs: number
+}
+
+export function chainOf({ chains }: Pick<ChannelDeps, 'chains'>, network: string): ChannelChain {
+  const found = chains.get(network)
+  if (!found) throw new Error(`no channels are taken on ${network}`)
+  return found
+}
+
+/** What a 402 says so that the payer of a channel finds the right base again. */
+export type Correction = { network: string; channelState: object; voucherState?: object }
+
+/** A payment by channel that moved nothing. With a correction, its client can sign again and try once more. */
+export class VoucherRefused extends Problem {
+  readonly reason: string
+  readonly correction: Correction | undefined
+
+  constructor(reason: string, detail: string, correction?: Correction) {
+    super('payment_invalid', { detail, extra: { reason } })
+    this.reason = reason
+    this.correction = correction
+  }
+}
+
+export const refundOnItsWay = () =>
+  new Problem('payment_in_flight', { detail: 'A refund of this channel is on its way.', retryAfterSeconds: 5 })
+
+/** One chain after the other: what fails on one of them must not keep the others waiting. */
+export async function onEachChain(
+  { chains, log }: Pick<ChannelDeps, 'chains' | 'log'>,
+  work: (network: string, chain: ChannelChain) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = []
+  for (const [network, chain] of chains)
+    await work(network, chain).catch((error: unknown) => {
+      failures.push(error)
+      log.warn({ network, error: String(error) }, 'the channels of a chain could not be looked after')
+    })
+  if (failures.length > 0) throw failures[0]
+}
+
+export const channelReason = (word: string): string => `invalid_batch_settlement_evm_${word}`

@@ -1,0 +1,114 @@
+import type { Address } from '@assay/protocol/address'
+import { createChannelHashes } from '@assay/protocol/typed-data/channel'
+import type { ChainPort, Rpc } from '../chain/index.ts'
+import type { SettlementWallets } from '../chain/wallet/index.ts'
+import type { PaidRoute } from '../contract/paid-call.ts'
+import type { Terms } from '../contract/terms.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Ids } from '../kernel/ids.ts'
+import { keccak256 } from '../kernel/keccak.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import type { TransferRow } from '../ledger/index.ts'
+import type { ChannelPayment } from '../schemes/channels/decode-channel.ts'
+import {
+  type ChannelOffering,
+  channelRequirements,
+  channelScheme,
+  sellsByChannel,
+} from '../schemes/channels/offer-channel.ts'
+import type { Database } from '../store/database.ts'
+import { bookClaims, compareClaimed, settledAccount } from './book-claims.ts'
+import { createChannelCache } from './channel-cache.ts'
+import { type ChannelChain, type ChannelPolicy, onEachChain } from './channel-deps.ts'
+import { createChannelQueue } from './channel-queue.ts'
+import { forgetSales } from './channel-store.ts'
+import { checkVoucher } from './check-voucher.ts'
+import { claimVouchers } from './claim-vouchers.ts'
+import { namedSale } from './given-sale.ts'
+import { recoverDeposits } from './make-deposit.ts'
+import { recoverRefunds, refundChannel } from './refund-channel.ts'
+import { type SellDeps, sellByVoucher, type VoucherCall, type Ways } from './sell-by-voucher.ts'
+import { createUnclaimed } from './unclaimed.ts'
+import { createVoucherPort } from './voucher-port.ts'
+import { watchWithdrawals } from './watch-withdrawals.ts'
+
+export type ChannelsOptions = {
+  database: Database
+  clock: Clock
+  ids: Ids
+  log: Log
+  metrics: Metrics
+  policy: ChannelPolicy
+  /** Where the contract is deployed and a wallet of ours claims. */
+  chains: readonly { chain: ChainPort; rpc: Rpc; wallets: SettlementWallets }[]
+  settleMs: number
+  /** False: nothing new is sold; what was sold is claimed and refunded all the same. */
+  selling: boolean
+}
+
+/** How long answers are kept, as for other payments. */
+const answerDays = 35
+
+/** Payment channels (`batch-settlement`): one deposit, a voucher for each call, one claim for many. */
+export function createChannels(options: ChannelsOptions) {
+  const { database, clock, policy } = options
+  const chains = new Map(
+    options.chains.map((one): [string, ChannelChain] => [
+      one.chain.network.caip2,
+      { ...one, hashes: createChannelHashes(one.chain.network.chainId, keccak256), seen: { block: 0n } },
+    ]),
+  )
+  const deps: SellDeps = {
+    ...options,
+    chains,
+    cache: createChannelCache(database, clock),
+    queue: createChannelQueue(clock),
+    unclaimed: createUnclaimed(database, clock, policy.unclaimedMicro),
+    delivered: (sale) => port.delivered(sale),
+  }
+  const port = createVoucherPort(deps)
+  const offering: ChannelOffering = {
+    ...policy,
+    authorizersOn: (network) => (options.selling ? (chains.get(network)?.wallets.addresses ?? []) : []),
+  }
+  const job = (name: string, intervalMs: number, work: () => Promise<unknown>) => ({ name, intervalMs, work })
+  return {
+    offering,
+    port,
+    /** For the list of schemes in a 402. */
+    offer: {
+      id: channelScheme,
+      name: channelScheme,
+      takes: (network: string) => offering.authorizersOn(network).length > 0,
+      isOffered: (route: PaidRoute, priceMicro: bigint) => sellsByChannel(route, priceMicro),
+      offer: (terms: Terms) => channelRequirements(offering, terms),
+    },
+    takes: (network: string) => chains.has(network),
+    check: (payment: ChannelPayment) => checkVoucher(deps, payment),
+    sell: <T>(sale: VoucherCall, ways: Ways<T>) => sellByVoucher(deps, sale, ways),
+    refund: (payment: Extract<ChannelPayment, { type: 'refund' }>) => refundChannel(deps, payment),
+    named: (payment: ChannelPayment, identifierHash: Buffer, fingerprint: Buffer) =>
+      namedSale(deps, payment, identifierHash, fingerprint),
+    jobs: () => [
+      job('channels.recover', 5_000, async () => {
+        await onEachChain(deps, (network, on) => recoverDeposits(deps, network, on))
+        await onEachChain(deps, (network, on) => recoverRefunds(deps, network, on))
+      }),
+      job('channels.claim', 30_000, async () => {
+        // What is due is claimed also where new withdrawals cannot be read.
+        const watched = onEachChain(deps, (network, on) => watchWithdrawals(deps, network, on))
+        await watched.catch(() => {})
+        await onEachChain(deps, (network) => claimVouchers(deps, network))
+        await watched
+      }),
+      job('channels.forget', 3_600_000, () => forgetSales(database, clock.nowMs() - answerDays * 86_400_000)),
+    ],
+    bookClaims: () => onEachChain(deps, (network, on) => bookClaims(deps, network, on)),
+    settledAccount: (row: TransferRow) => settledAccount(deps, row),
+    compareClaimed: (receivers: (network: string) => readonly Address[]) => compareClaimed(deps, receivers),
+    idle: () => port.idle(),
+  }
+}
+
+export type Channels = ReturnType<typeof createChannels>

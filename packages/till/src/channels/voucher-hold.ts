@@ -1,0 +1,49 @@
+import { checksumAddress } from '@assay/protocol/address'
+import type { Hex } from '@assay/protocol/bytes'
+import type { Micro } from '@assay/protocol/money'
+import type { Hold } from '../contract/entitlement.ts'
+import { encodeChannelSale } from '../schemes/encode-response.ts'
+import { type ChannelRecord, channelStateExtra } from './channel-record.ts'
+import type { PlannedDeposit } from './make-deposit.ts'
+
+/** A voucher that continues its channel, while its answer is made. */
+export type VoucherHold = {
+  callId: string
+  /** The channel as the sale finds it. */
+  record: ChannelRecord
+  fingerprint: Buffer
+  identifierHash: Buffer | null
+  amountMicro: Micro
+  signedMicro: Micro
+  signature: Hex
+  /** What is charged: known once the answer is prepared. */
+  chargeMicro: Micro
+  /** To be made before the sale. */
+  deposit?: PlannedDeposit
+  /** Of the deposit. */
+  transaction?: Hex
+}
+
+export const voucherOf = (hold: Hold): VoucherHold => hold.promise as VoucherHold
+
+/** The channel after the sale. */
+export const soldRecord = ({ record, chargeMicro, signedMicro, signature }: VoucherHold): ChannelRecord => ({
+  ...record,
+  chargedMicro: record.chargedMicro + chargeMicro,
+  sequence: record.sequence + 1n,
+  signedMicro,
+  signature,
+})
+
+/** PAYMENT-RESPONSE, by which the client counts on. */
+export function voucherResponse(hold: VoucherHold): string {
+  const { deposit, transaction } = hold
+  const record = soldRecord(hold)
+  return encodeChannelSale({
+    payer: checksumAddress(record.config.payer),
+    network: record.network,
+    transaction: transaction ?? '',
+    amount: transaction === undefined ? '' : (deposit?.deposit.amount ?? 0n).toString(),
+    extra: { chargedAmount: hold.chargeMicro.toString(), channelState: channelStateExtra(record) },
+  })
+}

@@ -1,0 +1,147 @@
+import type { CaptureOutcome, EntitlementPort, Hold, HoldEnd } from '../contract/entitlement.ts'
+import { Problem } from '../kernel/problem.ts'
+import { accounts, type LedgerTransaction } from '../ledger/index.ts'
+import { createBatcher } from '../store/group-commit.ts'
+import type { ChannelDeps } from './channel-deps.ts'
+import { type DeliveredSale, endOfSale, insertSales, markSalesDelivered, raiseCharges } from './channel-store.ts'
+import { correctionFor } from './check-voucher.ts'
+import { makeDeposit } from './make-deposit.ts'
+import { soldRecord, type VoucherHold, voucherOf, voucherResponse } from './voucher-hold.ts'
+
+/** Those that failed are forgotten in their turn. */
+const heldMax = 4_096
+
+/** How a sale by voucher is made: the charge, the answer and the postings in one transaction. */
+export function createVoucherPort(
+  deps: ChannelDeps,
+): EntitlementPort & { delivered(sale: DeliveredSale): Promise<void>; idle(): Promise<void> } {
+  const { database, clock, cache, log } = deps
+  /** By call, until it has ended. */
+  const held = new Map<string, VoucherHold>()
+  const deliveries = createBatcher<DeliveredSale, void>({
+    maxItems: 256,
+    maxConcurrent: 1,
+    run: async (sales) => {
+      await markSalesDelivered(database, sales, clock.nowMs())
+      return sales.map(() => undefined)
+    },
+  })
+  return {
+    name: 'channel',
+    claims: () => false,
+    hold: async () => {
+      throw new Error('a voucher comes with its payment')
+    },
+    describe: async () => undefined,
+    async beforeCapture(hold, { chargeMicro }) {
+      const voucher = voucherOf(hold)
+      voucher.chargeMicro = chargeMicro ?? voucher.amountMicro
+      if (voucher.chargeMicro < 0n || voucher.chargeMicro > voucher.amountMicro)
+        throw new Error(`a charge of ${chargeMicro} does not fit a quote of ${voucher.amountMicro}`)
+      held.set(hold.holdId, voucher)
+      if (held.size > heldMax) held.delete(held.keys().next().value as string)
+      if (!voucher.deposit) return
+      const transaction = await makeDeposit(deps, voucher.deposit)
+      if (transaction !== undefined) voucher.transaction = transaction
+      const known = await cache.get(voucher.record)
+      if (!known) throw new Error(`the channel ${voucher.record.id} is not known after its deposit`)
+      voucher.record = known.record
+      if (known.record.chargedMicro + voucher.amountMicro !== voucher.signedMicro)
+        throw await correctionFor(deps, known.record)
+    },
+    async capture(tx, calls) {
+      const vouchers = calls.map(({ hold }) => voucherOf(hold))
+      const raised = await raiseCharges(tx, vouchers.map(drawOf), clock.nowMs())
+      return calls.map(({ hold, route }, place): CaptureOutcome => {
+        const voucher = voucherOf(hold)
+        if (!raised.has(place))
+          return { status: 'not_captured', why: async () => ({ status: 'refused', problem: await changed(voucher) }) }
+        if (voucher.chargeMicro === 0n) return { status: 'captured' }
+        const { network } = voucher.record
+        const draw = {
+          ...{ network, amountMicro: voucher.chargeMicro },
+          leftMicro: voucher.record.balanceMicro - soldRecord(voucher).chargedMicro,
+        }
+        return { status: 'captured', draw, posting: postingOf(voucher, route.id) }
+      })
+    },
+    keep: (tx, sold) =>
+      insertSales(
+        tx,
+        sold.map(({ hold, route, answer }) => {
+          const voucher = voucherOf(hold)
+          const { network, id, config } = voucher.record
+          return {
+            ...{ network, id, payer: config.payer, sequence: voucher.record.sequence + 1n, callId: voucher.callId },
+            ...{ fingerprint: voucher.fingerprint, identifierHash: voucher.identifierHash, routeId: route.id },
+            ...{ signedMicro: voucher.signedMicro, chargeMicro: voucher.chargeMicro },
+            ...{ status: answer.status, contentType: answer.contentType, headers: answer.headers ?? {} },
+            body: Buffer.from(answer.body),
+            paymentResponse: voucherResponse(voucher),
+          }
+        }),
+        clock.nowMs(),
+      ).catch((error: unknown) => {
+        throw isIdentifierTaken(error) ? new Problem('payment_identifier_conflict') : error
+      }),
+    served(hold) {
+      const voucher = voucherOf(hold)
+      held.delete(hold.holdId)
+      const record = soldRecord(voucher)
+      cache.sold(record, record, voucher.fingerprint.toString('hex'))
+      return { paymentResponse: voucherResponse(voucher), delivered: () => delivered(record) }
+    },
+    async release(holdId): Promise<HoldEnd | undefined> {
+      const voucher = held.get(holdId)
+      if (!voucher) return undefined
+      const captured = await endOfSale(database, voucher.record, voucher.callId)
+      cache.forget(voucher.record)
+      if (!captured) return { status: 'released' }
+      const { network } = voucher.record
+      return { status: 'captured', draw: { network, amountMicro: voucher.chargeMicro, leftMicro: 0n } }
+    },
+    delivered,
+    idle: () => deliveries.idle(),
+  }
+
+  /** Another process sold by this channel meanwhile, or its state changed. */
+  async function changed(voucher: VoucherHold) {
+    cache.forget(voucher.record)
+    const known = await cache.get(voucher.record)
+    return correctionFor(deps, known?.record ?? voucher.record)
+  }
+
+  function delivered(sale: DeliveredSale): Promise<void> {
+    cache.delivered(sale, sale.sequence)
+    return deliveries
+      .submit(sale)
+      .catch((error: unknown) => log.warn({ channel: sale.id, error: String(error) }, 'delivery not recorded'))
+  }
+}
+
+/** Two channels of one payer, at the same time. */
+const isIdentifierTaken = (error: unknown): boolean =>
+  (error as { constraint?: string } | undefined)?.constraint === 'channel_sale_identifier'
+
+const drawOf = ({ record, signedMicro, chargeMicro, signature }: VoucherHold) => ({
+  ...{ network: record.network, id: record.id, baseMicro: record.chargedMicro, sequence: record.sequence },
+  ...{ signedMicro, chargeMicro, signature },
+})
+
+function postingOf({ callId, chargeMicro, record: { network } }: VoucherHold, routeId: string): LedgerTransaction {
+  return {
+    reference: `voucher:${callId}`,
+    kind: 'sale',
+    paymentId: callId,
+    lines: [
+      { account: accounts.channelVouchers(network), amount: chargeMicro },
+      { account: accounts.revenue(network, routeId), amount: -chargeMicro },
+    ],
+  }
+}
+
+export const heldVoucher = (voucher: VoucherHold): Hold => ({
+  ...{ status: 'held', holdId: voucher.callId, callId: voucher.callId, account: voucher.record.config.payer },
+  // Its answer is kept with the sale, so that it can be asked for again.
+  ...{ named: true, promise: voucher },
+})

@@ -1,0 +1,67 @@
+import type { ChainPort } from '../chain/index.ts'
+import type { SettlementWallets } from '../chain/wallet/index.ts'
+import {
+  type ChannelPolicy,
+  type Channels,
+  createChannels,
+  defaultChannelPolicy,
+  usedNetworks,
+} from '../channels/index.ts'
+import type { Ground } from './open-ground.ts'
+import type { Ports, Stops } from './parts.ts'
+
+export type ChannelSettings = {
+  /** Limits that differ from the usual ones. Absent: nothing new is sold through payment channels. */
+  channels?: Partial<ChannelPolicy>
+  /** Wallets of ours, known once the facilitators are open. */
+  channelWallets?(): readonly SettlementWallets[]
+}
+
+/** A chain that cannot be read does not hold up the start: channels are sold on it after the next one. */
+const lookMs = 3_000
+
+async function isDeployed({ channels }: ChainPort, { clock }: Pick<Ports, 'clock'>): Promise<boolean> {
+  const over = new AbortController()
+  const late = clock.sleep(lookMs, over.signal).then(
+    () => false,
+    () => false,
+  )
+  const deployed = channels.isDeployed().catch(() => false)
+  return Promise.race([deployed, late]).finally(() => over.abort())
+}
+
+/** Payment channels, on chains that have their contract and a wallet of ours that claims. */
+export async function openChannels(
+  { channels, channelWallets }: ChannelSettings,
+  ports: Ports,
+  ground: Ground,
+  settleMs: number,
+  stops: Stops,
+): Promise<Channels | undefined> {
+  const { database } = ground.store
+  const used = await usedNetworks(database)
+  const wallets = new Map((channelWallets?.() ?? []).map((one) => [one.network, one]))
+  const found = await Promise.all(
+    [...ground.chains].map(async ([network, chain]) => {
+      const [on, rpc] = [wallets.get(network), ground.rpcs.get(network)]
+      if (used.has(network) && !on) {
+        ports.metrics.count('alarms', { alarm: 'channel_claim_failed' })
+        ports.log.error({ network }, 'there are payment channels, and no wallet of this node claims from them')
+      }
+      if (!on || !rpc) return []
+      // What was sold before is claimed even while nothing is sold, or the chain cannot be read at this moment.
+      const takes = used.has(network) || (channels !== undefined && (await isDeployed(chain, ports)))
+      return takes ? [{ chain, rpc, wallets: on }] : []
+    }),
+  )
+  const chains = found.flat()
+  if (chains.length === 0) return undefined
+  const { clock, ids, log, metrics } = ports
+  const opened = createChannels({
+    ...{ database, clock, ids, log, metrics, chains, settleMs },
+    policy: { ...defaultChannelPolicy, ...channels },
+    selling: channels !== undefined,
+  })
+  stops.push(() => opened.idle())
+  return opened
+}

@@ -1,0 +1,79 @@
+import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
+import type { PaidRoute } from '../contract/paid-call.ts'
+import { post } from '../ledger/index.ts'
+import type { Tx } from '../store/database.ts'
+import { isRestoring } from '../store/restore.ts'
+import { readCredit } from './credit-balance.ts'
+import { postingOfDraw, takeDraws } from './credit-draws.ts'
+import { createMandateReader, type MandateTerms, matchesRoute } from './credit-mandate.ts'
+
+export type CreditDraw = {
+  id: string
+  account: Address
+  /** Where its credit may be, best first. */
+  networks: readonly string[]
+  amountMicro: Micro
+  /** What is sold: named by the ledger entry, and by the mandate. */
+  route: Pick<PaidRoute, 'id'>
+  /** The caller's own name of the draw. It has a space, so no Idempotency-Key header is ever the same. */
+  key: string
+  mandateId?: string
+}
+
+export type CreditDrawOutcome = { status: 'taken'; network: string } | { status: 'refused'; why: string }
+
+/**
+ * Takes an amount of a wallet's credit in the caller's transaction, together with what it pays for. The right to it comes
+ * from the caller: a request that the owner signed, or a mandate, within its limits. Only of money in final blocks: what
+ * it pays for is not taken back when a reorg takes the money.
+ */
+export async function drawCredit(
+  tx: Tx,
+  nowMs: number,
+  { mandateId, ...draw }: CreditDraw,
+): Promise<CreditDrawOutcome> {
+  const { networks, isYoung } = await finalCredit(tx, draw)
+  const request = {
+    ...draw,
+    networks,
+    route: { ...draw.route, payee: 'pay_to' } as PaidRoute,
+    fingerprint: draw.key,
+    mandateId,
+    nonce: { key: `draw ${draw.id}`, expiresAtMs: nowMs + 86_400_000 },
+    notHeld: () => Promise.reject(new Error('a draw is not a call')),
+  }
+  const [drawn] = await takeDraws(tx, nowMs, [request])
+  if (drawn?.outcome !== 'held' || drawn.network === null)
+    return {
+      status: 'refused',
+      why: isYoung && drawn?.outcome === 'not_enough' ? 'not_final' : (drawn?.outcome ?? 'not_enough'),
+    }
+  await post(tx, [postingOfDraw(request, drawn.network)])
+  return { status: 'taken', network: drawn.network }
+}
+
+/** Where final credit covers the draw; whether credit that is not final would. */
+async function finalCredit(tx: Tx, { account, networks, amountMicro }: Omit<CreditDraw, 'mandateId'>) {
+  const final: string[] = []
+  let isYoung = false
+  for (const network of networks) {
+    const { creditMicro, movableMicro } = await readCredit(tx, network, account)
+    // Restored books may show credit that was paid out since.
+    if (movableMicro >= amountMicro && !(await isRestoring(tx, network))) final.push(network)
+    else if (creditMicro >= amountMicro) isYoung = true
+  }
+  return { networks: final, isYoung }
+}
+
+/** The signed terms of a mandate, where `delegate` may draw under it for this route; otherwise why not. */
+export async function mandateFor(
+  tx: Tx,
+  id: string,
+  asked: { owner: Address; delegate: Address; routeId: string; path: string },
+): Promise<MandateTerms | 'mandate_unknown' | 'delegate_mismatch' | 'mandate_route'> {
+  const terms = await createMandateReader(tx)(id)
+  if (terms?.owner !== asked.owner) return 'mandate_unknown'
+  if (terms.delegate !== asked.delegate) return 'delegate_mismatch'
+  return terms.routes.some((pattern) => matchesRoute(pattern, asked.routeId, asked.path)) ? terms : 'mandate_route'
+}
