@@ -1,6 +1,10 @@
 export { type NoteKey, parseNoteKey } from '@assay/protocol/log/signed-note'
 export { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 export { formatUsd } from '@assay/protocol/money'
+export { instancePayees } from '@assay/till/compose'
+export { slashBond } from '@assay/till/credit/bonds'
+// --- for the operator's commands ---
+export { demoAccount } from '@assay/till/devnet/accounts'
 export {
   decideDispute as decidePaymentDispute,
   disputeStatesOfPayments,
@@ -11,11 +15,7 @@ export {
   readPaymentStatus,
   readRefund,
   requestRefund,
-} from '@assay/till'
-export { instancePayees } from '@assay/till/compose'
-export { slashBond } from '@assay/till/credit/bonds'
-// --- for the operator's commands ---
-export { demoAccount } from '@assay/till/devnet/accounts'
+} from '@assay/till/internal'
 export { systemClock } from '@assay/till/kernel/clock'
 export { ConfigError } from '@assay/till/kernel/config-error'
 export { createIds } from '@assay/till/kernel/ids'
@@ -56,6 +56,7 @@ export { serveSigner } from '@assay/till/signer'
 export {
   createKeyring,
   type KeyChangeDeps,
+  type KeyPlace,
   type Keyring,
   keyDirectory,
   privateKeyFromSeed,
@@ -72,9 +73,11 @@ export { connectClient } from '@assay/till/store/connection'
 export type { Database, Sql } from '@assay/till/store/database'
 export { readNote, runEmbedded } from '@assay/till/store/embedded/run-embedded'
 export { StoreError } from '@assay/till/store/errors'
+export { setOperatorAccess } from '@assay/till/store/operator-access'
 export { readPauses, setPause } from '@assay/till/store/pauses'
 export { createDatabase } from '@assay/till/store/pool'
 export { payeesOf } from './compose/shops.ts'
+export { openSigningKeyPlaces, type SigningKeys } from './compose/wallet-keys.ts'
 export type { Config } from './config/load-config.ts'
 export { describeRevenue, readRevenue } from './faces/console/read-revenue.ts'
 export { runNode } from './main.ts'
@@ -97,14 +100,21 @@ export {
 } from './shops/matrix/index.ts'
 export { addSeed, findPeer, ownAddress } from './shops/mesh/index.ts'
 export {
+  type AddedSeeds,
   admitSource,
+  type CorpusStatus,
   decideDispute,
   disputeStates,
   evaluateScores,
+  type ImportedArchive,
   listDisputes,
   loadRanks,
   loadSeeds,
+  openCorpus,
+  readSeed,
+  readSeedLines,
   refuseSource,
+  type Seed,
 } from './shops/sources/index.ts'
 export { listSubscriptions } from './shops/subscriptions/index.ts'
 export { createWitness, parseLogSettings, type SeenTree, type WitnessStore } from './tlog/index.ts'

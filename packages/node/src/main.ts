@@ -3,6 +3,7 @@ import { ConfigError } from '@assay/till/kernel/config-error'
 import { pino } from 'pino'
 import { createLog } from './http/index.ts'
 import { type RunningNode, startNode } from './node.ts'
+import { noteRunning } from './running-file.ts'
 import { parseConfig } from './shop-list.ts'
 import { startSummary } from './start-summary.ts'
 
@@ -13,10 +14,12 @@ const complain = (text: string) => process.stderr.write(`${text}\n`)
 export async function runNode(env: NodeJS.ProcessEnv = process.env): Promise<void> {
   const startedMs = systemClock.monotonicMs()
   let node: RunningNode | undefined
+  let forget: (() => Promise<void>) | undefined
   let stopping: Promise<void> | undefined
   const stop = (why: string, code: number) => {
     stopping ??= (async () => {
       complain(`\n${why}: finishing what is under way ...`)
+      await forget?.()
       await node?.stop()
       process.exitCode = code
       complain('stopped')
@@ -37,14 +40,24 @@ export async function runNode(env: NodeJS.ProcessEnv = process.env): Promise<voi
       onLost: (reason) => stop(reason, 1),
     })
     if (stopping) return await node.stop()
+    forget = await noteRunning(config.home, node.address)
     say(startSummary(node, (systemClock.monotonicMs() - startedMs) / 1000))
     say(`ready ${node.url}`)
   } catch (error) {
     complain(
       error instanceof ConfigError
         ? error.message
-        : `Assay could not start: ${error instanceof Error ? error.message : String(error)}`,
+        : `Assay could not start: ${error instanceof Error ? error.message : String(error)}${startHint(error)}`,
     )
     process.exitCode = 1
   }
+}
+
+function startHint(error: unknown): string {
+  const { code, port } = (error ?? {}) as { code?: unknown; port?: unknown }
+  if (code === 'EADDRINUSE')
+    return `\nPort ${port} is taken, perhaps by another node: set PORT (or DEVNET_PORTS for the chains), or 0 for any free one.`
+  return code === 'EACCES'
+    ? '\nThis user may not listen there: set PORT to one above 1023, or put a proxy in front.'
+    : ''
 }

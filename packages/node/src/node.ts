@@ -1,5 +1,5 @@
 import { checksumAddress } from '@assay/protocol/address'
-import type { JwsPort, PaidRoute, Payees, Scheme } from '@assay/till'
+import type { ChannelPolicy, Scheme } from '@assay/till'
 import {
   type OpenedFacilitator,
   type OpenedGate,
@@ -14,6 +14,7 @@ import {
 } from '@assay/till/compose'
 import type { Devnet } from '@assay/till/devnet'
 import { bazaarExtension } from '@assay/till/documents'
+import type { JwsPort, PaidRoute, Payees } from '@assay/till/internal'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
@@ -73,6 +74,8 @@ export type NodeOptions = {
   shops?: readonly (OpenShop | ConfiguredShop)[]
   /** Payment schemes beside `exact`. */
   schemes?: readonly Scheme[]
+  /** Limits of payment channels, in place of the usual ones. */
+  channels?: Partial<ChannelPolicy>
   /** Which of the configured shops open, by name; `till` is the caller's account and the sandbox. */
   ownShops?: 'all' | 'till' | readonly string[]
   /** False leaves recovery, reconciliation and the shops' jobs to other processes. */
@@ -120,7 +123,11 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   stops.push(() => listener.drain())
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
   let payouts: PayoutDeps | undefined
-  const context = await shopContext(config, ports, ground, origins, payees, () => payouts)
+  let screening: PayoutDeps['screening']
+  const context = {
+    ...(await shopContext(config, ports, ground, origins, payees, () => payouts)),
+    screening: () => screening,
+  }
   const openedShops = await openShops(
     context,
     chosen.map(({ open }) => open),
@@ -131,6 +138,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const routeOf = (id: string) => paidRoutes.get(id)
   const opened: Opened = { config, options, ports, ground, stops, keys, payees, origins, shops }
   const { till, facilitator } = await openTill(opened, context.jws, routeOf)
+  screening = till.screening
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
   const service = facilitatorService(config, ports, ground, till, payees, facilitator)
   const door = openDoor({ ...opened, shops: [...shops, ...service] }, till, listener.port)
@@ -197,6 +205,8 @@ async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
       parts: shops,
       ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
       routeOf,
+      ...(config.channels ? { channels: options.channels ?? {} } : {}),
+      channelWallets: () => facilitator?.local?.senders ?? [],
       openFacilitator: async (owner) => {
         facilitator = await openFacilitator({ ...config, ...keys }, ports, ground, owner, stops)
         return options.intercept?.facilitator?.(facilitator.facilitator) ?? facilitator.facilitator
@@ -293,7 +303,7 @@ function openDoor(opened: Opened, till: OpenedGate, localPort: number): FrontDoo
       ...shops.flatMap(({ page }) => page ?? []).map((page) => ({ page }))[0],
       ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.devnets, shops) } : {}),
     }),
-    ...mcpRoutes({ site, routes: () => routes, handle: (request) => door.handle(request) }),
+    ...mcpRoutes({ site, mpp: config.mpp, routes: () => routes, handle: (request) => door.handle(request) }),
     ...opsRoutes({
       checks: readinessChecks(ground, till, shops),
       routes: () => routes,

@@ -1,6 +1,6 @@
-import { gasPosting, type Payees } from '@assay/till'
 import type { OpenedFacilitator, OpenedGate } from '@assay/till/compose'
 import { defaultFacilitatorBudget } from '@assay/till/facilitators'
+import { gasPosting, type Payees } from '@assay/till/internal'
 import { post } from '@assay/till/ledger'
 import type { Config } from '../config/load-config.ts'
 import { facilitatorRoutes } from '../faces/facilitator/routes.ts'

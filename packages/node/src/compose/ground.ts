@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { Payees } from '@assay/till'
 import { httpEndpoint, type RpcEndpoint } from '@assay/till/chain'
 import {
   openGround as openTillGround,
@@ -12,10 +11,11 @@ import {
 import type { Devnet } from '@assay/till/devnet'
 import { demoUsdcAddress } from '@assay/till/devnet/accounts'
 import { devnetEndpoint } from '@assay/till/devnet/endpoint'
+import type { Payees } from '@assay/till/internal'
 import { createKeyring, type Keyring } from '@assay/till/signing'
 import type { Config, ConfiguredNetwork } from '../config/load-config.ts'
 import type { PrometheusMetrics, Shop } from '../http/index.ts'
-import type { WalletKeys } from './wallet-keys.ts'
+import { openSigningKeyPlaces, type WalletKeys } from './wallet-keys.ts'
 
 export type Ports = TillPorts & { metrics: PrometheusMetrics }
 
@@ -42,14 +42,16 @@ export async function openGround(config: Config, ports: Ports, stops: Stops, opt
   const devnets = options.devnets ?? (await startDevnets(config, ports, stops))
   const networks = config.mode === 'demo' ? config.networks.map(withDemoAsset) : config.networks
   const endpoints = new Map(networks.map((network) => [network.caip2, endpointsOf(network, devnets)]))
+  const places = await openSigningKeyPlaces(config, ports)
+  stops.push(() => places.close())
   const ground = await openTillGround(
-    { ...config, ...options.keys, networks, endpoints, payees },
+    { ...config, ...options.keys, signingKeyFile: places.signingKeyFile, networks, endpoints, payees },
     ports,
     store,
     stops,
     intercept,
   )
-  const { logKeyFile: keyFile } = config
+  const { logKeyFile: keyFile } = places
   const { clock, rng, log } = ports
   const logKeyring = await createKeyring({
     ...{ database: store.database, clock, rng, log, purpose: 'log' as const },

@@ -1,5 +1,5 @@
-import type { Payees } from '@assay/till'
 import { createJwsPort, type Stops } from '@assay/till/compose'
+import type { Payees } from '@assay/till/internal'
 import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '@assay/till/proofs'
 
 import { claimNonce } from '@assay/till/store/nonce-claims'

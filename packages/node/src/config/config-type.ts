@@ -42,6 +42,8 @@ export type Config = {
   /** A file with addresses that are not served. */
   /** Whether the Payment authentication scheme is offered beside x402. */
   mpp: boolean
+  /** Whether cheap calls are sold through payment channels. */
+  channels: boolean
   screeningList: string | undefined
   settlerKeys: readonly Hex[]
   /** Keys of the custody wallets, by which the node pays others. Without one nothing is paid out on that chain. */

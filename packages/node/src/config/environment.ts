@@ -69,6 +69,7 @@ export const environmentSchema = z.object({
   LOG_KEY_FILE: z.string().optional(),
   FACILITATOR: z.string().optional(),
   MPP: flag.default(true),
+  CHANNELS: flag.optional(),
   SCREENING_LIST: z.string().optional(),
   SETTLER_KEYS: z.string().optional(),
   SETTLER_KEYS_FILE: z.string().optional(),
@@ -97,7 +98,7 @@ export const environmentSchema = z.object({
   CONTACT_EMAIL: z
     .string()
     .regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address')
-    .default('operator@localhost'),
+    .default('operator@demo.invalid'),
   SHARED_PAYEES: flag.optional(),
   EXPOSURE_CAP_USD: usd.optional(),
   RPC_CALLS_PER_MINUTE: z

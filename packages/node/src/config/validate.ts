@@ -30,11 +30,14 @@ export function checkProduction(env: Environment, config: Config): string[] {
   need('CUSTODY', 'where money that is owed to others is kept')
   need('BASE_URL', 'the public address of areas A and B')
   need('API_URL', 'the public address of area C')
-  need('SIGNING_KEY_FILE', 'answers are signed with it')
-  need(
-    'LOG_KEY_FILE',
-    'heads of the log are signed with it; make one: openssl genpkey -algorithm ed25519 -out log-key.pem && chmod 600 log-key.pem',
-  )
+  // A signer may hold them.
+  if (config.signer === undefined) {
+    need('SIGNING_KEY_FILE', 'answers are signed with it')
+    need(
+      'LOG_KEY_FILE',
+      'heads of the log are signed with it; make one: openssl genpkey -algorithm ed25519 -out log-key.pem && chmod 600 log-key.pem',
+    )
+  }
   if (env.LOG_KEY_FILE !== undefined && env.LOG_KEY_FILE === env.SIGNING_KEY_FILE)
     problems.push('LOG_KEY_FILE: must not be SIGNING_KEY_FILE, the log has a key of its own')
   need('FACILITATOR', 'cdp, local or the URL of a facilitator, or several of them')

@@ -119,6 +119,12 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
       'The Payment authentication scheme (MPP, method `evm`) beside x402 on the same 402: `true` or `false`; see [ways to pay](buying.md#ways-to-pay).',
     secret: false,
   },
+  CHANNELS: {
+    shown: '`true`; `false` with `SIGNER_URL`',
+    description:
+      'Payment channels (`batch-settlement`) for calls of at most 0.01 USD, where one of the node’s own wallets settles and the contract is deployed: `true` or `false`; with `false` nothing new is sold, and what was sold is claimed and refunded all the same. See [ways to pay](buying.md#ways-to-pay).',
+    secret: false,
+  },
   SCREENING_LIST: {
     shown: 'none',
     description:
@@ -150,7 +156,7 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
   SIGNER_URL: {
     shown: 'none',
     description:
-      'Origin of a signer (`assay signer serve`) that holds the keys of the settling and custody wallets, instead of `SETTLER_KEYS` and `CUSTODY_KEYS`; https with certificates on both sides. [Keys outside the node](deploy.md#keys-outside-the-node).',
+      'Origin of a signer (`assay signer serve`) that holds the keys of the settling and custody wallets, instead of `SETTLER_KEYS` and `CUSTODY_KEYS`, and those of `SIGNING_KEY_FILE` and `LOG_KEY_FILE` where these are not set; https with certificates on both sides. [Keys outside the node](deploy.md#keys-outside-the-node).',
     secret: false,
   },
   SIGNER_CA_FILE: {
@@ -207,7 +213,7 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
     secret: false,
   },
   CONTACT_EMAIL: {
-    shown: '`operator@localhost`',
+    shown: '`operator@demo.invalid`',
     description: 'Published in the index and in OpenAPI. Required in production.',
     secret: false,
   },

@@ -1,5 +1,6 @@
 import { toHex } from '@assay/protocol/bytes'
-import type { Gate, GateOutcome, PaidCall } from '@assay/till'
+import type { PaidCall } from '@assay/till'
+import type { Gate, GateOutcome } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'

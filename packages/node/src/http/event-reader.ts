@@ -112,14 +112,13 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
       close()
       resolve({ done: false, value: farewell })
     },
-    [Symbol.asyncIterator]: () => ({
-      next,
-      return: async () => {
-        close()
-        return done
-      },
-    }),
+    [Symbol.asyncIterator]: () => ({ next, return: async () => endAfter(close) }),
   }
+}
+
+function endAfter(close: () => void): Step {
+  close()
+  return done
 }
 
 /** What lies between a reader and the present. */

@@ -1,5 +1,5 @@
 import type { Json } from '@assay/protocol/canonical-json'
-import type { Attribution, Gate } from '@assay/till'
+import type { Attribution, Gate } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
@@ -105,7 +105,8 @@ export function createFrontDoor(deps: FrontDoorDeps): FrontDoor {
       const response = answerFailure(deps, responder, passage, error)
       return { response, shareMs: 0, paid: false }
     })
-    shared.keep(seen.key, exchange.route, handled)
+    // The price of a call that came another way is not the answer to the request that it stands for.
+    shared.keep(request.bound ? undefined : seen.key, exchange.route, handled)
     const { response } = handled
     if (response.authenticate) response.headers.push('WWW-Authenticate', response.authenticate())
     response.headers.push('X-Request-Id', exchange.requestId, 'RateLimit', limiter.header(bucket))

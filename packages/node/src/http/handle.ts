@@ -1,4 +1,5 @@
-import type { AnswerContent, Attribution, Gate } from '@assay/till'
+import type { AnswerContent } from '@assay/till'
+import type { Attribution, Gate } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import {
   announcesBody,
@@ -102,6 +103,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
       rawBody: body,
       remoteAddress: passage.address,
       signal: request.connection,
+      ...(request.bound ? { bound: request.bound } : {}),
     }
     return route.paid
       ? await answerPaid(deps, passage, route.paid, read, context, headOnly)

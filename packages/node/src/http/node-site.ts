@@ -7,11 +7,14 @@ export const serviceVersion = '1.0.0'
 /** The node as its documents name it. */
 export type NodeSite = Site & { apiUrl: string; contactEmail: string; contentLicense: string }
 
-const areaNames: Record<RouteDeclaration['area'], string> = {
-  A: 'Token control',
-  B: 'Equity squeeze feed',
-  C: 'Citations and mesh',
-  core: 'Node',
+const areaNames: Record<RouteDeclaration['area'], readonly [name: string, description: string]> = {
+  A: ['Token control', 'Who controls a B20 token: verdict, powers, evidence.'],
+  B: ['Equity squeeze feed', 'Short-squeeze data in tiers, subscriptions, loyalty and affiliates.'],
+  C: [
+    'Citations and mesh',
+    'Citable sources, attestations that pay creators, intent stream, options, identity, other nodes.',
+  ],
+  core: ['Node', 'Documents of the node, sign-in, credit, payments, and a sandbox to try paying.'],
 }
 
 export function nodeSite(facts: {
@@ -30,7 +33,10 @@ export function nodeSite(facts: {
     description:
       'Every answer is signed and says where its figures come from. Prices are per call; nothing is charged for an error.',
     areas: Object.fromEntries(
-      Object.entries(areaNames).map(([area, name]) => [area, { name, url: area === 'C' ? apiUrl : baseUrl }]),
+      Object.entries(areaNames).map(([area, [name, description]]) => [
+        area,
+        { name, description, url: area === 'C' ? apiUrl : baseUrl },
+      ]),
     ),
     carries: { attribution: true, royalties: true, nextHop: true, rateLimit: true },
     documents: [

@@ -1,7 +1,7 @@
 import type { Json } from '@assay/protocol/canonical-json'
-import type { Attribution, JwsPort, Payees } from '@assay/till'
 import type { ChainPort, Network, Rpc, RpcEndpoint } from '@assay/till/chain'
 import type { SalePart } from '@assay/till/compose'
+import type { Attribution, JwsPort, Payees } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
@@ -32,6 +32,8 @@ export type ShopContext = {
   payees: Payees
   /** How money leaves custody, once the till is open; undefined in a process that does no jobs. */
   payouts(): PayoutDeps | undefined
+  /** Who must not be sold to, once the till is open: for what is paid from credit past the gate. */
+  screening?(): PayoutDeps['screening']
   /** What shops offer each other. */
   ports: ShopPorts
   database: Database

@@ -1,4 +1,4 @@
-import type { JwsPort } from '@assay/till'
+import type { JwsPort } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 
 export type EventAttributes = { id: string; source: string; type: string; subject: string; time: string }

@@ -1,4 +1,4 @@
-import type { JwsPort } from '@assay/till'
+import type { JwsPort } from '@assay/till/internal'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'

@@ -12,6 +12,7 @@ import { type NotificationSettings, notificationsVariables, parseNotificationSet
 import { targetOf } from './targets.ts'
 import { createWebhook } from './webhook.ts'
 
+export { readDeliveryStatus } from './operate.ts'
 export { type Notifications, notifications, type Topic } from './port.ts'
 
 export const notificationsShop = declareShop({

@@ -120,5 +120,15 @@ export type CoveredGoods = {
 }
 export const coveredFeeds = shopPort<CoveredGoods>('covered_feeds')
 
+/** Why the stream of demand is not for sale. No I/O. */
+export const streamGoods = shopPort<Pick<CoveredGoods, 'unavailable'>>('stream_goods')
+
+/** Whether `wallet` is an agent with a registration on chain that names it, as SQL. */
+export const registeredAgents = shopPort<{ registeredSql(wallet: string): string }>('registered_agents')
+
+/** Takes a declaration that an agent's wallet signed and another node passes on. Nothing is believed but the signature. */
+export type AgentDeclarations = { take(value: unknown, via: string): Promise<{ status: string }> }
+export const agentDeclarations = shopPort<AgentDeclarations>('agent_declarations')
+
 /** How this node names an agent: `did:<method>:0x…` for a wallet with a key, with its chain for a contract. */
 export const agentNames = shopPort<(account: ProvenAccount) => string>('agent_names')

@@ -77,8 +77,8 @@ export async function checkOutside(deps: CheckDeps, sources: readonly OutsideSou
 const asked = new WeakSet<Database>()
 
 /**
- * One of those that see every head, where there are such. After a restore nobody else will do: heads were signed since the
- * last anchor, or since a peer was asked, and signing others of these sizes is for ever.
+ * Needs an answer from a configured witness, which sees every head; without any, one of the others is enough, but not after a
+ * restore: heads were signed since the last anchor, or since a peer was asked, and a second head of one size is a fork.
  */
 function enough(sources: readonly OutsideSource[], reached: readonly OutsideSource[], afterRestore: boolean): boolean {
   const needed = sources.filter(({ seesEveryHead }) => seesEveryHead)

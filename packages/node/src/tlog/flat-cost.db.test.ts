@@ -40,10 +40,10 @@ const steps = {
 }
 
 test('what a proof or a look at the witnesses reads does not grow with the heads that were ever signed', async () => {
-  await addHeads(200, 2_000)
+  await addHeads(100, 800)
   const small = new Map<string, number>()
   for (const [name, step] of Object.entries(steps)) small.set(name, await blocksRead(db.database, step))
-  await addHeads(2_000, 20_000)
+  await addHeads(1_000, 8_000)
   for (const [name, step] of Object.entries(steps)) {
     const [before, after] = [small.get(name) as number, await blocksRead(db.database, step)]
     expect(after / Math.max(before, 10), `${name}: ${before} blocks, then ${after}`).toBeLessThan(2)
@@ -54,7 +54,7 @@ test('pruning reads what is old, however many heads and cosignatures were signed
   const prune = (database: Database) => pruneHeads(database, systemClock.nowMs())
   await addHeads(500, 1_000)
   const before = await blocksRead(db.database, prune)
-  await addHeads(500, 20_000)
+  await addHeads(500, 8_000)
   const after = await blocksRead(db.database, prune)
   expect(after / before, `${before} blocks, then ${after}`).toBeLessThan(2)
 }, 180_000)

@@ -85,7 +85,7 @@ export function signHead(
   const text = checkpointText({ origin, size, root })
   const keys = keyring.signers()
   if (keys.length === 0) throw new Error('this process holds no key of the log that is in force')
-  const lines = keys.map(({ x, privateKey }) => noteLine(text, noteKey(origin, signatureTypes.ed25519, x), privateKey))
+  const lines = keys.map((key) => noteLine(text, noteKey(origin, signatureTypes.ed25519, key.x), key.sign))
   return `${text}\n${lines.join('')}`
 }
 

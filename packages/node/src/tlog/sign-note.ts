@@ -4,11 +4,11 @@ import { type NoteKey, signatureLine } from '@assay/protocol/log/signed-note'
 
 /** The text with the line of one ed25519 key. */
 export function signNote(text: string, key: NoteKey, privateKey: KeyObject): string {
-  return `${text}\n${noteLine(text, key, privateKey)}`
+  return `${text}\n${noteLine(text, key, (bytes) => sign(null, bytes, privateKey))}`
 }
 
-export function noteLine(text: string, key: NoteKey, privateKey: KeyObject): string {
-  return signatureLine(key, sign(null, Buffer.from(text), privateKey))
+export function noteLine(text: string, key: NoteKey, signed: (bytes: Uint8Array) => Buffer): string {
+  return signatureLine(key, signed(Buffer.from(text)))
 }
 
 /** The line by which a witness says when it saw this tree head. */

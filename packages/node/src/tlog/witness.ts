@@ -12,7 +12,7 @@ import {
 } from '@assay/protocol/log/signed-note'
 import { verifyConsistency } from '@assay/protocol/log/verify-proof'
 import { type Clock, nowSeconds } from '@assay/till/kernel/clock'
-import type { PrivateSigningKey } from '@assay/till/signing'
+import type { LocalSigningKey } from '@assay/till/signing'
 import { followLogKeys } from './follow-log-keys.ts'
 import { cosign } from './sign-note.ts'
 import { emptyRoot } from './tree-hash.ts'
@@ -43,7 +43,7 @@ type LogKeys = readonly NoteKey[] | undefined
 
 export type WitnessOptions = {
   name: string
-  privateKey: PrivateSigningKey
+  privateKey: LocalSigningKey
   /** Keys trusted for each origin; another origin is answered 404. */
   logs: { get(origin: string): LogKeys | Promise<LogKeys> }
   /** Operators of these logs, who may name and take back keys; beside those that a trusted key names. */

@@ -38,6 +38,12 @@ export const pages: readonly Page[] = [
     load: async () => (await import('../pages/sources/sources-page.tsx')).SourcesPage,
   },
   {
+    name: 'explorer',
+    title: 'Explorer',
+    group: 'look',
+    load: async () => (await import('../pages/explorer/explorer-page.tsx')).ExplorerPage,
+  },
+  {
     name: 'stream',
     title: 'Intent stream',
     group: 'trade',
@@ -60,12 +66,6 @@ export const pages: readonly Page[] = [
     title: 'Verifier',
     group: 'yours',
     load: async () => (await import('../pages/verify/verify-page.tsx')).VerifyPage,
-  },
-  {
-    name: 'reference',
-    title: 'Reference',
-    group: 'node',
-    load: async () => (await import('../pages/reference/reference-page.tsx')).ReferencePage,
   },
   {
     name: 'operator',

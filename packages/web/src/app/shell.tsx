@@ -97,6 +97,11 @@ function Navigation({ page }: { page: string }) {
                   </a>
                 </li>
               ))}
+            {group === 'node' ? (
+              <li>
+                <a href="/reference">API reference</a>
+              </li>
+            ) : null}
           </ul>
         </section>
       ))}

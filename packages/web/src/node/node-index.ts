@@ -44,6 +44,24 @@ export const networkName = (index: NodeIndex, network: string): string => {
   return name === undefined ? network : name.charAt(0).toUpperCase() + name.slice(1)
 }
 
+const explorers: Record<string, string> = {
+  'eip155:8453': 'https://basescan.org',
+  'eip155:84532': 'https://sepolia.basescan.org',
+  'eip155:137': 'https://polygonscan.com',
+  'eip155:80002': 'https://amoy.polygonscan.com',
+}
+
+/** A page about it elsewhere. The chains of a demo node have the ids of real ones and are known to nobody. */
+export function explorerUrl(
+  index: Pick<NodeIndex, 'demo'>,
+  network: string,
+  what: 'tx' | 'address',
+  value: string,
+): string | undefined {
+  const site = explorers[network]
+  return index.demo !== undefined || site === undefined ? undefined : `${site}/${what}/${value}`
+}
+
 /** Whether this node has a route at all: shops can be left out of a node. */
 export function offers(index: NodeIndex, path: string): boolean {
   return [...index.sold, ...index.free].some((route) => route.path === path)

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ProblemError } from '../node/problem.ts'
 import type { Loading } from '../node/use-answer.ts'
-import { ageText, shortHex, timeText } from './format.ts'
+import { ageText, centsOfMicro, shortHex, timeText, usdOfMicro } from './format.ts'
 import { CopyIcon, DoneIcon } from './icons.tsx'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'calm' | 'gold' | 'plain'
@@ -32,32 +32,66 @@ export function Synthetic({ of }: { of: unknown }) {
   ) : null
 }
 
-export function CopyButton({ text, what }: { text: string; what: string }) {
+function useCopied(): [boolean, (text: string) => void] {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
     const timer = setTimeout(() => setCopied(false), 1500)
     return () => clearTimeout(timer)
   }, [copied])
+  return [copied, (text) => navigator.clipboard?.writeText(text).then(() => setCopied(true))]
+}
+
+/** A button with words, for a text worth taking along. */
+export function CopyText({ text, what }: { text: string; what: string }) {
+  const [copied, copy] = useCopied()
+  return (
+    <button type="button" class="button small" onClick={() => copy(text)}>
+      {copied ? 'Copied' : what}
+    </button>
+  )
+}
+
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const [copied, copy] = useCopied()
   return (
     <button
       type="button"
       class="icon-button"
       aria-label={copied ? `${what} copied` : `Copy ${what}`}
-      onClick={() => navigator.clipboard?.writeText(text).then(() => setCopied(true))}
+      onClick={() => copy(text)}
     >
       {copied ? <DoneIcon /> : <CopyIcon />}
     </button>
   )
 }
 
-export function Hex({ value, what = 'address', whole = false }: { value: string; what?: string; whole?: boolean }) {
+type HexProps = { value: string; what?: string; whole?: boolean; href?: string | undefined }
+
+/** With `href` it leads to a page about it elsewhere. */
+export function Hex({ value, what = 'address', whole = false, href }: HexProps) {
+  const text = whole ? value : shortHex(value)
   return (
     <span class="hex" title={value}>
-      <span>{whole ? value : shortHex(value)}</span>
+      {href === undefined ? (
+        <span>{text}</span>
+      ) : (
+        <a href={href} target="_blank" rel="noopener noreferrer">
+          {text}
+        </a>
+      )}
       <CopyButton text={value} what={what} />
     </span>
   )
+}
+
+/** Rounded to cents for people; the exact figure on hover and for screen readers that ask for it. */
+export function Money({ micro }: { micro: string }) {
+  const exact = usdOfMicro(micro)
+  const shown = centsOfMicro(micro)
+  // Less than a cent would be shown as nothing.
+  const rounds = shown !== exact && Math.abs(Number(micro)) >= 10_000
+  return <span title={exact}>{rounds ? shown : exact}</span>
 }
 
 export function Age({ at, prefix = '' }: { at: string; prefix?: string }) {

@@ -43,7 +43,7 @@ async function networksOf(index: NodeIndex): Promise<readonly PayableNetwork[]> 
 const pinKey = (origin: string) => `assay.keys ${origin}`
 
 /** A client for one purchase: it can sign for the agreed price and for nothing more. */
-async function clientFor(
+export async function clientFor(
   index: NodeIndex,
   wallet: Wallet,
   maxUsd: string,

@@ -9,7 +9,14 @@ export type BuiltFile = { name: string; bytes: Uint8Array }
 /** `entries` are the names of the files that the page itself loads. */
 export type ConsoleBuild = {
   files: BuiltFile[]
-  entries: { script: string; style: string; theme: string; preloads: string[] }
+  entries: {
+    script: string
+    style: string
+    theme: string
+    preloads: string[]
+    reference: string
+    referenceStyle: string
+  }
 }
 
 const packages = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -28,7 +35,11 @@ export async function buildConsole(): Promise<ConsoleBuild> {
   const { build } = await import('esbuild')
   const outdir = join(source, 'out')
   const { outputFiles, metafile } = await build({
-    entryPoints: { console: join(source, 'main.tsx'), theme: join(source, 'theme.ts') },
+    entryPoints: {
+      console: join(source, 'main.tsx'),
+      theme: join(source, 'theme.ts'),
+      reference: join(source, 'reference', 'main.ts'),
+    },
     outdir,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -60,6 +71,8 @@ export async function buildConsole(): Promise<ConsoleBuild> {
       style: entry('console', '.css'),
       theme: entry('theme', '.js'),
       preloads: importsOf(outputs, script),
+      reference: entry('reference', '.js'),
+      referenceStyle: entry('reference', '.css'),
     },
   }
 }

@@ -1,6 +1,6 @@
 import { checksumAddress } from '@assay/protocol/address'
 import { parseUsd } from '@assay/protocol/money'
-import { decideDispute, listPaymentDisputes, type PaymentDispute } from '@assay/till'
+import { decideDispute, listPaymentDisputes, type PaymentDispute } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'

@@ -1,14 +1,17 @@
 import type { Metrics } from '@assay/till/kernel/metrics'
 import type { WithdrawPolicy } from '@assay/till/payouts'
 import { declareShop, type OpenShop, type PrometheusMetrics } from '../../http/index.ts'
+import { notifications } from '../../notifications/index.ts'
 import { assetRoute } from './asset-route.ts'
 import { type Assets, createAssetLoader } from './assets.ts'
+import { balanceRoute } from './balance-route.ts'
 import { hasConsole } from './build-console.ts'
 import type { Operator } from './caller.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { consolePage, type PageOrigins, pageHeaders } from './page.ts'
 import { foldPayments } from './payment-states.ts'
 import { readAlarms } from './read-alarms.ts'
+import { referenceRoutes } from './reference-routes.ts'
 import { consoleVariables, parseOperators } from './settings.ts'
 import { walletRoutes } from './wallet-routes.ts'
 
@@ -30,8 +33,14 @@ export function openConsoleShop(options: { operators: readonly Operator[]; withd
     return {
       routes: [
         ...walletRoutes(context),
-        ...operatorRoutes({ ...context, ...options, alarms }),
-        ...(hasConsole() ? [assetRoute(load)] : []),
+        balanceRoute(context),
+        ...operatorRoutes({
+          ...context,
+          ...options,
+          alarms,
+          notifies: context.ports.find(notifications) !== undefined,
+        }),
+        ...(hasConsole() ? [assetRoute(load), ...referenceRoutes(load, context)] : []),
       ],
       jobs: [
         { name: 'console.payments', intervalMs: 600_000, work: () => foldPayments(context.database, context.clock) },

@@ -39,6 +39,7 @@ const routes = [
       role: (['withdraw', 'read', 'operate'] as const)[index] ?? 'read',
     })),
     alarms: async () => [{ alarm: 'reorg', rung: 1 }],
+    notifies: true,
     ids: createIds(proofs.clock, systemRng),
     withdrawals: { destinations: [{ network: 'eip155:8453', address: cold }], minimumMicro: 0n },
   }),
@@ -70,6 +71,22 @@ async function ask(id: string, by: PrivateKeyAccount | undefined, { body, path, 
   const answer = () => (route.access as FreeAccess).handle({ params: {}, query: {}, body }, call)
   return { call, answer, json: async () => JSON.parse(String((await answer()).body)) }
 }
+
+test('the operator sees which notifications wait, were given up, and whose endpoint fails', async () => {
+  const at = new Date(proofs.clock.nowMs() - 60_000)
+  await db.owner.query(
+    `insert into notification_endpoint (id, wallet, kind, target, state, created_at, changed_at, failing_since, last_status)
+     values ('nep_1', $1, 'webhook', 'https://hook.example/x', 'active', $2, $2, $2, 'HTTP 500')`,
+    [`0x${'1'.repeat(40)}`, at],
+  )
+  const { notifications } = await (await ask('operator.overview', operator)).json()
+  expect(notifications).toMatchObject({
+    endpoints: [{ kind: 'webhook', state: 'active', endpoints: 1 }],
+    failing: [
+      { id: 'nep_1', target: 'https://hook.example/x', failing_since: at.toISOString(), last_status: 'HTTP 500' },
+    ],
+  })
+})
 
 test('the operator sees balanced books, alarms and pauses', async () => {
   const overview = await (await ask('operator.overview', operator)).json()

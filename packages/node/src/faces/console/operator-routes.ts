@@ -5,15 +5,24 @@ import { jsonAnswer, operatorRoles, type RouteDeclaration } from '../../http/ind
 import type { CallerDeps } from './caller.ts'
 import { decideDisputeRoute, openDisputesShape } from './dispute-routes.ts'
 import { operatorRoute } from './operator-route.ts'
+import { paymentsRoute } from './payments-route.ts'
 import type { Alarm } from './read-alarms.ts'
+import { notificationsShape } from './read-notifications.ts'
 import { readOverview } from './read-overview.ts'
 import { revenueRoute } from './revenue-route.ts'
 import { type WithdrawDeps, withdrawalsShape, withdrawRoute } from './withdraw-routes.ts'
 
-export type OperatorDeps = CallerDeps & WithdrawDeps & { alarms(): Promise<Alarm[]> }
+export type OperatorDeps = CallerDeps & WithdrawDeps & { notifies: boolean; alarms(): Promise<Alarm[]> }
 
 export function operatorRoutes(deps: OperatorDeps): RouteDeclaration[] {
-  return [overviewRoute(deps), pauseRoute(deps), withdrawRoute(deps), revenueRoute(deps), decideDisputeRoute(deps)]
+  return [
+    overviewRoute(deps),
+    pauseRoute(deps),
+    withdrawRoute(deps),
+    revenueRoute(deps),
+    paymentsRoute(deps),
+    decideDisputeRoute(deps),
+  ]
 }
 
 const count = z.int().nonnegative()
@@ -60,6 +69,7 @@ const overview = z.strictObject({
   ),
   withdrawals: withdrawalsShape,
   disputes: openDisputesShape.describe('Open ones, oldest first.'),
+  notifications: notificationsShape.nullable().describe('Null on a node that delivers none.'),
   alarms: z.array(z.strictObject({ alarm: z.string(), rung: count })).describe('Of this process, since it started.'),
   pauses: z.array(
     z.strictObject({
@@ -98,6 +108,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
         payouts: [],
         withdrawals: { custody: [], destinations: [], newest: [] },
         disputes: [],
+        notifications: { endpoints: [], deliveries: [], failing: [] },
         alarms: [],
         pauses: [{ name: 'sales', paused: false, reason: '', changed_by: 'migration', changed_at: exampleTime }],
         audit: [],

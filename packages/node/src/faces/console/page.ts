@@ -25,8 +25,34 @@ ${entries.preloads.map((name) => `<link rel="modulepreload" href="/console/${nam
 `
 }
 
+export function referencePage({ entries }: Pick<Assets, 'entries'>): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Assay API reference</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/console/${entries.referenceStyle}">
+<script type="module" src="/console/${entries.reference}"></script>
+</head>
+<body>
+<header class="reference-head"><a href="/">Console</a> <a href="/openapi.json">openapi.json</a> <a href="/llms.txt">llms.txt</a> <a href="/errors">Error codes</a> <span id="pay"></span></header>
+<main id="reference"></main>
+<noscript><p>The reference needs JavaScript. Its document is <a href="/openapi.json">/openapi.json</a>.</p></noscript>
+</body>
+</html>
+`
+}
+
+/** The component of the reference writes sanitized HTML itself, which trusted types forbid; the rest is the same. */
+export const referenceHeaders = (origins: PageOrigins): Record<string, string> => policyHeaders(origins, [])
+
 /** Own scripts and styles only, nothing inline, and no talk with anybody but this node. */
-export function pageHeaders({ baseUrl, apiUrl }: PageOrigins): Record<string, string> {
+export const pageHeaders = (origins: PageOrigins): Record<string, string> =>
+  policyHeaders(origins, ["require-trusted-types-for 'script'"])
+
+function policyHeaders({ baseUrl, apiUrl }: PageOrigins, more: readonly string[]): Record<string, string> {
   const origins = [...new Set([new URL(baseUrl).origin, new URL(apiUrl).origin])]
   return {
     'Content-Security-Policy': [
@@ -38,7 +64,7 @@ export function pageHeaders({ baseUrl, apiUrl }: PageOrigins): Record<string, st
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
-      "require-trusted-types-for 'script'",
+      ...more,
     ].join('; '),
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',

@@ -8,24 +8,34 @@ import { readPauses } from '@assay/till/store/pauses'
 import { readOpenDisputes } from './dispute-routes.ts'
 import { readPaymentStates } from './payment-states.ts'
 import type { Alarm } from './read-alarms.ts'
+import { readNotifications } from './read-notifications.ts'
 import { readWithdrawals } from './withdraw-routes.ts'
 
-export type OverviewDeps = { sql: Sql; clock: Clock; withdrawals: WithdrawPolicy; alarms(): Promise<Alarm[]> }
+export type OverviewDeps = {
+  sql: Sql
+  clock: Clock
+  withdrawals: WithdrawPolicy
+  /** Whether this node delivers any. */
+  notifies: boolean
+  alarms(): Promise<Alarm[]>
+}
 
 /** Everything the operator looks at first, in one answer: one look costs one signature. */
-export async function readOverview({ sql, clock, alarms, withdrawals }: OverviewDeps) {
-  const [books, clearing, payments, payouts, review, pauses, audit, rung, withdrawn, disputes] = await Promise.all([
-    booksByGroup(sql),
-    openClearingSinceFold(sql, 20),
-    readPaymentStates(sql),
-    listPayouts(sql, { limit: 20 }),
-    countReview(sql),
-    readPauses(sql),
-    readAudit(sql, { limit: 20 }),
-    alarms(),
-    readWithdrawals(sql, withdrawals),
-    readOpenDisputes(sql),
-  ])
+export async function readOverview({ sql, clock, alarms, withdrawals, notifies }: OverviewDeps) {
+  const [books, clearing, payments, payouts, review, pauses, audit, rung, withdrawn, disputes, told] =
+    await Promise.all([
+      booksByGroup(sql),
+      openClearingSinceFold(sql, 20),
+      readPaymentStates(sql),
+      listPayouts(sql, { limit: 20 }),
+      countReview(sql),
+      readPauses(sql),
+      readAudit(sql, { limit: 20 }),
+      alarms(),
+      readWithdrawals(sql, withdrawals),
+      readOpenDisputes(sql),
+      notifies ? readNotifications(sql, clock.nowMs()) : null,
+    ])
   return {
     at: toRfc3339(clock.nowMs()),
     books: {
@@ -54,6 +64,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals }: Overview
     })),
     withdrawals: withdrawn,
     disputes,
+    notifications: told,
     alarms: rung,
     pauses: [...pauses.all].map(([name, { paused, reason, changedBy, changedAt }]) => ({
       name,

@@ -37,6 +37,12 @@ test('it has every field that A2A 1.0 requires, and a skill for each thing that 
     expect(face).toMatchObject({ url: expect.any(String), protocolBinding: expect.any(String), protocolVersion: '1.0' })
 })
 
+test('it promises no transport of A2A itself: calls are made by HTTP or MCP', () => {
+  const bindings = card.supportedInterfaces.map(({ protocolBinding }) => protocolBinding)
+  for (const own of ['JSONRPC', 'GRPC', 'HTTP+JSON']) expect(bindings).not.toContain(own)
+  expect(JSON.stringify(card.capabilities)).not.toContain('a2a-x402')
+})
+
 test('its signature is over the canonical card without signatures', () => {
   const { signatures, ...rest } = card
   const [{ protected: header, signature } = { protected: '', signature: '' }] = signatures

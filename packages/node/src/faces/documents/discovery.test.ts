@@ -136,6 +136,8 @@ describe('OpenAPI', () => {
       price: { mode: 'fixed', currency: 'USD', amount: '0.02' },
       protocols: [{ x402: {} }],
     })
+    expect(report.security).toEqual([{ x402: [] }])
+    expect(report.parameters).toContainEqual({ $ref: '#/components/parameters/IdempotencyKey' })
     expect(report.responses['402'].$ref).toBe('#/components/responses/PaymentRequired')
     expect(report.responses['200'].content['application/json'].schema.properties.verdict.enum).toContain('unknown')
     expect(report.parameters[0]).toMatchObject({ name: 'address', in: 'path', required: true, example: address })
@@ -145,7 +147,7 @@ describe('OpenAPI', () => {
     expect(buy.requestBody.content['application/json'].example).toEqual({ cluster: 'c1', side: 'call', size: 1 })
     expect(document.paths['/redeem'].post.security).toEqual([{ erc8128: [] }])
     expect(document.paths['/errors'].get.security).toEqual([])
-    expect(Object.keys(document.components.securitySchemes)).toEqual(['siwx', 'erc8128', 'bearer'])
+    expect(Object.keys(document.components.securitySchemes)).toEqual(['x402', 'siwx', 'erc8128', 'bearer'])
   })
 
   test('every reference in it resolves, every operation id is unique, and nothing hidden is shown', async () => {

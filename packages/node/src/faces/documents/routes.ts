@@ -19,6 +19,7 @@ import { nodeServices } from '../../http/node-services.ts'
 import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
 import { agentCard } from './agent-card.ts'
 import { apiCatalog } from './catalogs.ts'
+import { withDemoExamples } from './demo-examples.ts'
 import { iconSvg } from './icon.ts'
 import { licenseText } from './license-text.ts'
 import { manifestPages } from './manifest-pages.ts'
@@ -48,6 +49,7 @@ const svg = ['image/svg+xml'] as const
 /** Documents derived from the registry, and from nothing else. */
 export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
   const { site } = deps
+  const shown = (text: string) => withDemoExamples(text, deps.demo?.())
   return [
     indexRoute(deps),
     documentRoute({
@@ -56,7 +58,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
       summary: 'OpenAPI 3.1 of what buyers use, with prices, schemas and examples; the rest by reference',
       mediaTypes: openapiTypes,
       exampleOutput: { openapi: '3.1.0' },
-      write: asSold(deps, () => JSON.stringify(openapiDocument(site, deps.routes(), 'main'))),
+      write: asSold(deps, () => shown(JSON.stringify(openapiDocument(site, deps.routes(), 'main')))),
     }),
     documentRoute({
       id: 'discovery.openapi_full',
@@ -65,7 +67,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
       mediaTypes: openapiTypes,
       next: '/openapi.json',
       exampleOutput: { openapi: '3.1.0' },
-      write: asSold(deps, () => JSON.stringify(openapiDocument(site, deps.routes()))),
+      write: asSold(deps, () => shown(JSON.stringify(openapiDocument(site, deps.routes())))),
     }),
     documentRoute({
       id: 'discovery.llms',
@@ -73,7 +75,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
       summary: 'The service as text for language models: routes, prices, how to pay',
       mediaTypes: text,
       exampleOutput: `# ${site.serviceName}`,
-      write: asSold(deps, () => llmsTxt(site, deps.routes())),
+      write: asSold(deps, () => shown(llmsTxt(site, deps.routes()))),
     }),
     documentRoute({
       id: 'discovery.api_catalog',

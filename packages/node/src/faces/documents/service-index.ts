@@ -27,6 +27,8 @@ export function serviceIndex({ site, routes, networks, keys, demo }: IndexParts)
       network: caip2,
       name,
       testnet,
+      // The ids are those of real chains; the chains of a demo node are its own.
+      ...(demo === undefined ? {} : { demo: true }),
       asset: checksumAddress(usdc.address),
       asset_name: usdc.name,
       asset_version: usdc.version,
@@ -40,6 +42,7 @@ export function serviceIndex({ site, routes, networks, keys, demo }: IndexParts)
       openapi: '/openapi.json',
       openapi_full: '/openapi/full.json',
       llms: '/llms.txt',
+      reference: '/reference',
       errors: '/errors',
       license: '/license',
       api_catalog: '/.well-known/api-catalog',

@@ -1,10 +1,13 @@
 import { originOf } from '@assay/till/documents'
 import { Problem } from '@assay/till/kernel/problem'
 import type { PlainRequest, RouteDeclaration } from '@assay/till/selling'
-import { encodePayment, type ToolRequest } from '@assay/till/tools'
+import { paymentHeadersOf, type ToolRequest } from '@assay/till/tools'
 import type { NodeSite } from '../../http/node-site.ts'
 
 export type Caller = { address: string; signal: AbortSignal; requestId: string }
+
+/** What a call is for, and what came with it in `_meta`. */
+export type InnerCall = { request: ToolRequest; bound: NonNullable<PlainRequest['bound']>; meta: unknown }
 
 /**
  * A tool call goes through the front door like any other request, so that limits, the gate, validation and signing are
@@ -13,9 +16,8 @@ export type Caller = { address: string; signal: AbortSignal; requestId: string }
 export function innerRequest(
   site: NodeSite,
   route: RouteDeclaration,
-  request: ToolRequest,
+  { request, bound, meta }: InnerCall,
   caller: Caller,
-  payment: unknown,
 ): PlainRequest {
   const { body } = request
   const headers = [
@@ -29,7 +31,7 @@ export function innerRequest(
           ['content-length', String(body.byteLength)],
         ]
       : []),
-    ...(payment === undefined ? [] : [['payment-signature', encodePayment(payment)]]),
+    ...paymentHeadersOf(meta),
   ]
   return {
     method: request.method,
@@ -44,5 +46,6 @@ export function innerRequest(
     connection: caller.signal,
     ownSignal: () => caller.signal,
     abort: () => {},
+    bound,
   }
 }

@@ -22,7 +22,7 @@ export function mcpRoutes(deps: McpDeps): RouteDeclaration[] {
       method: 'POST',
       summary: 'The routes of this node as tools of the Model Context Protocol',
       description:
-        'Streamable HTTP transport without sessions. Tools name their price; a paid one is paid through _meta["x402/payment"], and its receipt comes back in _meta["x402/payment-response"].',
+        'Streamable HTTP transport without sessions, versions 2026-07-28 and earlier. Tools name their price; a paid one is paid through _meta["x402/payment"] or _meta["org.paymentauth/credential"], and its receipt comes back in _meta.',
       body: z.union([message, z.array(message).min(1).max(20)]),
       example: {
         body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
@@ -61,38 +61,23 @@ function answering(deps: McpDeps) {
   let catalogue: McpCatalogue | undefined
   return async (body: unknown, call: Call) => {
     // Loaded when first asked: a node that nobody speaks MCP to starts without it.
-    const [{ createMcpServer, mcpCatalogue }, { WebStandardStreamableHTTPServerTransport }] = await Promise.all([
+    const [{ createMcpServer, mcpCatalogue }, { serveMessage }] = await Promise.all([
       import('./mcp-server.ts'),
-      import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
+      import('./serve-message.ts'),
     ])
     catalogue ??= mcpCatalogue(deps)
+    const known = catalogue
     const caller = { address: call.remoteAddress, signal: call.signal, requestId: call.requestId }
-    const server = createMcpServer(deps, catalogue, caller)
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-    await server.connect(transport as never)
-    try {
-      const asked = new Request(call.resourceUrl, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          // Whatever a simple client accepts, the answer is JSON; the transport wants to hear both.
-          accept: 'application/json, text/event-stream',
-          ...protocolVersion(call),
-        },
-      })
-      const response = await transport.handleRequest(asked, { parsedBody: body })
-      return {
-        status: response.status,
-        contentType: 'application/json',
-        body: new Uint8Array(await response.arrayBuffer()),
-      }
-    } finally {
-      await server.close()
+    const response = await serveMessage(
+      ({ era }) => createMcpServer(deps, known, caller, era),
+      call.resourceUrl,
+      call.headers,
+      body,
+    )
+    return {
+      status: response.status,
+      contentType: 'application/json',
+      body: new Uint8Array(await response.arrayBuffer()),
     }
   }
-}
-
-const protocolVersion = (call: Call): Record<string, string> => {
-  const version = call.headers.get('mcp-protocol-version')
-  return version === undefined ? {} : { 'mcp-protocol-version': version }
 }

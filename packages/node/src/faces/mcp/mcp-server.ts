@@ -2,27 +2,23 @@ import { originOf } from '@assay/till/documents'
 import { asProblem, problemBody } from '@assay/till/kernel/problem'
 import type { PlainRequest, PlainResponse } from '@assay/till/selling'
 import {
+  type Answered,
+  bindResourceRead,
+  bindToolCall,
   buildRequest,
-  describeTools,
+  metaKeys,
   problemResult,
   readAnswer,
-  type Tool,
-  type ToolRequest,
+  resultMeta,
+  termsOf,
   toolResult,
 } from '@assay/till/tools'
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js'
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { RouteDeclaration } from '../../http/index.ts'
 import { type NodeSite, serviceVersion } from '../../http/node-site.ts'
-import { type Caller, innerRequest } from './inner-request.ts'
+import { type Era, type OfferedTool, offeredTools } from './catalogue.ts'
+import { type Caller, type InnerCall, innerRequest } from './inner-request.ts'
+import { type Prompt, promptsFor } from './prompts.ts'
 import { listResources, listTemplates, mimeTypeOf, routeOfUri } from './resources.ts'
 
 export type McpDeps = {
@@ -31,80 +27,137 @@ export type McpDeps = {
   routes(): readonly RouteDeclaration[]
   /** The front door. */
   handle(request: PlainRequest): Promise<PlainResponse>
+  /** Whether payments of the Payment authentication scheme are taken. */
+  mpp: boolean
 }
 
-/** Routes that are documents, files or the operator's own are no tools: a model gains nothing from calling them. */
-const leftOut = /^(?:discovery|ops|errors|log|console|mcp|facilitator|auth)\./
-
 /** What is derived from the routes once; servers themselves live for one request. */
-export type McpCatalogue = { tools: ReadonlyMap<string, Tool>; listed: unknown[] }
+export type McpCatalogue = { tools: ReadonlyMap<string, OfferedTool>; prompts: readonly Prompt[] }
 
-export function mcpCatalogue(deps: McpDeps): McpCatalogue {
-  const tools = describeTools(deps.routes().filter(({ id }) => !leftOut.test(id)))
-  return {
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
-    listed: tools.map(({ route: _route, places: _places, ...shown }) => shown),
-  }
+export function mcpCatalogue({ site, routes }: McpDeps): McpCatalogue {
+  const tools = new Map(offeredTools(site, routes()).map((tool) => [tool.name, tool]))
+  return { tools, prompts: promptsFor(new Set(tools.keys())) }
 }
 
 const instructions =
   'Every answer is signed. Free tools need nothing. A paid tool called without a payment answers with its price and takes ' +
-  'nothing; pay by calling it again with the same arguments and _meta["x402/payment"]. Use the same payment on every retry ' +
-  'of the same purchase: it is never taken twice, and a lost answer is given again.'
+  `nothing; pay by calling it again with the same arguments and _meta["${metaKeys.payment}"] (x402), or ` +
+  `_meta["${metaKeys.credential}"] (Payment authentication scheme). Use the same payment on every retry of the same ` +
+  'purchase: it is never taken twice, and a lost answer is given again. Where an outcome is not known, follow status_url and never sign again.'
+
+/** x402's own way to ask for a payment, for callers who said with their request that they know it. */
+const paymentExtension = 'org.x402/payment'
 
 /** One server for one caller's request: nothing is kept between requests, so any process can answer any of them. */
-export function createMcpServer(deps: McpDeps, catalogue: McpCatalogue, caller: Caller): Server {
+export function createMcpServer(deps: McpDeps, catalogue: McpCatalogue, caller: Caller, era: Era): Server {
   const server = new Server(
     { name: 'assay', title: deps.site.serviceName, version: serviceVersion },
     {
-      capabilities: { tools: {}, resources: {} },
-      instructions,
-      // Arguments are validated by the routes, with our own words; no second validator is built for every request.
-      jsonSchemaValidator: {
-        getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+      capabilities: {
+        tools: {},
+        resources: {},
+        prompts: {},
+        ...(deps.mpp ? { experimental: { payment: { methods: { evm: { intents: ['charge'] } } } } } : {}),
+        ...(era === 'modern' ? { extensions: { [paymentExtension]: {} } } : {}),
       },
+      instructions,
     },
   )
-  const ask = async (route: Tool['route'], request: ToolRequest, meta: unknown) => {
-    const payment = (meta as Record<string, unknown> | undefined)?.['x402/payment']
-    return readAnswer(await deps.handle(innerRequest(deps.site, route, request, caller, payment)))
+  const calls: Calls = {
+    deps,
+    era,
+    ask: async (route, call) => readAnswer(await deps.handle(innerRequest(deps.site, route, call, caller))),
+    asksByExtension: () =>
+      era === 'modern' && server.getClientCapabilities()?.extensions?.[paymentExtension] !== undefined,
   }
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: catalogue.listed as never }))
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const tool = catalogue.tools.get(params.name)
-    if (!tool) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 128)}.`)
-    try {
-      const request = buildRequest(tool, params.arguments ?? {})
-      const answered = await ask(tool.route, request, params._meta)
-      const { method, target, body } = request
-      const url = `${originOf(deps.site, tool.route)}${target}`
-      return { ...toolResult(answered, { method, url, ...(body ? { body: JSON.parse(String(body)) } : {}) }) }
-    } catch (error) {
-      return { ...problemResult(asProblem(error), new URL(deps.site.baseUrl).origin) }
-    }
-  })
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: listResources(deps.site, deps.routes()) }))
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+  server.setRequestHandler('tools/list', () => ({
+    tools: [...catalogue.tools.values()].map(({ listed }) => listed[era] as never),
+  }))
+  server.setRequestHandler('tools/call', ({ params }) => callTool(calls, catalogue, params) as never)
+  server.setRequestHandler('resources/list', () => ({ resources: listResources(deps.site, deps.routes()) }))
+  server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: listTemplates(deps.site, deps.routes()),
   }))
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params }) => {
-    const found = routeOfUri(deps.site, deps.routes(), params.uri)
-    if (!found) throw new McpError(ErrorCode.InvalidParams, 'There is no such resource here.', { uri: params.uri })
-    const asked = { method: 'GET', target: found.target, accept: mimeTypeOf(found.route), body: undefined }
-    const answered = await ask(found.route, asked, params._meta).catch((error: unknown) => {
-      const problem = asProblem(error)
-      const body = problemBody(problem, new URL(deps.site.baseUrl).origin)
-      throw new McpError(ErrorCode.InvalidParams, problem.message, body)
-    })
-    const { status, text, contentType, paymentRequired, paymentResponse } = answered
-    if (status === 402) throw new McpError(402, 'Payment required', paymentRequired)
-    if (status !== 200) throw new McpError(ErrorCode.InvalidRequest, `Answered with ${status}.`, parsed(text))
-    return {
-      contents: [{ uri: params.uri, mimeType: contentType, text }],
-      ...(paymentResponse === undefined ? {} : { _meta: { 'x402/payment-response': paymentResponse } }),
-    }
-  })
+  server.setRequestHandler('resources/read', ({ params }) => readResource(calls, params) as never)
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: catalogue.prompts.map(({ tools: _tools, write: _write, ...shown }) => shown),
+  }))
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(catalogue, params))
   return server
+}
+
+type Calls = {
+  deps: McpDeps
+  era: Era
+  ask(route: RouteDeclaration, call: InnerCall): Promise<Answered>
+  asksByExtension(): boolean
+}
+
+type Params = { name: string; arguments?: Record<string, unknown> | undefined; _meta?: unknown }
+
+async function callTool(calls: Calls, catalogue: McpCatalogue, params: Params): Promise<object> {
+  const { site } = calls.deps
+  const offered = catalogue.tools.get(params.name)
+  if (!offered)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 128)}.`)
+  try {
+    const { tool, given } = offered.choose(params.arguments ?? {})
+    const request = buildRequest(tool, given)
+    const bound = bindToolCall(originOf(site, tool.route), offered.name, params.arguments)
+    const meta = params._meta
+    const answered = await calls.ask(tool.route as RouteDeclaration, { request, bound, meta })
+    const { method, target, body } = request
+    const url = `${originOf(site, tool.route)}${target}`
+    const asked = { method, url, ...(body ? { body: JSON.parse(String(body)) } : {}) }
+    const terms = termsOf(answered)
+    if (terms && calls.asksByExtension())
+      return { resultType: 'payment_required', paymentRequired: terms, _meta: resultMeta(answered, asked, meta) }
+    return toolResult(answered, asked, meta)
+  } catch (error) {
+    return problemResult(asProblem(error), new URL(site.baseUrl).origin)
+  }
+}
+
+/** In 2026-07-28 the code of the Payment scheme is taken by something else. */
+const paymentRequiredCode = { legacy: -32042, modern: 402 } satisfies Record<Era, number>
+
+async function readResource(calls: Calls, { uri, _meta: meta }: { uri: string; _meta?: unknown }): Promise<object> {
+  const { site, routes } = calls.deps
+  const found = routeOfUri(site, routes(), uri)
+  if (!found) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such resource here.', { uri })
+  const request = { method: 'GET', target: found.target, accept: mimeTypeOf(found.route), body: undefined }
+  const answered = await calls
+    .ask(found.route, { request, bound: bindResourceRead(uri), meta })
+    .catch((error: unknown) => {
+      const problem = asProblem(error)
+      const body = problemBody(problem, new URL(site.baseUrl).origin)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, problem.message, body)
+    })
+  const { status, text, contentType, challenges } = answered
+  const terms = termsOf(answered)
+  const _meta = resultMeta(answered, { method: 'GET', url: uri }, meta)
+  if (terms && calls.asksByExtension()) return { resultType: 'payment_required', paymentRequired: terms, _meta }
+  if (terms) {
+    const data = { ...terms, httpStatus: 402, challenges }
+    throw new ProtocolError(paymentRequiredCode[calls.era], 'Payment required', data)
+  }
+  if (status !== 200)
+    throw new ProtocolError(ProtocolErrorCode.InvalidRequest, `Answered with ${status}.`, parsed(text))
+  return { contents: [{ uri, mimeType: contentType, text }], _meta }
+}
+
+function getPrompt(catalogue: McpCatalogue, params: { name: string; arguments?: Record<string, string> | undefined }) {
+  const prompt = catalogue.prompts.find(({ name }) => name === params.name)
+  const invalid = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+  if (!prompt) throw invalid(`There is no prompt ${params.name.slice(0, 128)}.`)
+  const given = params.arguments ?? {}
+  const missing = prompt.arguments.find(({ name, required }) => required && !given[name])
+  if (missing) throw invalid(`The argument ${missing.name} is needed.`)
+  const text = prompt.write(given)
+  return {
+    description: prompt.description,
+    messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }],
+  }
 }
 
 const parsed = (text: string): unknown => {

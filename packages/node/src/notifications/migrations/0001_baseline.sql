@@ -82,3 +82,5 @@ create table notification_delivery (
 );
 create index notification_delivery_due on notification_delivery (due_at) where state = 'pending';
 create index notification_delivery_endpoint on notification_delivery (endpoint, id);
+
+insert into operator_access values ('notification_endpoint'), ('notification_delivery');

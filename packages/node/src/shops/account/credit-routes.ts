@@ -1,5 +1,6 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
 import { formatUsd, type Micro, parseUsd } from '@assay/protocol/money'
+import type { Sale } from '@assay/till'
 import {
   arrivedInGap,
   type CreditPolicy,
@@ -8,8 +9,7 @@ import {
   readCredit,
   refundCredit,
   requireNoneUnderWay,
-  type Sale,
-} from '@assay/till'
+} from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { accounts, owedTo, post } from '@assay/till/ledger'
 import { creditRefundPurposes, type PayoutPolicy, payoutsOf } from '@assay/till/payouts'
@@ -87,7 +87,7 @@ function amountOf(text: string | undefined, place: string): Micro {
   const micro = parseUsd(text)
   if (micro === undefined || micro < lowestMicro || micro > highestMicro)
     throw new Problem('input_invalid', {
-      detail: `${place}.usd must be decimal USD from ${formatUsd(lowestMicro)} to ${formatUsd(highestMicro)}`,
+      detail: `${place}.usd must be decimal USD: minimum ${formatUsd(lowestMicro)} USD, maximum ${formatUsd(highestMicro)} USD`,
     })
   return micro
 }

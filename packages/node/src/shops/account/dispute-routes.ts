@@ -6,7 +6,7 @@ import {
   type OpenDisputeOutcome,
   openDispute,
   type PaymentDispute,
-} from '@assay/till'
+} from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
@@ -111,7 +111,7 @@ function refusal(why: Extract<OpenDisputeOutcome, { status: 'refused' }>['why'])
   if (why === 'no_such_payment') return new Problem('not_found', { detail: 'This wallet made no such payment.' })
   if (why === 'too_many') return new Problem('rate_limited', { retryAfterSeconds: 86_400 })
   const details = {
-    not_disputable: 'Nothing was served for this payment, or it was refunded.',
+    not_disputable: 'Nothing was served or charged for this payment, or it was refunded.',
     too_late: `A payment can be disputed for ${days} days.`,
     disputed_before: 'This payment was disputed before.',
   }

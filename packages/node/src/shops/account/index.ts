@@ -1,5 +1,5 @@
-import { type CreditPolicy, createCreditEntitlement, parseCreditPolicy } from '@assay/till'
 import { releaseDue } from '@assay/till/credit/bonds'
+import { type CreditPolicy, createCreditEntitlement, parseCreditPolicy } from '@assay/till/internal'
 import type { PayoutPolicy } from '@assay/till/payouts'
 import { declareShop, type OpenShop } from '../../http/index.ts'
 import { authRoutes } from './auth-routes.ts'

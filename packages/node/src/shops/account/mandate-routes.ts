@@ -1,6 +1,5 @@
 import type { ProvenAccount } from '@assay/protocol/account'
 import type { Hex } from '@assay/protocol/bytes'
-import { mandateIdPattern } from '@assay/till'
 import { mandateId, mandateStatement } from '@assay/till/credit/mandates/mandate-statement'
 import { type MandateBody, mandateBody, parseMandate } from '@assay/till/credit/mandates/parse-mandate'
 import {
@@ -12,6 +11,7 @@ import {
   type MandateView,
   revokeMandate,
 } from '@assay/till/credit/mandates/store'
+import { mandateIdPattern } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { verifySignedRequest, verifyStatement } from '@assay/till/proofs'
 import { z } from 'zod'

@@ -1,4 +1,5 @@
-import { type CreditCaller, mandateHeader, namedMandate, type PaidCall } from '@assay/till'
+import type { PaidCall } from '@assay/till'
+import { type CreditCaller, mandateHeader, namedMandate } from '@assay/till/internal'
 import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
 
 /**

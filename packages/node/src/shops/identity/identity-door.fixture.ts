@@ -6,6 +6,7 @@ import { openTestDatabase } from '@assay/till/store/testing'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type Seen, type SentRequest, send, testDoor } from '../../http/door.fixture.ts'
 import type { FrontDoorConfig, RouteDeclaration } from '../../http/index.ts'
+import { declarationRoutes } from './agents/declaration-routes.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { agentWriteRoutes } from './agents/write-routes.ts'
 import { createResolveCache } from './did/resolve-cache.ts'
@@ -65,6 +66,7 @@ export async function openIdentityDoor() {
   const door = doorFor(deps, [
     ...resolveRoutes({ ...deps, cache }),
     ...agentRoutes(deps),
+    ...declarationRoutes(deps),
     ...agentWriteRoutes({ ...deps, forget: cache.forget }),
     registrationRoute(deps, settings),
   ])

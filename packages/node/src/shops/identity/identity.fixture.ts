@@ -74,7 +74,7 @@ export async function insertPayment(database: Database, payment: TestPayment): P
   await database.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block, reason, settled_at, ended_at, ref, aff)
-     values ('exact', $7, $1, $2, $3::text, $3::text || '/erc20:0xa', $4, $5, $6, 'pay_to', $7, 0, $8, 'r', '\\x00', false, 1, $9, $9, 0, $10, $9, $9, $11, $12)`,
+     values ('exact', greatest($7::bigint, 1), $1, $2, $3::text, $3::text || '/erc20:0xa', $4, $5, $6, 'pay_to', $7, 0, $8, 'r', '\\x00', false, 1, $9, $9, 0, $10, $9, $9, $11, $12)`,
     [
       payment.id,
       payment.state ?? 'served',

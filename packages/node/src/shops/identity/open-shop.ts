@@ -3,9 +3,20 @@ import { didWeb } from '@assay/protocol/did'
 import type { AnswerContent, SaleHook } from '@assay/till'
 import { openMandates } from '@assay/till/credit/mandates'
 import { declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
-import { agentNames, meshNodes, relatedParties, saleBringers, saleShares, upheldDisputes } from '../ports.ts'
+import {
+  agentDeclarations,
+  agentNames,
+  meshNodes,
+  registeredAgents,
+  relatedParties,
+  saleBringers,
+  saleShares,
+  upheldDisputes,
+} from '../ports.ts'
+import { declarationRoutes } from './agents/declaration-routes.ts'
 import { agentRoutes } from './agents/routes.ts'
-import { agentChangedChannel, saveScores, walletsWithAgents } from './agents/store.ts'
+import { takeDeclaration } from './agents/signed-declarations.ts'
+import { agentChangedChannel, registeredSql, saveScores, walletsWithAgents } from './agents/store.ts'
 import { agentWriteRoutes } from './agents/write-routes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { pkhDid, walletDid } from './did/parse-did.ts'
@@ -50,6 +61,8 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
     context.ports.offer(agentNames, (account) =>
       account.kind === 'key' ? walletDid(deps.didMethod, account.address) : pkhDid(account),
     )
+    context.ports.offer(registeredAgents, { registeredSql })
+    context.ports.offer(agentDeclarations, { take: (value, via) => takeDeclaration(deps, value, via) })
     // The document of the node itself names its keys.
     context.keyring.onChange(() => cache.clear())
     // No work in the transaction of a sale: what is kept about the payer is dropped, and read again when asked for.
@@ -60,6 +73,7 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
       routes: [
         ...resolveRoutes({ ...deps, cache }),
         ...agentRoutes(deps),
+        ...declarationRoutes(deps),
         ...agentWriteRoutes({ ...deps, forget: cache.forget }),
         registrationRoute(deps, settings),
       ],

@@ -49,7 +49,7 @@ function registrationFile({ baseUrl, issuer }: IdentityDeps, registrations: read
     services: [
       { name: 'web', endpoint: `${baseUrl}/` },
       { name: 'A2A', endpoint: `${baseUrl}/.well-known/agent-card.json`, version: '1.0' },
-      { name: 'MCP', endpoint: `${baseUrl}/mcp`, version: '2025-06-18' },
+      { name: 'MCP', endpoint: `${baseUrl}/mcp`, version: '2026-07-28' },
       { name: 'DID', endpoint: issuer, version: 'v1' },
       { name: 'x402', endpoint: `${baseUrl}/.well-known/x402`, version: '2' },
       { name: 'OpenAPI', endpoint: `${baseUrl}/openapi.json`, version: serviceVersion },

@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { JwsPort } from '@assay/till'
+import type { JwsPort } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'

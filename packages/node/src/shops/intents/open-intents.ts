@@ -1,5 +1,5 @@
 import type { Micro } from '@assay/protocol/money'
-import { createSince, type Shop, type ShopContext } from '../../http/index.ts'
+import { createSince, type Shop, type ShopContext, type Unavailable } from '../../http/index.ts'
 import type { PeerReader, PublishedDemand } from '../ports.ts'
 import {
   openStreamSubscriptions,
@@ -42,6 +42,8 @@ export type OpenedIntents = {
   bondMs: number
   /** What an agent has spent on searches, within a week, before it counts as bonded. */
   spendMicro: Micro
+  /** Why the stream is not for sale. */
+  unavailable(): Unavailable | undefined
 }
 
 export function createIntentDeps(context: ShopContext, options: IntentOptions): IntentDeps {
@@ -91,6 +93,7 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
     demand: demandOf(deps, feed),
     bondMs: settings.bondMs,
     spendMicro: settings.spendMicro,
+    unavailable,
     shop: {
       routes: [
         streamRoute({ ...deps, feed, subscriptions, streams, network: context.base.caip2, since }),

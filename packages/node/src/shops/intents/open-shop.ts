@@ -1,7 +1,7 @@
 import { activeBonds } from '@assay/till/credit/bonds'
 import { declareShop, type OpenShop } from '../../http/index.ts'
 import { matchMigrations } from '../match/index.ts'
-import { demandIndex, marketParties, peerReader, relatedParties } from '../ports.ts'
+import { demandIndex, marketParties, peerReader, relatedParties, streamGoods } from '../ports.ts'
 import {
   parseSubscriptionPolicy,
   streamSubscribers,
@@ -26,7 +26,7 @@ export const intentsShop = declareShop({
 /** Area C: what agents look for, as a stream. */
 export function openIntentsShop(options: Omit<IntentOptions, 'standing' | 'peers'>): OpenShop {
   return async (context) => {
-    const { shop, demand, bondMs, spendMicro } = await openIntents(context, {
+    const { shop, demand, bondMs, spendMicro, unavailable } = await openIntents(context, {
       ...options,
       standing: {
         fundingClusters: async (sql, wallets) =>
@@ -40,6 +40,7 @@ export function openIntentsShop(options: Omit<IntentOptions, 'standing' | 'peers
       peers: () => ({ read: async (did, path) => context.ports.find(peerReader)?.read(did, path) }),
     })
     context.ports.offer(demandIndex, { demand, bondMs, spendMicro })
+    context.ports.offer(streamGoods, { unavailable })
     return shop
   }
 }

@@ -3,12 +3,14 @@ import type { Address } from '@assay/protocol/address'
 import { toHex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import { formatUsd } from '@assay/protocol/money'
-import type { PreparedAnswer } from '@assay/till'
+import type { PreparedAnswer } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
+import type { Log } from '@assay/till/kernel/log'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Database, Sql, Tx } from '@assay/till/store/database'
+import { normalText } from '../sources/page/index.ts'
 import {
   type IndexedPage,
   indexedPage,
@@ -19,6 +21,7 @@ import {
 } from '../sources/pages/index.ts'
 import { citePage } from './cite-page.ts'
 import type { Filters } from './filters.ts'
+import { foldCopies } from './fold-copies.ts'
 import { makeSnippet } from './make-snippet.ts'
 import type { MatchEngine } from './match-engine.ts'
 import type { Found } from './match-index.ts'
@@ -27,6 +30,7 @@ import { matchProblems } from './problems.ts'
 import { type RankedPage, rankPages, type TextMatch } from './rank-pages.ts'
 import { type Query, readQuery } from './read-query.ts'
 import { aboveFloor } from './relevance-floor.ts'
+import { type Reranker, rerankPages } from './rerank.ts'
 import { tokenize } from './tokenize.ts'
 
 export type MatchDeps = {
@@ -34,6 +38,9 @@ export type MatchDeps = {
   clock: Clock
   ids: Ids
   engine: MatchEngine
+  log: Log
+  /** Off where the operator has no model. */
+  rerank?: Reranker
   /** What stamping a citation of a page costs, and what of it goes to its creator. */
   citationMicro: bigint
   creatorMicro: bigint
@@ -43,15 +50,21 @@ const candidatesMax = 200
 const perDomainMax = 3
 const dayMs = 86_400_000
 
+/** `texts`: those of the pages that were given whole. */
+type PreparedMatch = PreparedAnswer & { texts: string[] }
+
 /** Finds, confirms against the database, ranks and quotes. */
-export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer: Address): Promise<PreparedAnswer> {
+export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer: Address): Promise<PreparedMatch> {
   const nowMs = deps.clock.nowMs()
   const limit = request.limit ?? 10
   const query = readQuery(request.query)
   const { candidates, ...found } = await gatherCandidates(deps, request, nowMs, limit)
   const understood: Understood = { looked_for: [...query.words.keys()], ignored: [...query.ignored], ...found }
   // All pages of sites that were named compete; otherwise nobody fills the answer.
-  const ranked = rankPages(candidates, query, {
+  const reordered = deps.rerank
+    ? await rerankPages(deps.rerank, request.query, query, candidates, deps.log)
+    : candidates
+  const ranked = rankPages(reordered, query, {
     limit,
     perDomainMax: request.domains ? undefined : perDomainMax,
     nowMs,
@@ -60,7 +73,10 @@ export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer:
   const terms = await readSourceTerms(deps.database, [...new Set(ranked.map(({ page }) => page.domain))])
   const answer: MatchAnswer = {
     query_id: deps.ids.next('qry'),
-    data: ranked.map((one, place) => matchedPage(deps, one, place + 1, terms.get(one.page.domain), query)),
+    data: ranked.map((one, place) => ({
+      ...matchedPage(deps, one, place + 1, terms.get(one.page.domain), query),
+      ...(request.content ? { content: contentOf(one.page) } : {}),
+    })),
     next_cursor: null,
     understood,
     searched_at: toRfc3339(nowMs),
@@ -69,16 +85,20 @@ export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer:
   return {
     answer: { status: 200, contentType: 'application/json', body: JSON.stringify(answer) },
     reservation: reservationOf(answer, request.query, payer),
+    texts: answer.data.flatMap(({ content }) => content ?? []),
   }
 }
+
+/** The normal text, whose digest the page has, where its creator lets it be given whole. */
+const contentOf = (page: IndexedPage): string | null => (page.terms.content ? normalText(page.text) : null)
 
 type Gathered = { candidates: { page: IndexedPage; text: TextMatch }[] } & Pick<Found, 'unknown' | 'suggestions'>
 
 const roundsMax = 4
 
 /**
- * The best candidates that are good enough, confirmed. One owner of many pages may fill a whole round with them, of
- * which only a few are shown: then the next round looks past it, so that the others are found.
+ * The best candidates that are good enough, confirmed. One owner of many pages, or many copies of one text, may fill a
+ * whole round, of which only a few are shown: then the next round looks past them, so that the others are found.
  */
 async function gatherCandidates(
   deps: Pick<MatchDeps, 'database' | 'engine'>,
@@ -89,9 +109,8 @@ async function gatherCandidates(
   const filters = filtersOf(request, nowMs)
   const terms = readQuery(request.query).terms.size
   const candidates: Gathered['candidates'] = []
-  const crowds = new Map<string, number>()
+  let notUnder: string[] = []
   for (let round = 1; ; round += 1) {
-    const notUnder = [...crowds].flatMap(([name, count]) => (count >= perDomainMax ? [name] : []))
     const found = await deps.engine.search(
       request.query,
       notUnder.length === 0 ? filters : { ...filters, notUnder },
@@ -104,14 +123,25 @@ async function gatherCandidates(
     )
     for (const { pageId, ...text } of good) {
       const page = pages.get(pageId)
-      if (!page) continue
-      candidates.push({ page, text })
-      crowds.set(page.registrable, (crowds.get(page.registrable) ?? 0) + 1)
+      if (page) candidates.push({ page, text })
     }
-    const shown = [...crowds.values()].reduce((sum, count) => sum + Math.min(count, perDomainMax), 0)
+    const { shown, crowded } = countShown(candidates)
+    notUnder = crowded
     const complete =
       shown >= limit || good.length < candidatesMax || round === roundsMax || request.domains !== undefined
     if (complete) return { candidates, unknown: found.unknown, suggestions: found.suggestions }
+  }
+}
+
+/** How many of the candidates can be shown, and the owners of whom more would not be. */
+function countShown(candidates: Gathered['candidates']): { shown: number; crowded: string[] } {
+  const kept = foldCopies(candidates)
+  const counts = new Map<string, number>()
+  for (const { page } of kept) counts.set(page.registrable, (counts.get(page.registrable) ?? 0) + 1)
+  const copied = new Set(candidates.map(({ page }) => page.registrable).filter((name) => !counts.has(name)))
+  return {
+    shown: [...counts.values()].reduce((sum, count) => sum + Math.min(count, perDomainMax), 0),
+    crowded: [...copied, ...[...counts].flatMap(([name, count]) => (count >= perDomainMax ? [name] : []))],
   }
 }
 

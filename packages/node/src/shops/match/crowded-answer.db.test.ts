@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { crawlTools, page } from '../sources/crawl/crawl.fixture.ts'
+import { crawlTools } from '../sources/crawl/crawl.fixture.ts'
 import { openSourceWorld, type SourceWorld } from '../sources/sources.fixture.ts'
 import { answerMatch } from './answer-match.ts'
+import { followPages } from './follow-pages.ts'
 import { createMatchIndex } from './match-index.ts'
 import type { MatchAnswer } from './match-schemas.ts'
 import { openPostgresEngine } from './postgres-engine.ts'
@@ -15,23 +16,33 @@ afterEach(() => world.close())
 
 const { register, crawl, publish } = crawlTools(() => world)
 
+/** An article that is no copy of another. */
+const article = (title: string, seed: number) =>
+  `<html><head><title>${title}</title></head><body><article><p>${title}. Short interest and ${Array.from({ length: 80 }, (_, n) => `w${seed}x${n}`).join(' ')}.</p></article></body></html>`
+
 test('one name with hundreds of pages does not leave the answer almost empty', async () => {
   for (let n = 0; n < 5; n += 1) {
     // Every page of the crowd is a better hit than any other.
-    for (const url of publish(`h${n}.crowd.com`, 49)) world.web.set(url, page('Short interest, short interest'))
+    for (const [at, url] of publish(`h${n}.crowd.com`, 49).entries())
+      world.web.set(url, article('Short interest, short interest', 100 * n + at))
     await register(`h${n}.crowd.com`)
   }
-  for (const name of ['lone.com', 'other.org', 'third.net']) {
-    publish(name, 3)
+  for (const [n, name] of ['lone.com', 'other.org', 'third.net'].entries()) {
+    for (const [at, url] of publish(name, 3).entries()) world.web.set(url, article(url, 1_000 * (n + 1) + at))
     await register(name)
   }
   await crawl()
-  const { database, clock, ids } = world.deps
+  const { database, clock, ids, log } = world.deps
+  const engine = openPostgresEngine(database)
+  const following = await followPages({ database, clock, log }, engine)
+  await following.caughtUp
+  await following.stop()
   const deps = {
     database,
     clock,
     ids,
-    engine: openPostgresEngine(database),
+    engine,
+    log,
     citationMicro: 5_000n,
     creatorMicro: 4_500n,
   }

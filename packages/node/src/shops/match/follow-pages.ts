@@ -18,6 +18,7 @@ const batchSize = 500
 /** A wake-up may get lost; then this is how late a page comes into the index. */
 const pollMs = 1_500
 const dayMs = 86_400_000
+const awake = Symbol('awake')
 
 /** Keeps an index at the state of the database, in every process by itself. */
 export async function followPages(deps: FollowDeps, engine: MatchEngine): Promise<Following> {
@@ -42,10 +43,10 @@ export async function followPages(deps: FollowDeps, engine: MatchEngine): Promis
         if (!stopping.signal.aborted)
           deps.log.warn({ error: String(error) }, 'the match index could not be brought up to date')
       }
-      const woken = new Promise<void>((resolve) => {
-        wake = resolve
-      })
-      await Promise.race([woken, deps.clock.sleep(pollMs, stopping.signal).catch(() => {})])
+      // Ended by a wake-up and not left to run out: many pages come in the time of one sleep.
+      const asleep = new AbortController()
+      wake = () => asleep.abort(awake)
+      if (!stopping.signal.aborted) await deps.clock.sleep(pollMs, asleep.signal).catch(() => {})
     }
     finishFirst()
   })()

@@ -2,9 +2,12 @@ import type { Filters } from './filters.ts'
 import type { Found } from './match-index.ts'
 import type { IndexedDoc } from './segment.ts'
 
-/** Whatever finds candidates: our own index in its own thread, or the full text search of PostgreSQL. */
+export const engineNames = ['index', 'postgres', 'opensearch'] as const
+export type EngineName = (typeof engineNames)[number]
+
+/** Whatever finds candidates: our own index in its own thread, the full text search of PostgreSQL, or OpenSearch. */
 export type MatchEngine = {
-  readonly name: 'index' | 'postgres'
+  readonly name: EngineName
   search(query: string, filters: Filters, limit: number): Promise<Found>
   /** The newest page it already holds from an earlier run, 0 for none. */
   indexedTo(): Promise<number>

@@ -7,6 +7,7 @@ import { oneSlipAway, type Query } from './read-query.ts'
 import { impactOf, type LookedUp, type Rescored, type RescoreWeights, rescore, usualRescoring } from './rescore.ts'
 import { createScratch, type QueryTerm, searchSegment } from './search-segment.ts'
 import { findTerm, type IndexedDoc, type Segment } from './segment.ts'
+import { rarityOf, weightOf } from './term-weights.ts'
 import { tokenize } from './tokenize.ts'
 import { createTopHits, type Hit } from './top-hits.ts'
 
@@ -48,9 +49,6 @@ export type MatchIndex = {
 
 export type IndexTuning = { fields?: FieldWeights; rescoring?: RescoreWeights }
 
-const scoreUnit = 1_000
-/** Rare words count a little more than BM25 has it. */
-const rarityPower = 1.3
 /** A segment is merged into its neighbour while it is not this much smaller. */
 const tierFactor = 4
 const mergedDocsMax = 300_000
@@ -160,8 +158,6 @@ function toEnd<Result>(steps: Generator<undefined, Result>): Result {
   }
 }
 
-const weightOf = (times: number, rarity: number) => Math.max(1, Math.round(scoreUnit * times * rarity ** rarityPower))
-
 function candidatesOf(parts: readonly Part[], terms: readonly LookedUp[], rescored: readonly Rescored[]): Candidate[] {
   // A word that stands nowhere is part of what was asked: an answer without it is less of an answer.
   const asked = terms.reduce((sum, { times, rarity }) => sum + weightOf(times, rarity), 0)
@@ -193,7 +189,7 @@ function lookUp(parts: readonly Part[], text: string, times: number, docCount: n
     if (term >= 0) count += (starts[term + 1] as number) - (starts[term] as number)
     return term
   })
-  return { text, times, ids, count, rarity: Math.log(1 + (docCount - count + 0.5) / (count + 0.5)) }
+  return { text, times, ids, count, rarity: rarityOf(docCount, count) }
 }
 
 function unknownOf(parts: readonly Part[], { words }: Query): Pick<Found, 'unknown' | 'suggestions'> {

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { PreparedAnswer } from '@assay/till/internal'
 import {
   type CallContext,
   defineRoute,
@@ -8,9 +9,25 @@ import {
 } from '../../http/index.ts'
 import { answerMatch, type MatchDeps, recordMatch } from './answer-match.ts'
 import { citePage } from './cite-page.ts'
+import type { Coverage } from './coverage.ts'
 import { type MatchAnswer, type MatchRequest, matchAnswer, matchRequest } from './match-schemas.ts'
 
 const matchPriceMicro = 1_000n
+
+/** With the text of a page a search costs more by its length, up to this for a page. */
+const contentPageMicro = 2_000n
+const contentThousandMicro = 100n
+const pagesMax = 50n
+
+/** What is charged for texts that were given whole. */
+function contentMicro(texts: readonly string[]): bigint {
+  return texts.reduce((sum, text) => {
+    const micro = BigInt(Math.ceil(text.length / 1_000)) * contentThousandMicro
+    return sum + (micro < contentPageMicro ? micro : contentPageMicro)
+  }, 0n)
+}
+
+const contentHighest = (pages: bigint): bigint => matchPriceMicro + pages * contentPageMicro
 
 const exampleAnswer: MatchAnswer = {
   query_id: 'qry_06d1z8k4q2v7e9m3x5c0w8r2t4',
@@ -41,7 +58,7 @@ const exampleAnswer: MatchAnswer = {
       }),
       cite_score: 71,
       licence: { name: 'CC-BY-4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
-      terms: { snippet: true, reason: null },
+      terms: { snippet: true, reason: null, content: false },
       price: { attest_micro: '5000', attest_usd: '0.005', creator_micro: '4500' },
       published_at: '2026-01-01T00:00:00.000Z',
       modified_at: null,
@@ -66,10 +83,15 @@ const exampleAnswer: MatchAnswer = {
   synthetic: false,
 }
 
+async function prepareMatch(deps: MatchDeps, request: MatchRequest, payer: Address): Promise<PreparedAnswer> {
+  const { texts, ...prepared } = await answerMatch(deps, request, payer)
+  return request.content ? { ...prepared, chargeMicro: matchPriceMicro + contentMicro(texts) } : prepared
+}
+
 export function matchRoutes(
   deps: MatchDeps,
   networks: readonly string[],
-  unavailable: () => Unavailable | undefined,
+  state: { unavailable(): Unavailable | undefined; coverage(): Coverage },
 ): RouteDeclaration[] {
   return [
     defineRoute({
@@ -79,7 +101,7 @@ export function matchRoutes(
       path: '/v1/match',
       summary: 'Ranked, citable pages for a question, with quotable snippets, CiteScore, licence and price',
       description:
-        'Ranked by how well the text answers; CiteScore and freshness decide between equals. At most three pages per registrable domain, unless `domains` names sites. When nothing is good enough the answer is 404 with what was understood, and nothing is charged.',
+        'Ranked by how well the text answers; CiteScore and freshness decide between equals. At most three pages per registrable domain, unless `domains` names sites. When nothing is good enough the answer is 404 with what was understood, and nothing is charged. `content` adds whole texts, metered.',
       body: matchRequest,
       output: matchAnswer,
       example: { body: { query: 'short squeeze' }, output: exampleAnswer },
@@ -87,13 +109,24 @@ export function matchRoutes(
       nextElse: '/',
       access: {
         kind: 'paid',
-        price: { kind: 'fixed', micro: matchPriceMicro },
+        price: {
+          kind: 'fixed',
+          micro: matchPriceMicro,
+          more: {
+            highestMicro: contentHighest(pagesMax),
+            of: ({ body }) => {
+              const { content, limit = 10 } = body as MatchRequest
+              return content ? contentHighest(BigInt(limit)) : undefined
+            },
+          },
+        },
         networks,
         payee: 'pay_to',
         revocable: false,
-        unavailable,
+        unavailable: state.unavailable,
+        dataState: state.coverage,
         prepare: (input: RouteInput, call: CallContext & { payer: Address }) =>
-          answerMatch(deps, input.body as MatchRequest, call.payer),
+          prepareMatch(deps, input.body as MatchRequest, call.payer),
         commit: async (tx, sale) => {
           await recordMatch(tx, sale.reservation, sale.settledAtMs)
           return undefined

@@ -35,6 +35,12 @@ export const matchRequest = z.strictObject({
     .max(20)
     .optional()
     .describe('Only these sites, with everything below them. All their pages compete: no limit per site.'),
+  content: z
+    .boolean()
+    .optional()
+    .describe(
+      'Adds the whole text of pages whose licence lets it be sold. The price is then a maximum of 0.001 USD and 0.002 for each page of `limit`; by the scheme upto 0.0001 USD is charged for each thousand characters.',
+    ),
 })
 
 export type MatchRequest = z.infer<typeof matchRequest>
@@ -67,7 +73,11 @@ const matchedPage = z.strictObject({
     .nullable()
     .describe('As found on the page or for the whole site; null when none was found.'),
   terms: z
-    .strictObject({ snippet: z.boolean(), reason: z.string().nullable() })
+    .strictObject({
+      snippet: z.boolean(),
+      reason: z.string().nullable(),
+      content: z.boolean().describe('Whether the whole text may be given.'),
+    })
     .describe('What the creator allows, and where that was read.'),
   price: z.strictObject({
     attest_micro: z.string(),
@@ -82,6 +92,11 @@ const matchedPage = z.strictObject({
     .record(z.string(), z.number())
     .describe('What the place was made of: findings in the text, trust and freshness.'),
   synthetic: z.boolean(),
+  content: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('The normal text, where `content` was asked for; null where its creator does not let it be sold whole.'),
 })
 
 export type MatchedPage = z.infer<typeof matchedPage>

@@ -9,15 +9,15 @@ import {
 } from '../../http/index.ts'
 import { sourcesMigrations } from '../sources/index.ts'
 import { forgetMatches, type MatchDeps } from './answer-match.ts'
+import { watchCoverage } from './coverage.ts'
 import { type Following, followPages } from './follow-pages.ts'
 import type { MatchEngine } from './match-engine.ts'
 import { matchRoutes } from './match-routes.ts'
-import { openPostgresEngine } from './postgres-engine.ts'
+import { loadOnnxRuntime, openOnnxReranker } from './onnx-adapter.ts'
+import { openOpenSearchEngine } from './opensearch-adapter.ts'
+import { forgetStalePages, openPostgresEngine } from './postgres-engine.ts'
+import { type MatchSettings, matchVariables, parseMatchSettings } from './settings.ts'
 import { openThreadEngine } from './thread-engine-adapter.ts'
-
-export type MatchShopOptions = {
-  engine?: 'index' | 'postgres'
-}
 
 /** A citation costs 0.005 USD; the creator gets nine tenths. */
 const citationMicro = 5_000n
@@ -28,28 +28,44 @@ const startPatienceMs = 2_000
 /** Its own tables, and those of the pages that it finds. */
 export const matchMigrations = [sourcesMigrations, new URL('./migrations/', import.meta.url)]
 
-export const matchShop = declareShop({ name: 'match', migrations: matchMigrations, configure: () => openMatchShop() })
+export const matchShop = declareShop({
+  name: 'match',
+  variables: matchVariables,
+  migrations: matchMigrations,
+  configure: ({ MATCH_ENGINE, MATCH }) => openMatchShop(parseMatchSettings(MATCH_ENGINE, MATCH)),
+})
 
 /** Area C: ranked sources for a question. */
-export function openMatchShop(options: MatchShopOptions = {}): OpenShop {
+export function openMatchShop(settings: MatchSettings): OpenShop {
   return async (context) => {
-    const held = options.engine === 'postgres' ? holdPostgres(context) : await holdIndex(context)
+    const rerank = settings.rerank && (await openOnnxReranker(settings.rerank, await loadOnnxRuntime()))
+    const held = settings.engine === 'index' ? await holdIndex(context) : await holdOutside(context, settings)
     const since = createSince(context.clock)
+    const coverage = await watchCoverage({ ...context, sql: context.database })
+    const isEmpty = () => held.isEmpty() ?? coverage().pages === 0
     const deps: MatchDeps = {
       database: context.database,
       clock: context.clock,
       ids: context.ids,
       engine: held.engine,
+      log: context.log,
+      ...(rerank ? { rerank } : {}),
       citationMicro,
       creatorMicro,
     }
     return {
-      routes: matchRoutes(deps, [context.base.caip2], () => withoutPages(held.isEmpty(), since)),
+      routes: matchRoutes(deps, [context.base.caip2], {
+        unavailable: () => withoutPages(isEmpty(), since),
+        coverage,
+      }),
       jobs: [
         {
           name: 'citations.match.forget',
           intervalMs: 3_600_000,
-          work: () => forgetMatches(context.database, context.clock.nowMs()),
+          work: async () => {
+            await forgetMatches(context.database, context.clock.nowMs())
+            await forgetStalePages(context.database)
+          },
         },
       ],
       stop: held.stop,
@@ -64,12 +80,30 @@ function withoutPages(isEmpty: boolean, since: Since): Unavailable | undefined {
     : undefined
 }
 
-/** `isEmpty`: known to hold no page at all. */
-type HeldEngine = { engine: MatchEngine; isEmpty(): boolean; stop(): Promise<void> }
+/** `isEmpty`: known to hold no page at all; undefined where only the database knows. */
+type HeldEngine = { engine: MatchEngine; isEmpty(): boolean | undefined; stop(): Promise<void> }
 
-function holdPostgres(context: ShopContext): HeldEngine {
-  const engine = openPostgresEngine(context.database)
-  return { engine, isEmpty: () => false, stop: () => engine.stop() }
+/** An engine beside this process, which all processes fill and share. */
+async function holdOutside(context: ShopContext, { engine: name, opensearch }: MatchSettings): Promise<HeldEngine> {
+  const { clock, database, log } = context
+  const engine =
+    name === 'opensearch' && opensearch ? await openOpenSearchEngine(opensearch) : openPostgresEngine(database)
+  const following = await followPages({ database, clock, log }, engine)
+  await waitFor(clock, following.caughtUp)
+  return {
+    engine,
+    isEmpty: () => undefined,
+    stop: async () => {
+      await following.stop()
+      await engine.stop()
+    },
+  }
+}
+
+async function waitFor(clock: ShopContext['clock'], caughtUp: Promise<void> | undefined): Promise<void> {
+  const patience = new AbortController()
+  await Promise.race([caughtUp, clock.sleep(startPatienceMs, patience.signal).catch(() => {})])
+  patience.abort(new Error('the index is there'))
 }
 
 /** The thread may be lost; another one is filled from the database while searches are told to come back. */
@@ -104,9 +138,7 @@ async function holdIndex(context: ShopContext): Promise<HeldEngine> {
   }
   await open()
   const held = () => (current as NonNullable<typeof current>).engine
-  const patience = new AbortController()
-  await Promise.race([current?.following.caughtUp, clock.sleep(startPatienceMs, patience.signal).catch(() => {})])
-  patience.abort(new Error('the index is there'))
+  await waitFor(clock, current?.following.caughtUp)
   return {
     engine: {
       name: 'index',

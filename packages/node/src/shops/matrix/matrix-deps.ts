@@ -1,4 +1,5 @@
-import type { AnswerContent, JwsPort } from '@assay/till'
+import type { AnswerContent } from '@assay/till'
+import type { JwsPort } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'

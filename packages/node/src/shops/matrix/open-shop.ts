@@ -15,6 +15,8 @@ import {
 } from '../subscriptions/index.ts'
 import { alertJob } from './alerts/alert-job.ts'
 import { createFileCache } from './as-of/file-cache.ts'
+import { bulkRoutes } from './bulk/bulk-routes.ts'
+import { noteBulkFiles } from './bulk/bulk-store.ts'
 import { type DemoSize, fullDemo, judgedDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
 import { feedIds } from './feeds/feed.ts'
@@ -31,6 +33,7 @@ import { coveredFeed, indexRoute } from './routes/index-route.ts'
 import { pullRoutes, vipRouteId } from './routes/pull-routes.ts'
 import { qualityRoute } from './routes/quality-route.ts'
 import { scoreDaysJob, scoredDaysMax } from './score-history/score-days.ts'
+import { screenRoutes } from './screens/screen-routes.ts'
 import { type MatrixSettings, matrixVariables, parseMatrixSettings } from './settings.ts'
 import { createAnswerMemo } from './snapshots/answer-memo.ts'
 import { allUnavailable, feedUnavailable, isOffered } from './snapshots/feed-availability.ts'
@@ -109,11 +112,18 @@ async function openShop(
   const events = context.ports.find(notifications)
   const watching = watchFiles(context, deps, stopping.signal)
   return {
-    routes: [indexRoute(deps, () => progress.now), ...pullRoutes(deps), qualityRoute(deps)],
+    routes: [
+      indexRoute(deps, () => progress.now),
+      ...pullRoutes(deps),
+      qualityRoute(deps),
+      ...screenRoutes(context),
+      ...bulkRoutes(deps),
+    ],
     jobs: [
       ...(seeds ? [demoJob(deps, (size) => seed(size, true), wholeDemo)] : []),
       outageJob(context, 'feeds', goods.parts),
       qualityJob(deps, loading),
+      bulkJob(deps, loading),
       scoreDaysJob(deps, { days: seeds ? demoScoredDays : scoredDaysMax, paused: loading }),
       ...(events ? [alertJob({ ...deps, events })] : []),
       ...(deps.plans.length > 0 ? [fetchJob(deps, outbound())] : []),
@@ -234,6 +244,19 @@ function qualityJob(deps: MatrixDeps, loading: () => boolean): TillJob {
     },
   }
 }
+
+/** A few files at a time: each takes the thread for a moment, and none is waited for. */
+function bulkJob(deps: MatrixDeps, loading: () => boolean): TillJob {
+  return {
+    name: 'matrix.bulk',
+    intervalMs: 15_000,
+    work: async () => {
+      if (!loading()) await noteBulkFiles(deps, feedIds, bulkFilesAtOnce)
+    },
+  }
+}
+
+const bulkFilesAtOnce = 6
 
 async function measureQuality(deps: MatrixDeps): Promise<void> {
   await deps.fileCache.refresh(deps.database)

@@ -7,4 +7,5 @@ export const matrixProblems = defineProblems({
     'Feed may not be sold by this node',
     'See `left_out` for the sources and why. The free tier may still show it; another node may hold a licence.',
   ),
+  screens_full: row(409, false, 'Too many saved screens', 'Remove one with POST /v1/matrix/screens/remove.'),
 })

@@ -11,9 +11,15 @@ export type KnownKeys = {
   keys: readonly PeerKey[]
   keysReadAtMs: number
   networkAddress: string | undefined
+  operator: string | undefined
 }
 
-export type KeysRead = { keys: readonly PeerKey[]; readAtMs: number; networkAddress: string | undefined }
+export type KeysRead = {
+  keys: readonly PeerKey[]
+  readAtMs: number
+  networkAddress: string | undefined
+  operator: string | undefined
+}
 
 export type PeerCheck =
   | {
@@ -22,6 +28,7 @@ export type PeerCheck =
       keys: readonly PeerKey[]
       keysReadAtMs: number
       networkAddress: string | undefined
+      operator: string | undefined
     }
   | { ok: false; problem: string }
 
@@ -37,10 +44,12 @@ export async function keysOfPeer(
 ): Promise<({ ok: true } & KeysRead) | { ok: false; problem: string }> {
   const nowMs = deps.clock.nowMs()
   const fresh = nowMs - known.keysReadAtMs < keysFreshMs && known.keys.some((key) => key.kid === keyId)
-  if (fresh) return { ok: true, keys: known.keys, readAtMs: known.keysReadAtMs, networkAddress: known.networkAddress }
+  const { networkAddress, operator } = known
+  if (fresh) return { ok: true, keys: known.keys, readAtMs: known.keysReadAtMs, networkAddress, operator }
   const read = await readPeerKeys(deps.fetcher, known.address, signal)
   if (!read.ok) return { ok: false, problem: `keys: ${read.reason}` }
-  return { ok: true, keys: read.keys, readAtMs: nowMs, networkAddress: read.networkAddress }
+  const { ok, keys, networkAddress: from, operator: vouching } = read
+  return { ok, keys, readAtMs: nowMs, networkAddress: from, operator: vouching }
 }
 
 /** Everything that must hold before a statement is kept: keys of the address, signature, time, order, no doubles. */
@@ -52,7 +61,7 @@ export async function checkPeerStatement(
 ): Promise<PeerCheck> {
   const found = read ? { ok: true as const, ...read } : await keysOfPeer(deps, known, claimedKeyId(jws), signal)
   if (!found.ok) return found
-  const { keys, networkAddress } = found
+  const { keys, networkAddress, operator } = found
   if (keys.some((key) => deps.keyring.keys().some((own) => own.keyId === key.kid)))
     return { ok: false, problem: 'self: this is the node itself under another name' }
   const verdict = await verifyMeshStatement(jws, { address: known.address, keys, nowMs: deps.clock.nowMs() })
@@ -66,7 +75,7 @@ export async function checkPeerStatement(
   const signer = keys.find((key) => key.kid === verdict.keyId)
   const elsewhere = proven ? undefined : await basePublishesKey(deps, statement, signer, signal)
   if (elsewhere !== undefined) return { ok: false, problem: elsewhere }
-  return { ok: true, statement, keys, keysReadAtMs: found.readAtMs, networkAddress }
+  return { ok: true, statement, keys, keysReadAtMs: found.readAtMs, networkAddress, operator }
 }
 
 /** What is offered at a second address counts only if that address knows the very key: names of keys are free to choose. */

@@ -1,5 +1,6 @@
 import type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
-import { exampleUrlOf, openStatement } from '@assay/protocol/mesh/statement'
+import { exampleUrlOf, keySetOf, openStatement, type PeerKey } from '@assay/protocol/mesh/statement'
+import { verifyResponse } from '@assay/protocol/signatures/verify-response'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import type { MeshDeps } from './deps.ts'
@@ -27,7 +28,7 @@ export async function checkPrices(deps: MeshDeps, peer: PeerRow, signal: AbortSi
     Object.entries(peer.askedMicro).filter(([name]) => statement.offers.some((offer) => nameOf(offer) === name)),
   )
   for (const offer of sampled) {
-    const verdict = await probeOffer(deps, statement, offer, signal)
+    const verdict = await probeOffer(deps, { statement, keys: peer.keys }, offer, signal)
     if (verdict === 'unknown') continue
     found.delete(nameOf(offer))
     asked.delete(nameOf(offer))
@@ -75,12 +76,13 @@ const buyersHeaders = { accept: '*/*', 'accept-language': '*', 'sec-fetch-mode':
 
 async function probeOffer(
   deps: MeshDeps,
-  statement: MeshStatement,
+  { statement, keys }: { statement: MeshStatement; keys: readonly PeerKey[] },
   offer: MeshOffer,
   signal: AbortSignal,
 ): Promise<Verdict | 'unknown'> {
   if (offer.method !== 'GET' && offer.method !== 'POST') return 'unknown'
-  const answer = await deps.fetcher.fetch(exampleUrlOf(statement, offer), {
+  const url = exampleUrlOf(statement, offer)
+  const answer = await deps.fetcher.fetch(url, {
     method: offer.method,
     ...(offer.method === 'POST' ? { body: '' } : {}),
     as: 'buyer',
@@ -92,9 +94,21 @@ async function probeOffer(
   if (answer.status !== 'ok') return 'unknown'
   if (answer.httpStatus !== 402) {
     if (offer.price_micro === '0' && answer.httpStatus < 300) return { status: 'fits', askedMicro: '0' }
-    const gone = [404, 405, 410].includes(answer.httpStatus)
+    // A free look-up answers 404 for a thing it does not have: that shows neither the price nor that nothing is offered.
+    const isLookUp = offer.price_micro === '0' && offer.path.includes('{')
+    const gone = [404, 405, 410].includes(answer.httpStatus) && !(isLookUp && answer.httpStatus === 404)
     return gone ? { status: 'differs', askedMicro: null, reason: 'not_offered' } : 'unknown'
   }
+  if (answer.cut) return 'unknown'
+  const received = { status: 402, headers: new Headers([...answer.headers]), body: new Uint8Array(answer.bytes) }
+  const keySet = keySetOf(keys)
+  const signed = await verifyResponse({ method: offer.method, url }, received, {
+    keys: keySet,
+    nowMs: deps.clock.nowMs(),
+  })
+  // A price that nobody can hold against the peer may be another one for the next buyer. A new key is no fault.
+  if (signed.status === 'unknown_key') return 'unknown'
+  if (signed.status !== 'verified') return { status: 'differs', askedMicro: null, reason: 'not_signed' }
   return judgeAsked(offer, askedMicro(answer.headers.get('payment-required')))
 }
 

@@ -1,3 +1,4 @@
+import type { Rng } from '@assay/till/kernel/random'
 import { getDomain } from 'tldts'
 import { parseIp } from '../../outbound/index.ts'
 
@@ -11,10 +12,17 @@ export type Placed = {
   /** Its prices were looked at and nothing was wrong. */
   proven: boolean
   health: number
+  operator: string | undefined
+  /** What its operator put at stake or paid here, and a registration on chain: see weigh-peers.ts. */
+  weight: number
 }
 
 /** So long alive, a peer has a place that newcomers cannot take. */
 const longLivedMs = 86_400_000
+/** From this weight on, a dollar at stake or a name on chain, a place is kept as well. */
+const keptWeight = 1
+/** More than so many times the places are sampled before diversity is looked at. */
+const sampledTimes = 4
 
 /** /24 of IPv4, /48 of IPv6: what one customer of a provider gets at little cost. */
 export function addressBlock(networkAddress: string | undefined): string {
@@ -31,8 +39,20 @@ export function registrableDomain(address: string): string {
 type Groups = { block: string; domain: string }
 const groupsOf = (peer: Placed): Groups => ({
   block: addressBlock(peer.networkAddress),
-  domain: registrableDomain(peer.address),
+  domain: domainOf(peer.address),
 })
+
+const domainsMax = 20_000
+const domains = new Map<string, string>()
+/** Names are looked at again with every newcomer. */
+function domainOf(address: string): string {
+  const known = domains.get(address)
+  if (known !== undefined) return known
+  if (domains.size >= domainsMax) domains.clear()
+  const domain = registrableDomain(address)
+  domains.set(address, domain)
+  return domain
+}
 
 function createCrowds() {
   const counts = new Map<string, number>()
@@ -49,18 +69,23 @@ const ageOrder = (a: Placed, b: Placed) =>
   (a.firstSeenAtMs ?? Number.POSITIVE_INFINITY) - (b.firstSeenAtMs ?? Number.POSITIVE_INFINITY) ||
   a.did.localeCompare(b.did)
 
-/** Seeds, and the oldest of those that have been here long, up to a quarter of the places. */
+/** Seeds, the oldest of those that have been here long, and those with most weight: each up to a quarter of the places. */
 function keptOf(peers: readonly Placed[], places: number, nowMs: number): Set<Placed> {
   const old = peers.filter(({ firstSeenAtMs }) => firstSeenAtMs !== undefined && nowMs - firstSeenAtMs >= longLivedMs)
-  const oldest = old.toSorted(ageOrder).slice(0, Math.ceil(places / 4))
-  return new Set([...peers.filter(({ foundBy }) => foundBy === 'seed'), ...oldest])
+  const quarter = Math.ceil(places / 4)
+  const oldest = old.toSorted(ageOrder).slice(0, quarter)
+  const heavy = peers.filter(({ weight }) => weight >= keptWeight)
+  const heaviest = heavy.toSorted((a, b) => b.weight - a.weight || ageOrder(a, b)).slice(0, quarter)
+  return new Set([...peers.filter(({ foundBy }) => foundBy === 'seed'), ...oldest, ...heaviest])
 }
 
 /** In the order in which peers are told: those with a kept place, then those that add most diversity, proven before not, old before new. */
-export function chooseShown<T extends Placed>(peers: readonly T[], limit: number, nowMs: number): T[] {
+export function chooseShown<T extends Placed>(peers: readonly T[], limit: number, nowMs: number, rng: Rng): T[] {
   const crowds = createCrowds()
   const kept = keptOf(peers, limit, nowMs)
-  const open = new Map(peers.toSorted(byWorth).map((peer) => [peer, groupsOf(peer)]))
+  const few = peers.length <= limit * sampledTimes
+  const sampled = few ? peers : [...kept, ...sample(peers, limit * sampledTimes, rng).filter((one) => !kept.has(one))]
+  const open = new Map((sampled as T[]).toSorted(byWorth).map((peer) => [peer, groupsOf(peer)]))
   const chosen: T[] = []
   const take = (peer: T, groups: Groups) => {
     chosen.push(peer)
@@ -80,7 +105,17 @@ export function chooseShown<T extends Placed>(peers: readonly T[], limit: number
   return chosen
 }
 
-const byWorth = (a: Placed, b: Placed) => Number(b.proven) - Number(a.proven) || ageOrder(a, b)
+/** So many of them, drawn without looking. */
+export function sample<T>(items: readonly T[], count: number, rng: Rng): T[] {
+  const left = [...items]
+  for (let place = 0; place < Math.min(count, left.length); place += 1) {
+    const other = place + (Buffer.from(rng.bytes(4)).readUInt32BE() % (left.length - place))
+    ;[left[place], left[other]] = [left[other] as T, left[place] as T]
+  }
+  return left.slice(0, count)
+}
+
+const byWorth = (a: Placed, b: Placed) => b.weight - a.weight || Number(b.proven) - Number(a.proven) || ageOrder(a, b)
 
 export type Admission = { status: 'admit' } | { status: 'replace'; did: string } | { status: 'refuse'; problem: string }
 
@@ -95,7 +130,7 @@ export function admitPeer(
 ): Admission {
   const groups = groupsOf(newcomer)
   const same = peers.filter(
-    (peer) => peer.networkAddress === newcomer.networkAddress && registrableDomain(peer.address) === groups.domain,
+    (peer) => peer.networkAddress === newcomer.networkAddress && domainOf(peer.address) === groups.domain,
   )
   if (same.length >= limits.peersPerAddressMax)
     return { status: 'refuse', problem: 'full: too many nodes of one domain at one network address' }
@@ -108,7 +143,13 @@ export function admitPeer(
   const [last] = peers
     .filter((peer) => !kept.has(peer))
     .map((peer) => ({ peer, size: crowds.sizeOf(groupsOf(peer)) }))
-    .sort((a, b) => b.size - a.size || Number(a.peer.proven) - Number(b.peer.proven) || ageOrder(b.peer, a.peer))
+    .sort(
+      (a, b) =>
+        b.size - a.size ||
+        a.peer.weight - b.peer.weight ||
+        Number(a.peer.proven) - Number(b.peer.proven) ||
+        ageOrder(b.peer, a.peer),
+    )
   if (last === undefined || last.size <= own) return { status: 'refuse', problem: 'full: this node knows enough peers' }
   return { status: 'replace', did: last.peer.did }
 }

@@ -8,9 +8,11 @@ import type { ClaimNonce } from '@assay/till/proofs'
 import type { Keyring, ResponseSigner } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
 import type { Announcements } from '../../http/index.ts'
+import type { RelatedParties } from '../ports.ts'
 import type { DnsSeeds } from './dns-seeds.ts'
 import type { PeerFetcher } from './peer-fetcher.ts'
 import type { MeshSettings } from './settings.ts'
+import type { RegisteredSql } from './weigh-peers.ts'
 
 export type MeshDeps = {
   database: Database
@@ -29,6 +31,12 @@ export type MeshDeps = {
   self: NodeAddress & { baseUrl: string; name: string; networks: readonly { network: string; asset: string }[] }
   /** What this node offers; complete once all shops are open. */
   offers(): readonly MeshOffer[]
+  /** Whether a wallet is registered on chain, as SQL. */
+  registeredSql: RegisteredSql
+  /** Which wallets belong together, as far as this node knows. */
+  relatedParties: RelatedParties
+  /** Where declarations of agents go that peers pass on. */
+  takeDeclaration(value: unknown, via: string): Promise<unknown>
   /** What the shops add to the statement: the log and the witness of this node. */
   announced?(): Announcements
 }

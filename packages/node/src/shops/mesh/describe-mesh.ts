@@ -4,28 +4,47 @@ import type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-stateme
 import { exampleUrlOf, offerUrl } from '@assay/protocol/mesh/statement'
 import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
+import { sample } from './choose-peers.ts'
 import type { MeshDeps } from './deps.ts'
-import { announcePath, meshPath, meshProtocol, pageBytesMax, relayedMax } from './limits.ts'
+import {
+  announcePath,
+  changedBytesMax,
+  changedMax,
+  meshPath,
+  meshProtocol,
+  pageBytesMax,
+  relayedMax,
+} from './limits.ts'
 import type { MeshView, SeenPeer } from './mesh-view.ts'
+import { changedPeers } from './store.ts'
 
 export type MeshQuery = {
   view?: 'full' | 'brief' | undefined
   capability?: string | undefined
   page?: number | undefined
+  since?: number | undefined
+}
+
+/** Statements that changed since a reader was here last, and up to when. */
+export type Changes = {
+  changed: readonly { did: string; address: string; sequence: number; statement: string }[]
+  untilMs: number
 }
 
 /**
  * A page of the mesh manifest: this node and the peers it has seen, each in its own signed words, signed as a whole.
  * Undefined where there is no such page.
  */
-export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): string | undefined {
+export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery, changes?: Changes): string | undefined {
   const { self, clock } = deps
   const brief = query.view === 'brief'
   const { own } = view
   const fitting = view.peers.filter(
     (peer) => offersOf(peer.content, query).length > 0 || query.capability === undefined,
   )
-  const pages = pagesOf(fitting, (peer) => (brief ? briefPeer(peer) : fullPeer(peer, query)))
+  const pages = pagesOf(brief ? withSample(deps, fitting) : fitting, (peer) =>
+    brief ? briefPeer(peer) : fullPeer(peer, query),
+  )
   const page = query.page ?? 1
   const peers = pages[page - 1]
   if (peers === undefined) return undefined
@@ -42,6 +61,7 @@ export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): 
       ...(brief ? {} : { resources: resourcesOf(own.statement, query) }),
     },
     peers,
+    ...(changes === undefined ? {} : { changed: [...changes.changed], changed_until: changes.untilMs }),
     next_page: page < pages.length ? `${self.origin}${meshPath}?${queryText({ ...query, page: page + 1 })}` : null,
     links: {
       manifest: `${self.origin}/.well-known/x402`,
@@ -50,6 +70,29 @@ export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery): 
     },
   }
   return signDocument(deps, document)
+}
+
+const alwaysNamed = 32
+
+/** Beyond the first of them, readers hear of others each time: everybody is named to somebody. */
+function withSample({ rng }: MeshDeps, peers: readonly SeenPeer[]): SeenPeer[] {
+  if (peers.length <= relayedMax) return [...peers]
+  return [...peers.slice(0, alwaysNamed), ...sample(peers.slice(alwaysNamed), peers.length, rng)]
+}
+
+/** As many of what changed as one answer has room for. */
+export async function readChanges({ database, clock }: MeshDeps, sinceMs: number): Promise<Changes> {
+  const nowMs = clock.nowMs()
+  const rows = await changedPeers(database, { sinceMs, nowMs, limit: changedMax })
+  let bytes = 0
+  const fitting = rows.filter(({ statement }) => {
+    bytes += statement.length
+    return bytes <= changedBytesMax
+  })
+  return {
+    changed: fitting.map(({ did, address, sequence, statement }) => ({ did, address, sequence, statement })),
+    untilMs: Math.max(sinceMs, ...fitting.map(({ changedMs }) => changedMs)),
+  }
 }
 
 function queryText(query: MeshQuery): string {

@@ -1,3 +1,4 @@
+import { fitsTemplate, isParameter } from '@assay/protocol/mesh/path-template'
 import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
 import { nameOf } from './check-prices.ts'
 import type { MeshView } from './mesh-view.ts'
@@ -6,8 +7,6 @@ type Place = { segments: readonly string[]; origin: string; priceMicro: bigint; 
 
 /** Finds the cheapest healthy peer that answers a path which this node does not. No I/O: it is asked while answering. */
 export type Elsewhere = (method: string, path: string) => string | undefined
-
-const template = /^\{[^{}]*\}$/
 
 export function createElsewhere(latest: () => MeshView | undefined): Elsewhere {
   let indexed: MeshView | undefined
@@ -20,7 +19,9 @@ export function createElsewhere(latest: () => MeshView | undefined): Elsewhere {
       places = indexOf(view)
     }
     const segments = path.split('/')
-    const fitting = (places.get(keyOf(method, segments)) ?? []).filter((place) => fits(place.segments, segments))
+    const fitting = (places.get(keyOf(method, segments)) ?? []).filter((place) =>
+      fitsTemplate(place.segments, segments),
+    )
     const [best] = fitting.sort(byPrice)
     return best === undefined ? undefined : `${best.origin}${path.replace(/[<>"]/g, encodeURIComponent)}`
   }
@@ -49,15 +50,11 @@ function indexOf(view: MeshView): Map<string, Place[]> {
 const originOf = ({ address, base_url }: MeshStatement, site: 'base' | undefined) =>
   site === 'base' ? base_url : address
 
-function fits(pattern: readonly string[], segments: readonly string[]): boolean {
-  return pattern.every((part, index) => part === segments[index] || (template.test(part) && segments[index] !== ''))
-}
-
 /** A template that fits nearly anything would claim paths that the peer cannot answer: it must say more than it leaves open. */
 function isBroad(segments: readonly string[]): boolean {
-  const open = segments.filter((part) => template.test(part)).length
-  const said = segments.filter((part) => part !== '' && !template.test(part) && !/^v\d+$/.test(part)).length
-  return open > said || template.test(segments[1] ?? '')
+  const open = segments.filter((part) => isParameter(part)).length
+  const said = segments.filter((part) => part !== '' && !isParameter(part) && !/^v\d+$/.test(part)).length
+  return open > said || isParameter(segments[1] ?? '')
 }
 
 /** What its own 402 asked counts before what a statement says. */

@@ -7,7 +7,8 @@ import { createElsewhere } from './elsewhere.ts'
 import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
 import { createMeshViews } from './mesh-view.ts'
 import { createRounds } from './run-round.ts'
-import { addSeed, findPeer } from './store.ts'
+import { addSeed } from './seed-store.ts'
+import { findPeer } from './store.ts'
 
 let clock: ReturnType<typeof movableClock>
 let world: FakeWorld
@@ -51,11 +52,22 @@ test('a price of 0 that is not free, a range and a 404 win nothing against a pri
   const reasons = async (peer: PlayedPeer) =>
     (await findPeer(db.database, peer.did))?.priceMismatches.map(({ reason }) => reason)
   expect(await reasons(zero)).toEqual(['asks_another_price'])
-  expect(await reasons(gone)).toEqual(['not_offered'])
+  expect(await reasons(gone)).toEqual([])
   expect(await findPeer(db.database, range.did)).toMatchObject({
     askedMicro: { 'GET token.control.report': '900000' },
     priceMismatches: [],
   })
+})
+
+test('a free look-up of a thing that a peer does not have costs it no recommendation; a sale that is not there does', async () => {
+  const lookUp = { capability: 'citations.read', path: '/v1/attestations/{id}', example: '/v1/attestations/1' }
+  const honest = play('honest', [reportOf('0', lookUp), reportOf('20000')])
+  honest.lie = (_, path) => (path.startsWith('/v1/attestations') ? Response.json({}, { status: 404 }) : undefined)
+  const empty = play('empty', [reportOf('10000')])
+  empty.lie = (_, path) => (path.startsWith('/v1/report') ? Response.json({}, { status: 404 }) : undefined)
+  expect(await bestFor('/v1/report/0x5', honest, empty)).toBe(`${honest.address}/v1/report/0x5`)
+  expect((await findPeer(db.database, honest.did))?.priceMismatches).toEqual([])
+  expect((await findPeer(db.database, empty.did))?.priceMismatches).toMatchObject([{ reason: 'not_offered' }])
 })
 
 test('a look at prices cannot be told from a buyer by what it sends', async () => {

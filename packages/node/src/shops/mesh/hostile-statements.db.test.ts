@@ -93,7 +93,7 @@ test('two statements of one sequence that arrive at once leave one, and it stays
   await pass()
   const row = await findPeer(db.database, peer.did)
   if (row?.statement === undefined) throw new Error('not seen')
-  const seen = { ...row, statement: row.statement, expiresAtMs: clock.nowMs() + 60_000 }
+  const seen = { ...row, statement: row.statement, expiresAtMs: clock.nowMs() + 60_000, capabilities: [] }
   const other = peer.statement({ name: 'Other' })
   expect(await saveSeen(db.database, { ...seen, statement: other }, clock.nowMs(), clock.nowMs())).toBe(false)
   expect(await saveSeen(db.database, seen, clock.nowMs(), clock.nowMs())).toBe(true)

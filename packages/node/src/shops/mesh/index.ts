@@ -1,4 +1,5 @@
 export { type MeshShopOptions, meshShop, openMeshShop } from './open-shop.ts'
 export { ownAddress } from './own-statement.ts'
+export { addSeed } from './seed-store.ts'
 export { meshSettings, parseMeshPeers } from './settings.ts'
-export { addSeed, findPeer } from './store.ts'
+export { findPeer } from './store.ts'

@@ -1,7 +1,8 @@
+import { isRecord } from '@assay/protocol/json-object'
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { statementCharsMax } from '@assay/protocol/mesh/statement'
 import { z } from 'zod'
-import { relayedMax } from './limits.ts'
+import { changedMax, relayedMax } from './limits.ts'
 
 const named = z.object({ did: z.string().max(300), address: z.string().max(255), sequence: z.int().min(0) })
 
@@ -9,22 +10,40 @@ const brief = z.object({
   protocol: z.string().max(32),
   node: z.object({ did: z.string().max(300), statement: z.string().max(statementCharsMax) }),
   peers: z.array(z.unknown()),
+  changed: z.array(z.unknown()).optional(),
+  changed_until: z.int().min(0).optional(),
 })
 
 export type BriefDocument = {
   statement: string
   peers: { did: string; origin: string; sequence: number }[]
+  /** Statements of others that changed, in their own words. */
+  changed: { did: string; origin: string; sequence: number; statement: string }[]
+  changedUntilMs: number | undefined
 }
 
 /** What a visit reads of another node's mesh document. Entries that are not well formed are left out, extra ones too. */
 export function readBrief(value: unknown): BriefDocument | undefined {
   const parsed = brief.safeParse(value)
   if (!parsed.success) return undefined
-  const peers = parsed.data.peers.slice(0, relayedMax).flatMap((entry) => {
-    const read = named.safeParse(entry)
-    if (!read.success) return []
-    const address = parseNodeAddress(read.data.address)
-    return address?.did === read.data.did ? [{ ...address, sequence: read.data.sequence }] : []
-  })
-  return { statement: parsed.data.node.statement, peers }
+  const { peers, changed = [], changed_until: changedUntilMs } = parsed.data
+  return {
+    statement: parsed.data.node.statement,
+    peers: peers.slice(0, relayedMax).flatMap(readNamed),
+    changed: changed.slice(0, changedMax).flatMap((entry) => {
+      const text = isRecord(entry) ? entry.statement : undefined
+      const [one] = readNamed(entry)
+      return one !== undefined && typeof text === 'string' && text.length <= statementCharsMax
+        ? [{ ...one, statement: text }]
+        : []
+    }),
+    changedUntilMs,
+  }
+}
+
+function readNamed(entry: unknown): { did: string; origin: string; sequence: number }[] {
+  const read = named.safeParse(entry)
+  if (!read.success) return []
+  const address = parseNodeAddress(read.data.address)
+  return address?.did === read.data.did ? [{ ...address, sequence: read.data.sequence }] : []
 }

@@ -46,7 +46,7 @@ export function createMeshViews(deps: MeshDeps): MeshViews {
 }
 
 async function readView(deps: MeshDeps): Promise<MeshView> {
-  const [own, rows] = await Promise.all([ownStatement(deps), shownPeers(deps.database, deps.clock.nowMs(), viewMax)])
+  const [own, rows] = await Promise.all([ownStatement(deps), shownPeers(deps, deps.clock.nowMs(), viewMax)])
   const peers = rows.flatMap((row): SeenPeer[] => {
     const content = row.statement === undefined ? undefined : openStatement(row.statement)
     if (row.statement === undefined || content === undefined) return []
@@ -56,6 +56,6 @@ async function readView(deps: MeshDeps): Promise<MeshView> {
 }
 
 /** A peer that lied about one price is not sent any customers. */
-function isRecommended(row: PeerRow): boolean {
+export function isRecommended(row: PeerRow): boolean {
   return row.state === 'alive' && row.health >= healthyFrom && row.priceMismatches.length === 0
 }

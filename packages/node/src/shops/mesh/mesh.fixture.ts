@@ -1,6 +1,7 @@
 import type { PlayedPeer } from '@assay/protocol/mesh/hostile-peer.fixture'
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import type { MeshOffer } from '@assay/protocol/mesh/read-statement'
+import { sha256 } from '@assay/till/kernel/bytes'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
@@ -59,7 +60,7 @@ const refusedOutcome = (url: string): OutboundOutcome => ({
   retryable: true,
 })
 
-const ok = (
+export const ok = (
   url: string,
   httpStatus: number,
   body: string | Uint8Array,
@@ -163,7 +164,13 @@ export function fakeWorld(clock: Clock, database: Database): FakeWorld {
         )
       if (pathname.startsWith('/v1/report/')) {
         const required = { accepts: [{ scheme: 'exact', amount: peer.asksMicro }] }
-        return ok(url, 402, '{}', { 'payment-required': Buffer.from(JSON.stringify(required)).toString('base64') })
+        const paymentRequired = Buffer.from(JSON.stringify(required)).toString('base64')
+        const contentType = 'application/json'
+        const signature = createResponseSigner(peer.keyring, { clock }).sign({
+          ...{ status: 402, method, authority: new URL(origin).host, path: pathname, query: search || '?' },
+          ...{ contentType, bodySha256: sha256('{}'), paymentRequired },
+        })
+        return ok(url, 402, '{}', { 'content-type': contentType, 'payment-required': paymentRequired, ...signature })
       }
       return ok(url, 404, '{}')
     },
@@ -225,6 +232,9 @@ export function testDeps(options: {
     dnsSeeds: createDnsSeeds({ names: [], resolvers: [], clock, log: silentLog, ...options.dns }),
     self: { ...self, baseUrl: origin, name: 'Assay', networks: [{ network: 'eip155:8453', asset: '0x1' }] },
     offers: () => options.offers ?? [],
+    registeredSql: () => 'false',
+    takeDeclaration: async () => undefined,
+    relatedParties: async () => new Map(),
   }
 }
 
@@ -262,7 +272,8 @@ export async function emptyMesh(
   { database, owner }: Pick<TestDatabase, 'database' | 'owner'>,
   seeds: readonly string[] = [],
 ) {
-  for (const table of ['mesh_peer', 'mesh_seed', 'nonce_claim']) await owner.query(`delete from ${table}`)
+  for (const table of ['mesh_peer', 'mesh_seed', 'mesh_evidence', 'nonce_claim'])
+    await owner.query(`delete from ${table}`)
   await owner.query('update mesh_self set sequence = 0, statement = null')
   const clock = movableClock()
   const world = fakeWorld(clock, database)

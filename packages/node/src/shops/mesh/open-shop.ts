@@ -13,7 +13,7 @@ import {
   type ShopContext,
 } from '../../http/index.ts'
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'
-import { meshNodes, peerLogs, peerReader } from '../ports.ts'
+import { agentDeclarations, meshNodes, peerLogs, peerReader, registeredAgents, relatedParties } from '../ports.ts'
 import type { MeshDeps } from './deps.ts'
 import { createDnsSeeds } from './dns-seeds.ts'
 import { createElsewhere } from './elsewhere.ts'
@@ -118,6 +118,10 @@ export function createMeshDeps(
       })),
     },
     offers,
+    // A shop opened later may offer these.
+    registeredSql: (wallet) => context.ports.find(registeredAgents)?.registeredSql(wallet) ?? 'false',
+    relatedParties: async (sql, wallets) => (await context.ports.find(relatedParties)?.(sql, wallets)) ?? new Map(),
+    takeDeclaration: async (value, via) => context.ports.find(agentDeclarations)?.take(value, via),
     fetcher: createPeerFetcher({
       mode,
       resolvers,

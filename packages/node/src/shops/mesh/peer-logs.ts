@@ -12,7 +12,9 @@ export function createPeerLogs({
   database,
   clock,
   fetcher,
-}: Pick<MeshDeps, 'database' | 'clock' | 'fetcher'>): PeerLogs {
+  registeredSql,
+  rng,
+}: Pick<MeshDeps, 'database' | 'clock' | 'registeredSql' | 'rng' | 'fetcher'>): PeerLogs {
   return {
     fetch: fetcher.fetch,
     findLog: async (origin) => {
@@ -23,7 +25,7 @@ export function createPeerLogs({
       const named = known.slice(0, witnessesReadMax).map((key) => authorityOf(key.split('+')[0] ?? ''))
       const rows = [
         ...(await findByAuthorities(database, named, clock.nowMs())),
-        ...(await shownPeers(database, clock.nowMs(), witnessesReadMax)),
+        ...(await shownPeers({ database, registeredSql, rng }, clock.nowMs(), witnessesReadMax)),
       ]
       const offered = rows.flatMap((row) => announcedWitness(row) ?? [])
       return [...new Map(offered.map((witness) => [witness.did, witness])).values()]

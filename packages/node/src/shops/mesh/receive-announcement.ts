@@ -1,7 +1,7 @@
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { Problem } from '@assay/till/kernel/problem'
 import type { CallContext } from '../../http/index.ts'
-import { admitSeen } from './admit-seen.ts'
+import { admitSeen, capabilitiesOf } from './admit-seen.ts'
 import { checkPeerStatement, type KnownKeys, keysOfPeer } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
 import { findPeer } from './store.ts'
@@ -36,6 +36,7 @@ export async function receiveAnnouncement(
     keys: [],
     keysReadAtMs: 0,
     networkAddress: undefined,
+    operator: undefined,
   }
   const knowsKey = known.keys.some((key) => key.kid === request.keyId)
   if (!knowsKey && !strangers.admit(call.remoteAddress)) throw new Problem('rate_limited', { retryAfterSeconds: 30 })
@@ -64,6 +65,8 @@ export async function receiveAnnouncement(
       expiresAtMs: Date.parse(check.statement.expires_at),
       keys: check.keys,
       keysReadAtMs: check.keysReadAtMs,
+      operator: check.operator,
+      capabilities: capabilitiesOf(check.statement),
       networkAddress: check.networkAddress,
       latencyMs: undefined,
     },

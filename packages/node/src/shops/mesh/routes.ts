@@ -1,11 +1,14 @@
 import { Problem } from '@assay/till/kernel/problem'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { MeshDeps } from './deps.ts'
-import { createMeshDocuments } from './describe-mesh.ts'
+import { createMeshDocuments, describeMesh, readChanges } from './describe-mesh.ts'
+import { evidenceRoutes } from './evidence-routes.ts'
 import { announceBodyBytesMax, announcePath, manifestPath, meshPath } from './limits.ts'
+import { listingRoute } from './listing-route.ts'
 import type { MeshViews } from './mesh-view.ts'
 import { receiveAnnouncement } from './receive-announcement.ts'
 import { announceBody, announceOutput, exampleMesh, meshOutput, meshQuery } from './schemas.ts'
+import { searchRoute } from './search-route.ts'
 import type { StrangerLimit } from './stranger-limit.ts'
 
 export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: StrangerLimit): RouteDeclaration[] {
@@ -26,7 +29,11 @@ export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: Stranger
       access: {
         kind: 'free',
         handle: async ({ query }) => {
-          const body = documents(await views.current(), query)
+          const view = await views.current()
+          const changing = query.view === 'brief' && query.since !== undefined
+          const body = changing
+            ? describeMesh(deps, view, query, await readChanges(deps, query.since ?? 0))
+            : documents(view, { ...query, since: undefined })
           if (body === undefined) throw new Problem('not_found', { detail: 'There is no such page.' })
           return { status: 200, contentType: 'application/json', body }
         },
@@ -66,5 +73,8 @@ export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: Stranger
         },
       },
     }),
+    searchRoute(deps),
+    listingRoute(views),
+    ...evidenceRoutes(deps, views),
   ]
 }

@@ -1,19 +1,25 @@
 import { setMaxListeners } from 'node:events'
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
+import { announceSelf } from './announce-self.ts'
 import { checkPrices } from './check-prices.ts'
+import { sample } from './choose-peers.ts'
 import type { MeshDeps } from './deps.ts'
-import type { MeshViews } from './mesh-view.ts'
-import { ownStatement } from './own-statement.ts'
+import { readListings } from './listings.ts'
+import type { MeshViews, SeenPeer } from './mesh-view.ts'
+import { type OwnStatement, ownStatement } from './own-statement.ts'
+import { readSeeds } from './seed-store.ts'
+import type { MeshSettings } from './settings.ts'
 import {
+  countLive,
   type Due,
   forgetPeers,
   knowsAnybody,
   noteCandidate,
   type PeerRow,
-  readSeeds,
   takeDuePeers,
   takePriceCheck,
 } from './store.ts'
+import { forgetOldEvidence } from './take-evidence.ts'
 import { visitPeer } from './visit-peer.ts'
 
 export type Rounds = {
@@ -26,6 +32,7 @@ export type Rounds = {
 }
 
 const visitsAtOnceMax = 16
+const pushedTo = 8
 /** So many pauses between visits without any peer, five minutes as a node is set up, are worth an alarm. */
 const lonelyVisits = 20
 
@@ -46,6 +53,18 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
     underWay.add(visit)
   }
   const alone = createLonelyAlarm(deps)
+  let listingsDueMs = 0
+  let pushed = ''
+  /** What this node offers has changed: a few peers hear of it now, and others from them. */
+  const push = (peers: readonly SeenPeer[], own: OwnStatement) => {
+    const offers = JSON.stringify(own.statement.offers)
+    const first = pushed === ''
+    if (offers === pushed) return
+    pushed = offers
+    if (first) return
+    for (const peer of sample(peers, pushedTo, deps.rng))
+      start('a push to a peer', announceSelf(deps, peer, own, stopping.signal))
+  }
   const idle = async () => {
     await Promise.all(underWay)
   }
@@ -54,6 +73,10 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       if (stopping.signal.aborted) return
       if (deps.dnsSeeds.due()) start('a lookup of nodes in DNS', deps.dnsSeeds.refresh(stopping.signal))
       await noteSeeds(deps)
+      if (settings.listings.length > 0 && clock.monotonicMs() >= listingsDueMs) {
+        listingsDueMs = clock.monotonicMs() + settings.listingsEveryMs
+        start('a look at listings', readListings(deps, stopping.signal))
+      }
       // A node that is alone has nothing to keep up with.
       if (!(await knowsAnybody(database))) {
         if (views.latest()?.peers.length) await views.refresh()
@@ -63,9 +86,13 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       const own = await ownStatement(deps)
       const room = visitsAtOnceMax - underWay.size
       const due = await takeDue(deps, room)
-      for (const peer of due) start('a visit to a peer', visitPeer(deps, peer, own, stopping.signal))
+      const pauseMs = visitPauseMs(settings, await countLive(database))
+      for (const peer of due)
+        start('a visit to a peer', visitPeer(deps, peer, { own, pauseMs, signal: stopping.signal }))
+      push(views.latest()?.peers ?? [], own)
       start('a look at prices', lookAtPrices(deps, stopping.signal))
       await waitAtMost(deps, [...underWay], settings.visitEveryMs / 2)
+      await forgetOldEvidence(deps)
       await forgetPeers(database, clock.nowMs(), settings.forgetAfterMs)
       const view = await views.refresh()
       deps.metrics.gauge('mesh_peers', view.peers.length)
@@ -77,6 +104,11 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       await idle()
     },
   }
+}
+
+/** With many peers each is visited more rarely: what changes is heard from others in the meantime. */
+export function visitPauseMs({ visitEveryMs, visitsPerMinute }: MeshSettings, live: number): number {
+  return Math.max(visitEveryMs, Math.ceil((live * 60_000) / visitsPerMinute))
 }
 
 /** However many peers are told to others, a quarter of the visits goes to those that are not: seeds, candidates, the dead. */

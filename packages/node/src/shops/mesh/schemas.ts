@@ -2,14 +2,17 @@ import { capabilityPattern } from '@assay/protocol/mesh/read-statement'
 import { statementCharsMax } from '@assay/protocol/mesh/statement'
 import { z } from 'zod'
 
+export const capabilityText = z.string().max(64).regex(capabilityPattern, 'must be a capability such as tokens.report')
+
 export const meshQuery = z.strictObject({
   view: z.enum(['full', 'brief']).optional().describe('`brief` names peers without what they sell; nodes ask for it.'),
-  capability: z
-    .string()
-    .max(64)
-    .regex(capabilityPattern, 'must be a capability such as tokens.report')
+  capability: capabilityText.optional().describe('Only nodes that offer it, and only that.'),
+  since: z.coerce
+    .number()
+    .int()
+    .min(0)
     .optional()
-    .describe('Only nodes that offer it, and only that.'),
+    .describe('With `brief`: also the statements that changed after it; `changed_until` of the last answer.'),
   page: z.coerce.number().int().min(1).max(256).optional().describe('`next_page` has the address of the next one.'),
 })
 
@@ -36,7 +39,7 @@ const resource = z.strictObject({
 })
 const resources = z.record(z.string(), z.array(resource)).describe('By capability.')
 
-const statementText = z.string().describe('The node’s own words, signed by it: passed on as they came.')
+export const statementText = z.string().describe('The node’s own words, signed by it: passed on as they came.')
 
 export const meshOutput = z.strictObject({
   protocol: z.string(),
@@ -51,7 +54,7 @@ export const meshOutput = z.strictObject({
     resources: resources.optional(),
   }),
   peers: z.array(
-    z.object({
+    z.looseObject({
       did: z.string(),
       address: z.string(),
       sequence: z.int(),
@@ -65,6 +68,10 @@ export const meshOutput = z.strictObject({
       statement: statementText.optional(),
     }),
   ),
+  changed: z
+    .array(z.strictObject({ did: z.string(), address: z.string(), sequence: z.int(), statement: statementText }))
+    .optional(),
+  changed_until: z.int().optional(),
   next_page: z.string().nullable().describe('The address of the next page; null on the last.'),
   links: z.strictObject({ manifest: z.string(), mesh: z.string(), announce: z.string() }),
   signature: z

@@ -35,12 +35,18 @@ export type MeshSettings = {
   priceCheckEveryMs: number
   announceEveryMs: number
   peersMax: number
+  /** Visits in a minute at most: with more peers each is visited more rarely. */
+  visitsPerMinute: number
+  evidenceEveryMs: number
   candidatesMax: number
   /** Nodes that answer from one network address; unlimited on one machine. */
   peersPerAddressMax: number
   /** Strangers whose keys are looked up on announcement. */
   strangersPerMinute: number
   loopbackPorts: { from: number; to: number } | undefined
+  /** Documents of other directories whose origins are visited. */
+  listings: readonly string[]
+  listingsEveryMs: number
 }
 
 const production: MeshSettings = {
@@ -53,10 +59,14 @@ const production: MeshSettings = {
   priceCheckEveryMs: 600_000,
   announceEveryMs: 120_000,
   peersMax: 256,
+  visitsPerMinute: 128,
+  evidenceEveryMs: 60_000,
   candidatesMax: 256,
   peersPerAddressMax: 8,
   strangersPerMinute: 60,
   loopbackPorts: undefined,
+  listings: [],
+  listingsEveryMs: 3_600_000,
 }
 
 const demo: MeshSettings = {
@@ -68,10 +78,13 @@ const demo: MeshSettings = {
   statementSeconds: 120,
   priceCheckEveryMs: 10_000,
   announceEveryMs: 2_000,
+  evidenceEveryMs: 5_000,
+  visitsPerMinute: 6_000,
   peersPerAddressMax: 1_000,
   // All nodes of a demo send from one address, and a slow start makes them ask more than once.
   strangersPerMinute: 2_000,
   loopbackPorts: { from: 4020, to: 4059 },
+  listingsEveryMs: 10_000,
 }
 
 const ms = z.int().min(50).max(86_400_000)
@@ -81,8 +94,12 @@ const given = z.strictObject({
   dead_after_ms: ms.optional(),
   price_check_ms: ms.optional(),
   announce_ms: ms.optional(),
-  peers_max: z.int().min(1).max(1_024).optional(),
+  peers_max: z.int().min(1).max(10_000).optional(),
   strangers_per_minute: z.int().min(1).max(10_000).optional(),
+  listings: z
+    .array(z.url({ protocol: /^https?$/ }).max(2_048))
+    .max(16)
+    .optional(),
   loopback_ports: z
     .string()
     .regex(/^\d{1,5}-\d{1,5}$/, 'must be a range such as 4020-4059')
@@ -104,6 +121,7 @@ export function meshSettings(json: unknown, mode: 'demo' | 'production'): MeshSe
     priceCheckEveryMs: data.price_check_ms ?? usual.priceCheckEveryMs,
     announceEveryMs: data.announce_ms ?? usual.announceEveryMs,
     peersMax: data.peers_max ?? usual.peersMax,
+    listings: data.listings ?? usual.listings,
     strangersPerMinute: data.strangers_per_minute ?? usual.strangersPerMinute,
     loopbackPorts: data.loopback_ports === undefined ? usual.loopbackPorts : { from: Number(from), to: Number(to) },
   }

@@ -1,7 +1,9 @@
 import type { NodeAddress } from '@assay/protocol/mesh/node-address'
 import type { PeerKey } from '@assay/protocol/mesh/statement'
+import type { Rng } from '@assay/till/kernel/random'
 import type { Sql } from '@assay/till/store/database'
 import { chooseShown, type Placed } from './choose-peers.ts'
+import { type RegisteredSql, weighPeers } from './weigh-peers.ts'
 
 export type PeerState = 'candidate' | 'alive' | 'suspect' | 'dead'
 
@@ -11,7 +13,7 @@ export type PriceMismatch = {
   method: string
   stated_micro: string
   asked_micro: string | null
-  reason: 'asks_another_price' | 'manifest_differs' | 'not_offered'
+  reason: 'asks_another_price' | 'manifest_differs' | 'not_offered' | 'not_signed'
   seen_at: string
 }
 
@@ -38,6 +40,14 @@ export type PeerRow = {
   askedMicro: Readonly<Record<string, string>>
   /** Its prices were looked at and nothing was wrong. */
   proven: boolean
+  operator: string | undefined
+  /** What its operator put at stake or paid here; 0 until it is asked for. */
+  weight: number
+  changesReadMs: number
+  evidenceReadMs: number
+  agentsReadMs: number
+  /** When evidence and agents were last asked for. */
+  wordsReadAtMs: number
 }
 
 type RawPeer = {
@@ -60,10 +70,16 @@ type RawPeer = {
   problem: string | null
   prices_checked_at: Date | null
   asked_micro: Record<string, string>
+  operator: string | null
+  changes_read_ms: bigint
+  evidence_read_ms: bigint
+  agents_read_ms: bigint
+  words_read_at: Date | null
 }
 
 const columns = `did, address, state, found_by, sequence, statement, keys, keys_read_at, network_address, first_seen_at,
-  last_seen_at, failures, health, latency_ms, announced_at, price_mismatches, prices_checked_at, asked_micro, problem`
+  last_seen_at, failures, health, latency_ms, announced_at, price_mismatches, prices_checked_at, asked_micro, problem, operator,
+  changes_read_ms, evidence_read_ms, agents_read_ms, words_read_at`
 
 function peerOf(raw: RawPeer): PeerRow {
   return {
@@ -86,6 +102,12 @@ function peerOf(raw: RawPeer): PeerRow {
     problem: raw.problem ?? undefined,
     askedMicro: raw.asked_micro,
     proven: raw.prices_checked_at !== null && raw.price_mismatches.length === 0,
+    operator: raw.operator ?? undefined,
+    weight: 0,
+    changesReadMs: Number(raw.changes_read_ms),
+    evidenceReadMs: Number(raw.evidence_read_ms),
+    agentsReadMs: Number(raw.agents_read_ms),
+    wordsReadAtMs: raw.words_read_at?.getTime() ?? 0,
   }
 }
 
@@ -96,24 +118,62 @@ export async function findPeer(sql: Sql, did: string): Promise<PeerRow | undefin
   return rows[0] && peerOf(rows[0])
 }
 
+/** A node is not shown while buyers have evidence against it. */
+const told = `state in ('alive', 'suspect') and expires_at > ${at(1)} and coalesce(dropped_until, 'epoch') <= ${at(1)}`
+
+export type ShownDeps = { database: Sql; registeredSql: RegisteredSql; rng: Rng }
+
 /** Those that others are told of: seen by this very node, with a statement that has not run out, chosen for their diversity. */
-export async function shownPeers(sql: Sql, nowMs: number, limit: number): Promise<PeerRow[]> {
-  const live = await placedPeers(sql)
-  const chosen = (live.length <= limit ? live : chooseShown(live, limit, nowMs)).map(({ did }) => did)
+export async function shownPeers(
+  { database, registeredSql, rng }: ShownDeps,
+  nowMs: number,
+  limit: number,
+): Promise<PeerRow[]> {
+  const live = await placedPeers(database, registeredSql)
+  const chosen = (live.length <= limit ? live : chooseShown(live, limit, nowMs, rng)).map(({ did }) => did)
+  const weights = new Map(live.map(({ did, weight }) => [did, weight]))
+  const { rows } = await database.query<RawPeer>(`select ${columns} from mesh_peer where did = any($2) and ${told}`, [
+    nowMs,
+    chosen,
+  ])
+  const peers = rows.map((raw) => ({ ...peerOf(raw), weight: weights.get(raw.did) ?? 0 }))
+  return chooseShown(peers, limit, nowMs, rng)
+}
+
+/** All that offer a capability, over everybody known: those with a seen price and the longest known first. */
+export async function peersOffering(sql: Sql, capability: string, nowMs: number, limit: number): Promise<PeerRow[]> {
   const { rows } = await sql.query<RawPeer>(
-    `select ${columns} from mesh_peer where did = any($2) and state in ('alive', 'suspect') and expires_at > ${at(1)}`,
-    [nowMs, chosen],
+    `select ${columns} from mesh_peer where capabilities @> array[$2::text] and ${told}
+     order by prices_checked_at is null, price_mismatches <> '[]', first_seen_at, did limit $3`,
+    [nowMs, capability, limit],
   )
-  return chooseShown(rows.map(peerOf), limit, nowMs)
+  return rows.map(peerOf)
+}
+
+/** Statements that changed here since then, oldest first. */
+export async function changedPeers(
+  sql: Sql,
+  { sinceMs, nowMs, limit }: { sinceMs: number; nowMs: number; limit: number },
+): Promise<{ did: string; address: string; sequence: number; statement: string; changedMs: number }[]> {
+  const { rows } = await sql.query<RawPeer & { changed_at: Date; statement: string }>(
+    `select did, address, sequence, statement, changed_at from mesh_peer
+     where changed_at > ${at(2)} and ${told} order by changed_at limit $3`,
+    [nowMs, sinceMs, limit],
+  )
+  return rows.map(({ did, address, sequence, statement, changed_at }) => ({
+    ...{ did, address, statement },
+    sequence: Number(sequence),
+    changedMs: changed_at.getTime(),
+  }))
 }
 
 /** The shown peers at these authorities: one at most for each and scheme. */
 export async function findByAuthorities(sql: Sql, authorities: readonly string[], nowMs: number): Promise<PeerRow[]> {
   if (authorities.length === 0) return []
-  const { rows } = await sql.query<RawPeer>(
-    `select ${columns} from mesh_peer where address = any($2) and state in ('alive', 'suspect') and expires_at > ${at(1)}`,
-    [nowMs, authorities.flatMap((authority) => [`https://${authority}`, `http://${authority}`])],
-  )
+  const { rows } = await sql.query<RawPeer>(`select ${columns} from mesh_peer where address = any($2) and ${told}`, [
+    nowMs,
+    authorities.flatMap((authority) => [`https://${authority}`, `http://${authority}`]),
+  ])
   return rows.map(peerOf)
 }
 
@@ -144,12 +204,12 @@ export async function lockPlaces(tx: Sql): Promise<void> {
 }
 
 /** Those that have a place, without their statements. */
-export async function placedPeers(sql: Sql): Promise<Placed[]> {
+export async function placedPeers(sql: Sql, registered: RegisteredSql): Promise<Placed[]> {
   const { rows } = await sql.query<RawPeer>(
-    `select did, address, found_by, network_address, first_seen_at, health, prices_checked_at, price_mismatches
+    `select did, address, found_by, network_address, first_seen_at, health, prices_checked_at, price_mismatches, operator
      from mesh_peer where state in ('alive', 'suspect')`,
   )
-  return rows.map(peerOf)
+  return weighPeers(sql, registered, rows.map(peerOf))
 }
 
 export async function crowdOut(sql: Sql, did: string): Promise<void> {
@@ -196,6 +256,8 @@ export type Seen = {
   keys: readonly PeerKey[]
   keysReadAtMs: number
   networkAddress: string | undefined
+  operator: string | undefined
+  capabilities: readonly string[]
   latencyMs: number | undefined
 }
 
@@ -205,12 +267,15 @@ const smoothing = 0.3
 export async function saveSeen(sql: Sql, seen: Seen, nowMs: number, nextVisitMs: number): Promise<boolean> {
   const { rowCount } = await sql.query(
     `insert into mesh_peer as p (did, address, state, found_by, found_at, sequence, statement, expires_at, keys,
-       keys_read_at, network_address, next_visit_at, first_seen_at, last_seen_at, health, latency_ms)
-     values ($1, $2, 'alive', $3, ${at(4)}, $5, $6, ${at(7)}, $8, ${at(9)}, $10, ${at(11)}, ${at(4)}, ${at(4)}, 1, $12)
+       keys_read_at, network_address, next_visit_at, first_seen_at, last_seen_at, health, latency_ms, operator,
+       capabilities, changed_at)
+     values ($1, $2, 'alive', $3, ${at(4)}, $5, $6, ${at(7)}, $8, ${at(9)}, $10, ${at(11)}, ${at(4)}, ${at(4)}, 1, $12,
+       $13, $14, ${at(4)})
      on conflict (did) do update set state = 'alive', address = excluded.address, sequence = excluded.sequence,
        statement = excluded.statement, expires_at = excluded.expires_at, keys = excluded.keys,
        keys_read_at = excluded.keys_read_at, network_address = coalesce(excluded.network_address, p.network_address),
-       next_visit_at = excluded.next_visit_at,
+       next_visit_at = excluded.next_visit_at, operator = excluded.operator, capabilities = excluded.capabilities,
+       changed_at = case when p.statement = excluded.statement then p.changed_at else excluded.changed_at end,
        first_seen_at = coalesce(p.first_seen_at, excluded.first_seen_at), last_seen_at = excluded.last_seen_at, failures = 0, problem = null,
        health = case when p.last_seen_at is null then 1 else p.health + ${smoothing} * (1 - p.health) end,
        latency_ms = case when p.latency_ms is null or excluded.latency_ms is null
@@ -230,9 +295,52 @@ export async function saveSeen(sql: Sql, seen: Seen, nowMs: number, nextVisitMs:
       seen.networkAddress ?? null,
       nextVisitMs,
       seen.latencyMs ?? null,
+      seen.operator ?? null,
+      seen.capabilities,
     ],
   )
   return rowCount === 1
+}
+
+export type Heard = Pick<Seen, 'did' | 'sequence' | 'statement' | 'expiresAtMs' | 'capabilities'>
+
+/** A newer statement of a known peer that another one passed on: its own signature says that it lives, a visit can wait. */
+export async function saveHeard(sql: Sql, heard: Heard, nowMs: number, nextVisitMs: number): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `update mesh_peer set sequence = $2, statement = $3, expires_at = ${at(4)}, capabilities = $5, changed_at = ${at(6)},
+       next_visit_at = greatest(next_visit_at, ${at(7)})
+     where did = $1 and state = 'alive' and sequence < $2`,
+    [heard.did, heard.sequence, heard.statement, heard.expiresAtMs, heard.capabilities, nowMs, nextVisitMs],
+  )
+  return rowCount === 1
+}
+
+export async function noteChangesRead(sql: Sql, did: string, changesMs: number): Promise<void> {
+  await sql.query('update mesh_peer set changes_read_ms = $2 where did = $1', [did, changesMs])
+}
+
+export type WordsRead = { nowMs: number; evidenceMs: number; agentsMs: number }
+
+export async function noteWordsRead(sql: Sql, did: string, { nowMs, evidenceMs, agentsMs }: WordsRead): Promise<void> {
+  await sql.query(
+    `update mesh_peer set evidence_read_ms = $2, agents_read_ms = $3, words_read_at = ${at(4)} where did = $1`,
+    [did, evidenceMs, agentsMs, nowMs],
+  )
+}
+
+export async function dropPeer(sql: Sql, did: string, untilMs: number): Promise<void> {
+  await sql.query(
+    `update mesh_peer set dropped_until = greatest(dropped_until, ${at(2)}), problem = 'it asks buyers another price than it states'
+     where did = $1`,
+    [did, untilMs],
+  )
+}
+
+export async function countLive(sql: Sql): Promise<number> {
+  const { rows } = await sql.query<{ count: bigint }>(
+    `select count(*) as count from mesh_peer where state in ('alive', 'suspect')`,
+  )
+  return Number(rows[0]?.count ?? 0)
 }
 
 export type Missed = { did: string; problem: string; state: PeerState; nextVisitMs: number }
@@ -288,17 +396,4 @@ export async function savePrices(
     JSON.stringify(found.mismatches),
     JSON.stringify(found.askedMicro),
   ])
-}
-
-export async function readSeeds(sql: Sql): Promise<string[]> {
-  const { rows } = await sql.query<{ address: string }>('select address from mesh_seed order by address limit 64')
-  return rows.map((row) => row.address)
-}
-
-export async function addSeed(sql: Sql, address: string, nowMs: number): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `insert into mesh_seed (address, added_at) values ($1, ${at(2)}) on conflict do nothing`,
-    [address, nowMs],
-  )
-  return rowCount === 1
 }

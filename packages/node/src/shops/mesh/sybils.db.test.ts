@@ -10,7 +10,8 @@ import { pageBytesMax } from './limits.ts'
 import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
 import { createMeshViews } from './mesh-view.ts'
 import { createRounds } from './run-round.ts'
-import { addSeed, findPeer, noteCandidate, placedPeers } from './store.ts'
+import { addSeed } from './seed-store.ts'
+import { findPeer, noteCandidate, placedPeers } from './store.ts'
 
 let clock: ReturnType<typeof movableClock>
 let world: FakeWorld
@@ -29,7 +30,7 @@ const arrive = (peer: PlayedPeer, networkAddress: string) =>
     {
       ...{ did: peer.did, address: peer.address, foundBy: 'announce', sequence: peer.sequence },
       ...{ statement: peer.statement(), expiresAtMs: clock.nowMs() + 600_000, keys: [], keysReadAtMs: clock.nowMs() },
-      ...{ networkAddress, latencyMs: 1 },
+      ...{ networkAddress, latencyMs: 1, operator: undefined, capabilities: ['token.control.report'] },
     },
     clock.nowMs() + 60_000,
   )
@@ -52,7 +53,7 @@ test('1,000 free identities push one honest peer out of no answer', async () => 
   for (let i = 0; i < 1_000; i += 1) await arrive(play(`https://s${i}.sybil${i % 40}.example`), `203.0.113.${i % 250}`)
   // A later one finds a place too.
   for (const [i, peer] of honest.slice(10).entries()) expect(await arrive(peer, `192.0.${i}.7`)).toBeUndefined()
-  expect((await placedPeers(db.database)).length).toBeLessThanOrEqual(deps.settings.peersMax)
+  expect((await placedPeers(db.database, deps.registeredSql)).length).toBeLessThanOrEqual(deps.settings.peersMax)
   const { view, addresses } = await answers()
   expect(addresses).toEqual(expect.arrayContaining(honest.map((peer) => peer.address)))
   const brief = JSON.parse(createMeshDocuments(deps)(view, { view: 'brief' }) ?? '{}')
@@ -64,7 +65,7 @@ test('the limit of peers holds when many announce themselves at once', async () 
   deps = { ...deps, settings: { ...deps.settings, peersMax: 8 } }
   const peers = Array.from({ length: 40 }, (_, i) => play(`https://node.n${i}.example`))
   await Promise.all(peers.map((peer, i) => arrive(peer, `198.51.${i}.7`)))
-  expect(await placedPeers(db.database)).toHaveLength(8)
+  expect(await placedPeers(db.database, deps.registeredSql)).toHaveLength(8)
 })
 
 test('a seed has its place when all are taken, and keeps it', async () => {
@@ -83,7 +84,7 @@ test('a seed has its place when all are taken, and keeps it', async () => {
   expect((await findPeer(db.database, seed.did))?.state).toBe('alive')
   for (let i = 0; i < 20; i += 1) await arrive(play(`https://late.other${i}.example`), `198.51.${i}.1`)
   expect((await findPeer(db.database, seed.did))?.state).toBe('alive')
-  expect(await placedPeers(db.database)).toHaveLength(4)
+  expect(await placedPeers(db.database, deps.registeredSql)).toHaveLength(4)
 })
 
 test('honest nodes behind one shared address are taken in, many names of one domain there are not', async () => {

@@ -1,4 +1,5 @@
-import { admitSeen } from './admit-seen.ts'
+import { openStatement, verifyMeshStatement } from '@assay/protocol/mesh/statement'
+import { admitSeen, capabilitiesOf } from './admit-seen.ts'
 import { announceSelf } from './announce-self.ts'
 import { checkPeerStatement } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
@@ -6,13 +7,27 @@ import { briefBytesMax, meshPath, newPerVisitMax } from './limits.ts'
 import { type BriefDocument, readBrief } from './mesh-document.ts'
 import type { OwnStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
-import { noteCandidate, type PeerRow, type PeerState, saveMissed } from './store.ts'
+import {
+  findPeer,
+  noteCandidate,
+  noteChangesRead,
+  type PeerRow,
+  type PeerState,
+  saveHeard,
+  saveMissed,
+} from './store.ts'
+import { readPeerWords } from './take-evidence.ts'
 
 /** Asks one peer how it is, believes what it signed, learns whom it knows, and tells it of this node if it has to. */
-export async function visitPeer(deps: MeshDeps, peer: PeerRow, own: OwnStatement, signal: AbortSignal): Promise<void> {
+export async function visitPeer(
+  deps: MeshDeps,
+  peer: PeerRow,
+  { own, pauseMs, signal }: { own: OwnStatement; pauseMs: number; signal: AbortSignal },
+): Promise<void> {
   const { clock, settings } = deps
   const startedMs = clock.monotonicMs()
-  const answer = await fetchJson(deps.fetcher, `${peer.address}${meshPath}?view=brief`, briefBytesMax, signal)
+  const url = `${peer.address}${meshPath}?view=brief&since=${peer.changesReadMs}`
+  const answer = await fetchJson(deps.fetcher, url, briefBytesMax, signal)
   const latencyMs = clock.monotonicMs() - startedMs
   if (signal.aborted) return
   const document = answer.ok ? readBrief(answer.value) : undefined
@@ -32,14 +47,18 @@ export async function visitPeer(deps: MeshDeps, peer: PeerRow, own: OwnStatement
       expiresAtMs: Date.parse(check.statement.expires_at),
       keys: check.keys,
       keysReadAtMs: check.keysReadAtMs,
+      operator: check.operator,
+      capabilities: capabilitiesOf(check.statement),
       networkAddress: check.networkAddress ?? (answer.ok ? answer.networkAddress : undefined),
       latencyMs,
     },
-    nowMs + settings.visitEveryMs,
+    nowMs + pauseMs,
   )
   if (problem !== undefined) return missed(deps, peer, problem)
   deps.metrics.count('mesh_visits', { outcome: 'ok' })
   await learnPeers(deps, peer, document)
+  await learnChanges(deps, peer, document, pauseMs)
+  if (nowMs - peer.wordsReadAtMs >= settings.evidenceEveryMs) await readPeerWords(deps, peer, signal)
   const listed = document.peers.some((known) => known.did === deps.self.did)
   if (!listed && nowMs - peer.announcedAtMs >= settings.announceEveryMs) await announceSelf(deps, peer, own, signal)
 }
@@ -59,6 +78,31 @@ async function learnPeers(deps: MeshDeps, namer: PeerRow, { peers }: BriefDocume
     if (await noteCandidate(database, { ...peer, foundBy: 'gossip', namedBy: namer.did }, limits)) fresh += 1
     if (fresh >= newPerVisitMax) return
   }
+}
+
+/** Keys that were read so long ago still serve for what others pass on; a visit reads them again. */
+const heardKeysMs = 3_600_000
+
+/** Takes newer statements of peers that this node knows, each under the keys it read itself. Others wait for a visit. */
+async function learnChanges(deps: MeshDeps, namer: PeerRow, document: BriefDocument, pauseMs: number): Promise<void> {
+  const { database } = deps
+  const nowMs = deps.clock.nowMs()
+  for (const { did, statement: jws, sequence } of document.changed) {
+    if (did === deps.self.did || did === namer.did) continue
+    const known = await findPeer(database, did)
+    if (known?.state !== 'alive' || known.sequence >= sequence || nowMs - known.keysReadAtMs > heardKeysMs) continue
+    const verdict = await verifyMeshStatement(jws, { address: known.address, keys: known.keys, nowMs })
+    if (!verdict.ok || verdict.statement.sequence <= known.sequence) continue
+    const { statement } = verdict
+    // Another second address must be asked for its keys first.
+    const before = known.statement === undefined ? undefined : openStatement(known.statement)
+    if (before?.base_url !== statement.base_url) continue
+    const heard = { did, sequence: statement.sequence, statement: jws, capabilities: capabilitiesOf(statement) }
+    await saveHeard(database, { ...heard, expiresAtMs: Date.parse(statement.expires_at) }, nowMs, nowMs + pauseMs)
+  }
+  const { changedUntilMs } = document
+  if (changedUntilMs !== undefined && changedUntilMs > namer.changesReadMs)
+    await noteChangesRead(database, namer.did, Math.min(changedUntilMs, nowMs))
 }
 
 async function missed(deps: MeshDeps, peer: PeerRow, problem: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { AssetId } from '@assay/protocol/asset'
 import type { Micro } from '@assay/protocol/money'
-import type { JwsPort } from '@assay/till'
+import type { JwsPort } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'

@@ -1,4 +1,4 @@
-import { SaleImpossible } from '@assay/till'
+import { SaleImpossible } from '@assay/till/internal'
 import { accounts, balanceOf, lockBalances, owedTo, post, trialBalance } from '@assay/till/ledger'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

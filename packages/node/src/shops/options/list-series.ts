@@ -50,8 +50,8 @@ export function planListings(settings: OptionSettings, indexes: readonly Cluster
 type CrowdRules = Pick<OptionSettings, 'windowMs' | 'tickMs' | 'halfLifeMs' | 'agentsMin' | 'publishedShare'>
 
 /**
- * The fewest agents of a tick in all that a settlement would look back on, or none if too few of those ticks had enough: a
- * push counts most where a topic is quiet.
+ * The smallest number of agents in any tick that a settlement would look back on; 0 if too few of these ticks reached
+ * `agentsMin`. A topic is cheapest to move where it is quiet.
  */
 export function crowdOf({ ticks }: ClusterIndex, settings: CrowdRules): number {
   const { lookback } = indexMethod(settings.tickMs, settings.halfLifeMs)

@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import { type Sale, SaleImpossible } from '@assay/till'
+import type { Sale } from '@assay/till'
+import { SaleImpossible } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { owedTo } from '@assay/till/ledger'
 import type { Database } from '@assay/till/store/database'

@@ -1,4 +1,5 @@
-import { type ReversalHook, requestRefund } from '@assay/till'
+import type { ReversalHook } from '@assay/till'
+import { requestRefund } from '@assay/till/internal'
 import type { OptionDeps } from './deps.ts'
 
 /**

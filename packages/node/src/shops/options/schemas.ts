@@ -11,7 +11,7 @@ const at = z.string()
 
 export const buyBody = z.strictObject({
   symbol: symbolInput,
-  quantity: quantityInput.optional().describe('Contracts; 1 unless told.'),
+  quantity: quantityInput.optional().describe('Contracts; default 1.'),
   quote_id: z.string().regex(quoteIdPattern, 'is not a quote of this node').optional(),
   wallet: walletInput.optional().describe('Default and only allowed value: the wallet that pays.'),
 })
@@ -24,7 +24,7 @@ export const writeBody = z.strictObject({
 
 export const withdrawBody = z.strictObject({
   offer_id: z.string().regex(/^ofr_[0-9a-z]{26}$/, 'must be the id of an offer'),
-  quantity: z.number().int().min(1).max(10).optional().describe('All that is free, unless told.'),
+  quantity: z.number().int().min(1).max(10).optional().describe('Default: all that is free.'),
 })
 
 export const quoteBody = z.strictObject({ symbol: symbolInput, quantity: quantityInput.optional() })

@@ -22,7 +22,7 @@ import { rewardSales } from './reward-sales.ts'
  * order, on the real books. Whatever it does, it never has more than it paid for.
  */
 const network = 'eip155:8453'
-const policy = parseRewardsPolicy({ affiliate_hold_days: 0 })
+const policy = parseRewardsPolicy({ affiliate_hold_days: 0 }, { demo: true })
 const pull = policy.rewards.find(({ id }) => id === 'pull') as Reward
 const db = await useTestDatabase()
 const tokens = createTokenMaker(systemRng, 'apass')

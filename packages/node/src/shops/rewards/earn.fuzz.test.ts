@@ -155,3 +155,9 @@ test('a policy that would pay for itself is refused', () => {
   expect(() => parseRewardsPolicy({ platinum: { from_usd: '100', points_per_usd: 20_000 } })).toThrow(/pay for itself/)
   expect(() => parseRewardsPolicy({ silver: { from_usd: '30', points_per_usd: 10 } })).toThrow(/GOLD/)
 })
+
+test('a policy that pays shares of sales which may yet be refunded is refused outside a demo', () => {
+  expect(() => parseRewardsPolicy({ affiliate_hold_days: 30 })).toThrow(/at least 31/)
+  expect(parseRewardsPolicy({ affiliate_hold_days: 30 }, { demo: true }).affiliate.holdDays).toBe(30)
+  expect(parseRewardsPolicy({ affiliate_hold_days: 40 }).affiliate.holdDays).toBe(40)
+})

@@ -13,20 +13,20 @@ import { rewardSales } from './reward-sales.ts'
 import { rewardsVariables } from './settings.ts'
 import { statusRoutes } from './status-routes.ts'
 
-/** In a demo nobody waits 30 days to see an affiliate paid. */
-const demoDefaults = { affiliate_hold_days: 0, affiliate_hold_days_subscription: 0 }
+/** In a demo nobody waits a month to see an affiliate paid. */
+const demoDefaults = { affiliate_hold_days: 0 }
 
 export const rewardsShop = declareShop({
   name: 'rewards',
   variables: rewardsVariables,
   migrations: [new URL('./migrations/', import.meta.url)],
   configure: ({ REWARDS }, { demo }) =>
-    openRewardsShop({ policy: parseRewardsPolicy({ ...(demo ? demoDefaults : {}), ...REWARDS }) }),
+    openRewardsShop({ policy: parseRewardsPolicy({ ...(demo ? demoDefaults : {}), ...REWARDS }, { demo }) }),
 })
 
 /** Loyalty, referrals, affiliates and redemption. */
 export function openRewardsShop({
-  policy = parseRewardsPolicy(demoDefaults),
+  policy = parseRewardsPolicy(demoDefaults, { demo: true }),
 }: {
   policy?: RewardsPolicy
 } = {}): OpenShop {

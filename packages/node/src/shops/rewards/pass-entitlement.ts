@@ -1,17 +1,15 @@
 import type { Address } from '@assay/protocol/address'
 import { formatUsd } from '@assay/protocol/money'
+import type { EntitlementPort, HoldOutcome, PaidCall } from '@assay/till'
 import {
-  type EntitlementPort,
   earlierCall,
   endHold,
   endOfHold,
   expiredHolds,
-  type HoldOutcome,
   idempotencyKey,
   insertHold,
   keyWithin,
-  type PaidCall,
-} from '@assay/till'
+} from '@assay/till/internal'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { type TokenMaker, tokenHash, tokenInForce } from '@assay/till/signing'

@@ -1,4 +1,5 @@
 import { type Micro, parseUsd } from '@assay/protocol/money'
+import { disputeLimits } from '@assay/till/internal'
 import { z } from 'zod'
 import { parseMembers, SettingsError } from '../../http/index.ts'
 
@@ -30,11 +31,12 @@ export type RewardsPolicy = {
   affiliate: {
     bps: bigint
     windowDays: number
-    /** Shares of revocable goods (subscriptions) wait longer than those of pulls. */
     holdDays: number
-    holdDaysSubscription: number
   }
 }
+
+/** A sale can be disputed, and so refunded, until then; the day more is for clocks that differ. */
+const refundableDays = disputeLimits.days + 1
 
 const whole = z.number().int().min(0).max(1_000_000_000)
 const usd = z.string().transform((text, context) => {
@@ -77,12 +79,14 @@ const schema = z.strictObject({
   referral_cap_bps: whole.max(10_000).default(2_500),
   affiliate_bps: whole.max(10_000).default(1_500),
   affiliate_window_days: whole.max(3_650).default(60),
-  affiliate_hold_days: whole.max(366).default(3),
-  affiliate_hold_days_subscription: whole.max(366).default(30),
+  affiliate_hold_days: whole.max(366).default(refundableDays),
 })
 
-/** From the JSON of `REWARDS`. A policy by which buying and redeeming could pay is refused. */
-export function parseRewardsPolicy(given: unknown = {}): RewardsPolicy {
+/**
+ * From the JSON of `REWARDS`. A policy by which buying and redeeming could pay is refused, and one that pays shares of sales
+ * which may yet be refunded: only a demo does so.
+ */
+export function parseRewardsPolicy(given: unknown = {}, { demo = false } = {}): RewardsPolicy {
   const data = parseMembers('REWARDS', schema, given)
   const tier = (name: TierName, { from_usd, points_per_usd }: z.infer<typeof tierSchema>): LoyaltyTier => ({
     name,
@@ -112,10 +116,13 @@ export function parseRewardsPolicy(given: unknown = {}): RewardsPolicy {
       bps: BigInt(data.affiliate_bps),
       windowDays: data.affiliate_window_days,
       holdDays: data.affiliate_hold_days,
-      holdDaysSubscription: data.affiliate_hold_days_subscription,
     },
   }
   const problems = policyProblems(policy)
+  if (!demo && policy.affiliate.holdDays < refundableDays)
+    problems.push(
+      `affiliate_hold_days must be at least ${refundableDays}: until then a sale can be disputed and refunded`,
+    )
   if (problems.length > 0) throw new SettingsError(problems.map((text) => `REWARDS: ${text}`))
   return policy
 }

@@ -18,7 +18,7 @@ import { rewardSales } from './reward-sales.ts'
 const base = 'eip155:8453'
 const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const own = wallet(0xaaaa)
-const deps = { policy: parseRewardsPolicy({ affiliate_hold_days: 0 }), ownPayees: new Set([own]) }
+const deps = { policy: parseRewardsPolicy({ affiliate_hold_days: 0 }, { demo: true }), ownPayees: new Set([own]) }
 const db = await useTestDatabase({ poolSize: 12 })
 afterAll(async () => {
   for (const sum of Object.values((await trialBalance(db.owner)).sumByUnit)) expect(sum).toBe(0n)
@@ -119,6 +119,23 @@ test('a share becomes payable from a final sale that nobody disputes and nobody 
   await reverse(one, 5_000_000n)
   await db.owner.query(`update refund set state = 'refused', outcome = 'test'`)
   expect(await mature()).toBe((5_000_000n * 15n) / 100n)
+})
+
+test('no share is payable while its sale can be disputed, whatever was sold', async () => {
+  const usual = { ...deps, policy: parseRewardsPolicy() }
+  const paidBefore = (days: number, aff: number, routeId: string) =>
+    sale(92, 10_000_000n, {
+      ...{ routeId, attribution: { aff: wallet(aff) } },
+      settledAtMs: systemClock.nowMs() - days * 86_400_000 - 1_000,
+    })
+  const sales = [
+    paidBefore(30, 93, 'tokens.report'),
+    paidBefore(30, 94, 'subscriptions.standard'),
+    paidBefore(31, 95, 'tokens.report'),
+  ]
+  await db.database.transaction((tx) => rewardSales(usual, tx, sales))
+  await matureShares({ database: db.database, clock: systemClock })
+  expect([await payable(93), await payable(94), await payable(95)]).toEqual([0n, 0n, 1_500_000n])
 })
 
 test('L13: what was used or paid out before its sale was reversed is owed, and set off against what comes next', async () => {

@@ -85,14 +85,13 @@ function remembered(policy: RewardsPolicy, payer: LoyaltyRow | undefined, nowMs:
 }
 
 function affiliatePart(policy: RewardsPolicy, sale: Sale, takeMicro: Micro, affiliate: Address | undefined) {
-  const { holdDays, holdDaysSubscription, bps } = policy.affiliate
+  const { holdDays, bps } = policy.affiliate
   const affiliateMicro = affiliate === undefined ? 0n : affiliateShare(policy, sale.amountMicro, takeMicro)
-  const days = sale.routeId.startsWith('subscriptions.') ? holdDaysSubscription : holdDays
   return {
     affiliate: affiliateMicro > 0n ? affiliate : undefined,
     affiliateMicro,
     affiliateBps: Number(bps),
-    maturesAtMs: sale.settledAtMs + days * dayMs,
+    maturesAtMs: sale.settledAtMs + holdDays * dayMs,
   }
 }
 

@@ -1,5 +1,5 @@
 import { checksumAddress } from '@assay/protocol/address'
-import type { ReleaseAnswer } from '@assay/till'
+import type { ReleaseAnswer } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type Unavailable } from '../../http/index.ts'

@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { PreparedAnswer } from '@assay/till'
+import type { PreparedAnswer } from '@assay/till/internal'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
-import type { JwsPort } from '@assay/till'
 import type { Network } from '@assay/till/chain'
+import type { JwsPort } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
@@ -11,6 +11,7 @@ import type { Database, Sql } from '@assay/till/store/database'
 import type { Outbound, Resolver } from '../../outbound/index.ts'
 import type { OwnCitations } from '../ports.ts'
 import type { DomainRules } from './domain/canonical-domain.ts'
+import type { ReadPdf } from './page/pdf-process-adapter.ts'
 
 /** What the use cases of sources work with; made once, when the shop opens. */
 export type SourceDeps = {
@@ -21,6 +22,8 @@ export type SourceDeps = {
   log: Log
   metrics: Metrics
   outbound: Outbound
+  /** Without it a PDF is a page that cannot be read. */
+  readPdf?: ReadPdf
   /** Two or more: one of them alone proves nothing about DNS. */
   resolvers: readonly Resolver[]
   proofs: ProofDeps

@@ -82,7 +82,15 @@ export const exampleSource = {
     ],
     history: [{ seq: 1, score: 41, computed_at: at, model_version: 'citescore-1.1', jws: 'eyJ…' }],
   },
-  crawl: { pages_indexed: 3, pages_known: 3, finished_at: at, problem: null, robots: 'present', sitemap: 'absent' },
+  crawl: {
+    pages_indexed: 3,
+    pages_known: 3,
+    finished_at: at,
+    problem: null,
+    problems: [],
+    robots: 'present',
+    sitemap: 'absent',
+  },
   terms: { offered: 3, link_only: 0, not_indexed: 0, reasons: [] },
   licence: {
     kind: 'named',

@@ -1,3 +1,12 @@
+export {
+  type AddedSeeds,
+  type CorpusStatus,
+  type ImportedArchive,
+  openCorpus,
+  readSeed,
+  readSeedLines,
+  type Seed,
+} from './corpus/index.ts'
 export { createMayRead, type MayRead } from './crawl/may-read.ts'
 export type { SourceDeps } from './deps.ts'
 export { matchSuffix } from './domain/public-suffix.ts'

@@ -13,9 +13,11 @@ import { ownCitations, upheldDisputes } from '../ports.ts'
 import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'
-import { type ReadBonds, type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
+import { type CrawlSettings, type ReadBonds, type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
+import { createPdfReader } from './page/pdf-process-adapter.ts'
 import { sourceRoutes } from './routes.ts'
 import { disputes } from './score/disputes-sql.ts'
+import { parseCrawlSettings, sourcesVariables } from './settings.ts'
 import { openSourceJobs } from './source-jobs.ts'
 
 export type SourcesShopOptions = {
@@ -24,6 +26,7 @@ export type SourcesShopOptions = {
   /** IP addresses of recursive resolvers, two at least. */
   dnsServers: readonly string[]
   contactEmail: string
+  crawl?: CrawlSettings
   settings?: Partial<SourceSettings>
   bonds?: ReadBonds
 }
@@ -37,9 +40,16 @@ export const sourcesMigrations = new URL('./migrations/', import.meta.url)
 
 export const sourcesShop = declareShop({
   name: 'sources',
+  variables: sourcesVariables,
   migrations: [sourcesMigrations],
-  configure: (_values, { demoHosts, dnsServers, contactEmail }) =>
-    openSourcesShop({ demoHosts, dnsServers, contactEmail, bonds: activeBonds }),
+  configure: ({ CRAWL }, { demo, demoHosts, dnsServers, contactEmail }) =>
+    openSourcesShop({
+      demoHosts,
+      dnsServers,
+      contactEmail,
+      bonds: activeBonds,
+      crawl: parseCrawlSettings(CRAWL, demo),
+    }),
 })
 
 /** Area C: domains, what they publish, and their score. */
@@ -96,7 +106,7 @@ export function createSourceDeps(
     mode: context.mode,
     ...(demo ? { loopbackHosts: hosts } : {}),
   })
-  const crawl = { ...usualSettings.crawl, ...(demo ? { hostDelayMs: 0 } : {}) }
+  const crawl = options.crawl ?? { ...usualSettings.crawl, ...(demo ? { hostDelayMs: 0 } : {}) }
   const settings = {
     ...usualSettings,
     ...(demo ? { checkPauseMs: 0, recrawlPauseMs: 0 } : {}),
@@ -111,6 +121,7 @@ export function createSourceDeps(
     log,
     metrics,
     outbound,
+    readPdf: createPdfReader(clock),
     resolvers,
     proofs: context.proofs,
     jws: context.jws,

@@ -117,6 +117,9 @@ export const sourceSchema = summarySchema.extend({
     pages_known: z.number(),
     finished_at: optionalTime,
     problem: z.string().nullable(),
+    problems: z
+      .array(z.object({ problem: z.string(), pages: z.int(), example: z.string() }))
+      .describe('Why pages could not be read, the most frequent reason first.'),
     robots: z.string(),
     sitemap: z.string(),
   }),

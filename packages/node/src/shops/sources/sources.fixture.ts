@@ -8,6 +8,7 @@ import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import type { Outbound, OutboundOutcome, OutboundRequest, Resolver } from '../../outbound/index.ts'
 import { markOwn } from '../attestations/attest/mark-own.ts'
 import { type SourceDeps, usualSettings } from './deps.ts'
+import { createPdfReader } from './page/pdf-process-adapter.ts'
 
 export type Answering = (request: OutboundRequest) => {
   status?: number
@@ -83,6 +84,7 @@ export async function openSourceWorld(): Promise<SourceWorld> {
         return (await world.intercept?.(url, request)) ?? answerOf(world.web, url, request)
       },
     } satisfies Outbound,
+    readPdf: createPdfReader(clock),
     resolvers: [resolver(0), resolver(1)],
     proofs: {
       clock,

@@ -58,6 +58,8 @@ async function holdPull(deps: EntitlementDeps, call: PaidCall): Promise<HoldOutc
   if (!subscription) return notCovered(deps, call, 'This wallet has no subscription.')
   if (subscription.untilMs <= nowMs)
     return notCovered(deps, call, `The subscription ended at ${toRfc3339(subscription.untilMs)}.`)
+  if (subscription.pausedAtMs !== null)
+    return notCovered(deps, call, `The subscription is paused since ${toRfc3339(subscription.pausedAtMs)}.`)
   if (!covering.includes(subscription.tier))
     return notCovered(deps, call, `A ${subscription.tier} subscription does not cover this route.`)
   if (subscription.product === 'stream') return { status: 'held', holdId: uncountedHold, account: subscription.wallet }

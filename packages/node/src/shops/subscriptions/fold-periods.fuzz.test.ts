@@ -39,6 +39,26 @@ test('what is bought is never worth more than what was paid, and never loses mor
   )
 })
 
+test('an upgrade is worth what it cost, whatever of what it rested on was taken back since', () => {
+  fc.assert(
+    fc.property(
+      anyPurchases,
+      fc.nat({ max: 2 * periodMs }),
+      fc.nat({ max: 3 * periodMs }),
+      (standing, gapMs, paidMs) => {
+        const boughtAtMs = (standing.at(-1)?.boughtAtMs ?? Date.UTC(2026, 0, 1)) + gapMs
+        const earlier = foldPeriods(standing)
+        const before = earlier ? worth(earlier.tier, Math.max(0, earlier.untilMs - boughtAtMs)) : 0n
+        const now = foldPeriods([...standing, { ...buy('vip', boughtAtMs), kind: 'upgrade', paidMs }])
+        const after = now ? worth(now.tier, Math.max(0, now.untilMs - boughtAtMs)) : 0n
+        const paid = before + BigInt(paidMs) * (prices.vipMicro - prices.standardMicro)
+        expect(after).toBeLessThanOrEqual(paid)
+        expect(paid - after).toBeLessThan(2n * prices.vipMicro)
+      },
+    ),
+  )
+})
+
 test('L33: a period is 30 x 24 hours over month ends, leap days and the very edge', () => {
   for (const start of [Date.UTC(2026, 0, 31), Date.UTC(2028, 1, 28), Date.UTC(2026, 11, 31, 23, 59, 59, 999)]) {
     expect(foldPeriods([buy('standard', start)])?.untilMs).toBe(start + periodMs)

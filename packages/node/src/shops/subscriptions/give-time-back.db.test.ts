@@ -1,6 +1,9 @@
+import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
+import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
 import { createTokenMaker } from '@assay/till/signing'
+import { noteRestore } from '@assay/till/store/restore'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { ShopContext } from '../../http/index.ts'
@@ -18,6 +21,7 @@ afterAll(() => db.close())
 const tokens = createTokenMaker(systemRng, 'asub')
 const startMs = Date.UTC(2026, 0, 1)
 const minute = 60_000
+const quiet = { clock: systemClock, log: silentLog, metrics: silentMetrics }
 const walletOf = (number: number) => `0x${number.toString(16).padStart(40, '0')}` as const
 
 async function subscribe(number: number, product: Product, boughtAtMs = startMs) {
@@ -128,6 +132,19 @@ test('a stop in the middle of an outage: the part before in proportion, the stop
   await next(laterMs + 141 * minute, 0, false)
   // The outage began with the very look after which the node stopped.
   expect((await findSubscription(db.database, wallet))?.extendedMs).toBe((80 + 40) * minute - 2)
+})
+
+test('after a restore only the time is given back in which this node was down, not that since the backup', async () => {
+  const laterMs = startMs + 1_000 * 24 * 60 * minute
+  const wallet = await subscribe(8, 'feeds', laterMs)
+  const look = watch('feeds')
+  await look(laterMs + minute, 0)
+  // A day after the backup the database was lost; an hour later the backup was started.
+  const lostMs = laterMs + 24 * 60 * minute
+  await noteRestore(db.database, quiet, { network: 'eip155:8453', untilBlock: 1n, reason: 'test', lastSeenMs: lostMs })
+  await look(lostMs + 60 * minute, 0, false)
+  expect((await findSubscription(db.database, wallet))?.extendedMs).toBe(60 * minute - 1)
+  await db.owner.query('delete from restore_gap')
 })
 
 test('a look that comes a little late is no stop', async () => {

@@ -2,6 +2,7 @@ import type { TillJob } from '@assay/till/compose'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { writeAudit } from '@assay/till/store/audit-log'
 import type { Tx } from '@assay/till/store/database'
+import { lastSeenBeforeRestore } from '@assay/till/store/restore'
 import type { ShopContext } from '../../http/index.ts'
 import type { Outage } from './fold-periods.ts'
 import { countAgain } from './grant-period.ts'
@@ -43,7 +44,8 @@ export async function noteParts(
   nowMs: number,
 ): Promise<{ outage: Outage; over: boolean } | undefined> {
   return database.transaction(async (tx) => {
-    const lookedMs = await noteLook(tx, product, nowMs)
+    // A database from a backup does not know that nodes ran on until it was lost.
+    const lookedMs = laterOf(await noteLook(tx, product, nowMs), await lastSeenBeforeRestore(tx))
     const stopped = lookedMs !== undefined && nowMs - lookedMs > stoppedMs
     const open = await lockOpenOutage(tx, product)
     const same = !stopped && open !== undefined && open.down === down && open.of === of
@@ -59,6 +61,9 @@ export async function noteParts(
     return down > 0 ? { outage: { beganMs: nowMs, endedMs: nowMs, down, of }, over: false } : undefined
   })
 }
+
+const laterOf = (lookedMs: number | undefined, seenMs = Number.NEGATIVE_INFINITY) =>
+  lookedMs === undefined ? undefined : Math.max(lookedMs, seenMs)
 
 async function auditOutage(tx: Tx, product: Product, { beganMs, endedMs, down, of }: Outage): Promise<void> {
   if (endedMs <= beganMs) return

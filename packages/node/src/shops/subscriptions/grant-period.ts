@@ -1,8 +1,9 @@
 import type { Address } from '@assay/protocol/address'
 import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
-import { foldPeriods, type Term } from './fold-periods.ts'
+import { foldPeriods, type Term, withPauses } from './fold-periods.ts'
 import { noteExtension, outagesSince } from './outage-store.ts'
+import { endPause, pausesOf } from './pause-store.ts'
 import type { Product } from './policy.ts'
 import {
   findSubscription,
@@ -29,6 +30,8 @@ export async function grantPeriod(
   nowMs: number,
 ): Promise<Subscription> {
   await lockWallet(tx, purchase.wallet)
+  // A wallet that pays wants to use what it pays for.
+  await endPause(tx, purchase.wallet, purchase.product ?? 'feeds', nowMs)
   await insertPurchase(tx, purchase)
   const subscription = await refold(tx, tokens, purchase.wallet, purchase.product ?? 'feeds', nowMs)
   if (!subscription) throw new Error(`${purchase.paymentId} bought nothing`)
@@ -62,7 +65,8 @@ export async function countAgain(tx: Tx, wallet: Address, product: Product, nowM
 
 async function termOf(tx: Tx, wallet: Address, product: Product, nowMs: number): Promise<Term | undefined> {
   const purchases = await standingPurchases(tx, wallet, product)
-  return foldPeriods(purchases, await outagesSince(tx, product, purchases[0]?.boughtAtMs ?? nowMs))
+  const outages = await outagesSince(tx, product, purchases[0]?.boughtAtMs ?? nowMs)
+  return foldPeriods(purchases, withPauses(outages, await pausesOf(tx, wallet, product, nowMs)))
 }
 
 async function refold(
@@ -77,7 +81,13 @@ async function refold(
   const known = await findSubscription(tx, wallet, product)
   const subscription =
     known?.tokenHash == null
-      ? await withToken(tx, tokens, { ...term, wallet, product, tokenVersion: (known?.tokenVersion ?? 0) + 1 })
+      ? await withToken(tx, tokens, {
+          ...term,
+          wallet,
+          product,
+          pausedAtMs: known?.pausedAtMs ?? null,
+          tokenVersion: (known?.tokenVersion ?? 0) + 1,
+        })
       : { ...known, ...term }
   await saveSubscription(tx, subscription, nowMs)
   return subscription

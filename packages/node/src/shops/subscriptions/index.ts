@@ -1,9 +1,12 @@
 import { createTokenMaker } from '@assay/till/signing'
 import { declareShop, type OpenShop, type ShopContext, type Unavailable } from '../../http/index.ts'
-import { coveredFeeds } from '../ports.ts'
+import { coveredFeeds, streamGoods } from '../ports.ts'
+import { changeRoutes } from './change-routes.ts'
 import { createSubscriptionEntitlement } from './entitlement.ts'
 import { manageRoutes } from './manage-routes.ts'
+import { resumeOverdue } from './pause.ts'
 import { parseSubscriptionPolicy, type SubscriptionPolicy } from './policy.ts'
+import { renewDue } from './renew.ts'
 import { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 import { subscribeRoutes } from './subscribe-routes.ts'
 
@@ -40,11 +43,24 @@ export function openSubscriptionsShop({
       policy,
       tokens: createTokenMaker(context.rng, 'asub'),
       unavailable: withoutFeeds(context),
+      streamUnavailable: withoutStream(context),
       feeds: () => context.ports.find(coveredFeeds)?.feeds() ?? [],
     }
     return {
-      routes: [...subscribeRoutes(deps), ...manageRoutes(deps)],
+      routes: [...subscribeRoutes(deps), ...manageRoutes(deps), ...changeRoutes(deps)],
       entitlements: [createSubscriptionEntitlement(deps)],
+      jobs: [
+        {
+          name: 'subscriptions.renew',
+          intervalMs: 60_000,
+          work: async () => {
+            const resumed = resumeOverdue(deps.database, deps.clock.nowMs())
+            await resumed.catch(() => {})
+            await renewDue(deps)
+            await resumed
+          },
+        },
+      ],
     }
   }
 }
@@ -56,6 +72,14 @@ function withoutFeeds({ ports, clock }: ShopContext): () => Unavailable | undefi
   const none = { why: 'no_feed', detail: 'This node sells no feed that a subscription could open.', sinceMs: openedMs }
   return () => {
     const goods = ports.find(coveredFeeds)
+    return goods === undefined ? none : goods.unavailable()
+  }
+}
+
+function withoutStream({ ports, clock }: ShopContext): () => Unavailable | undefined {
+  const none = { why: 'no_stream', detail: 'This node has no stream of demand.', sinceMs: clock.nowMs() }
+  return () => {
+    const goods = ports.find(streamGoods)
     return goods === undefined ? none : goods.unavailable()
   }
 }

@@ -1,4 +1,5 @@
 import type { ProvenAccount } from '@assay/protocol/account'
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import { formatUsd } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { verifySignedRequest, verifySiwx } from '@assay/till/proofs'
@@ -9,12 +10,19 @@ import type { CoveredFeed } from '../ports.ts'
 import { subscriptionOfProven } from './entitlement.ts'
 import { readUsage } from './fair-use.ts'
 import { revokeToken, rotateToken } from './grant-period.ts'
-import { type Product, products, type SubscriptionPolicy, tiers } from './policy.ts'
+import { type Product, products, type SubscriptionPolicy, soldBy, tiers } from './policy.ts'
+import { renewalDelegate } from './renew.ts'
+import { findRenewal } from './renewal-store.ts'
+import { renewalSchema, showRenewal } from './show-renewal.ts'
 import { exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
 import { findByToken, type Subscription } from './store.ts'
 import { storedToken, tokenOf } from './stored-token.ts'
+import { upgradePrice } from './upgrade.ts'
 
-export type ManageDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl'> & {
+export type ManageDeps = Pick<
+  ShopContext,
+  'database' | 'clock' | 'proofs' | 'baseUrl' | 'payees' | 'base' | 'networks'
+> & {
   policy: SubscriptionPolicy
   tokens: TokenMaker
   /** What a subscription opens, with age and coverage. */
@@ -22,9 +30,13 @@ export type ManageDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'ba
 }
 
 /** A wallet may hold both kinds; a token says by itself which one it is for. */
-const whichProduct = z.strictObject({
+export const whichProduct = z.strictObject({
   product: z.enum(products).optional().describe('Which subscription of the wallet; feeds unless told.'),
 })
+
+/** Without what only a purchase says. */
+const { chain: _chain, provisional: _provisional, ...withoutPayment } = exampleSubscription
+export const exampleStatus = withoutPayment
 
 const fairUse = z.strictObject({ pulls_per_minute: z.number(), pulls_per_day: z.number() })
 
@@ -50,7 +62,8 @@ const exampleFeed: CoveredFeed = {
   not_available: null,
 }
 
-function plansRoute({ policy, feeds }: ManageDeps): RouteDeclaration {
+function plansRoute(deps: ManageDeps): RouteDeclaration {
+  const { policy, feeds } = deps
   const plan = z.strictObject({
     tier: z.enum(['standard', 'vip']),
     price_usd: z.string(),
@@ -72,6 +85,7 @@ function plansRoute({ policy, feeds }: ManageDeps): RouteDeclaration {
     })),
     next_cursor: null,
     fair_use: { pulls_per_minute: policy.fairUse.perMinute, pulls_per_day: policy.fairUse.perDay },
+    renewal: { delegate: checksumAddress(renewalDelegate(deps)), routes: tiers.map((tier) => soldBy(tier).id) },
   }
   return defineRoute({
     id: 'subscriptions.plans',
@@ -87,6 +101,9 @@ function plansRoute({ policy, feeds }: ManageDeps): RouteDeclaration {
       feeds: z.array(coveredFeed),
       next_cursor: z.null(),
       fair_use: fairUse,
+      renewal: z
+        .strictObject({ delegate: z.string(), routes: z.array(z.string()) })
+        .describe('What a mandate for renewals from credit names.'),
     }),
     example: { output: { ...answer, feeds: [exampleFeed] } },
     next: '/matrix/subscribe/standard',
@@ -112,7 +129,7 @@ function statusRoute(deps: ManageDeps): RouteDeclaration {
     }),
     example: {
       output: {
-        subscription: withoutPayment(exampleSubscription),
+        subscription: exampleStatus,
         active: true,
         used: { this_minute: 1, today: 20 },
         fair_use: { pulls_per_minute: 120, pulls_per_day: 20_000 },
@@ -128,7 +145,7 @@ function statusRoute(deps: ManageDeps): RouteDeclaration {
         const used = await readUsage(deps.database, subscription.wallet, nowMs)
         return jsonAnswer({
           subscription: showSubscription(deps.policy, subscription),
-          active: subscription.untilMs > nowMs,
+          active: isActive(subscription, nowMs),
           used: { this_minute: used.minute, today: used.day },
           fair_use: { pulls_per_minute: deps.policy.fairUse.perMinute, pulls_per_day: deps.policy.fairUse.perDay },
         })
@@ -145,6 +162,11 @@ const listed = z.strictObject({
   used_today: z.number().nullable().describe('Pulls of today; null for what is not counted.'),
   covers: z.array(z.string()).describe('Ids of the routes it opens; * stands for any part.'),
   renew_at: z.string().describe('Path that sells the next period.'),
+  renewal: renewalSchema,
+  upgrade_price_micro: z
+    .string()
+    .nullable()
+    .describe('What vip for the rest of it costs now; null where it is no standard one.'),
 })
 
 function listRoute(deps: ManageDeps): RouteDeclaration {
@@ -156,19 +178,21 @@ function listRoute(deps: ManageDeps): RouteDeclaration {
     path: '/v1/subscriptions/list',
     summary: 'All subscriptions of a wallet: feed tiers and the intent stream',
     description:
-      'A signed challenge lists everything the wallet has, ended ones included; a token lists the one it belongs to. A wallet without any has an empty list.',
+      'A signed challenge, or a signed request, lists everything the wallet has, ended ones included; a token lists the one it belongs to. A wallet without any has an empty list.',
     output: z.strictObject({ data: z.array(listed), fair_use: fairUse, next_cursor: z.null() }),
     example: {
       output: {
         data: [
           {
             product: 'feeds',
-            subscription: withoutPayment(exampleSubscription),
+            subscription: exampleStatus,
             active: true,
             ends_in_days: 29,
             used_today: 20,
             covers: ['matrix.live'],
             renew_at: '/matrix/subscribe/standard',
+            renewal: null,
+            upgrade_price_micro: '725000000',
           },
         ],
         fair_use: { pulls_per_minute: 120, pulls_per_day: 20_000 },
@@ -186,11 +210,14 @@ function listRoute(deps: ManageDeps): RouteDeclaration {
           found.map(async (one) => ({
             product: one.product,
             subscription: showSubscription(deps.policy, one),
-            active: one.untilMs > nowMs,
+            active: isActive(one, nowMs),
             ends_in_days: Math.max(0, Math.floor((one.untilMs - nowMs) / 86_400_000)),
             used_today: one.product === 'feeds' ? (await readUsage(deps.database, one.wallet, nowMs)).day : null,
             covers: [...deps.policy.covers[one.tier]],
-            renew_at: one.tier === 'stream' ? '/v1/market/intent-stream' : `/matrix/subscribe/${one.tier}`,
+            renew_at: soldBy(one.tier).path,
+            renewal: showRenewal(await findRenewal(deps.database, one.wallet, one.product)),
+            upgrade_price_micro:
+              one.tier === 'standard' && isActive(one, nowMs) ? upgradePrice(deps.policy, one, nowMs).toString() : null,
           })),
         )
         const { perMinute, perDay } = deps.policy.fairUse
@@ -216,7 +243,7 @@ function rotateRoute(deps: ManageDeps): RouteDeclaration {
     query: whichProduct,
     output: z.strictObject({ subscription: subscriptionSchema, token: z.string() }),
     example: {
-      output: { subscription: withoutPayment(exampleSubscription), token: `asub_1_${'0'.repeat(52)}` },
+      output: { subscription: exampleStatus, token: `asub_1_${'0'.repeat(52)}` },
     },
     next: '/v1/subscriptions/plans',
     access: {
@@ -245,7 +272,7 @@ function revokeRoute(deps: ManageDeps): RouteDeclaration {
     summary: 'End the token of the signing wallet; the subscription itself goes on',
     query: whichProduct,
     output: z.strictObject({ subscription: subscriptionSchema, token: z.null() }),
-    example: { output: { subscription: withoutPayment(exampleSubscription), token: null } },
+    example: { output: { subscription: exampleStatus, token: null } },
     next: '/v1/subscriptions/rotate',
     access: {
       kind: 'free',
@@ -287,18 +314,36 @@ async function byToken(deps: ManageDeps, call: CallContext): Promise<Subscriptio
 
 function signedIn(deps: ManageDeps, call: CallContext): Promise<ProvenAccount> {
   const header = call.headers.get('sign-in-with-x')
+  if (header === undefined && call.headers.has('signature-input')) return provenSigner(deps, call)
   if (header === undefined)
-    throw new Problem('proof_required', { detail: 'Send the token, or a signed challenge in SIGN-IN-WITH-X.' })
+    throw new Problem('proof_required', {
+      detail: 'Send the token, a signed challenge in SIGN-IN-WITH-X, or sign the request (ERC-8128).',
+    })
   return verifySiwx(deps.proofs, header, deps.baseUrl)
 }
 
-async function subscriptionOfSigner(
+const provenSigner = (deps: ManageDeps, call: CallContext): Promise<ProvenAccount> =>
+  verifySignedRequest(deps.proofs, {
+    method: call.method,
+    ...call.received,
+    headers: call.headers,
+    rawBody: call.rawBody,
+  })
+
+export async function subscriptionOfSigner(
   deps: ManageDeps,
   call: CallContext,
   product: Product | undefined,
 ): Promise<Subscription> {
-  const request = { method: call.method, ...call.received, headers: call.headers, rawBody: call.rawBody }
-  return requireSubscription(deps, await verifySignedRequest(deps.proofs, request), product)
+  return requireSubscription(deps, await provenSigner(deps, call), product)
+}
+
+/** The signing wallet, and where credit is certainly its own. */
+export async function signerOf(deps: ManageDeps, call: CallContext): Promise<{ wallet: Address; networks: string[] }> {
+  const proven = await provenSigner(deps, call)
+  const { wallet } = await requireSubscription(deps, proven, 'feeds')
+  const networks = proven.kind === 'contract' ? [`eip155:${proven.chainId}`] : deps.networks.map(({ caip2 }) => caip2)
+  return { wallet, networks }
 }
 
 async function requireSubscription(
@@ -311,10 +356,6 @@ async function requireSubscription(
   return subscription
 }
 
-const noSubscription = () => new Problem('not_found', { detail: 'This wallet has no subscription.' })
+export const noSubscription = () => new Problem('not_found', { detail: 'This wallet has no subscription.' })
 
-function withoutPayment({ chain, provisional, ...rest }: typeof exampleSubscription) {
-  void chain
-  void provisional
-  return rest
-}
+const isActive = ({ untilMs, pausedAtMs }: Subscription, nowMs: number) => untilMs > nowMs && pausedAtMs === null

@@ -59,6 +59,12 @@ export function parseSubscriptionPolicy(given: unknown = {}): SubscriptionPolicy
 /** Which kind of subscription a route asks for. */
 export const productOf = (routeId: string): Product => (routeId === streamRouteId ? 'stream' : 'feeds')
 
+/** The route that sells a tier, as a mandate names it. */
+export const soldBy = (tier: AnyTier): { id: string; path: string } =>
+  tier === 'stream'
+    ? { id: streamRouteId, path: '/v1/market/intent-stream' }
+    : { id: `subscriptions.${tier}.base`, path: `/matrix/subscribe/${tier}` }
+
 /** Which tiers open a route, the cheapest first. */
 export function tiersCovering(policy: SubscriptionPolicy, routeId: string): AnyTier[] {
   return allTiers.filter((tier) => policy.covers[tier].some((pattern) => matches(pattern, routeId)))

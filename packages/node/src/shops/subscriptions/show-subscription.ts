@@ -17,6 +17,7 @@ export const subscriptionSchema = z.strictObject({
     .number()
     .optional()
     .describe('Time given back because part of what is covered could not be had; contained in until_at.'),
+  paused_at: z.string().optional().describe('Paused since then: it opens nothing, and its time does not run.'),
   provisional: z.boolean().optional().describe('True until the payment is final on its chain; a reorg takes it back.'),
 })
 
@@ -46,7 +47,7 @@ export const chainWord = (name: string): string => name.replace(/-(?:sepolia|amo
 
 export function showSubscription(
   policy: SubscriptionPolicy,
-  { tier, wallet, fromMs, untilMs, extendedMs }: Subscription,
+  { tier, wallet, fromMs, untilMs, extendedMs, pausedAtMs }: Subscription,
   paid: Pick<SubscriptionView, 'chain' | 'provisional'> & { price_usd?: string } = {},
 ): SubscriptionView {
   return {
@@ -58,6 +59,7 @@ export function showSubscription(
     from_at: toRfc3339(fromMs),
     until_at: toRfc3339(untilMs),
     ...(extendedMs > 0 ? { extended_seconds: Math.floor(extendedMs / 1000) } : {}),
+    ...(pausedAtMs === null ? {} : { paused_at: toRfc3339(pausedAtMs) }),
     ...(paid.provisional === undefined ? {} : { provisional: paid.provisional }),
   }
 }

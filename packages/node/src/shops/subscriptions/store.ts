@@ -13,6 +13,8 @@ export type Subscription = Term & {
   tokenSecret: number
   /** Null without a token, also when all tokens of its secret were revoked. */
   tokenHash: Buffer | null
+  /** Since when it opens nothing because its wallet paused it. */
+  pausedAtMs: number | null
 }
 
 type Row = {
@@ -25,9 +27,10 @@ type Row = {
   token_version: number
   token_secret: number
   token_hash: Buffer | null
+  paused_at: Date | null
 }
 
-const columns = `wallet, product, tier, from_at, until_at, extended_ms, token_version, token_secret,
+const columns = `wallet, product, tier, from_at, until_at, extended_ms, token_version, token_secret, paused_at,
   case when ${tokenInForce('token_secret')} then token_hash end as token_hash`
 
 const toSubscription = (row: Row): Subscription => ({
@@ -40,6 +43,7 @@ const toSubscription = (row: Row): Subscription => ({
   tokenVersion: row.token_version,
   tokenSecret: row.token_secret,
   tokenHash: row.token_hash,
+  pausedAtMs: row.paused_at?.getTime() ?? null,
 })
 
 /** One wallet's purchases are added up by one transaction at a time, also when there is no row to lock yet. */
@@ -94,8 +98,8 @@ export type NewPurchase = Purchase & {
 
 export async function insertPurchase(tx: Tx, purchase: NewPurchase): Promise<void> {
   await tx.query(
-    `insert into subscription_purchase (payment_id, round, wallet, product, tier, network, standard_micro, vip_micro, bought_at)
-     values ($1, $2, $3, $9, $4, $5, $6, $7, $8)`,
+    `insert into subscription_purchase (payment_id, round, wallet, product, tier, network, standard_micro, vip_micro, bought_at, kind, paid_ms)
+     values ($1, $2, $3, $9, $4, $5, $6, $7, $8, $10, $11)`,
     [
       purchase.paymentId,
       purchase.round,
@@ -106,6 +110,8 @@ export async function insertPurchase(tx: Tx, purchase: NewPurchase): Promise<voi
       purchase.vipMicro,
       new Date(purchase.boughtAtMs),
       purchase.product ?? 'feeds',
+      purchase.kind ?? 'period',
+      purchase.paidMs ?? null,
     ],
   )
 }
@@ -123,12 +129,19 @@ export async function revokePurchases(
   return rows[0]
 }
 
-type PurchaseRow = { tier: AnyTier; bought_at: Date; standard_micro: Micro; vip_micro: Micro }
+type PurchaseRow = {
+  tier: AnyTier
+  bought_at: Date
+  standard_micro: Micro
+  vip_micro: Micro
+  kind: 'period' | 'renewal' | 'upgrade'
+  paid_ms: bigint | null
+}
 
 export async function standingPurchases(tx: Tx, wallet: Address, product: Product): Promise<Purchase[]> {
   const { rows } = await tx.query<PurchaseRow>(
-    `select tier, bought_at, standard_micro, vip_micro from subscription_purchase
-     where wallet = $1 and product = $2 and revoked_at is null order by bought_at, payment_id`,
+    `select tier, bought_at, standard_micro, vip_micro, kind, paid_ms from subscription_purchase
+     where wallet = $1 and product = $2 and revoked_at is null order by bought_at, kind = 'upgrade', payment_id`,
     [wallet, product],
   )
   return rows.map((row) => ({
@@ -136,6 +149,8 @@ export async function standingPurchases(tx: Tx, wallet: Address, product: Produc
     boughtAtMs: row.bought_at.getTime(),
     standardMicro: row.standard_micro,
     vipMicro: row.vip_micro,
+    kind: row.kind,
+    paidMs: row.paid_ms === null ? null : Number(row.paid_ms),
   }))
 }
 

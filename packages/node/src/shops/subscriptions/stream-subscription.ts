@@ -77,7 +77,7 @@ export function openStreamSubscriptions(
 /** Wallets whose subscription to the stream was not over at this moment. */
 export async function streamSubscribers(sql: Sql, atMs: number): Promise<Address[]> {
   const { rows } = await sql.query<{ wallet: Address }>(
-    `select wallet from subscription where product = 'stream' and until_at > $1`,
+    `select wallet from subscription where product = 'stream' and until_at > $1 and paused_at is null`,
     [new Date(atMs)],
   )
   return rows.map(({ wallet }) => wallet)

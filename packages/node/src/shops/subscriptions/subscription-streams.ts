@@ -61,7 +61,8 @@ export function openSubscriptionStreams(deps: Deps, options: SubscriptionStreams
   const watched = createWatched()
   const stopping = new AbortController()
 
-  const untilMsOf = (found: Subscription | undefined) => (found && covering.includes(found.tier) ? found.untilMs : 0)
+  const untilMsOf = (found: Subscription | undefined) =>
+    found && found.pausedAtMs === null && covering.includes(found.tier) ? found.untilMs : 0
   const recheck = async () => {
     if (watched.wallets().length === 0) return
     const found = await findSubscriptions(database, watched.wallets(), product)

@@ -1,5 +1,5 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
-import type { JwsPort } from '@assay/till'
+import type { JwsPort } from '@assay/till/internal'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { defineRoute, type RouteDeclaration } from '../../http/index.ts'

@@ -61,9 +61,10 @@ describe('meaning', () => {
     const checked = await judged([honest], token)
     expect(checked.judgement.missing).toEqual([])
     expect(checked.facts.policies.get(id)?.children).toEqual({ known: true, value: children })
-    // The issuer may replace both lists: nobody else is needed for anything.
+    // The issuer may replace both lists and needs nobody; the admin of the other list needs the issuer.
     expect(checked.judgement.powers.freeze.who).toEqual([
       expect.objectContaining({ account: issuer.address, alone: true }),
+      expect.objectContaining({ account: guard.address, alone: false }),
     ])
     // On the blocklist, and on the list whose opposite counts: both say no.
     const wallet = await viewWallet(panelOf(honest), readerOver([]).multicall3, checked, guard.address)

@@ -13,6 +13,7 @@ import { indexChain } from './indexer/index-chain.ts'
 import { refreshVerdicts, type VerdictDeps } from './indexer/refresh-verdicts.ts'
 import { listRoute } from './list-route.ts'
 import { createLogIndex } from './read/log-index.ts'
+import { createMemory } from './read/memory.ts'
 import { newPace } from './read/read-logs.ts'
 import type { ReaderDeps } from './read/read-token.ts'
 import { createVetter } from './read/vet-endpoints.ts'
@@ -119,6 +120,7 @@ function readerDeps(context: ShopContext, settings: TokensSettings, panel: Reade
     panel,
     index: createLogIndex(database, base.chainId, () => clock.nowMs()),
     pace: newPace(),
+    memory: createMemory(),
     floorBlock: floorOf(context),
     // An embedded chain plays the fork it is told to, whatever the date.
     schedule: {

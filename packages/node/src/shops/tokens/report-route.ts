@@ -2,7 +2,7 @@ import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
 import { reportHash } from '@assay/protocol/typed-data/control-attestation'
-import type { PreparedAnswer } from '@assay/till'
+import type { PreparedAnswer } from '@assay/till/internal'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
@@ -15,6 +15,7 @@ import { buildReport } from './report/build-report.ts'
 import { readProof } from './report/read-proof.ts'
 import { htmlHeaders, renderHtml } from './report/render-html.ts'
 import { renderMarkdown, type SignedReport } from './report/render-markdown.ts'
+import { renderPdf } from './report/render-pdf.ts'
 import * as shapes from './schemas.ts'
 import { validUntil } from './show.ts'
 
@@ -29,7 +30,7 @@ export type ReportRouteDeps = {
 }
 
 const anyObject = z.record(z.string(), z.unknown())
-const reportOutput = z.object({
+const reportOutput = z.looseObject({
   format: z.literal('assay-b20-report'),
   version: z.literal(1),
   address: z.string(),
@@ -58,6 +59,7 @@ const reportOutput = z.object({
 })
 
 const htmlType = 'text/html; charset=utf-8'
+const pdfType = 'application/pdf'
 const markdownType = 'text/markdown; charset=utf-8'
 
 export function reportRoute(deps: ReportRouteDeps): RouteDeclaration {
@@ -69,12 +71,12 @@ export function reportRoute(deps: ReportRouteDeps): RouteDeclaration {
     path: '/v1/report/:address',
     summary: 'Full report on who controls a B20 token, with evidence and an attestation',
     description:
-      'Every holder with log and view, role admins, policy trees, seize paths, supply, genesis, history and questions, as JSON, Markdown or HTML. Verifiable offline and on chain. Nothing is charged for what is no B20 token (404), malformed (400) or cannot be read completely (503).',
+      'Every holder with log and view, role admins, policy trees, seize paths, supply, genesis, history and questions, as JSON, Markdown, HTML or PDF. Verifiable offline and on chain. Nothing is charged for what is no B20 token (404), malformed (400) or cannot be read completely (503).',
     params: shapes.addressParams,
     query: z.strictObject({
       proof: z.enum(['0', '1']).optional().describe('1 adds eth_getProof evidence.'),
     }),
-    representations: ['application/json', markdownType, htmlType],
+    representations: ['application/json', markdownType, htmlType, pdfType],
     output: reportOutput,
     example: {
       params: { address: '0xb200000000000000000000aaaaaaaaaaaaaaaaaa' },
@@ -98,9 +100,10 @@ async function prepareReport(deps: ReportRouteDeps, input: RouteInput, call: Cal
   const token = parseAddress(input.params.address) as Address
   const checked = await deps.checker.check(token, { fresh: true, whole: true })
   refuseIncomplete(checked)
+  const report = buildReport(checked, options(deps))
   const content = {
-    ...buildReport(checked, options(deps)),
-    ...(input.query.proof === '1' ? { proof: await readProof(await deps.panel(), checked.facts) } : {}),
+    ...report,
+    ...(input.query.proof === '1' ? { proof: await readProof(await deps.panel(), checked.facts, report) } : {}),
   }
   const { facts, judgement } = checked
   const attestation = await deps.attester.attest({
@@ -113,7 +116,7 @@ async function prepareReport(deps: ReportRouteDeps, input: RouteInput, call: Cal
     reportHash: reportHash(content as unknown as { [key: string]: Json }, keccak256),
     validUntil: validUntil(facts),
   })
-  return { answer: render({ ...content, attestation }, call.representation) }
+  return { answer: await render({ ...content, attestation }, call.representation) }
 }
 
 /** Half a report is not sold: the free check says as much, and what is missing may be there in a moment. */
@@ -127,9 +130,10 @@ function refuseIncomplete({ judgement }: Checked): void {
   })
 }
 
-function render(report: SignedReport, representation: string): PreparedAnswer['answer'] {
+async function render(report: SignedReport, representation: string): Promise<PreparedAnswer['answer']> {
   const base = { status: 200, contentType: representation }
   if (representation === htmlType) return { ...base, body: renderHtml(report), headers: htmlHeaders }
+  if (representation === pdfType) return { ...base, body: await renderPdf(report) }
   if (representation === markdownType) return { ...base, body: renderMarkdown(report) }
   return { ...base, body: JSON.stringify(report) }
 }

@@ -142,7 +142,10 @@ function batchRoute(deps: TokenRouteDeps): RouteDeclaration {
         const wallet = parseAddress(body.wallet)
         const block = await deps.checker.currentBlock()
         const tokens = body.addresses.map((text) => parseAddress(text) as Address)
-        const data = await mapWithin(readAtOnce, tokens, (token) => answerOrProblem(deps, token, wallet, block))
+        // An address that is named twice is read once.
+        const named = [...new Set(tokens)]
+        const answers = await mapWithin(readAtOnce, named, (token) => answerOrProblem(deps, token, wallet, block))
+        const data = tokens.map((token) => answers[named.indexOf(token)])
         return jsonAnswer({ block: showBlock(block), data, next_cursor: null })
       },
     },

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
-import { createFixedKeyring, generateSigningKey, type PrivateSigningKey } from '@assay/till/signing'
+import { createFixedKeyring, generateSigningKey, type LocalSigningKey } from '@assay/till/signing'
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { expect, test } from 'vitest'
 import { collectCosignatures } from '../collect-cosignatures.ts'
@@ -24,7 +24,7 @@ const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicM
 const openTree = () => openLog({ database: db.database, clock, metrics: silentMetrics, keyring, origin })
 
 /** A peer's witness in memory; `away` makes it silent. */
-function memoryWitness(name: string, privateKey: PrivateSigningKey, keys: () => string[]) {
+function memoryWitness(name: string, privateKey: LocalSigningKey, keys: () => string[]) {
   const seen = new Map<string, SeenTree>()
   const witness = createWitness({
     name,

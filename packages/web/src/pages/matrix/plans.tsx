@@ -1,4 +1,4 @@
-import type { SubscriptionPurchase } from '@assay/sdk'
+import type { AnswerOf, SubscriptionPurchase } from '@assay/sdk'
 import { useState } from 'preact/hooks'
 import { useStore } from '../../app/store.ts'
 import { ask } from '../../node/ask.ts'
@@ -28,6 +28,7 @@ export function Plans() {
   const [plans] = useAnswer(offers(index, '/v1/subscriptions/plans') ? 'plans' : null, (signal) =>
     ask<PlansAnswer>(`${index.base_url}/v1/subscriptions/plans`, { signal }),
   )
+  const until = useSubscribedUntil(bought)
   const take = (value: Bought) => {
     const { token } = value.body as SubscriptionPurchase
     if (token !== null && wallet !== undefined) keepToken(wallet.address, 'matrix', token)
@@ -59,7 +60,7 @@ export function Plans() {
                           what: `${sentence(plan.tier)} subscription, ${plan.days} days`,
                           url: `${index.base_url}${plan[chain]}`,
                         }}
-                        label={`Subscribe ${plan.tier} on ${chain === 'base' ? 'Base' : 'Polygon'}`}
+                        label={planLabel(plan, until, chain === 'base' ? 'Base' : 'Polygon')}
                         onBought={take}
                       />
                     ))}
@@ -76,6 +77,32 @@ export function Plans() {
       </Await>
     </section>
   )
+}
+
+/** A subscriber buys more time, and sees until when. */
+export function planLabel(plan: Pick<Plan, 'tier' | 'days'>, until: string | undefined, chain: string): string {
+  if (until === undefined) return `Subscribe ${plan.tier} on ${chain}`
+  const end = new Date(Date.parse(until) + plan.days * 86_400_000).toISOString().slice(0, 10)
+  return `Extend ${plan.tier} until ${end} on ${chain}`
+}
+
+/** Known where it was bought here, or where a demo wallet signs in by itself; nobody else is asked to sign for a label. */
+function useSubscribedUntil(bought: Bought | undefined): string | undefined {
+  const index = useNode()
+  const wallet = useStore(walletStore)
+  const asks = bought === undefined && wallet?.kind === 'demo' && offers(index, '/v1/subscriptions/list')
+  const [held] = useAnswer(asks ? wallet.address : null, async () => {
+    const { askSignedIn } = await import('../../wallet/sign-and-pay.ts')
+    if (wallet === undefined) return undefined
+    const { data } = await askSignedIn<AnswerOf<'subscriptions.list'>>(
+      index,
+      wallet,
+      `${index.base_url}/v1/subscriptions/list`,
+    )
+    return data.find(({ product, active }) => product !== 'stream' && active)?.subscription.until_at
+  })
+  if (bought !== undefined) return (bought.body as SubscriptionPurchase).subscription.until_at
+  return held.state === 'done' ? held.value : undefined
 }
 
 function Subscribed({ bought }: { bought: Bought }) {

@@ -10,6 +10,7 @@ const calm: Overview = {
   review_open: 0,
   payouts: [],
   disputes: [],
+  notifications: null,
   withdrawals: { custody: [], destinations: [], newest: [] },
   alarms: [],
   pauses: [{ name: 'sales', paused: false, reason: '', changed_by: '', changed_at: '' }],
@@ -29,6 +30,20 @@ test('books that do not balance come before everything else', () => {
   })
   expect(wants.map(({ tone }) => tone)).toEqual(['bad', 'warn', 'warn'])
   expect(wants[2]?.text).toContain('drill')
+})
+
+test('notifications that were given up and disputes that wait are told', () => {
+  const delivery = { kind: 'email', waiting: 0, late_since: null, sent_day: 5, given_up_day: 2 }
+  const dispute = { id: 'dsp_1', payment_id: 'pay_1', payer: '0x', text: '', evidence_bytes: 0, opened_at: '' }
+  const wants = attentionOf({
+    ...calm,
+    disputes: [dispute],
+    notifications: { endpoints: [], deliveries: [delivery], failing: [] },
+  })
+  expect(wants.map(({ text }) => text)).toEqual([
+    expect.stringContaining('1 disputes'),
+    expect.stringContaining('2 notifications'),
+  ])
 })
 
 test('alarms and unknown outcomes are told', () => {

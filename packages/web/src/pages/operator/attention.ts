@@ -4,7 +4,8 @@ import type { Overview } from './types.ts'
 export type Want = { tone: 'bad' | 'warn'; text: string }
 
 /** What a person should look at, most serious first. */
-export function attentionOf({ books, alarms, payments, payouts, review_open, pauses }: Overview): Want[] {
+export function attentionOf(overview: Overview): Want[] {
+  const { books, alarms, payments, payouts, review_open, pauses, notifications, disputes } = overview
   const wants: Want[] = []
   const say = (tone: Want['tone'], text: string) => wants.push({ tone, text })
   if (!books.balanced) say('bad', 'The books do not balance. Stop sales and payouts, then run assay ledger verify.')
@@ -17,6 +18,9 @@ export function attentionOf({ books, alarms, payments, payouts, review_open, pau
   if (review_open > 0) say('warn', `${review_open} transfers came in that no payment explains: assay ledger review.`)
   const held = payouts.filter(({ state }) => state === 'parked' || state === 'waiting')
   if (held.length > 0) say('warn', `${held.length} payouts wait: assay payouts list.`)
+  if (disputes.length > 0) say('warn', `${disputes.length} disputes wait for a decision.`)
+  const givenUp = (notifications?.deliveries ?? []).reduce((sum, { given_up_day: day }) => sum + day, 0)
+  if (givenUp > 0) say('warn', `${givenUp} notifications were given up within a day: assay notifications status.`)
   for (const { name, paused, reason } of pauses) if (paused) say('warn', `${name} is paused: ${reason}`)
   return wants
 }

@@ -10,8 +10,10 @@ import { ConnectWallet } from '../../wallet/connect-wallet.tsx'
 import { walletName, wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Disputes } from './disputes.tsx'
 import { MarketData } from './market-data.tsx'
+import { Notifications } from './notifications.tsx'
 import { Attention, Audit, Books, Payments, Payouts } from './overview-parts.tsx'
 import { Pauses } from './pauses.tsx'
+import { PaymentSearch } from './payment-search.tsx'
 import { Revenue } from './revenue.tsx'
 import type { Overview } from './types.ts'
 import { Withdrawals } from './withdrawals.tsx'
@@ -53,7 +55,7 @@ export function OperatorPage() {
             disabled={wallet === undefined}
             onClick={() => (asked ? again() : setAsked(true))}
           >
-            {overview.state === 'done' ? 'Sign and look again' : 'Sign and show'}
+            {overview.state === 'done' ? 'Sign in and refresh' : 'Sign and show'}
           </button>
           {overview.state === 'done' ? <span class="small soft">as of {timeText(overview.value.at)}</span> : null}
         </div>
@@ -71,7 +73,9 @@ export function OperatorPage() {
             </div>
             <Withdrawals withdrawals={shown.withdrawals} onChanged={again} />
             <Disputes disputes={shown.disputes} onChanged={again} />
+            <Notifications notifications={shown.notifications} />
             <Revenue />
+            <PaymentSearch />
             <Books books={shown.books} />
             <Payouts payouts={shown.payouts} />
             <Audit audit={shown.audit} />

@@ -9,7 +9,7 @@ export function Attention({ overview }: { overview: Overview }) {
   const wants = attentionOf(overview)
   return (
     <section class="sheet" aria-labelledby="attention">
-      <h2 id="attention">What wants a person</h2>
+      <h2 id="attention">Needs attention</h2>
       {wants.length === 0 ? (
         <Notice tone="good">
           <strong>Nothing.</strong>

@@ -3,7 +3,7 @@ import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { networkName } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
-import { sentence, usdOfMicro } from '../../ui/format.ts'
+import { centsOfMicro, sentence, usdOfMicro } from '../../ui/format.ts'
 import { Await, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 
@@ -18,6 +18,43 @@ type Row = {
   losses_micro: string
   net_micro: string
   gas_gwei: string
+}
+
+/** Net of all shops and networks, one figure a day; days without a sale are there too. */
+export function netByDay(rows: readonly Pick<Row, 'day' | 'net_micro'>[]): { day: string; micro: bigint }[] {
+  const sums = new Map<string, bigint>()
+  for (const { day, net_micro } of rows) sums.set(day, (sums.get(day) ?? 0n) + BigInt(net_micro))
+  const days = [...sums.keys()].sort()
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const all: { day: string; micro: bigint }[] = []
+  for (let at = Date.parse(first); at <= Date.parse(last); at += 86_400_000) {
+    const day = new Date(at).toISOString().slice(0, 10)
+    all.push({ day, micro: sums.get(day) ?? 0n })
+  }
+  return all
+}
+
+const [barWidth, barHeight] = [14, 80]
+
+function RevenueBars({ days }: { days: readonly { day: string; micro: bigint }[] }) {
+  const most = days.reduce((top, { micro }) => (micro > top ? micro : top), 1n)
+  const label = `Net revenue a day, ${days[0]?.day} to ${days.at(-1)?.day}, at most ${centsOfMicro(most)}`
+  return (
+    <figure class="stack tight">
+      <svg class="bars" viewBox={`0 0 ${days.length * barWidth} ${barHeight}`} role="img" aria-label={label}>
+        {days.map(({ day, micro }, at) => {
+          const height = micro <= 0n ? 0 : Math.max(1, Number((micro * BigInt(barHeight)) / most))
+          return (
+            <rect key={day} x={at * barWidth + 1} y={barHeight - height} width={barWidth - 2} height={height}>
+              <title>{`${day}: ${usdOfMicro(micro)}`}</title>
+            </rect>
+          )
+        })}
+      </svg>
+      <figcaption class="small soft">{label}</figcaption>
+    </figure>
+  )
 }
 
 /** What was earned in the last 30 days and what it cost, read with a signature of its own. */
@@ -45,7 +82,16 @@ export function Revenue() {
       </header>
       {asked ? (
         <Await of={revenue} what="Reading revenue">
-          {({ data }) => (data.length === 0 ? <p class="soft">Nothing yet.</p> : <RevenueTable rows={data} />)}
+          {({ data }) =>
+            data.length === 0 ? (
+              <p class="soft">Nothing yet.</p>
+            ) : (
+              <>
+                <RevenueBars days={netByDay(data)} />
+                <RevenueTable rows={data} />
+              </>
+            )
+          }
         </Await>
       ) : null}
     </section>

@@ -22,9 +22,23 @@ export type Overview = {
   }[]
   withdrawals: Withdrawals
   disputes: OpenDispute[]
+  notifications: Notifications | null
   alarms: { alarm: string; rung: number }[]
   pauses: Pause[]
   audit: { at: string; actor: string; action: string; subject: string }[]
+}
+
+export type Notifications = {
+  endpoints: { kind: string; state: string; reason: string; endpoints: number }[]
+  deliveries: { kind: string; waiting: number; late_since: string | null; sent_day: number; given_up_day: number }[]
+  failing: {
+    id: string
+    kind: string
+    target: string
+    failing_since: string
+    last_status: string | null
+    waiting: number
+  }[]
 }
 
 export type Pause = { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }

@@ -2,13 +2,15 @@ import type { Match, MatchedPage } from '@assay/sdk'
 import { useState } from 'preact/hooks'
 import type { PageProps } from '../../app/pages.ts'
 import { linkTo } from '../../app/route.ts'
+import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { usd } from '../../ui/format.ts'
-import { Age, Badge, Hex, Notice, PageHead, Synthetic } from '../../ui/parts.tsx'
+import { Age, Badge, CopyText, Hex, Notice, PageHead, Synthetic } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
+import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { ScoreRing } from '../sources/score-ring.tsx'
 
 const questions = [
@@ -109,14 +111,54 @@ function Results({ bought }: { bought: Bought }) {
       ) : null}
       <ol class="results">
         {match.data.map((page) => (
-          <Result key={page.url} page={page} />
+          <Result key={page.url} page={page} queryId={match.query_id} />
         ))}
       </ol>
     </section>
   )
 }
 
-function Result({ page }: { page: MatchedPage }) {
+/** Cite stamps the page and pays its creator; Copy takes the quote with its address; Open leaves the console. */
+function ResultActions({ page, queryId }: { page: MatchedPage; queryId: string }) {
+  const index = useNode()
+  const wallet = useStore(walletStore)
+  const [cited, setCited] = useState<Bought>()
+  const quote = page.snippet === null ? page.url : `“${page.snippet}” (${page.title}, ${page.url})`
+  const id = (cited?.body as { id?: string } | undefined)?.id
+  return (
+    <div class="stack tight">
+      <div class="row">
+        {wallet === undefined || !offers(index, '/v1/cite/attest') ? null : (
+          <BuyButton
+            small
+            order={{
+              what: `Cite ${page.title}`,
+              method: 'POST',
+              url: `${index.api_url}/v1/cite/attest`,
+              body: { source_url: page.url, agent_wallet: wallet.address, query_id: queryId },
+            }}
+            label={`Cite for ${usd(page.price.attest_usd)}`}
+            onBought={setCited}
+          />
+        )}
+        <CopyText text={quote} what={page.snippet === null ? 'Copy the address' : 'Copy the quote'} />
+        <a class="button small" href={page.url} target="_blank" rel="noopener noreferrer">
+          Open
+        </a>
+      </div>
+      {cited === undefined ? null : (
+        <>
+          <p class="small" role="status">
+            Cited. {id === undefined ? null : <a href={linkTo('explorer', [id])}>See the attestation</a>}
+          </p>
+          <Hallmarks bought={cited} fileName={`citation-${id ?? 'evidence'}.json`} />
+        </>
+      )}
+    </div>
+  )
+}
+
+function Result({ page, queryId }: { page: MatchedPage; queryId: string }) {
   return (
     <li class="sheet result">
       <a
@@ -145,7 +187,6 @@ function Result({ page }: { page: MatchedPage }) {
           ) : (
             <Badge tone="good">{page.licence.name ?? page.licence.url}</Badge>
           )}
-          <Badge tone="gold">stamp {usd(page.price.attest_usd)}</Badge>
           <Synthetic of={page.synthetic} />
           <span class="soft">
             {page.modified_at === null ? null : (
@@ -156,6 +197,7 @@ function Result({ page }: { page: MatchedPage }) {
             read <Age at={page.fetched_at} />
           </span>
         </div>
+        <ResultActions page={page} queryId={queryId} />
         <details class="small">
           <summary>Why here, and how to check the quote</summary>
           <dl class="facts">

@@ -48,7 +48,7 @@ function SourceList() {
           body.data.length === 0 ? (
             <Notice>No source is registered yet. Yours could be the first.</Notice>
           ) : (
-            <section class="sheet" aria-label="Registered sources">
+            <div class="sheet">
               <Scroll label="Registered sources">
                 <table class="source-table">
                   <thead>
@@ -87,7 +87,7 @@ function SourceList() {
                   </tbody>
                 </table>
               </Scroll>
-            </section>
+            </div>
           )
         }
       </Await>

@@ -212,7 +212,7 @@ function HowItWorks({ index }: { index: NodeIndex }) {
           ? 'Your own wallet signs; it never sends a transaction.'
           : 'On this demo node a lent wallet signs with test money.'}{' '}
         Programs use the same routes: <a href="/openapi.json">OpenAPI</a>, <a href="/llms.txt">llms.txt</a>,{' '}
-        <a href="#/reference">reference</a>.
+        <a href="/reference">reference</a>.
       </p>
     </section>
   )

@@ -11,7 +11,8 @@ import type { Bought } from '../../wallet/order.ts'
 import { keepToken, subscriptionTokens, tokenOf } from '../../wallet/tokens.ts'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Topics } from './stream-page.tsx'
-import { topicsOf } from './topics.ts'
+import { TopicChart } from './topic-chart.tsx'
+import { tickIn, topicsOf } from './topics.ts'
 
 const eventsKept = 2_000
 
@@ -52,6 +53,32 @@ export function LiveStream() {
   )
 }
 
+const tickerMax = 12
+
+/** The newest figures as they come. Not announced: a screen reader would read nothing else. */
+function Ticker({ events }: { events: readonly CloudEvent[] }) {
+  const newest = events.slice(-tickerMax).flatMap((event) => {
+    const tick = tickIn(event)
+    return tick === undefined ? [] : [{ id: event.id, tick }]
+  })
+  return (
+    <ul class="ticker" aria-label="Newest figures">
+      {newest.reverse().map(({ id, tick }) => (
+        <li key={id}>
+          {tick.cluster.name} <b>{tick.demand}</b>
+          {tick.trend.change_pct === null ? null : (
+            <span class={tick.trend.change_pct < 0 ? 'fell' : 'rose'}>
+              {' '}
+              {tick.trend.change_pct > 0 ? '+' : ''}
+              {tick.trend.change_pct} %
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 function Events({ token }: { token: string }) {
   const index = useNode()
   const [running, setRunning] = useState(true)
@@ -86,7 +113,11 @@ function Events({ token }: { token: string }) {
       {events.length === 0 ? (
         <Notice>What was published in the last hours comes first, then each bucket as it closes.</Notice>
       ) : (
-        <Topics topics={topicsOf(events)} />
+        <>
+          <Ticker events={events} />
+          <TopicChart topics={topicsOf(events)} />
+          <Topics topics={topicsOf(events)} />
+        </>
       )}
     </div>
   )

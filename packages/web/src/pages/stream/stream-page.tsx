@@ -8,6 +8,7 @@ import { Await, Badge, Notice, PageHead, Scroll, Synthetic } from '../../ui/part
 import { Signed } from '../../ui/signed.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
 import { LiveStream } from './live-stream.tsx'
+import { TopicChart } from './topic-chart.tsx'
 import { type Topic, topicsOf } from './topics.ts'
 
 /** What agents search for, by topic: a day-old hour for nothing, the live stream by subscription. */
@@ -44,6 +45,7 @@ export function StreamPage() {
               {timeText(body.from_at)} to {timeText(body.to_at)}, exactly as subscribers got it.
             </p>
             {body.note === null ? null : <Notice>{body.note}</Notice>}
+            <TopicChart topics={topicsOf(body.data)} />
             <Topics topics={topicsOf(body.data)} />
             <p class="small soft">
               ε {body.privacy.epsilon_daily} a day, ε {body.privacy.epsilon_bucket} a bucket; figures below{' '}
@@ -132,8 +134,12 @@ export function Topics({ topics }: { topics: readonly Topic[] }) {
             <th scope="col" class="right">
               Change
             </th>
-            <th scope="col">Course</th>
-            <th scope="col">Rising</th>
+            <th scope="col" class="hide-narrow">
+              Course
+            </th>
+            <th scope="col" class="hide-narrow">
+              Rising
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -153,10 +159,10 @@ export function Topics({ topics }: { topics: readonly Topic[] }) {
               <td class={topic.changePct !== null && topic.changePct < 0 ? 'right fell' : 'right rose'}>
                 {topic.changePct === null ? '–' : `${topic.changePct > 0 ? '+' : ''}${topic.changePct} %`}
               </td>
-              <td>
+              <td class="hide-narrow">
                 <Sparkline values={topic.course} what={`demand for ${topic.name}`} />
               </td>
-              <td class="small">{topic.rising.join(', ') || <span class="soft">–</span>}</td>
+              <td class="small hide-narrow">{topic.rising.join(', ') || <span class="soft">–</span>}</td>
             </tr>
           ))}
         </tbody>

@@ -9,6 +9,8 @@ export type Topic = {
   error: number | undefined
   changePct: number | null
   course: number[]
+  /** Ends of the buckets of `course`, in unix seconds. */
+  times: number[]
   rising: string[]
 }
 
@@ -28,6 +30,7 @@ export function topicsOf(events: readonly Pick<CloudEvent, 'type' | 'data'>[]): 
       error: tick.error_95?.demand,
       changePct: tick.trend.change_pct,
       course: [...(known?.course ?? []), tick.demand],
+      times: [...(known?.times ?? []), Date.parse(tick.ends_at) / 1000],
       rising: tick.rising.map(({ term }) => term).slice(0, 3),
     })
   }

@@ -56,6 +56,23 @@ export function ControlGraph({ powers }: { powers: Record<string, TokenPower> })
           ))}
         </svg>
       </div>
+      <ul class="graph-list">
+        {accounts.map((account, at) => (
+          <li key={account.id}>
+            <span class="mono">{shortHex(account.label)}</span> <span class="small soft">{account.kind}</span>
+            <ul class="chips">
+              {edges
+                .filter(({ from }) => from === at)
+                .map((edge) => (
+                  <li key={`${edge.to} ${edge.now} ${edge.how}`} class={edge.now ? 'badge bad' : 'badge'}>
+                    {sentence(placed[edge.to]?.label ?? '')}
+                  </li>
+                ))}
+            </ul>
+          </li>
+        ))}
+        {accounts.length === 0 ? <li>Nobody</li> : null}
+      </ul>
       <figcaption class="small soft row">
         <span class="key now">can do it now</span>
         <span class="key">can bring it about</span>

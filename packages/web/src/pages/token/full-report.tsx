@@ -2,6 +2,7 @@ import { sentence, shortHex, timeText } from '../../ui/format.ts'
 import { Badge, Hex, Json, Scroll, Synthetic, saveFile } from '../../ui/parts.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
+import { Timeline, type TimelineEvent } from './timeline.tsx'
 import { shown } from './verdict.tsx'
 
 type Report = {
@@ -17,7 +18,7 @@ type Report = {
   }[]
   scopes: { name: string; meaning: string; effect?: unknown; policy_id: unknown }[]
   seize_paths: { path: string; why: string }[]
-  history: { block_number: string; text: string; transaction: string }[]
+  history: TimelineEvent[]
   questions: string[]
   network_note: string
   attestation: { attester: string; message: { reportHash: string; validUntil: string } }
@@ -73,7 +74,10 @@ export function FullReport({ bought, symbol }: { bought: Bought; symbol: string 
           </dl>
         </div>
       )}
-      <History history={report.history} />
+      <details>
+        <summary>History: {report.history.length} events</summary>
+        <Timeline events={report.history} label="History in the report" />
+      </details>
       {report.questions.length === 0 ? null : (
         <div class="stack tight">
           <h3>Questions to put to the issuer</h3>
@@ -151,20 +155,5 @@ function Scopes({ scopes }: { scopes: Report['scopes'] }) {
         ])}
       </dl>
     </div>
-  )
-}
-
-function History({ history }: { history: Report['history'] }) {
-  return (
-    <details>
-      <summary>History: {history.length} events</summary>
-      <ul class="small">
-        {history.slice(0, 100).map((event, position) => (
-          <li key={`${event.block_number} ${position}`}>
-            <span class="soft">block {event.block_number}</span> {event.text}
-          </li>
-        ))}
-      </ul>
-    </details>
   )
 }

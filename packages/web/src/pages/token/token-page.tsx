@@ -16,6 +16,7 @@ import { ControlGraph } from './control-graph.tsx'
 import { Flags } from './flags.tsx'
 import { FullReport } from './full-report.tsx'
 import { PowersTable } from './powers-table.tsx'
+import { ControlHistory } from './timeline.tsx'
 import { Verdict } from './verdict.tsx'
 import { WalletView } from './wallet-view.tsx'
 
@@ -124,6 +125,7 @@ function Checked({ answer }: { answer: Answer<TokenCheck> }) {
         <h2 id="graph">Who holds what</h2>
         <ControlGraph powers={check.powers} />
       </section>
+      <ControlHistory address={check.address} block={check.block.number} />
       {report === undefined ? (
         <section class="sheet offer" aria-labelledby="offer">
           <h2 id="offer">The full report</h2>

@@ -1,5 +1,7 @@
 import type { TokenCheck, TokenVerdict } from '@assay/sdk'
 import type { ComponentChildren } from 'preact'
+import { useNode } from '../../node/context.ts'
+import { explorerUrl } from '../../node/node-index.ts'
 import { timeText } from '../../ui/format.ts'
 import { Badge, Hex, Notice, Synthetic, type Tone } from '../../ui/parts.tsx'
 
@@ -12,6 +14,7 @@ const verdicts: Record<TokenVerdict, { text: string; tone: Tone }> = {
 
 /** The verdict as it is struck: one word, one sentence, and the block it holds for. */
 export function Verdict({ check, signed }: { check: TokenCheck; signed: ComponentChildren }) {
+  const index = useNode()
   const { text, tone } = verdicts[check.verdict]
   return (
     <section class={`verdict ${tone}`} aria-labelledby="verdict">
@@ -39,7 +42,7 @@ export function Verdict({ check, signed }: { check: TokenCheck; signed: Componen
       <dl class="facts">
         <dt>Address</dt>
         <dd>
-          <Hex value={check.address} />
+          <Hex value={check.address} href={explorerUrl(index, check.network, 'address', check.address)} />
         </dd>
         <dt>Supply</dt>
         <dd>

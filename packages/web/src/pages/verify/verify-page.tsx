@@ -3,8 +3,8 @@ import { useRef, useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { useNode } from '../../node/context.ts'
 import { asProblem, ProblemError } from '../../node/problem.ts'
-import { sentence } from '../../ui/format.ts'
-import { Notice, PageHead, Problem } from '../../ui/parts.tsx'
+import { PageHead, Problem } from '../../ui/parts.tsx'
+import { VerifiedReport } from './verified-report.tsx'
 import type { Verified } from './verify-text.ts'
 
 /** Checks signatures, reports, attestations and receipts here in the browser; nothing is sent anywhere. */
@@ -69,7 +69,7 @@ export function VerifyPage() {
       </section>
       <div aria-live="polite">
         {problem === undefined ? null : <Problem problem={problem} />}
-        {verified === undefined ? null : <Result verified={verified} />}
+        {verified === undefined ? null : <VerifiedReport verified={verified} />}
       </div>
     </>
   )
@@ -117,33 +117,6 @@ function DropArea({ onText, onUnreadable }: DropProps) {
         accept=".json,.txt,.jws"
         onChange={(event) => take(event.currentTarget.files?.[0])}
       />
-    </section>
-  )
-}
-
-const marks = { passed: 'ok', failed: 'no', not_checked: 'not checked' } as const
-
-function Result({ verified }: { verified: Verified }) {
-  const { report, what, node, note } = verified
-  return (
-    <section class={`verdict ${report.ok ? 'good' : 'bad'} single`} aria-labelledby="verified">
-      <div class="stack tight">
-        <h2 id="verified">{report.ok ? 'It verifies' : 'It does not verify'}</h2>
-        <p class="lead">
-          {what} of {node}
-        </p>
-        {note === undefined ? null : <Notice tone="warn">{note}</Notice>}
-      </div>
-      <ul class="checks">
-        {report.checks.map((check) => (
-          <li key={`${check.name} ${check.detail}`} class={check.status}>
-            <b>{sentence(check.name)}</b>
-            <span class="mark-word">{marks[check.status]}</span>
-            <span>{check.detail}</span>
-          </li>
-        ))}
-      </ul>
-      {report.notCovered?.length ? <p>Not covered by a signature: {report.notCovered.join(', ')}</p> : null}
     </section>
   )
 }

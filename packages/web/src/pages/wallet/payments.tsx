@@ -1,31 +1,14 @@
+import { useState } from 'preact/hooks'
+import { linkTo } from '../../app/route.ts'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { networkName, offers } from '../../node/node-index.ts'
-import { usdOfMicro } from '../../ui/format.ts'
-import { Age, Badge, Hex, Scroll, type Tone } from '../../ui/parts.tsx'
+import { shortHex } from '../../ui/format.ts'
+import { Age, Badge, Hex, Money, Scroll, saveFile } from '../../ui/parts.tsx'
 import { purchases } from '../../wallet/purchases.ts'
 import type { Wallet } from '../../wallet/wallet-store.ts'
+import { filterPayments, type Payment, paymentsCsv, stateTones } from './payment-list.ts'
 import { SignedPanel } from './signed-panel.tsx'
-
-type Payment = {
-  id: string
-  state: string
-  route: string
-  network: string
-  amount_micro: string
-  transaction: string | null
-  final: boolean
-  claimed_at: string
-}
-
-const tones: Record<string, Tone> = {
-  served: 'good',
-  settled: 'good',
-  unknown: 'warn',
-  failed: 'bad',
-  credited: 'gold',
-  refunded: 'gold',
-}
 
 /** What the node's own books say this wallet paid. */
 export function NodePayments({ wallet }: { wallet: Wallet }) {
@@ -44,51 +27,79 @@ export function NodePayments({ wallet }: { wallet: Wallet }) {
       read={read}
     >
       {({ data }) =>
-        data.length === 0 ? (
-          <p class="soft">This wallet has paid nothing here yet.</p>
-        ) : (
-          <Scroll label="Payments">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">State</th>
-                  <th scope="col" class="right">
-                    Amount
-                  </th>
-                  <th scope="col">For</th>
-                  <th scope="col">Network</th>
-                  <th scope="col">When</th>
-                  <th scope="col">Transaction</th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.map((payment) => (
-                  <tr key={payment.id}>
-                    <td>
-                      <Badge tone={tones[payment.state] ?? 'calm'}>{payment.state}</Badge>{' '}
-                      {payment.final ? null : <span class="small soft">not final</span>}
-                    </td>
-                    <td class="right">{usdOfMicro(payment.amount_micro)}</td>
-                    <td class="mono">{payment.route}</td>
-                    <td>{networkName(index, payment.network)}</td>
-                    <td>
-                      <Age at={payment.claimed_at} />
-                    </td>
-                    <td>
-                      {payment.transaction === null ? (
-                        <span class="soft">none</span>
-                      ) : (
-                        <Hex value={payment.transaction} what="transaction" />
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
-        )
+        data.length === 0 ? <p class="soft">This wallet has paid nothing here yet.</p> : <List data={data} />
       }
     </SignedPanel>
+  )
+}
+
+function List({ data }: { data: readonly Payment[] }) {
+  const [filter, setFilter] = useState('')
+  const shown = filterPayments(data, filter)
+  return (
+    <div class="stack tight">
+      <div class="row">
+        <input
+          aria-label="Filter the payments"
+          placeholder="State, route, network or id"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+        <button
+          type="button"
+          class="button small"
+          onClick={() => saveFile('payments.csv', paymentsCsv(shown), 'text/csv')}
+        >
+          Export {shown.length} as CSV
+        </button>
+      </div>
+      {shown.length === 0 ? <p class="soft">No payment fits this filter.</p> : <Table data={shown} />}
+    </div>
+  )
+}
+
+function Table({ data }: { data: readonly Payment[] }) {
+  const index = useNode()
+  return (
+    <Scroll label="Payments">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col" class="right">
+              Amount
+            </th>
+            <th scope="col">For</th>
+            <th scope="col">Network</th>
+            <th scope="col">When</th>
+            <th scope="col">Payment</th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.map((payment) => (
+            <tr key={payment.id}>
+              <td>
+                <Badge tone={stateTones[payment.state] ?? 'calm'}>{payment.state}</Badge>{' '}
+                {payment.final ? null : <span class="small soft">not final</span>}
+              </td>
+              <td class="right">
+                <Money micro={payment.amount_micro} />
+              </td>
+              <td class="mono">{payment.route}</td>
+              <td>{networkName(index, payment.network)}</td>
+              <td>
+                <Age at={payment.claimed_at} />
+              </td>
+              <td>
+                <a class="mono" href={linkTo('wallet', ['payments', payment.id])} title={payment.id}>
+                  {shortHex(payment.id)}
+                </a>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
   )
 }
 
@@ -112,7 +123,9 @@ export function BrowserPurchases() {
                   <Hex value={note.transaction} what="transaction" />
                 </span>
               </div>
-              <b>{usdOfMicro(note.amountMicro)}</b>
+              <b>
+                <Money micro={note.amountMicro} />
+              </b>
             </li>
           ))}
         </ul>

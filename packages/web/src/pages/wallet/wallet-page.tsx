@@ -1,3 +1,4 @@
+import type { PageProps } from '../../app/pages.ts'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { Hex, Notice, PageHead, Synthetic } from '../../ui/parts.tsx'
@@ -7,12 +8,18 @@ import { Affiliate } from './affiliate.tsx'
 import { Credit } from './credit.tsx'
 import { Identity } from './identity.tsx'
 import { Mandates } from './mandates.tsx'
+import { PaymentPage } from './payment-page.tsx'
 import { BrowserPurchases, NodePayments } from './payments.tsx'
 import { Points } from './points.tsx'
 import { SubscriptionPanel } from './subscription-panel.tsx'
 
-/** Everything that belongs to one wallet. */
-export function WalletPage() {
+/** Everything that belongs to one wallet, or one of its payments. */
+export function WalletPage({ route: { rest } }: PageProps) {
+  const [part, id] = rest
+  return part === 'payments' && id !== undefined ? <PaymentPage id={id} /> : <OwnWallet />
+}
+
+function OwnWallet() {
   const index = useNode()
   const wallet = useStore(walletStore)
   return (

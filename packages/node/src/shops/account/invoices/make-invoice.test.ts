@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { latin } from '../../../http/make-pdf.ts'
 import { taxOf } from './make-invoice.ts'
 import { parseInvoiceSettings } from './settings.ts'
 import { escapeHtml } from './show-html.ts'
-import { latin } from './show-pdf.ts'
 
 test('prices include tax, rounded to the nearest micro-USDC', () => {
   expect(taxOf(20_000n, 1_900n)).toBe(3_193n)

@@ -1,6 +1,6 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import type { SettledPayment } from '@assay/till'
+import type { SettledPayment } from '@assay/till/internal'
 import { z } from 'zod'
 import type { InvoiceSettings } from './settings.ts'
 

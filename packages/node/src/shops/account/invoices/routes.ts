@@ -1,4 +1,4 @@
-import { type SettledPayment, settledPayments } from '@assay/till'
+import { type SettledPayment, settledPayments } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { verifySession } from '@assay/till/proofs'
 import { z } from 'zod'

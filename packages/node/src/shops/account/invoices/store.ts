@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { SettledPayment } from '@assay/till'
+import type { SettledPayment } from '@assay/till/internal'
 import type { Database, Sql } from '@assay/till/store/database'
 import type { Invoice } from './make-invoice.ts'
 

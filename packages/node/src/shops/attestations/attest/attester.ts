@@ -1,13 +1,12 @@
-import { hkdfSync } from 'node:crypto'
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import { type AttestMessage, attestDigest, attestTypes, attestUid, easDomain } from '@assay/protocol/typed-data/eas'
-import type { JwsPort } from '@assay/till'
+import type { JwsPort } from '@assay/till/internal'
 import { fromHex } from '@assay/till/kernel/bytes'
 import { keccak256 } from '@assay/till/kernel/keccak'
 import { signDigest } from '@assay/till/kernel/secp256k1'
-import type { Keyring } from '@assay/till/signing'
+import { deriveSecret, type Keyring } from '@assay/till/signing'
 import { pointFromScalar } from 'tiny-secp256k1'
 
 export type SignedAttestation = {
@@ -29,9 +28,7 @@ export function createCitationAttester(deps: {
   const current = () => {
     const key = deps.keyring.active()
     if (made?.keyId === key.keyId) return made
-    const secret = new Uint8Array(
-      hkdfSync('sha256', Buffer.from(key.d, 'base64url'), '', 'assay eip-712 attester v1', 32),
-    )
+    const secret = deriveSecret(key, 'assay eip-712 attester v1')
     const publicKey = pointFromScalar(secret, false)
     if (!publicKey) throw new Error('the signing key gives no key of the other curve')
     const address = toHex(keccak256(publicKey.subarray(1)).subarray(12))

@@ -26,7 +26,7 @@ export async function foldAttestations(deps: Pick<SourceDeps, 'database' | 'cloc
   if (honest.length > 0)
     await foldCitations(
       deps,
-      honest.map(({ agent, domain }) => ({ agent, source: domain })),
+      honest.map(({ agent, domain, quote_found }) => ({ agent, source: domain, quoted: quote_found === true })),
     )
   return taken.length
 }
@@ -48,16 +48,16 @@ async function takeUnfolded(database: Database, now: Date): Promise<Row[]> {
   return rows
 }
 
+/** What was washed earned what it earned, and is no citation. */
 async function countUsage(database: Database, rows: readonly Row[]): Promise<void> {
   await database.query(
-    `insert into source_usage as u (domain, citations, earned_micro, quotes_checked, quotes_found)
-     select t.domain, count(*), coalesce(sum(c.micro), 0), count(t.found), count(*) filter (where t.found)
-     from unnest($1::text[], $2::text[], $3::boolean[]) t (id, domain, found)
+    `insert into source_usage as u (domain, citations, earned_micro)
+     select t.domain, count(*) filter (where t.honest), coalesce(sum(c.micro), 0)
+     from unnest($1::text[], $2::text[], $3::boolean[]) t (id, domain, honest)
      left join creator_accrual c on c.subject = t.id and c.place = 0 and c.round = 0
      group by t.domain
      on conflict (domain) do update set citations = u.citations + excluded.citations,
-       earned_micro = u.earned_micro + excluded.earned_micro, quotes_checked = u.quotes_checked + excluded.quotes_checked,
-       quotes_found = u.quotes_found + excluded.quotes_found`,
-    [rows.map(({ id }) => id), rows.map(({ domain }) => domain), rows.map((row) => row.quote_found)],
+       earned_micro = u.earned_micro + excluded.earned_micro`,
+    [rows.map(({ id }) => id), rows.map(({ domain }) => domain), rows.map(({ wash }) => wash.length === 0)],
   )
 }

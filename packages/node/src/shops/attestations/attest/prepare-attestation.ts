@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
-import type { PreparedAnswer } from '@assay/till'
+import type { PreparedAnswer } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'

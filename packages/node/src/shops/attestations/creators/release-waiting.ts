@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import { creditLines } from '@assay/till'
+import { creditLines } from '@assay/till/internal'
 import { accounts, type LedgerLine, type LedgerTransaction, lockBalances, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { creatorAccounts } from '../accounts.ts'

@@ -9,6 +9,7 @@ import { domainInput, walletInput } from '../../sources/index.ts'
 import { type AskMoveDeps, askMove } from './ask-move.ts'
 import { type DescribeCreatorDeps, describeCreator } from './describe-creator.ts'
 import { describeEpoch } from './describe-epoch.ts'
+import { earningsRoute } from './earnings-route.ts'
 
 export type CreatorRouteDeps = DescribeCreatorDeps & AskMoveDeps & { proofs: ProofDeps; clock: Clock }
 
@@ -79,7 +80,7 @@ const example = {
 const addressOf = (text: string): Address => parseAddress(text) as Address
 
 export function creatorRoutes(deps: CreatorRouteDeps): RouteDeclaration[] {
-  return [showRoute(deps), thresholdRoute(deps), epochRoute(deps), moveRoute(deps)]
+  return [showRoute(deps), earningsRoute(deps), thresholdRoute(deps), epochRoute(deps), moveRoute(deps)]
 }
 
 function showRoute(deps: CreatorRouteDeps): RouteDeclaration {

@@ -58,10 +58,11 @@ async function moveAgents(tx: Tx, moves: readonly Move[]): Promise<void> {
   await tx.query(
     `with gone as (
        delete from citation_edge e using unnest($1::text[], $2::text[]) t (agent, cluster)
-       where e.agent = t.agent and t.agent <> t.cluster returning t.cluster, e.domain, e.citations)
-     insert into citation_edge (agent, domain, citations)
-     select cluster, domain, sum(citations) from gone group by cluster, domain
-     on conflict (agent, domain) do update set citations = citation_edge.citations + excluded.citations`,
+       where e.agent = t.agent and t.agent <> t.cluster returning t.cluster, e.domain, e.citations, e.quotes)
+     insert into citation_edge (agent, domain, citations, quotes)
+     select cluster, domain, sum(citations), sum(quotes) from gone group by cluster, domain
+     on conflict (agent, domain) do update set citations = citation_edge.citations + excluded.citations,
+       quotes = citation_edge.quotes + excluded.quotes`,
     given,
   )
   await sumRows(tx, given.flat())

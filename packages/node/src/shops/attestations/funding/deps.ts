@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
-import type { JwsPort } from '@assay/till'
 import type { ChainPort, Rpc } from '@assay/till/chain'
+import type { JwsPort } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Database } from '@assay/till/store/database'

@@ -48,7 +48,7 @@ export async function deactivateAgent(deps: IdentityDeps, agent: NamedAgent, cal
   )
 }
 
-async function checkRegistration(
+export async function checkRegistration(
   deps: Pick<IdentityDeps, 'registries'>,
   signer: ProvenAccount,
   { erc8004 }: Declaration,

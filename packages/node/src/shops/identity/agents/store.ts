@@ -155,6 +155,11 @@ export async function deactivate(tx: Tx, ended: { subject: string; wallet: Addre
   await agentChanged(tx, ended.wallet)
 }
 
+/** The registry was asked when the wallet declared its registration. */
+export const registeredSql = (wallet: string) =>
+  `exists (select from agent a join agent_version v on v.subject = a.subject and v.version = a.version
+     where a.wallet = ${wallet} and a.deactivated_at is null and v.document ? 'erc8004')`
+
 /** For anyone who changes what a DID document of this wallet shows; kept documents of it are dropped everywhere. */
 export async function agentChanged(sql: Sql, wallet: Address): Promise<void> {
   await sql.query('select pg_notify($1, $2)', [agentChangedChannel, wallet])

@@ -37,7 +37,6 @@ function resolveRoute(
 ): RouteDeclaration {
   return defineRoute({
     id,
-    main: id === 'did.resolve',
     area: 'C',
     method: 'GET',
     path: `${base}/:did`,

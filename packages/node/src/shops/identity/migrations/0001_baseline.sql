@@ -88,6 +88,18 @@ insert into app_access values ('agent_version', 'select, insert');
 create trigger agent_version_is_fixed before update or delete on agent_version
   for each row execute function refuse_change();
 
+-- The newest declaration that its wallet signed for every node, as it was signed, and the node that passed it on.
+create table agent_signed (
+  subject text primary key references agent,
+  sequence bigint not null check (sequence > 0),
+  version integer not null,
+  document text not null check (length(document) <= 65536),
+  via text check (length(via) <= 300),
+  received_at timestamptz not null
+);
+create index agent_signed_received on agent_signed (received_at);
+create index agent_signed_via on agent_signed (via, received_at);
+
 -- The newest version, by what it offers.
 create table agent_capability (
   capability text not null check (length(capability) between 1 and 64),

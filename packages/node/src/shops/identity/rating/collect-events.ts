@@ -48,6 +48,9 @@ const ownMoney = /^credit\./
 /** Ends of a payment that are nobody's fault: its time ran out before it was carried to the chain. */
 const blameless: ReadonlySet<string> = new Set(['authorization_expired', 'reorged', 'owner_gone'])
 
+/** Of what creators earn from, the operator keeps a tenth; the rest may go back to the payer under another name. */
+const creatorsCostDivisor = 10n
+
 /** All wallets that rows name; their relatedGroups decide what the rows are worth. */
 export function walletsIn(rows: readonly SeenRow[]): Set<Address> {
   const named = new Set<Address>()
@@ -73,6 +76,8 @@ function toEvent(operator: Address, clusters: ReadonlyMap<Address, string>, row:
   if (row.kind === 'payment' && row.state === 'failed')
     return blameless.has(row.reason ?? '') ? undefined : { kind: 'failed', wallet, network, atMs }
   if ((row.kind === 'payment' && row.state !== 'served') || ownMoney.test(row.route)) return undefined
+  // An answer that turned out to cost nothing: anyone can have as many of those as they like.
+  if (row.micro === '0') return undefined
   const houseOf = (one: Address) => clusters.get(one) ?? one
   const creators = row.creators ?? []
   const parties = creators.length > 0 ? creators.flatMap((one) => one ?? []) : [row.payee ?? operator]
@@ -84,7 +89,9 @@ function toEvent(operator: Address, clusters: ReadonlyMap<Address, string>, row:
       : creators.includes(null)
         ? 'unattributed'
         : 'counts'
-  const common = { wallet, network, atMs, micro: BigInt(row.micro), parties, standing } as const
+  const micro = BigInt(row.micro)
+  const costMicro = creators.length > 0 ? micro / creatorsCostDivisor : micro
+  const common = { wallet, network, atMs, micro, costMicro, parties, standing } as const
   return row.kind === 'reversal'
     ? { kind: 'undone', ...common, reason: row.reason === 'reorg' ? 'reorg' : 'refund', whole: row.whole }
     : { kind: 'settled', ...common }

@@ -8,6 +8,8 @@ export type RatingEvent =
       network: string
       atMs: number
       micro: bigint
+      /** What the payer cannot have got back: a creator may be the payer under another name. */
+      costMicro: bigint
       /** Who earned from it: creators, or the operator where nobody else did. */
       parties: readonly Address[]
       standing: 'counts' | 'self_dealt' | 'unattributed'
@@ -20,6 +22,7 @@ export type RatingEvent =
       atMs: number
       reason: 'reorg' | 'refund'
       micro: bigint
+      costMicro: bigint
       whole: boolean
       parties: readonly Address[]
       standing: 'counts' | 'self_dealt' | 'unattributed'
@@ -43,7 +46,7 @@ export type Tally = {
   countsSinceMs: number | null
 }
 
-/** What it paid to one party. Past days weigh the logarithm of their number of payments; the newest day is still open. */
+/** What it paid to one party, as far as it cost anything. Past days weigh the logarithm of their number of payments; the newest day is still open. */
 export type PartyTally = { settled: number; micro: bigint; weight: number; day: string; dayCount: number }
 
 export type WalletEvidence = { tally: Tally; parties: Map<Address, PartyTally> }
@@ -97,7 +100,7 @@ function takeInPayment(evidence: WalletEvidence, event: Extract<RatingEvent, { k
   else {
     tally.countsSinceMs ??= event.atMs
     countDay(tally, dayOf(event.atMs))
-    const share = event.micro / BigInt(Math.max(1, event.parties.length))
+    const share = event.costMicro / BigInt(Math.max(1, event.parties.length))
     for (const party of event.parties) countParty(evidence, party, share, dayOf(event.atMs))
   }
 }
@@ -128,7 +131,7 @@ function takeBack({ tally, parties }: WalletEvidence, event: Undone): void {
   else tally.refunded += 1
   tally.settledMicro = atLeastZero(tally.settledMicro - event.micro)
   const day = dayOf(event.atMs)
-  const share = event.micro / BigInt(Math.max(1, event.parties.length))
+  const share = event.costMicro / BigInt(Math.max(1, event.parties.length))
   for (const name of event.standing === 'counts' ? event.parties : []) {
     const party = parties.get(name)
     if (party === undefined) continue

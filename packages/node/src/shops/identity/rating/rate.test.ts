@@ -2,6 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { betaCumulative, betaMean, betaQuantile } from './beta.ts'
+import { type SeenRow, toEvents } from './collect-events.ts'
 import { noEvidence, type RatingEvent, takeIn, type WalletEvidence } from './evidence.ts'
 import { type RatingInput, rate } from './rate.ts'
 
@@ -15,7 +16,17 @@ const paid = (
   atMs: number,
   parties: Address[] = [shop],
   standing: 'counts' | 'self_dealt' | 'unattributed' = 'counts',
-) => ({ kind: 'settled', wallet, network: 'eip155:8453', atMs, micro: 20_000n, parties, standing }) as const
+) =>
+  ({
+    kind: 'settled',
+    wallet,
+    network: 'eip155:8453',
+    atMs,
+    micro: 250_000n,
+    costMicro: 250_000n,
+    parties,
+    standing,
+  }) as const
 const failed = (atMs: number) => ({ kind: 'failed', wallet, network: 'eip155:8453', atMs }) as const
 
 function evidenceOf(events: readonly RatingEvent[]): WalletEvidence {
@@ -39,11 +50,23 @@ const habit = (days: number, parties?: Address[]) =>
   Array.from({ length: days }, (_, index) => paid(start + index * day, parties))
 
 test('evidence costs what it weighs: a habit of tiny payments is worth less than one of real ones', () => {
-  const tiny = habit(60).map((event) => ({ ...event, micro: 1_000n }))
+  const tiny = habit(60).map((event) => ({ ...event, micro: 1_000n, costMicro: 1_000n }))
   const [cheap, real] = [ratingOf(tiny)?.score ?? 0, ratingOf(habit(60))?.score ?? 0]
   expect(cheap).toBeLessThan(50)
   expect(real).toBeGreaterThan(60)
   expect(ratingOf([...tiny, failed(start + 60 * day)])?.score).toBeLessThanOrEqual(cheap)
+})
+
+test('what creators earn weighs the tenth that stays with the operator: the rest may be the payer’s again', () => {
+  const row = (creators: Address[] | null): SeenRow => ({
+    ...{ id: 'pay_1', kind: 'payment', state: 'served', reason: null, wallet, network: 'eip155:8453', micro: '5000' },
+    ...{ at: '2026-01-01T00:00:00Z', whole: true, payee: shop, route: 'cite.attest', creators, washed: null },
+    referrers: [],
+  })
+  const costs = toEvents(shop, new Map(), [row([other]), row(null)]).map(
+    (event) => 'costMicro' in event && event.costMicro,
+  )
+  expect(costs).toEqual([500n, 5_000n])
 })
 
 test('a day weighs once, on however many chains it was paid', () => {
@@ -170,8 +193,8 @@ test('self-dealing never raises a rating, whatever else happened', () => {
 test('a refund takes back what its payment added', () => {
   const undone = { ...paid(start + day), kind: 'undone', reason: 'refund', whole: true } as const
   const evidence = evidenceOf([paid(start), paid(start + day), undone])
-  expect(evidence.tally).toMatchObject({ settled: 1, refunded: 1, settledMicro: 20_000n })
-  expect(evidence.parties.get(shop)).toMatchObject({ settled: 1, micro: 20_000n, weight: 1, dayCount: 0 })
+  expect(evidence.tally).toMatchObject({ settled: 1, refunded: 1, settledMicro: 250_000n })
+  expect(evidence.parties.get(shop)).toMatchObject({ settled: 1, micro: 250_000n, weight: 1, dayCount: 0 })
 })
 
 test('scores stay between 0 and 100 and inside their interval', () => {

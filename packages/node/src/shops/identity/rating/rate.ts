@@ -31,8 +31,8 @@ export type Rating = {
 
 const level = 0.9
 const evidencePerDayMax = 4
-/** Payments of a thousandth of a dollar are evidence too, but a reputation of them alone could be bought for cents. */
-const evidenceMicro = 20_000
+/** What a unit of evidence costs: small payments are evidence too, but a reputation of them alone would cost cents. bench/identity/rating-cost.ts has the cheapest way to each score. */
+const evidenceMicro = 250_000
 const disputeWeight = 5
 const tenureDays = 90
 const wakeDays = 7
@@ -47,8 +47,8 @@ export function rate(input: RatingInput): Rating | null {
   const disputed = disputeWeight * input.upheldDisputes
   if (seen.weight === 0 && disputed === 0) return null
   const all = seen.settled + seen.failed
-  const good = all === 0 ? 0 : (seen.weight * seen.settled) / all
-  const bad = seen.weight - good + disputed
+  const good = all === 0 ? 0 : (seen.paidWeight * seen.settled) / all
+  const bad = (all === 0 ? 0 : (seen.weight * seen.failed) / all) + disputed
   const [a, b] = [1 + good, 1 + bad]
   const reliability = {
     mean: betaMean(a, b),
@@ -105,8 +105,11 @@ function independentEvidence({ wallet, evidence, clusters }: RatingInput) {
     }
   }
   const failedWeight = Math.log2(1 + failed)
-  // Failures are evidence without money; beside payments they must not make room for more of it.
-  weight = Math.min(weight + failedWeight, Math.max(Number(micro) / evidenceMicro, failedWeight))
+  const bought = Number(micro) / evidenceMicro
+  const dayMax = evidencePerDayMax * activeDays
+  // Failures are evidence without money; payments weigh no more for them.
+  const paidWeight = Math.min(weight, bought, dayMax)
+  weight = Math.min(weight + failedWeight, Math.max(bought, failedWeight), dayMax)
   return {
     settled,
     micro,
@@ -114,7 +117,8 @@ function independentEvidence({ wallet, evidence, clusters }: RatingInput) {
     activeDays,
     relatedGroups: relatedGroups.size,
     countsSinceMs,
-    weight: Math.min(weight, evidencePerDayMax * activeDays),
+    weight,
+    paidWeight,
   }
 }
 

@@ -146,6 +146,15 @@ test('time that ran out is not held against the payer; a cancelled or unfunded a
   expect((await rated(deps, bad))?.evidence.failed_settlements).toBe(1)
 })
 
+test('an answer that was charged nothing proves nothing', async () => {
+  const deps = open()
+  const wallet = addressOf('free rider')
+  for (const index of [1, 2, 3])
+    await insertPayment(db.database, { id: `free${index}`, payer: wallet, atMs: startMs + index, micro: 0n })
+  deps.moveTo(startMs + 10)
+  expect(await rated(deps, wallet)).toBeNull()
+})
+
 test('draws of credit count like payments', async () => {
   const deps = open()
   const wallet = addressOf('drawer')

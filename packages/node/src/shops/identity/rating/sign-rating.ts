@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
-import type { JwsPort } from '@assay/till'
+import type { JwsPort } from '@assay/till/internal'
 import { type Rating, rate, ratingMethod } from './rate.ts'
 import type { WalletStanding } from './read-wallet.ts'
 

@@ -10,3 +10,17 @@ create table match_query (
 );
 create index match_query_time on match_query (asked_at);
 insert into app_access values ('match_query', 'select, insert, delete');
+
+-- Pages as the engine `postgres` searches them; empty with any other. The number is that of the change in crawl_page.
+create table match_page (
+  page_id bigint primary key,
+  domain text not null,
+  -- Our own terms with their places; those of the title have the weight A.
+  words tsvector not null,
+  language text not null,
+  licence text not null,
+  type text not null,
+  day integer not null
+);
+create index match_page_words on match_page using gin (words);
+insert into app_access values ('match_page', 'select, insert, delete');

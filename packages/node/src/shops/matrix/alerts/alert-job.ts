@@ -26,7 +26,9 @@ export function alertJob(deps: AlertDeps): TillJob {
 /** One transaction a feed: alerts are published together with the note that they were, so that none is told twice or lost. */
 export async function checkAlerts({ database, keeper, events }: AlertDeps): Promise<number> {
   const rules = (await events.watched(alertTopic.name)).flatMap((text) => parseRule(text) ?? [])
-  await database.query('delete from matrix_alert where rule <> all($1::text[])', [rules.map(({ text }) => text)])
+  await database.query('delete from matrix_alert where rule not in (select unnest($1::text[]))', [
+    rules.map(({ text }) => text),
+  ])
   let told = 0
   for (const [feed, own] of byFeed(rules)) {
     const snapshot = keeper.current(feed, 'live')

@@ -16,14 +16,14 @@ export type Rule = {
   figure: number
 }
 
-const pattern = /^([a-z-]{2,20}):([A-Za-z0-9./ *-]{1,14}):([a-z_]{1,60})(?:(>=|<=|>|<|~)(-?\d{1,12}(?:\.\d{1,6})?))?$/
+const pattern = /^([a-z-]{2,20}):([A-Za-z0-9./ *-]{1,14}):([a-z_.]{1,60})(?:(>=|<=|>|<|~)(-?\d{1,12}(?:\.\d{1,6})?))?$/
 const notNumbers = new Set(['text', 'code', 'time'])
 
 /** `squeeze:GME:score>=95`, `borrow:GME:fee_pct>50`, `squeeze:GME:rank~25`, `threshold:*:entered`. Undefined for anything else. */
-export function parseRule(given: string): Rule | undefined {
+export function parseRule(given: string, tier: 'live' | 'vip' = 'live'): Rule | undefined {
   const [, feed = '', name = '', field = '', operator = '>=', figure = '1'] = pattern.exec(given.trim()) ?? []
   if (!isFeedId(feed) || (given.includes('~') && field !== 'rank')) return undefined
-  const column = feeds[feed].columns.find((one) => one.name === field && one.tier === 'live')
+  const column = feeds[feed].columns.find((one) => one.name === field && (one.tier === 'live' || tier === 'vip'))
   const known = field === 'rank' || (column !== undefined && !notNumbers.has(column.unit))
   // Without a figure only a flag says what is meant.
   const bare = /^[^<>=~]*$/.test(given)
@@ -36,4 +36,12 @@ export function parseRule(given: string): Rule | undefined {
   if (rule.operator === '~' && !(rule.figure >= 1)) return undefined
   const condition = column?.unit === 'flag' ? '' : `${rule.operator}${rule.figure}`
   return { ...rule, text: `${feed}:${symbol}:${field}${condition}` }
+}
+
+const rulesMax = 20
+
+/** Rules of a stream, which shows vip columns as well. */
+export function parseRules(text: string): Rule[] | undefined {
+  const rules = text.split(',').map((one) => parseRule(one, 'vip'))
+  return rules.length <= rulesMax && rules.every((rule) => rule !== undefined) ? (rules as Rule[]) : undefined
 }

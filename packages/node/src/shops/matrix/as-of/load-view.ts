@@ -8,6 +8,7 @@ import { joinedSpelling } from '../symbols/normalise-symbol.ts'
 import type { Column, ColumnName, HaltEvent, Origin, World } from './as-of-view.ts'
 import type { FileCache } from './file-cache.ts'
 import { loadBorrow } from './load-borrow.ts'
+import { loadEstimate } from './load-estimate.ts'
 import { loadFails } from './load-fails.ts'
 import { loadHalts } from './load-halts.ts'
 import { loadHoldings } from './load-holdings.ts'
@@ -52,6 +53,7 @@ export async function loadWorld(deps: WorldDeps, knownAtMs: number, wanted?: Rea
   await loadShares(draft)
   await loadFails(draft)
   await loadShortVolume(draft)
+  await loadEstimate(draft)
   await loadThreshold(draft)
   await loadBorrow(draft)
   await loadPrices(draft)

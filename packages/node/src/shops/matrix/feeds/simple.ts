@@ -37,6 +37,8 @@ const plain = (
 const per = (above: Float64Array | undefined, below: Float64Array | undefined, scale: number) =>
   above && below && ratio(above, below, scale)
 
+const whole = { vip: true, decimals: 0 }
+
 export const recipes: Partial<Record<FeedId, Recipe>> = {
   'short-volume': {
     rows: 'short_volume',
@@ -65,6 +67,9 @@ export const recipes: Partial<Record<FeedId, Recipe>> = {
       ]),
       plain('days_to_cover', get('days_to_cover'), ['days_to_cover']),
       plain('change_pct', get('short_interest_change_pct'), ['short_interest_change_pct']),
+      plain('short_interest_estimate', get('short_interest_estimate'), ['short_interest_estimate'], whole),
+      plain('short_interest_low', get('short_interest_low'), ['short_interest_low'], whole),
+      plain('short_interest_high', get('short_interest_high'), ['short_interest_high'], whole),
       plain('previous_short_interest', get('previous_short_interest'), ['previous_short_interest'], { vip: true }),
       plain('average_volume', get('average_volume'), ['average_volume'], { vip: true }),
       plain('shares_outstanding', get('shares_outstanding'), ['shares_outstanding'], { vip: true }),

@@ -204,3 +204,32 @@ create table matrix_score_month (
   figures float4[] not null,
   primary key (feed, symbol, month, method)
 );
+
+-- Screens that wallets saved: a query of a feed, or a watchlist of symbols. Anyone who has the id may use it.
+create table matrix_screen (
+  id text primary key check (id ~ '^scr_[0-9a-f]{32}$'),
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  name text not null check (length(name) between 1 and 60),
+  feed text,
+  query jsonb not null,
+  symbols text[] not null check (cardinality(symbols) <= 500),
+  changed_at timestamptz not null,
+  unique (wallet, name)
+);
+
+-- Files of past months that can be downloaded, as they were when they were last made.
+create table matrix_bulk (
+  feed text not null,
+  month date not null,
+  format text not null check (format in ('csv', 'parquet')),
+  -- Of everything the file is made of.
+  key bytea not null check (length(key) = 32),
+  rows bigint not null check (rows >= 0),
+  bytes bigint not null check (bytes >= 0),
+  sha256 bytea not null check (length(sha256) = 32),
+  made_at timestamptz not null,
+  primary key (feed, month, format)
+);
+
+insert into operator_access
+select table_name from information_schema.tables where table_schema = 'public' and table_name like 'matrix\_%';

@@ -59,6 +59,16 @@ test('files that overlap inside an archive are refused', () => {
   expect(() => unzip(archive, limits)).toThrow(FileRefused)
 })
 
+test('a gzip file that is cut off anywhere is refused', async () => {
+  const { gzipSync } = await import('node:zlib')
+  const whole = gzipSync(Buffer.from('Date|Symbol|ShortVolume\n'.repeat(200)))
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: whole.length - 1 }), (length) => {
+      expect(() => gunzipWithin(whole.subarray(0, length), 1_000_000)).toThrow(FileRefused)
+    }),
+  )
+})
+
 test('a gzip bomb stops at the cap', async () => {
   const { gzipSync } = await import('node:zlib')
   expect(() => gunzipWithin(gzipSync(Buffer.alloc(5_000_000)), 1_000_000)).toThrow('more than')

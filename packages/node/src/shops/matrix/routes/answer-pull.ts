@@ -7,16 +7,22 @@ import type { Variant } from '../licences/gate.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { matrixProblems } from '../problems.ts'
 import type { ScoreMethodName } from '../score/method.ts'
+import { findScreen } from '../screens/screen-store.ts'
 import { isSnapshot } from '../snapshots/keeper.ts'
 import { pageOf, readSymbols, snapshotOfCursor } from '../snapshots/page.ts'
 import { type Head, renderCsv, renderJson, renderNdjson, type Tier } from '../snapshots/render.ts'
 import type { NoSnapshot, Snapshot } from '../snapshots/snapshot.ts'
 import { envelopeOf } from './envelope.ts'
+import { limitDefault, limitMax } from './limits.ts'
 import { readHistory } from './read-history.ts'
+
+type Asked = { feed: FeedId; tier: Tier; query: PullQuery; representation: string }
 
 export type PullQuery = {
   symbol?: string
-  limit: number
+  /** Of a watchlist: more than a query can name. */
+  symbols?: readonly string[]
+  limit?: number
   min_score?: number
   sort?: string
   filter?: string
@@ -25,22 +31,26 @@ export type PullQuery = {
   as_of?: string
   history?: number
   stream?: '1'
+  alerts?: string
+  screen?: string
 }
 
 /** One pull: the right snapshot, the rows asked for, in the form asked for. */
 export async function answerPull(
   deps: MatrixDeps,
-  input: { feed: FeedId; tier: Tier; query: PullQuery; representation: string },
+  asked: Asked,
 ): Promise<AnswerContent & { body: Uint8Array | string }> {
+  const input = asked.query.screen === undefined ? asked : await onScreen(deps, asked, asked.query.screen)
   const { query, tier } = input
   const isNewest = query.as_of === undefined && query.history === undefined && query.method === undefined
   const key = isNewest ? memoKey(deps, input) : undefined
   const known = key && deps.memo.get(key)
   if (known) return known
-  const snapshot = await snapshotFor(deps, input.feed, tier, query)
-  const symbols = query.symbol === undefined ? undefined : readSymbols(query.symbol)
+  const knownAtMs = knownAt(deps, tier, query.as_of)
+  const snapshot = await snapshotFor(deps, input.feed, tier, query, knownAtMs)
+  const symbols = query.symbols ?? (query.symbol === undefined ? undefined : readSymbols(query.symbol))
   const page = pageOf(snapshot, {
-    limit: query.limit,
+    limit: query.limit ?? limitDefault,
     ...(symbols ? { symbols } : {}),
     ...(query.min_score === undefined ? {} : { minScore: query.min_score }),
     ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
@@ -52,17 +62,40 @@ export async function answerPull(
     tier,
     nowMs: deps.clock.nowMs(),
     fileCache: deps.fileCache,
-    pointInTime: query.as_of !== undefined,
+    ...(query.as_of === undefined ? {} : { knownAtMs }),
     ...(tier === 'delayed' ? { delayMinutes: deps.delayMs / 60_000 } : {}),
   })
   const history =
     query.history === undefined
       ? ''
-      : `,"history":${JSON.stringify(await historyFor(deps, input.feed, tier, query, symbols))}`
+      : `,"history":${JSON.stringify(await historyFor(deps, input.feed, tier, { days: query.history, knownAtMs }, symbols))}`
   const head = { facts, text: `${text},"unranked":${JSON.stringify(page.unranked)}${history}` }
   const content = await render(snapshot, page, tier, head, input.representation)
   if (key) deps.memo.put(key, content)
   return content
+}
+
+/** A screen fills in what the query leaves open. */
+async function onScreen(deps: MatrixDeps, asked: Asked, id: string): Promise<Asked> {
+  const { screen: _, ...query } = asked.query
+  const found = await findScreen(deps.database, id)
+  if (!found || (found.feed !== null && found.feed !== asked.feed))
+    throw new Problem('input_invalid', {
+      detail: found ? `query.screen is one of ${found.feed}` : 'query.screen does not exist',
+      extra: { problems: [{ field: 'query.screen', problem: found ? `is one of ${found.feed}` : 'does not exist' }] },
+    })
+  const { limit, min_score, sort, filter } = found.query
+  return {
+    ...asked,
+    query: {
+      ...(limit === undefined ? {} : { limit: Math.min(limitMax, Number(limit)) }),
+      ...(min_score === undefined ? {} : { min_score: Number(min_score) }),
+      ...(sort === undefined ? {} : { sort }),
+      ...(filter === undefined ? {} : { filter }),
+      ...(found.symbols.length === 0 || query.symbol !== undefined ? {} : { symbols: found.symbols }),
+      ...query,
+    },
+  }
 }
 
 function memoKey(
@@ -73,7 +106,7 @@ function memoKey(
   if (!snapshot || !isSnapshot(snapshot)) return undefined
   // Staleness is told by the minute.
   const minute = Math.floor(deps.clock.nowMs() / 60_000)
-  return `${snapshot.sha256} ${tier} ${representation} ${minute} ${query.limit} ${query.min_score ?? ''} ${query.symbol ?? ''} ${query.sort ?? ''} ${query.filter ?? ''}`
+  return `${snapshot.sha256} ${tier} ${representation} ${minute} ${query.limit ?? limitDefault} ${query.min_score ?? ''} ${query.symbols?.join() ?? query.symbol ?? ''} ${query.sort ?? ''} ${query.filter ?? ''}`
 }
 
 export const parquetType = 'application/vnd.apache.parquet'
@@ -99,19 +132,20 @@ async function render(
   return { status: 200, contentType, body }
 }
 
-async function snapshotFor(deps: MatrixDeps, feed: FeedId, tier: Tier, query: PullQuery): Promise<Snapshot> {
+async function snapshotFor(
+  deps: MatrixDeps,
+  feed: FeedId,
+  tier: Tier,
+  query: PullQuery,
+  knownAtMs: number,
+): Promise<Snapshot> {
   const wanted = query.cursor === undefined ? undefined : snapshotOfCursor(query.cursor)
   const held = wanted === undefined ? undefined : deps.keeper.recent(wanted)
   if (held && held.manifest.feed === feed && mayContinue(deps, held, tier)) return held
   const found =
     query.as_of === undefined && query.method === undefined
       ? deps.keeper.current(feed, tier)
-      : await deps.keeper.at(
-          feed,
-          variantOf(tier),
-          query.as_of === undefined ? deps.clock.nowMs() : momentOf(query.as_of),
-          query.method,
-        )
+      : await deps.keeper.at(feed, variantOf(tier), knownAtMs, query.method)
   if (isSnapshot(found)) return found
   throw nothingToShow(found, feed)
 }
@@ -134,16 +168,26 @@ function nothingToShow(found: NoSnapshot, feed: FeedId): Problem {
   return new Problem('not_ready', { detail: `No data for ${feed} have come in yet.`, retryAfterSeconds: 30 })
 }
 
-/** A moment, or a day, which means all that was known by its end. */
-export function momentOf(text: string): number {
-  return isIsoDate(text) ? Date.parse(`${text}T23:59:59.999Z`) : Date.parse(text)
+/** Only what was public by this moment counts. The free tier never sees what is younger than its delay. */
+function knownAt(deps: MatrixDeps, tier: Tier, asOf: string | undefined): number {
+  const nowMs = deps.clock.nowMs()
+  const latestMs = tier === 'delayed' ? nowMs - deps.delayMs : nowMs
+  if (asOf === undefined) return latestMs
+  const isDay = isIsoDate(asOf)
+  // Asked for tomorrow, the answer would be another one tomorrow.
+  if (Date.parse(isDay ? `${asOf}T00:00:00Z` : asOf) > nowMs)
+    throw new Problem('input_invalid', {
+      detail: 'query.as_of is in the future',
+      extra: { problems: [{ field: 'query.as_of', problem: 'is in the future' }] },
+    })
+  return Math.min(latestMs, isDay ? Date.parse(`${asOf}T23:59:59.999Z`) : Date.parse(asOf))
 }
 
 async function historyFor(
   deps: MatrixDeps,
   feed: FeedId,
   tier: Tier,
-  query: PullQuery,
+  { days, knownAtMs }: { days: number; knownAtMs: number },
   symbols: readonly string[] | undefined,
 ) {
   const [symbol] = symbols ?? []
@@ -152,8 +196,6 @@ async function historyFor(
       detail: 'query.history needs exactly one symbol',
       extra: { problems: [{ field: 'query.history', problem: 'needs exactly one symbol' }] },
     })
-  const days = query.history ?? 60
-  const knownAtMs = query.as_of === undefined ? deps.clock.nowMs() : momentOf(query.as_of)
   const sinceDate = addDays(easternDate(knownAtMs), -Math.ceil(days * 1.5) - 35)
   return readHistory(
     { sql: deps.database, fileCache: deps.fileCache, gate: deps.gate },

@@ -11,34 +11,39 @@ export const disclaimer =
 /** What is true of the whole answer, and its JSON without the closing brace: members of the page at hand follow it. */
 export type Envelope = { facts: Readonly<Record<string, unknown>>; text: string }
 
-type EnvelopeInput = { tier: Tier; nowMs: number; fileCache: FileCache; pointInTime: boolean; delayMinutes?: number }
+type EnvelopeInput = { tier: Tier; nowMs: number; fileCache: FileCache; knownAtMs?: number; delayMinutes?: number }
 
 const remembered = new WeakMap<Snapshot, Map<string, Envelope>>()
 
 /** The snapshot's own facts, and its age seen from now. That is told by the minute, so all answers of a minute share it. */
 export function envelopeOf(snapshot: Snapshot, input: EnvelopeInput): Envelope {
+  // Moments are many, and each is asked for once or twice.
+  if (input.knownAtMs !== undefined) return made(factsOf(snapshot, input))
   const known = remembered.get(snapshot) ?? new Map<string, Envelope>()
   remembered.set(snapshot, known)
-  const name = `${input.tier} ${input.pointInTime} ${input.delayMinutes ?? ''}`
+  const name = `${input.tier} ${input.delayMinutes ?? ''}`
   const key = `${name} ${Math.floor(input.nowMs / 60_000)} ${input.fileCache.all().length}`
   const found = known.get(key)
   if (found) return found
-  const facts = factsOf(snapshot, input)
-  const made = { facts, text: JSON.stringify(facts).slice(0, -1) }
+  const envelope = made(factsOf(snapshot, input))
   for (const old of known.keys()) if (old.startsWith(`${name} `)) known.delete(old)
-  known.set(key, made)
-  return made
+  known.set(key, envelope)
+  return envelope
 }
+
+const made = (facts: Record<string, unknown>): Envelope => ({ facts, text: JSON.stringify(facts).slice(0, -1) })
 
 function factsOf(snapshot: Snapshot, input: EnvelopeInput): Record<string, unknown> {
   const { manifest } = snapshot
   const { late: lateSources, nextMs } = freshnessOf(input.fileCache, feeds[manifest.feed], input.nowMs)
+  const pointInTime = input.knownAtMs !== undefined
   const late = lateSources.filter(({ source }) => manifest.inputs.some((used) => used.source === source))
   return {
     feed: manifest.feed,
     tier: input.tier,
     as_of: manifest.as_of,
     available_at: manifest.available_at,
+    ...(input.knownAtMs === undefined ? {} : { known_at: toRfc3339(input.knownAtMs) }),
     data_vintage: manifest.data_vintage,
     sha256: snapshot.sha256,
     method: manifest.method,
@@ -46,9 +51,9 @@ function factsOf(snapshot: Snapshot, input: EnvelopeInput): Record<string, unkno
     row_count: manifest.row_count,
     ranked_by: manifest.ranked_by,
     synthetic: manifest.synthetic,
-    stale: !input.pointInTime && late.length > 0,
-    stale_sources: input.pointInTime ? [] : late.map(({ source, why }) => ({ source, why })),
-    next_expected_at: nextMs === undefined ? null : toRfc3339(nextMs),
+    stale: !pointInTime && late.length > 0,
+    stale_sources: pointInTime ? [] : late.map(({ source, why }) => ({ source, why })),
+    next_expected_at: pointInTime || nextMs === undefined ? null : toRfc3339(nextMs),
     ...(input.delayMinutes === undefined ? {} : { delay_minutes: input.delayMinutes }),
     sources: summary(manifest.inputs),
     left_out: manifest.left_out,

@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
-import type { AnswerContent, PreparedAnswer, Sale } from '@assay/till'
+import type { AnswerContent, Sale } from '@assay/till'
+import type { PreparedAnswer } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { Problem } from '@assay/till/kernel/problem'
 import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../../http/index.ts'
@@ -10,7 +11,8 @@ import { allUnavailable, feedUnavailable } from '../snapshots/feed-availability.
 import { answerPull, type PullQuery, parquetType } from './answer-pull.ts'
 import { pullExample } from './examples.ts'
 import { coveredFeed } from './index-route.ts'
-import { anyFeedParams, feedParams, limitDefault, liveQuery, pullOutput, vipQuery } from './schemas.ts'
+import { limitDefault } from './limits.ts'
+import { anyFeedParams, feedParams, liveQuery, pullOutput, vipQuery } from './schemas.ts'
 import { openSnapshotStream, type StreamWish } from './stream-snapshots.ts'
 
 const streamType = 'text/event-stream'
@@ -25,7 +27,7 @@ export function unknownFeed(): Problem {
 }
 
 /** Before any 402, and in it. No I/O, the snapshots are in memory. */
-const onlyForSale = (deps: MatrixDeps) => ({
+export const onlyForSale = (deps: MatrixDeps) => ({
   routable: ({ feed = '' }: Record<string, string>) => {
     if (!isFeedId(feed)) throw unknownFeed()
   },
@@ -38,7 +40,7 @@ export function pullRoutes(deps: MatrixDeps): RouteDeclaration[] {
   return [liveRoute(deps), vipRoute(deps), delayedRoute(deps)]
 }
 
-const paid = (deps: MatrixDeps, micro: bigint) => ({
+export const paid = (deps: MatrixDeps, micro: bigint) => ({
   kind: 'paid' as const,
   price: { kind: 'fixed' as const, micro },
   networks: [deps.network],
@@ -128,6 +130,7 @@ async function prepareVip(
     wallet: call.payer,
     token_sha256: token === undefined ? null : sha256(token).toString('hex'),
     ...(lastEventId === undefined ? {} : { last_event_id: lastEventId }),
+    ...(query.alerts === undefined ? {} : { alerts: query.alerts }),
   }
   return { answer: { status: 200, contentType: streamType, body: JSON.stringify(wish) }, reservation: { stream: true } }
 }

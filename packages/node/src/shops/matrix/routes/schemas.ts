@@ -1,13 +1,13 @@
 import { z } from 'zod'
+import { parseRules } from '../alerts/rule.ts'
 import { isIsoDate } from '../calendar/dates.ts'
-import { feedIds } from '../feeds/feed.ts'
+import { feeds } from '../feeds/catalogue.ts'
+import { type FeedColumn, feedIds } from '../feeds/feed.ts'
 import { type ScoreMethodName, scoreMethods } from '../score/method.ts'
 import { readSymbols } from '../snapshots/page.ts'
 import { parseFilter, parseSort } from '../snapshots/select-rows.ts'
+import { limitDefault, limitMax } from './limits.ts'
 import { historyDaysMax } from './read-history.ts'
-
-export const limitMax = 25_000
-export const limitDefault = 100
 
 const whole = (low: number, high: number) =>
   z
@@ -21,9 +21,7 @@ const symbol = z
   .max(400)
   .refine((text) => readSymbols(text) !== undefined, 'must be up to 50 symbols, separated by commas')
   .describe('One symbol or several, such as GME or BRK.B,GME.')
-const limit = whole(1, limitMax)
-  .default(limitDefault)
-  .describe(`How many rows, ${limitDefault} unless told, at most ${limitMax}.`)
+const limit = whole(1, limitMax).optional().describe(`How many rows, ${limitDefault} by default, at most ${limitMax}.`)
 const minScore = z
   .string()
   .regex(/^-?\d{1,9}(\.\d{1,6})?$/, 'must be a number')
@@ -48,6 +46,32 @@ const filter = z
   .refine((text) => parseFilter(text) !== undefined, 'must be up to 10 conditions such as days_to_cover>=2,kind=share')
   .describe('Conditions that all must hold: a column, one of >= <= > < = !=, a value. An unknown value meets none.')
 
+const asOf = z
+  .string()
+  .max(40)
+  .refine(
+    (text) => isIsoDate(text) || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text),
+    'must be a date or an RFC 3339 time',
+  )
+  .refine((text) => !Number.isNaN(Date.parse(text)), 'must be a date or an RFC 3339 time')
+  .describe(
+    'What was known then: revisions and files that came later do not count. A date means the end of that day. known_at in the answer is the moment used.',
+  )
+
+/** What a screen saves of a query, as it was given. */
+export const screenMembers = {
+  sort: sort.optional(),
+  filter: filter.optional(),
+  min_score: z
+    .string()
+    .regex(/^-?\d{1,9}(\.\d{1,6})?$/, 'must be a number')
+    .optional(),
+  limit: z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, 'must be a whole number')
+    .optional(),
+}
+
 export const liveQuery = z.strictObject({
   symbol: symbol.optional(),
   limit,
@@ -55,24 +79,29 @@ export const liveQuery = z.strictObject({
   sort: sort.optional(),
   filter: filter.optional(),
   cursor: cursor.optional(),
+  as_of: asOf.optional(),
+  screen: z
+    .string()
+    .regex(/^scr_[0-9a-f]{32}$/, 'is not the id of a screen')
+    .optional()
+    .describe('A saved screen or watchlist (POST /v1/matrix/screens); what the query itself says comes first.'),
 })
 
 export const vipQuery = liveQuery.extend({
-  as_of: z
-    .string()
-    .max(40)
-    .refine(
-      (text) => isIsoDate(text) || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text),
-      'must be a date or an RFC 3339 time',
-    )
-    .refine((text) => !Number.isNaN(Date.parse(text)), 'must be a date or an RFC 3339 time')
-    .optional()
-    .describe('What was known then: revisions and files that came later do not count.'),
   method: z
     .enum(Object.keys(scoreMethods) as [ScoreMethodName, ...ScoreMethodName[]])
     .optional()
     .describe('An earlier method of the score, for the rankings made of it.'),
   history: whole(1, historyDaysMax).optional().describe('Trading days of history of the one symbol asked for.'),
+  alerts: z
+    .string()
+    .max(1_000)
+    .refine(
+      (text) => parseRules(text) !== undefined,
+      'must be up to 20 rules such as squeeze:GME:score>=95, separated by commas',
+    )
+    .optional()
+    .describe('With stream=1: rules, on any column of any feed, whose alerts come as events of the stream.'),
   stream: z.literal('1').optional().describe('Subscribers only: new snapshots as server-sent events.'),
 })
 
@@ -90,19 +119,31 @@ const value = {
 const cell = z.looseObject(value).nullable()
 const factor = z.looseObject({ ...value, percentile: z.number(), weight: z.number(), points: z.number() }).nullable()
 
+/** Units of the columns of all feeds: a column has the same unit in each of them. */
+function unitsOf(wanted: (column: FeedColumn) => boolean): Record<string, string> {
+  const columns = feedIds.flatMap((id) => feeds[id].columns).filter(wanted)
+  return Object.fromEntries(columns.map(({ name, unit }) => [name.replace(/^factors\./, ''), unit]))
+}
+const isFactor = ({ name }: FeedColumn) => name.startsWith('factors.')
+const cells = (wanted: (column: FeedColumn) => boolean) =>
+  z.record(z.string(), cell).meta({ description: 'By column; x-units has the units.', 'x-units': unitsOf(wanted) })
+
 const row = z.looseObject({
   rank: z.number(),
   symbol: z.string(),
   name: z.string().nullable(),
   kind: z.string(),
-  score: z.number().optional(),
+  score: z.number().optional().describe('0..100, by percentile.'),
   strength: z.number().optional().describe('What is ranked by; the points of the factors add up to it.'),
-  coverage_pct: z.number().optional(),
+  coverage_pct: z.number().optional().describe('%'),
   catalysts: z.array(z.string()).optional(),
-  values: z.record(z.string(), cell),
+  values: cells(({ tier }) => tier === 'live'),
   trend: z.looseObject({ of: z.string(), values: z.array(z.number().nullable()) }).optional(),
-  factors: z.record(z.string(), factor).optional(),
-  details: z.record(z.string(), cell).optional(),
+  factors: z
+    .record(z.string(), factor)
+    .meta({ description: 'By factor; x-units has the units.', 'x-units': unitsOf(isFactor) })
+    .optional(),
+  details: cells((column) => column.tier === 'vip' && !isFactor(column)).optional(),
 })
 
 const figure = z.number().nullable().optional()
@@ -155,6 +196,7 @@ export const pullOutput = z.looseObject({
   tier: z.enum(['live', 'vip', 'delayed']),
   as_of: z.string(),
   available_at: z.string(),
+  known_at: z.string().optional().describe('With as_of: only what was public by this moment was used.'),
   data_vintage: z.string().describe('The oldest date behind any value.'),
   sha256: z.string().describe('Of the whole snapshot, which can be made again from `inputs`.'),
   method: z.string(),

@@ -1,6 +1,8 @@
 import type { Address } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { holding, signedEvent, eventText as textOf } from '../../../http/index.ts'
+import type { Alert } from '../alerts/check-rules.ts'
+import { createStreamAlerts } from '../alerts/stream-alerts.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { isSnapshot } from '../snapshots/keeper.ts'
@@ -20,6 +22,8 @@ export type StreamWish = {
   wallet: Address
   token_sha256: string | null
   last_event_id?: string
+  /** Rules whose alerts come with the snapshots. */
+  alerts?: string
 }
 
 /** A stream in one of the places of its subscription; it ends with the subscription, or with the token that opened it. */
@@ -45,8 +49,12 @@ export async function openSnapshotStream(deps: MatrixDeps, wish: StreamWish): Pr
 async function* streamSnapshots(deps: MatrixDeps, wish: StreamWish, ended: AbortSignal): AsyncGenerator<string> {
   const stopped = AbortSignal.any([deps.stopping, ended])
   const waiting: Snapshot[] = []
+  const watch = createStreamAlerts(deps, wish)
+  const alerts: string[] = []
   let wake = () => {}
   const forget = deps.keeper.onNew((feed, snapshot) => {
+    alerts.push(...watch(snapshot).map((alert) => alertText(deps, alert)))
+    if (alerts.length > 0) wake()
     if (feed !== wish.feed) return
     // Anyone who reads slowly gets the newest only: an older one is of no use to them any more.
     waiting.splice(0, waiting.length, snapshot)
@@ -58,8 +66,10 @@ async function* streamSnapshots(deps: MatrixDeps, wish: StreamWish, ended: Abort
     const endsAtMs = deps.clock.monotonicMs() + streamMsMax
     yield 'retry: 5000\n\n'
     while (!stopped.aborted && deps.clock.monotonicMs() < endsAtMs) {
-      const next = waiting.shift()
-      if (next) yield eventText(deps, next, wish.limit)
+      const alert = alerts.shift()
+      const next = alert === undefined ? waiting.shift() : undefined
+      if (alert !== undefined) yield alert
+      else if (next) yield eventText(deps, next, wish.limit)
       else if (!(await untilNews(deps, (resolve) => (wake = resolve), stopped)) && !stopped.aborted)
         yield ': still here\n\n'
     }
@@ -67,6 +77,17 @@ async function* streamSnapshots(deps: MatrixDeps, wish: StreamWish, ended: Abort
   } finally {
     forget()
   }
+}
+
+function alertText(deps: MatrixDeps, { payload }: Alert): string {
+  const attributes = {
+    id: deps.ids.next('evt'),
+    source: `${deps.baseUrl}/matrix/${String(payload['feed'])}`,
+    type: 'assay.matrix.alert.v1',
+    subject: String(payload['rule']),
+    time: toRfc3339(deps.clock.nowMs()),
+  }
+  return textOf(null, 'alert', signedEvent(deps.jws, attributes, JSON.stringify(payload)))
 }
 
 /** Says why it is over; the last thing sent. */
@@ -104,7 +125,6 @@ export function eventText(deps: MatrixDeps, snapshot: Snapshot, limit: number): 
     tier: 'vip',
     nowMs: deps.clock.nowMs(),
     fileCache: deps.fileCache,
-    pointInTime: false,
   })
   const head = { facts, text: `${text},"unranked":{}` }
   const data = renderJson(snapshot, page, 'vip', head).toString('utf8')

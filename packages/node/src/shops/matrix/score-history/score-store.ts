@@ -78,20 +78,31 @@ export async function readScores(
     if (!isScoreMethod(method)) continue
     const names = figureNames(method)
     const all = figures.split(' ')
-    for (const [index, day] of days.split(' ').entries()) {
+    const given = days.split(' ')
+    for (let index = 0; index < given.length; index += 1) {
+      const day = given[index] as string
       if (day < query.since || day > query.until) continue
-      const own = all.slice(index * names.length, (index + 1) * names.length).map(Number)
-      points.set(`${day} ${method}`, pointOf(day, method, names, own))
+      points.set(`${day} ${method}`, pointOf(day, method, names, all, index * names.length))
     }
   }
   return [...points.values()].sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : a.method < b.method ? -1 : 1))
 }
 
-function pointOf(day: IsoDate, method: string, names: readonly string[], figures: readonly number[]): ScorePoint {
-  const known = names.map((name, index) => [name, shown(figures[index] as number)] as const)
-  const { rank, score, strength } = Object.fromEntries(known) as Record<(typeof ownFigures)[number], number | null>
-  return { day, method, rank, score, strength, factors: Object.fromEntries(known.slice(ownFigures.length)) }
+function pointOf(
+  day: IsoDate,
+  method: string,
+  names: readonly string[],
+  all: readonly string[],
+  at: number,
+): ScorePoint {
+  const factors: Record<string, number | null> = {}
+  for (let i = ownFigures.length; i < names.length; i += 1) factors[names[i] as string] = shown(all[at + i] as string)
+  const [rank, score, strength] = [shown(all[at] as string), shown(all[at + 1] as string), shown(all[at + 2] as string)]
+  return { day, method, rank, score, strength, factors }
 }
 
-/** Single precision has seven digits; more would be made up. */
-const shown = (figure: number) => (Number.isFinite(figure) ? Number(figure.toPrecision(7)) : null)
+/** The database writes as many digits as single precision has. */
+function shown(text: string): number | null {
+  const figure = Number(text)
+  return Number.isFinite(figure) ? figure : null
+}

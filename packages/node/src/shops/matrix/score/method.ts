@@ -74,7 +74,7 @@ export type ScoreMethod = {
   catalystsCount: boolean
 }
 
-/** log2(n / (n / 2)). A mean over fewer factors would be extreme more easily, and carry what is hardly known to the top. */
+/** log2(n / (n / 2)), for a missing factor. Left out instead, it would rank symbols of which little is known too high. */
 export const middlePoints = 1
 
 /** Changing anything in a method is a new method: what was published under a name can be made again under it. */

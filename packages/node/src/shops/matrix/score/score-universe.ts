@@ -1,5 +1,5 @@
 import { catalystPointsMax, type FactorRule, middlePoints, type ScoreMethod, usableWeightMin } from './method.ts'
-import { halvings, percentiles } from './percentiles.ts'
+import { halvings, percentiles, percentilesOf, placesOf, rankingOf } from './percentiles.ts'
 
 export type Factor = { rule: FactorRule; values: Float64Array }
 
@@ -32,7 +32,7 @@ export type ScoreInput = {
 export function scoreUniverse({ method, takesPart, factors, catalysts }: ScoreInput): ScoredUniverse {
   const size = takesPart.length
   const ranks = factors.map(({ rule, values }) => oriented(percentiles(values, takesPart), rule))
-  // Of funds, for one, nobody files shares outstanding: what is known of nobody is not missing of anybody.
+  // A factor that no symbol has, such as the shares outstanding of funds, is left out for all.
   const isUsed = (index: number) =>
     method.unknown === 'reweighted' || (ranks[index] as Float64Array).some((rank) => !Number.isNaN(rank))
   const usableWeight = factors.reduce((sum, { rule }, index) => (isUsed(index) ? sum + rule.weight : sum), 0)
@@ -41,7 +41,6 @@ export function scoreUniverse({ method, takesPart, factors, catalysts }: ScoreIn
   const strength = new Float64Array(size).fill(Number.NaN)
   const coverage = new Float64Array(size)
   const points = factors.map(() => new Float64Array(size).fill(Number.NaN))
-  const ranked: number[] = []
   for (let i = 0; i < size; i += 1) {
     if (takesPart[i] !== 1) continue
     let weight = 0
@@ -61,17 +60,12 @@ export function scoreUniverse({ method, takesPart, factors, catalysts }: ScoreIn
       sum += part
     }
     strength[i] = sum
-    ranked.push(i)
   }
-  const score = shownScore(method, strength, takesPart)
   // Version 1 ranked by what it showed.
-  const order = method.points === 'halvings' ? strength : score
-  ranked.sort((a, b) => (order[b] as number) - (order[a] as number) || a - b)
-  return { score, strength, coverage, percentiles: ranks, points, ranking: Int32Array.from(ranked) }
-}
-
-function shownScore({ points }: ScoreInput['method'], strength: Float64Array, takesPart: Uint8Array): Float64Array {
-  return points === 'halvings' ? percentiles(strength, takesPart) : strength.map((value) => Math.min(100, value))
+  const order = method.points === 'halvings' ? strength : strength.map((value) => Math.min(100, value))
+  const places = placesOf(order, takesPart)
+  const score = method.points === 'halvings' ? percentilesOf(places) : order
+  return { score, strength, coverage, percentiles: ranks, points, ranking: rankingOf(places) }
 }
 
 function oriented(ranks: Float64Array, rule: FactorRule): Float64Array {

@@ -9,7 +9,7 @@ export type ColumnValues = { kind: 'number'; values: Float64Array } | { kind: 't
 export type QueryColumn = { name: string; unit: string; tier: 'live' | 'vip' }
 
 /** Of every row, beside the columns of the feed. */
-const common: readonly QueryColumn[] = [
+export const commonColumns: readonly QueryColumn[] = [
   { name: 'rank', unit: 'place', tier: 'live' },
   { name: 'symbol', unit: 'text', tier: 'live' },
   { name: 'name', unit: 'text', tier: 'live' },
@@ -20,7 +20,7 @@ const atTop = new Set(['rank', 'symbol', 'name', 'kind', 'score', 'strength', 'c
 
 /** What rows of a snapshot can be sorted and filtered by. */
 export function queryColumns({ manifest }: Snapshot): readonly QueryColumn[] {
-  return [...common, ...columnsUnder(manifest.feed, manifest.method)]
+  return [...commonColumns, ...columnsUnder(manifest.feed, manifest.method)]
 }
 
 const columnsUnder = (feed: Feed['id'], method: string) =>

@@ -47,10 +47,13 @@ function whatIsMissing(deps: AvailabilityDeps): string {
   const held = (id: SourceId) => deps.fileCache.known(id, deps.clock.nowMs()).length > 0
   const needed = [...new Set(feedIds.flatMap((id) => feeds[id].needs))].filter((id) => !held(id))
   const fetched = needed.filter((id) => deps.plans.some(({ source }) => source === id))
-  const unset = needed.filter((id) => !fetched.includes(id))
+  const licensed = (id: SourceId) => deps.gate.may(id, false, 'paid')
+  const unset = needed.filter((id) => !fetched.includes(id) && licensed(id))
+  const unlicensed = needed.filter((id) => !fetched.includes(id) && !licensed(id))
   return [
     fetched.length > 0 ? `Nothing has come yet of ${fetched.join(', ')}.` : '',
-    unset.length > 0 ? `LICENCES has no line for ${unset.join(', ')}.` : '',
+    unset.length > 0 ? `Not fetched (MATRIX, CONTACT_EMAIL): ${unset.join(', ')}.` : '',
+    unlicensed.length > 0 ? `LICENCES has no line for ${unlicensed.join(', ')}.` : '',
   ]
     .filter(Boolean)
     .join(' ')

@@ -56,8 +56,14 @@ function symbolPage(snapshot: Snapshot, query: PageQuery, selection: Selection |
   const kept = rows.filter(
     (row) => (minimum === undefined || (snapshot.values[row] as number) >= minimum) && (selection?.holds(row) ?? true),
   )
-  const placeOf = (row: number) => selection?.order?.indexOf(row) ?? row
-  return { rows: kept.sort((a, b) => placeOf(a) - placeOf(b)).slice(0, query.limit), nextCursor: null, unranked }
+  return { rows: inOrder(kept, selection?.order).slice(0, query.limit), nextCursor: null, unranked }
+}
+
+function inOrder(rows: number[], order: Int32Array | undefined): number[] {
+  if (order === undefined) return rows.sort((a, b) => a - b)
+  const wanted = new Set(rows)
+  // One walk along the order, however many symbols are asked for.
+  return Array.from(order.filter((row) => wanted.has(row)))
 }
 
 /** Rows are ordered by value, so those below a minimum are all at the end. */

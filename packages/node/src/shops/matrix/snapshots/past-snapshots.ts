@@ -1,3 +1,4 @@
+import { Problem } from '@assay/till/kernel/problem'
 import { feeds, feedUnder } from '../feeds/catalogue.ts'
 import type { Feed, FeedId } from '../feeds/feed.ts'
 import type { Variant } from '../licences/gate.ts'
@@ -7,13 +8,20 @@ import type { NoSnapshot, Snapshot } from './snapshot.ts'
 import { type SnapshotInputs, snapshotInputs } from './snapshot-inputs.ts'
 
 const heldMax = 6
+/** Each takes the thread for about a second, so few are made at once; free callers never keep paying ones waiting. */
+const placesOf: Record<Variant, { atOnce: number; waitingMax: number }> = {
+  free: { atOnce: 1, waitingMax: 4 },
+  paid: { atOnce: 2, waitingMax: 16 },
+}
 
 /** Snapshots of moments gone by, made when somebody asks; who asks for the same moment meanwhile waits for the same one. */
 export function createPastSnapshots(deps: MakerDeps, maker: SnapshotMaker) {
   const held = new Map<string, Promise<Snapshot | NoSnapshot>>()
+  const lines = { free: createLine(placesOf.free), paid: createLine(placesOf.paid) }
   const make = async (feed: Feed, variant: Variant, inputs: SnapshotInputs) =>
+    (await maker.find(inputs)) ??
     // Not kept for the next start: anyone who asks for the past must not push out what everybody asks for.
-    (await maker.find(inputs)) ?? maker.make(feed, variant, inputs, { worlds: new Map(), keep: false })
+    lines[variant](() => maker.make(feed, variant, inputs, { worlds: new Map(), keep: false }))
   const at = (id: FeedId, variant: Variant, atMs: number, method?: ScoreMethodName): Promise<Snapshot | NoSnapshot> => {
     const feed = method === undefined ? feeds[id] : feedUnder(id, method)
     const knownByMs = Math.min(atMs, deps.clock.nowMs())
@@ -31,4 +39,28 @@ export function createPastSnapshots(deps: MakerDeps, maker: SnapshotMaker) {
     return making
   }
   return { at }
+}
+
+/** Runs so many at once, keeps some waiting, and refuses the rest. */
+function createLine({ atOnce, waitingMax }: { atOnce: number; waitingMax: number }) {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= atOnce) {
+      if (waiting.length >= waitingMax)
+        throw new Problem('rate_limited', {
+          detail: 'Too many different past moments are being asked for.',
+          retryAfterSeconds: 5,
+        })
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    } else running += 1
+    try {
+      return await work()
+    } finally {
+      // The place goes to the next one in line, if there is one.
+      const next = waiting.shift()
+      if (next) next()
+      else running -= 1
+    }
+  }
 }

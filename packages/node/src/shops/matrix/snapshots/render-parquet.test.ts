@@ -19,6 +19,7 @@ test('Parquet has the rows and columns of CSV, with types, unknown values as nul
     { rank: 2, symbol: 'AMC', days_on_list: 1.5, entered: true, fails: 7 },
   ])
   const header = renderCsv(snapshot, page, 'vip', head)
+    .toString()
     .split('\n')
     .find((line) => !line.startsWith('#'))
   expect(Object.keys(rows[0] ?? {}).join()).toBe(header)

@@ -1,13 +1,11 @@
 import type { Page } from './page.ts'
-import { flatRows, type Head, type Tier, tableFacts } from './render.ts'
+import { columnsOf, type Head, type Tier, tableFacts } from './render.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** The same table as CSV, with types; facts about the whole go into the metadata of the file. */
 export async function renderParquet(snapshot: Snapshot, page: Page, tier: Tier, head: Head): Promise<Uint8Array> {
   const { parquetWriteBuffer } = await import('hyparquet-writer')
-  const { rows, names } = flatRows(snapshot, page, tier)
-  const columnData = names.map((name) => {
-    const values = rows.map((row) => row[name] ?? null)
+  const columnData = columnsOf(snapshot, page, tier).map(({ name, values }) => {
     const type = typeOf(values)
     return { name, type, data: type === 'STRING' ? values.map(textOrNull) : values, nullable: true }
   })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { pageOf } from './page.ts'
+import { parseFilter, parseSort } from './select-rows.ts'
 import { sampleSnapshot } from './snapshot.fixture.ts'
 
 const figure = fc.option(fc.integer({ min: 0, max: 9 }))
@@ -67,4 +68,12 @@ test('a column of another tier, an unknown one and a text compared as a number a
   expect(ask({ sort: '-beauty' })).toThrow('no column beauty')
   expect(ask({ filter: 'symbol>A' })).toThrow('is a text')
   expect(ask({ filter: 'days_to_cover>many' })).toThrow('is a number')
+})
+
+test('more than ten conditions or three columns are refused before anything is looked at', () => {
+  const conditions = (count: number) => Array.from({ length: count }, (_, i) => `days_to_cover>${i}`).join()
+  expect(parseFilter(conditions(10))).toHaveLength(10)
+  expect(parseFilter(conditions(11))).toBeUndefined()
+  expect(parseSort('symbol,-rank,kind')).toHaveLength(3)
+  expect(parseSort('symbol,-rank,kind,name')).toBeUndefined()
 })

@@ -43,8 +43,41 @@ create table mesh_peer (
   prices_checked_at timestamptz,
   -- What its own 402 asked, by method and capability.
   asked_micro jsonb not null default '{}',
+  -- Signed evidence of a buyer that it asks others another price than it states: told to nobody until then.
+  dropped_until timestamptz,
+  -- The wallet that vouches for its keys; a bond, payments and a registration of it give the peer weight.
+  operator text check (operator ~ '^0x[0-9a-f]{40}$'),
+  capabilities text[] not null default '{}',
+  -- When its statement last changed here, and up to when this node has read the changes, the evidence and
+  -- the agents that it tells.
+  changed_at timestamptz,
+  changes_read_ms bigint not null default 0,
+  evidence_read_ms bigint not null default 0,
+  agents_read_ms bigint not null default 0,
+  words_read_at timestamptz,
   problem text,
   check (state in ('candidate', 'dead') or statement is not null)
 );
 create index mesh_peer_due on mesh_peer (next_visit_at);
+create index mesh_peer_capability on mesh_peer using gin (capabilities);
+create index mesh_peer_changed on mesh_peer (changed_at);
 create index mesh_peer_found on mesh_peer (state, found_at);
+
+-- What buyers signed about nodes; the document verifies by itself. One of a kind for each payer and day.
+create table mesh_evidence (
+  id text primary key check (length(id) = 64),
+  node text not null check (length(node) between 9 and 300),
+  kind text not null check (kind in ('price', 'purchase')),
+  capability text not null,
+  reporter text not null check (reporter ~ '^0x[0-9a-f]{40}$'),
+  day date not null,
+  outcome text check (outcome in ('ok', 'disputed')),
+  price_kept boolean,
+  latency_ms integer,
+  document text not null check (length(document) <= 65536),
+  received_at timestamptz not null,
+  unique (node, kind, capability, reporter, day)
+);
+create index mesh_evidence_received on mesh_evidence (received_at);
+
+insert into operator_access values ('mesh_seed');

@@ -24,10 +24,10 @@ export function pointsPerAgent({ agents, share, indexE4 }: Crowd): { up: number;
 }
 
 /**
- * Micro-USDC a point that all calls, or all puts, of one topic and expiry may have together. A holder of everything that
- * may be open earns less from one more agent than the `agentMicro` that are gone with it: a half is left for what rises,
- * which is the topic and the one it lies below, and a half for what falls, which is every topic listed. Each of them pays
- * twice, to holders of the one side and to writers of the other.
+ * Micro-USDC per point that all calls, or all puts, of one topic and expiry may have together, so that one more paid agent
+ * (`agentMicro`, really spent) never earns more than it costs. An agent moves its own topic and the one above it `up` and
+ * all listed topics `down`; either move pays twice, to holders of one side and to writers of the other. Half of what an
+ * agent costs is allotted to what rises and half to what falls. The derivation is in docs/options.md.
  */
 export function interestPerSide(crowd: Crowd, agentMicro: Micro, topicsListed: number): Micro {
   const { up, down } = pointsPerAgent(crowd)

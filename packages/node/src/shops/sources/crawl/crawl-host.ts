@@ -5,17 +5,21 @@ import type { ReadPage } from '../page/read-page.ts'
 import { wantScore } from '../register/ask-for-work.ts'
 import { discoverHost, type FoundPage, readRsl, rulesOf } from './discover-host.ts'
 import type { HostFindings } from './findings.ts'
+import { followSite } from './follow-site.ts'
+import { pageBudget } from './page-budget.ts'
 import { createPoliteHost, type PoliteHost } from './polite-host.ts'
 import { readFeed } from './read-feed.ts'
 import { isAllowed, type Robots } from './robots.ts'
 import {
   addPages,
+  archivedPages,
   duePages,
   type HostLease,
   keepHost,
   type PageResult,
   releaseHost,
   renumberPages,
+  soonestMs,
   storePages,
 } from './store.ts'
 import { visitPage } from './visit-page.ts'
@@ -40,9 +44,10 @@ export async function crawlHost(deps: SourceDeps, lease: HostLease, window: Craw
     : { pages: 0, outcome: 'silent' as const }
   const failures = outcome === 'silent' ? lease.failures + 1 : 0
   if (outcome === 'finished') await checkCitations(deps, lease, visit.findings, window.signal)
+  const soonest = outcome === 'finished' ? await soonestMs(database, lease.source.domain) : undefined
   await releaseHost(database, clock, lease, {
     finished: outcome !== 'unfinished',
-    dueAt: new Date(clock.nowMs() + restMs(deps, outcome, failures)),
+    dueAt: new Date(clock.nowMs() + (soonest ?? restMs(deps, outcome, failures))),
     failures,
     problem: outcome !== 'silent' ? null : visit.reachable ? silentNote : (visit.findings.robots?.note ?? silentNote),
   })
@@ -79,7 +84,8 @@ async function prepare(
     host.rest()
     return { findings: known, robots, reachable: known.robots?.status !== 'unknown' }
   }
-  const found = await discoverHost(deps, lease.source, host, window.signal)
+  const wanted = { listings: lease.listings, wanted: pageBudget(lease.source, deps.settings.crawl.pagesMax) }
+  const found = await discoverHost(deps, lease.source, host, window.signal, wanted)
   if (window.signal.aborted) return undefined
   // An outage takes nothing away; otherwise what is no longer there is no longer known.
   const kept = found.reachable ? (known.citations ? { citations: known.citations } : {}) : known
@@ -91,7 +97,10 @@ async function prepare(
     else if (again?.status === 'unknown') findings.rsl = known.rsl
   }
   const visit = { findings, robots: found.robots, reachable: found.reachable }
-  return (await storeBatch(deps, lease, visit, [], found.pages)) ? visit : undefined
+  const archived = visit.reachable ? await archivedPages(deps.database, lease.source.domain) : []
+  // What an archive holds and robots.txt forbids today is not offered, not even until it is asked for.
+  const refused = archived.filter(({ url }) => !isAllowed(visit.robots, url)).map((page) => forbidden(deps, page))
+  return (await storeBatch(deps, lease, visit, refused, found.pages, archived.length > 0)) ? visit : undefined
 }
 
 async function addFound(
@@ -102,7 +111,8 @@ async function addFound(
   pages: readonly FoundPage[],
 ): Promise<void> {
   const allowed = pages.filter((page) => isAllowed(robots, page.url))
-  await addPages(sql, lease.source.domain, allowed, lease.startedAt, deps.settings.crawl.pagesMax)
+  const budget = pageBudget(lease.source, deps.settings.crawl.pagesMax)
+  await addPages(sql, lease.source.domain, allowed, lease.startedAt, budget)
 }
 
 // One page may hang; a host that hangs again and again must not hold a place among those at work.
@@ -126,8 +136,9 @@ async function visitPages(
     for (const page of allowed) {
       if (window.signal.aborted || silent >= silentPagesMax) break
       if (deps.clock.monotonicMs() >= window.stopAtMs) break
-      const { result, read, answered } = await visitPage(deps, host, page, domain)
+      const { result, read, answered, leadsTo } = await visitPage(deps, host, page, domain)
       if (window.signal.aborted) break
+      if (leadsTo !== undefined && page.url === `${lease.source.origin}/`) await followSite(deps, lease.source, leadsTo)
       results.push(result)
       pages += 1
       silent = answered ? 0 : silent + 1
@@ -148,12 +159,14 @@ async function storeBatch(
   visit: Prepared,
   results: readonly PageResult[],
   found: readonly FoundPage[],
+  renumber = false,
 ): Promise<boolean> {
   const { database, clock, settings } = deps
   return database.transaction(async (tx) => {
     if (!(await keepHost(tx, clock, lease, settings.crawl.leaseMs, visit.findings))) return false
     await storePages(tx, lease.source.domain, results)
-    if (termsText(visit.findings) !== termsText(lease.findings)) await renumberPages(tx, lease.source.domain)
+    if (renumber || termsText(visit.findings) !== termsText(lease.findings))
+      await renumberPages(tx, lease.source.domain)
     lease.findings = visit.findings
     await addFound(deps, tx, lease, visit.robots, found)
     return true
@@ -162,7 +175,7 @@ async function storeBatch(
 
 /** What decides whether pages may be offered, to be compared. */
 const termsText = ({ robots, tdm, rsl }: HostFindings) =>
-  JSON.stringify([robots?.signals, tdm?.rules, rsl?.status, rsl?.licences])
+  JSON.stringify([robots?.status, robots?.signals, tdm?.rules, rsl?.status, rsl?.licences])
 
 /** Feeds and licences that a page names: read once for the host, when nothing better was found before. */
 async function followHints(
@@ -193,6 +206,7 @@ function forbidden(deps: SourceDeps, page: { url: string }): PageResult {
     fetchedAt: new Date(now),
     dueAt: new Date(now + deps.settings.crawl.againMs),
     attempts: 0,
+    againSeconds: null,
     httpStatus: null,
     etag: null,
     lastModified: null,

@@ -11,13 +11,18 @@ import { parseLlmsTxt } from './llms-txt.ts'
 import type { PoliteHost } from './polite-host.ts'
 import { allowAll, disallowAll, isAllowed, parseRobots, type Robots, robotsBytesMax } from './robots.ts'
 import { parseRsl } from './rsl.ts'
+import { ownAddresses, ownPages } from './same-site.ts'
 import { type ListedPage, parseListing, parseTextSitemap } from './sitemap.ts'
 import { parseTdmRep } from './tdm.ts'
 
 export const productToken = 'assaybot'
 const sitemapsMax = 5
+const sitemapsOfLargeMax = 200
 
-export type FoundPage = { url: string; foundBy: 'home' | 'sitemap' | 'feed' | 'llms' | 'link' }
+/** Sitemaps and feeds that the operator named, and how many pages are wanted in all. */
+export type Wanted = { listings: readonly string[]; wanted: number }
+
+export type FoundPage = { url: string; foundBy: 'home' | 'operator' | 'sitemap' | 'feed' | 'llms' | 'link' | 'archive' }
 
 export type Discovery = { findings: HostFindings; robots: Robots; pages: FoundPage[]; reachable: boolean }
 
@@ -27,6 +32,7 @@ export async function discoverHost(
   source: SourceRow,
   host: PoliteHost,
   signal: AbortSignal,
+  operator: Wanted = { listings: [], wanted: 50 },
 ): Promise<Discovery> {
   const at = () => toRfc3339(deps.clock.nowMs())
   const robotsAnswer = await host.ask(`${source.origin}/robots.txt`, { maxBytes: robotsBytesMax, onTooLarge: 'cut' })
@@ -37,7 +43,7 @@ export async function discoverHost(
   if (robotsAnswer.status !== 'ok') return { findings, robots, pages, reachable: false }
   if (robots.rules.some((rule) => !rule.allow && rule.pattern === '/') && robots.rules.every((rule) => !rule.allow))
     return { findings, robots, pages: [], reachable: true }
-  const listed = await readSitemaps(source, host, robots, at)
+  const listed = await readSitemaps(source, host, robots, at, operator)
   findings.sitemap = listed.finding
   pages.push(...listed.pages.map((page) => ({ url: page.url, foundBy: 'sitemap' as const })))
   if (isAllowed(robots, `${source.origin}/llms.txt`)) {
@@ -92,12 +98,20 @@ function readTls(source: SourceRow, answer: OutboundOutcome, checkedAt: string):
     : { ...common, status: 'unknown', note: answer.detail }
 }
 
-async function readSitemaps(source: SourceRow, host: PoliteHost, robots: Robots, at: () => string) {
-  const own = (url: string) => URL.canParse(url) && new URL(url).host === new URL(source.origin).host
+async function readSitemaps(
+  source: SourceRow,
+  host: PoliteHost,
+  robots: Robots,
+  at: () => string,
+  { listings, wanted }: Wanted,
+) {
   const usual = `${source.origin}/sitemap.xml`
-  const waiting = [...new Set([source.sitemap ?? '', ...robots.sitemaps, usual].filter(own))].filter(
-    (url) => robots.sitemaps.includes(url) || isAllowed(robots, url),
+  const named = ownAddresses(robots.sitemaps, source.origin)
+  const given = source.sitemap === null ? listings : [...listings, source.sitemap]
+  const waiting = ownAddresses([...given, ...named, usual], source.origin).filter(
+    (url) => named.includes(url) || isAllowed(robots, url),
   )
+  const asksMax = Math.max(sitemapsMax, Math.min(sitemapsOfLargeMax, wanted / 50)) + listings.length
   const pages: ListedPage[] = []
   let finding: HostFindings['sitemap'] = {
     url: usual,
@@ -106,20 +120,20 @@ async function readSitemaps(source: SourceRow, host: PoliteHost, robots: Robots,
     checkedAt: at(),
     pages: 0,
   }
-  for (let asked = 0; asked < sitemapsMax && waiting.length > 0; asked += 1) {
+  for (let asked = 0; asked < asksMax && waiting.length > 0; asked += 1) {
     const url = waiting.shift() ?? ''
     const answer = await host.ask(url)
     if (answer.status !== 'ok' || answer.httpStatus !== 200) continue
     const text = decodeText(unpacked(answer.bytes), answer.headers.get('content-type')) ?? ''
     const listing = parseListing(text)
-    if (listing.kind === 'index') waiting.push(...listing.sitemaps.filter(own))
+    if (listing.kind === 'index') waiting.push(...ownAddresses(listing.sitemaps, source.origin))
     const listed =
       listing.kind === 'urlset' || listing.kind === 'feed'
         ? listing.pages
         : /\.txt$/.test(url)
           ? parseTextSitemap(text)
           : []
-    pages.push(...listed.filter((page) => own(page.url)))
+    pages.push(...ownPages(listed, source.origin))
     const usable = listing.kind === 'index' || listed.length > 0
     finding = {
       url,
@@ -169,7 +183,7 @@ async function readLlms(
   if (!parsed) return { finding: finding('broken', toHex(sha256(answer.bytes))), links: [] }
   return {
     finding: finding('present', toHex(sha256(answer.bytes))),
-    links: parsed.links.filter((link) => new URL(link).host === new URL(source.origin).host),
+    links: ownAddresses(parsed.links, source.origin),
   }
 }
 

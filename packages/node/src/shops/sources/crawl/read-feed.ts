@@ -4,6 +4,7 @@ import { decodeText } from '../page/decode-text.ts'
 import type { SourceRow } from '../register/records.ts'
 import type { HostFindings } from './findings.ts'
 import type { PoliteHost } from './polite-host.ts'
+import { ownAddresses, ownPages } from './same-site.ts'
 import { type ListedPage, parseListing } from './sitemap.ts'
 
 const feedsMax = 2
@@ -21,9 +22,8 @@ export async function readFeed(
   urls: readonly string[],
   at: () => string,
 ): Promise<ReadFeed | undefined> {
-  const own = (url: string) => new URL(url).host === new URL(source.origin).host
   let last: ReadFeed | undefined
-  for (const url of urls.filter(own).slice(0, feedsMax)) {
+  for (const url of ownAddresses(urls, source.origin).slice(0, feedsMax)) {
     const answer = await host.ask(url)
     if (answer.status === 'failed') continue
     const nothing = { url, sha256: undefined, checkedAt: at(), pages: 0 }
@@ -35,7 +35,7 @@ export async function readFeed(
       last.finding = { ...last.finding, sha256: digest, note: 'this is not a feed' }
       continue
     }
-    const pages = listing.pages.filter((page) => own(page.url))
+    const pages = ownPages(listing.pages, source.origin)
     return {
       finding: { ...nothing, status: 'present', sha256: digest, pages: pages.length },
       pages,

@@ -6,7 +6,14 @@ import type { SourceRow } from '../register/records.ts'
 import type { FoundPage } from './discover-host.ts'
 import type { HostFindings } from './findings.ts'
 
-export type HostLease = { source: SourceRow; token: bigint; startedAt: Date; findings: HostFindings; failures: number }
+export type HostLease = {
+  source: SourceRow
+  token: bigint
+  startedAt: Date
+  findings: HostFindings
+  failures: number
+  listings: readonly string[]
+}
 
 // Anyone who takes hosts does it alone, for a moment: two workers could otherwise take two hosts of one domain.
 const turnLock = '1634952033, 51'
@@ -24,17 +31,23 @@ export async function takeHosts(
   const now = new Date(clock.nowMs())
   const { rows } = await database.transaction(async (tx) => {
     await tx.query(`select pg_advisory_xact_lock(${turnLock})`)
-    return tx.query<SourceRow & { lease_token: bigint; started_at: Date; findings: HostFindings; failures: number }>(
-      takeStatement,
-      [now, count, new Date(now.getTime() + leaseMs)],
-    )
+    return tx.query<
+      SourceRow & {
+        lease_token: bigint
+        started_at: Date
+        findings: HostFindings
+        failures: number
+        listings: string[]
+      }
+    >(takeStatement, [now, count, new Date(now.getTime() + leaseMs)])
   })
-  return rows.map(({ lease_token, started_at, findings, failures, ...source }) => ({
+  return rows.map(({ lease_token, started_at, findings, failures, listings, ...source }) => ({
     source,
     token: lease_token,
     startedAt: started_at,
     findings,
     failures,
+    listings,
   }))
 }
 
@@ -52,8 +65,8 @@ const takeStatement = `
     update crawl_host h set leased_until = $3, lease_token = lease_token + 1,
       started_at = case when h.started_at is null or h.finished_at >= h.started_at then $1 else h.started_at end
     from turns where h.domain = turns.domain and ${free('h')}
-    returning h.domain, h.lease_token, h.started_at, h.findings, h.failures)
-  select s.*, t.lease_token, t.started_at, t.findings, t.failures from taken t join source s on s.domain = t.domain`
+    returning h.domain, h.lease_token, h.started_at, h.findings, h.failures, h.listings)
+  select s.*, t.lease_token, t.started_at, t.findings, t.failures, t.listings from taken t join source s on s.domain = t.domain`
 
 /** False when somebody else has taken the host since: what was learnt is then theirs to learn again. */
 export async function keepHost(
@@ -120,17 +133,38 @@ export type DuePage = {
   last_modified: string | null
   attempts: number
   http_status: number | null
+  text_sha256: Buffer | null
+  again_seconds: number | null
 }
 
-const foundByOrder = `array_position(array['home', 'llms', 'sitemap', 'feed', 'link'], found_by)`
+const foundByOrder = `array_position(array['home', 'operator', 'llms', 'sitemap', 'feed', 'archive', 'link'], found_by)`
 
 export async function duePages(sql: Sql, domain: string, startedAt: Date, limit: number): Promise<DuePage[]> {
   const { rows } = await sql.query<DuePage>(
-    `select url, etag, last_modified, attempts, http_status from crawl_page
+    `select url, etag, last_modified, attempts, http_status, text_sha256, again_seconds from crawl_page
      where domain = $1 and due_at <= $2 order by ${foundByOrder}, url limit $3`,
     [domain, startedAt, limit],
   )
   return rows
+}
+
+/** Pages of an archive that the host itself has not been asked for yet. */
+export async function archivedPages(sql: Sql, domain: string): Promise<{ url: string }[]> {
+  const { rows } = await sql.query<{ url: string }>(
+    `select url from crawl_page where domain = $1 and found_by = 'archive' and http_status is null and facts is not null`,
+    [domain],
+  )
+  return rows
+}
+
+/** The shortest time until a page of the host is read again; undefined where all wait the usual time. */
+export async function soonestMs(sql: Sql, domain: string): Promise<number | undefined> {
+  const { rows } = await sql.query<{ seconds: number | null }>(
+    'select min(again_seconds) as seconds from crawl_page where domain = $1 and facts is not null',
+    [domain],
+  )
+  const seconds = rows[0]?.seconds
+  return seconds === null || seconds === undefined ? undefined : seconds * 1_000
 }
 
 export type PageResult = {
@@ -138,6 +172,8 @@ export type PageResult = {
   dueAt: Date
   fetchedAt: Date
   attempts: number
+  /** Until the next visit by how often the page changes; null: the usual time. */
+  againSeconds: number | null
   httpStatus: number | null
   etag: string | null
   lastModified: string | null
@@ -156,6 +192,7 @@ export async function storePages(sql: Sql, domain: string, results: readonly Pag
     due_at: result.dueAt.toISOString(),
     fetched_at: result.fetchedAt.toISOString(),
     attempts: result.attempts,
+    again_seconds: result.againSeconds,
     http_status: result.httpStatus,
     etag: result.etag,
     last_modified: result.lastModified,
@@ -177,7 +214,7 @@ const versionsMax = 20
 const storeStatement = `
   with fence as materialized (select pg_advisory_xact_lock_shared(${pageChangeLock})),
   given as (
-    select t.* from fence, jsonb_to_recordset($2::jsonb) as t(url text, due_at timestamptz, fetched_at timestamptz, attempts integer,
+    select t.* from fence, jsonb_to_recordset($2::jsonb) as t(url text, due_at timestamptz, fetched_at timestamptz, attempts integer, again_seconds integer,
       http_status integer, etag text, last_modified text, problem text, forbidden boolean, content_sha256 text, text_sha256 text,
       facts jsonb, title text, text text)),
   merged as (
@@ -186,7 +223,7 @@ const storeStatement = `
       case when g.facts is not null then g.facts when g.http_status = 304 or (g.http_status is null and not g.forbidden) then p.facts end as new_facts
     from given g join crawl_page p on p.domain = $1 and p.url = g.url),
   pages as (
-    update crawl_page p set due_at = m.due_at, fetched_at = m.fetched_at, attempts = m.attempts,
+    update crawl_page p set due_at = m.due_at, fetched_at = m.fetched_at, attempts = m.attempts, again_seconds = m.again_seconds,
       first_read_at = coalesce(p.first_read_at, case when m.facts is not null then m.fetched_at end),
       http_status = coalesce(m.http_status, p.http_status), etag = m.etag, last_modified = m.last_modified, problem = m.problem,
       content_sha256 = coalesce(decode(m.content_sha256, 'hex'), p.content_sha256), text_sha256 = m.new_text, facts = m.new_facts,
@@ -203,7 +240,7 @@ const storeStatement = `
     delete from page_version v using (
       select o.url, o.text_sha256, row_number() over (partition by o.url order by o.fetched_at desc) as place
       from page_version o where o.domain = $1 and o.url in (select url from given where text_sha256 is not null)) as ranked
-    where ranked.place >= ${versionsMax} and not exists (select from source_usage u where u.domain = $1 and u.citations > 0)
+    where ranked.place >= ${versionsMax} and not exists (select from source_usage u where u.domain = $1 and (u.citations > 0 or u.earned_micro > 0))
       and v.domain = $1 and v.url = ranked.url and v.text_sha256 = ranked.text_sha256
       and not exists (select from given g where g.url = v.url and decode(g.text_sha256, 'hex') = v.text_sha256))
   select pg_notify('${pageStoredChannel}', $1)`

@@ -1,18 +1,22 @@
 import type { SourceDeps } from '../deps.ts'
-import { type ReadPage, readPage } from '../page/read-page.ts'
+import { readDocument } from '../page/read-document.ts'
+import type { PageProblem, ReadPage } from '../page/read-page.ts'
+import { nextVisitMs } from './page-budget.ts'
 import type { PoliteHost } from './polite-host.ts'
+import { twinOf } from './same-site.ts'
 import type { DuePage, PageResult } from './store.ts'
 
-export type Visit = { result: PageResult; read: ReadPage | undefined; answered: boolean }
+/** `leadsTo`: another host, which answered in place of this one. */
+export type Visit = { result: PageResult; read: ReadPage | undefined; answered: boolean; leadsTo?: string }
 
-const htmlTypes = ['text/html', 'application/xhtml+xml', 'text/plain']
+const documentTypes = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown', 'application/pdf']
 
 /** Asks for one page, with the marks of last time, and reads it. */
 export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePage, domain: string): Promise<Visit> {
   const answer = await host.ask(page.url, {
-    accept: htmlTypes,
+    accept: documentTypes,
     headers: {
-      accept: 'text/html,application/xhtml+xml',
+      accept: 'text/html,application/xhtml+xml,application/pdf;q=0.8,text/plain;q=0.8',
       ...(page.etag === null ? {} : { 'if-none-match': page.etag }),
       ...(page.last_modified === null ? {} : { 'if-modified-since': page.last_modified }),
     },
@@ -23,6 +27,7 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
     fetchedAt: new Date(now),
     etag: page.etag,
     lastModified: page.last_modified,
+    againSeconds: page.again_seconds,
     read: undefined,
   }
   const later = (attempts: number) => new Date(now + deps.settings.crawl.againMs * 2 ** Math.min(attempts, 5))
@@ -36,12 +41,14 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
   }
   const marks = { etag: header(answer.headers.get('etag')), lastModified: header(answer.headers.get('last-modified')) }
   const done = { ...base, ...marks, attempts: 0, dueAt: later(0), httpStatus: answer.httpStatus }
+  const again = (changed: boolean) => rhythm(deps, page, changed, now)
   if (answer.httpStatus === 304)
     return {
       read: undefined,
       answered: true,
       result: {
         ...done,
+        ...again(false),
         etag: marks.etag ?? page.etag,
         lastModified: marks.lastModified ?? page.last_modified,
         problem: null,
@@ -51,21 +58,32 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
     return {
       read: undefined,
       answered: true,
-      result: { ...done, dueAt: later(1), problem: `answers ${answer.httpStatus}` },
+      // What is not there is asked for ever more rarely.
+      result: {
+        ...done,
+        attempts: page.attempts + 1,
+        dueAt: later(page.attempts + 1),
+        problem: `answers ${answer.httpStatus}`,
+      },
     }
   // What another host says is not this source's.
   const landed = new URL(answer.url)
-  if (landed.hostname !== domain && !isSameSite(landed.hostname, domain))
-    return { read: undefined, answered: true, result: { ...done, problem: `leads to ${landed.hostname}` } }
-  const alias = landed.hostname === domain ? undefined : landed.host
-  if (alias !== undefined) landed.host = new URL(page.url).host
-  const read = readPage(answer.bytes, landed.href, answer.headers, alias)
+  if (landed.hostname !== domain && landed.hostname !== twinOf(domain))
+    return {
+      read: undefined,
+      answered: true,
+      leadsTo: landed.hostname,
+      result: { ...done, problem: `leads to ${landed.hostname}` },
+    }
+  if (landed.hostname !== domain) landed.host = new URL(page.url).host
+  const read = readable(await readDocument(deps.readPdf, answer, landed.href, twinOf(domain)))
   if ('problem' in read) return { read: undefined, answered: true, result: { ...done, problem: read.detail } }
   return {
     read,
     answered: true,
     result: {
       ...done,
+      ...again(page.text_sha256 !== null && !page.text_sha256.equals(read.textSha256)),
       problem: null,
       read: {
         contentSha256: read.contentSha256,
@@ -78,7 +96,21 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
   }
 }
 
-/** Apex and www are one site: the same people answer for both. */
-const isSameSite = (one: string, other: string) => one === `www.${other}` || other === `www.${one}`
+/** A page that only scripts can fill says nothing that could be quoted. */
+function readable(read: ReadPage | PageProblem): ReadPage | PageProblem {
+  return 'facts' in read && read.facts.needsScript
+    ? { problem: 'needs_script', detail: 'needs JavaScript: without it the page has no text' }
+    : read
+}
+
+/** When the page is read again, by whether it had changed. */
+function rhythm(deps: SourceDeps, page: DuePage, changed: boolean, nowMs: number) {
+  const usualMs = deps.settings.crawl.againMs
+  const ms = nextVisitMs(page.again_seconds === null ? undefined : page.again_seconds * 1_000, changed, usualMs)
+  return {
+    dueAt: new Date(nowMs + ms),
+    againSeconds: ms >= usualMs ? null : Math.max(1, Math.round(ms / 1_000)),
+  }
+}
 
 const header = (value: string | undefined) => (value === undefined || value.length > 500 ? null : value)

@@ -20,7 +20,9 @@ create table source (
   registered_at timestamptz not null,
   updated_at timestamptz not null,
   -- What the last check found, for every claimant alike.
-  last_look jsonb
+  last_look jsonb,
+  -- Pages the operator wants of it; null: by setting and score.
+  pages_max integer check (pages_max between 1 and 1000000)
 );
 create index source_by_score on source ((-coalesce(cite_score, -1)), domain);
 create index source_score_wanted on source (score_wanted_at) where score_wanted_at is not null;
@@ -100,14 +102,12 @@ insert into app_access values ('source_score', 'select, insert');
 create trigger source_score_is_fixed before update or delete on source_score
   for each row execute function refuse_change();
 
--- What being cited brought a domain, and how its quotes held up when they were looked for again.
+-- What being cited brought a domain: citations without those that were washed, money with them.
 create table source_usage (
   domain text primary key references source,
   citations bigint not null default 0 check (citations >= 0),
   earned_micro bigint not null default 0 check (earned_micro >= 0),
-  paid_micro bigint not null default 0 check (paid_micro >= 0),
-  quotes_checked bigint not null default 0 check (quotes_checked >= quotes_found),
-  quotes_found bigint not null default 0 check (quotes_found >= 0)
+  paid_micro bigint not null default 0 check (paid_micro >= 0)
 );
 
 -- The queue of the crawler: one row a host, taken by anyone who is free, given back when the lease runs out.
@@ -123,14 +123,16 @@ create table crawl_host (
   -- What robots.txt, sitemap, TLS and so on were like, with digests and times.
   findings jsonb not null default '{}',
   -- A wish to be visited that comes while a visit is under way is kept for the next one.
-  wanted_at timestamptz
+  wanted_at timestamptz,
+  -- Sitemaps and feeds that the operator named.
+  listings jsonb not null default '[]'
 );
 create index crawl_host_due on crawl_host (due_at);
 
 create table crawl_page (
   domain text not null references source,
   url text not null check (length(url) <= 2048),
-  found_by text not null check (found_by in ('home', 'sitemap', 'feed', 'llms', 'link')),
+  found_by text not null check (found_by in ('home', 'operator', 'sitemap', 'feed', 'llms', 'link', 'archive')),
   due_at timestamptz not null,
   attempts integer not null default 0,
   http_status integer,
@@ -144,6 +146,8 @@ create table crawl_page (
   fetched_at timestamptz,
   changed_at timestamptz,
   change_seq bigint,
+  -- Until the next visit, by how often it changes; null: the usual time.
+  again_seconds integer check (again_seconds > 0),
   primary key (domain, url)
 );
 create unique index crawl_page_changes on crawl_page (change_seq) where change_seq is not null;
@@ -169,6 +173,8 @@ create table citing_agent (
   weight double precision not null default 0 check (weight between 0 and 1),
   seed boolean not null default false,
   bond_micro bigint not null default 0 check (bond_micro >= 0),
+  -- Since when it has been at stake; more of it moves this nearer to now.
+  bonded_at timestamptz,
   independent_spend_micro bigint not null default 0 check (independent_spend_micro >= 0),
   first_seen_at timestamptz not null,
   -- Sum over its sources of the square root of how often it cited them.
@@ -182,6 +188,8 @@ create table citation_edge (
   agent text not null references citing_agent,
   domain text not null references source,
   citations integer not null check (citations > 0),
+  -- Those whose quote was in the page.
+  quotes integer not null default 0 check (quotes >= 0),
   primary key (agent, domain)
 );
 create index citation_edge_by_domain on citation_edge (domain);
@@ -253,3 +261,5 @@ create trigger source_score_wanted after update of score_wanted_at on source
   execute function announce_work('score_wanted');
 create trigger source_new after insert on source
   for each row when (new.score_wanted_at is not null) execute function announce_work('score_wanted');
+
+insert into operator_access values ('source'), ('source_claim'), ('source_dispute'), ('crawl_host'), ('crawl_page');

@@ -13,6 +13,8 @@ export type JsonLdFacts = {
   policies: readonly string[]
   contact: boolean
   retracted: boolean
+  /** The text of an article, where the block carries it. */
+  articleBody: string | undefined
 }
 
 const depthMax = 32
@@ -56,6 +58,9 @@ export function readJsonLd(blocks: readonly string[]): JsonLdFacts {
         textOf(node['email']) !== undefined ||
         textOf(node['telephone']) !== undefined,
     ),
+    articleBody: nodes
+      .map((node) => node['articleBody'])
+      .find((body): body is string => typeof body === 'string' && body.trim() !== ''),
     retracted:
       nodes.some((node) =>
         list(node['@type']).some(

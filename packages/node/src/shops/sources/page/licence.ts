@@ -33,6 +33,14 @@ export function readLicence(url: string, via: LicenceFinding['via'], rsl: boolea
   return { kind: rsl ? 'rsl' : 'custom', via, url, name: undefined }
 }
 
+const letsWholeBeSold = /^(?:CC0|PDM|CC-BY|CC-BY-SA)-\d/
+
+/** Whether the whole text may be given to others for money: by a licence that says so, and no other beside it. */
+export function maySellWhole(findings: readonly LicenceFinding[]): boolean {
+  const names = findings.map(({ name }) => name)
+  return names.length > 0 && names.every((name) => name !== undefined && letsWholeBeSold.test(name))
+}
+
 /** Two findings contradict each other when they name different licences of the kinds that can be compared. */
 export function contradictions(findings: readonly LicenceFinding[]): string[] {
   const names = [...new Set(findings.map((finding) => finding.name).filter((name) => name !== undefined))]

@@ -8,9 +8,10 @@ import { type LicenceFinding, readLicence } from './licence.ts'
 import { extractMainText } from './main-text.ts'
 import { storable } from './storable.ts'
 import { textDigest } from './text-digest.ts'
+import { textSketch } from './text-sketch.ts'
 
 /** What an address serves. */
-export const contentTypes = ['html', 'text'] as const
+export const contentTypes = ['html', 'text', 'pdf'] as const
 export type ContentType = (typeof contentTypes)[number]
 
 /** All that later steps know of a page: plain data, the same for the same bytes. */
@@ -18,6 +19,8 @@ export type PageFacts = {
   title: string
   language: string | undefined
   canonical: string | undefined
+  /** The page in other languages, as it says itself (hreflang). */
+  alternates: readonly string[]
   authors: readonly string[]
   publisher: string | undefined
   publishedAt: string | undefined
@@ -31,12 +34,16 @@ export type PageFacts = {
   contact: boolean
   licences: readonly LicenceFinding[]
   textCharacters: number
+  /** Of the main text; see `textSketch`. */
+  sketch: string
   retracted: boolean
   noIndex: boolean
   noSnippet: boolean
   /** `tdm-reservation` of the page itself; undefined: it says nothing. */
   tdmReserved: boolean | undefined
   type: ContentType
+  /** There is next to no text, and scripts that would write one. */
+  needsScript: boolean
   /** Values of `citation-market-verification` in the head as HTML defines it. */
   verifications: readonly string[]
 }
@@ -54,14 +61,14 @@ export type ReadPage = {
 type Head = {
   title: string
   metas: Map<string, string[]>
-  links: { rel: string; href: string; type: string; inHead: boolean }[]
+  links: { rel: string; href: string; type: string; hreflang: string; inHead: boolean }[]
   jsonLd: string[]
   language: string | undefined
   anchors: { href: string; text: string }[]
   verifications: string[]
 }
 
-export type PageProblem = { problem: 'not_text'; detail: string }
+export type PageProblem = { problem: 'not_text' | 'needs_script'; detail: string }
 
 /** Pure: bytes and headers in, facts out. `alias`: another host of the same site, whose addresses are its own. */
 export function readPage(
@@ -70,18 +77,24 @@ export function readPage(
   headers: ReadonlyMap<string, string>,
   alias?: string,
 ): ReadPage | PageProblem {
-  const html = decodeHtml(bytes, headers.get('content-type'))
+  const contentType = headers.get('content-type')
+  const html = decodeHtml(bytes, contentType)
   if (html === undefined) return { problem: 'not_text', detail: 'the bytes are not text in the encoding they claim' }
+  if (/^\s*text\/(?:plain|markdown)\b/i.test(contentType ?? ''))
+    return readPlain({ text: html, type: 'text' }, bytes, url, headers)
   const tokens = htmlTokens(html)
   const head = readHead(tokens)
   const found = extractMainText(tokens)
-  const main = { ...found, text: storable(found.text) }
+  const { text, needsScript } = chooseText(found.text, html, tokens, head)
+  const main = { links: found.links, text: storable(text) }
   const site = new URL(url)
-  const resolved = head.anchors.flatMap(({ href }) => resolve(href, site))
+  const canonical = head.links.filter(({ rel, inHead }) => inHead && rel === 'canonical')
+  const resolved = [...canonical, ...head.anchors].flatMap(({ href }) => resolve(href, site))
+  resolved.push(...alternatesOf(head, site).map((href) => new URL(href)))
   for (const target of resolved) if (target.host === alias) target.host = site.host
   const links = [...new Set(resolved.filter((target) => target.host === site.host).map((target) => target.href))]
   return {
-    facts: storable(factsOf(head, main, site, headers)),
+    facts: storable({ ...factsOf(head, main, site, headers), needsScript }),
     text: main.text,
     contentSha256: sha256(bytes),
     textSha256: textDigest(main.text),
@@ -93,6 +106,72 @@ export function readPage(
       .slice(0, 5),
   }
 }
+
+export type PlainDocument = {
+  text: string
+  type: ContentType
+  title?: string | undefined
+  authors?: readonly string[]
+  publishedAt?: string | undefined
+  modifiedAt?: string | undefined
+}
+
+/** A document without markup: a text file, or what a PDF says. Its terms are in the headers. */
+export function readPlain(
+  document: PlainDocument,
+  bytes: Uint8Array,
+  url: string,
+  headers: ReadonlyMap<string, string>,
+): ReadPage {
+  const text = storable(document.text.slice(0, plainCharactersMax))
+  const nothing = { metas: new Map(), links: [], jsonLd: [], language: undefined, anchors: [], verifications: [] }
+  const title = shortText(document.title ?? '') || shortText(text.split('\n').find((line) => line.trim() !== '') ?? '')
+  const facts = factsOf({ ...nothing, title }, { text, links: [] }, new URL(url), headers)
+  const { type, authors = [], publishedAt, modifiedAt } = document
+  return {
+    facts: storable({
+      ...facts,
+      type,
+      authors: authors.map(shortText).filter(Boolean).slice(0, 20),
+      publishedAt,
+      modifiedAt,
+    }),
+    text,
+    contentSha256: sha256(bytes),
+    textSha256: textDigest(text),
+    links: [],
+    feeds: [],
+  }
+}
+
+const plainCharactersMax = 400_000
+const readableCharacters = 200
+const mountPoint =
+  /<(?:div|main|app-root)\b[^>]{0,300}\bid\s*=\s*["']?(?:root|app|__next|__nuxt|___gatsby|svelte|main-app)\b|<app-root\b/i
+const asksForScript = /<noscript[^>]{0,200}>(?:(?!<\/noscript)[\s\S]){0,2000}?javascript/i
+
+/**
+ * The main text. A page that writes its text by scripts has next to none; where its JSON-LD carries the article, that
+ * is the text.
+ */
+function chooseText(
+  text: string,
+  html: string,
+  tokens: readonly HtmlToken[],
+  head: Head,
+): { text: string; needsScript: boolean } {
+  if (text.length >= readableCharacters) return { text, needsScript: false }
+  const article = readJsonLd(head.jsonLd).articleBody
+  if (article !== undefined && article.length >= readableCharacters) return { text: article, needsScript: false }
+  const scripted = tokens.some((token) => token.kind === 'open' && token.name === 'script')
+  return { text, needsScript: scripted && (mountPoint.test(html) || asksForScript.test(html)) }
+}
+
+const alternatesOf = ({ links }: Head, site: URL): string[] =>
+  links
+    .filter(({ rel, hreflang, inHead }) => inHead && hreflang !== '' && rel.split(/\s+/).includes('alternate'))
+    .flatMap(({ href }) => resolve(href, site))
+    .map(({ href }) => href)
 
 function readHead(tokens: readonly HtmlToken[]): Head {
   const head: Head = {
@@ -135,6 +214,7 @@ function readHead(tokens: readonly HtmlToken[]): Head {
         rel: (attributes.get('rel') ?? '').toLowerCase(),
         href: attributes.get('href') ?? '',
         type: (attributes.get('type') ?? '').toLowerCase(),
+        hreflang: attributes.get('hreflang') ?? '',
         inHead: !bodyStarted,
       })
     // Looser than for proofs: a robots tag counts even where a stray element ended the head.
@@ -185,6 +265,7 @@ function factsOf(
     title: meta('og:title')[0] ?? head.title,
     language: head.language,
     canonical: canonicalLink === undefined ? undefined : resolve(canonicalLink, site)[0]?.href,
+    alternates: alternatesOf(head, site).slice(0, 50),
     authors: [
       ...new Set([...linked.authors, ...meta('author', 'article:author', 'dc.creator', 'citation_author')]),
     ].slice(0, 20),
@@ -208,11 +289,13 @@ function factsOf(
     contact: linked.contact || policy(/^(?:mailto:|.*\bcontact\b)/i),
     licences: licencesOf(head, linked.licence, site, headers),
     textCharacters: main.text.length,
+    sketch: textSketch(main.text),
     retracted: linked.retracted,
     noIndex: directives.some((value) => /\b(?:noindex|none)\b/i.test(value)),
     noSnippet: directives.some((value) => /\bnosnippet\b|\bmax-snippet\s*:\s*0\b/i.test(value)),
     tdmReserved: isReserved(headers.get('tdm-reservation')) ?? isReserved(meta('tdm-reservation')[0]),
     type: 'html',
+    needsScript: false,
     verifications: head.verifications.map(shortText).filter(Boolean),
   }
 }

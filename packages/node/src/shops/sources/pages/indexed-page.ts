@@ -1,6 +1,6 @@
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Sql } from '@assay/till/store/database'
-import type { LicenceFinding } from '../page/licence.ts'
+import { type LicenceFinding, maySellWhole } from '../page/licence.ts'
 import type { ContentType, PageFacts } from '../page/read-page.ts'
 import { decideTerms, type SiteTerms } from './page-terms.ts'
 
@@ -22,9 +22,14 @@ export type IndexedPage = {
   publisher: string | undefined
   /** As the page names it, where that is on its own host. */
   canonical: string
+  /** As the page names it, wherever that is. */
+  namedCanonical: string | undefined
+  alternates: readonly string[]
+  sketch: string
+  firstReadAt: Date
   type: ContentType
-  /** May its words be given to others, and if not, why. */
-  terms: { snippet: boolean; reason: string | null }
+  /** May its words be given to others, and if not, why; and may all of them be sold. */
+  terms: { snippet: boolean; reason: string | null; content: boolean }
   publishedAt: string | undefined
   modifiedAt: string | undefined
   licences: readonly LicenceFinding[]
@@ -42,6 +47,8 @@ export type StoredPage = {
   content_sha256: Buffer | null
   text_sha256: Buffer | null
   fetched_at: Date | null
+  first_read_at: Date | null
+  unconfirmed: boolean
   site_terms: SiteTerms
   state: string
   cite_score: number | null
@@ -54,7 +61,9 @@ export const siteTermsColumn = `jsonb_build_object('signals', h.findings->'robot
 
 /** Columns and tables of a `StoredPage`; what it is asked for follows as `where`. */
 export const pageColumns = `p.domain, s.registrable, p.url, p.facts, v.title, v.text, p.content_sha256, p.text_sha256,
-  p.fetched_at, s.state, s.cite_score, s.synthetic, ${siteTermsColumn} as site_terms
+  p.fetched_at, p.first_read_at, s.state, s.cite_score, s.synthetic, ${siteTermsColumn} as site_terms,
+  (p.found_by = 'archive' and p.http_status is null and (coalesce(h.findings->'robots'->>'status', 'unknown') = 'unknown'
+    or (h.findings->>'discoveredAt')::timestamptz < p.due_at)) as unconfirmed
   from crawl_page p join source s on s.domain = p.domain left join crawl_host h on h.domain = p.domain
   left join page_version v on v.domain = p.domain and v.url = p.url and v.text_sha256 = p.text_sha256`
 
@@ -63,6 +72,8 @@ export function indexedPage(row: StoredPage): IndexedPage | undefined {
   const { facts, title, text, content_sha256, text_sha256, fetched_at } = row
   if (!facts || title === null || text === null || !content_sha256 || !text_sha256 || !fetched_at) return undefined
   if (row.state === 'refused') return undefined
+  // What the site allows today is not known before it was visited after the archive was read.
+  if (row.unconfirmed) return undefined
   const terms = decideTerms(row.url, facts, row.site_terms)
   if (!terms.index) return undefined
   return {
@@ -78,8 +89,16 @@ export function indexedPage(row: StoredPage): IndexedPage | undefined {
     authors: facts.authors,
     publisher: facts.publisher,
     canonical: canonicalOf(row.url, facts.canonical),
+    namedCanonical: facts.canonical,
+    alternates: facts.alternates,
+    sketch: facts.sketch,
+    firstReadAt: row.first_read_at ?? fetched_at,
     type: facts.type,
-    terms: { snippet: terms.snippet, reason: terms.reason },
+    terms: {
+      snippet: terms.snippet,
+      reason: terms.reason,
+      content: terms.snippet && maySellWhole(facts.licences),
+    },
     publishedAt: facts.publishedAt,
     modifiedAt: facts.modifiedAt,
     licences: facts.licences,

@@ -59,6 +59,7 @@ export async function describeSource(deps: SourceDeps, domain: string, wallet?: 
       pages_known: crawl.known,
       finished_at: crawl.finishedAt,
       problem: crawl.problem,
+      problems: crawl.problems,
       robots: crawl.findings.robots?.status ?? 'unknown',
       sitemap: crawl.findings.sitemap?.status ?? 'unknown',
     },
@@ -160,12 +161,16 @@ async function readCrawl(deps: SourceDeps, domain: string) {
     licence: string | null
     licence_url: string | null
     home_problem: string | null
+    problems: { problem: string; pages: number; example: string }[]
   }>(
     `select h.findings, h.finished_at, h.last_problem,
        (select count(*) from crawl_page p where p.domain = h.domain and p.facts is not null) as pages,
        (select count(*) from crawl_page p where p.domain = h.domain) as known,
        l.licence->>'name' as licence, l.licence->>'url' as licence_url,
-       (select p.problem from crawl_page p where p.domain = h.domain and p.found_by = 'home' limit 1) as home_problem
+       (select p.problem from crawl_page p where p.domain = h.domain and p.found_by = 'home' limit 1) as home_problem,
+       (select coalesce(jsonb_agg(to_jsonb(r)), '[]') from (
+         select p.problem, count(*)::int as pages, min(p.url) as example from crawl_page p
+         where p.domain = h.domain and p.problem is not null group by p.problem order by count(*) desc, p.problem limit 10) as r) as problems
      from crawl_host h
      left join lateral (
        select p.facts->'licences'->0 as licence from crawl_page p
@@ -181,6 +186,7 @@ async function readCrawl(deps: SourceDeps, domain: string) {
     finishedAt: row?.finished_at?.toISOString() ?? null,
     problem: row?.last_problem ?? null,
     homeProblem: row?.home_problem ?? null,
+    problems: row?.problems ?? [],
     licence: licenceOf(row?.findings.rsl, row && { name: row.licence, url: row.licence_url }),
   }
 }

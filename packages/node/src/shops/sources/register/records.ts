@@ -16,6 +16,7 @@ export type SourceRow = {
   state: SourceState
   state_reason: string
   sitemap: string | null
+  pages_max: number | null
   synthetic: boolean
   proven_claim: string | null
   checked_at: Date | null

@@ -47,11 +47,12 @@ function checkSitemap(domain: string, sitemap: string | undefined): string | und
   return url.href
 }
 
-async function insertSource(
-  deps: SourceDeps,
+/** A row for the domain and its place in the queue of the crawler, where there is none yet. */
+export async function insertSource(
+  deps: Pick<SourceDeps, 'clock' | 'domains'>,
   tx: Tx,
   name: CanonicalDomain,
-  registration: Registration,
+  registration: Pick<Registration, 'sitemap' | 'synthetic'>,
 ): Promise<void> {
   const now = new Date(deps.clock.nowMs())
   const { rowCount } = await tx.query(

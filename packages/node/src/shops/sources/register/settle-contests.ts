@@ -28,7 +28,7 @@ export async function recheckSources(deps: SourceDeps): Promise<number> {
   return due.rows.length + ended.rows.length
 }
 
-/** The newest DNS proof wins. Without one the holder stays, unless its own proof is gone while another is found. */
+/** The newest DNS proof wins. Without any, the holder stays while it is proven; else the strongest proof, then the newest. */
 export async function settleContest(deps: SourceDeps, domain: string): Promise<void> {
   const evidence = await gatherProof(deps, domain)
   if (evidence.dns.status === 'unreadable') return

@@ -39,7 +39,7 @@ export async function settleState(
   return added
 }
 
-/** Without a holder the strongest proof becomes it; one that is weaker has to contest it or waits for nothing. */
+/** Without a holder, the claim with the strongest proof becomes it; weaker claims contest it or are closed. */
 async function chooseHolder(
   deps: SourceDeps,
   tx: Tx,

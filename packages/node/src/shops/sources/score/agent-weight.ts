@@ -3,6 +3,8 @@ export type AgentStanding = {
   seed: boolean
   /** Slashable, of the whole funding cluster. */
   clusterBondMicro: bigint
+  /** How long that has been at stake, by amount. A wallet may be older than its bond. */
+  bondAgeMs: number
   ageMs: number
   /** Spent at payees that are no relations of the agent. */
   independentSpendMicro: bigint
@@ -25,8 +27,8 @@ const spendShareMax = 0.5
 /** Trust in 0..1 of a funding cluster: its wallets share one bond and speak with one voice, however many they are. */
 export function agentWeight(standing: AgentStanding): number {
   if (standing.seed) return 1
-  const { clusterBondMicro: bond, ageMs, independentSpendMicro } = standing
-  const seasoned = freshShare + (1 - freshShare) * Math.min(1, ageMs / seasonedMs)
+  const { clusterBondMicro: bond, bondAgeMs, ageMs, independentSpendMicro } = standing
+  const seasoned = freshShare + (1 - freshShare) * Math.min(1, bondAgeMs / seasonedMs)
   const byBond = bond < leastBondMicro ? 0 : seasoned * Math.min(1, Number(bond) / Number(fullBondMicro)) ** bondPower
   const years = Math.min(1, ageMs / yearMs)
   const bySpend = Math.min(spendShareMax, ((years * Number(independentSpendMicro)) / fullSpendMicro) ** bondPower)

@@ -5,7 +5,7 @@ import { readPage } from '../page/read-page.ts'
 import * as judge from './components.ts'
 import { computeScore } from './compute-score.ts'
 import type { PageEvidence, SourceEvidence } from './evidence.ts'
-import { componentWeights, wilsonLower } from './model.ts'
+import { componentWeights } from './model.ts'
 
 const nowMs = Date.parse('2026-11-15T00:00:00Z')
 const words = 'Running text about how short interest is collected and published. '.repeat(10)
@@ -27,7 +27,7 @@ const unknown: SourceEvidence = {
   findings: {},
   pages: [],
   stability: { checked: 0, resolving: 0 },
-  usage: { checked: 0, found: 0, upheldDisputes: 0 },
+  usage: { stake: 0, upheldDisputes: 0 },
   market: { mass: 0, meanMass: 1, stake: 0 },
   external: undefined,
 }
@@ -161,13 +161,14 @@ test('licence clarity: clear counts, generous does not; contradictions and vague
   expect(judge.licenceClarity(broken).value).toBeLessThan(rsl({ permits: [], prohibits: [] }))
 })
 
-test('usage quality is the lower end of what the checks allow, and upheld disputes subtract', () => {
-  const usage = (checked: number, foundQuotes: number, upheldDisputes = 0) =>
-    judge.usageQuality({ ...unknown, usage: { checked, found: foundQuotes, upheldDisputes } }).value
-  expect(usage(1, 1)).toBeLessThan(usage(100, 100))
-  expect(usage(100, 50)).toBeLessThan(usage(100, 100))
-  expect(usage(100, 100, 1)).toBeCloseTo(usage(100, 100) - 0.2, 6)
-  expect(wilsonLower(10, 10)).toBeCloseTo(0.7225, 3)
+test('being quoted by those with something at stake raises usage quality, nothing but an upheld dispute lowers it', () => {
+  const usage = (stake: number, upheldDisputes = 0) =>
+    judge.usageQuality({ ...unknown, usage: { stake, upheldDisputes } }).value
+  const rising = [0, 0.001, 1, 20, 1_000].map((stake) => usage(stake))
+  expect(rising).toEqual([...rising].sort((one, other) => one - other))
+  expect(rising[0]).toBe(0.4)
+  expect(usage(20)).toBeCloseTo(0.7, 6)
+  expect(usage(20, 1)).toBeCloseTo(usage(20) - 0.2, 6)
 })
 
 test('the gate: not yet proven is no fault, a proof that is gone, a harm list and retraction are, a pending dispute halves', () => {
@@ -185,14 +186,12 @@ test('the gate: not yet proven is no fault, a proof that is gone, a harm list an
 })
 
 test('whatever the evidence, the score is an integer of 0..100, and advice names points it can really give', () => {
-  const share = fc.double({ min: 0, max: 1, noNaN: true })
   fc.assert(
     fc.property(
       fc.record({
         mass: fc.double({ min: 0, max: 1e6, noNaN: true }),
         citers: fc.double({ min: 0, max: 1e6, noNaN: true }),
-        checked: fc.nat(1_000),
-        foundShare: share,
+        quoted: fc.double({ min: 0, max: 1_000, noNaN: true }),
         disputes: fc.nat(10),
         pages: fc.nat(3),
         pending: fc.boolean(),
@@ -205,8 +204,7 @@ test('whatever the evidence, the score is an integer of 0..100, and advice names
           disputePending: drawn.pending,
           pages: Array.from({ length: drawn.pages }, () => recorded()),
           usage: {
-            checked: drawn.checked,
-            found: Math.floor(drawn.checked * drawn.foundShare),
+            stake: drawn.quoted,
             upheldDisputes: drawn.disputes,
           },
           market: { mass: drawn.mass, meanMass: 1, stake: drawn.citers },

@@ -1,7 +1,7 @@
 import type { Finding } from '../crawl/findings.ts'
 import { contradictions } from '../page/licence.ts'
 import type { PageEvidence, SourceEvidence } from './evidence.ts'
-import { type Component, clamp, componentOf, type EvidenceItem, type Signal, wilsonLower } from './model.ts'
+import { type Component, clamp, componentOf, type EvidenceItem, type Signal } from './model.ts'
 
 const pageItem = (what: string, page: PageEvidence | undefined): EvidenceItem[] =>
   page ? [{ what, url: page.url, sha256: page.contentSha256, checkedAt: page.fetchedAt }] : []
@@ -301,30 +301,41 @@ export function licenceClarity(evidence: SourceEvidence): Component {
   ])
 }
 
+const usagePrior = 0.4
+
+/**
+ * Quotes found in the pages, by what those who quote have at stake. It only rises: anybody can pay for a citation, so a
+ * quote that was never there says nothing about the page, and many quotes of one voice are one.
+ */
+export const usageValue = (stake: number) => usagePrior + (1 - usagePrior) * (stake / (stake + halfMarketStake))
+
 export function usageQuality(evidence: SourceEvidence): Component {
-  const { checked, found, upheldDisputes } = evidence.usage
-  const value = checked === 0 ? undefined : clamp(wilsonLower(found, checked) - 0.2 * upheldDisputes)
+  const { stake, upheldDisputes } = evidence.usage
+  const prior = clamp(usagePrior - 0.2 * upheldDisputes)
+  const value = stake <= 0 ? undefined : clamp(usageValue(stake) - 0.2 * upheldDisputes)
   return componentOf('usage_quality', [
     {
       id: 'quotes_found',
       weight: 1,
-      prior: clamp(0.4 - 0.2 * upheldDisputes),
+      prior,
       value,
-      advice: 'Keep cited passages in place: quotes are looked for again after they were cited.',
+      advice: 'Be quoted by agents that hold trust; what they quote must be in the page.',
     },
   ])
 }
 
 /** Factor on the whole. Not yet proven is no fault; a proof that was there and is gone is. */
-/** Visited, and not one page could be read: priors are for what nobody has looked at yet, or could not reach. */
-const isUnreadable = ({ findings, pages }: SourceEvidence) =>
-  pages.length === 0 && findings.discoveredAt !== undefined && findings.robots?.status !== 'unknown'
+/** Visited, and not one page could be read: priors are for what nobody has looked at yet. */
+const isUnreadable = ({ findings, pages }: SourceEvidence) => pages.length === 0 && findings.discoveredAt !== undefined
 
 export function gate(evidence: SourceEvidence): { value: number; reason: string } {
   if (evidence.listed || evidence.state === 'refused')
     return { value: 0, reason: 'The domain is on a list of harmful sites.' }
   if (evidence.state === 'held') return { value: 0, reason: 'The proof of the domain is gone.' }
-  if (isUnreadable(evidence)) return { value: 0, reason: 'Not one page could be read.' }
+  if (isUnreadable(evidence)) {
+    const why = evidence.findings.robots?.note
+    return { value: 0, reason: `Not one page could be read${why === undefined ? '' : `: ${why}`}.` }
+  }
   const retracted = share(evidence.pages, (page) => page.facts.retracted) ?? 0
   if (retracted === 1) return { value: 0, reason: 'Everything here was retracted.' }
   if (evidence.disputePending) return { value: 0.5, reason: 'A dispute is pending.' }

@@ -16,8 +16,8 @@ export type SourceEvidence = {
   pages: readonly PageEvidence[]
   /** Addresses fetched more than once, and how many of them still answer. */
   stability: { checked: number; resolving: number }
-  /** Quotes of attested citations that were looked for again. */
-  usage: { checked: number; found: number; upheldDisputes: number }
+  /** `stake`: the voices whose quotes were in its pages, each of them at most 1 by what it has at stake. */
+  usage: { stake: number; upheldDisputes: number }
   /** `stake`: the voices behind it, each of them at most 1 by what it has at stake. */
   market: { mass: number; meanMass: number; stake: number }
   external: { position: number; entries: number; list: string; asOf: string } | undefined

@@ -42,15 +42,18 @@ async function asClusters(tx: Tx, citations: readonly Citation[], now: Date): Pr
     [names],
   )
   const clusters = new Map(rows.map((row) => [row.agent, row.cluster]))
-  return citations.map(({ agent, source }) => ({ agent: clusters.get(agent) ?? agent, source }))
+  return citations.map((citation) => ({ ...citation, agent: clusters.get(citation.agent) ?? citation.agent }))
 }
 
-function countCitations(citations: readonly Citation[]): { agent: string; source: string; count: number }[] {
-  const counts = new Map<string, { agent: string; source: string; count: number }>()
-  for (const { agent, source } of citations) {
+type Counted = { agent: string; source: string; count: number; quotes: number }
+
+function countCitations(citations: readonly Citation[]): Counted[] {
+  const counts = new Map<string, Counted>()
+  for (const { agent, source, quoted } of citations) {
     const key = `${agent} ${source}`
-    const known = counts.get(key) ?? { agent, source, count: 0 }
+    const known = counts.get(key) ?? { agent, source, count: 0, quotes: 0 }
     known.count += 1
+    if (quoted) known.quotes += 1
     counts.set(key, known)
   }
   return [...counts.values()]
@@ -79,13 +82,19 @@ export async function cutCitations(
   await rescoreAuthority(deps, tx, changed)
 }
 
-async function addEdges(tx: Tx, counted: readonly { agent: string; source: string; count: number }[]): Promise<void> {
+async function addEdges(tx: Tx, counted: readonly Counted[]): Promise<void> {
   await tx.query(
     // A citation of what is no source yet has nowhere to go; it must not stop the others.
-    `insert into citation_edge (agent, domain, citations)
-     select t.* from unnest($1::text[], $2::text[], $3::integer[]) as t(agent, domain, citations) join source using (domain)
-     on conflict (agent, domain) do update set citations = citation_edge.citations + excluded.citations`,
-    [counted.map((one) => one.agent), counted.map((one) => one.source), counted.map((one) => one.count)],
+    `insert into citation_edge (agent, domain, citations, quotes)
+     select t.* from unnest($1::text[], $2::text[], $3::integer[], $4::integer[]) as t(agent, domain, citations, quotes) join source using (domain)
+     on conflict (agent, domain) do update set citations = citation_edge.citations + excluded.citations,
+       quotes = citation_edge.quotes + excluded.quotes`,
+    [
+      counted.map((one) => one.agent),
+      counted.map((one) => one.source),
+      counted.map((one) => one.count),
+      counted.map((one) => one.quotes),
+    ],
   )
 }
 

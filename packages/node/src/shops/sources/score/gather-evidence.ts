@@ -18,8 +18,7 @@ type Row = {
   mass: number | null
   stake: number | null
   mean_mass: number | null
-  quotes_checked: bigint | null
-  quotes_found: bigint | null
+  quoted: number
   position: bigint | null
   list_name: string | null
   list_as_of: string | null
@@ -64,13 +63,15 @@ const sourceQuery = `
     (select count(*) from source_dispute d where d.domain = s.domain and d.state = 'upheld' and d.kind <> 'ownership') as upheld,
     coalesce(v.checked, 0) as checked, coalesce(v.resolving, 0) as resolving,
     t.mass, t.stake, (select mean_mass from trust_scale) as mean_mass,
-    u.quotes_checked, u.quotes_found, r.position, l.name as list_name, l.as_of as list_as_of, l.entries as list_entries
+    coalesce(q.quoted, 0) as quoted, r.position, l.name as list_name, l.as_of as list_as_of, l.entries as list_entries
   from source s
   left join crawl_host h on h.domain = s.domain
   left join lateral (
     select count(*) as checked, count(*) filter (where p.http_status in (200, 304)) as resolving
     from crawl_page p where p.domain = s.domain and p.fetched_at > p.first_read_at) v on true
-  left join source_usage u on u.domain = s.domain
+  left join lateral (
+    select sum(a.weight)::float8 as quoted from citation_edge e join citing_agent a on a.agent = e.agent
+    where e.domain = s.domain and e.quotes > 0 and a.weight > 0) q on true
   left join source_trust t on t.domain = s.domain
   left join external_rank r on r.domain = s.registrable
   left join external_rank_list l on true
@@ -96,8 +97,7 @@ function evidenceOf(
     })),
     stability: { checked: Number(row.checked), resolving: Number(row.resolving) },
     usage: {
-      checked: Number(row.quotes_checked ?? 0),
-      found: Number(row.quotes_found ?? 0),
+      stake: row.quoted,
       upheldDisputes: Number(row.upheld),
     },
     market: { mass: row.mass ?? 0, meanMass: row.mean_mass ?? 1, stake: row.stake ?? 0 },

@@ -1,5 +1,5 @@
 /** CiteScore, version by version: a change of weights, priors or rules is a new version. */
-export const modelVersion = 'citescore-1.2'
+export const modelVersion = 'citescore-1.3'
 
 export type ComponentId =
   | 'authority'
@@ -54,13 +54,3 @@ export function componentOf(id: ComponentId, signals: readonly Signal[]): Compon
 }
 
 export const clamp = (value: number) => Math.min(1, Math.max(0, value))
-
-/** Wilson score interval, lower end at 95 %: a few good checks are not yet a record. */
-export function wilsonLower(good: number, all: number): number {
-  if (all <= 0) return 0
-  const z = 1.96
-  const share = good / all
-  const centre = share + (z * z) / (2 * all)
-  const spread = z * Math.sqrt((share * (1 - share)) / all + (z * z) / (4 * all * all))
-  return clamp((centre - spread) / (1 + (z * z) / all))
-}

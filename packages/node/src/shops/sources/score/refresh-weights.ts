@@ -8,6 +8,7 @@ type ClusterRow = {
   bond: bigint
   spend: bigint
   first_seen_at: Date
+  bond_age_seconds: number | null
 }
 
 /**
@@ -24,14 +25,17 @@ export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds): Prom
   )
   const { rows } = await tx.query<ClusterRow>(
     `select cluster, bool_or(seed) as seed, sum(bond_micro)::bigint as bond, sum(independent_spend_micro)::bigint as spend,
-       min(first_seen_at) as first_seen_at
+       min(first_seen_at) as first_seen_at,
+       (sum(bond_micro * extract(epoch from $1 - coalesce(bonded_at, first_seen_at))) / nullif(sum(bond_micro), 0))::float8 as bond_age_seconds
      from citing_agent group by cluster
      having bool_or(seed) or sum(bond_micro) > 0 or sum(independent_spend_micro) > 0 or bool_or(weight > 0)`,
+    [now],
   )
   const weights = rows.map((row) =>
     agentWeight({
       seed: row.seed,
       clusterBondMicro: row.bond,
+      bondAgeMs: Math.max(0, 1_000 * (row.bond_age_seconds ?? 0)),
       ageMs: Math.max(0, now.getTime() - row.first_seen_at.getTime()),
       independentSpendMicro: row.spend,
     }),
@@ -50,13 +54,19 @@ export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds): Prom
 export async function takeBonds(sql: Sql, now: Date, bonds: ReadBonds): Promise<number> {
   const held = [...(await bonds(sql, 'all', now.getTime()))].filter(([, { micro }]) => micro > 0n)
   const given = [held.map(([wallet]) => wallet), held.map(([, { micro }]) => micro)]
-  const gone = await sql.query('update citing_agent set bond_micro = 0 where bond_micro > 0 and not agent = any($1)', [
-    given[0],
-  ])
+  const gone = await sql.query(
+    'update citing_agent set bond_micro = 0, bonded_at = null where bond_micro > 0 and not agent = any($1)',
+    [given[0]],
+  )
   const changed = await sql.query(
-    `insert into citing_agent (agent, cluster, bond_micro, first_seen_at)
-     select t.agent, t.agent, t.micro, $3 from unnest($1::text[], $2::bigint[]) t (agent, micro)
-     on conflict (agent) do update set bond_micro = excluded.bond_micro where citing_agent.bond_micro <> excluded.bond_micro`,
+    `insert into citing_agent (agent, cluster, bond_micro, bonded_at, first_seen_at)
+     select t.agent, t.agent, t.micro, $3, $3 from unnest($1::text[], $2::bigint[]) t (agent, micro)
+     on conflict (agent) do update set bond_micro = excluded.bond_micro, bonded_at = case
+       when citing_agent.bond_micro = 0 then excluded.bonded_at
+       -- Ages are averaged by amount: adding to an old bond does not make the new money old.
+       else excluded.bonded_at - (excluded.bonded_at - coalesce(citing_agent.bonded_at, citing_agent.first_seen_at))
+         * least(1, citing_agent.bond_micro::float8 / excluded.bond_micro) end
+     where citing_agent.bond_micro <> excluded.bond_micro`,
     [...given, now],
   )
   return gone.rowCount + changed.rowCount

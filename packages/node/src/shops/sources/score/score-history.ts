@@ -1,6 +1,6 @@
 import { toHex } from '@assay/protocol/bytes'
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
-import type { JwsPort } from '@assay/till'
+import type { JwsPort } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Tx } from '@assay/till/store/database'

@@ -1,5 +1,5 @@
 /** Forward-only trust over agents and sources, in memory: the same rule the database folds, for simulations and tests. */
-export type Citation = { agent: string; source: string }
+export type Citation = { agent: string; source: string /** Its quote was in the page. */; quoted?: boolean }
 
 export type TrustGraph = {
   add(citations: readonly Citation[]): void

@@ -1,3 +1,4 @@
+import type { Address } from '@assay/protocol/address'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { registerSource } from '../register/register-source.ts'
@@ -8,6 +9,7 @@ import { roundScore } from './compute-score.ts'
 import { foldCitations, refoldAll, refoldTrust } from './fold-citations.ts'
 import { loadRanks, loadSeeds } from './load-inputs.ts'
 import { componentWeights } from './model.ts'
+import { refreshWeights } from './refresh-weights.ts'
 import { scoreSources } from './score-sources.ts'
 import { type Citation, createTrustGraph } from './trust-graph.ts'
 
@@ -125,22 +127,68 @@ test('trust comes from seeds, bonds and age times spending, within bounds; self-
       fc.nat(),
       fc.bigInt({ min: 0n, max: 10n ** 15n }),
       (seed, bond, ageMs, spend) => {
-        const weight = agentWeight({ seed, clusterBondMicro: bond, ageMs, independentSpendMicro: spend })
+        const weight = agentWeight({
+          seed,
+          clusterBondMicro: bond,
+          bondAgeMs: ageMs,
+          ageMs,
+          independentSpendMicro: spend,
+        })
         return weight >= 0 && weight <= 1
       },
     ),
   )
-  expect(agentWeight({ seed: false, clusterBondMicro: 0n, ageMs: 10 ** 12, independentSpendMicro: 0n })).toBe(0)
-  expect(agentWeight({ seed: false, clusterBondMicro: 0n, ageMs: 10 ** 12, independentSpendMicro: 10n ** 15n })).toBe(
-    0.5,
-  )
+  expect(
+    agentWeight({ seed: false, clusterBondMicro: 0n, bondAgeMs: 10 ** 12, ageMs: 10 ** 12, independentSpendMicro: 0n }),
+  ).toBe(0)
+  expect(
+    agentWeight({
+      seed: false,
+      clusterBondMicro: 0n,
+      bondAgeMs: 10 ** 12,
+      ageMs: 10 ** 12,
+      independentSpendMicro: 10n ** 15n,
+    }),
+  ).toBe(0.5)
   const bonded = (usd: number) =>
-    agentWeight({ seed: false, clusterBondMicro: BigInt(usd * 1e6), ageMs: 10 ** 12, independentSpendMicro: 0n })
+    agentWeight({
+      seed: false,
+      clusterBondMicro: BigInt(usd * 1e6),
+      bondAgeMs: 10 ** 12,
+      ageMs: 10 ** 12,
+      independentSpendMicro: 0n,
+    })
   expect([bonded(9), bonded(100), bonded(1_000)]).toEqual([0, 1, 1])
   // The same money in more wallets is less of a voice.
   expect(10 * bonded(10)).toBeLessThan(bonded(100) / 3)
   expect(isSelfDealing({ agentWallet: 'a', agentCluster: 'x', payeeWallet: 'b', payeeCluster: 'x' })).toBe(true)
   expect(isSelfDealing({ agentWallet: 'a', agentCluster: 'x', payeeWallet: 'b', payeeCluster: undefined })).toBe(false)
+})
+
+test('a bond counts by how long it has been at stake, not by the age of its wallet, and new money does not become old', async () => {
+  const { database } = world.db
+  const start = world.deps.clock.nowMs()
+  const bonded = new Map<Address, { micro: bigint }>()
+  const bonds = async () => bonded
+  const old: Address = `0x${'0d'.repeat(20)}`
+  const weightAfter = async (days: number, usd: number) => {
+    const now = new Date(start + days * 86_400_000)
+    if (usd > 0) bonded.set(old, { micro: BigInt(usd) * 1_000_000n })
+    else bonded.delete(old)
+    await database.transaction((tx) => refreshWeights(tx, now, bonds))
+    const { rows } = await database.query<{ weight: number }>('select weight from citing_agent where agent = $1', [old])
+    return rows[0]?.weight
+  }
+  await database.query('insert into citing_agent (agent, cluster, first_seen_at) values ($1, $1, $2)', [
+    old,
+    new Date(start),
+  ])
+  expect(await weightAfter(365, 100)).toBeCloseTo(0.25, 6)
+  expect(await weightAfter(365 + 90, 100)).toBeCloseTo(1, 6)
+  expect(await weightAfter(365 + 90, 0)).toBe(0)
+  expect(await weightAfter(365 + 90, 50)).toBeCloseTo(0.25 * 0.5 ** 1.5, 6)
+  // Half of it has been there for ninety days, half of it is new.
+  expect(await weightAfter(365 + 180, 100)).toBeCloseTo(0.25 + 0.75 / 2, 6)
 })
 
 test('an operator loads a rank list and seeds, and authority rests on them', async () => {

@@ -13,6 +13,10 @@ create table subscription_purchase (
   revoked_at timestamptz,
   -- A wallet may hold more than one kind of subscription: the feeds of area B, and the intent stream.
   product text not null default 'feeds' check (product in ('feeds', 'stream')),
+  -- An upgrade changes the tier of what is left and adds no time.
+  kind text not null default 'period' check (kind in ('period', 'renewal', 'upgrade')),
+  -- Of an upgrade: the time that was left then, and was paid for.
+  paid_ms bigint check (paid_ms >= 0),
   primary key (payment_id, round)
 );
 create index subscription_purchase_wallet on subscription_purchase (wallet, bought_at);
@@ -31,9 +35,38 @@ create table subscription (
   changed_at timestamptz not null,
   product text not null default 'feeds' check (product in ('feeds', 'stream')),
   token_secret integer not null default 0 references token_secret (version),
+  -- Opens nothing while it is set.
+  paused_at timestamptz,
   primary key (wallet, product)
 );
 create index subscription_until on subscription (until_at);
+
+-- Times in which a wallet paused what it had; they do not count as used.
+create table subscription_pause (
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  product text not null check (product in ('feeds', 'stream')),
+  began_at timestamptz not null,
+  ended_at timestamptz check (ended_at >= began_at),
+  primary key (wallet, product, began_at)
+);
+create unique index subscription_pause_open on subscription_pause (wallet, product) where ended_at is null;
+
+-- Renewals from credit, under a mandate that the wallet signed.
+create table subscription_renewal (
+  wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
+  product text not null check (product in ('feeds', 'stream')),
+  tier text not null check (tier in ('standard', 'vip', 'stream')),
+  mandate_id text not null check (mandate_id ~ '^mdt_[0-9a-f]{40}$'),
+  -- The price that was agreed to; a higher one needs another word of the wallet.
+  price_max_micro bigint not null check (price_max_micro > 0),
+  state text not null check (state in ('on', 'off', 'ended')),
+  -- Why the last attempt failed, or why it ended.
+  problem text,
+  next_at timestamptz not null,
+  changed_at timestamptz not null,
+  primary key (wallet, product)
+);
+create index subscription_renewal_due on subscription_renewal (next_at) where state = 'on';
 
 -- Times in which part of what a product opens could not be had. The open one grows with every look at it.
 create table subscription_outage (

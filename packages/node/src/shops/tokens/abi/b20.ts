@@ -34,10 +34,6 @@ export function roleLabel(role: Hex): string {
 }
 
 export const tokenSlots = facts.storage.token.slots as Record<keyof typeof facts.storage.token.slots, Hex>
-export const registrySlots = facts.storage.policyRegistry.slots as Record<
-  keyof typeof facts.storage.policyRegistry.slots,
-  Hex
->
 export const assetPendingSlot = facts.storage.asset.slots.pending as Hex
 export const codeMarker = facts.constants.codeMarker as Hex
 export const noSupplyCap = BigInt(facts.constants.noSupplyCap)

@@ -1,6 +1,6 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
-import type { JwsPort } from '@assay/till'
+import type { JwsPort } from '@assay/till/internal'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Checked, Checker } from '../checker.ts'
 import { type Change, type Cursor, cursorText, loggedChanges, silentChanges } from './control-changes.ts'

@@ -9,6 +9,7 @@ import { judge } from '../judge/judge.ts'
 import { blockHash, createModel, type ModelToken, modelToken, operations } from '../model-chain.fixture.ts'
 import { firstAdmin, modelEndpoint, modelStep } from '../model-history.fixture.ts'
 import { createLogIndex } from '../read/log-index.ts'
+import { createMemory } from '../read/memory.ts'
 import { readToken } from '../read/read-token.ts'
 import { readerOver } from '../reader.fixture.ts'
 import { type IndexerDeps, indexChain } from './index-chain.ts'
@@ -84,6 +85,31 @@ test('a reading with the index, wherever it ends, equals one without', { timeout
       expect(indexed.indexedTo === undefined).toBe(!stops.some((at) => at < steps.length))
     }),
     { numRuns: 150 },
+  )
+})
+
+test('a reading that remembers what was asked before equals one that does not, in one round of views', async () => {
+  const history = fc.array(modelStep, { minLength: 2, maxLength: 20 })
+  await fc.assert(
+    fc.asyncProperty(history, fc.nat({ max: 19 }), async (steps, stop) => {
+      await clear()
+      const model = createModel(firstAdmin)
+      const policies: bigint[] = []
+      const deps = readerOver([modelEndpoint(model, 'reader')], { index: index(), memory: createMemory() })
+      for (const [at, play] of steps.entries()) {
+        play(model, policies)
+        if (at === stop) await readToken(deps, modelToken)
+      }
+      const plain = await reading(model)
+      for (const views of [undefined, 1]) {
+        const read = await readToken(deps, modelToken)
+        if (read.status !== 'read') throw new Error(read.status)
+        const { block: _, ...facts } = read.facts
+        expect(facts).toEqual(plain.facts)
+        if (views !== undefined) expect(read.meter).toMatchObject({ pin: 1, views, recheck: 1 })
+      }
+    }),
+    { numRuns: 60 },
   )
 })
 

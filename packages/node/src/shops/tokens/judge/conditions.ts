@@ -3,8 +3,8 @@ import type { Hex } from '@assay/protocol/bytes'
 import { adminRole, noSupplyCap, roles, type ScopeName } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
 import { hasTokenPrefix } from '../token-address.ts'
-import { accountsSaid, dedupe, listMovers, rebinders, type ScopeView, viewScope } from './policies.ts'
-import { allows, type Standing } from './policy-tree.ts'
+import { accountsOf, dedupe, listMovers, rebinders, type ScopeView, saysOf, viewScope } from './policies.ts'
+import { type Standing, standingsOf, type Tree } from './policy-tree.ts'
 import { levelOf, needsBoth, reachOf } from './reach.ts'
 import { isReachable } from './reachable.ts'
 import type { Level, Party } from './types.ts'
@@ -15,8 +15,9 @@ export type Condition = { level: Level; bringers: Party[] }
 const met: Condition = { level: 'armed', bringers: [] }
 const unread: Condition = { level: 'unknown', bringers: [] }
 
-const unmet = (bringers: Party[], uncertain: boolean): Condition => ({
-  level: bringers.length > 0 ? 'latent' : uncertain ? 'unknown' : 'impossible',
+/** `proven`: one of the bringers can do it for certain, whatever was not read. */
+const unmet = (bringers: Party[], uncertain: boolean, proven: boolean): Condition => ({
+  level: uncertain && !proven ? 'unknown' : bringers.length > 0 ? 'latent' : 'impossible',
   bringers,
 })
 
@@ -32,7 +33,7 @@ export function notPaused(facts: TokenFacts, number: number): Condition {
   if (!facts.paused.value.includes(number)) return met
   const reach = reachOf(facts, roles.UNPAUSE_ROLE)
   const bringers = reach.couldBecome.map((party) => ({ ...party, how: `${party.how}, and so can lift the pause` }))
-  return unmet(bringers, reach.uncertain)
+  return unmet(bringers, reach.uncertain, reach.holders.length > 0)
 }
 
 /** The scope lets somebody through whom tokens can be given to. */
@@ -64,14 +65,15 @@ function said(
 ): Condition {
   const { tree } = view
   if (tree === undefined) return unread
-  if (standings.some(({ listed }) => allows(tree, (base) => listed.has(base)) === wanted)) return met
+  if (standings.some((one) => saysOf(tree, one) === wanted)) return met
   return all ? movable(facts, view, wanted, standings) : unread
 }
 
 function movable(facts: TokenFacts, view: ScopeView, wanted: boolean, standings: readonly Standing[]): Condition {
   const admins = rebinders(facts)
-  const bringers = dedupe([...listMovers(view, wanted, standings), ...admins.parties])
-  return unmet(bringers, view.uncertain || admins.uncertain)
+  const movers = listMovers(view, wanted, standings)
+  const proven = movers.length > 0 || admins.live.length > 0
+  return unmet(dedupe([...movers, ...admins.parties]), view.uncertain || admins.uncertain, proven)
 }
 
 /** Nobody can be given tokens at address zero and, from Denim on, at an address of the form of a token. */
@@ -85,23 +87,59 @@ function receivers(facts: TokenFacts, view: ScopeView): Standing[] {
   return view.standings.filter(({ accounts }) => accounts?.some((account) => canReceive(facts, account)) ?? true)
 }
 
+type Accounts = readonly Address[] | undefined
+/** Accounts of which it will be so, and who has a part in that. */
+type Way = { after: Accounts; by: Party[] }
+
+/** There are two different ones. */
+function apart(a: Accounts, b: Accounts): boolean {
+  if (a?.length === 0 || b?.length === 0) return false
+  return a?.length !== 1 || b?.length !== 1 || a[0] !== b[0]
+}
+
 /** Somebody who is not exempt, and somebody else who may receive: nothing is moved from an account to itself. */
 export function someoneSeized(facts: TokenFacts, from?: Standing): Condition {
   const [exempt, destination] = [viewScope(facts, 'SEIZE_EXEMPT_POLICY'), viewScope(facts, 'SEIZE_RECEIVER_POLICY')]
-  const victims = from === undefined ? exempt.standings : [from]
-  const taken = said(facts, exempt, false, victims, from !== undefined || exempt.listsKnown)
-  const given = said(facts, destination, true, receivers(facts, destination))
-  const level = needsBoth(taken.level, given.level)
-  if (level !== 'armed') return { level, bringers: dedupe([...bringersOf(taken), ...bringersOf(given)]) }
-  const [sources, goals] = [from?.accounts ?? accountsSaid(exempt, false), accountsSaid(destination, true)]
-  const only = goals?.filter((account) => canReceive(facts, account))
-  if (only?.length !== 1 || sources?.length !== 1 || only[0] !== sources[0]) return met
+  if (exempt.tree === undefined || destination.tree === undefined) return unread
+  const everybody = standingsOf(facts, exempt.tree, destination.tree)
+  const victims = from === undefined ? everybody : [from]
+  const goals = everybody.flatMap(({ listed, accounts }): Standing[] => {
+    const able = accounts?.filter((account) => canReceive(facts, account))
+    return able?.length === 0 ? [] : [{ listed, accounts: able }]
+  })
+  const sources = accountsNow(exempt.tree, false, victims)
+  const targets = accountsNow(destination.tree, true, goals)
+  if (apart(sources, targets)) return met
   if (!destination.listsKnown || (from === undefined && !exempt.listsKnown)) return unread
-  const elsewhere = movable(facts, destination, true, receivers(facts, destination))
-  if (from !== undefined) return elsewhere
-  const another = movable(facts, exempt, false, exempt.standings)
-  const bringers = dedupe([...elsewhere.bringers, ...another.bringers])
-  return unmet(bringers, elsewhere.level === 'unknown' || another.level === 'unknown')
+  const bringers: Party[] = []
+  for (const taking of waysTo(facts, exempt, false, victims, sources))
+    for (const giving of waysTo(facts, destination, true, goals, targets)) {
+      if (!apart(taking.after, giving.after)) continue
+      if (!apart(sources, giving.after)) bringers.push(...taking.by)
+      if (!apart(taking.after, targets)) bringers.push(...giving.by)
+    }
+  const admins = rebinders(facts)
+  const uncertain = exempt.uncertain || destination.uncertain || admins.uncertain
+  return unmet(dedupe(bringers), uncertain, admins.live.length > 0)
+}
+
+// Two are apart from any one: more need not be looked at.
+const accountsNow = (tree: Tree, wanted: boolean, standings: readonly Standing[]): Accounts =>
+  accountsOf(standings.filter((one) => saysOf(tree, one) === wanted))?.slice(0, 2)
+
+/** As it is, by changing lists for one more account, or by replacing the policy or all that it combines. */
+function waysTo(facts: TokenFacts, view: ScopeView, wanted: boolean, of: readonly Standing[], now: Accounts): Way[] {
+  const single = { ...view, controls: view.controls.map((control) => ({ ...control, whole: false })) }
+  const byLists = of.flatMap((standing): Way[] => {
+    const by = listMovers(single, wanted, [standing])
+    if (by.length === 0) return []
+    const ones = standing.accounts?.slice(0, 2)
+    return ones?.map((one) => ({ after: now && [...now, one], by })) ?? [{ after: undefined, by }]
+  })
+  const combiners = view.controls.filter(({ whole }) => whole).map(({ account, how }) => ({ account, how }))
+  const replacing = [...rebinders(facts).parties, ...combiners]
+  const replaced: Way[] = replacing.length === 0 ? [] : [{ after: accountsOf(of), by: replacing }]
+  return [{ after: now, by: [] }, ...replaced, ...byLists]
 }
 
 export const bringersOf = ({ level, bringers }: Condition): Party[] => (level === 'armed' ? [] : bringers)
@@ -121,7 +159,11 @@ export function belowCap(facts: TokenFacts): Condition {
       .flatMap((one) => one.bringers)
       .map(({ account }) => ({ account, how: 'can burn or have burned, which makes room below the cap' })),
   ])
-  return unmet(bringers, admins.uncertain || burning.some(({ level }) => level === 'unknown'))
+  const uncertain = admins.uncertain || burning.some(({ level }) => level === 'unknown')
+  const proven =
+    (raisers.length > 0 && admins.holders.length > 0) ||
+    burning.some(({ level }) => level === 'armed' || level === 'latent')
+  return unmet(bringers, uncertain, proven)
 }
 
 function ownBurning(facts: TokenFacts): Condition {

@@ -60,11 +60,16 @@ export function deniesOf({ tree, standings, listsKnown }: ScopeView): Denies {
 /** Accounts of which the scope says so; undefined where they have no end. */
 export function accountsSaid(view: ScopeView, wanted: boolean): readonly Address[] | undefined {
   const { tree } = view
-  if (tree === undefined) return []
-  const such = view.standings.filter(({ listed }) => allows(tree, (base) => listed.has(base)) === wanted)
-  return such.some(({ accounts }) => accounts === undefined)
+  return tree === undefined ? [] : accountsOf(view.standings.filter((one) => saysOf(tree, one) === wanted))
+}
+
+export const saysOf = (tree: Tree, { listed }: Standing): boolean => allows(tree, (base) => listed.has(base))
+
+/** Undefined where they have no end. */
+export function accountsOf(standings: readonly Standing[]): readonly Address[] | undefined {
+  return standings.some(({ accounts }) => accounts === undefined)
     ? undefined
-    : such.flatMap(({ accounts }) => accounts ?? [])
+    : standings.flatMap(({ accounts }) => accounts ?? [])
 }
 
 /** Accounts that a list keeps out of a scope which lets everybody else through. */
@@ -115,7 +120,7 @@ export function rebinders(facts: TokenFacts): { parties: Party[]; live: Party[];
   const how = 'can bind another policy'
   return {
     parties: reach.couldBecome.map(({ account }) => ({ account, how })),
-    live: reach.holders.filter((party) => isLive(facts, party)).map(({ account }) => ({ account, how })),
+    live: reach.holders.filter((party) => isLive(facts, party)).map(({ account }) => ({ account, how, alone: true })),
     uncertain: reach.uncertain,
   }
 }

@@ -56,8 +56,8 @@ export type Standing = { listed: ReadonlySet<bigint>; accounts: readonly Address
 const onNoList: Standing = { listed: new Set(), accounts: undefined }
 
 /** Everybody there is, grouped by the lists they are on: those on none, and those that the lists name. */
-export function standingsOf(facts: TokenFacts, tree: Tree): Standing[] {
-  const bases = basesOf(tree)
+export function standingsOf(facts: TokenFacts, ...trees: readonly Tree[]): Standing[] {
+  const bases = new Set(trees.flatMap(basesOf))
   const listedOn = new Map<Address, bigint[]>()
   for (const base of bases)
     for (const account of facts.policies.get(base)?.members ?? [])
@@ -96,55 +96,37 @@ export function controlsOf(facts: TokenFacts, tree: Tree): { controls: Control[]
   return { controls: [...found.values()], uncertain }
 }
 
-/** Whether an account can be brought to the wanted answer by changing only the lists of these parties. */
-function canMake(tree: Tree, standing: Standing, wanted: boolean, parties: readonly Control[]): boolean {
-  if (tree.kind === 'fixed') return tree.allows === wanted
-  if (parties.some(({ whole }) => whole)) return true
-  const free = basesOf(tree).filter((base) => parties.some(({ bases }) => bases.has(base)))
-  for (let choice = 0; choice < 1 << free.length; choice += 1) {
-    const listed = (base: bigint) => {
-      const place = free.indexOf(base)
-      return place < 0 ? standing.listed.has(base) : ((choice >> place) & 1) === 1
-    }
-    if (allows(tree, listed) === wanted) return true
-  }
-  return false
-}
-
 export type Mover = { control: Control; alone: boolean }
 
-// Four lists and their combination have at most ten admins and successors.
-const partiesMax = 10
-
-/** Who can bring one of these accounts to the wanted answer, alone or together with others, by changing lists. */
+/**
+ * Who can bring one of these accounts to the wanted answer by changing lists, alone or with others: those who can make
+ * a change that is needed in some way of doing it.
+ */
 export function moversOf(
   tree: Tree,
   standings: readonly Standing[],
   wanted: boolean,
   controls: readonly Control[],
 ): Mover[] {
+  if (tree.kind === 'fixed') return []
   const others = standings.filter(({ listed }) => allows(tree, (base) => listed.has(base)) !== wanted)
-  const able = (parties: readonly Control[]) => others.some((standing) => canMake(tree, standing, wanted, parties))
-  if (!able(controls)) return []
-  return controls.slice(0, partiesMax).flatMap((control): Mover[] => {
-    if (able([control])) return [{ control, alone: true }]
-    return isNeeded(control, controls, others, (standing, parties) => canMake(tree, standing, wanted, parties))
-      ? [{ control, alone: false }]
-      : []
+  const open = basesOf(tree).filter((base) => controls.some(({ bases }) => bases.has(base)))
+  const ways = others.flatMap((standing) => leastChanges(tree, standing, wanted, open))
+  return controls.flatMap((control): Mover[] => {
+    const own = (base: bigint) => control.bases.has(base)
+    // The admin of a combination replaces all that it combines.
+    if ((control.whole && others.length > 0) || ways.some((way) => way.every(own))) return [{ control, alone: true }]
+    return ways.some((way) => way.some(own)) ? [{ control, alone: false }] : []
   })
 }
 
-/** Somebody is needed where a group that fails without them succeeds with them. */
-function isNeeded(
-  control: Control,
-  controls: readonly Control[],
-  standings: readonly Standing[],
-  can: (standing: Standing, parties: readonly Control[]) => boolean,
-): boolean {
-  const rest = controls.filter((one) => one !== control).slice(0, partiesMax - 1)
-  for (let choice = 1; choice < 1 << rest.length; choice += 1) {
-    const group = rest.filter((_, place) => ((choice >> place) & 1) === 1)
-    if (standings.some((standing) => !can(standing, group) && can(standing, [...group, control]))) return true
-  }
-  return false
+/** The sets of lists that bring an account to the wanted answer when it changes sides on all of them and on no fewer. */
+function leastChanges(tree: Tree, { listed }: Standing, wanted: boolean, open: readonly bigint[]): bigint[][] {
+  const choices = Array.from({ length: 1 << open.length }, (_, choice) => choice)
+  const works = (choice: number) =>
+    allows(tree, (base) => listed.has(base) !== (open.includes(base) && ((choice >> open.indexOf(base)) & 1) === 1)) ===
+    wanted
+  const working = choices.filter(works)
+  const least = working.filter((one) => !working.some((other) => other !== one && (other & one) === other))
+  return least.map((choice) => open.filter((_, place) => ((choice >> place) & 1) === 1))
 }

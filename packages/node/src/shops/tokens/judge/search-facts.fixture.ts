@@ -32,7 +32,7 @@ import {
 } from './search-model.fixture.ts'
 import type { PowerName } from './types.ts'
 
-const roleHashes: Hex[] = [...roleNames.map((name) => roles[name]), toHex(keccak256(Buffer.from('CUSTOM_ROLE')))]
+export const roleHashes: Hex[] = [...roleNames.map((name) => roles[name]), toHex(keccak256(Buffer.from('CUSTOM_ROLE')))]
 
 export const addressOf = (who: number): Address =>
   who === tokenItself
@@ -42,8 +42,8 @@ export const addressOf = (who: number): Address =>
       : (`0x${String(who + 1).repeat(40)}` as Address)
 
 const idOf = ({ type }: List, place: number) => (BigInt(type) << 56n) | BigInt(place + 2)
-const refId = (s: State, { list, not }: Ref): bigint => {
-  const base = list === 'allow' ? 0n : list === 'block' ? alwaysBlockId : idOf(s.lists[list] as List, list)
+export const refId = (s: State, { list, not }: Ref, ofList = idOf): bigint => {
+  const base = list === 'allow' ? 0n : list === 'block' ? alwaysBlockId : ofList(s.lists[list] as List, list)
   return not ? base | invertBit : base
 }
 const membersOf = (mask: number): Address[] => everybody.filter((who) => ((mask >> who) & 1) === 1).map(addressOf)
@@ -130,11 +130,12 @@ type Begun = {
   }[]
   scopes: { place: number; not: boolean }[]
   paused: number
+  supply: number
   cap: number
 }
 
 /** A token as its creation may leave it: what the factory did there is no use of a power. */
-function begin(given: Begun): History {
+export function begin(given: Begun): History {
   const { fork, stablecoin } = given
   const list = (type: 0 | 1): List => ({ type, admin: nobody, pending: nobody, members: 0, children: [] })
   const none = { admin: 0, mint: 0, seize: 0, burn_blocked: 0, freeze: 0, pause: 0, unpause: 0 }
@@ -147,13 +148,13 @@ function begin(given: Begun): History {
       scopes: scopeNames.map(() => allowAll),
       lists: [list(0), list(1)],
       paused: fork === 1 ? given.paused & 7 : given.paused,
-      supply: 1,
+      supply: given.supply,
       cap: given.cap,
     },
     events: [],
     born: 0,
     used: { ...none, supply_cap: 0, metadata: 0, multiplier: 0 },
-    minted: true,
+    minted: given.supply > 0,
   }
   for (const [r, admin] of history.state.roleAdmins.entries())
     if (admin !== 0)
@@ -237,6 +238,9 @@ function play(history: History, caller: number, call: Call): void {
       used.admin += 1
       used.supply_cap += 1
       return void log({ kind: 'supply_cap_updated', updater: sender, oldCap: 0n, newCap: 0n })
+    case 'mint':
+      history.minted = true
+      return
     case 'seize':
       used.seize += 1
       return void log({
@@ -259,7 +263,14 @@ function play(history: History, caller: number, call: Call): void {
   }
 }
 
-type Move = (history: History) => void
+/** Somebody makes a call, or a list appears. */
+export type Move = { caller: number; call: (s: State) => Call } | { list: Begun['lists'][number] }
+
+export function makeMove(history: History, move: Move): void {
+  if ('list' in move) addList(history, move.list)
+  else play(history, move.caller, move.call(history.state))
+}
+
 const who = fc.constantFrom(...people)
 const target = fc.constantFrom(...people, tokenItself, nobody)
 const anyRole = fc.constantFrom(...allRoles)
@@ -269,11 +280,7 @@ const refIn = (s: State, { place, not }: { place: number; not: boolean }): Ref =
   return { list, not: not && s.fork === 3 }
 }
 const called = (build: fc.Arbitrary<(s: State) => Call>): fc.Arbitrary<Move> =>
-  fc.tuple(who, build).map(
-    ([caller, call]): Move =>
-      (history) =>
-        play(history, caller, call(history.state)),
-  )
+  fc.tuple(who, build).map(([caller, call]): Move => ({ caller, call }))
 const fixed = <T extends Call>(arbitrary: fc.Arbitrary<T>) => called(arbitrary.map((call) => () => call))
 
 const party = fc.constantFrom(...people, nobody, nobody, tokenItself)
@@ -284,9 +291,9 @@ const list: fc.Arbitrary<Begun['lists'][number]> = fc.record({
   members: fc.constantFrom(0, 0, 1, 2, 4, 5, 16, 35, 63),
   children: fc.array(fc.record({ place: fc.nat({ max: 1 }), not: fc.boolean() }), { minLength: 2, maxLength: 3 }),
 })
-const newList: fc.Arbitrary<Move> = list.map((one) => (history) => addList(history, one))
+const newList: fc.Arbitrary<Move> = list.map((one): Move => ({ list: one }))
 
-const move: fc.Arbitrary<Move> = fc.oneof(
+export const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 6, arbitrary: fixed(fc.record({ do: fc.constant('grant' as const), role: anyRole, to: target })) },
   { weight: 2, arbitrary: fixed(fc.record({ do: fc.constant('revoke' as const), role: anyRole, to: target })) },
   fixed(fc.record({ do: fc.constant('renounce' as const), role: anyRole })),
@@ -334,6 +341,7 @@ const begun: fc.Arbitrary<Begun> = fc.record({
     maxLength: 6,
   }),
   paused: fc.constantFrom(0, 0, 0, 1, 2, 4, 8, 15),
+  supply: fc.constantFrom(0, 1, 1),
   cap: fc.constantFrom(1, capMax, capMax),
 })
 
@@ -341,6 +349,6 @@ export const history: fc.Arbitrary<History> = fc
   .tuple(begun, fc.array(move, { maxLength: 12 }))
   .map(([given, moves]) => {
     const told = begin(given)
-    for (const one of moves) one(told)
+    for (const one of moves) makeMove(told, one)
     return told
   })

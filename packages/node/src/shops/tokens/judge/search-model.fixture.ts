@@ -2,10 +2,10 @@ import { roleNames, scopeNames } from '../abi/b20.ts'
 
 /** B20 in numbers: an executable model of its own, which knows nothing of how powers are judged. */
 
-/** Four people, the token itself, address zero, and somebody whom nothing names. */
+/** Four people, the token itself, address zero, and others without end: two who may be listed and one who never is. */
 export const people = [0, 1, 2, 3] as const
-export const [tokenItself, nobody, stranger] = [4, 5, 6]
-export const everybody = [...people, tokenItself, nobody, stranger]
+export const [tokenItself, nobody, stranger, another, untouched] = [4, 5, 6, 7, 8]
+export const everybody = [...people, tokenItself, nobody, stranger, another, untouched]
 
 const roleOf = (name: string) => roleNames.indexOf(name as never)
 export const customRole = roleNames.length
@@ -87,10 +87,18 @@ function withRole(s: State, r: number, who: number, held: boolean): State {
   return { ...s, roles: s.roles.map((mask, i) => (i === r ? mask ^ bit(who) : mask)) }
 }
 
+const refKey = ({ list, not }: Ref) => `${not ? '!' : ''}${list}`
+const listKey = ({ type, admin, pending, members, children }: List) =>
+  `${type},${admin},${pending},${members},${children.map(refKey).join('+')}`
+
+/** Equal for equal states of one history. */
+export const keyOf = (s: State): string =>
+  `${s.roles.join()};${s.scopes.map(refKey).join()};${s.lists.map(listKey).join(' ')};${s.paused};${s.supply};${s.cap}`
+
 function withList(s: State, place: number, change: Partial<List>): State {
   const old = s.lists[place] as List
   const next = { ...old, ...change }
-  if (JSON.stringify(next) === JSON.stringify(old)) return s
+  if (listKey(next) === listKey(old)) return s
   return { ...s, lists: s.lists.map((list, i) => (i === place ? next : list)) }
 }
 

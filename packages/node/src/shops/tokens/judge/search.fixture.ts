@@ -1,10 +1,13 @@
 import {
   admitted,
   allowAll,
+  another,
   type Call,
   capMax,
   everybody,
+  keyOf,
   type List,
+  nobody,
   people,
   perform,
   type Ref,
@@ -12,22 +15,19 @@ import {
   type State,
   scope,
   stranger,
+  tokenItself,
+  untouched,
 } from './search-model.fixture.ts'
+import { type Act, partOf, reaches, remember } from './search-parts.fixture.ts'
 import type { PowerName } from './types.ts'
 
 /** What everybody can do from a state, found by trying it: no rule about powers is used here. */
 export type Found = {
   now: 'armed' | 'latent' | 'impossible'
   who: Set<number>
-  /** Callers of a series of steps of which none can be left out; others may be able to do without some of them. */
+  /** Everybody else with an act that is needed in some way of bringing it about. */
   partners: Set<number>
-  groups: { callers: number[]; user: number }[]
 }
-
-type Step = { caller: number; call: Call }
-const depthMax = 3
-/** Beyond the three steps only whether it can be reached at all is asked. */
-const depthFar = 4
 
 const blockAll: Ref = { list: 'block', not: false }
 
@@ -57,12 +57,13 @@ function uses(s: State, power: PowerName): Call[] {
   }
 }
 
-export const usersOf = (s: State, power: PowerName): number[] =>
-  people.filter((caller) => uses(s, power).some((call) => perform(s, caller, call) !== undefined))
+function usersOf(s: State, power: PowerName, among: readonly number[] = people): number[] {
+  if (power === 'freeze') return among.filter((one) => canFreeze(s, one))
+  const calls = uses(s, power)
+  return among.filter((caller) => calls.some((call) => perform(s, caller, call) !== undefined))
+}
 
 const roleFor: Partial<Record<PowerName, number>> = {
-  admin: role.ADMIN,
-  supply_cap: role.ADMIN,
   mint: role.MINT,
   seize: role.SEIZE,
   burn_blocked: role.BURN_BLOCKED,
@@ -71,205 +72,197 @@ const roleFor: Partial<Record<PowerName, number>> = {
   metadata: role.METADATA,
   multiplier: role.OPERATOR,
 }
-
-const scopesFor: Partial<Record<PowerName, string[]>> = {
-  mint: ['MINT_RECEIVER_POLICY', 'TRANSFER_SENDER_POLICY'],
-  seize: ['SEIZE_EXEMPT_POLICY', 'SEIZE_RECEIVER_POLICY'],
-  burn_blocked: ['TRANSFER_SENDER_POLICY'],
-}
 const featuresFor: Partial<Record<PowerName, number[]>> = { mint: [1, 2], seize: [3], burn_blocked: [2] }
-
-/** Every call that could prepare a use: taking roles, lifting pauses, binding and changing lists, making room. */
-function preparations(s: State, power: PowerName): Call[] {
-  const wanted = [roleFor[power] ?? role.ADMIN, role.ADMIN]
-  if (featuresFor[power] !== undefined) wanted.push(role.UNPAUSE)
-  if (power === 'mint') wanted.push(role.BURN, role.BURN_BLOCKED)
-  const chain = new Set(wanted)
-  for (const r of chain) chain.add(s.roleAdmins[r] as number)
-  const calls: Call[] = [...chain].flatMap((r) => people.map((to): Call => ({ do: 'grant', role: r, to })))
-  for (const feature of featuresFor[power] ?? []) calls.push({ do: 'unpause', feature })
-  const places = (scopesFor[power] ?? []).map((name) => scope[name] as number)
-  for (const place of places) {
-    calls.push({ do: 'bind', scope: place, ref: allowAll }, { do: 'bind', scope: place, ref: blockAll })
-    calls.push(...listCalls(s, s.scopes[place] as Ref))
-  }
-  if (power === 'mint') {
-    calls.push({ do: 'cap', cap: capMax }, { do: 'burn' })
-    calls.push(...everybody.map((from): Call => ({ do: 'burnBlocked', from })))
-  }
-  return calls
-}
-
-/** Changes of the lists that a bound policy follows. */
-function listCalls(s: State, ref: Ref): Call[] {
-  if (typeof ref.list === 'string') return []
-  const top = s.lists[ref.list] as List
-  const leaves =
-    top.type < 2 ? [ref.list] : top.children.flatMap(({ list }) => (typeof list === 'number' ? [list] : []))
-  const calls: Call[] = [...new Set([ref.list, ...leaves])].map((list) => ({ do: 'finalize', list }))
-  for (const list of new Set(leaves))
-    for (const who of [stranger, ...named(s)]) for (const on of [true, false]) calls.push({ do: 'list', list, who, on })
-  // The two last lists of every state are an empty blocklist and an empty allowlist that nobody administers.
-  const [open, shut] = [s.lists.length - 2, s.lists.length - 1]
-  for (const list of [open, shut])
-    if (top.type > 1)
-      calls.push({ do: 'combine', list: ref.list, children: [list, list].map((one) => ({ list: one, not: false })) })
-  return calls
-}
-
-const keyOf = (s: State) => JSON.stringify([s.roles, s.scopes, s.lists, s.paused, s.supply, s.cap])
-
-/** Steps that change something and are made by somebody who exists. A grant is made to oneself. */
-function steps(s: State, calls: readonly Call[]): (Step & { next: State })[] {
-  return calls.flatMap((call) =>
-    people.flatMap((caller) => {
-      if (call.do === 'grant' && call.to !== caller) return []
-      const next = perform(s, caller, call)
-      return next === undefined || next === s ? [] : [{ caller, call, next }]
-    }),
-  )
-}
-
-export function search(s: State, power: PowerName): Found {
-  if (power === 'freeze') return searchFreeze(s)
-  const who = new Set(usersOf(s, power))
-  const fresh = (state: State) => usersOf(state, power).filter((one) => !who.has(one))
-  const partners = new Set<number>()
-  const groups: Found['groups'] = []
-  let reached = false
-  const walk = (state: State, taken: readonly Step[]) => {
-    const users = taken.length === 0 ? [] : fresh(state)
-    if (users.length > 0) {
-      reached = true
-      for (const user of users)
-        if (isNeeded(s, taken, (end) => usersOf(end, power).includes(user))) {
-          const callers = [...taken.map(({ caller }) => caller), ...initialHolder(s, power, user)]
-          groups.push({ callers, user })
-          for (const party of callers) if (!who.has(party)) partners.add(party)
-        }
-      return
-    }
-    if (taken.length === depthMax || who.size + partners.size === people.length) return
-    for (const { caller, call, next } of steps(state, preparations(state, power)))
-      walk(next, [...taken, { caller, call }])
-  }
-  walk(s, [])
-  const later = reached || (who.size === 0 && canReachFar(s, power))
-  return { now: who.size > 0 ? 'armed' : later ? 'latent' : 'impossible', who, partners, groups }
-}
-
-/** Whether a group that needs this party exists: without it the others cannot do it in any way of three steps. */
-export function isIndispensable(s: State, power: PowerName, party: number, { groups }: Found): boolean {
-  return groups.some(({ callers, user }) => {
-    if (!callers.includes(party)) return false
-    if (party === user) return true
-    const rest = new Set([...callers.filter((one) => one !== party), user])
-    const walk = (state: State, depth: number): boolean =>
-      usersOf(state, power).includes(user) ||
-      (depth < depthMax &&
-        steps(state, preparations(state, power)).some(({ caller, next }) => rest.has(caller) && walk(next, depth + 1)))
-    return !walk(s, 0)
-  })
-}
-
-const initialHolder = (s: State, power: PowerName, user: number): number[] =>
-  (((s.roles[roleFor[power] as number] as number) >> user) & 1) === 1 ? [user] : []
-
-/** No step can be left out. */
-function isNeeded(s: State, taken: readonly Step[], done: (end: State) => boolean): boolean {
-  return taken.every((_, skipped) => {
-    let state: State | undefined = s
-    for (const [i, { caller, call }] of taken.entries())
-      if (i !== skipped && state !== undefined) state = perform(state, caller, call)
-    return state === undefined || !done(state)
-  })
-}
-
-/** Taking roles, lifting pauses and taking lists over never stand in the way: all of that first, then the rest. */
-function canReachFar(s: State, power: PowerName): boolean {
-  let start = s
-  for (let before: State | undefined; before !== start; ) {
-    before = start
-    const helpful = preparations(start, power).filter((call) => ['grant', 'unpause', 'finalize'].includes(call.do))
-    for (const { caller, call } of steps(start, helpful)) start = perform(start, caller, call) ?? start
-  }
-  let frontier = [start]
-  const seen = new Set([keyOf(start)])
-  for (let depth = 0; depth < depthFar; depth += 1) {
-    const further: State[] = []
-    for (const state of frontier) {
-      if (usersOf(state, power).length > 0) return true
-      for (const { next } of steps(state, preparations(state, power)))
-        if (seen.size < 4_000 && !seen.has(keyOf(next))) {
-          seen.add(keyOf(next))
-          further.push(next)
-        }
-    }
-    frontier = further
-  }
-  return frontier.some((state) => usersOf(state, power).length > 0)
-}
 
 /** Scopes that keep holders from sending or receiving. */
 export const freezing = (s: State): number[] => (s.fork === 3 ? [0, 1, 2] : [0, 1])
 
-/** Freezing is a change of lists after which somebody is stopped who was not; binding another policy prepares it. */
-function searchFreeze(s: State): Found {
-  const who = new Set<number>()
-  const partners = new Set<number>()
-  for (const place of freezing(s)) {
-    const stopped = (state: State) => everybody.filter((one) => !admitted(state, state.scopes[place] as Ref, one))
-    const before = stopped(s)
-    const newly = (state: State) => stopped(state).some((one) => !before.includes(one))
-    const thawed = (state: State) => before.some((one) => !stopped(state).includes(one))
-    const all = before.length === everybody.length
-    const groups = changesOfLists(s, place, all ? thawed : newly).map((taken) => taken.map(({ caller }) => caller))
-    // A party that the others can do without has no part in it.
-    for (const group of groups)
-      for (const party of group)
-        if (!groups.some((other) => other.every((one) => one !== party && group.includes(one)))) who.add(party)
-    if (all) for (const admin of usersOf(s, 'admin')) who.add(admin)
+/** The scopes that a use asks: the first account of a use is asked about in the first one. */
+function placesFor(s: State, power: PowerName): number[] {
+  const names: Partial<Record<PowerName, string[]>> = {
+    mint: ['MINT_RECEIVER_POLICY', 'TRANSFER_SENDER_POLICY'],
+    seize: ['SEIZE_EXEMPT_POLICY', 'SEIZE_RECEIVER_POLICY'],
+    burn_blocked: ['TRANSFER_SENDER_POLICY'],
   }
-  const admins = search(s, 'admin')
-  for (const admin of [...admins.who, ...admins.partners]) if (!who.has(admin)) partners.add(admin)
-  const later = partners.size > 0
-  return { now: who.size > 0 ? 'armed' : later ? 'latent' : 'impossible', who, partners, groups: admins.groups }
+  return power === 'freeze' ? freezing(s) : (names[power] ?? []).map((name) => scope[name] as number)
 }
 
-/** Shortest series of list changes of which none can be left out; taking a list over is part of using it. */
-function changesOfLists(s: State, place: number, done: (state: State) => boolean): Step[][] {
-  const found: Step[][] = []
-  const walk = (state: State, taken: readonly Step[], moves: number) => {
-    if (taken.length > 0 && done(state)) {
-      if (isNeeded(s, taken, done)) found.push([...taken])
-      return
+/** Accounts of every kind that the lists tell apart; seizing needs two, which may be of one kind. */
+function differing(s: State, ofEach: number): number[] {
+  const kinds = new Map<string, number[]>()
+  for (const one of everybody) {
+    if (one === untouched) continue
+    const own = one === tokenItself || one === nobody ? one : 'ordinary'
+    const kind = `${own} ${s.lists.map(({ members }) => (members >> one) & 1).join('')}`
+    kinds.set(kind, [...(kinds.get(kind) ?? []), one])
+  }
+  return [
+    ...new Set(
+      [stranger, another].slice(0, ofEach).concat([...kinds.values()].flatMap((ones) => ones.slice(0, ofEach))),
+    ),
+  ]
+}
+
+const leavesOf = (s: State, ref: Ref): number[] => {
+  if (typeof ref.list === 'string') return []
+  const top = s.lists[ref.list] as List
+  if (top.type < 2) return [ref.list]
+  return [...new Set(top.children.flatMap(({ list }) => (typeof list === 'number' ? [list] : [])))]
+}
+
+/** Changes of the lists that a bound policy follows, by those who administer them or may take them over. */
+function listActs(s: State, ref: Ref, accounts: readonly number[]): Act[] {
+  if (typeof ref.list === 'string') return []
+  const top = s.lists[ref.list] as List
+  const leaves = leavesOf(s, ref)
+  const acts: Act[] = []
+  for (const list of new Set([ref.list, ...leaves])) {
+    const { admin, pending } = s.lists[list] as List
+    if (people.includes(pending as never)) acts.push({ by: pending, call: { do: 'finalize', list } })
+    for (const by of new Set([admin, pending].filter((one) => people.includes(one as never))))
+      if (leaves.includes(list))
+        for (const who of accounts)
+          acts.push({ by, call: { do: 'list', list, who, on: (((s.lists[list] as List).members >> who) & 1) === 0 } })
+      else if (top.type > 1)
+        // The two last lists of every state are an empty blocklist and an empty allowlist that nobody administers.
+        for (const child of [s.lists.length - 2, s.lists.length - 1])
+          acts.push({
+            by,
+            call: { do: 'combine', list, children: [child, child].map((one) => ({ list: one, not: false })) },
+          })
+  }
+  return acts
+}
+
+/** Everybody has taken the roles that they can give themselves. */
+function grown(s: State, acts: readonly Act[]): State {
+  let state = s
+  for (let before: State | undefined; before !== state; ) {
+    before = state
+    for (const { by, call } of acts) if (call?.do === 'grant') state = perform(state, by, call) ?? state
+  }
+  return state
+}
+
+/** Everything that somebody could do to prepare a use: taking roles, lifting pauses, lists, policies, making room. */
+function actsFor(s: State, power: PowerName): Act[] {
+  const chain = new Set([roleFor[power] ?? role.ADMIN, role.ADMIN])
+  if (featuresFor[power] !== undefined) chain.add(role.UNPAUSE)
+  if (power === 'mint') for (const r of [role.BURN, role.BURN_BLOCKED]) chain.add(r)
+  for (const r of chain) chain.add(s.roleAdmins[r] as number)
+  const grants = people.flatMap((by) => [...chain].map((r): Act => ({ by, call: { do: 'grant', role: r, to: by } })))
+  const after = grown(s, grants)
+  const taken = grants.filter(({ by, call }) => {
+    const r = call?.do === 'grant' ? call.role : 0
+    return ((((s.roles[r] as number) ^ (after.roles[r] as number)) >> by) & 1) === 1
+  })
+  const places = placesFor(s, power)
+  const wished: Call[] = (featuresFor[power] ?? []).map((feature) => ({ do: 'unpause', feature }))
+  for (const place of places) for (const ref of [allowAll, blockAll]) wished.push({ do: 'bind', scope: place, ref })
+  if (power === 'mint') wished.push({ do: 'cap', cap: capMax })
+  const others = wished.flatMap((call) =>
+    people.filter((by) => ![undefined, after].includes(perform(after, by, call))).map((by): Act => ({ by, call })),
+  )
+  if (power === 'mint')
+    for (const by of people) {
+      if (((after.roles[role.BURN] as number) >> by) & 1) others.push({ by, call: { do: 'burn' } })
+      if (((after.roles[role.BURN_BLOCKED] as number) >> by) & 1)
+        others.push({
+          by,
+          call: { do: 'burnBlocked', from: untouched },
+          or: differing(s, 1).map((from): Call => ({ do: 'burnBlocked', from })),
+        })
     }
-    if (moves === depthMax) return
-    for (const { caller, call, next } of steps(state, listCalls(state, s.scopes[place] as Ref))) {
-      walk(next, [...taken, { caller, call }], moves + (call.do === 'finalize' ? 0 : 1))
+  const lists = places.flatMap((place) => listActs(s, s.scopes[place] as Ref, differing(s, power === 'seize' ? 2 : 1)))
+  return [...taken, ...others, ...lists]
+}
+
+/** A use asks each scope about one account, so no more than that many have to be moved on lists. */
+function movedAtOnce(s: State, power: PowerName, acts: readonly Act[]): ((act: Act) => boolean)[] {
+  const [first = [], second = []] = placesFor(s, power).map((place) => leavesOf(s, s.scopes[place] as Ref))
+  const moved = acts.flatMap(({ call }) => (call?.do === 'list' ? [call] : []))
+  const among = (leaves: readonly number[]) => {
+    const found = [...new Set(moved.filter(({ list }) => leaves.includes(list)).map(({ who }) => who))]
+    return found.length === 0 ? [untouched] : found
+  }
+  if (power === 'freeze')
+    return [...new Set([untouched, ...moved.map(({ who }) => who)])].map(
+      (one) =>
+        ({ call }: Act) =>
+          call?.do !== 'list' || call.who === one,
+    )
+  return among(first).flatMap((a) =>
+    among(second).map(
+      (b) =>
+        ({ call }: Act) =>
+          call?.do !== 'list' ||
+          (call.who === a && first.includes(call.list)) ||
+          (call.who === b && second.includes(call.list)),
+    ),
+  )
+}
+
+export function search(s: State, power: PowerName): Found {
+  const who = new Set(usersOf(s, power))
+  const others = people.filter((one) => !who.has(one))
+  const wins = (held: readonly Act[]): boolean => {
+    const users = held.filter(({ call }) => call === undefined).map(({ by }) => by)
+    if (users.length === 0) return false
+    const done = (state: State) => usersOf(state, power, users).length > 0
+    const start = grown(s, held)
+    const steps = held.filter(({ call }) => call !== undefined && call.do !== 'grant')
+    return movedAtOnce(s, power, steps).some((fits) => reaches(start, steps.filter(fits), done))
+  }
+  const prepared = actsFor(s, power)
+  const users = others.map((by): Act => ({ by })).filter((use) => wins([use, ...prepared]))
+  const acts = users.length === 0 ? [] : [...users, ...prepared]
+  const tried = remember(acts, wins)
+  const partners = new Set(others.filter((one) => partOf(one, acts, tried)))
+  return { now: who.size > 0 ? 'armed' : users.length > 0 ? 'latent' : 'impossible', who, partners }
+}
+
+type Freezing = { one: number; acts: readonly Act[]; wins: (held: readonly Act[]) => boolean }
+
+/**
+ * The ways in which somebody could freeze: changing lists so that somebody is stopped who was not; where everybody is
+ * stopped, letting somebody go again, which an admin can do too. Binding another policy only prepares it.
+ */
+function* freezingBy(s: State, among: readonly number[]): Generator<Freezing> {
+  for (const place of freezing(s)) {
+    const ref = s.scopes[place] as Ref
+    const all = everybody.every((one) => !admitted(s, ref, one))
+    const admins = among.filter((one) => ((s.roles[role.ADMIN] as number) >> one) & 1)
+    if (all) for (const one of admins) yield { one, acts: [{ by: one }], wins: (held) => held.length > 0 }
+    for (const account of differing(s, 1)) {
+      if (admitted(s, ref, account) === all) continue
+      const acts = listActs(s, ref, [account])
+      const wins = remember(acts, (held) => reaches(s, held, (state) => admitted(state, ref, account) === all))
+      for (const one of among) if (acts.some(({ by }) => by === one)) yield { one, acts, wins }
     }
   }
-  walk(s, [], 0)
+}
+
+const known = new Map<string, boolean>()
+
+function canFreeze(s: State, one: number): boolean {
+  const roles = [(s.roles[role.ADMIN] as number) & (1 << one)]
+  const key = `${one} ${s.fork} ${keyOf({ ...s, roles, paused: 0, supply: 0, cap: 0 })}`
+  const before = known.get(key)
+  if (before !== undefined) return before
+  if (known.size > 50_000) known.clear()
+  let found = false
+  for (const { acts, wins } of freezingBy(s, [one])) found ||= partOf(one, acts, wins)
+  known.set(key, found)
   return found
 }
 
-const named = (s: State): number[] =>
-  everybody.filter((one) => s.lists.some(({ members }) => ((members >> one) & 1) === 1))
-
-/** Who can stop somebody without any other. */
-export function freezesAlone(s: State, party: number): boolean {
-  return freezing(s).some((place) => {
-    const ref = s.scopes[place] as Ref
-    const stopped = (state: State) => everybody.filter((one) => !admitted(state, ref, one))
-    const before = stopped(s)
-    const all = before.length === everybody.length
-    if (all && usersOf(s, 'admin').includes(party)) return true
-    const own: State = {
-      ...s,
-      lists: s.lists.map((list) => ({ ...list, pending: list.pending === party ? party : 5 })),
+/** Who can freeze, and whether alone. */
+export function freezersOf(s: State): ReadonlyMap<number, boolean> {
+  const found = new Map<number, boolean>()
+  for (const { one, acts, wins } of freezingBy(s, people))
+    if (partOf(one, acts, wins)) {
+      const alone = wins(acts.filter(({ by }) => by === one))
+      found.set(one, alone || found.get(one) === true)
     }
-    const done = (state: State) =>
-      all ? stopped(state).length < before.length : stopped(state).some((one) => !before.includes(one))
-    return changesOfLists(own, place, done).some((taken) => taken.every(({ caller }) => caller === party))
-  })
+  return found
 }

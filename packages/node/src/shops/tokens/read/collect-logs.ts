@@ -14,6 +14,8 @@ export type LogSource = {
   meter: Meter
   /** Hashes of blocks already asked for: what the index covers ends at one block for all subjects. */
   hashes: Map<bigint, Promise<Hex | undefined>>
+  /** Searches that have begun, perhaps before it was certain that they are needed. */
+  begun: Map<string, Promise<Collected>>
   /** The block up to which the background index was used. */
   indexedTo?: bigint
 }
@@ -21,25 +23,39 @@ export type LogSource = {
 export type Collected = { logs: RawLog[]; coverage: LogCoverage }
 
 /** Logs of one subject from its beginning to the pinned block: what is kept, plus what is new since. */
-export async function collectLogs(
+export function collectLogs(
   source: LogSource,
   block: PinnedBlock,
   subject: string,
   filter: LogFilter,
   fromBlock: bigint,
 ): Promise<Collected> {
-  const kept = await usableLogs(source, block, subject, fromBlock)
+  const key = `${subject}@${fromBlock}`
+  const found = source.begun.get(key) ?? collect(source, block, subject, filter, fromBlock)
+  source.begun.set(key, found)
+  return found
+}
+
+async function collect(
+  source: LogSource,
+  block: PinnedBlock,
+  subject: string,
+  filter: LogFilter,
+  fromBlock: bigint,
+): Promise<Collected> {
+  const { panel, pace, budget, meter } = source
+  const readFrom = (first: bigint) =>
+    readLogs(panel, filter, { fromBlock: first, toBlock: block.number }, pace, budget, meter)
+  const loaded = await loadLogs(source, subject, fromBlock)
+  // What is new is read while it is asked whether what is kept still stands.
+  const [stands, tail] = await Promise.all([
+    loaded !== undefined && isOnChain(source, block, loaded),
+    readFrom(loaded === undefined ? fromBlock : loaded.toBlock + 1n),
+  ])
+  const kept = stands ? loaded : undefined
+  const { logs, gaps } = loaded === undefined || stands ? tail : await readFrom(fromBlock)
   const nextBlock = kept === undefined ? fromBlock : kept.toBlock + 1n
   const before = kept?.logs.filter((log) => log.blockNumber <= block.number && log.blockNumber >= fromBlock) ?? []
-  const { panel, pace, budget, meter } = source
-  const { logs, gaps } = await readLogs(
-    panel,
-    filter,
-    { fromBlock: nextBlock, toBlock: block.number },
-    pace,
-    budget,
-    meter,
-  )
   const coveredTo = gaps[0] === undefined ? block.number : gaps[0].fromBlock - 1n
   if (kept?.indexed) source.indexedTo = kept.toBlock
   else if (coveredTo >= nextBlock) {
@@ -63,10 +79,17 @@ export async function usableLogs(
   subject: string,
   fromBlock: bigint,
 ): Promise<StoredLogs | undefined> {
+  const kept = await loadLogs(source, subject, fromBlock)
+  return kept !== undefined && (await isOnChain(source, block, kept)) ? kept : undefined
+}
+
+async function loadLogs(source: LogSource, subject: string, fromBlock: bigint): Promise<StoredLogs | undefined> {
   const kept = await source.index.load(subject).catch(() => undefined)
-  if (kept === undefined || kept.fromBlock > fromBlock) return undefined
-  if (kept.toBlock === block.number) return kept.toHash === block.hash ? kept : undefined
-  return (await hashAt(source, kept.toBlock)) === kept.toHash ? kept : undefined
+  return kept === undefined || kept.fromBlock > fromBlock ? undefined : kept
+}
+
+async function isOnChain(source: LogSource, block: PinnedBlock, { toBlock, toHash }: StoredLogs): Promise<boolean> {
+  return toHash === (toBlock === block.number ? block.hash : await hashAt(source, toBlock))
 }
 
 function hashAt(source: LogSource, number: bigint): Promise<Hex | undefined> {

@@ -6,6 +6,8 @@ import type { ViewCall } from './multicall.ts'
 import type { Meter, Panel } from './panel.ts'
 import { factOf, type RawRead, readViews, type View } from './views.ts'
 
+export type Asked = { views: readonly ViewCall[]; raws: readonly RawRead[] }
+
 /** Questions about one block: asked in any order, each once, all open ones in a single round trip. */
 export type Questions = {
   ask(call: ViewCall): void
@@ -19,6 +21,9 @@ export type Questions = {
   storage(address: Address, slot: Hex): Known<Hex>
   /** Every account some hasRole was asked about. */
   accountsAsked(): ReadonlySet<Address>
+  /** Everything that was asked, to be asked again at another block. */
+  asked(): Asked
+  askAgain(asked: Asked): void
 }
 
 const viewKey = (call: ViewCall) => call.to + call.data
@@ -31,17 +36,19 @@ export function createQuestions(panel: Panel, multicall3: Address, block: Pinned
   const openViews = new Map<string, ViewCall>()
   const openRaws = new Map<string, RawRead>()
   const accounts = new Set<Address>()
+  const asked: { views: ViewCall[]; raws: RawRead[] } = { views: [], raws: [] }
   const open = (key: string, raw: RawRead) => {
     if (!raws.has(key)) openRaws.set(key, raw)
   }
   const view = (call: ViewCall) => views.get(viewKey(call))
+  const ask = (call: ViewCall) => {
+    const key = viewKey(call)
+    if (!views.has(key)) openViews.set(key, call)
+    if (call.data.startsWith(selectors['hasRole(bytes32,address)']))
+      accounts.add(`0x${call.data.slice(-40)}` as Address)
+  }
   return {
-    ask: (call) => {
-      const key = viewKey(call)
-      if (!views.has(key)) openViews.set(key, call)
-      if (call.data.startsWith(selectors['hasRole(bytes32,address)']))
-        accounts.add(`0x${call.data.slice(-40)}` as Address)
-    },
+    ask,
     askCode: (address) => open(codeKey(address), { kind: 'code', address }),
     askStorage: (address, slot) => open(storageKey(address, slot), { kind: 'storage', address, slot }),
     run: async () => {
@@ -49,6 +56,8 @@ export function createQuestions(panel: Panel, multicall3: Address, block: Pinned
       const batch = await readViews(panel, multicall3, block, [...openViews.values()], [...openRaws.values()], meter)
       for (const [i, key] of viewKeys.entries()) views.set(key, batch.views[i] as View)
       for (const [i, key] of rawKeys.entries()) raws.set(key, batch.raws[i] as Known<Hex>)
+      asked.views.push(...openViews.values())
+      asked.raws.push(...openRaws.values())
       openViews.clear()
       openRaws.clear()
     },
@@ -57,5 +66,10 @@ export function createQuestions(panel: Panel, multicall3: Address, block: Pinned
     code: (address) => raws.get(codeKey(address)) ?? unknown('not_asked'),
     storage: (address, slot) => raws.get(storageKey(address, slot)) ?? unknown('not_asked'),
     accountsAsked: () => accounts,
+    asked: () => asked,
+    askAgain: ({ views: calls, raws: reads }) => {
+      for (const call of calls) ask(call)
+      for (const raw of reads) open(raw.kind === 'code' ? codeKey(raw.address) : storageKey(raw.address, raw.slot), raw)
+    },
   }
 }

@@ -21,13 +21,12 @@ type Transaction = { from: Address; to: Address | undefined; input: Hex }
 export type GenesisRead = { genesis: Genesis; missingLogs: boolean | undefined }
 
 /** Who made the token, through what, and what it did in the same breath. */
-export async function readGenesis(
-  source: LogSource,
+export function readGenesis(
+  { transaction, receiptLogs }: CreationRead,
   token: Address,
   creation: RawLog,
   events: readonly ControlEvent[],
-): Promise<GenesisRead> {
-  const { transaction, receiptLogs } = await readTransaction(source, creation.transaction)
+): GenesisRead {
   const known = new Set(events.map((event) => `${event.transaction}:${event.logIndex}`))
   const missingLogs = receiptLogs
     ?.filter((log) => log.address === token && controlTopics.includes(log.topics[0] as Hex))
@@ -61,10 +60,10 @@ function genesisFrom(
   return { ...common, ...parties, via: 'direct', salt: call.salt, initCalls: call.initCalls.map(describeCall) }
 }
 
-type CreationRead = { transaction: Transaction | undefined; receiptLogs: RawLog[] | undefined }
+export type CreationRead = { transaction: Transaction | undefined; receiptLogs: RawLog[] | undefined }
 
 /** The receipt comes by another way than the search for logs: a provider that drops logs there is caught here. */
-async function readTransaction({ panel, meter }: LogSource, hash: Hex): Promise<CreationRead> {
+export async function readTransaction({ panel, meter }: LogSource, hash: Hex): Promise<CreationRead> {
   meter.logs += 1
   const replies = await askAll(panel, [
     { method: 'eth_getTransactionByHash', params: [hash] },

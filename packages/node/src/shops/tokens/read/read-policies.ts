@@ -5,7 +5,7 @@ import type { PinnedBlock, PolicyFacts } from '../facts.ts'
 import { known, unknown } from '../facts.ts'
 import { decodePolicyId, isComposite } from '../policy-id.ts'
 import { calls } from './calls.ts'
-import { collectLogs, type LogSource } from './collect-logs.ts'
+import { type Collected, collectLogs, type LogSource } from './collect-logs.ts'
 import type { RawLog } from './decode-events.ts'
 import { decodePolicyEvent, type PolicyEvent, policyTopics } from './decode-policy-events.ts'
 import type { Questions } from './questions.ts'
@@ -35,14 +35,23 @@ export async function collectPolicyHints(
 ): Promise<Map<bigint, PolicyHints>> {
   const hints = new Map<bigint, PolicyHints>()
   const collect = async (base: bigint) => {
-    const filter = { address: policyRegistryAddress, topics: [policyTopics, `0x${encodeWord(base)}` as Hex] }
-    const { logs, coverage } = await collectLogs(source, block, `policy:${base}`, filter, floorBlock)
+    const { logs, coverage } = await collectPolicyLogs(source, block, base, floorBlock)
     hints.set(base, hintsOf(logs, coverage.gaps.length === 0))
   }
   await Promise.all(customBases(bound).map(collect))
   const children = customBases([...hints.values()].flatMap((hint) => [...hint.children]))
   await Promise.all(children.filter((base) => !hints.has(base)).map(collect))
   return hints
+}
+
+export function collectPolicyLogs(
+  source: LogSource,
+  block: PinnedBlock,
+  base: bigint,
+  floorBlock: bigint,
+): Promise<Collected> {
+  const filter = { address: policyRegistryAddress, topics: [policyTopics, `0x${encodeWord(base)}` as Hex] }
+  return collectLogs(source, block, `policy:${base}`, filter, floorBlock)
 }
 
 function hintsOf(logs: readonly RawLog[], covered: boolean): PolicyHints {

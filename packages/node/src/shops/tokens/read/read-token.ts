@@ -12,13 +12,21 @@ import { type ControlEvent, controlTopics, decodeControlEvent, type RawLog } fro
 import { findCreation } from './find-creation.ts'
 import { askLabel } from './label-account.ts'
 import type { LogIndex } from './log-index.ts'
+import type { ReadMemory } from './memory.ts'
 import { type Meter, newMeter, type Panel } from './panel.ts'
 import { isStillThere, pinBlock, Unreadable } from './pin-block.ts'
 import { createQuestions, type Questions } from './questions.ts'
-import { readGenesis } from './read-genesis.ts'
+import { readGenesis, readTransaction } from './read-genesis.ts'
 import type { LogGap, LogPace } from './read-logs.ts'
 import { readMinted } from './read-minted.ts'
-import { askAllMembers, askPolicy, collectPolicyHints, customBases, type PolicyHints } from './read-policies.ts'
+import {
+  askAllMembers,
+  askPolicy,
+  collectPolicyHints,
+  collectPolicyLogs,
+  customBases,
+  type PolicyHints,
+} from './read-policies.ts'
 import { type Replayed, replay } from './replay.ts'
 import type { ForkSchedule } from './tell-fork.ts'
 import { readAddress, readHash, readUintArray } from './words.ts'
@@ -33,6 +41,8 @@ export type ReaderDeps = {
   floorBlock: bigint
   schedule: ForkSchedule
   clock: Clock
+  /** Without it every reading asks step by step. */
+  memory?: ReadMemory
   /** A newest block older than this is a node that has fallen behind, not news. */
   headAgeSecondsMax: number
   /** A newest block further ahead than this means that our own clock is behind. */
@@ -52,7 +62,8 @@ export type Reading =
       indexedTo: bigint | undefined
     }
 
-const logRequestsMax = 400
+// A check does not wait for history: what it does not reach is missing, and the index or the next check goes on there.
+const logRequests = { check: 40, whole: 400 }
 
 /**
  * `whole`: every account of long lists is asked about, however many they are. `stay`: this block and no other, even if
@@ -115,14 +126,23 @@ async function readAt(
     panel,
     index: deps.index,
     pace: deps.pace,
-    budget: { requests: logRequestsMax },
+    budget: { requests: options.whole ? logRequests.whole : logRequests.check },
     meter,
     hashes: new Map(),
+    begun: new Map(),
   }
   const questions = createQuestions(panel, deps.multicall3, block, meter)
   const known = variantOf(token) !== 'unsupported'
   askIdentity(questions, token)
-  const [, history] = await Promise.all([questions.run(), known ? readHistory(deps, source, block, token) : undefined])
+  const last = deps.memory?.of(token)
+  if (last !== undefined) {
+    questions.askAgain(last.asked)
+    for (const base of last.policies) collectPolicyLogs(source, block, base, deps.floorBlock).catch(() => {})
+  }
+  const [, history] = await Promise.all([
+    questions.run(),
+    known ? readHistory(deps, source, block, token, last?.creation) : undefined,
+  ])
   const state = createdState(questions, token)
   if (state === 'not_created') return { status: 'not_created', block }
   const past = history ?? emptyHistory(block)
@@ -141,6 +161,7 @@ async function readAt(
   }
   const facts = assembleFacts({ deps, questions, token, block, history: past, hints, minted })
   if (facts.contradictions.length > 0) await deps.index.forget(token).catch(() => {})
+  deps.memory?.keep(token, { asked: questions.asked(), creation: past.creation, policies: [...hints.keys()] })
   return {
     status: 'read',
     facts,
@@ -173,16 +194,29 @@ const emptyHistory = (block: PinnedBlock): History => ({
   count: 0,
 })
 
-async function readHistory(deps: ReaderDeps, source: LogSource, block: PinnedBlock, token: Address): Promise<History> {
+/** `expected`: where an earlier reading found the creation, to read on from there before it is found again. */
+async function readHistory(
+  deps: ReaderDeps,
+  source: LogSource,
+  block: PinnedBlock,
+  token: Address,
+  expected: RawLog | undefined,
+): Promise<History> {
+  const filter = { address: token, topics: [controlTopics] }
+  const begun = expected && readTransaction(source, expected.transaction)
+  begun?.catch(() => {})
+  if (expected !== undefined) collectLogs(source, block, token, filter, expected.blockNumber).catch(() => {})
   const creation = await findCreation(source, block, token, deps.floorBlock)
   const fromBlock = creation?.blockNumber ?? deps.floorBlock
-  const filter = { address: token, topics: [controlTopics] }
   const { logs, coverage } = await collectLogs(source, block, token, filter, fromBlock)
   const decoded = logs.map(decodeControlEvent)
   const events = decoded.filter((event) => event !== undefined)
   const garbled: LogGap[] =
     decoded.length === events.length ? [] : [{ fromBlock, toBlock: block.number, reason: 'garbled' }]
-  const born = creation && (await readGenesis(source, token, creation, events))
+  const same = begun !== undefined && expected?.transaction === creation?.transaction
+  const born =
+    creation &&
+    readGenesis(await (same ? begun : readTransaction(source, creation.transaction)), token, creation, events)
   const unseen: LogGap[] =
     born === undefined || born.missingLogs === false
       ? []

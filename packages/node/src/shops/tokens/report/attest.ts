@@ -1,10 +1,9 @@
-import { hkdfSync } from 'node:crypto'
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { toHex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import { type AttestedFacts, controlAttestation } from '@assay/protocol/typed-data/control-attestation'
-import type { JwsPort } from '@assay/till'
-import type { Keyring } from '@assay/till/signing'
+import type { JwsPort } from '@assay/till/internal'
+import { deriveSecret, type Keyring, type PrivateSigningKey } from '@assay/till/signing'
 import { hashTypedData } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 
@@ -22,7 +21,7 @@ export function createAttester(deps: { keyring: Keyring; jws: JwsPort; node: str
   const current = () => {
     const key = deps.keyring.active()
     if (made?.keyId !== key.keyId)
-      made = { keyId: key.keyId, x: key.x, account: deriveAccount(key.d), statements: new Map() }
+      made = { keyId: key.keyId, x: key.x, account: deriveAccount(key), statements: new Map() }
     return made
   }
   return {
@@ -60,7 +59,5 @@ export function createAttester(deps: { keyring: Keyring; jws: JwsPort; node: str
   }
 }
 
-function deriveAccount(seed: string): PrivateKeyAccount {
-  const bytes = hkdfSync('sha256', Buffer.from(seed, 'base64url'), '', 'assay eip-712 attester v1', 32)
-  return privateKeyToAccount(toHex(new Uint8Array(bytes)))
-}
+const deriveAccount = (key: PrivateSigningKey): PrivateKeyAccount =>
+  privateKeyToAccount(toHex(deriveSecret(key, 'assay eip-712 attester v1')))

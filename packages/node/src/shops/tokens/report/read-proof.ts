@@ -1,83 +1,53 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import { type ReportedSlot, storageOf } from '@assay/protocol/token-report/b20-storage'
 import { Problem } from '@assay/till/kernel/problem'
-import { concatHex, keccak256 } from 'viem'
-import { policyRegistryAddress, registrySlots, roleLabel, tokenSlots } from '../abi/b20.ts'
+import { policyRegistryAddress } from '../abi/b20.ts'
 import type { TokenFacts } from '../facts.ts'
-import { decodePolicyId, isComposite } from '../policy-id.ts'
 import { agree, askAll, type Panel } from '../read/panel.ts'
 import { blockParameter } from '../read/views.ts'
-import { encodeWord } from '../read/words.ts'
 
-const plainSlots = [
-  'adminCount',
-  'transferPolicyIds',
-  'mintPolicyIds',
-  'seizePolicyIds',
-  'pausedFeatures',
-  'supplyCap',
-  'totalSupply',
-] as const
+// Some nodes refuse longer lists of slots in one question.
+const slotsAtOnce = 256
 
-// Proofs are long: beyond this many slots of one account the rest stays with the views.
-const slotsMax = 128
-
-type NamedSlots = Record<string, Hex>
-
-/** Merkle proofs of the slots behind the verdict, so that a third party can check them against the state root. */
-export async function readProof(panel: Panel, facts: TokenFacts): Promise<Json> {
+/** Merkle proofs of every slot behind a report, so that a third party can check it against the state root. */
+export async function readProof(panel: Panel, facts: TokenFacts, report: Record<string, unknown>): Promise<Json> {
   const at = blockParameter(facts.block)
-  const [token, registry] = [capped(tokenSlotsOf(facts)), capped(registrySlotsOf(facts))]
+  const { token, registry } = storageOf(report)
   const ofToken = askProof(panel, facts.token, token, at)
-  const ofRegistry = Object.keys(registry).length === 0 ? null : askProof(panel, policyRegistryAddress, registry, at)
+  const ofRegistry = registry.length === 0 ? null : askProof(panel, policyRegistryAddress, registry, at)
   return {
     block_hash: facts.block.hash,
     state_root: facts.block.stateRoot,
-    slots: token,
+    slots: namesOf(token),
     token: await ofToken,
-    registry_slots: registry,
+    registry_slots: namesOf(registry),
     registry: await ofRegistry,
     note: 'An account proof shows storage; on an embedded chain its code hash is that of a stand-in.',
   }
 }
 
-const mapped = (key: Hex | bigint, slot: Hex): Hex => keccak256(concatHex([`0x${encodeWord(key)}`, slot]))
+const namesOf = (slots: readonly ReportedSlot[]) => Object.fromEntries(slots.map(({ name, slot }) => [name, slot]))
 
-/** Admin count, scopes, pause and cap, the admin of every role, and the flag of every confirmed holder. */
-function tokenSlotsOf(facts: TokenFacts): NamedSlots {
-  const slots: NamedSlots = Object.fromEntries(plainSlots.map((name) => [name, tokenSlots[name]]))
-  for (const { role, holders } of facts.roles.values()) {
-    slots[`roleAdmins.${roleLabel(role)}`] = mapped(role, tokenSlots.roleAdmins)
-    for (const { account } of holders)
-      slots[`roles.${roleLabel(role)}.${account}`] = mapped(account, mapped(role, tokenSlots.roles))
-  }
-  return slots
+async function askProof(panel: Panel, address: Address, slots: readonly ReportedSlot[], at: unknown): Promise<Json> {
+  const wanted = [...new Set(slots.map(({ slot }) => slot))]
+  const parts: Record<string, Json>[] = []
+  for (let from = 0; from < wanted.length; from += slotsAtOnce)
+    parts.push(await askSome(panel, address, wanted.slice(from, from + slotsAtOnce), at))
+  const storageProof = parts.flatMap((part) => (Array.isArray(part.storageProof) ? part.storageProof : []))
+  return { ...parts[0], storageProof }
 }
 
-/** Of every policy the token follows: that it exists, who administers it, who may take it over, what it combines. */
-function registrySlotsOf(facts: TokenFacts): NamedSlots {
-  const slots: NamedSlots = {}
-  for (const { id } of facts.policies.values()) {
-    slots[`policies.${id}`] = mapped(id, registrySlots.policies)
-    slots[`pendingAdmins.${id}`] = mapped(id, registrySlots.pendingAdmins)
-    if (!isComposite(decodePolicyId(id))) continue
-    const length = mapped(id, registrySlots.children)
-    slots[`children.${id}.length`] = length
-    // Four ids of 64 bits share a word, and no composite has more children.
-    slots[`children.${id}`] = keccak256(length)
-  }
-  return slots
-}
-
-function capped(slots: NamedSlots): NamedSlots {
-  return Object.fromEntries(Object.entries(slots).slice(0, slotsMax))
-}
-
-async function askProof(panel: Panel, address: Address, slots: NamedSlots, at: unknown): Promise<Json> {
-  const replies = await askAll(panel, [{ method: 'eth_getProof', params: [address, Object.values(slots), at] }])
+async function askSome(
+  panel: Panel,
+  address: Address,
+  slots: readonly Hex[],
+  at: unknown,
+): Promise<Record<string, Json>> {
+  const replies = await askAll(panel, [{ method: 'eth_getProof', params: [address, slots, at] }])
   const answers = replies.map(([reply]) =>
-    reply?.ok && typeof reply.value === 'object' ? (reply.value as Json) : undefined,
+    reply?.ok && typeof reply.value === 'object' ? (reply.value as Record<string, Json>) : undefined,
   )
   const outcome = agree(panel, answers, (answer) => canonicalJson(answer))
   if (outcome.status === 'agreed' && outcome.value !== null) return outcome.value

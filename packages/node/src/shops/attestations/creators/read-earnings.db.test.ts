@@ -1,0 +1,60 @@
+import type { Address } from '@assay/protocol/address'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
+import { type EarningKey, readEarnings } from './read-earnings.ts'
+
+const db = await useTestDatabase()
+const creator: Address = `0x${'c1'.repeat(20)}`
+const payer = (n: number): Address => `0x${String(n).repeat(40)}`
+
+let last = 0
+async function share(
+  payerNumber: number,
+  url: string,
+  at: string,
+  more: { micro?: number; state?: string; wallet?: Address } = {},
+) {
+  last += 1
+  const { micro = 4_500, state = 'accrued', wallet = creator } = more
+  await db.owner.query(
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, record, signed, price_micro, created_at)
+     values ($1, 'citation', $1, 'eip155:8453', $2, $2, $3, 'a.com', 'a.com', '', '{}', 5000, $4)`,
+    [`att_${last}`, payer(payerNumber), url, at],
+  )
+  await db.owner.query(
+    `insert into creator_accrual (subject, payment_id, source, payer, network, domain, registrable, wallet, shard, micro, state, created_at)
+     values ($1, $1, 'payment', $2, 'eip155:8453', 'a.com', 'a.com', $3, 0, $4, $5, $6)`,
+    [`att_${last}`, payer(payerNumber), wallet, micro, state, at],
+  )
+}
+
+test('a creator sees what it earned by page, payer and day, in pages, without what is not its own', async () => {
+  await share(1, 'https://a.com/x', '2026-03-01T23:59:00Z')
+  await share(2, 'https://a.com/x', '2026-03-02T00:01:00Z')
+  await share(2, 'https://a.com/y', '2026-03-02T10:00:00Z', { state: 'committed' })
+  await share(2, 'https://a.com/y', '2026-03-02T11:00:00Z', { micro: -4_500 })
+  await share(3, 'https://a.com/z', '2026-03-03T00:00:00Z', { state: 'reversed' })
+  await share(3, 'https://a.com/z', '2026-03-03T00:00:00Z', { wallet: payer(9) })
+  const all = { from: new Date(0), until: new Date('2027-01-01'), limit: 100 }
+  const by = async (key: EarningKey, more = {}) =>
+    (await readEarnings(db.database, creator, { ...all, by: key, ...more })).map((one) => [
+      one.key,
+      one.citations,
+      one.earned_usd,
+    ])
+  expect(await by('page')).toEqual([
+    ['https://a.com/x', 2, '0.009'],
+    ['https://a.com/y', 1, '0'],
+  ])
+  expect(await by('payer')).toEqual([
+    [payer(1), 1, '0.0045'],
+    [payer(2), 2, '0.0045'],
+  ])
+  expect(await by('day')).toEqual([
+    ['2026-03-01', 1, '0.0045'],
+    ['2026-03-02', 2, '0.0045'],
+  ])
+  expect(await by('day', { until: new Date('2026-03-02') })).toEqual([['2026-03-01', 1, '0.0045']])
+  expect(await by('page', { limit: 1 })).toEqual([['https://a.com/x', 2, '0.009']])
+  expect(await by('page', { limit: 1, after: 'https://a.com/x' })).toEqual([['https://a.com/y', 1, '0']])
+})

@@ -1,0 +1,2 @@
+export const limitMax = 25_000
+export const limitDefault = 100
