@@ -11,4 +11,6 @@ export type CommandContext = {
 /** A group of commands, one file each. */
 export type AddCommand = (program: Command, context: CommandContext) => void
 
+export const rawOption = ['--raw', 'print the bytes of the answer as they are, without a newline at the end'] as const
+
 export const jsonOption = ['--json', 'print one JSON document on standard output'] as const

@@ -7,10 +7,13 @@ import type { CommandContext } from './command-context.ts'
 import { addCommerce } from './commerce/buyer-commands.ts'
 import { addPaymentDisputes } from './commerce/dispute-commands.ts'
 import { addCommerceOperator } from './commerce/operator-commands.ts'
+import { addSubscription } from './commerce/subscription-commands.ts'
 import { addCompletion } from './completion/command.ts'
+import { addCorpus } from './corpus/command.ts'
 import { addCredit } from './credit/commands.ts'
 import { addDoctor } from './doctor/command.ts'
 import { exitCodeTexts } from './exit-codes.ts'
+import { askFoundNode } from './find-node.ts'
 import { addIdentity } from './identity/commands.ts'
 import { addStream } from './intents/command.ts'
 import { addLogMonitor } from './log/command.ts'
@@ -18,9 +21,10 @@ import { addMatch } from './match/command.ts'
 import { addAlert } from './matrix/alert-command.ts'
 import { addIngest } from './matrix/ingest-command.ts'
 import { addMatrix } from './matrix/matrix-command.ts'
+import { addScreen } from './matrix/screen-command.ts'
 import { addMcp } from './mcp/command.ts'
 import { addMesh } from './mesh/command.ts'
-import { acceptBothNames } from './node-names.ts'
+import { addAccess } from './operator/access.ts'
 import { addBackup } from './operator/backup.ts'
 import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
@@ -54,6 +58,7 @@ export function createProgram(context: CommandContext): Command {
     addTokens,
     addMatrix,
     addAlert,
+    addScreen,
     addIngest,
     addMatch,
     addStream,
@@ -71,14 +76,17 @@ export function createProgram(context: CommandContext): Command {
     addLog,
     addBackup,
     addPause,
+    addAccess,
     addNotifications,
     addPayees,
     addSigner,
     addCommerce,
+    addSubscription,
     addCommerceOperator,
     addPaymentDisputes,
     addSource,
     addSourceOperator,
+    addCorpus,
     addScore,
     addCitations,
     addLogMonitor,
@@ -89,7 +97,7 @@ export function createProgram(context: CommandContext): Command {
     add(program, context)
   for (const command of allCommands(program)) {
     configure(command, terminal)
-    acceptBothNames(command)
+    askFoundNode(command, terminal)
   }
   return program
 }

@@ -20,6 +20,7 @@ const sdkExitCodes: Record<AssayErrorCode, ExitCode> = {
   signature_invalid: notVerified,
   key_not_trusted: notVerified,
   keys_unavailable: failed,
+  input_refused: failed,
   request_failed: failed,
   body_too_large: usage,
   answer_too_large: failed,
@@ -41,6 +42,8 @@ const hints: Partial<Record<AssayErrorCode, string>> = {
 /** Whatever was thrown, as one kind of error with something to do about it. */
 export function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error
+  const said = isAssayError(error) ? refusedByNode(error) : undefined
+  if (said) return said
   if (isAssayError(error))
     return new CliError(sdkExitCodes[error.code], error.code, withCause(error), {
       hint: unreachableHint(error) ?? hints[error.code] ?? error.hint,
@@ -61,6 +64,19 @@ export function toCliError(error: unknown): CliError {
   return new CliError(failed, 'failed', text, { cause: error, ...(hint === undefined ? {} : { hint }) })
 }
 
+/** What the node said keeps its code, its hint, and whether it is worth trying again. */
+function refusedByNode(error: AssayError): CliError | undefined {
+  const { status, problem } = error.details as { status?: number; problem?: Record<string, unknown> }
+  if (typeof problem?.['code'] !== 'string') return undefined
+  const { code, detail, title, hint, retryable } = problem
+  const text = typeof detail === 'string' ? detail : String(title ?? error.message)
+  return new CliError(failed, code as string, text, {
+    ...(typeof hint === 'string' ? { hint } : {}),
+    details: { status, retryable: retryable === true },
+    cause: error,
+  })
+}
+
 // By name: the class would bring the whole client with it, for commands that need none.
 function isAssayError(error: unknown): error is AssayError {
   return error instanceof Error && error.name === 'AssayError' && 'code' in error
@@ -68,7 +84,7 @@ function isAssayError(error: unknown): error is AssayError {
 
 const unreachableHints: Record<string, string> = {
   ECONNREFUSED:
-    'Nothing answers there. Start a node with `npx assay up` in another terminal, or name one with --url. Nothing was signed.',
+    'Nothing answers there. Start a node with `npx assay up` in another terminal, or name one with --url or ASSAY_URL. Nothing was signed.',
   ENOTFOUND: 'There is no such host: is the address spelled right? Nothing was signed.',
   EAI_AGAIN: 'The name of the host cannot be looked up: is the network up? Nothing was signed.',
   CERT_HAS_EXPIRED: 'The certificate of the host has run out; its operator must renew it. Nothing was signed.',

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
 import { exitCodeTexts } from './exit-codes.ts'
+import { onlyClusters } from './intents/run-stream.ts'
+import { normalBalance } from './operator/show-balances.ts'
 import { runCli } from './run-cli.ts'
+import { showProgress } from './show-progress.ts'
 import { createTestTerminal } from './terminal.fixture.ts'
+import { nodeLines } from './wallet/wallet-lines.ts'
 
 async function run(...args: string[]) {
   const terminal = createTestTerminal()
@@ -51,7 +55,11 @@ test('wrong use ends with 2 and says how it is meant', async () => {
     ['buy', 'https://shop.example/', '--demo', '--data', 'x', '--method', 'GET'],
     ['buy', 'https://shop.example/', '--demo', '--header', 'no colon'],
     ['buy', 'https://shop.example/', '--demo', '--header', 'PAYMENT-SIGNATURE: x'],
-    ['buy', '--resume', '/no/such/file'],
+    ['resume', '/no/such/file'],
+    ['resume', 'sales'],
+    ['royalty', 'info', 'ten'],
+    ['verify', 'package.json'],
+    ['verify', 'x', '--rpc', 'nowhere'],
     ['verify'],
     ['verify', '/no/such/file'],
     ['doctor', 'ftp://x'],
@@ -97,4 +105,46 @@ test('a data folder without a node says how to start one', async () => {
   const terminal = createTestTerminal({ env: { ASSAY_HOME: '/tmp/assay-there-is-nothing-here' } })
   expect(await runCli(['ledger', 'balances'], terminal)).toBe(1)
   expect(terminal.stderr()).toContain('assay up')
+})
+
+test('a command that is silent for a second shows that it works, and not while it asks', async () => {
+  const terminal = createTestTerminal({ interactive: true, answer: true })
+  let tick = () => {}
+  const shown = showProgress(terminal, 'check 0x12', (each) => {
+    tick = each
+    return () => {}
+  })
+  tick()
+  shown.terminal.say('something')
+  tick()
+  tick()
+  const asked = shown.terminal.confirm('Pay?')
+  tick()
+  await asked
+  expect(terminal.statuses).toEqual(['working … 1 s', 'working … 3 s'])
+  expect(showProgress(terminal, 'stream', () => () => {}).terminal).toBe(terminal)
+})
+
+test('what is owed and earned is shown on the credit side, as accountants do', () => {
+  expect(normalBalance('liability', -25n)).toBe(25n)
+  expect(normalBalance('income', -1n)).toBe(1n)
+  expect(normalBalance('asset', 26n)).toBe(26n)
+  expect(normalBalance('liability', 3n)).toBe(-3n)
+})
+
+test('the sample of the stream keeps the topics asked for', () => {
+  const events = [{ data: { cluster: { id: '52' } } }, { data: { cluster: { id: '391' } } }, { data: { ends_at: 'x' } }]
+  expect(onlyClusters(events, '391, 7')).toEqual([events[1], events[2]])
+  expect(onlyClusters(events)).toEqual(events)
+})
+
+test('a wallet is described in dollars', () => {
+  const network = 'eip155:8453'
+  const credit = { credit: [{ network, credit_usd: '4.5', held_micro: '0', bonded_micro: '2500000' }] }
+  const affiliate = { earned_micro: '1234567', payable_micro: '0' }
+  expect(nodeLines({ credit, affiliate, loyalty: { problem: 'answered with 404' } })).toEqual([
+    '  credit     base (eip155:8453)    4.5 USD, 2.50 USD bonded',
+    '  affiliate  earned 1.23 USD, payable 0.00 USD',
+    '  loyalty    answered with 404',
+  ])
 })

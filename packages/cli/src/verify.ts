@@ -8,12 +8,14 @@ import { printResult } from './output.ts'
 type VerifyOptions = {
   json?: boolean
   online?: boolean
+  rpc?: string
   keys?: string
   witness?: string[]
   anchor?: string[]
   policy?: string
   trustKey?: string[]
   trustWallet?: string[]
+  l1Block?: string
 }
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
@@ -23,11 +25,12 @@ export const addVerify: AddCommand = (program, context) => {
     .command('verify')
     .summary('Verify a saved answer offline')
     .description(
-      'Verify a file that `assay buy --save` or `assay cite --out` wrote, a report on a token (`assay report --out`), or an attestation (`assay attestation --out`): the signature over answer and request, the body digest, the key at that ' +
+      'Verify a file that `assay buy --save` or `assay cite --out` wrote, a report on a token (`assay report --out`) or its proof (`assay prove`), or an attestation (`assay attestation --out`): the signature over answer and request, the body digest, the key at that ' +
         'time and whether it was revoked, the receipt, and that the payment was made for this request.\n' +
         'It needs no network and says what it did not check.',
     )
     .argument('<file>', 'the evidence file, or - for standard input')
+    .option('--rpc <url>', 'look the payment up on its chain, at this endpoint')
     .option('--online', 'compare with the keys the node publishes now, revocations since then included')
     .option(
       '--witness <vkey>',
@@ -35,7 +38,13 @@ export const addVerify: AddCommand = (program, context) => {
       collect,
       [],
     )
-    .option('--anchor <size:root>', 'tree head that you read on chain, for attestations; may be repeated', collect, [])
+    .option(
+      '--anchor <size:root>',
+      'tree head that you read on chain, for attestations, or the address of the anchor state registry, for proofs of reports; may be repeated',
+      collect,
+      [],
+    )
+    .option('--l1-block <hash>', 'block of the chain below that you know from elsewhere, for proofs of reports')
     .option(
       '--policy <terms>',
       'what an attestation needs: logged, witnesses=2of3, anchor, key-valid, max-age=30d; separated by commas',
@@ -46,7 +55,7 @@ export const addVerify: AddCommand = (program, context) => {
     .option(...jsonOption)
     .addHelpText(
       'after',
-      '\nExamples:\n  assay verify answer.json --online\n  assay verify attestation.json --witness <vkey> --policy witnesses=1of1,max-age=30d',
+      '\nExamples:\n  assay verify answer.json --online\n  assay verify answer.json --rpc $RPC\n  assay verify citation.json --policy logged,max-age=30d',
     )
     .action((file: string, options: VerifyOptions) => runVerify(context, file, options))
 }
@@ -54,22 +63,62 @@ export const addVerify: AddCommand = (program, context) => {
 async function runVerify({ terminal, endWith }: CommandContext, file: string, options: VerifyOptions): Promise<void> {
   const text = fromUtf8(file === '-' ? await terminal.readInput() : await readBytes(file))
   if (text === undefined)
-    throw new CliError(exitCodes.notVerified, 'not_evidence', `${file} is not valid UTF-8`, {
-      hint: 'Verify the file as it was saved: another program may have changed its encoding.',
-    })
-  const demands = await readDemands(options)
+    throw usageError(
+      `${file} is not valid UTF-8`,
+      'Verify the file as it was saved: another program may have changed its encoding.',
+    )
   const parsed = parseJson(text)
+  const proven = await verifyProof(parsed, options)
+  if (proven !== undefined) return printChecks({ terminal, endWith }, file, proven.url, proven.report, options)
+  if (options.l1Block !== undefined) throw usageError('--l1-block applies to proofs of reports only')
+  const demands = await readDemands(options)
   const checked = (await verifyFork(parsed, options)) ?? (await verifyFile(parsed, options, demands))
   if (checked === undefined)
-    throw new CliError(exitCodes.notVerified, 'not_evidence', `${file} is not an evidence file`, {
-      hint: 'Evidence is what `assay buy --save <file>` writes; a report is what `assay report --out <file>` writes.',
-    })
+    throw usageError(
+      `${file} is not an evidence file`,
+      'Evidence is what `assay buy --save <file>` writes; a report is what `assay report --out <file>` writes.',
+    )
   // Demands that nothing was checked against would read as met.
   if (!checked.logged && Object.keys(demands).length > 0)
     throw new CliError(exitCodes.notVerified, 'not_attestation', `${file} is not an attestation`, {
       hint: '--witness, --anchor and --policy apply to attestations only.',
     })
-  printChecks({ terminal, endWith }, file, checked.url, checked.report, options)
+  const report = options.rpc === undefined ? checked.report : await withSettlement(parsed, checked.report, options.rpc)
+  printChecks({ terminal, endWith }, file, checked.url, report, options)
+}
+
+/** The one check that needs a chain: the transfer itself. */
+async function withSettlement(parsed: unknown, report: EvidenceReport, rpc: string): Promise<EvidenceReport> {
+  if (!URL.canParse(rpc)) throw usageError(`--rpc: not a URL: ${rpc}`)
+  const { parseEvidence } = await import('@assay/sdk')
+  const evidence = parseEvidence(parsed)
+  if (!evidence?.payment)
+    throw usageError('--rpc applies to evidence of a payment on chain', 'This file has none: nothing was settled.')
+  const { checkSettlement } = await import('./verify-settlement.ts')
+  const settlement = await checkSettlement(evidence, rpc)
+  const checks = report.checks.map((check) => (check.name === 'settlement' ? settlement : check))
+  return { ...report, checks, ok: checks.every(({ status }) => status !== 'failed') }
+}
+
+/** What `assay prove` made of a report. */
+async function verifyProof(parsed: unknown, options: VerifyOptions): Promise<Checked | undefined> {
+  const { parseChainProof, verifyChainProof } = await import('@assay/sdk')
+  const proof = parseChainProof(parsed)
+  if (proof === undefined) return undefined
+  const { l1Block, anchor: [anchor, ...more] = [] } = options
+  if (l1Block !== undefined && !/^0x[0-9a-fA-F]{64}$/.test(l1Block))
+    throw usageError(`--l1-block: not a block hash: ${l1Block}`)
+  if (more.length > 0 || (anchor !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(anchor)))
+    throw usageError('--anchor: one address for the proof of a report')
+  if (options.witness?.length || options.policy !== undefined)
+    throw usageError('--witness and --policy apply to attestations only')
+  const { node } = proof.report.attestation
+  const report = await verifyChainProof(proof, {
+    ...(await trustedKeys(node, options)),
+    ...(l1Block === undefined ? {} : { l1BlockHash: l1Block }),
+    ...(anchor === undefined ? {} : { anchor }),
+  })
+  return { url: node, report, logged: false }
 }
 
 /** What `assay log monitor` keeps of a log that showed two histories. */

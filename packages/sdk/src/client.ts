@@ -5,7 +5,7 @@ import type { LocalAccount } from 'viem'
 import { buy, signFor } from './buy.ts'
 import { type AssayResult, type Budget, type ClientContext, verifyExchange } from './context.ts'
 import { type CreditOptions, createCreditState } from './credit/credit-state.ts'
-import { drawCredit, drawKnown } from './credit/draw-credit.ts'
+import { drawCredit, drawKnown, quoteCredit } from './credit/draw-credit.ts'
 import { AssayError } from './errors.ts'
 import { type Exchange, exchange, type PreparedRequest, prepareRequest } from './exchange.ts'
 import { createKeyPins } from './key-pins.ts'
@@ -15,6 +15,8 @@ import type { OnProgress } from './progress.ts'
 import { type AgreedTerms, type Quote, readOffer } from './quote.ts'
 import type { Purchase } from './sign-payment.ts'
 import { requireAllowedHost } from './spending-policy.ts'
+import { createChannelBook } from './ways/channel.ts'
+import type { WayPolicy } from './ways/choose-way.ts'
 
 export type AssayClientOptions = {
   /** The wallet that signs payments: a local account of viem. */
@@ -40,6 +42,8 @@ export type AssayClientOptions = {
    * without enough credit of its own pays on chain; under a mandate nothing but credit is used.
    */
   credit?: CreditOptions
+  /** How to pay on chain, or `only` one way; by default the one that costs and risks least. See `Quote.why`. */
+  ways?: WayPolicy
   /** `require` refuses what is not signed by the node; `report` only tells. */
   verify?: 'require' | 'report'
   /** Key directories by origin; others are pinned at first use. */
@@ -91,7 +95,8 @@ export function createAssayClient(options: AssayClientOptions): AssayClient {
       const prepared = await prepare(url, init)
       const probed = await probe(context, prepared)
       if (probed.first.status !== 402) return { status: 'answered', result: unpaid(probed) }
-      return { status: 'priced', quote: readOffer(context, prepared, probed.first, { anyPrice: true }).quote }
+      const drawn = await quoteCredit(context, prepared, probed.first)
+      return { status: 'priced', quote: drawn ?? readOffer(context, prepared, probed.first, { anyPrice: true }).quote }
     },
     sign: async (url, init, { agreed } = {}) => {
       const prepared = await prepare(url, init)
@@ -150,6 +155,7 @@ function createContext(options: AssayClientOptions): ClientContext {
       networks: options.networks ?? [baseNetwork, polygonNetwork],
       hosts: options.hosts ?? baseHost,
       payees: options.payees?.map((payee) => payee.toLowerCase()),
+      ways: options.ways,
     },
     pins: createKeyPins({
       platform,
@@ -158,11 +164,18 @@ function createContext(options: AssayClientOptions): ClientContext {
     }),
     limits: { deadlineMs: options.deadlineMs ?? 90_000, attemptsMax: 30 },
     mustVerify: options.verify !== 'report',
+    channels: createChannelBook(),
     budget: createBudget(platform, totalMicro, dayMicro),
     confirm: options.confirm,
     onProgress: options.onProgress ?? (() => {}),
-    credit: options.credit === undefined ? undefined : createCreditState(options.credit),
+    credit: creditOf(options),
   }
+}
+
+function creditOf({ credit, ways }: AssayClientOptions) {
+  if (ways?.only !== undefined && ways.only !== 'credit') return undefined
+  const chosen = credit ?? (ways?.only === 'credit' ? 'prefer' : undefined)
+  return chosen === undefined ? undefined : createCreditState(chosen)
 }
 
 function optionalUsd(text: string | undefined): bigint | undefined | 'wrong' {

@@ -12,6 +12,7 @@ import type { Quote } from './quote.ts'
 import type { RetryLimits } from './send-until-answered.ts'
 import type { Purchase } from './sign-payment.ts'
 import type { SpendingPolicy } from './spending-policy.ts'
+import type { ChannelBook } from './ways/channel.ts'
 
 export type AssayResult = {
   response: Response
@@ -33,6 +34,7 @@ export type ClientContext = {
   mustVerify: boolean
   budget: Budget
   onProgress: OnProgress
+  channels: ChannelBook
   /** Present when calls may be paid from prepaid credit. */
   credit: CreditState | undefined
   /** Asked with the quote before anything is signed. */

@@ -38,6 +38,7 @@ const table = {
     'The sign-in challenge is not one to sign',
     'It is for another site, chain or time than the one you meant; nothing was signed.',
   ],
+  input_refused: ['The node cannot sell this input', 'Correct it as details.problem says; nothing was signed.'],
   request_failed: ['The request failed', 'Try again; nothing was signed.'],
   body_too_large: ['The body is too large to pay for', 'Send at most 1 MiB.'],
   answer_too_large: [
@@ -69,7 +70,8 @@ export class AssayError extends Error {
     )
     this.name = 'AssayError'
     this.code = code
-    this.hint = hint
+    // The node's own words, where it said what to do.
+    this.hint = typeof details.hint === 'string' ? details.hint : hint
     this.details = details
   }
 }

@@ -37,7 +37,7 @@ export async function exchange(
   paymentHeader?: string,
 ): Promise<Exchange> {
   const headers = new Headers(prepared.headers)
-  if (paymentHeader !== undefined) headers.set('PAYMENT-SIGNATURE', paymentHeader)
+  if (paymentHeader !== undefined) headers.set(headerFor(paymentHeader, headers), paymentHeader)
   const { method, body } = prepared
   const limit = platform.timeout(attemptMsMax)
   const signal = eitherSignal(prepared.signal, limit.signal)
@@ -64,7 +64,13 @@ export async function exchange(
   }
 }
 
-function eitherSignal(given: AbortSignal | null, limit: AbortSignal): AbortSignal {
+/** A credential of the Payment scheme begins with its name; where Authorization is taken, it has a header to itself. */
+function headerFor(payment: string, headers: Headers): string {
+  if (!payment.startsWith('Payment ')) return 'PAYMENT-SIGNATURE'
+  return headers.has('authorization') ? 'Payment-Authorization' : 'Authorization'
+}
+
+export function eitherSignal(given: AbortSignal | null, limit: AbortSignal): AbortSignal {
   if (given === null) return limit
   // The first Node 20 releases cannot join signals; the caller's own wins there.
   return typeof AbortSignal.any === 'function' ? AbortSignal.any([given, limit]) : given

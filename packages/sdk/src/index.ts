@@ -60,6 +60,7 @@ export {
   type SourceSummary,
   verifySource,
 } from './sources.ts'
+export { askOver } from './tokens/ask-chain.ts'
 export {
   buyTokenReport,
   checkToken,
@@ -75,4 +76,5 @@ export {
   type TokenPower,
   type TokenVerdict,
 } from './tokens/check-token.ts'
+export { type AskChain, ProveError, type ProveOptions, proveReport } from './tokens/prove-report.ts'
 export * from './verify.ts'

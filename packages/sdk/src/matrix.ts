@@ -25,7 +25,12 @@ export type Matrix = {
   /** Free: how well the feed told what followed. */
   quality(feed: string): Promise<AnswerOf<'matrix.quality'>>
   /** New snapshots as they are made; needs the token of a vip subscription. Comes back by itself. */
-  stream(feed: string, options: Omit<FollowOptions, 'path' | 'buy'> & { limit?: number }): AsyncGenerator<StreamedEvent>
+  stream(
+    feed: string,
+    options: Omit<FollowOptions, 'path' | 'buy'> & { limit?: number; alerts?: string },
+  ): AsyncGenerator<StreamedEvent>
+  /** Files of past months, with their hashes; each is bought at /matrix/:feed/bulk/:file. */
+  bulk(feed: string): Promise<AnswerOf<'matrix.bulk'>>
   /** All rows of the free tier, page by page. */
   pages(feed: string, query?: MatrixQuery): AsyncGenerator<MatrixAnswer>
 }
@@ -41,10 +46,11 @@ export function createMatrix(client: Pick<AssayClient, 'fetch' | 'quote' | 'pinn
     live: (feed, query = {}) => get('matrix.live', { params: { feed }, query }),
     vip: (feed, query = {}) => get('matrix.vip', { params: { feed }, query }),
     quality: (feed) => get('matrix.quality', { params: { feed } }),
-    stream: (feed, { limit, ...options }) =>
+    bulk: (feed) => get('matrix.bulk', { params: { feed } }),
+    stream: (feed, { limit, alerts, ...options }) =>
       followStream(client, {
         ...options,
-        path: `/matrix/${encodeURIComponent(feed)}/vip?stream=1${limit === undefined ? '' : `&limit=${limit}`}`,
+        path: `/matrix/${encodeURIComponent(feed)}/vip?stream=1${limit === undefined ? '' : `&limit=${limit}`}${alerts === undefined ? '' : `&alerts=${encodeURIComponent(alerts)}`}`,
       }),
     async *pages(feed, query = {}) {
       let cursor: string | null | undefined = query.cursor

@@ -20,3 +20,4 @@ export { type Offer, type PaymentRequired, parsePaymentRequired } from './paymen
 export type { OnProgress, Progress } from './progress.ts'
 export type { AgreedTerms, Quote } from './quote.ts'
 export type { Purchase } from './sign-payment.ts'
+export { chooseWay, type Way, type WayChoice, type WayFacts, type WayPolicy, ways } from './ways/choose-way.ts'

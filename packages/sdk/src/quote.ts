@@ -1,3 +1,4 @@
+import { isRecord, readJsonObject } from '@assay/protocol/json-object'
 import { formatUsd } from '@assay/protocol/money'
 import type { ClientContext } from './context.ts'
 import { AssayError } from './errors.ts'
@@ -5,6 +6,8 @@ import type { Exchange, PreparedRequest } from './exchange.ts'
 import { type PaymentRequired, parsePaymentRequired } from './payment-required.ts'
 import { offersBinding } from './sign-payment.ts'
 import { type ChosenOffer, chooseOffer, requireSameResource } from './spending-policy.ts'
+import { channelScheme } from './ways/channel.ts'
+import type { Way } from './ways/choose-way.ts'
 
 /** What a purchase would cost. Nothing is signed for it. */
 export type Quote = {
@@ -17,6 +20,10 @@ export type Quote = {
   priceUsd: string
   /** The payment will name the request itself, so that it is worthless for any other. */
   bound: boolean
+  /** How it would be paid, and why; with advice where another way would be better after some preparation. */
+  way: Way
+  why: string
+  advice?: string
 }
 
 /** Terms that somebody has agreed to; a purchase under others is refused. */
@@ -29,10 +36,10 @@ export function readOffer(
   challenge: Exchange,
   options: { anyPrice?: boolean } = {},
 ): { required: PaymentRequired; chosen: ChosenOffer; quote: Quote } {
-  const required = parsePaymentRequired(challenge.headers.get('payment-required'))
+  const required = requireOffers(challenge)
   requireSameResource(required, prepared.url)
   const policy = options.anyPrice ? { ...context.policy, maxPerCallMicro: anyMicro } : context.policy
-  const chosen = chooseOffer(required, policy, context.account.address)
+  const chosen = chooseOffer(required, policy, context.account.address, challenge.headers.get('www-authenticate'))
   const { description } = required.resource
   return {
     required,
@@ -45,8 +52,20 @@ export function readOffer(
       payTo: chosen.offer.payTo,
       amountMicro: chosen.amountMicro.toString(),
       priceUsd: formatUsd(chosen.amountMicro),
-      bound: offersBinding(required),
+      // A challenge of the Payment scheme is for one request by itself; a voucher names none.
+      bound: chosen.way === 'mpp' || (chosen.way !== channelScheme && offersBinding(required)),
+      ...chosen.choice,
     },
+  }
+}
+
+/** A node offers nothing for input that has no price, and says what is wrong with it. */
+function requireOffers(challenge: Exchange): PaymentRequired {
+  try {
+    return parsePaymentRequired(challenge.headers.get('payment-required'))
+  } catch (error) {
+    const problem = readJsonObject(challenge.body)?.input_problem
+    throw isRecord(problem) ? new AssayError('input_refused', { status: 402, problem }, error) : error
   }
 }
 

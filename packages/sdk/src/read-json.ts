@@ -7,7 +7,8 @@ export async function readJson<T>({ response }: AssayResult): Promise<T> {
   if (response.ok) return body as T
   const problem = (body ?? {}) as { code?: string; detail?: string; title?: string; hint?: string }
   throw new AssayError('request_failed', {
-    detail: [problem.detail ?? problem.title ?? `status ${response.status}`, problem.hint].filter(Boolean).join(' '),
+    detail: problem.detail ?? problem.title ?? `status ${response.status}`,
+    hint: problem.hint,
     status: response.status,
     problem,
   })

@@ -4,16 +4,21 @@ import { bindingContentType, bindingNonce, bindingTag } from '@assay/protocol/re
 import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Hex, LocalAccount } from 'viem'
 import { bytesToHex, getAddress } from 'viem/utils'
+import { AssayError } from './errors.ts'
 import { chainIdOf } from './networks.ts'
 import type { PaymentRequired } from './payment-required.ts'
 import type { Platform } from './platform.ts'
 import type { ChosenOffer } from './spending-policy.ts'
+import { type ChannelState, channelIdOf, channelScheme, signVoucher } from './ways/channel.ts'
+import type { Way } from './ways/choose-way.ts'
+import { challengeFor, challengeNonce, credentialHeader } from './ways/payment-challenge.ts'
+import { signPermit } from './ways/sign-permit.ts'
 
 /** One purchase: kept whole, so that every retry sends the same bytes. Plain data, safe to store and resume from. */
 export type Purchase = {
   /** Secret payment-identifier; anyone who has it can fetch the answer again. */
   id: string
-  /** Value of PAYMENT-SIGNATURE. */
+  /** Value of PAYMENT-SIGNATURE; by MPP, of Authorization. */
   paymentHeader: string
   resource: string
   network: string
@@ -22,6 +27,10 @@ export type Purchase = {
   amountMicro: string
   nonce: Hex
   validBefore: number
+  /** Default: `exact`. */
+  way?: Way
+  /** The channel that is charged, and what it was charged before. */
+  channel?: { id: Hex; baseMicro: string }
 }
 
 export type RequestToPay = { method: string; contentType: string | null; body: Uint8Array }
@@ -29,7 +38,7 @@ export type RequestToPay = { method: string; contentType: string | null; body: U
 /** Cautious: a signed authorization stays usable this long at most, whatever the seller asks for. */
 const validitySecondsMax = 300
 
-/** Signs one EIP-3009 authorization for a chosen offer. The id is given when an earlier attempt of the purchase had one. */
+/** Signs for a chosen offer, by its way. The id is given when an earlier attempt of the purchase had one. */
 export async function signPayment(input: {
   account: LocalAccount
   required: PaymentRequired
@@ -37,60 +46,94 @@ export async function signPayment(input: {
   request: RequestToPay
   platform: Platform
   id?: string
+  /** WWW-Authenticate of the 402. */
+  challenges?: string | null
+  /** Of the channel, where it is paid by one. */
+  channel?: { state: ChannelState | undefined; depositMicro: bigint }
 }): Promise<Purchase> {
   const { account, required, chosen, platform } = input
   const nowSeconds = Math.floor(platform.nowMs() / 1000)
   const id = input.id ?? `pay_${bytesToHex(platform.randomBytes(16)).slice(2)}`
-  const salt = bytesToHex(platform.randomBytes(32))
-  const bound = offersBinding(required)
-  const nonce = bound ? boundNonce(input.request, required, salt) : bytesToHex(platform.randomBytes(32))
-  const validBefore = nowSeconds + Math.min(chosen.offer.maxTimeoutSeconds, validitySecondsMax)
   // Sellers write addresses in any case; a wrong checksum alone is no reason to fail in the middle of a purchase.
   const to = getAddress(chosen.offer.payTo.toLowerCase())
+  const bought = {
+    ...{ id, resource: required.resource.url, network: chosen.network.network, asset: chosen.network.usdc },
+    ...{ payTo: to, amountMicro: chosen.amountMicro.toString(), way: chosen.way },
+  }
+  if (chosen.way === 'mpp')
+    return { ...bought, ...(await signChallenge(account, chosen, input.challenges, nowSeconds)) }
+  const salt = bytesToHex(platform.randomBytes(32))
+  const bound = chosen.way !== channelScheme && offersBinding(required)
+  const nonce = bound ? boundNonce(input.request, required, salt) : bytesToHex(platform.randomBytes(32))
+  const validBefore = nowSeconds + Math.min(chosen.offer.maxTimeoutSeconds, validitySecondsMax)
+  const { state, depositMicro = 0n } = input.channel ?? {}
+  const payload =
+    chosen.way === 'exact'
+      ? await signAuthorization(account, chosen, nonce, validBefore)
+      : chosen.way === channelScheme
+        ? await signVoucher(account, chosen, state, { depositMicro, salt, validBefore })
+        : await signPermit(account, chosen, { nonce, deadline: validBefore })
+  const extensions = paymentExtensions(required, id, bound ? salt : undefined)
+  const paymentHeader = encodeHeader({
+    x402Version: 2,
+    resource: required.resource,
+    accepted: chosen.offer.raw,
+    payload,
+    ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
+  })
+  const channelId = chosen.way === channelScheme ? channelIdOf(account.address, chosen) : undefined
+  const channel = channelId && { id: channelId, baseMicro: (state?.chargedMicro ?? 0n).toString() }
+  return { ...bought, paymentHeader, nonce, validBefore, ...(channel ? { channel } : {}) }
+}
+
+/** A transfer that anyone may carry and nobody may change, by EIP-3009. */
+async function signAuthorization(account: LocalAccount, chosen: ChosenOffer, nonce: Hex, validBefore: number) {
+  const { network, offer, amountMicro } = chosen
+  const to = getAddress(offer.payTo.toLowerCase())
+  const message = {
+    from: account.address,
+    to,
+    value: amountMicro,
+    validAfter: 0n,
+    validBefore: BigInt(validBefore),
+    nonce,
+  }
   const signature = await account.signTypedData({
     domain: {
-      name: chosen.network.name,
-      version: chosen.network.version,
-      chainId: chainIdOf(chosen.network),
-      verifyingContract: getAddress(chosen.network.usdc.toLowerCase()),
+      name: network.name,
+      version: network.version,
+      chainId: chainIdOf(network),
+      verifyingContract: getAddress(network.usdc.toLowerCase()),
     },
     types: authorizationTypes,
     primaryType: 'TransferWithAuthorization',
-    message: {
-      from: account.address,
-      to,
-      value: chosen.amountMicro,
-      validAfter: 0n,
-      validBefore: BigInt(validBefore),
-      nonce,
-    },
+    message,
   })
   const authorization = {
-    from: account.address,
-    to,
-    value: chosen.amountMicro.toString(),
+    ...message,
+    value: amountMicro.toString(),
     validAfter: '0',
     validBefore: validBefore.toString(),
-    nonce,
   }
-  const extensions = paymentExtensions(required, id, bound ? salt : undefined)
-  return {
-    id,
-    paymentHeader: encodeHeader({
-      x402Version: 2,
-      resource: required.resource,
-      accepted: chosen.offer.raw,
-      payload: { signature, authorization },
-      ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
-    }),
-    resource: required.resource.url,
-    network: chosen.network.network,
-    asset: chosen.network.usdc,
-    payTo: to,
-    amountMicro: chosen.amountMicro.toString(),
-    nonce,
-    validBefore,
-  }
+  return { signature, authorization }
+}
+
+async function signChallenge(
+  account: LocalAccount,
+  chosen: ChosenOffer,
+  challenges: string | null | undefined,
+  nowSeconds: number,
+) {
+  const challenge = challengeFor(challenges ?? null, chosen)
+  const validBefore = challenge === undefined ? 0 : Date.parse(challenge.expires) / 1000
+  const inTime =
+    Number.isInteger(validBefore) && validBefore > nowSeconds && validBefore <= nowSeconds + validitySecondsMax
+  if (challenge === undefined || !inTime)
+    throw new AssayError('payment_required_malformed', { detail: 'the challenge is not one to sign' })
+  const nonce = challengeNonce(challenge)
+  const signed = await signAuthorization(account, chosen, nonce, validBefore)
+  const paymentHeader = credentialHeader(challenge, account.address, chainIdOf(chosen.network), signed)
+  return { paymentHeader, nonce, validBefore }
 }
 
 function boundNonce(request: RequestToPay, required: PaymentRequired, salt: Hex): Hex {

@@ -1,8 +1,11 @@
-import { formatUsd, parseMicro } from '@assay/protocol/money'
+import { formatUsd, parseMicro, parseUsd } from '@assay/protocol/money'
 import { isSameResource } from '@assay/protocol/same-resource'
 import { AssayError } from './errors.ts'
 import type { PayableNetwork } from './networks.ts'
 import type { Offer, PaymentRequired } from './payment-required.ts'
+import { channelFault, channelScheme } from './ways/channel.ts'
+import { chooseWay, type Way, type WayChoice, type WayPolicy } from './ways/choose-way.ts'
+import { challengeFor } from './ways/payment-challenge.ts'
 
 export type SpendingPolicy = {
   maxPerCallMicro: bigint
@@ -11,43 +14,83 @@ export type SpendingPolicy = {
   hosts: readonly string[] | undefined
   /** Addresses that may be paid, lower case; undefined for any. */
   payees?: readonly string[] | undefined
+  ways?: WayPolicy | undefined
 }
 
-export type ChosenOffer = { offer: Offer; network: PayableNetwork; amountMicro: bigint }
+/** An offer that may be signed, by this way. */
+type AllowedOffer = { offer: Offer; network: PayableNetwork; amountMicro: bigint; way: Way }
+export type ChosenOffer = AllowedOffer & { choice: WayChoice }
 
 const addressPattern = /^0x[0-9a-fA-F]{40}$/
 
-/** The first offer, in the order of our networks, that the policy allows. Throws with the reasons when there is none. */
-export function chooseOffer(required: PaymentRequired, policy: SpendingPolicy, payer: string): ChosenOffer {
+/**
+ * The best offer that the policy allows: by the way that costs and risks least, then in the order of our networks. Throws
+ * with the reasons when there is none. `challenges`: WWW-Authenticate of the same answer.
+ */
+export function chooseOffer(
+  required: PaymentRequired,
+  policy: SpendingPolicy,
+  payer: string,
+  challenges: string | null = null,
+): ChosenOffer {
   const reasons: string[] = []
-  const affordable: ChosenOffer[] = []
+  const affordable: AllowedOffer[] = []
   let cheapestTooDear: bigint | undefined
   for (const offer of required.accepts) {
     const judged = judgeOffer(offer, policy, payer)
     if (typeof judged === 'string') reasons.push(judged)
-    else if (judged.amountMicro <= policy.maxPerCallMicro) affordable.push(judged)
+    else if (judged.amountMicro <= policy.maxPerCallMicro) affordable.push(...withChallenge(judged, challenges))
     else if (cheapestTooDear === undefined || judged.amountMicro < cheapestTooDear) cheapestTooDear = judged.amountMicro
   }
-  const byPreference = (a: ChosenOffer, b: ChosenOffer) =>
+  const byPreference = (a: AllowedOffer, b: AllowedOffer) =>
     policy.networks.indexOf(a.network) - policy.networks.indexOf(b.network)
-  const [best] = affordable.sort(byPreference)
-  if (best !== undefined) return best
+  affordable.sort(byPreference)
+  const { ways = {} } = policy
+  const choice = chooseWay({
+    ...ways,
+    offered: new Set(required.accepts.flatMap((offer) => wayOf(offer) ?? [])),
+    possible: new Set(affordable.map(({ way }) => way)),
+    priceMicro: affordable[0]?.amountMicro ?? 0n,
+  })
+  const best = affordable.find(({ way }) => way === choice?.way)
+  if (best !== undefined && choice !== undefined) return { ...best, choice }
   if (cheapestTooDear !== undefined)
     throw new AssayError('price_above_maximum', {
       detail: `${formatUsd(cheapestTooDear)} USD asked, ${formatUsd(policy.maxPerCallMicro)} allowed`,
       priceUsd: formatUsd(cheapestTooDear),
     })
+  if (ways.only !== undefined) reasons.unshift(`${ways.only}: not offered, or not possible with this wallet`)
   throw new AssayError('no_acceptable_offer', { detail: reasons.join('; '), reasons })
 }
+/** By EIP-3009 the same money can be signed for in the words of the Payment scheme. */
+function withChallenge(allowed: AllowedOffer, challenges: string | null): AllowedOffer[] {
+  return allowed.way === 'exact' && challengeFor(challenges, allowed)
+    ? [allowed, { ...allowed, way: 'mpp' }]
+    : [allowed]
+}
 
-function judgeOffer(offer: Offer, policy: SpendingPolicy, payer: string): ChosenOffer | string {
+function wayOf({ scheme, extra }: Offer): Way | undefined {
+  const method = extra.assetTransferMethod ?? 'eip3009'
+  if (scheme === 'exact') return method === 'eip3009' ? 'exact' : method === 'permit2' ? 'permit2' : undefined
+  return scheme === 'upto' || scheme === 'credit' || scheme === channelScheme ? scheme : undefined
+}
+
+function judgeOffer(offer: Offer, policy: SpendingPolicy, payer: string): AllowedOffer | string {
   const where = `${offer.scheme} on ${offer.network}`
   const network = policy.networks.find((known) => known.network === offer.network)
   if (network === undefined) return `${where}: network not allowed`
-  if (offer.scheme !== 'exact') return `${where}: scheme not supported`
+  const way = wayOf(offer)
+  if (way === undefined || way === 'credit')
+    return `${where}: ${way ? 'not a payment on chain' : 'scheme not supported'}`
+  const needsPermit2 = way === 'upto' || way === 'permit2'
+  if (needsPermit2 && !policy.ways?.permit2 && policy.ways?.only !== way)
+    return `${where}: needs an allowance for Permit2, and the policy names none`
+  const fault = way === channelScheme ? channelFault(offer) : undefined
+  if (fault !== undefined) return `${where}: ${fault}`
+  if (way === 'upto' && !addressPattern.test(String(offer.extra.facilitatorAddress)))
+    return `${where}: names no wallet that may take it`
   if (offer.asset.toLowerCase() !== network.usdc.toLowerCase()) return `${where}: asset is not the USDC of this network`
-  const { name, version, assetTransferMethod } = offer.extra
-  if (assetTransferMethod !== undefined && assetTransferMethod !== 'eip3009') return `${where}: method not supported`
+  const { name, version } = offer.extra
   if ((name !== undefined && name !== network.name) || (version !== undefined && version !== network.version))
     return `${where}: the asset is described with another name or version`
   const amountMicro = parseMicro(offer.amount)
@@ -55,9 +98,14 @@ function judgeOffer(offer: Offer, policy: SpendingPolicy, payer: string): Chosen
   if (!addressPattern.test(offer.payTo) || /^0x0{40}$/.test(offer.payTo)) return `${where}: payTo is not an address`
   if (offer.payTo.toLowerCase() === payer.toLowerCase()) return `${where}: payTo is the payer`
   if (policy.payees && !policy.payees.includes(offer.payTo.toLowerCase())) return `${where}: payee not allowed`
+  if (way === channelScheme && depositOf(policy) < amountMicro)
+    return `${where}: needs a deposit, and the policy allows none that covers the price`
   if (offer.maxTimeoutSeconds < 1 || offer.maxTimeoutSeconds > 3_600) return `${where}: timeout out of range`
-  return { offer, network, amountMicro }
+  return { offer, network, amountMicro, way }
 }
+
+/** What may be put into a channel at once. */
+export const depositOf = ({ ways }: SpendingPolicy): bigint => parseUsd(ways?.depositUsd ?? '0') ?? 0n
 
 /** The quote must be for what was asked, at the host that was asked: anything else is bait. */
 export function requireSameResource(required: PaymentRequired, requestUrl: string): void {

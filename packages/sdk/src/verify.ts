@@ -20,6 +20,12 @@ export {
   verifyResponse,
 } from '@assay/protocol/signatures/verify-response'
 export {
+  type ChainProof,
+  parseChainProof,
+  type VerifyChainProofOptions,
+  verifyChainProof,
+} from '@assay/protocol/token-report/chain-proof'
+export {
   parseTokenReport,
   type TokenReport,
   type VerifyTokenReportOptions,

@@ -12,6 +12,7 @@ export const addAttack: AddCommand = (program, context) => {
     )
     .argument('<url>', 'a paid route, such as http://127.0.0.1:4020/v1/sandbox/echo?message=hi')
     .option('-d, --data <json>', 'body, for a route that takes POST')
+    .option('--other-route <url>', 'another paid route of the seller, that takes GET')
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')

@@ -6,6 +6,7 @@ import { printResult } from '../output.ts'
 
 export type AttackOptions = WalletOptions & {
   data?: string
+  otherRoute?: string
   rpc?: string
   facilitator?: string
   maxAmount: string
@@ -32,9 +33,9 @@ export async function runAttack(context: CommandContext, url: string, options: A
   const isPaid = hasKey || terminal.env['ASSAY_KEY'] !== undefined
   const { account } = isPaid ? await chooseWallet(url, options, terminal) : { account: undefined }
   const rpc = options.rpc ?? (options.demo ? await demoRpc(url) : undefined)
-  const { data, facilitator, maxAmount: cap, realMoney, start, only, nonce } = options
+  const { data, otherRoute, facilitator, maxAmount: cap, realMoney, start, only, nonce } = options
   const { report, code } = await judgeCommand({
-    ...{ url, data, rpc, facilitator, cap, realMoney, start, only, nonce, account },
+    ...{ url, data, otherRoute, rpc, facilitator, cap, realMoney, start, only, nonce, account },
     onStatus: (line) => terminal.status(line),
   }).catch((error: unknown) => {
     throw error instanceof UsageError || error instanceof UnknownCase ? usageError(error.message) : error

@@ -11,10 +11,11 @@ export const addBooks: AddCommand = (program, context) => {
     .description(
       'Days in UTC, both included. A shop is the first word of the id of its routes. Gross is the part of sales that is ' +
         "the operator's own; net is what is left after refunds, fees of facilitators, affiliates and losses. Gas is in " +
-        'gwei of its chain and not part of net.',
+        'gwei of its chain; with --coin-usd it is also valued, and taken from net.',
     )
     .option('--from <day>', 'first day; default: 30 days ago')
     .option('--to <day>', 'last day; default: today')
+    .option('--coin-usd <prices>', 'price of the coin of each chain, such as eip155:8453=3000,eip155:137=0.40')
     .option('--csv', 'print CSV')
     .option(...jsonOption)
     .action((options: RevenueOptions) =>

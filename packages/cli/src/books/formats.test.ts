@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { accountName, amountOf, commodity, transactionText } from './beancount.ts'
 import { cell, csvLines } from './csv.ts'
+import { gasMicro, parseCoinPrices } from './gas-value.ts'
 import { rangeOf } from './range.ts'
 
 const wallet = `0x${'ab'.repeat(20)}`
@@ -94,4 +95,16 @@ test('days are whole days in UTC', () => {
   })
   for (const from of ['2026-02-30', '2026-2-1', 'x', '2026-03-02'])
     expect(() => rangeOf({ from }, now, '1970-01-01'), from).toThrow()
+})
+
+test('gas is valued by the price that the operator gives, rounded up, and by no other', () => {
+  const prices = parseCoinPrices('eip155:8453=3000,eip155:137=0.40')
+  expect(gasMicro(prices, 'eip155:8453', 1_000_000_000n)).toBe(3_000_000_000n)
+  expect(gasMicro(prices, 'eip155:8453', 1n)).toBe(3n)
+  expect(gasMicro(prices, 'eip155:137', 1n)).toBe(1n)
+  expect(gasMicro(prices, 'eip155:137', 0n)).toBe(0n)
+  expect(gasMicro(prices, 'eip155:1', 5n)).toBeUndefined()
+  expect(parseCoinPrices(undefined).size).toBe(0)
+  for (const wrong of ['base=3000', 'eip155:8453', 'eip155:8453=-1'])
+    expect(() => parseCoinPrices(wrong)).toThrow('--coin-usd')
 })

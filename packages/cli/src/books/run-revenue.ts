@@ -3,9 +3,10 @@ import { amountText } from '../operator/amount-text.ts'
 import type { Operator } from '../operator/connect.ts'
 import { printResult, table } from '../output.ts'
 import { amountOf } from './beancount.ts'
+import { gasMicro, parseCoinPrices } from './gas-value.ts'
 import { rangeOf } from './range.ts'
 
-export type RevenueOptions = { from?: string; to?: string; csv?: boolean; json?: boolean }
+export type RevenueOptions = { from?: string; to?: string; coinUsd?: string; csv?: boolean; json?: boolean }
 
 const monthMs = 30 * 86_400_000
 
@@ -17,17 +18,30 @@ export async function showRevenue(
   const nowMs = node.systemClock.nowMs()
   const fallback = new Date(nowMs - monthMs).toISOString().slice(0, 10)
   const range = rangeOf(options, new Date(nowMs), fallback)
-  const rows = await node.readRevenue(database, range)
+  const prices = parseCoinPrices(options.coinUsd)
+  const rows = (await node.readRevenue(database, range)).map((row) => {
+    const gas = gasMicro(prices, row.network, row.gasGwei)
+    return { ...row, gasMicro: gas, afterGas: gas === undefined ? undefined : row.net - gas }
+  })
   if (options.csv) {
-    terminal.out('day,network,shop,gross_usd,refunds_usd,fees_usd,affiliates_usd,losses_usd,net_usd,gas_gwei')
+    terminal.out(
+      'day,network,shop,gross_usd,refunds_usd,fees_usd,affiliates_usd,losses_usd,net_usd,gas_gwei,gas_usd,net_after_gas_usd',
+    )
     for (const row of rows) {
       const money = [row.gross, row.refunds, row.fees, row.affiliates, row.losses, row.net]
       const usd = money.map((micro) => amountOf(micro, '/usdc'))
-      terminal.out([row.day, row.network, row.shop, ...usd, row.gasGwei].join(','))
+      const valued = [row.gasMicro, row.afterGas].map((micro) => (micro === undefined ? '' : amountOf(micro, '/usdc')))
+      terminal.out([row.day, row.network, row.shop, ...usd, row.gasGwei, ...valued].join(','))
     }
     return
   }
-  printResult(terminal, options.json, { data: rows.map(node.describeRevenue), next_cursor: null }, () =>
+  const data = rows.map((row) => ({
+    ...node.describeRevenue(row),
+    ...(row.gasMicro === undefined
+      ? {}
+      : { gas_micro: row.gasMicro.toString(), net_after_gas_micro: row.afterGas?.toString() }),
+  }))
+  printResult(terminal, options.json, { data, next_cursor: null }, () =>
     rows.length === 0
       ? 'nothing was earned or spent in these days'
       : table(rows, [
@@ -41,6 +55,16 @@ export async function showRevenue(
           { title: 'losses', of: (row) => amountText(row.losses, 'usdc'), right: true },
           { title: 'net', of: (row) => amountText(row.net, 'usdc'), right: true },
           { title: 'gas', of: (row) => `${row.gasGwei} gwei`, right: true },
+          ...(prices.size === 0
+            ? []
+            : [
+                {
+                  title: 'net after gas',
+                  of: (row: (typeof rows)[number]) =>
+                    row.afterGas === undefined ? '' : amountText(row.afterGas, 'usdc'),
+                  right: true,
+                },
+              ]),
         ]),
   )
 }

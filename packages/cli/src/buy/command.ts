@@ -1,7 +1,20 @@
-import { type AddCommand, jsonOption } from '../command-context.ts'
+import { type AddCommand, jsonOption, rawOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { networkNames } from './network-names.ts'
 import type { BuyOptions } from './run-buy.ts'
+import { type Way, ways } from './ways.ts'
+
+const asWay = (text: string): Way => {
+  const way = ways.find((one) => one === text)
+  if (way === undefined) throw usageError(`--scheme: unknown way to pay: ${text}`, `One of ${ways.join(', ')}.`)
+  return way
+}
+
+const asCount = (text: string): number => {
+  const count = Number(text)
+  if (!Number.isSafeInteger(count) || count < 1) throw usageError(`--calls: not a number of calls: ${text}`)
+  return count
+}
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
 
@@ -14,11 +27,15 @@ export const addBuy: AddCommand = (program, context) => {
         'The payment is bound to the request, and every retry sends the same payment, so a lost answer never costs twice.\n' +
         'The answer goes to standard output, everything else to standard error.',
     )
-    .argument('[url]', 'URL to buy; quote it, because the shell interprets & and ?')
+    .argument('<url>', 'URL to buy; quote it, because the shell interprets & and ?')
     .option('-X, --method <method>', 'HTTP method (GET, or POST with --data)')
     .option('-d, --data <text>', 'request body: the text itself, @file, or @- for standard input')
     .option('-H, --header <line>', 'request header such as "Accept: text/csv"; may be repeated', collect, [])
     .option('--network <name>', `where to pay: ${Object.keys(networkNames).join(', ')}`)
+    .option('--scheme <way>', `pay this way and no other: ${ways.join(', ')}`, asWay)
+    .option('--permit2', 'the wallet has approved Permit2: metered answers are paid by what was used')
+    .option('--deposit <usd>', 'what may be put into a payment channel at once; batch-settlement needs it')
+    .option('--calls <n>', 'how many such calls are expected; the advice depends on it', asCount)
     .option('--usdc <address>', 'USDC contract of a test chain; needs --network')
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
@@ -28,16 +45,13 @@ export const addBuy: AddCommand = (program, context) => {
     .option('-y, --yes', 'do not ask for confirmation; needs --max-amount')
     .option('--out <file>', 'write the answer to this file')
     .option('--save <file>', 'write an evidence file for `assay verify`')
-    .option('--resume <file>', 'resume a purchase whose outcome was not known')
     .option('--wait <seconds>', 'maximum time to wait for settlement', '90')
     .option('--allow-unsigned', 'also buy from sellers that do not sign their answers')
+    .option(...rawOption)
     .option(...jsonOption)
     .addHelpText('after', examples)
-    .action(async (url: string | undefined, options: BuyOptions & { resume?: string }) => {
+    .action(async (url: string, options: BuyOptions) => {
       // Loaded when needed: help and wrong use answer at once.
-      if (options.resume !== undefined)
-        return (await import('./resume-buy.ts')).resumeBuy(context, options.resume, options)
-      if (url === undefined) throw usageError('what shall be bought? Give a URL', 'assay buy --help shows examples.')
       const { runBuy } = await import('./run-buy.ts')
       await runBuy(context, url, options)
     })
@@ -48,6 +62,7 @@ The key is read from ASSAY_KEY unless --key-file, --key-env or --demo says other
 
 Examples:
   assay buy "http://127.0.0.1:4020/v1/sandbox/echo?message=hello" --demo
-  assay buy "https://api.example.org/v1/report/0x…" --max-amount 0.05 --save report.json
-  assay buy https://api.example.org/v1/match -d '{"query":"rates"}' --max-amount 0.01 --network polygon --json
-  assay buy "https://api.example.org/matrix/gme/live" --dry-run`
+  assay buy "http://127.0.0.1:4020/v1/report/$TOKEN" --demo --save answer.json --out report.json
+  assay buy http://127.0.0.1:4020/v1/match -d '{"query":"short squeeze"}' --max-amount 0.01 --demo --json
+  assay buy "http://127.0.0.1:4020/v1/sandbox/echo?message=hello" --demo --scheme mpp
+  assay buy "http://127.0.0.1:4020/matrix/squeeze/live" --demo --dry-run --calls 500`

@@ -19,6 +19,7 @@ export type DeliverOptions = {
   out?: string
   save?: string
   json?: boolean
+  raw?: boolean
   withhold?: boolean
   /** `--out` of a citation holds evidence, not the answer alone. */
   outEvidence?: boolean
@@ -45,12 +46,18 @@ export async function deliver(context: CommandContext, delivery: Delivery, optio
   if (result.response.status >= 400) throw refusal(result, body, quote)
   if (options.out !== undefined && !options.outEvidence) await writeFile(options.out, bytes)
   if (options.json) terminal.out(toJson(resultDocument(delivery, options, body, bytes)))
-  else if (options.out === undefined) terminal.outBytes(bytes)
+  else if (options.out === undefined) terminal.outBytes(options.raw ? bytes : endedLine(result.response, bytes))
   terminal.say(receiptText(result, quote?.payTo, body))
   if (options.out !== undefined && !options.outEvidence) terminal.say(`answer in ${options.out}`)
   if (witnessed !== undefined) terminal.say(witnessed)
   for (const path of evidenceIn) terminal.say(`evidence in ${path}; check it with: assay verify ${path}`)
   if (result.receipt?.status === 'invalid') endWith(exitCodes.notVerified)
+}
+
+/** A text that goes to a pipe ends as a line; other bytes stay as they are. */
+function endedLine({ headers }: Response, bytes: Uint8Array): Uint8Array {
+  const isText = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/.test(headers.get('content-type') ?? '')
+  return isText && bytes.at(-1) !== 10 ? Buffer.concat([bytes, Buffer.from('\n')]) : bytes
 }
 
 const waitSeconds = 15
@@ -112,6 +119,9 @@ function resultDocument(delivery: Delivery, options: DeliverOptions, body: unkno
             transaction: payment.transaction,
             payment_id: paymentIdOf(body) ?? null,
           }
+        : {}),
+      ...(payment.status === 'drawn'
+        ? { network: payment.network, amount_micro: payment.amountMicro, left_micro: payment.leftMicro ?? null }
         : {}),
       ...(payment.status === 'unconfirmed' ? { reason: payment.reason } : {}),
     },

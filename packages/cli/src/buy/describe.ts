@@ -16,6 +16,8 @@ export function quoteText(quote: Quote, method: string, wallet: Wallet): string 
     ...(quote.description === '' ? [] : [`        ${oneLine(quote.description)}`]),
     `  to    ${quote.payTo}`,
     `  from  ${wallet.account.address} (${wallet.label})`,
+    `  way   ${quote.why}`,
+    ...(quote.advice === undefined ? [] : [`        ${quote.advice}`]),
     `  ${quote.bound ? 'the payment is bound to this very request' : 'the seller does not bind payments to requests'}`,
   ].join('\n')
 }
@@ -40,7 +42,7 @@ export function paymentIdOf(body: unknown): string | undefined {
 }
 
 export function receiptText(result: AssayResult, payTo: string | undefined, body: unknown): string {
-  const { payment, verified, receipt } = result
+  const { payment, verified, receipt, purchase } = result
   const id = paymentIdOf(body)
   const parts = [
     ...(payment.status === 'settled'
@@ -49,6 +51,12 @@ export function receiptText(result: AssayResult, payTo: string | undefined, body
             (payTo === undefined ? '' : ` to ${shortAddress(payTo)}`),
           ...(id === undefined ? [] : [`payment ${id}`]),
           `transaction ${payment.transaction}`,
+        ]
+      : []),
+    ...(payment.status === 'drawn'
+      ? [
+          `drew ${formatUsd(BigInt(payment.amountMicro))} USD from ${purchase?.channel ? 'the payment channel' : 'credit'}`,
+          ...(payment.leftMicro === undefined ? [] : [`${formatUsd(BigInt(payment.leftMicro))} USD left`]),
         ]
       : []),
     ...(payment.status === 'unconfirmed' ? [`the settlement is not confirmed: ${payment.reason}`] : []),

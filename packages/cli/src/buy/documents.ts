@@ -11,6 +11,9 @@ export function quoteDocument(quote: Quote) {
     asset: quote.asset,
     pay_to: quote.payTo,
     bound: quote.bound,
+    way: quote.way,
+    why: quote.why,
+    ...(quote.advice === undefined ? {} : { advice: quote.advice }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { jsonOption } from '../command-context.ts'
+import { jsonOption, rawOption } from '../command-context.ts'
 import { nodeOption } from '../commerce/node-url.ts'
 
 /** The options of every command that pays a node for one answer. */
@@ -12,4 +12,5 @@ export const payable = (command: Command): Command =>
     .option('--max-amount <usd>', 'maximum price; required without a terminal, except with --demo')
     .option('--dry-run', 'show the price and sign nothing')
     .option('-y, --yes', 'do not ask for confirmation; needs --max-amount')
+    .option(...rawOption)
     .option(...jsonOption)

@@ -15,9 +15,11 @@ type File = {
   purchase: Purchase
 }
 
+export const isPurchaseFile = (name: string) => /^assay-purchase-[0-9a-f]+\.json$/.test(name)
+
 /** For the owner's eyes only: anyone who has it can fetch the answer. */
 export async function savePurchase(pending: PendingPurchase): Promise<string> {
-  const path = resolve(`assay-purchase-${pending.purchase.nonce.slice(-8)}.json`)
+  const path = resolve(process.cwd(), `assay-purchase-${pending.purchase.nonce.slice(-8)}.json`)
   const { url, method, headers, body } = pending.request
   const file: File = {
     format: 'assay-purchase',
@@ -32,10 +34,10 @@ export async function savePurchase(pending: PendingPurchase): Promise<string> {
 
 export async function loadPurchase(path: string): Promise<PendingPurchase> {
   const text = await readFile(path, 'utf8').catch(() => {
-    throw usageError(`--resume: cannot read ${path}`)
+    throw usageError(`cannot read ${path}`)
   })
   const file = parse(text)
-  if (file === undefined) throw usageError(`--resume: ${path} is not a purchase file of this program`)
+  if (file === undefined) throw usageError(`${path} is not a purchase file of this program`)
   const { request, payer, purchase } = file
   const { url, method, headers, body_base64 } = request
   return { payer, purchase, request: { url, method, headers, body: Buffer.from(body_base64, 'base64') } }

@@ -1,16 +1,24 @@
-import { AssayError, formatUsd } from '@assay/sdk'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { formatUsd } from '@assay/sdk'
 import { toAccount } from 'viem/accounts'
 import type { CommandContext } from '../command-context.ts'
+import { usageError } from '../exit-codes.ts'
 import { toInit } from './build-request.ts'
 import { deliver } from './deliver.ts'
-import { loadPurchase, removePurchase } from './purchase-file.ts'
-import { type BuyOptions, clientOf, keepPurchase } from './run-buy.ts'
+import { keepPurchase } from './keep-purchase.ts'
+import { isPurchaseFile, loadPurchase, removePurchase } from './purchase-file.ts'
+import { type BuyOptions, clientOf } from './run-buy.ts'
 
 /** Asks again for what an earlier purchase bought. Nothing is signed, so no wallet is needed. */
-export async function resumeBuy(context: CommandContext, path: string, options: BuyOptions): Promise<void> {
+export async function resumeBuy(
+  context: CommandContext,
+  file: string | undefined,
+  options: Pick<BuyOptions, 'out' | 'save' | 'wait' | 'json' | 'raw' | 'allowUnsigned'>,
+): Promise<void> {
   const { terminal } = context
-  const pending = await loadPurchase(path)
-  const { request, purchase, payer } = pending
+  const path = file ?? (await onlyPurchase())
+  const { request, purchase, payer } = await loadPurchase(path)
   const never = async () => {
     throw new Error('a resumed purchase signs nothing')
   }
@@ -24,7 +32,14 @@ export async function resumeBuy(context: CommandContext, path: string, options: 
     await deliver(context, { request, result, client, quote }, options)
     await removePurchase(path)
   } catch (error) {
-    const open = error instanceof AssayError && error.details.purchase !== undefined
-    throw open ? await keepPurchase(error, pending, path) : error
+    throw await keepPurchase(error, path)
   }
+}
+
+async function onlyPurchase(): Promise<string> {
+  const found = (await readdir(process.cwd())).filter(isPurchaseFile)
+  if (found.length === 1 && found[0] !== undefined) return join(process.cwd(), found[0])
+  throw found.length === 0
+    ? usageError('no purchase to resume in this folder', 'Name the file: assay resume assay-purchase-….json')
+    : usageError(`several purchases can be resumed: ${found.join(', ')}`, 'Name one of them.')
 }

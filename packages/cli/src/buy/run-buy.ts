@@ -8,11 +8,21 @@ import { chooseWallet, type Wallet, type WalletOptions } from './choose-wallet.t
 import { type DeliverOptions, deliver } from './deliver.ts'
 import { progressText, quoteText } from './describe.ts'
 import { quoteDocument } from './documents.ts'
-import { savePurchase } from './purchase-file.ts'
+import type { Way } from './ways.ts'
 
 export type BuyOptions = RequestOptions &
   WalletOptions &
-  DeliverOptions & { maxAmount?: string; yes?: boolean; dryRun?: boolean; allowUnsigned?: boolean; wait?: string }
+  DeliverOptions & {
+    maxAmount?: string
+    yes?: boolean
+    dryRun?: boolean
+    allowUnsigned?: boolean
+    wait?: string
+    scheme?: Way
+    permit2?: boolean
+    calls?: number
+    deposit?: string
+  }
 
 /** Quote, agree, pay, verify, deliver. */
 export async function runBuy(context: CommandContext, url: string, options: BuyOptions): Promise<void> {
@@ -44,7 +54,7 @@ export async function runBuy(context: CommandContext, url: string, options: BuyO
   const directory = looking.keyDirectory(origin)
   const keys = directory === undefined ? undefined : { [origin]: directory }
   const client = clientOf(wallet, options, terminal, quote.priceUsd, keys)
-  const result = await pay(context, { client, request, wallet, quote }, options)
+  const result = await pay(context, { client, request, quote }, options)
   await deliver(context, { request, result, client, quote }, options)
 }
 
@@ -70,7 +80,7 @@ async function agree(terminal: Terminal, quote: Quote, { yes, demo }: BuyOptions
 
 export function clientOf(
   wallet: Pick<Wallet, 'account' | 'networks'>,
-  options: Pick<BuyOptions, 'allowUnsigned' | 'wait'>,
+  options: Pick<BuyOptions, 'allowUnsigned' | 'wait' | 'scheme' | 'permit2' | 'calls' | 'deposit'>,
   terminal: Terminal,
   maxPerCallUsd: string,
   keys?: Record<string, unknown>,
@@ -85,6 +95,12 @@ export function clientOf(
       const text = progressText(progress)
       if (text !== undefined) terminal.status(text)
     },
+    ways: {
+      ...(options.scheme === undefined ? {} : { only: options.scheme }),
+      ...(options.permit2 === undefined ? {} : { permit2: options.permit2 }),
+      ...(options.deposit === undefined ? {} : { depositUsd: options.deposit }),
+      ...(options.calls === undefined ? {} : { expectedCalls: options.calls }),
+    },
     ...(keys === undefined ? {} : { keys }),
   })
 }
@@ -95,10 +111,10 @@ function waitMs(wait: string | undefined): number {
   return seconds * 1000
 }
 
-type Paying = { client: AssayClient; request: RequestToSend; wallet: Wallet; quote: Quote }
+type Paying = { client: AssayClient; request: RequestToSend; quote: Quote }
 
 async function pay(context: CommandContext, paying: Paying, options: BuyOptions): Promise<AssayResult> {
-  const { client, request, wallet, quote } = paying
+  const { client, request, quote } = paying
   const { terminal } = context
   try {
     return await terminal.untilInterrupted((signal) =>
@@ -106,31 +122,11 @@ async function pay(context: CommandContext, paying: Paying, options: BuyOptions)
     )
   } catch (error) {
     if (!(error instanceof AssayError)) throw error
-    const { purchase, result } = error.details as { purchase?: never; result?: AssayResult }
-    if (purchase !== undefined) throw await keepPurchase(error, { request, purchase, payer: wallet.account.address })
+    const { result } = error.details as { result?: AssayResult }
     // Paid, but what came back is not what the node signed: kept as evidence, never shown as an answer.
     if (result !== undefined) await deliver(context, { request, result, client, quote }, { ...options, withhold: true })
     throw error
   }
-}
-
-/** The end is open: the purchase is kept, so that asking again costs nothing. */
-export async function keepPurchase(
-  error: AssayError,
-  pending: Parameters<typeof savePurchase>[0],
-  known?: string,
-): Promise<CliError> {
-  const path = known ?? (await savePurchase(pending))
-  const { statusUrl } = error.details as { statusUrl?: string }
-  const unknown = error.code === 'payment_outcome_unknown'
-  return new CliError(unknown ? exitCodes.outcomeUnknown : exitCodes.failed, error.code, error.message, {
-    hint:
-      `${unknown ? 'Do not pay anew: ask again' : 'Nothing was charged, says the node. Try again'} with` +
-      `\n    assay buy --resume ${path}` +
-      (statusUrl === undefined ? '' : `\n  or see where it stands: ${statusUrl}`),
-    details: { resume_file: path, ...(statusUrl === undefined ? {} : { status_url: statusUrl }) },
-    cause: error,
-  })
 }
 
 /** The commonest stumble of a newcomer: a demo node offers test money, which a real wallet does not have. */

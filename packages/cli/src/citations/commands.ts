@@ -8,6 +8,8 @@ import type { AuditOptions } from './run-audit.ts'
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
 
+import type { EarningsOptions } from './run-earnings.ts'
+
 /** What a citing agent and a creator do. */
 export const addCitations: AddCommand = (program, context) => {
   addCite(program, context)
@@ -35,10 +37,10 @@ const addCite: AddCommand = (program, context) => {
       .option('--claim <text>', 'statement that the citation supports; only its digest is stored')
       .option('--query-id <id>', 'the match that led to the page'),
   )
-    .addHelpText('after', '\nExample:\n  assay cite http://glossary.test/short-squeeze --demo --out citation.json')
+    .addHelpText('after', '\nExample:\n  assay cite http://squeeze-desk.test/borrow-cost --demo --out citation.json')
     .action(async (url: string, options) => {
       const { runCite } = await import('./run-citations.ts')
-      await runCite(context, nodeUrl(options.node), url, options)
+      await runCite(context, nodeUrl(options.url), url, options)
     })
 }
 
@@ -53,7 +55,7 @@ const addClaim: AddCommand = (program, context) => {
   ).action(async (statement: string, options) => {
     if (options.source.length === 0) throw usageError('a claim rests on at least one --source')
     const { runClaim } = await import('./run-citations.ts')
-    await runClaim(context, nodeUrl(options.node), statement, options)
+    await runClaim(context, nodeUrl(options.url), statement, options)
   })
 }
 
@@ -65,9 +67,9 @@ const addAttestation: AddCommand = (program, context) => {
     .option('--out <file>', 'write it to this file, for `assay verify`')
     .option(...nodeOption)
     .option(...jsonOption)
-    .action(async (id: string, options: { node: string; out?: string; json?: boolean }) => {
+    .action(async (id: string, options: { url: string; out?: string; json?: boolean }) => {
       const { showAttestation } = await import('./run-citations.ts')
-      await showAttestation(context, nodeUrl(options.node), id, options)
+      await showAttestation(context, nodeUrl(options.url), id, options)
     })
 }
 
@@ -76,11 +78,19 @@ const addCreator: AddCommand = (program, context) => {
     .command('creator')
     .summary('Show what a creator earned and how to claim it')
     .argument('<wallet>', 'its address')
+    .option('--earnings <by>', 'list what it earned by page, payer or day')
+    .option('--from <date>', 'earnings from this day on (UTC)')
+    .option('--until <date>', 'earnings up to this day')
+    .option('--csv', 'print earnings as CSV')
     .option(...nodeOption)
     .option(...jsonOption)
-    .action(async (wallet: string, options: { node: string; json?: boolean }) => {
+    .action(async (wallet: string, options: EarningsOptions & { url: string; json?: boolean }) => {
       const { showCreator } = await import('./run-citations.ts')
-      await showCreator(context, nodeUrl(options.node), walletArgument(wallet), options.json)
+      if (options.earnings !== undefined || options.csv) {
+        const { showEarnings } = await import('./run-earnings.ts')
+        return showEarnings(context, nodeUrl(options.url), walletArgument(wallet), options)
+      }
+      await showCreator(context, nodeUrl(options.url), walletArgument(wallet), options.json)
     })
 }
 
@@ -99,10 +109,10 @@ const addCreators: AddCommand = (program, context) => {
     .option(...nodeOption)
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay creators audit 12 --rpc https://mainnet.base.org')
-    .action(async (epoch: string, options: AuditOptions & { node: string }) => {
+    .action(async (epoch: string, options: AuditOptions & { url: string }) => {
       if (!/^[1-9]\d{0,17}$/.test(epoch)) throw usageError(`not the number of an epoch: ${epoch}`)
       const { runAudit } = await import('./run-audit.ts')
-      await runAudit(context, nodeUrl(options.node), BigInt(epoch), options)
+      await runAudit(context, nodeUrl(options.url), BigInt(epoch), options)
     })
   creators
     .command('distributors')
@@ -120,7 +130,10 @@ const addCreators: AddCommand = (program, context) => {
     .option('--network <caip2>', 'its chain', 'eip155:8453')
     .requiredOption('--reason <text>', 'reason, kept in the audit log')
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  assay creators accept-distributor 0x… --reason "the custody key was stolen"')
+    .addHelpText(
+      'after',
+      '\nExample:\n  assay creators accept-distributor $CONTRACT --reason "the custody key was stolen"',
+    )
     .action((contract: string, options: { network: string; reason: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
         (await import('./run-distributors.ts')).acceptDistributor(context, operator, contract, options),
@@ -132,14 +145,14 @@ const addRoyalty: AddCommand = (program, context) => {
   const royalty = program.command('royalty').summary('Compute and remit royalties')
   royalty
     .command('info')
-    .description('Print the royalty on a price, in the unit of the price.')
-    .argument('<price>', 'a whole number')
+    .description('Print the royalty on a price.')
+    .argument('<price>', 'price in USD, such as 12.50')
     .option(...nodeOption)
     .option(...jsonOption)
-    .action(async (price: string, options: { node: string; json?: boolean }) => {
-      if (!/^\d{1,77}$/.test(price)) throw usageError(`not a whole number: ${price}`)
+    .addHelpText('after', '\nExample:\n  assay royalty info 12.50')
+    .action(async (price: string, options: { url: string; json?: boolean }) => {
       const { showRoyalty } = await import('./run-citations.ts')
-      await showRoyalty(context, nodeUrl(options.node), BigInt(price), options.json)
+      await showRoyalty(context, nodeUrl(options.url), price, options.json)
     })
   payableToFile(
     royalty
@@ -149,7 +162,7 @@ const addRoyalty: AddCommand = (program, context) => {
       .requiredOption('--sale <usd>', 'sale price'),
   ).action(async (parent: string, options) => {
     const { runRemit } = await import('./run-citations.ts')
-    await runRemit(context, nodeUrl(options.node), parent, options)
+    await runRemit(context, nodeUrl(options.url), parent, options)
   })
 }
 

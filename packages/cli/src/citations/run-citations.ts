@@ -106,13 +106,15 @@ export async function showCreator(
 export async function showRoyalty(
   { terminal }: CommandContext,
   node: string,
-  price: bigint,
+  price: string,
   json: boolean | undefined,
 ): Promise<void> {
-  const info = await royaltyInfo(freeClient(), node, price)
+  const micro = parseUsd(price)
+  if (micro === undefined) throw usageError(`not decimal USD: ${price}`, 'Such as 12.50, with at most six decimals.')
+  const info = await royaltyInfo(freeClient(), node, micro)
   printResult(terminal, json, info, () =>
     [
-      `${info.royalty_amount} of ${price} (${info.bps / 100} %) to ${info.receiver}`,
+      `${formatUsd(BigInt(info.royalty_amount))} USD of ${price} USD (${info.bps / 100} %) to ${info.receiver}`,
       `the same on ${info.network}: royaltyInfo of ${info.contract}`,
     ].join('\n'),
   )

@@ -11,7 +11,7 @@ export const addCommerce: AddCommand = (program, context) => {
   addAffiliate(program, context)
 }
 
-type SubscribeOptions = { node: string; on: string; demo?: boolean; maxAmount?: string; json?: boolean; yes?: boolean }
+type SubscribeOptions = { url: string; on: string; demo?: boolean; maxAmount?: string; json?: boolean; yes?: boolean }
 
 const addSubscribe: AddCommand = (program, context) => {
   payable(
@@ -26,7 +26,7 @@ const addSubscribe: AddCommand = (program, context) => {
   )
     .addHelpText(
       'after',
-      '\nExample:\n  assay subscribe standard --demo\n  assay subscribe vip --on polygon --max-amount 1000',
+      '\nExample:\n  assay subscribe standard --demo\n  assay subscribe vip --on polygon --demo --max-amount 1000',
     )
     .action(async (tier: string, options: SubscribeOptions & { aff?: string; ref?: string }) => {
       if (tier !== 'standard' && tier !== 'vip') throw usageError(`there is no tier "${tier}"`, 'standard or vip.')
@@ -34,7 +34,7 @@ const addSubscribe: AddCommand = (program, context) => {
       const { subscribeUrl } = await import('@assay/sdk')
       const { runBuy } = await import('../buy/run-buy.ts')
       const url = subscribeUrl({
-        node: nodeUrl(options.node),
+        node: nodeUrl(options.url),
         tier,
         chain: options.on,
         ...(options.aff === undefined ? {} : { affiliate: walletArgument(options.aff) }),
@@ -51,10 +51,10 @@ const addLoyalty: AddCommand = (program, context) => {
     .argument('<wallet>', 'its address')
     .option(...nodeOption)
     .option(...jsonOption)
-    .action(async (wallet: string, options: { node: string; json?: boolean }) =>
+    .action(async (wallet: string, options: { url: string; json?: boolean }) =>
       (await import('./show-rewards.ts')).showLoyalty(
         context,
-        nodeUrl(options.node),
+        nodeUrl(options.url),
         walletArgument(wallet),
         options.json,
       ),
@@ -68,10 +68,10 @@ const addAffiliate: AddCommand = (program, context) => {
     .argument('<wallet>', 'its address')
     .option(...nodeOption)
     .option(...jsonOption)
-    .action(async (wallet: string, options: { node: string; json?: boolean }) =>
+    .action(async (wallet: string, options: { url: string; json?: boolean }) =>
       (await import('./show-rewards.ts')).showAffiliate(
         context,
-        nodeUrl(options.node),
+        nodeUrl(options.url),
         walletArgument(wallet),
         options.json,
       ),
@@ -92,7 +92,7 @@ const addRedeem: AddCommand = (program, context) => {
     .option('--key-file <path>', 'file with the private key of the wallet')
     .option('--key-env <name>', 'environment variable with that key', undefined)
     .option(...jsonOption)
-    .action(async (reward: string, options: { node: string; points?: string; json?: boolean }) =>
-      (await import('./show-rewards.ts')).runRedeem(context, nodeUrl(options.node), reward, options),
+    .action(async (reward: string, options: { url: string; points?: string; json?: boolean }) =>
+      (await import('./show-rewards.ts')).runRedeem(context, nodeUrl(options.url), reward, options),
     )
 }

@@ -38,10 +38,10 @@ const addCreditGroup: AddCommand = (program, context) => {
     .argument('<wallet>', 'its address')
     .option(...nodeOption)
     .option(...jsonOption)
-    .action(async (wallet: string, options: { node: string; json?: boolean }) =>
+    .action(async (wallet: string, options: { url: string; json?: boolean }) =>
       (await import('./run-credit.ts')).showBalance(
         context,
-        nodeUrl(options.node),
+        nodeUrl(options.url),
         walletArgument(wallet),
         options.json,
       ),
@@ -56,19 +56,19 @@ const addCreditGroup: AddCommand = (program, context) => {
   withWallet(group.command('refund').description('Send credit back to the wallet, on the chain it was paid in on'))
     .option('--usd <usd>', 'amount; default: all that can be refunded')
     .option('--on <chain>', 'base or polygon; needed with --usd')
-    .action(async (options) => (await import('./run-credit.ts')).runRefund(context, nodeUrl(options.node), options))
+    .action(async (options) => (await import('./run-credit.ts')).runRefund(context, nodeUrl(options.url), options))
   withWallet(group.command('bond').description('Lock credit as a bond, which raises the weight of the wallet'))
     .argument('<usd>', 'amount')
     .requiredOption('--days <n>', 'minimum duration')
     .option('--on <chain>', 'chain of the credit: base or polygon', 'base')
     .action(async (usd: string, options) => {
       const days = daysOf(options.days)
-      await (await import('./run-credit.ts')).runBond(context, nodeUrl(options.node), usd, { ...options, days })
+      await (await import('./run-credit.ts')).runBond(context, nodeUrl(options.url), usd, { ...options, days })
     })
   withWallet(group.command('release').description('Release a bond after its delay'))
     .argument('<bond>', 'its id, from `assay credit bonds`')
     .action(async (bond: string, options) =>
-      (await import('./run-credit.ts')).runRelease(context, nodeUrl(options.node), bond, options),
+      (await import('./run-credit.ts')).runRelease(context, nodeUrl(options.url), bond, options),
     )
   group
     .command('bonds')
@@ -76,8 +76,8 @@ const addCreditGroup: AddCommand = (program, context) => {
     .argument('<wallet>', 'its address')
     .option(...nodeOption)
     .option(...jsonOption)
-    .action(async (wallet: string, options: { node: string; json?: boolean }) =>
-      (await import('./run-credit.ts')).showBonds(context, nodeUrl(options.node), walletArgument(wallet), options.json),
+    .action(async (wallet: string, options: { url: string; json?: boolean }) =>
+      (await import('./run-credit.ts')).showBonds(context, nodeUrl(options.url), walletArgument(wallet), options.json),
     )
 }
 
@@ -112,21 +112,21 @@ const addMandateGroup: AddCommand = (program, context) => {
     .option('--days <n>', 'validity in days', '30')
     .addHelpText(
       'after',
-      '\nExample:\n  assay mandate create --demo --delegate 0x… --route "sandbox.echo.*" --per-call 0.01 --per-day 0.5 --total 1',
+      '\nExample:\n  assay mandate create --demo --delegate $WALLET --route "sandbox.echo.*" --per-call 0.01 --per-day 0.5 --total 1',
     )
     .action(async (options) => {
       if (options.route.length === 0) throw usageError('a mandate names at least one --route', '"*" stands for any.')
       const days = daysOf(options.days)
       const delegate = walletArgument(options.delegate)
-      await (await import('./run-mandate.ts')).runCreate(context, nodeUrl(options.node), { ...options, days, delegate })
+      await (await import('./run-mandate.ts')).runCreate(context, nodeUrl(options.url), { ...options, days, delegate })
     })
   withWallet(group.command('list').description('List mandates given by or to the wallet'))
     .option('--all', 'include ended ones')
-    .action(async (options) => (await import('./run-mandate.ts')).runList(context, nodeUrl(options.node), options))
+    .action(async (options) => (await import('./run-mandate.ts')).runList(context, nodeUrl(options.url), options))
   withWallet(group.command('revoke').description('Revoke a mandate; the next charge is refused'))
     .argument('<mandate>', 'its id')
     .action(async (id: string, options) =>
-      (await import('./run-mandate.ts')).runRevoke(context, nodeUrl(options.node), id, options),
+      (await import('./run-mandate.ts')).runRevoke(context, nodeUrl(options.url), id, options),
     )
 }
 

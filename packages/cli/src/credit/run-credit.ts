@@ -18,7 +18,7 @@ import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { freeClient } from '../free-client.ts'
 import { printResult, table, toJson } from '../output.ts'
 
-export type SignerOptions = WalletOptions & { node: string; json?: boolean }
+export type SignerOptions = WalletOptions & { url: string; json?: boolean }
 
 const usd = (micro: string) => formatUsd(BigInt(micro))
 
@@ -41,11 +41,11 @@ function networkOf(chain: string | undefined): string | undefined {
 export async function runTopUp(
   context: CommandContext,
   amount: string,
-  options: BuyOptions & { node: string; on: string },
+  options: BuyOptions & { url: string; on: string },
 ): Promise<void> {
   amountArgument('topup', amount)
   networkOf(options.on)
-  await runBuy(context, `${nodeUrl(options.node)}/v1/credit/topup`, {
+  await runBuy(context, `${nodeUrl(options.url)}/v1/credit/topup`, {
     ...options,
     method: 'POST',
     data: JSON.stringify({ usd: amount }),
@@ -97,7 +97,7 @@ export async function runCall(
   url: string,
   options: SignerOptions & AgreeOptions & { mandate?: string; maxAmount: string },
 ): Promise<void> {
-  const target = new URL(url, nodeUrl(options.node)).href
+  const target = new URL(url, nodeUrl(options.url)).href
   const { account } = await chooseWallet(target, options, terminal)
   const client = createAssayClient({
     account,

@@ -19,7 +19,7 @@ export const addDoctor: AddCommand = (program, context) => {
     .option(...jsonOption)
     .addHelpText(
       'after',
-      '\nExamples:\n  assay doctor\n  assay doctor http://127.0.0.1:4020\n  assay doctor "https://api.example.org/v1/report/0x…"',
+      '\nExamples:\n  assay doctor\n  assay doctor http://127.0.0.1:4020\n  assay doctor "http://127.0.0.1:4020/v1/report/$TOKEN"',
     )
     .action((url: string | undefined, options: DoctorOptions) => runDoctor(context, url, options))
 }

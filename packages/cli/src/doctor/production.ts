@@ -10,8 +10,8 @@ export async function checkProduction(_node: Node, config: Config): Promise<Chec
   )
   return [
     ...checks,
-    await checkKeyFile('signing key', 'SIGNING_KEY_FILE', config.signingKeyFile),
-    await checkKeyFile('log key', 'LOG_KEY_FILE', config.logKeyFile),
+    await checkKeyFile('signing key', 'SIGNING_KEY_FILE', config.signingKeyFile, config.signer !== undefined),
+    await checkKeyFile('log key', 'LOG_KEY_FILE', config.logKeyFile, config.signer !== undefined),
   ]
 }
 
@@ -56,7 +56,13 @@ async function ask(url: string, method: string, params: unknown[]): Promise<unkn
   return result
 }
 
-async function checkKeyFile(name: string, variable: string, path: string | undefined): Promise<Check> {
+async function checkKeyFile(
+  name: string,
+  variable: string,
+  path: string | undefined,
+  atSigner: boolean,
+): Promise<Check> {
+  if (path === undefined && atSigner) return ok(name, 'at the signer')
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined)
   if (found === undefined)
     return fail(name, `${path ?? variable} cannot be read`, 'make one: openssl genpkey -algorithm ed25519')

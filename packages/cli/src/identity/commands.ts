@@ -12,9 +12,9 @@ export const addIdentity: AddCommand = (program, context) => {
     .option('--version-id <number>', 'the document of an earlier version')
     .option(...nodeOption)
     .option(...jsonOption)
-    .action(async (text: string, options: ResolveOptions & { node: string }) => {
+    .action(async (text: string, options: ResolveOptions & { url: string }) => {
       const { runResolve } = await import('./run-identity.ts')
-      await runResolve(context, nodeUrl(options.node), text, options)
+      await runResolve(context, nodeUrl(options.url), text, options)
     })
   const agent = program.command('agent').summary('Search agents and declare capabilities')
   agent
@@ -27,9 +27,9 @@ export const addIdentity: AddCommand = (program, context) => {
     .option('--cursor <text>', 'cursor of the next page')
     .option(...nodeOption)
     .option(...jsonOption)
-    .action(async (capability: string | undefined, options: SearchOptions & { node: string }) => {
+    .action(async (capability: string | undefined, options: SearchOptions & { url: string }) => {
       const { runSearch } = await import('./run-identity.ts')
-      await runSearch(context, nodeUrl(options.node), capability, options)
+      await runSearch(context, nodeUrl(options.url), capability, options)
     })
   agent
     .command('capabilities')
@@ -47,8 +47,8 @@ export const addIdentity: AddCommand = (program, context) => {
     .option(...nodeOption)
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay agent capabilities citation.search --name "My agent" --demo')
-    .action(async (capabilities: string[], options: CapabilitiesOptions & { node: string }) => {
+    .action(async (capabilities: string[], options: CapabilitiesOptions & { url: string }) => {
       const { runCapabilities } = await import('./run-identity.ts')
-      await runCapabilities(context, nodeUrl(options.node), capabilities, options)
+      await runCapabilities(context, nodeUrl(options.url), capabilities, options)
     })
 }

@@ -33,7 +33,7 @@ export const addStream: AddCommand = (program, context) => {
 
 const examples = `
 Examples:
-  assay stream --sample
+  assay stream --sample --cluster 391
   assay stream --signal
   assay stream --demo --max-amount 5000
-  assay stream --token asub_... --cluster 52,391 --json`
+  assay stream --token $TOKEN --cluster 52,391 --json`

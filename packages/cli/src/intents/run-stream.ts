@@ -65,8 +65,18 @@ async function showClusters(terminal: Terminal, intents: Intents, { json }: Stre
   )
 }
 
-async function showSample(terminal: Terminal, intents: Intents, { json }: StreamOptions): Promise<void> {
-  const sample = await intents.sample()
+/** The events of these topics, and those that are of no topic. */
+export function onlyClusters<E extends { data: Record<string, unknown> }>(events: readonly E[], list?: string): E[] {
+  const wanted = list?.split(',').map((id) => id.trim())
+  return events.filter(({ data }) => {
+    const { cluster } = data as { cluster?: { id: string } }
+    return wanted === undefined || cluster === undefined || wanted.includes(cluster.id)
+  })
+}
+
+async function showSample(terminal: Terminal, intents: Intents, { json, cluster }: StreamOptions): Promise<void> {
+  const whole = await intents.sample()
+  const sample = { ...whole, data: onlyClusters(whole.data, cluster) }
   if (json) return terminal.out(toJson(sample))
   const board = createDemandBoard('stretch')
   for (const event of sample.data)

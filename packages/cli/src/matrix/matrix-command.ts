@@ -21,10 +21,14 @@ export const addMatrix: AddCommand = (program, context) => {
     .option('--filter <conditions>', 'conditions such as days_to_cover>=2,kind=share')
     .option('--live', 'pay for the newest snapshot')
     .option('--vip', 'pay for the newest snapshot with its factors')
-    .option('--as-of <time>', 'with --vip: what was known then')
+    .option('--as-of <time>', 'what was known then: a date or an RFC 3339 time')
+    .option('--screen <id>', 'a saved screen or watchlist (assay screen)')
     .option('--method <name>', 'with --vip: an earlier method of the score')
     .option('--history <days>', 'with --vip and one --symbol: its last trading days, 1,260 at most')
     .option('-o, --output <file>', 'save the answer: .csv, .parquet, .ndjson or .json')
+    .option('--bulk <folder>', 'save past months as files, checked against the hashes of the node')
+    .option('--from <month>', 'with --bulk: first month, such as 2025-11; default: 12 months back')
+    .option('--format <name>', 'with --bulk: csv or parquet', 'csv')
     .option('--quality', 'show how well the feed predicted what followed')
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
@@ -47,4 +51,5 @@ Examples:
   assay matrix squeeze --vip --symbol GME --history 60 --demo
   assay matrix squeeze --sort=-days_to_cover --filter 'borrow_fee>10'
   assay matrix squeeze -n 25000 -o squeeze.parquet
+  assay matrix squeeze --bulk . --demo -y
   assay matrix squeeze --quality`

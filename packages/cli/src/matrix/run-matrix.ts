@@ -16,6 +16,7 @@ import { printResult, table } from '../output.ts'
 import { feedTable } from './feed-table.ts'
 import { qualityText } from './quality-text.ts'
 import { saveFeed } from './save-feed.ts'
+import { saveMonths } from './save-months.ts'
 
 export type MatrixOptions = WalletOptions &
   AgreeOptions & {
@@ -32,6 +33,10 @@ export type MatrixOptions = WalletOptions &
     asOf?: string
     history?: string
     quality?: boolean
+    screen?: string
+    bulk?: string
+    from?: string
+    format: string
     maxAmount: string
   }
 
@@ -51,6 +56,7 @@ export async function runMatrix(
     const quality = await matrix.quality(feed)
     return printResult(terminal, options.json, quality, () => qualityText(quality))
   }
+  if (options.bulk !== undefined) return saveMonths(context, client, feed, { ...options, bulk: options.bulk })
   const { output } = options
   if (output !== undefined) {
     const tier = options.vip ? 'vip' : options.live ? 'live' : 'delayed'
@@ -73,7 +79,6 @@ function pull(matrix: Matrix, feed: string, options: MatrixOptions): Promise<Mat
 function queryOf(options: MatrixOptions): MatrixVipQuery & { limit: number } {
   const { symbol, minScore, sort, filter, asOf, history, method } = options
   if (!options.vip) {
-    if (asOf !== undefined) throw usageError('--as-of needs --vip')
     if (history !== undefined) throw usageError('--history needs --vip and one --symbol')
     if (method !== undefined) throw usageError('--method needs --vip')
   }
@@ -84,6 +89,7 @@ function queryOf(options: MatrixOptions): MatrixVipQuery & { limit: number } {
     ...(sort === undefined ? {} : { sort }),
     ...(filter === undefined ? {} : { filter }),
     ...(asOf === undefined ? {} : { as_of: asOf }),
+    ...(options.screen === undefined ? {} : { screen: options.screen }),
     ...(history === undefined ? {} : { history: Number(history) }),
     ...(method === undefined ? {} : { method: method as NonNullable<MatrixVipQuery['method']> }),
   }
@@ -92,7 +98,7 @@ function queryOf(options: MatrixOptions): MatrixVipQuery & { limit: number } {
 /** The free tier needs no wallet: the one made here is never asked to sign. */
 async function openClient({ terminal }: CommandContext, options: MatrixOptions): Promise<AssayClient> {
   if (!URL.canParse(options.url)) throw usageError(`--url: not a URL: ${options.url}`)
-  const pays = options.live || options.vip
+  const pays = options.live || options.vip || options.bulk !== undefined
   const wallet = pays ? await chooseWallet(options.url, options, terminal) : undefined
   return createAssayClient({
     account: wallet?.account ?? privateKeyToAccount(generatePrivateKey()),

@@ -13,6 +13,7 @@ export const addMcp: AddCommand = (program, context) => {
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')
+    .option('--mandate <id>', 'pay only from the credit of this mandate’s owner, within its limits')
     .option('--max-amount <usd>', 'maximum price of one call', '0.05')
     .option('--max-total <usd>', 'maximum total of all calls', '1')
     .addHelpText('after', example)

@@ -1,45 +1,33 @@
 import { type AssayClient, AssayError, createAssayClient } from '@assay/sdk'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  ReadResourceRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js'
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Server } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
+import { keepPurchase } from '../buy/keep-purchase.ts'
 import type { CommandContext } from '../command-context.ts'
 import { version } from '../version.ts'
 
-export type McpOptions = WalletOptions & { url: string; maxAmount: string; maxTotal: string }
+export type McpOptions = WalletOptions & { url: string; mandate?: string; maxAmount: string; maxTotal: string }
 
 /** Stands between a program that speaks MCP over its pipes and a node that speaks it over HTTP; pays where it may. */
 export async function runMcp(context: CommandContext, options: McpOptions): Promise<void> {
   const { terminal } = context
-  const node = new Client({ name: 'assay', version })
-  await node.connect(new StreamableHTTPClientTransport(new URL('/mcp', options.url)) as never)
+  const node = new Client({ name: 'assay', version }, { versionNegotiation: { mode: 'auto' } })
+  await node.connect(new StreamableHTTPClientTransport(new URL('/mcp', options.url)))
   const buyer = await buyerOf(context, options)
-  const server = createBridge(node, buyer, new URL(options.url).origin)
-  const ended = new Promise<void>((resolve) => {
-    server.onclose = resolve
-    // The program that started this one is gone when its end of the pipe is.
-    process.stdin.once('end', resolve)
-  })
-  await server.connect(new StdioServerTransport() as never)
+  const served = serveStdio(() => createBridge(node, buyer, new URL(options.url).origin))
+  // The program that started this one is gone when its end of the pipe is.
+  const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve))
   terminal.say(
     buyer
       ? `tools of ${options.url}, paid with ${buyer.label}: at most ${options.maxAmount} USD a call, ${options.maxTotal} USD in all`
       : `tools of ${options.url}; no wallet, so paid ones only say their price`,
   )
   await terminal.untilInterrupted((signal) => {
-    signal.addEventListener('abort', () => void server.close(), { once: true })
+    signal.addEventListener('abort', () => void served.close(), { once: true })
     return ended
   })
-  await Promise.allSettled([server.close(), node.close()])
+  await Promise.allSettled([served.close(), node.close()])
 }
 
 type Buyer = { client: AssayClient; label: string }
@@ -50,7 +38,10 @@ async function buyerOf({ terminal }: CommandContext, options: McpOptions): Promi
   const wallet = await chooseWallet(options.url, options, terminal)
   const client = createAssayClient({
     account: wallet.account,
-    networks: wallet.networks,
+    // With a mandate nothing is ever paid on chain.
+    ...(options.mandate === undefined
+      ? { networks: wallet.networks }
+      : { networks: [], credit: { mandate: options.mandate } }),
     baseUrl: options.url,
     maxPerCallUsd: options.maxAmount,
     maxTotalUsd: options.maxTotal,
@@ -58,17 +49,19 @@ async function buyerOf({ terminal }: CommandContext, options: McpOptions): Promi
   return { client, label: wallet.label }
 }
 
-export function createBridge(node: Client, buyer: Buyer | undefined, origin: string): Server {
+function createBridge(node: Client, buyer: Buyer | undefined, origin: string): Server {
   const server = new Server(
     { name: 'assay', version },
-    { capabilities: { tools: {}, resources: {} }, instructions: node.getInstructions() ?? '' },
+    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: node.getInstructions() ?? '' },
   )
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => node.listTools(params))
-  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => node.listResources(params))
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, ({ params }) => node.listResourceTemplates(params))
-  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => node.readResource(params))
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const first = (await node.callTool(params)) as CallToolResult
+  server.setRequestHandler('tools/list', ({ params }) => node.listTools(ownParams(params)))
+  server.setRequestHandler('resources/list', ({ params }) => node.listResources(ownParams(params)))
+  server.setRequestHandler('resources/templates/list', ({ params }) => node.listResourceTemplates(ownParams(params)))
+  server.setRequestHandler('resources/read', ({ params }) => node.readResource(ownParams(params)))
+  server.setRequestHandler('prompts/list', ({ params }) => node.listPrompts(ownParams(params)))
+  server.setRequestHandler('prompts/get', ({ params }) => node.getPrompt(ownParams(params)))
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const first = await node.callTool(ownParams(params))
     const asked = requestBehind(first)
     if (!buyer || !asked) return first
     // What the node names is only followed to the node itself; the client's policy has the last word on the price.
@@ -76,6 +69,13 @@ export function createBridge(node: Client, buyer: Buyer | undefined, origin: str
     return buy(buyer, asked)
   })
   return server
+}
+
+/** The version and the capabilities of the program at the pipe are not those of the connection to the node. */
+function ownParams<P extends { _meta?: Record<string, unknown> | undefined } | undefined>(params: P): P {
+  if (!params?._meta) return params
+  const kept = Object.entries(params._meta).filter(([name]) => !name.startsWith('io.modelcontextprotocol/'))
+  return { ...params, _meta: Object.fromEntries(kept) }
 }
 
 type AskedRequest = { method: string; url: string; body?: unknown }
@@ -104,7 +104,8 @@ async function buy({ client }: Buyer, { method, url, body }: AskedRequest): Prom
     }
   } catch (error) {
     if (!(error instanceof AssayError)) throw error
-    return { isError: true, content: [{ type: 'text', text: `${error.message}. ${error.hint ?? ''}`.trim() }] }
+    const { message, hint } = (await keepPurchase(error)) as { message: string; hint?: string }
+    return { isError: true, content: [{ type: 'text', text: `${message}. ${hint ?? ''}`.trim() }] }
   }
 }
 

@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import { discover, readMesh } from '@assay/sdk'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
@@ -6,7 +7,7 @@ import { ageText, printResult, table } from '../output.ts'
 
 export type PeersOptions = { url: string; json?: boolean }
 export type JoinOptions = { wait: string; url?: string; json?: boolean }
-export type FindOptions = PeersOptions & { maxPrice?: string }
+export type FindOptions = PeersOptions & { maxPrice?: string; schema?: string }
 
 const lookEveryMs = 250
 
@@ -94,15 +95,14 @@ const seenText = (at: string | null) => (at === null ? '' : `${ageText(Date.now(
 
 export async function findNodes({ terminal }: CommandContext, capability: string, options: FindOptions): Promise<void> {
   const { origin } = parseUrl(options.url)
-  const { found, rejected } = await discover(capability, {
+  const { found, rejected, disagreements } = await discover(capability, {
     nodes: [origin],
     limit: 20,
+    resolve: addressesOf,
     ...(options.maxPrice === undefined ? {} : { maxPriceUsd: options.maxPrice }),
+    ...(options.schema === undefined ? {} : { schema: options.schema }),
   })
-  if (found.length === 0 && !options.json)
-    throw new CliError(exitCodes.failed, 'nobody_offers_it', `nobody offers ${capability}`, {
-      hint: rejected.map((one) => `${one.address}: ${one.reason}`).join('; ') || 'Capabilities are in the manifest.',
-    })
+  if (found.length === 0 && !options.json) throw nobodyOffers(capability, rejected)
   const rows = found.map((node) => ({
     did: node.did,
     method: node.method,
@@ -112,19 +112,36 @@ export async function findNodes({ terminal }: CommandContext, capability: string
     networks: node.networks,
     health: node.health ?? null,
     latency_ms: node.latencyMs,
+    schema: node.schema ?? null,
+    evidence: node.evidence,
+    why: node.why,
   }))
-  printResult(terminal, options.json, { capability, data: rows, rejected }, () =>
+  for (const { address, about, views } of disagreements)
+    terminal.say(
+      `nodes disagree on the ${about} of ${address}: ${views.map((view) => `${view.node} says ${view.says}`).join('; ')}`,
+    )
+  printResult(terminal, options.json, { capability, data: rows, rejected, disagreements }, () =>
     table(rows, [
       { title: 'price', of: (row) => `${row.price_usd} USD`, right: true },
       { title: 'method', of: (row) => row.method },
       { title: 'url', of: (row) => row.url },
       { title: 'health', of: (row) => row.health?.toFixed(2) ?? '', right: true },
       { title: 'latency', of: (row) => `${row.latency_ms} ms`, right: true },
+      { title: 'why', of: (row) => row.why },
     ]),
   )
 }
 
-function parseUrl(url: string): URL {
+export const nobodyOffers = (capability: string, rejected: readonly { address: string; reason: string }[]) =>
+  new CliError(exitCodes.failed, 'nobody_offers_it', `nobody offers ${capability}`, {
+    hint: rejected.map((one) => `${one.address}: ${one.reason}`).join('; ') || 'Capabilities are in the manifest.',
+  })
+
+/** A public name must not lead inside. */
+export const addressesOf = async (hostname: string): Promise<string[]> =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address)
+
+export function parseUrl(url: string): URL {
   if (!URL.canParse(url)) throw usageError(`--url: not a URL: ${url}`)
   return new URL(url)
 }

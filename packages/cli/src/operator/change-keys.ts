@@ -60,8 +60,8 @@ export async function rotateKeys(
   const { terminal } = context
   const minutes = Number(options.overlap)
   if (!(minutes >= 0 && minutes <= 100_000)) throw usageError(`--overlap: not a number of minutes: ${options.overlap}`)
-  await withKeyring(operator, purpose, async (keyring) => {
-    const deps = keyChangeDeps(operator, keyring, terminal, options)
+  await withKeyring(operator, purpose, async (keyring, place) => {
+    const deps = keyChangeDeps(operator, keyring, terminal, options, place)
     const { node, operator: wallet } = deps.identity
     const what =
       purpose === 'log'
@@ -88,8 +88,8 @@ export async function revokeKeys(
   const revokedAtMs = options.at === undefined ? operator.node.systemClock.nowMs() : Date.parse(options.at)
   if (Number.isNaN(revokedAtMs)) throw usageError(`--at: not a time: ${options.at}`, 'Such as 2026-01-31T12:00:00Z.')
   const purpose = await purposeOf(operator, keyId)
-  await withKeyring(operator, purpose, async (keyring) => {
-    const deps = keyChangeDeps(operator, keyring, terminal, options)
+  await withKeyring(operator, purpose, async (keyring, place) => {
+    const deps = keyChangeDeps(operator, keyring, terminal, options, place)
     const at = new Date(revokedAtMs).toISOString()
     if (!(await goOn(context, `Revoke ${keyId} as of ${at}? This cannot be undone.`, options))) return
     const { activeKeyId } = await operator.node.revokeKey(deps, { keyId, revokedAtMs })

@@ -1,39 +1,45 @@
-import type { KeyChangeDeps, Keyring } from '@assay/node'
+import type { KeyChangeDeps, KeyPlace, Keyring, SigningKeys } from '@assay/node'
 import { privateKeyToAccount } from 'viem/accounts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 import type { Operator } from './connect.ts'
 
-export type WalletOptions = { node?: string; allowNewWallet?: boolean }
+export type WalletOptions = { url?: string; allowNewWallet?: boolean }
 
 export type Purpose = Keyring['purpose']
 
 export const keyFileOf = ({ signingKeyFile, logKeyFile }: Operator['config'], purpose: Purpose) =>
   purpose === 'log' ? logKeyFile : signingKeyFile
 
-function fileOption(config: Operator['config'], purpose: Purpose): { keyFile?: string } {
-  const keyFile = keyFileOf(config, purpose)
+const placeOf = (places: SigningKeys, purpose: Purpose): { keyFile?: KeyPlace } => {
+  const keyFile = purpose === 'log' ? places.logKeyFile : places.signingKeyFile
   return keyFile === undefined ? {} : { keyFile }
 }
+
+const openPlaces = ({ node, config }: Operator) =>
+  node.openSigningKeyPlaces(config, { clock: node.systemClock, log: node.silentLog, metrics: node.silentMetrics })
 
 export async function withKeyring<T>(
   operator: Operator,
   purpose: Purpose,
-  work: (keyring: Keyring) => Promise<T>,
+  work: (keyring: Keyring, place: { keyFile?: KeyPlace }) => Promise<T>,
 ): Promise<T> {
-  const { node, config, database } = operator
+  const { node, database } = operator
+  const places = await openPlaces(operator)
+  const place = placeOf(places, purpose)
   const keyring = await node.createKeyring({
     database,
     clock: node.systemClock,
     rng: node.systemRng,
     log: node.silentLog,
     purpose,
-    ...fileOption(config, purpose),
+    ...place,
   })
   try {
-    return await work(keyring)
+    return await work(keyring, place)
   } finally {
     await keyring.close()
+    await places.close()
   }
 }
 
@@ -43,6 +49,7 @@ export function keyChangeDeps(
   keyring: Keyring,
   terminal: Terminal,
   options: WalletOptions,
+  place: { keyFile?: KeyPlace },
 ): KeyChangeDeps {
   const { node, config, database } = operator
   const account = operatorAccount(operator, terminal)
@@ -60,7 +67,7 @@ export function keyChangeDeps(
         hint: 'Clients that know the old wallet will not follow this one. Use its key, or add --allow-new-wallet.',
       },
     )
-  const name = nodeName(config, options.node)
+  const name = nodeName(config, options.url)
   return {
     database,
     clock: node.systemClock,
@@ -73,7 +80,7 @@ export function keyChangeDeps(
       operator: address,
     },
     wallet: { address, signTypedData: (data) => account.signTypedData(data) },
-    ...fileOption(config, keyring.purpose),
+    ...place,
   }
 }
 

@@ -33,7 +33,7 @@ const addRotate: AddCommand = (group, context) => {
         'clients that pinned the old key follow.',
     )
     .option('--overlap <minutes>', 'time between publishing the new key and using it', '10')
-    .option('--node <url>', 'base address of the node (BASE_URL, or the address on this machine)')
+    .option('--url <origin>', 'base address of the node (BASE_URL, or the address on this machine)')
     .option('--allow-new-wallet', 'allow a different wallet to vouch')
     .option('--dry-run', 'show what would be done')
     .option('-y, --yes', 'do not ask for confirmation')
@@ -55,7 +55,7 @@ const addRevoke: AddCommand = (group, context) => {
     )
     .argument('<key-id>', 'from `assay keys list`')
     .option('--at <time>', 'when the key was lost, RFC 3339; signatures made later do not count (now, if absent)')
-    .option('--node <url>', 'base address of the node (BASE_URL, or the address on this machine)')
+    .option('--url <origin>', 'base address of the node (BASE_URL, or the address on this machine)')
     .option('--allow-new-wallet', 'allow a different wallet to vouch')
     .option('--dry-run', 'show what would be done')
     .option('-y, --yes', 'do not ask for confirmation')

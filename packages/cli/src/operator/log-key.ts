@@ -16,7 +16,7 @@ export const addLogKey: AddCommand = (program, context) => {
         'the operator wallet (OPERATOR_KEY; in demo mode the demo operator). Revoke a stolen one with `assay keys revoke`.',
     )
     .option('--overlap <minutes>', 'time for which the old key signs beside the new one', weekMinutes)
-    .option('--node <url>', 'base address of the node (BASE_URL, or the address on this machine)')
+    .option('--url <origin>', 'base address of the node (BASE_URL, or the address on this machine)')
     .option('--allow-new-wallet', 'allow a different wallet to vouch')
     .option('--dry-run', 'show what would be done')
     .option('-y, --yes', 'do not ask for confirmation')

@@ -1,4 +1,4 @@
-import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
+import { type AddCommand, type CommandContext, jsonOption, rawOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { printResult, table } from '../output.ts'
 import { type Operator, withOperator } from './connect.ts'
@@ -10,6 +10,8 @@ const meanings: Record<string, string> = {
   options: 'no option is bought or written',
 }
 
+const names = Object.keys(meanings).join(', ')
+
 export const addPause: AddCommand = (program, context) => {
   program
     .command('pauses')
@@ -19,21 +21,60 @@ export const addPause: AddCommand = (program, context) => {
     .action(({ json }: { json?: boolean }) =>
       withOperator(context.terminal, (operator) => list(context, operator, json)),
     )
-  for (const action of ['pause', 'resume'] as const)
-    program
-      .command(action)
-      .summary(action === 'pause' ? 'Pause sales, payouts, settlement or options' : 'Resume what was paused')
-      .description(
-        'Takes effect in every process of the node that the environment configures within a second. Each change is kept ' +
-          'in the audit log with its reason.',
-      )
-      .argument('<name>', `One of ${Object.keys(meanings).join(', ')}`)
-      .requiredOption('--reason <text>', 'reason, kept in the audit log')
-      .option(...jsonOption)
-      .addHelpText('after', `\nExample:\n  assay ${action} sales --reason "moving the database"`)
-      .action((name: string, options: { reason: string; json?: boolean }) =>
-        withOperator(context.terminal, (operator) => change(context, operator, name, action === 'pause', options)),
-      )
+  const changed =
+    'Takes effect in every process of the node within a second. Each change is kept in the audit log with its reason.'
+  program
+    .command('pause')
+    .summary('Pause sales, payouts, settlement or options')
+    .description(changed)
+    .argument('<name>', `One of ${names}`)
+    .requiredOption('--reason <text>', 'reason, kept in the audit log')
+    .option(...jsonOption)
+    .addHelpText('after', '\nExample:\n  assay pause sales --reason "moving the database"')
+    .action((name: string, options: { reason: string; json?: boolean }) =>
+      withOperator(context.terminal, (operator) => change(context, operator, name, true, options)),
+    )
+  addResume(program, context)
+}
+
+/** Two things stop and go on: a purchase of a buyer, and a part of a node. */
+const addResume: AddCommand = (program, context) => {
+  program
+    .command('resume')
+    .summary('Resume a purchase whose outcome was not known, or what was paused')
+    .description(
+      'Ask again for the answer of a purchase that a paying command saved: nothing is signed and nothing is paid again.\n' +
+        `With ${names} and --reason: end a pause (operator).`,
+    )
+    .argument('[what]', `purchase file (default: the one in this folder), or one of ${names}`)
+    .option('--reason <text>', 'for the end of a pause: reason, kept in the audit log')
+    .option('--out <file>', 'write the answer to this file')
+    .option('--save <file>', 'write an evidence file for `assay verify`')
+    .option('--wait <seconds>', 'maximum time to wait for settlement', '90')
+    .option('--allow-unsigned', 'the seller does not sign its answers')
+    .option(...rawOption)
+    .option(...jsonOption)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assay resume assay-purchase-1a2b3c4d.json\n  assay resume sales --reason "moved"',
+    )
+    .action(async (what: string | undefined, options: ResumeOptions) => {
+      const { reason } = options
+      if (what === undefined || !(what in meanings))
+        return (await import('../buy/resume-buy.ts')).resumeBuy(context, what, options)
+      if (reason === undefined) throw usageError('--reason is missing', 'The audit log keeps why a pause ended.')
+      await withOperator(context.terminal, (operator) => change(context, operator, what, false, { ...options, reason }))
+    })
+}
+
+type ResumeOptions = {
+  reason?: string
+  json?: boolean
+  raw?: boolean
+  out?: string
+  save?: string
+  wait?: string
+  allowUnsigned?: boolean
 }
 
 async function list({ terminal }: CommandContext, { node, database }: Operator, json?: boolean): Promise<void> {

@@ -20,7 +20,7 @@ export const addPayees: AddCommand = (program, context) => {
       'after',
       '\nStop the node, set PAY_TO or CUSTODY (and CUSTODY_KEYS), run this, start the node. Earlier addresses stay\n' +
         'compared with the chain, and what arrives there is booked.\n\n' +
-        'Example:\n  PAY_TO=0x… assay payees change --reason "moved to a hardware wallet"',
+        'Example:\n  PAY_TO=$WALLET assay payees change --reason "moved to a hardware wallet"',
     )
     .action((options: { reason: string; json?: boolean }) =>
       withOperator(context.terminal, (operator) => change(context, operator, options)),

@@ -35,17 +35,43 @@ export async function showTrial(
   }
   printResult(terminal, options.json, document, () => {
     const sums = Object.entries(sumByUnit).map(([unit, sum]) => `${unit} sums to ${amountText(sum, unit)}`)
-    return [rows.length === 0 ? 'no entries yet' : rowsText(rows), '', ...sums].join('\n').trimEnd()
+    return [rows.length === 0 ? 'no entries yet' : trialText(rows), '', ...sums].join('\n').trimEnd()
   })
   if (!balanced) endWith(exitCodes.notVerified)
 }
 
-const toDocument = ({ name, kind, unit, balanceMicro }: Row) => ({ account: name, kind, unit, balance: balanceMicro })
+/** What is owed and what was earned stands on the credit side: there a credit balance is the usual, positive one. */
+const creditKinds: ReadonlySet<string> = new Set(['liability', 'income'])
+
+export const normalSide = (kind: string): 'debit' | 'credit' => (creditKinds.has(kind) ? 'credit' : 'debit')
+
+/** Stored as debit less credit; shown positive on the side where accounts of this kind have their balance. */
+export const normalBalance = (kind: string, stored: bigint): bigint =>
+  normalSide(kind) === 'credit' ? -stored : stored
+
+const toDocument = ({ name, kind, unit, balanceMicro }: Row) => ({
+  account: name,
+  kind,
+  unit,
+  normal_side: normalSide(kind),
+  balance: normalBalance(kind, balanceMicro),
+})
 
 function rowsText(rows: readonly Row[]): string {
   return table(rows, [
     { title: 'account', of: (row) => row.name },
     { title: 'kind', of: (row) => row.kind },
-    { title: 'balance', of: (row) => amountText(row.balanceMicro, row.unit), right: true },
+    { title: 'balance', of: (row) => amountText(normalBalance(row.kind, row.balanceMicro), row.unit), right: true },
+  ])
+}
+
+/** Two columns, as trial balances have: they add up to the same. */
+function trialText(rows: readonly Row[]): string {
+  const on = (side: bigint, unit: string) => (side > 0n ? amountText(side, unit) : '')
+  return table(rows, [
+    { title: 'account', of: (row) => row.name },
+    { title: 'kind', of: (row) => row.kind },
+    { title: 'debit', of: (row) => on(row.balanceMicro, row.unit), right: true },
+    { title: 'credit', of: (row) => on(-row.balanceMicro, row.unit), right: true },
   ])
 }

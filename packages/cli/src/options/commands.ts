@@ -3,7 +3,7 @@ import { payable } from '../buy/payable.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
 
-type Reading = { node: string; json?: boolean }
+type Reading = { url: string; json?: boolean }
 
 /** Options on topic clusters: look, buy, write, and settle them again. */
 export const addOptions: AddCommand = (program, context) => {
@@ -15,7 +15,7 @@ export const addOptions: AddCommand = (program, context) => {
 const addReads: AddCommand = (options, context) => {
   const reading = (command: Command) => command.option(...nodeOption).option(...jsonOption)
   reading(options.command('clusters').description('List topic clusters with their demand index.')).action(
-    async (given: Reading) => (await import('./run-options.ts')).showClusters(context, nodeUrl(given.node), given.json),
+    async (given: Reading) => (await import('./run-options.ts')).showClusters(context, nodeUrl(given.url), given.json),
   )
   reading(
     options
@@ -26,8 +26,8 @@ const addReads: AddCommand = (options, context) => {
       .option('--all', 'include series without an offer'),
   ).action(async (symbol: string | undefined, given: Reading & { cluster?: string; all?: boolean }) => {
     const { showOneSeries, showSeries } = await import('./run-options.ts')
-    if (symbol !== undefined) await showOneSeries(context, nodeUrl(given.node), symbol, given.json)
-    else await showSeries(context, nodeUrl(given.node), given)
+    if (symbol !== undefined) await showOneSeries(context, nodeUrl(given.url), symbol, given.json)
+    else await showSeries(context, nodeUrl(given.url), given)
   })
   reading(
     options
@@ -36,7 +36,7 @@ const addReads: AddCommand = (options, context) => {
       .argument('<symbol>', 'which series')
       .option('-q, --quantity <n>', 'number of contracts', '1'),
   ).action(async (symbol: string, given: Reading & { quantity: string }) =>
-    (await import('./run-options.ts')).showQuote(context, nodeUrl(given.node), symbol, given),
+    (await import('./run-options.ts')).showQuote(context, nodeUrl(given.url), symbol, given),
   )
   reading(
     options
@@ -44,11 +44,11 @@ const addReads: AddCommand = (options, context) => {
       .description('Show what a wallet holds, offers and is owed.')
       .argument('<wallet>', 'its address'),
   ).action(async (wallet: string, given: Reading) =>
-    (await import('./run-options.ts')).showPositions(context, nodeUrl(given.node), walletArgument(wallet), given.json),
+    (await import('./run-options.ts')).showPositions(context, nodeUrl(given.url), walletArgument(wallet), given.json),
   )
   reading(options.command('settlements').description('List settled and voided series, newest first.')).action(
     async (given: Reading) =>
-      (await import('./run-options.ts')).showSettlements(context, nodeUrl(given.node), given.json),
+      (await import('./run-options.ts')).showSettlements(context, nodeUrl(given.url), given.json),
   )
   reading(
     options
@@ -56,7 +56,7 @@ const addReads: AddCommand = (options, context) => {
       .description('Recompute a settlement from public data and compare; exit code 5 when it differs.')
       .argument('<symbol>', 'a settled series'),
   ).action(async (symbol: string, given: Reading) =>
-    (await import('./run-options.ts')).runReplay(context, nodeUrl(given.node), symbol, given.json),
+    (await import('./run-options.ts')).runReplay(context, nodeUrl(given.url), symbol, given.json),
   )
 }
 
@@ -69,9 +69,9 @@ const addTrades: AddCommand = (options, context) => {
       .option('-q, --quantity <n>', 'number of contracts', '1')
       .option('--quote-id <id>', 'id of a valid quote'),
   )
-    .addHelpText('after', '\nExample:\n  assay options series\n  assay options buy TC-52-20261204-100-C --demo')
+    .addHelpText('after', '\nExample:\n  assay options series\n  assay options buy $SYMBOL --demo')
     .action(async (symbol: string, given) =>
-      (await import('./run-options.ts')).runBuyOption(context, nodeUrl(given.node), symbol, given),
+      (await import('./run-options.ts')).runBuyOption(context, nodeUrl(given.url), symbol, given),
     )
   payable(
     options
@@ -81,7 +81,7 @@ const addTrades: AddCommand = (options, context) => {
       .argument('<premium>', 'USD asked for a contract, 50 to 120')
       .option('-q, --quantity <n>', 'number of contracts', '1'),
   ).action(async (symbol: string, premium: string, given) =>
-    (await import('./run-options.ts')).runWriteOption(context, nodeUrl(given.node), symbol, premium, given),
+    (await import('./run-options.ts')).runWriteOption(context, nodeUrl(given.url), symbol, premium, given),
   )
   options
     .command('withdraw')
@@ -94,7 +94,7 @@ const addTrades: AddCommand = (options, context) => {
     .option('--key-env <name>', 'environment variable with that key', undefined)
     .option(...jsonOption)
     .action(async (offer: string, given) =>
-      (await import('./run-options.ts')).runWithdrawOption(context, nodeUrl(given.node), offer, given),
+      (await import('./run-options.ts')).runWithdrawOption(context, nodeUrl(given.url), offer, given),
     )
   options
     .command('close')
@@ -108,6 +108,6 @@ const addTrades: AddCommand = (options, context) => {
     .option('--key-env <name>', 'environment variable with that key', undefined)
     .option(...jsonOption)
     .action(async (position: string, given) =>
-      (await import('./run-options.ts')).runCloseOption(context, nodeUrl(given.node), position, given),
+      (await import('./run-options.ts')).runCloseOption(context, nodeUrl(given.url), position, given),
     )
 }

@@ -25,6 +25,9 @@ const reader = () =>
 
 const usd = (micro: string | null): string => (micro === null ? '' : formatUsd(BigInt(micro)))
 
+/** For a column of a table; `--json` has the exact figures. */
+const cents = (exact: string | null): string => (exact === null ? '' : Number(exact).toFixed(2))
+
 function quantityOf(text: string): number {
   if (!/^(?:[1-9]|10)$/.test(text)) throw usageError(`--quantity: must be 1 to 10, not ${text}`)
   return Number(text)
@@ -59,14 +62,15 @@ export async function showSeries(
   printResult(terminal, options.json, series, () =>
     series.length === 0
       ? 'No series can be bought at the moment; --all shows those that are listed.'
-      : table(series, [
-          { title: 'symbol', of: (row) => row.symbol },
-          { title: 'premium', of: (row) => row.premium_usd ?? '', right: true },
-          { title: 'pays at most', of: (row) => usd(row.most_micro), right: true },
-          { title: 'traded until', of: (row) => row.last_trade_at },
-          { title: 'expires', of: (row) => row.expires_at },
-          { title: '', of: (row) => (row.synthetic ? 'demo' : '') },
-        ]),
+      : [
+          table(series, [
+            { title: 'symbol', of: (row) => row.symbol },
+            { title: 'premium', of: (row) => cents(row.premium_usd), right: true },
+            { title: 'pays up to', of: (row) => cents(usd(row.most_micro)), right: true },
+            { title: 'traded until', of: (row) => `${row.last_trade_at.slice(0, 16).replace('T', ' ')}Z` },
+          ]),
+          `USD. Greeks and order book: assay options series <symbol>${series.some(({ synthetic }) => synthetic) ? '. The demand behind them is invented (demo).' : ''}`,
+        ].join('\n'),
   )
 }
 

@@ -3,7 +3,7 @@ import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
 
 type Options = {
-  node: string
+  url: string
   wallet?: string
   contact?: string
   sitemap?: string
@@ -25,11 +25,11 @@ export const addSource: AddCommand = (program, context) => {
     .option('--sitemap <url>', 'URL of the sitemap')
     .option(...nodeOption)
     .option(...jsonOption)
-    .addHelpText('after', '\nExample:\n  assay source register my.test --wallet 0x…')
+    .addHelpText('after', '\nExample:\n  assay source register example.com --wallet $WALLET')
     .action(async (domain: string, options: Options) => {
       if (options.wallet === undefined) throw usageError('--wallet is missing')
       const { runRegister } = await import('./run-source.ts')
-      await runRegister(context, nodeUrl(options.node), { ...options, domain, wallet: walletArgument(options.wallet) })
+      await runRegister(context, nodeUrl(options.url), { ...options, domain, wallet: walletArgument(options.wallet) })
     })
   source
     .command('verify')
@@ -43,7 +43,7 @@ export const addSource: AddCommand = (program, context) => {
     .option(...jsonOption)
     .action(async (domain: string, options: Options) => {
       const { runVerify } = await import('./run-source.ts')
-      await runVerify(context, nodeUrl(options.node), domain, options)
+      await runVerify(context, nodeUrl(options.url), domain, options)
     })
   source
     .command('move')
@@ -59,7 +59,7 @@ export const addSource: AddCommand = (program, context) => {
     .option(...jsonOption)
     .action(async (domain: string, options: Options & { from: string }) => {
       const { runMove } = await import('./run-source.ts')
-      await runMove(context, nodeUrl(options.node), domain, { ...options, from: walletArgument(options.from) })
+      await runMove(context, nodeUrl(options.url), domain, { ...options, from: walletArgument(options.from) })
     })
   source
     .command('status')
@@ -70,6 +70,6 @@ export const addSource: AddCommand = (program, context) => {
     .option(...jsonOption)
     .action(async (domain: string, options: Options) => {
       const { runStatus } = await import('./run-source.ts')
-      await runStatus(context, nodeUrl(options.node), domain, options)
+      await runStatus(context, nodeUrl(options.url), domain, options)
     })
 }

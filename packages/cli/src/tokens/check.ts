@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts'
 import { nodeOption, tokenUrl } from './node-option.ts'
 
 type CheckOptions = {
-  node: string
+  url: string
   wallet?: string
   holdings?: string
   file?: string
@@ -35,7 +35,7 @@ export const addCheck: AddCommand = (program, context) => {
     .option(...jsonOption)
     .addHelpText(
       'after',
-      '\nExamples:\n  assay check 0xb200… --wallet 0x1234…\n  assay check --file holdings.txt\n  assay check 0xb200… --since 53500000',
+      '\nExamples:\n  assay check $TOKEN --wallet $WALLET\n  assay check --file holdings.txt\n  assay check $TOKEN --since $BLOCK',
     )
     .action((addresses: string[], options: CheckOptions) => runCheck(context, addresses, options))
 }
@@ -48,7 +48,7 @@ async function runCheck({ terminal }: CommandContext, given: string[], options: 
   const [first] = addresses
   if (first === undefined) throw usageError('no address given', 'Name tokens, or a file with --file.')
   if (addresses.length > batchMax) throw usageError(`${addresses.length} addresses; one call takes ${batchMax}`)
-  const [url] = addresses.map((address) => tokenUrl(options.node, '/v1/check', address)) as [URL]
+  const [url] = addresses.map((address) => tokenUrl(options.url, '/v1/check', address)) as [URL]
   const { checkToken, checkTokens, diffToken } = await import('@assay/sdk')
   const client = await freeClient(url.origin)
   const { block, since, wallet } = options
@@ -77,7 +77,7 @@ async function freeClient(baseUrl: string): Promise<AssayClient> {
 /** Goes through the list of the node page by page; each page is read at one block. */
 async function printHoldings(terminal: Terminal, options: CheckOptions, wallet: string): Promise<void> {
   const { checkTokens } = await import('@assay/sdk')
-  const client = await freeClient(tokenUrl(options.node, '/v1/check', wallet).origin)
+  const client = await freeClient(tokenUrl(options.url, '/v1/check', wallet).origin)
   const held: TokenBatch['data'] = []
   let block: TokenBatch['block'] | undefined
   let cursor: string | null = ''
@@ -192,12 +192,25 @@ function partyText({ account, label, how, alone }: TokenParty): string {
   return `${account} (${kind}) ${how}${alone === false ? ', only together with others' : ''}`
 }
 
-function walletLines({ wallet }: TokenCheck): string[] {
+/** In units of the token where its decimals are known; the smallest units otherwise, and said so. */
+function balanceText({ token, wallet }: TokenCheck): string {
+  const { balance } = wallet ?? {}
+  if (typeof balance !== 'string') return 'unknown'
+  const { decimals, symbol } = token
+  if (typeof decimals !== 'number') return `${balance} of the smallest unit; the decimals are unknown`
+  const digits = balance.padStart(decimals + 1, '0')
+  const fraction = decimals === 0 ? '' : digits.slice(-decimals).replace(/0+$/, '')
+  const whole = digits.slice(0, digits.length - decimals)
+  return `${whole}${fraction === '' ? '' : `.${fraction}`} ${typeof symbol === 'string' ? symbol : 'units'}`
+}
+
+function walletLines(check: TokenCheck): string[] {
+  const { wallet } = check
   if (wallet === undefined) return []
   const asked = ['hold', 'send', 'receive', 'be_frozen', 'be_seized'] as const
   return [
     '',
-    `  ${wallet.wallet}  balance ${typeof wallet.balance === 'string' ? wallet.balance : 'unknown'}`,
+    `  ${wallet.wallet}  balance ${balanceText(check)}`,
     ...asked.map((name) => `  ${name.padEnd(10)} ${wallet[name].answer.padEnd(8)} ${wallet[name].why}`),
   ]
 }

@@ -4,9 +4,14 @@ import type { AddCommand } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { tokenUrl } from './node-option.ts'
 
-type ReportOptions = BuyOptions & { node: string; format: string; proof?: boolean }
+type ReportOptions = BuyOptions & { url: string; format: string; proof?: boolean }
 
-const mediaTypes: Record<string, string> = { json: 'application/json', markdown: 'text/markdown', html: 'text/html' }
+const mediaTypes: Record<string, string> = {
+  json: 'application/json',
+  markdown: 'text/markdown',
+  html: 'text/html',
+  pdf: 'application/pdf',
+}
 
 export const addReport: AddCommand = (program, context) => {
   payable(
@@ -18,16 +23,16 @@ export const addReport: AddCommand = (program, context) => {
           'Nothing is charged for an address that is no B20 token or cannot be read completely. The JSON verifies offline.',
       )
       .argument('<address>', 'the token')
-      .option('--format <name>', 'json, markdown or html', 'json')
+      .option('--format <name>', 'json, markdown, html or pdf', 'json')
       .option('--proof', 'include Merkle proofs of the storage behind the verdict')
       .option('--out <file>', 'write the report to this file')
       .option('--save <file>', 'write an evidence file of the purchase'),
   )
-    .addHelpText('after', '\nExample:\n  assay report 0xb200… --demo --out report.json && assay verify report.json')
+    .addHelpText('after', '\nExample:\n  assay report $TOKEN --demo --out report.json && assay verify report.json')
     .action(async (address: string, options: ReportOptions) => {
       const accept = mediaTypes[options.format]
       if (accept === undefined) throw usageError(`--format: one of ${Object.keys(mediaTypes).join(', ')}`)
-      const url = tokenUrl(options.node, '/v1/report', address)
+      const url = tokenUrl(options.url, '/v1/report', address)
       if (options.proof) url.searchParams.set('proof', '1')
       const { runBuy } = await import('../buy/run-buy.ts')
       await runBuy(context, url.href, { ...options, header: [`Accept: ${accept}`] })

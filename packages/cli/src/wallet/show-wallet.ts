@@ -1,9 +1,11 @@
 import { baseNetwork, formatUsd, isLoopbackUrl, polygonNetwork } from '@assay/sdk'
 import { type Address, createPublicClient, erc20Abi, getAddress, http, isAddress } from 'viem'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
+import { networkTitle } from '../buy/describe.ts'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
+import { nodeLines } from './wallet-lines.ts'
 
 export type ShowWalletOptions = WalletOptions & { url: string; rpc?: string[]; json?: boolean }
 
@@ -27,10 +29,10 @@ export async function showWallet(
       address,
       ...balances.map(
         ({ network, micro, problem }) =>
-          `  ${network}  ${micro === null ? problem : `${formatUsd(BigInt(micro))} USDC`}`,
+          `  on chain   ${networkTitle(network).padEnd(22)}${micro === null ? problem : `${formatUsd(BigInt(micro))} USDC`}`,
       ),
-      ...(balances.length === 0 ? ['  balance unknown: say --rpc <url> of a chain'] : []),
-      ...Object.entries(node).map(([name, value]) => `  ${name}: ${summary(value)}`),
+      ...(balances.length === 0 ? ['  on chain   unknown; name a chain with --rpc <url>'] : []),
+      ...nodeLines(node),
     ].join('\n'),
   )
 }
@@ -46,13 +48,6 @@ async function ask(url: string, path: string): Promise<unknown> {
   const response = await fetch(new URL(path, url), { headers: { accept: 'application/json' } }).catch(() => undefined)
   if (!response) return { problem: 'the node did not answer' }
   return response.ok ? response.json() : { problem: `answered with ${response.status}` }
-}
-
-/** One level of figures, for people; everything is in --json. */
-function summary(value: unknown): string {
-  if (value === null || typeof value !== 'object') return String(value)
-  const shown = Object.entries(value).filter(([, item]) => ['string', 'number', 'boolean'].includes(typeof item))
-  return shown.length === 0 ? 'see --json' : shown.map(([name, item]) => `${name} ${item}`).join(', ')
 }
 
 async function readBalances(address: Address, options: ShowWalletOptions): Promise<Balance[]> {

@@ -59,6 +59,26 @@ export function readCreator(client: AssayClient, node: string, wallet: string): 
   return ask(client, node, 'creators.show', { params: { wallet } })
 }
 
+/** What a creator earned by page, payer or day; all of it, however many answers that takes. */
+export async function readEarnings(
+  client: AssayClient,
+  node: string,
+  wallet: string,
+  asked: EarningsAsked = {},
+): Promise<Earning[]> {
+  const earnings: Earning[] = []
+  for (let cursor: string | undefined; ; ) {
+    const query = { ...asked, limit: 1_000, ...(cursor === undefined ? {} : { cursor }) }
+    const { data, next_cursor } = await ask(client, node, 'creators.earnings', { params: { wallet }, query })
+    earnings.push(...data)
+    if (next_cursor === null) return earnings
+    cursor = next_cursor
+  }
+}
+
+type EarningsAsked = { by?: 'page' | 'payer' | 'day'; from?: string; until?: string }
+type Earning = AnswerOf<'creators.earnings'>['data'][number]
+
 type Account = Pick<LocalAccount, 'address' | 'signMessage'>
 
 /** Sets from which amount on a creator is sent what it has on chain; signed by its wallet, free. */

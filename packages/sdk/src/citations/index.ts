@@ -12,6 +12,7 @@ export {
   type RoyaltyInfo,
   readAttestation,
   readCreator,
+  readEarnings,
   remitRoyalty,
   royaltyInfo,
   setPayoutThreshold,

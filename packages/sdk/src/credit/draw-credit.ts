@@ -9,6 +9,7 @@ import { type Offer, parsePaymentRequired } from '../payment-required.ts'
 import type { AgreedTerms, Quote } from '../quote.ts'
 import { signRequest } from '../sign-request.ts'
 import { requireAllowedHost, requireSameResource } from '../spending-policy.ts'
+import { creditChoice } from '../ways/choose-way.ts'
 import { type CreditState, rememberOffer, routeKey } from './credit-state.ts'
 
 /** A call of a route whose price is known is drawn at once. Undefined when there is none, or the price has moved. */
@@ -37,7 +38,7 @@ export async function drawCredit(
   if (credit === undefined) return undefined
   const required = parsePaymentRequired(challenge.headers.get('payment-required'))
   requireSameResource(required, prepared.url)
-  const offer = required.accepts.find(({ scheme, extra }) => scheme === 'credit' && extra.proof === 'erc8128')
+  const offer = required.accepts.find(isCredit)
   if (offer === undefined) {
     if (credit.mandate === undefined) return undefined
     throw new AssayError('no_acceptable_offer', { detail: 'this route takes no credit', reasons: [] })
@@ -45,6 +46,26 @@ export async function drawCredit(
   const { description } = required.resource
   return draw(context, credit, prepared, offer, typeof description === 'string' ? description : '', agreed)
 }
+
+/** What a call would draw; undefined where credit is not used, not taken or not enough. */
+export async function quoteCredit(
+  context: ClientContext,
+  prepared: PreparedRequest,
+  challenge: Exchange,
+): Promise<Quote | undefined> {
+  const { credit } = context
+  if (credit === undefined) return undefined
+  const required = parsePaymentRequired(challenge.headers.get('payment-required'))
+  const offer = required.accepts.find(isCredit)
+  const amountMicro = offer && parseMicro(offer.amount)
+  if (offer === undefined || amountMicro === undefined) return undefined
+  const leftMicro = credit.mandate === undefined ? await ownBalance(context, credit, prepared.url) : undefined
+  if (leftMicro !== undefined && leftMicro < amountMicro) return undefined
+  const { description } = required.resource
+  return quoteOf(prepared, offer, amountMicro, typeof description === 'string' ? description : '', leftMicro)
+}
+
+const isCredit = ({ scheme, extra }: Offer) => scheme === 'credit' && extra.proof === 'erc8128'
 
 async function draw(
   context: ClientContext,
@@ -57,13 +78,10 @@ async function draw(
   requireAllowedHost(prepared.url, context.policy)
   const amountMicro = parseMicro(offer.amount)
   if (amountMicro === undefined) return undefined
-  if (credit.mandate === undefined && (await ownBalance(context, credit, prepared.url)) < amountMicro) return undefined
-  const giveBack = await requireAllowed(
-    context,
-    quoteOf(prepared, offer, amountMicro, description),
-    amountMicro,
-    agreed,
-  )
+  const leftMicro = credit.mandate === undefined ? await ownBalance(context, credit, prepared.url) : undefined
+  if (leftMicro !== undefined && leftMicro < amountMicro) return undefined
+  const quote = quoteOf(prepared, offer, amountMicro, description, leftMicro)
+  const giveBack = await requireAllowed(context, quote, amountMicro, agreed)
   context.onProgress({ kind: 'paying' })
   const key = bytesToHex(context.platform.randomBytes(16)).slice(2)
   const received = await sendUntilAnswered(context, credit, prepared, offer, key)
@@ -105,7 +123,13 @@ async function requireAllowed(
   return budget.take(amountMicro)
 }
 
-const quoteOf = (prepared: PreparedRequest, offer: Offer, amountMicro: bigint, description: string): Quote => ({
+const quoteOf = (
+  prepared: PreparedRequest,
+  offer: Offer,
+  amountMicro: bigint,
+  description: string,
+  leftMicro: bigint | undefined,
+): Quote => ({
   resource: prepared.url,
   description,
   network: offer.network,
@@ -115,7 +139,10 @@ const quoteOf = (prepared: PreparedRequest, offer: Offer, amountMicro: bigint, d
   priceUsd: formatUsd(amountMicro),
   // The signature covers the request itself.
   bound: true,
+  ...(leftMicro === undefined ? byMandate : creditChoice(amountMicro, leftMicro)),
 })
+
+const byMandate = { way: 'credit', why: 'credit: of the party that gave the mandate' } as const
 
 const undecided = new Set([429, 500, 502, 503, 504])
 const firstDelayMs = 250

@@ -1,6 +1,8 @@
+import { declarationMessage } from '@assay/protocol/mesh/agent-declaration'
 import type { LocalAccount } from 'viem'
 import { type AnswerOf, ask, askSigned, type BodyOf, type QueryOf, type RowOf } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
+import { defaultPlatform, type Platform } from '../platform.ts'
 
 export type AgentDeclaration = BodyOf<'agents.capabilities.declare'>
 export type AgentCapability = AgentDeclaration['capabilities'][number]
@@ -55,6 +57,26 @@ export function revokeCapabilities(
   signer: AgentSigner,
 ): Promise<Agent> {
   return askSigned(client, 'agents.capabilities.revoke', { params: { did } }, { node, ...signer })
+}
+
+/**
+ * Signed once and good at every node: it is given to one and travels with the mesh. A contract wallet names its chain, and
+ * its `account` signs as the contract wants it (ERC-1271).
+ */
+export async function publishDeclaration(
+  client: AssayClient,
+  node: string,
+  declaration: BodyOf<'agents.declarations.give'>['declaration'],
+  { account, chainId = 8453, platform = defaultPlatform }: AgentSigner & { platform?: Pick<Platform, 'nowMs'> },
+): Promise<AnswerOf<'agents.declarations.give'>> {
+  const declared = {
+    type: 'x402-agent-declaration' as const,
+    account: `eip155:${chainId}:${account.address.toLowerCase()}`,
+    sequence: platform.nowMs(),
+    declaration,
+  }
+  const signature = await account.signMessage({ message: declarationMessage(declared) })
+  return ask(client, node, 'agents.declarations.give', { body: { ...declared, signature } })
 }
 
 /** For good: the DID answers 410 from then on. */

@@ -10,6 +10,7 @@ export {
   deactivateAgent,
   declareCapabilities,
   didOfWallet,
+  publishDeclaration,
   readAgent,
   readAgentHistory,
   revokeCapabilities,

@@ -1,12 +1,13 @@
-import { fromBase64url } from '@assay/protocol/base64'
-import { readJsonObject } from '@assay/protocol/json-object'
+import { byEvidence } from '@assay/protocol/mesh/weigh-evidence'
 import { parseUsd } from '@assay/protocol/money'
-import { AssayError } from '../errors.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
-import { createFetchGuard, type FetchGuard } from './fetch-guard.ts'
-import { type Candidate, type FoundNode, lookAt } from './look-at.ts'
-import { type MeshDocument, readMesh } from './read-mesh.ts'
+import { sendPriceProof } from './buy-from.ts'
+import { createFetchGuard } from './fetch-guard.ts'
+import { type Candidate, type FoundNode, lookAt, type PriceProof } from './look-at.ts'
+import type { Reporter } from './report.ts'
 import { untilEnough } from './until-enough.ts'
+import { claimedStatement, compareViews, gatherViews } from './views.ts'
+import { weighNode } from './weigh-node.ts'
 
 export type DiscoverOptions = {
   /** Nodes to start from, such as ["https://api.example.org"]; all are asked, the first that answers is enough. */
@@ -23,23 +24,38 @@ export type DiscoverOptions = {
   deadlineMs?: number
   /** Addresses of a host name; given where the runtime can tell, it keeps a public name from leading inside. */
   resolve?: (hostname: string) => Promise<readonly string[]>
+  /** Only offers with these input and output schemas (`FoundNode.schema`). */
+  schema?: string
+  /** How many nodes are asked for their view at least, those of `nodes` and peers that they recommend. */
+  views?: number
+  /** Signs evidence against nodes that ask another price than they state; the nodes asked pass it on. */
+  reporter?: Reporter
   platform?: Partial<Platform>
+}
+
+/** Nodes that were asked do not say the same about one: somebody is wrong, or somebody lies. */
+export type Disagreement = {
+  address: string
+  about: 'key' | 'price' | 'health'
+  views: readonly { node: string; says: string }[]
 }
 
 export type Discovery = {
   best: FoundNode | undefined
-  /** Best first: a price that was seen, then price, health and latency. */
+  /** Best first: a price that was seen, sellers that independent buyers vouch for, then what a successful call costs, health and latency. `why` says it in words. */
   found: readonly FoundNode[]
   rejected: readonly { address: string; reason: string }[]
+  disagreements: readonly Disagreement[]
 }
 
 type Rejected = { address: string; reason: string }[]
 
 const usualLimit = 5
+const usualViews = 3
+const reportMsMax = 2_000
 const usualDeadlineMs = 10_000
 const lookMsMax = 5_000
 const looksAtOnce = 16
-const startGraceMs = 700
 const lookGraceMs = 1_500
 
 /** Finds who offers a capability across the mesh, compares them, and says whom to pay. */
@@ -54,71 +70,48 @@ export async function discover(capability: string, options: DiscoverOptions): Pr
     deadlineMs: options.deadlineMs ?? usualDeadlineMs,
   })
   const rejected: Rejected = []
-  const candidates = await gatherCandidates(capability, homes, guard, platform, rejected)
+  const asked = { capability, guard, platform, rejected }
+  const views = await gatherViews(homes, options.views ?? usualViews, asked)
+  const { candidates, disagreements } = compareViews(capability, views)
   const minHealth = options.minHealth ?? 0.5
-  const healthy = candidates.filter(({ address, health }) => {
-    if (health === undefined || health >= minHealth) return true
-    rejected.push({ address, reason: `health ${health}` })
+  const healthy = candidates.filter(({ address, health, doubted }) => {
+    if (!doubted && (health === undefined || health >= minHealth)) return true
+    rejected.push({ address, reason: doubted ? 'most nodes that were asked do not recommend it' : `health ${health}` })
     return false
   })
   const limit = options.limit ?? usualLimit
-  const look = { capability, networks: options.networks, maxMicro, guard }
+  const look = { capability, networks: options.networks, schema: options.schema, maxMicro, guard }
+  const lies: { home: string; proof: PriceProof }[] = []
   const found = await untilEnough(orderByStatedPrice(capability, healthy), {
     ...{ platform, atOnce: looksAtOnce, enough: limit, graceMs: lookGraceMs },
     work: async (candidate, until) => {
-      const looked = await guard.within(lookMsMax, (guarded) => lookAt(candidate, look, guarded), until).catch(reasonOf)
-      if (typeof looked !== 'string') return looked
-      rejected.push({ address: candidate.address, reason: looked })
+      const looked = await guard
+        .within(lookMsMax, (guarded) => lookAt(candidate, look, guarded), until)
+        .catch((error: unknown) => ({ reason: reasonOf(error), proof: undefined }))
+      if (!('reason' in looked)) return looked
+      rejected.push({ address: candidate.address, reason: looked.reason })
+      if (looked.proof !== undefined) lies.push({ home: candidate.namedBy, proof: looked.proof })
       return undefined
     },
   })
-  const ordered = found.sort(byWorth).slice(0, limit)
-  return { best: ordered[0], found: ordered, rejected }
+  const { reporter } = options
+  const reports =
+    reporter === undefined
+      ? []
+      : lies.map(({ home, proof }) =>
+          guard.within(reportMsMax, (guarded) => sendPriceProof(home, reporter, proof, guarded)).catch(() => false),
+        )
+  const weighed = await Promise.all(found.map((node) => weighNode(node, guard)))
+  await Promise.all(reports)
+  const ordered = weighed.sort(byWorth).slice(0, limit)
+  return { best: ordered[0], found: ordered, rejected, disagreements }
 }
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 function byWorth(a: FoundNode, b: FoundNode): number {
   if (a.priceProven !== b.priceProven) return a.priceProven ? -1 : 1
-  return Number(a.priceMicro - b.priceMicro) || (b.health ?? 1) - (a.health ?? 1) || a.latencyMs - b.latencyMs
-}
-
-/** One entry for each node, in its newest words. */
-async function gatherCandidates(
-  capability: string,
-  homes: readonly string[],
-  guard: FetchGuard,
-  platform: Platform,
-  rejected: Rejected,
-): Promise<Candidate[]> {
-  const documents = await untilEnough(homes, {
-    ...{ platform, atOnce: homes.length, enough: homes.length, graceMs: startGraceMs },
-    work: async (origin, until) => {
-      const document = await guard
-        .within(lookMsMax, (guarded) => readMesh(origin, { capability, platform: guarded }), until)
-        .catch((error: unknown) => void rejected.push({ address: origin, reason: reasonOf(error) }))
-      return document && { origin, document }
-    },
-  })
-  if (documents.length === 0)
-    throw new AssayError('request_failed', {
-      detail: rejected.map((one) => `${one.address}: ${one.reason}`).join('; '),
-    })
-  const known = new Map<string, Candidate>()
-  for (const candidate of documents.flatMap(({ origin, document }) => candidatesOf(origin, document))) {
-    const earlier = known.get(candidate.address)
-    if (earlier === undefined || claimedSequence(candidate.statement) > claimedSequence(earlier.statement))
-      known.set(candidate.address, candidate)
-  }
-  return [...known.values()]
-}
-
-function candidatesOf(origin: string, { node, peers }: MeshDocument): Candidate[] {
-  const own = { address: node.address, statement: node.statement, health: undefined, recommended: true }
-  const others = peers.map(({ address, statement, health, recommended }) => ({
-    ...{ address, statement, health, recommended },
-  }))
-  return [own, ...others].map((candidate) => ({ ...candidate, namedBy: origin }))
+  return byEvidence(a, b) || (b.health ?? 1) - (a.health ?? 1) || a.latencyMs - b.latencyMs
 }
 
 /**
@@ -127,7 +120,7 @@ function candidatesOf(origin: string, { node, peers }: MeshDocument): Candidate[
  */
 function orderByStatedPrice(capability: string, candidates: readonly Candidate[]): Candidate[] {
   const price = ({ statement }: Candidate) => {
-    const { offers } = claimed(statement)
+    const { offers } = claimedStatement(statement)
     const prices = offers.filter((offer) => offer.capability === capability).map((offer) => Number(offer.price_micro))
     return Math.min(...prices, Number.POSITIVE_INFINITY)
   }
@@ -141,12 +134,3 @@ function orderByStatedPrice(capability: string, candidates: readonly Candidate[]
   const mixed = cheapest.flatMap((one, place) => [one, ...offering.slice(place, place + 1)])
   return [...new Set(mixed.map((one) => one.candidate))]
 }
-
-type Claimed = { sequence: number; offers: { capability?: unknown; price_micro?: unknown }[] }
-
-function claimed(jws: string): Claimed {
-  const { sequence, offers } = readJsonObject(fromBase64url(jws.split('.')[1] ?? '')) ?? {}
-  return { sequence: Number(sequence ?? 0) || 0, offers: Array.isArray(offers) ? offers.filter((one) => one) : [] }
-}
-
-const claimedSequence = (jws: string) => claimed(jws).sequence

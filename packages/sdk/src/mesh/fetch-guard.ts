@@ -1,5 +1,6 @@
 import { addressKind, type HostKind, hostKind } from '@assay/protocol/mesh/host-kind'
 import { AssayError } from '../errors.ts'
+import { eitherSignal } from '../exchange.ts'
 import type { Platform } from '../platform.ts'
 
 export type FetchGuardOptions = {
@@ -28,7 +29,7 @@ export function createFetchGuard({ platform, homes, deadlineMs, resolve }: Fetch
     fetch: async (request) => {
       if (!admitted.has(new URL(request.url).origin))
         throw new AssayError('host_not_allowed', { detail: `${request.url} is not of a node that was verified` })
-      return platform.fetch(new Request(request, { redirect: 'error', signal }))
+      return platform.fetch(new Request(request, { redirect: 'error', signal: eitherSignal(request.signal, signal) }))
     },
   })
   return {

@@ -1,4 +1,5 @@
 import { isRecord } from '@assay/protocol/json-object'
+import { fitsTemplate, pathSegments } from '@assay/protocol/mesh/path-template'
 import type { AssayClient } from '../client.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
 import type { BuyInput } from './buy-from.ts'
@@ -89,7 +90,10 @@ function createOffers(client: Walker, home: string, platform: Platform) {
     const signer = signedBy === undefined ? undefined : client.pinnedKeys?.(home)?.get(signedBy)
     const proven =
       sameNode.get(origin) ??
-      guard.within(directoryMsMax, (guarded) => publishes(origin, home, signer, guard, guarded)).catch(() => false)
+      guard
+        .within(directoryMsMax, (guarded) => publishes(origin, home, signer, guard, guarded))
+        .then((directory) => directory !== undefined)
+        .catch(() => false)
     sameNode.set(origin, proven)
     return proven
   }
@@ -100,7 +104,7 @@ function createOffers(client: Walker, home: string, platform: Platform) {
     },
     async find(path: string): Promise<ManifestOffer | undefined> {
       for (;;) {
-        for (const offer of known.filter((one) => fits(one.path, path)))
+        for (const offer of known.filter((one) => fitsTemplate(one.path, pathSegments(path))))
           if (await isSameNode(offer.origin)) return offer
         if (nextPage === undefined) return undefined
         const { response } = await client.fetch(new URL(nextPage))
@@ -150,13 +154,6 @@ export function linkNext(header: string | null): string | undefined {
   return /<([^<>]*)>\s*;\s*rel="?next"?(?:\s*[,;]|$)/.exec(header ?? '')?.[1]
 }
 
-const segments = (path: string) => path.split('?')[0]?.split('/') ?? []
-
-function fits(template: readonly string[], path: string): boolean {
-  const parts = segments(path)
-  return template.length === parts.length && template.every((part, i) => part === parts[i] || /^\{[^}]*\}$/.test(part))
-}
-
 function readOffers(manifest: unknown): ManifestOffer[] {
   if (!isRecord(manifest) || !Array.isArray(manifest.offers)) return []
   return manifest.offers.flatMap((offer: unknown) => {
@@ -167,6 +164,6 @@ function readOffers(manifest: unknown): ManifestOffer[] {
     const [, origin, path] = /^(https?:\/\/[^/]+)(\/.*)$/.exec(url) ?? []
     if (origin === undefined || path === undefined || !URL.canParse(origin) || new URL(origin).origin !== origin)
       return []
-    return [{ capability, method, path: segments(path), origin, body: isRecord(input) ? input.example : undefined }]
+    return [{ capability, method, path: pathSegments(path), origin, body: isRecord(input) ? input.example : undefined }]
   })
 }

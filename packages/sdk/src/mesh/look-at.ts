@@ -1,5 +1,6 @@
 import { didWeb } from '@assay/protocol/did'
 import { readDirectory, type TrustedKey } from '@assay/protocol/keys/key-directory'
+import { contradiction, type PriceEvidence } from '@assay/protocol/mesh/evidence'
 import type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
 import {
   exampleUrlOf,
@@ -8,11 +9,15 @@ import {
   siteOf,
   verifyMeshStatement,
 } from '@assay/protocol/mesh/statement'
+import { type EvidenceSummary, weighEvidence } from '@assay/protocol/mesh/weigh-evidence'
 import { formatUsd, parseMicro } from '@assay/protocol/money'
+import { verifyResponse } from '@assay/protocol/signatures/verify-response'
 import { fetchDirectory } from '../key-pins.ts'
 import { parsePaymentRequired } from '../payment-required.ts'
 import type { Platform } from '../platform.ts'
+import { readLimited } from '../read-limited.ts'
 import type { FetchGuard } from './fetch-guard.ts'
+import { keptResponse } from './report.ts'
 
 export type Candidate = {
   address: string
@@ -43,14 +48,33 @@ export type FoundNode = {
   health: number | undefined
   /** As measured from here. */
   latencyMs: number
+  /** The node that named it. */
+  namedBy: string
+  /** What it states, signed by it. */
+  statement: string
+  /** Key directory of the origin that is paid, as it was when the node was checked. */
+  keys: unknown
+  /** SHA-256 of its input and output schemas: two offers with the same one can be called alike. */
+  schema: string | undefined
+  /** What others paid it for. */
+  evidence: EvidenceSummary
+  /** Why it is where it is among those found. */
+  why: string
 }
+
+/** A 402 that contradicts the statement of its node, both signed by it. */
+export type PriceProof = Pick<PriceEvidence, 'node' | 'statement' | 'request' | 'response'>
+export type Refusal = { reason: string; proof?: PriceProof }
 
 export type LookOptions = {
   capability: string
   networks?: readonly string[] | undefined
+  schema?: string | undefined
   maxMicro: bigint | undefined
   guard: FetchGuard
 }
+
+const bodyBytesMax = 16_384
 
 const faultTexts: Record<StatementFault, string> = {
   too_large: 'it is too large',
@@ -63,29 +87,37 @@ const faultTexts: Record<StatementFault, string> = {
   key_not_valid_then: 'the key was not valid when it was signed',
 }
 
-/** Looks at one node closely: keys of each origin, statement, and the price that it really asks. A text says why not. */
+/** Looks at one node closely: keys of each origin, statement, and the price that it really asks. */
 export async function lookAt(
   { address, statement: jws, health, namedBy }: Candidate,
-  { capability, networks, maxMicro, guard }: LookOptions,
+  { capability, networks, schema, maxMicro, guard }: LookOptions,
   platform: Platform,
-): Promise<FoundNode | string> {
-  if (!(await guard.admit(address, namedBy))) return 'its address may not be asked from here'
+): Promise<FoundNode | Refusal> {
+  if (!(await guard.admit(address, namedBy))) return no('its address may not be asked from here')
   const startedMs = platform.nowMs()
-  const keys = await keysOf(address, platform)
+  let directory = await fetchDirectory(address, platform)
   const latencyMs = platform.nowMs() - startedMs
+  const { keys } = readDirectory(directory)
   const check = await verifyMeshStatement(jws, { address, keys: keys.map(asPeerKey), nowMs: platform.nowMs() })
-  if (!check.ok) return `statement: ${faultTexts[check.reason]}`
+  if (!check.ok) return no(`statement: ${faultTexts[check.reason]}`)
   const { statement, keyId } = check
   const offer = bestOffer(statement, capability, networks)
-  if (offer === undefined) return 'not offered on a network that can be paid'
+  if (offer === undefined) return no('not offered on a network that can be paid')
+  if (schema !== undefined && offer.schema !== schema) return no('it offers another schema')
   const site = siteOf(statement, offer)
-  const signer = keys.find((key) => key.keyId === keyId)
-  if (site !== address && !(await publishes(site, address, signer, guard, platform)))
-    return 'base_url does not publish the key of the statement'
+  if (site !== address) {
+    const signer = keys.find((key) => key.keyId === keyId)
+    const published = await publishes(site, address, signer, guard, platform)
+    if (published === undefined) return no('base_url does not publish the key of the statement')
+    directory = published
+  }
   const example = exampleUrlOf(statement, offer)
-  const asked = await askedPrice(offer, example, networks, platform)
-  if (typeof asked === 'string') return asked
-  if (maxMicro !== undefined && asked.micro > maxMicro) return `costs ${formatUsd(asked.micro)} USD`
+  const asked = await askedPrice(offer, { url: example, networks, directory }, platform)
+  if ('reason' in asked) {
+    const { exchange } = asked
+    return exchange === undefined ? asked : { ...asked, proof: { node: statement.did, statement: jws, ...exchange } }
+  }
+  if (maxMicro !== undefined && asked.micro > maxMicro) return no(`costs ${formatUsd(asked.micro)} USD`)
   return {
     did: didWeb(new URL(address).host),
     address,
@@ -100,23 +132,36 @@ export async function lookAt(
     networks: offer.networks ?? [],
     health,
     latencyMs,
+    namedBy,
+    statement: jws,
+    keys: directory,
+    schema: offer.schema,
+    evidence: weighEvidence([], String),
+    why: '',
   }
 }
 
-const keysOf = async (origin: string, platform: Platform) => readDirectory(await fetchDirectory(origin, platform)).keys
+const no = (reason: string): Refusal => ({ reason })
 
-const asPeerKey = ({ keyId, x, notBefore, notAfter }: TrustedKey) => ({ kid: keyId, x, nbf: notBefore, exp: notAfter })
+export const asPeerKey = ({ keyId, x, notBefore, notAfter }: TrustedKey) => ({
+  kid: keyId,
+  x,
+  nbf: notBefore,
+  exp: notAfter,
+})
 
-/** Whether another origin knows the very key: names of keys are free, the key itself is not. */
+/** The directory of another origin, if it knows the very key: names of keys are free, the key itself is not. */
 export async function publishes(
   origin: string,
   from: string,
   signer: Pick<TrustedKey, 'keyId' | 'x'> | undefined,
   guard: FetchGuard,
   platform: Platform,
-): Promise<boolean> {
-  if (signer === undefined || !(await guard.admit(origin, from))) return false
-  return (await keysOf(origin, platform)).some(({ keyId, x }) => keyId === signer.keyId && x === signer.x)
+): Promise<unknown> {
+  if (signer === undefined || !(await guard.admit(origin, from))) return undefined
+  const directory = await fetchDirectory(origin, platform)
+  const known = readDirectory(directory).keys.some(({ keyId, x }) => keyId === signer.keyId && x === signer.x)
+  return known ? directory : undefined
 }
 
 function bestOffer({ offers }: MeshStatement, capability: string, networks?: readonly string[]) {
@@ -129,31 +174,40 @@ function bestOffer({ offers }: MeshStatement, capability: string, networks?: rea
 }
 
 type Asked = { micro: bigint; proven: boolean }
+type NotAsked = Refusal & { exchange?: Pick<PriceProof, 'request' | 'response'> }
 
-/** What the node really asks, without paying: a statement is only worth what its 402 says. */
+/** What the node really asks, without paying: a statement is only worth what its signed 402 says. */
 async function askedPrice(
   offer: MeshOffer,
-  url: string,
-  networks: readonly string[] | undefined,
+  { url, networks, directory }: { url: string; networks: readonly string[] | undefined; directory: unknown },
   platform: Platform,
-): Promise<Asked | string> {
+): Promise<Asked | NotAsked> {
   const low = BigInt(offer.price_micro)
-  const high = BigInt(offer.price_micro_max ?? offer.price_micro)
-  const free = low === 0n && high === 0n
+  const free = low === 0n && BigInt(offer.price_micro_max ?? '0') === 0n
   // A free POST, or anything but GET and POST, would be done by asking.
   if (offer.method !== 'GET' && (offer.method !== 'POST' || free)) return { micro: low, proven: false }
   const response = await platform.fetch(new Request(url, { method: offer.method }))
-  // Only the header counts.
-  await response.body?.cancel()
-  if (free && response.ok) return { micro: 0n, proven: true }
-  if (response.status !== 402) return `the example answers ${response.status} instead of ${free ? 200 : 402}`
-  const asked = parsePaymentRequired(response.headers.get('payment-required'))
-    .accepts.filter(({ scheme, network }) => scheme === 'exact' && (networks?.includes(network) ?? true))
-    .map(({ amount }) => parseMicro(amount))
-  const fits = asked.every((micro) => micro !== undefined && micro >= low && micro <= high)
-  if (!fits || asked.length === 0) return 'price_mismatch: it asks another price than it states'
-  return {
-    micro: asked.reduce<bigint>((most, micro) => (micro !== undefined && micro > most ? micro : most), 0n),
-    proven: true,
+  if (response.status !== 402) {
+    await response.body?.cancel()
+    if (free && response.ok) return { micro: 0n, proven: true }
+    return no(`the example answers ${response.status} instead of ${free ? 200 : 402}`)
   }
+  const body = await readLimited(response, bodyBytesMax)
+  if (body === 'too_large') return no('its 402 is too large')
+  const request = { method: offer.method, url }
+  const received = { status: 402, headers: response.headers, body }
+  const verified = await verifyResponse(request, received, { directory, nowMs: platform.nowMs() })
+  // A price that nobody can hold against the node may be another one for the next buyer.
+  if (verified.status !== 'verified') return no('its 402 is not signed by it')
+  const header = response.headers.get('payment-required')
+  const asked = parsePaymentRequired(header)
+    .accepts.filter(({ scheme, network }) => scheme === 'exact' && (networks?.includes(network) ?? true))
+    .flatMap(({ amount }) => parseMicro(amount) ?? [])
+  if (contradiction(offer, header) !== undefined)
+    return {
+      ...no('price_mismatch: it asks another price than it states'),
+      exchange: { request, response: keptResponse(received) },
+    }
+  if (asked.length === 0) return no('price_mismatch: its 402 has no amount')
+  return { micro: asked.reduce((most, micro) => (micro > most ? micro : most)), proven: true }
 }

@@ -51,12 +51,13 @@ export function diffToken(
   return client.fetch(`/v1/check/${encodeURIComponent(address)}/diff${queryOf(blocks)}`)
 }
 
-export type ReportFormat = 'json' | 'markdown' | 'html'
+export type ReportFormat = 'json' | 'markdown' | 'html' | 'pdf'
 
 const mediaTypes: Record<ReportFormat, string> = {
   json: 'application/json',
   markdown: 'text/markdown',
   html: 'text/html',
+  pdf: 'application/pdf',
 }
 
 /** Buys GET /v1/report/{address} within the client's policy. */

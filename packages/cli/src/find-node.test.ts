@@ -1,0 +1,49 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AssayError } from '@assay/sdk'
+import { useFolder } from '@assay/till/kernel/use-folder.fixture'
+import { expect, test } from 'vitest'
+import { findNode, usualNode } from './find-node.ts'
+import { toCliError } from './report-error.ts'
+import { runCli } from './run-cli.ts'
+import { createTestTerminal } from './terminal.fixture.ts'
+
+const home = useFolder('find-node')
+const url = 'http://127.0.0.1:4999'
+const running = (text: string) => writeFile(join(home, 'running.json'), text)
+const found = (env: NodeJS.ProcessEnv = {}) => findNode({ ASSAY_HOME: home, ...env })
+
+test('ASSAY_URL stands before the node of the data folder, and that before the usual address', async () => {
+  expect(found()).toEqual({ url: usualNode, why: undefined })
+  await running(JSON.stringify({ url, pid: process.pid }))
+  expect(found()).toEqual({ url, why: `running in ${home}` })
+  expect(found({ ASSAY_URL: 'https://api.example.org' })).toEqual({ url: 'https://api.example.org', why: 'ASSAY_URL' })
+})
+
+test('a file that a killed node left behind, or a broken one, is not believed', async () => {
+  for (const text of [JSON.stringify({ url, pid: 2 ** 22 + 1 }), '{', 'null', JSON.stringify({ url: 'x', pid: 1 })]) {
+    await running(text)
+    expect(found()).toEqual({ url: usualNode, why: undefined })
+  }
+})
+
+test('a command says which node it found, and the one it was told stays', async () => {
+  await running(JSON.stringify({ url: 'http://127.0.0.1:1', pid: process.pid }))
+  const said = async (...args: string[]) => {
+    const terminal = createTestTerminal({ env: { ASSAY_HOME: home } })
+    expect(await runCli(['mesh', 'peers', ...args], terminal)).toBe(1)
+    return terminal.stderr()
+  }
+  expect(await said()).toContain(`node: http://127.0.0.1:1 (running in ${home})`)
+  expect(await said('--url', 'http://127.0.0.1:2')).not.toContain('running in')
+})
+
+test('what the node refused keeps its code, its hint and whether to try again', () => {
+  const problem = { code: 'amount_too_small', detail: 'minimum 1 USD', hint: 'Send 1 or more.', retryable: false }
+  const error = new AssayError('request_failed', { detail: problem.detail, hint: problem.hint, status: 400, problem })
+  const { code, message, hint, details } = toCliError(error)
+  expect({ code, message, hint, details }).toEqual({
+    ...{ code: 'amount_too_small', message: 'minimum 1 USD', hint: 'Send 1 or more.' },
+    details: { status: 400, retryable: false },
+  })
+})

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import type { Terminal } from './terminal.ts'
+
+export const usualNode = 'http://127.0.0.1:4020'
+
+/** The node that a command means when it names none, and why this one. */
+export function findNode(env: NodeJS.ProcessEnv): { url: string; why: string | undefined } {
+  const { ASSAY_URL, ASSAY_HOME = '.assay' } = env
+  if (ASSAY_URL) return { url: ASSAY_URL, why: 'ASSAY_URL' }
+  const running = readRunning(join(ASSAY_HOME, 'running.json'))
+  return running === undefined ? { url: usualNode, why: undefined } : { url: running, why: `running in ${ASSAY_HOME}` }
+}
+
+/** What a node left behind when it was killed is not believed. */
+function readRunning(path: string): string | undefined {
+  try {
+    const { url, pid } = JSON.parse(readFileSync(path, 'utf8')) as { url?: unknown; pid?: unknown }
+    return typeof url === 'string' && URL.canParse(url) && typeof pid === 'number' && isAlive(pid) ? url : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Where a command would ask the usual address without having been told so, it asks the node that is found. */
+export function askFoundNode(command: Command, terminal: Terminal): void {
+  const names = command.options
+    .filter(({ defaultValue }) => defaultValue === usualNode)
+    .map((one) => one.attributeName())
+  if (names.length === 0) return
+  command.hook('preAction', (_, action) => {
+    if (names.some((name) => action.getOptionValueSource(name) !== 'default')) return
+    const { url, why } = findNode(terminal.env)
+    if (why === undefined) return
+    for (const name of names) action.setOptionValueWithSource(name, url, 'env')
+    terminal.say(`node: ${url} (${why})`)
+  })
+}
