@@ -11,14 +11,21 @@ import { type Subject, subjects } from './subjects.ts'
 const { values } = parseArgs({
   options: {
     ...{ only: { type: 'string' }, write: { type: 'boolean' } },
-    ...{ 'self-test': { type: 'boolean' }, lanes: { type: 'string' } },
+    ...{
+      'self-test': { type: 'boolean' },
+      lanes: { type: 'string' },
+      rows: { type: 'string' },
+      resume: { type: 'string' },
+    },
   },
 })
 const only = values.only?.split(',')
 const lanes = Number(values.lanes ?? 3)
 if (values['self-test']) {
   const { runSelfTest } = await import('./self-test.ts')
-  process.exit(await runSelfTest({ lanes, only }))
+  process.exit(
+    await runSelfTest({ lanes, only, resume: values.resume, rows: values.rows ? Number(values.rows) : undefined }),
+  )
 }
 
 const root = join(import.meta.dirname, '..')
@@ -37,7 +44,8 @@ function row(subject: Subject, { counts, reached, at }: Report): string {
 
 const reports = new Map<Subject, Report>()
 const chosen = subjects.filter(({ id }) => only?.includes(id) ?? true)
-const waiting = [...chosen]
+// Those that take longest are the last in the list.
+const waiting = [...chosen].reverse()
 await Promise.all(
   Array.from({ length: Math.min(lanes, chosen.length) }, async () => {
     for (let subject = waiting.shift(); subject; subject = waiting.shift()) {

@@ -2,7 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { evm, Mppx } from 'mppx/hono'
-import { amount, asset, facilitatorUrl, network, path, payTo, port, weather } from './setting.ts'
+import {
+  amount,
+  asset,
+  facilitatorUrl,
+  network,
+  otherAmount,
+  otherPath,
+  path,
+  payTo,
+  port,
+  weather,
+} from './setting.ts'
 
 /** As its documentation has it: native MPP, and x402 on the same 402 through a facilitator. */
 const mppx = Mppx.create({
@@ -17,5 +28,7 @@ const mppx = Mppx.create({
 })
 
 const app = new Hono()
-app.get(path, mppx.charge({ amount: String(Number(amount) / 1e6) }), (context) => context.json(weather()))
+const charge = (units: string) => mppx.charge({ amount: String(Number(units) / 1e6) })
+app.get(path, charge(amount), (context) => context.json(weather()))
+app.get(otherPath, charge(otherAmount), (context) => context.json(weather()))
 serve({ fetch: app.fetch, port, hostname: '127.0.0.1' })

@@ -13,7 +13,12 @@ export const network = read('NETWORK') as `eip155:${number}`
 export const payTo = read('PAY_TO') as `0x${string}`
 export const origin = `http://127.0.0.1:${port}`
 
-/** The route that every subject sells, and its price in units of the asset. */
+/** Where the seller settles by itself. */
+export const settlerKey = process.env['SETTLER_KEY'] as `0x${string}` | undefined
+
+/** The routes that every subject sells, and their prices in units of the asset. */
 export const path = '/weather'
 export const amount = '1000'
+export const otherPath = '/forecast'
+export const otherAmount = '2000'
 export const weather = () => ({ city: 'Paris', degrees: 18 })

@@ -1,6 +1,8 @@
 import express from 'express'
-import { sold as onExpress } from '../../packages/till/src/adapters/express.ts'
-import { sold } from './open-till.ts'
-import { path, port } from './setting.ts'
+import { documents, sold as onExpress } from '../../packages/till/src/adapters/express.ts'
+import { sold, soldOther, till } from './open-till.ts'
+import { otherPath, path, port } from './setting.ts'
 
-express().get(path, onExpress(sold)).listen(port, '127.0.0.1')
+const app = express().get(path, onExpress(sold)).get(otherPath, onExpress(soldOther))
+documents(app, till)
+app.listen(port, '127.0.0.1')

@@ -3,7 +3,14 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { bindingNonce } from '../../packages/protocol/src/request-binding.ts'
+import {
+  type ChannelConfig,
+  createChannelHashes,
+  depositNonce,
+  withdrawDelays,
+} from '../../packages/protocol/src/typed-data/channel.ts'
 import { domainSeparator } from '../../packages/protocol/src/typed-data/domain-separator.ts'
+import { type Permit2Scheme, permit2Digest } from '../../packages/protocol/src/typed-data/permit2.ts'
 import { authorizationTypes } from '../../packages/protocol/src/typed-data/transfer-authorization.ts'
 import { knownNetworks } from '../../packages/till/src/chain/index.ts'
 import { hashTransferAuthorization } from '../../packages/till/src/kernel/eip3009.ts'
@@ -12,8 +19,10 @@ import { decodeHeader } from '../../packages/till/src/schemes/decode-header.ts'
 import { decodeExact } from '../../packages/till/src/schemes/exact/decode-exact.ts'
 import { matchTerms } from '../../packages/till/src/schemes/exact/match-terms.ts'
 import { checkWindow } from '../../packages/till/src/schemes/exact/verify-authorization.ts'
+import { nonceOf } from '../../packages/till/src/schemes/mpp/credential.ts'
 
 const hex = (bytes?: number) => z.string().regex(new RegExp(`^0x[0-9a-f]${bytes ? `{${bytes * 2}}` : '*'}$`))
+const decimal = z.string().regex(/^[0-9]+$/)
 const outcome = z.strictObject({ status: z.string(), reason: z.string().optional() })
 
 /** The shape of payments.json. */
@@ -42,6 +51,28 @@ export const vectorsSchema = z.strictObject({
       ...{ body_sha256: hex(32), salt: hex(32), nonce: hex(32) },
     }),
   ),
+  /** Transfers by Permit2; `facilitator` is there in the scheme `upto` only. */
+  permits: z.array(
+    z.strictObject({
+      ...{ scheme: z.enum(['exact', 'upto']), chain_id: z.number(), from: hex(20), token: hex(20), to: hex(20) },
+      ...{ amount: decimal, nonce: decimal, deadline: decimal, valid_after: decimal, facilitator: hex(20).optional() },
+      ...{ digest: hex(32), signature: hex(65) },
+    }),
+  ),
+  /** Channels of `batch-settlement`: with any other word of its configuration, or on another chain, it is another one. */
+  channels: z.array(
+    z.strictObject({
+      ...{ id: z.string(), chain_id: z.number(), payer: hex(20), payer_authorizer: hex(20), receiver: hex(20) },
+      ...{ receiver_authorizer: hex(20), token: hex(20), withdraw_delay: z.number(), salt: hex(32) },
+      channel_id: hex(32),
+      /** What the payer signs: up to so much may be claimed, counted from the beginning. */
+      vouchers: z.array(z.strictObject({ max_claimable: decimal, digest: hex(32), signature: hex(65) })),
+      /** The EIP-3009 nonce of a deposit with this salt. */
+      deposit: z.strictObject({ salt: hex(32), nonce: hex(32) }),
+    }),
+  ),
+  /** The nonce of an authorization that pays for a challenge of MPP. */
+  mpp_nonces: z.array(z.strictObject({ id: z.string(), realm: z.string(), nonce: hex(32) })),
 })
 export type Vectors = z.infer<typeof vectorsSchema>
 
@@ -157,6 +188,55 @@ export function evaluate(text: string): Omit<Vectors['payments'][number], 'id' |
   return { ...facts, match: { status: 'ok' }, verify }
 }
 
+async function makePermit(scheme: Permit2Scheme): Promise<Vectors['permits'][number]> {
+  const transfer = {
+    ...{ from: lower(payer.address), token: asset, to: payTo, amount, nonce: (1n << 200n) + 7n },
+    ...{ deadline: BigInt(now + 60), validAfter: 0n },
+    ...(scheme === 'upto' ? { facilitator: lower(stranger.address) } : {}),
+  }
+  const digest = bytesToHex(permit2Digest(scheme, 8453, transfer))
+  const { nonce, deadline, validAfter, ...rest } = transfer
+  return {
+    ...{ scheme, chain_id: 8453, ...rest, amount: amount.toString(), nonce: nonce.toString() },
+    ...{ deadline: deadline.toString(), valid_after: validAfter.toString() },
+    ...{ digest, signature: await payer.sign({ hash: digest }) },
+  }
+}
+
+const channelConfig: ChannelConfig = {
+  ...{ payer: lower(payer.address), payerAuthorizer: lower(payer.address), receiver: payTo },
+  ...{ receiverAuthorizer: payTo, token: asset, withdrawDelay: 86_400, salt: `0x${'00'.repeat(32)}` },
+}
+const otherChannels: Record<string, { chainId?: number } & Partial<ChannelConfig>> = {
+  honest: {},
+  'other-salt': { salt: `0x${'5a'.repeat(32)}` },
+  'other-chain': { chainId: 137 },
+  'other-payer': { payer: payTo },
+  'other-signer': { payerAuthorizer: payTo },
+  'other-receiver': { receiver: lower(payer.address) },
+  'other-claimer': { receiverAuthorizer: lower(payer.address) },
+  'other-token': { token: payTo },
+  'shortest-delay': { withdrawDelay: withdrawDelays.min },
+}
+
+async function makeChannel([id, { chainId = 8453, ...change }]: [string, (typeof otherChannels)[string]]) {
+  const config = { ...channelConfig, ...change }
+  const { channelId, voucherDigest } = createChannelHashes(chainId)
+  const channel = channelId(config)
+  const salt: Hex = `0x${'77'.repeat(32)}`
+  const vouchers = [0n, 1_000n, 2n ** 128n - 1n].map(async (max) => {
+    const digest = bytesToHex(voucherDigest(channel, max))
+    return { max_claimable: max.toString(), digest, signature: await payer.sign({ hash: digest }) }
+  })
+  return {
+    ...{ id, chain_id: chainId, payer: config.payer, payer_authorizer: config.payerAuthorizer },
+    ...{ receiver: config.receiver, receiver_authorizer: config.receiverAuthorizer, token: config.token },
+    ...{ withdraw_delay: config.withdrawDelay, salt: config.salt, channel_id: channel },
+    vouchers: await Promise.all(vouchers),
+    deposit: { salt, nonce: depositNonce(channel, BigInt(salt)) },
+  }
+}
+
 export async function makeVectors(): Promise<Vectors> {
   const payments = Object.entries(changes).map(async ([id, change]) => {
     const text = await header(change)
@@ -173,11 +253,18 @@ export async function makeVectors(): Promise<Vectors> {
     const nonce = bindingNonce({ ...one, contentType: one.content_type, bodyDigest: hexToBytes(digest), salt })
     return { ...one, body_sha256: digest, salt, nonce }
   })
+  const mppNonces = [
+    { id: 'kM9xPqWvT2nJrHsY4aDfEb3c5g7h9i1k', realm: 'seller.example' },
+    { id: 'kM9xPqWvT2nJrHsY4aDfEb3c5g7h9i1', realm: 'kseller.example' },
+  ].map((one) => ({ ...one, nonce: nonceOf(one.id, one.realm) }))
   return vectorsSchema.parse({
-    about: 'x402 version 2, scheme exact by EIP-3009. Written by npm run vectors.',
+    about: 'x402 version 2: exact by EIP-3009 and Permit2, upto, channels; nonces of MPP. Written by npm run vectors.',
     domain: { name: domain.name, version: domain.version, chain_id: 8453, verifying_contract: asset },
     domain_separator: bytesToHex(separator),
     terms: { network: network?.caip2, asset, pay_to: payTo, amount: amount.toString(), max_timeout_seconds: 90 },
     ...{ now, payments: await Promise.all(payments), bindings },
+    permits: await Promise.all([makePermit('exact'), makePermit('upto')]),
+    channels: await Promise.all(Object.entries(otherChannels).map(makeChannel)),
+    mpp_nonces: mppNonces,
   })
 }

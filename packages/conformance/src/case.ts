@@ -30,6 +30,16 @@ export type Need =
   | 'loopback'
   /** The command that starts the seller again. */
   | 'restart'
+  /** Another paid route of the seller. */
+  | 'other_route'
+  /** The seller offers the Payment authentication scheme (MPP). */
+  | 'mpp'
+  /** The seller takes Permit2 signatures. */
+  | 'permit2'
+  /** The seller offers the scheme `upto`. */
+  | 'upto'
+  /** The seller offers the scheme `batch-settlement` with deposits by EIP-3009. */
+  | 'channels'
 
 export type Case = {
   id: string

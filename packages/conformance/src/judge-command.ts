@@ -12,6 +12,7 @@ import { type StartedSeller, startSeller } from './start-seller.ts'
 export type JudgeInput = {
   url: string
   data?: string | undefined
+  otherRoute?: string | undefined
   facilitator?: string | undefined
   rpc?: string | undefined
   keyFile?: string | undefined
@@ -54,7 +55,17 @@ export async function judgeCommand(input: JudgeInput): Promise<{ report: Report;
     if (given === undefined) await facilitator?.fund(account.address)
     const nonce = input.nonce ?? newRunNonce()
     const report = await judge({
-      ...{ url: input.url, body: input.data, account, capMicro: cap, rpc, facilitator, mayPay, nonce },
+      ...{
+        url: input.url,
+        body: input.data,
+        otherUrl: input.otherRoute,
+        account,
+        capMicro: cap,
+        rpc,
+        facilitator,
+        mayPay,
+        nonce,
+      },
       ...{
         isThorough: input.isThorough ?? false,
         restart: seller?.restart,
@@ -66,7 +77,7 @@ export async function judgeCommand(input: JudgeInput): Promise<{ report: Report;
     const failed = report.cases.some(({ verdict, level }) => verdict === 'failed' && counted.includes(level))
     return { report, code: failed ? 1 : 0 }
   } finally {
-    seller?.stop()
+    await seller?.stop()
   }
 }
 

@@ -14,7 +14,16 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     ...{ data: text, facilitator: text, rpc: text, 'key-file': text, cap: text, 'real-money': text, start: text },
-    ...{ only: text, level: text, nonce: text, format: text, out: text, port: text, 'chain-port': text },
+    ...{
+      'other-route': text,
+      only: text,
+      level: text,
+      nonce: text,
+      format: text,
+      out: text,
+      port: text,
+      'chain-port': text,
+    },
     ...{ help: { type: 'boolean' }, json: { type: 'boolean' }, thorough: { type: 'boolean' } },
   },
 })
@@ -61,6 +70,7 @@ async function main(): Promise<number> {
   if (!(format in reportFormats)) throw new UsageError(`no such format: ${format}`)
   const { report, code } = await judgeCommand({
     ...{ url: command, ...values, keyFile: values['key-file'], realMoney: values['real-money'] },
+    otherRoute: values['other-route'],
     isThorough: values.thorough ?? false,
     onStatus: (line) => process.stderr.isTTY && process.stderr.write(`\r\u001b[2K${line}`),
   })

@@ -10,6 +10,8 @@ import { type Exchange, openSeller, type Seller } from './seller/seller.ts'
 export type RunOptions = {
   url: string
   body?: string | undefined
+  /** Another paid route of the same seller. */
+  otherUrl?: string | undefined
   /** Pays. A throwaway wallet: everything it signs is in the report. */
   account: LocalAccount
   /** Units that may be signed in all. */
@@ -56,12 +58,16 @@ export async function judge(options: RunOptions): Promise<Report> {
   const open = await openSeller({ ...options, budget })
   const seller = open('quote', [])
   const permission = await readPermission(seller.url, seller.isLoopback, nonce)
+  const paysByMpp = (one: Case) => one.needs.includes('mpp') && one.needs.includes('payment')
+  const mayPayByMpp = (one: Case) => paysByMpp(one) && refusalOf(one) === undefined
+  const refusalOf = (one: Case) => forbidden(one, permission) ?? missing(one, seller, options.mayPay)
+  if (chosen.some(mayPayByMpp)) seller.mpp?.challenges.prepare()
   const cases: CaseResult[] = []
   for (const one of chosen) {
     options.onProgress?.(one, undefined)
     const exchanges: Exchange[] = []
     const startedMs = Date.now()
-    const refusal = forbidden(one, permission) ?? missing(one, seller, options.mayPay)
+    const refusal = refusalOf(one)
     const finding = refusal === undefined ? await runCase(one, open(one.id, exchanges)) : notJudged(refusal)
     options.onProgress?.(one, finding)
     const { id, level, title, why, fix } = one
@@ -98,6 +104,11 @@ const needTexts: Record<Need, string> = {
   facilitator: 'needs the seller to settle through the facilitator of this suite',
   loopback: 'only for sellers on this machine',
   restart: 'needs --start, the command that starts the seller',
+  other_route: 'needs --other-route, another paid route of the seller',
+  mpp: 'the seller does not offer MPP (method evm, intent charge) on this network',
+  permit2: 'the seller takes no Permit2 signatures on this network',
+  upto: 'the seller does not offer the scheme upto on this network',
+  channels: 'the seller does not offer the scheme batch-settlement on this network',
 }
 
 function missing({ needs }: Case, seller: Seller, mayPay: boolean): string | undefined {
@@ -107,6 +118,11 @@ function missing({ needs }: Case, seller: Seller, mayPay: boolean): string | und
     facilitator: seller.facilitator !== undefined,
     loopback: seller.isLoopback,
     restart: seller.restart !== undefined,
+    other_route: seller.otherRoute !== undefined,
+    mpp: seller.mpp !== undefined,
+    permit2: seller.permit2.length > 0,
+    upto: seller.permit2.some(({ offer }) => offer.scheme === 'upto'),
+    channels: seller.newChannel !== undefined,
   }
   const absent = needs.find((need) => !has[need])
   return absent === undefined ? undefined : needTexts[absent]
@@ -122,7 +138,7 @@ async function runCase(one: Case, seller: Seller): Promise<Finding> {
   }
 }
 
-function countVerdicts(cases: readonly Finding[]): Record<Verdict, number> {
+export function countVerdicts(cases: readonly Finding[]): Record<Verdict, number> {
   const count = (verdict: Verdict) => cases.filter((one) => one.verdict === verdict).length
   return {
     ...{ passed: count('passed'), failed: count('failed') },
@@ -130,7 +146,7 @@ function countVerdicts(cases: readonly Finding[]): Record<Verdict, number> {
   }
 }
 
-function reachedLevel(cases: readonly Pick<CaseResult, 'level' | 'verdict'>[]): Level | null {
+export function reachedLevel(cases: readonly Pick<CaseResult, 'level' | 'verdict'>[]): Level | null {
   let reached: Level | null = null
   for (const level of levels) {
     const own = cases.filter((one) => one.level === level)

@@ -9,8 +9,11 @@ import { copiesMax } from './cases/once.ts'
 import { judgeCommand } from './judge-command.ts'
 import { isRealMoney } from './money.ts'
 import { BudgetExceeded, createBudget } from './seller/budget.ts'
+import { type MppChallenge, signCredential } from './seller/mpp.ts'
 import { createPace } from './seller/pace.ts'
 import { signPayment } from './seller/sign-payment.ts'
+import { type Permit2Offer, permit2Offers, signPermit } from './seller/sign-permit.ts'
+import { type ChannelOffer, channelOffer, newChannel } from './seller/sign-voucher.ts'
 
 const [account, other] = [1, 2].map((key) => privateKeyToAccount(`0x${String(key).padStart(64, '0')}`))
 if (!account || !other) throw new Error('two accounts')
@@ -22,36 +25,63 @@ const header = Buffer.from(
         ...{ scheme: 'exact', network: base.caip2, amount: '1000', asset: base.usdc.address, maxTimeoutSeconds: 600 },
         ...{ payTo: other.address, extra: { name: 'USD Coin', version: '2' } },
       },
+      {
+        ...{ scheme: 'upto', network: base.caip2, amount: '1000', asset: base.usdc.address, maxTimeoutSeconds: 600 },
+        ...{ payTo: other.address, extra: { name: 'USD Coin', version: '2', facilitatorAddress: other.address } },
+      },
+      {
+        ...{ scheme: 'batch-settlement', network: base.caip2, amount: '1000', asset: base.usdc.address },
+        ...{ payTo: other.address, maxTimeoutSeconds: 600 },
+        extra: { name: 'USD Coin', version: '2', receiverAuthorizer: other.address, withdrawDelay: 86_400 },
+      },
     ],
   }),
 ).toString('base64')
 const required = parsePaymentRequired(header)
 const [offer] = required.accepts
 if (!offer) throw new Error('one offer')
+const [upto] = permit2Offers(required, base.caip2) as [Permit2Offer]
+const byChannel = channelOffer(required, base.caip2) as ChannelOffer
+const challengeFor = (seconds: number): MppChallenge => ({
+  ...{ id: 'one', realm: 'seller.example', method: 'evm', intent: 'charge' },
+  expires: new Date(Date.now() + seconds * 1_000).toISOString(),
+  request: Buffer.from(
+    JSON.stringify({
+      ...{ amount: '1000', currency: base.usdc.address, recipient: other.address },
+      methodDetails: { chainId: base.chainId },
+    }),
+  ).toString('base64url'),
+})
 
 test('whatever is signed, by whichever wallet: never more than the cap, never for longer than a minute, all reported', async () => {
   const wish = fc.record({
     value: fc.bigInt({ min: 0n, max: 5_000n }),
     isOther: fc.boolean(),
     seconds: fc.integer({ min: -10, max: 200 }),
+    how: fc.constantFrom('x402' as const, 'mpp' as const, 'permit' as const, 'deposit' as const),
   })
   await fc.assert(
     fc.asyncProperty(fc.bigInt({ min: 0n, max: 20_000n }), fc.array(wish, { maxLength: 12 }), async (cap, wishes) => {
       const budget = createBudget(cap)
       let made = 0
-      for (const { value, isOther, seconds } of wishes) {
+      for (const { value, isOther, seconds, how } of wishes) {
         const validBefore = String(Math.floor(Date.now() / 1000) + seconds)
-        const change = {
-          authorization: { value: value.toString(), validBefore },
-          ...(isOther ? { account: other } : {}),
+        const amount = value.toString()
+        const by = isOther ? { account: other } : {}
+        const authorization = { value: amount, validBefore }
+        const deps = { account, required, offer, budget, case: 'x' }
+        const sign = {
+          x402: () => signPayment(deps, { ...by, authorization }),
+          mpp: () => signCredential(deps, challengeFor(seconds), { ...by, authorization }),
+          deposit: () => newChannel({ ...deps, offer: byChannel }).deposit(1, { amount: value, validBefore }),
+          permit: () => signPermit({ ...deps, offer: upto }, { ...by, amount, deadline: validBefore }),
         }
-        const signed = await signPayment({ account, required, offer, budget, case: 'x' }, change).catch(
-          (error: unknown) => error,
-        )
+        const signed = await sign[how]().catch((error: unknown) => error)
         if (typeof signed === 'string') made += 1
         else expect(signed instanceof BudgetExceeded || seconds > 58).toBe(true)
       }
-      const signatures = budget.signatures()
+      // A voucher takes no more than its deposit.
+      const signatures = budget.signatures().filter(({ kind }) => kind !== 'voucher')
       expect(signatures).toHaveLength(made)
       expect(signatures.reduce((sum, one) => sum + BigInt(one.value), 0n) <= cap).toBe(true)
       const latest = Math.floor(Date.now() / 1000) + 60
@@ -62,10 +92,19 @@ test('whatever is signed, by whichever wallet: never more than the cap, never fo
 })
 
 test('without a wish the window is a minute at most, whatever the seller allows', async () => {
-  const budget = createBudget(1_000n)
-  await signPayment({ account, required, offer, budget, case: 'x' })
-  const [one] = budget.signatures()
-  expect(Number(one?.validBefore)).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) + 60)
+  const budget = createBudget(5_000n)
+  const deps = { account, required, offer, budget, case: 'x' }
+  await signPayment(deps)
+  await signPermit({ ...deps, offer: upto })
+  await signCredential(deps, challengeFor(600))
+  const channel = newChannel({ ...deps, offer: byChannel })
+  await channel.deposit(2)
+  await expect(channel.deposit(1)).rejects.toThrow(BudgetExceeded)
+  const kinds = ['authorization', 'permit', 'authorization', 'deposit', 'voucher']
+  expect(budget.signatures().map(({ kind }) => kind)).toEqual(kinds)
+  for (const { kind, validBefore } of budget.signatures())
+    if (kind === 'voucher') expect(validBefore).toBe('')
+    else expect(Number(validBefore)).toBeLessThanOrEqual(Math.floor(Date.now() / 1000) + 60)
 })
 
 test('elsewhere at most 20 requests in any second; here without waiting', async () => {
@@ -99,8 +138,11 @@ test('every network that is not known as a test network has real money', () => {
   expect(isRealMoney({ network: base.caip2, asset: base.usdc.address }, local)).toBe(true)
 })
 
-const server = createServer((_request, response) => {
-  response.writeHead(402, { 'payment-required': header }).end()
+/** Serves every request that has anything as a payment. */
+const server = createServer((request, response) => {
+  const isGiven = request.headers['payment-signature'] !== undefined && request.url === '/gives'
+  if (isGiven) response.writeHead(200, { 'cache-control': 'private' }).end('goods')
+  else response.writeHead(402, { 'payment-required': header, 'cache-control': 'no-store' }).end()
 })
 const { url: origin, close } = await onLoopback(server)
 afterAll(close)
@@ -111,4 +153,17 @@ test('real money is signed only when its amount was typed again', async () => {
     await expect(judgeCommand({ url, account, cap: '1', realMoney, only: 'receipt' })).rejects.toThrow('--real-money 1')
   const { report } = await judgeCommand({ url, account, cap: '1', realMoney: '1.00', only: 'receipt' })
   expect(report.signatures.map(({ value }) => value)).toEqual(['1000'])
+})
+
+test('the exit code counts failures up to the level that was asked for', async () => {
+  const input = { url: `${origin}/gives`, account, cap: '1', realMoney: '1', only: 'shared-caches,underpay' }
+  const verdicts = async (level?: string) => {
+    const { report, code } = await judgeCommand({ ...input, level })
+    return [code, ...report.cases.map(({ verdict }) => verdict)]
+  }
+  expect(await verdicts('L1')).toEqual([0, 'passed', 'failed'])
+  expect(await verdicts('L2')).toEqual([0, 'passed', 'failed'])
+  expect(await verdicts('L3')).toEqual([1, 'passed', 'failed'])
+  expect(await verdicts()).toEqual([1, 'passed', 'failed'])
+  await expect(judgeCommand({ ...input, level: 'L9' })).rejects.toThrow('--level')
 })

@@ -5,6 +5,7 @@ export const usage = `Usage:
 
 Options:
   --data <json>          body, for a route that takes POST
+  --other-route <url>    another paid route of the seller, that takes GET
   --facilitator <url>    the seller settles through this test facilitator; needed for level L4
   --rpc <url>            the chain, to see what was charged; the facilitator's is known
   --key-file <path>      private key of the wallet that pays; default: a throwaway wallet, funded by the facilitator

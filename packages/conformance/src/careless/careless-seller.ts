@@ -8,9 +8,12 @@ import type { TestFacilitator } from '../facilitator/test-facilitator.ts'
 import { type Asked, type Given, readAsked, type Sell } from './exchange.ts'
 import { holes } from './holes.ts'
 import { readFacts } from './payment-facts.ts'
+import { settleElsewhere } from './settle-elsewhere.ts'
 
 export type CarelessSeller = {
   url: string
+  /** Another paid route. */
+  otherUrl: string
   /** From now on the seller makes this mistake, named by the case that finds it; without a name it is correct. */
   open(hole?: string): void
   /** Starts the seller again on its database: what it knows of its facilitator is forgotten. */
@@ -19,13 +22,17 @@ export type CarelessSeller = {
 }
 
 const path = '/echo'
+const otherPath = '/other'
 
 /**
  * A correct seller, built with the till on the chain of the test facilitator, with one switch for each mistake. Needs
  * `@assay/till` with its optional packages.
  */
-export async function startCarelessSeller(facilitator: TestFacilitator): Promise<CarelessSeller> {
-  const { createTill, http } = await import('@assay/till')
+export async function startCarelessSeller(
+  facilitator: TestFacilitator,
+  options: { databaseUrl?: string | undefined } = {},
+): Promise<CarelessSeller> {
+  const { createTill, local } = await import('@assay/till')
   const { demoAccount } = await import('@assay/till/devnet')
   const { knownNetworks } = await import('@assay/till/chain')
   const { silentLog } = await import('@assay/till/kernel/log')
@@ -39,7 +46,8 @@ export async function startCarelessSeller(facilitator: TestFacilitator): Promise
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const openTill = () =>
     createTill({
-      ...{ database: { embedded: true, folder }, publicUrl: origin, demo: true, log: silentLog, payToExclusive: true },
+      database: options.databaseUrl ?? { embedded: true, folder },
+      ...{ publicUrl: origin, demo: true, log: silentLog, payToExclusive: true },
       networks: {
         base: {
           payTo: checksumAddress(demoAccount('operator').address),
@@ -47,12 +55,16 @@ export async function startCarelessSeller(facilitator: TestFacilitator): Promise
           network: { ...known, usdc: { ...known.usdc, address: facilitator.asset } },
         },
       },
-      facilitator: http(facilitator.url),
+      facilitator: local({ keys: [demoAccount('settler').privateKey] }),
+      channels: {},
       limits: { settleSeconds: 5 },
+      intercept: { facilitator: settleElsewhere(facilitator.url, facilitator.settler) },
     }).then((opened) => {
-      opened.sell({ id: 'echo', path, price: '0.001', summary: 'Echo' }, async () => ({
-        echo: 'the goods, as they are sold',
-      }))
+      opened.sell({ id: 'echo', path, price: { upTo: '0.001' }, summary: 'Echo' }, async (call) => {
+        call.charge('0.0004')
+        return { echo: 'the goods, as they are sold' }
+      })
+      opened.sell({ id: 'other', path: otherPath, price: '0.002', summary: 'Other' }, async () => ({ other: 'goods' }))
       return opened
     })
   let till = await openTill()
@@ -68,6 +80,7 @@ export async function startCarelessSeller(facilitator: TestFacilitator): Promise
         asset: facilitator.asset,
         lastFault: async () => (await control.state()).last,
         facts,
+        wasHeld: async (nonce) => (await control.state()).held.includes(nonce),
         restarts,
         isGone: () => request.socket.readableEnded,
         correct: (given) => sellWith(till, origin, given, response),
@@ -78,6 +91,7 @@ export async function startCarelessSeller(facilitator: TestFacilitator): Promise
   })
   return {
     url: `${origin}${path}`,
+    otherUrl: `${origin}${otherPath}`,
     open: (name) => {
       if (name === undefined) sell = correct
       else if (holes[name]) sell = holes[name](correct)

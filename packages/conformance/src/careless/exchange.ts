@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { FacilitatorFault } from '../facilitator/faults.ts'
+import { type CredentialDocument, decodeCredential } from '../seller/mpp.ts'
 import { decodePayment, type PaymentDocument } from '../seller/sign-payment.ts'
+import { decodePermit, type PermitDocument } from '../seller/sign-permit.ts'
+import { decodeVoucher, type VoucherDocument } from '../seller/sign-voucher.ts'
 import type { PaymentFacts } from './payment-facts.ts'
 
 /** A request as a hole sees it. */
@@ -12,11 +15,19 @@ export type Asked = {
   /** Tells connections apart. */
   connection: string
   payment: PaymentDocument | undefined
+  /** A payment by MPP. */
+  credential: CredentialDocument | undefined
+  /** A payment by Permit2. */
+  permit: PermitDocument['payload'] | undefined
+  /** A payment through a channel. */
+  channel: VoucherDocument | undefined
   /** What the correct seller takes. */
   asset: string
   lastFault(): Promise<FacilitatorFault | null>
   /** What the chain and the facilitator know of a payment. */
   facts(payment: PaymentDocument): Promise<PaymentFacts>
+  /** Whether the settlement with this nonce was held. */
+  wasHeld(nonce: string): Promise<boolean>
   /** How often the seller was started again. */
   restarts: number
   /** The caller hung up before it was answered. */
@@ -48,19 +59,32 @@ export const goods: Given = {
 }
 
 /** Undefined for what is not a payment. */
-export function paymentIn(header: string | undefined): PaymentDocument | undefined {
-  if (header === undefined) return undefined
+const readable = <Document>(read: () => Document | undefined): Document | undefined => {
   try {
-    const document = decodePayment(header)
-    return typeof document.payload?.authorization === 'object' ? document : undefined
+    return read()
   } catch {
     return undefined
   }
 }
 
+const paymentIn = (header: string): PaymentDocument | undefined => {
+  const document = decodePayment(header)
+  return typeof document.payload?.authorization === 'object' ? document : undefined
+}
+
+const credentialIn = (header: string): CredentialDocument | undefined => {
+  const document = decodeCredential(header)
+  return typeof document.challenge?.id === 'string' && document.payload ? document : undefined
+}
+
+const permitIn = (header: string): PermitDocument['payload'] | undefined => {
+  const { payload } = decodePermit(header)
+  return typeof payload?.permit2Authorization === 'object' ? payload : undefined
+}
+
 export async function readAsked(
   request: IncomingMessage,
-  known: Pick<Asked, 'asset' | 'lastFault' | 'facts' | 'restarts' | 'isGone' | 'correct'>,
+  known: Pick<Asked, 'asset' | 'lastFault' | 'facts' | 'wasHeld' | 'restarts' | 'isGone' | 'correct'>,
 ): Promise<Asked> {
   const chunks: Buffer[] = []
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
@@ -75,7 +99,10 @@ export async function readAsked(
     ...{ method: request.method ?? 'GET', target: request.url ?? '/', headers },
     body: Buffer.concat(chunks).toString('utf8'),
     connection: `${request.socket.remotePort}`,
-    payment: paymentIn(headers['payment-signature']),
+    payment: readable(() => paymentIn(headers['payment-signature'] ?? '')),
+    credential: readable(() => credentialIn(headers['authorization'] ?? '')),
+    permit: readable(() => permitIn(headers['payment-signature'] ?? '')),
+    channel: readable(() => decodeVoucher(headers['payment-signature'] ?? '')),
   }
 }
 

@@ -1,8 +1,7 @@
 import type { FacilitatorFault } from '../facilitator/faults.ts'
+import { unpaid } from './dialect-holes.ts'
 import { type Asked, answers, type Given, goods, type Hole, isServed, nonceOf } from './exchange.ts'
 import type { PaymentFacts } from './payment-facts.ts'
-
-const unpaid = (given: Given): Given => ({ ...given, status: 402 })
 
 /** After this fault of the facilitator the buyer is asked to pay, or served, whatever is known. */
 const afterFault = (fault: FacilitatorFault, wrong: (given: Given) => Given): Hole =>
@@ -136,5 +135,7 @@ export const failuresFoundByMore: Record<string, readonly string[]> = {
   // In both the transfer was not the one that the seller waited for.
   'carried-while-settling': ['carried-while-settling', 'crash'],
   'hang-ups': ['hang-up-0ms', 'hang-up-60ms', 'hang-up-250ms'],
-  'lost-answers': ['cut-after-0-bytes', 'cut-after-1-bytes', 'cut-at-each-byte', 'identifier-replay'],
+  'lost-answers': ['cut-after-0-bytes', 'cut-after-1-bytes', 'cut-at-each-byte', 'identifier-replay', 'retention'],
+  // The stored answer was bought before the restart.
+  crash: ['crash', 'retention'],
 }

@@ -1,3 +1,5 @@
+import { channelHoles } from './channel-holes.ts'
+import { mppHoles, permit2Holes, routeHoles } from './dialect-holes.ts'
 import { type Asked, answers, type Given, goods, type Hole, isServed, nonceOf, withTerms } from './exchange.ts'
 import { failureHoles, failuresFoundByMore } from './failure-holes.ts'
 
@@ -38,6 +40,7 @@ const text = ({ headers }: Asked) => headers['payment-signature']
 const sameNonce = (asked: Asked, first: Asked) => nonceOf(asked) === nonceOf(first)
 const sameText = (asked: Asked, first: Asked) => text(asked) === text(first)
 const sameTarget = (asked: Asked, first: Asked) => asked.target === first.target && asked.method === first.method
+const samePath = (asked: Asked, first: Asked) => asked.target.split('?')[0] === first.target.split('?')[0]
 const hasIdentifier = ({ payment }: Asked) => payment?.['extensions'] !== undefined
 const sameRequest = (asked: Asked, first: Asked) =>
   sameTarget(asked, first) && JSON.stringify(asked.headers) === JSON.stringify(first.headers)
@@ -145,7 +148,8 @@ const quotedHoles: Record<string, Hole> = {
   schemes: servesPayment((payment) => acceptedOf(payment)?.scheme === 'free'),
   'broken-documents': servesPayment((payment) => authorizationOf(payment).value === '1e3'),
   'other-resource': givesAgain(
-    (asked, first) => !hasIdentifier(asked) && sameText(asked, first) && asked.target !== first.target,
+    (asked, first) =>
+      !hasIdentifier(asked) && sameText(asked, first) && asked.target !== first.target && samePath(asked, first),
     'later',
   ),
   'altered-quote': servesPayment((payment) => payment['accepted'] === null),
@@ -180,12 +184,19 @@ const evidenceHoles: Record<string, Hole> = {
 /** By their names; the case of the same name finds each of them, unless `foundBy` names others. */
 export const holes: Readonly<Record<string, Hole>> = {
   ...{ ...protocolHoles, ...onceHoles, ...quotedHoles, ...failureHoles, ...evidenceHoles },
+  ...{ ...routeHoles, ...mppHoles, ...permit2Holes, ...channelHoles },
 }
 
 /** Mistakes that show wherever their cause does. */
 const foundByMore: Readonly<Record<string, readonly string[]>> = {
   'copies-in-order': ['copies-in-order', 'reorganised'],
+  // An answer that is changed after it was signed.
+  ...Object.fromEntries(
+    ['quote-shape', 'quote-size', 'mpp-challenge', 'digest'].map((hole) => [hole, [hole, 'answer-signature']]),
+  ),
   'no-funds': ['no-funds', 'carried-after-402'],
+  // Whoever comes back after the expiry gets other goods than were bought.
+  expiry: ['expiry', 'retention'],
   ...failuresFoundByMore,
 }
 

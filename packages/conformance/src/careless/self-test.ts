@@ -14,9 +14,10 @@ export type SelfTestLane = {
   stop(): Promise<void>
 }
 
-export async function openLane(): Promise<SelfTestLane> {
+/** With an embedded database, unless another one is given. */
+export async function openLane(options: { databaseUrl?: string | undefined } = {}): Promise<SelfTestLane> {
   const facilitator = await startTestFacilitator({ hangMs: 6_000, slowMs: 600 })
-  const seller = await startCarelessSeller(facilitator)
+  const seller = await startCarelessSeller(facilitator, options)
   return {
     ...{ seller, facilitator },
     stop: async () => {
@@ -50,7 +51,7 @@ export async function judgeHole(
   await control.fund(account.address)
   seller.open(hole)
   const report = await judge({
-    ...{ url: seller.url, account, capMicro, mayPay: true, patienceMs: 45_000, cases },
+    ...{ url: seller.url, otherUrl: seller.otherUrl, account, capMicro, mayPay: true, patienceMs: 40_000, cases },
     ...{ rpc: facilitator.rpc, facilitator: control, restart: seller.restart },
   }).finally(() => seller.open())
   const ids = cases.map(({ id }) => id)

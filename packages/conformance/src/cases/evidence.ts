@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto'
+import { verifyResponse } from '@assay/protocol/signatures/verify-response'
 import type { Address, Hex } from 'viem'
 import { type Case, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
+import type { Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
-import { identified } from './buy-through.ts'
+import { decodePayment, inSeconds } from '../seller/sign-payment.ts'
+import { identified, sleep } from './buy-through.ts'
+import { elsewhere } from './quoted.ts'
 
 const level = 'L5' as const
 
-type Receipt = { success?: unknown; transaction?: unknown; network?: unknown; payer?: unknown }
+type Receipt = { success?: unknown; transaction?: unknown; network?: unknown; payer?: unknown; amount?: unknown }
 
-function receiptOf({ headers }: Answer): Receipt | undefined {
+export function receiptOf({ headers }: Answer): Receipt | undefined {
   try {
     const text = Buffer.from(String(headers['payment-response'] ?? ''), 'base64').toString('utf8')
     return JSON.parse(text) as Receipt
@@ -62,6 +66,7 @@ const identifier: Case = {
     const payment = await seller.pay(identified(seller))
     const first = await seller.buy(payment)
     if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    seller.bought.push({ payment, body: first.body })
     let again = first
     const charged = await seller.charged(async () => {
       again = await seller.buy(payment)
@@ -69,12 +74,66 @@ const identifier: Case = {
     if (charged !== undefined && charged > 0n) return failed('charged again for a stored answer')
     if (!isServed(again.status)) return failed(`the stored answer was refused with ${again.status}`)
     if (again.body !== first.body) return failed('other bytes the second time')
-    const { pathname, search } = seller.url
-    const other = await seller.buy(payment, { path: `${pathname}${search === '' ? '?other=1' : `${search}x`}` })
+    const other = await seller.buy(payment, elsewhere(seller))
     return isServed(other.status)
       ? failed('the identifier opened another request')
       : passed(`same bytes; another request is refused with ${listOf([other.status])}`)
   },
 }
 
-export const evidenceCases: readonly Case[] = [receipt, digest, identifier]
+const directoryPath = '/.well-known/http-message-signatures-directory'
+
+const signature: Case = {
+  ...{ id: 'answer-signature', level, needs: [] },
+  title: 'The signature of an answer (RFC 9421), where there is one, fits the answer and a published key',
+  why: 'A signature that nobody can check proves nothing in a dispute.',
+  fix: `Sign the bytes that leave, and publish the key at ${directoryPath}.`,
+  run: async (seller) => {
+    const { status, headers, body } = await seller.send({ headers: { 'accept-encoding': 'identity' } })
+    if (headers['signature-input'] === undefined) return notJudged('answers are not signed')
+    const published = await seller.send({ path: directoryPath, method: 'GET', body: undefined })
+    if (published.status !== 200) return notJudged(`${directoryPath} answered ${published.status}`)
+    const received = new Headers()
+    for (const [name, value] of Object.entries(headers)) if (value !== undefined) received.set(name, String(value))
+    const { method, url } = seller
+    const verification = await verifyResponse(
+      { method, url: url.href },
+      { status, headers: received, body: new TextEncoder().encode(body) },
+      { directory: JSON.parse(published.body), nowMs: Date.now() },
+    )
+    if (verification.status === 'verified') return passed(`by the key ${verification.keyId}`)
+    if (verification.status === 'unknown_key') return failed(`the key ${verification.keyId} is not published`)
+    const reason = verification.status === 'invalid' ? verification.reason : 'unsigned'
+    return /form nodes write/.test(reason) ? notJudged('signed in another form') : failed(reason)
+  },
+}
+
+const shortSeconds = 20
+
+const retention: Case = {
+  ...{ id: 'retention', level, needs: ['payment'] },
+  title: 'The answer of an identified payment is still given after its authorization has expired',
+  why: 'A buyer who comes back after a minute has paid for nothing.',
+  fix: 'Keep answers under their identifier for days, whatever the authorization says about its own time.',
+  run: async (seller) => {
+    if (seller.required.extensions['payment-identifier'] === undefined) return notJudged('the extension is not offered')
+    const { payment, body } = seller.bought[0] ?? (await buyShort(seller))
+    if (payment === undefined) return unclear('an honest purchase was not served')
+    const ends = Number(decodePayment(payment).payload.authorization['validBefore'])
+    await sleep(Math.max(0, (ends + 1) * 1_000 - Date.now()))
+    const again = await seller.buy(payment)
+    if (!isServed(again.status)) return failed(`the stored answer was refused with ${again.status}`)
+    return again.body === body ? passed('same bytes') : failed('other bytes')
+  },
+}
+
+async function buyShort(seller: Seller): Promise<{ payment: string | undefined; body: string }> {
+  const authorization = { validBefore: inSeconds(shortSeconds) }
+  const payment = await seller.pay({ ...identified(seller), authorization })
+  const { status, body } = await seller.buy(payment)
+  return { payment: isServed(status) ? payment : undefined, body }
+}
+
+export const evidenceCases: readonly Case[] = [receipt, digest, signature, identifier]
+/** Last: by then what was bought before has expired. */
+export const retentionCase: Case = retention

@@ -1,8 +1,7 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type Case, failed, isServed, listOf, notJudged, passed } from '../case.ts'
+import { type Case, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
 import { newNonce } from '../seller/sign-payment.ts'
 import { buyThrough, judgeStory, type Through } from './buy-through.ts'
-import { cutCases } from './cut.ts'
 import { settlingCases } from './settling.ts'
 
 const level = 'L4' as const
@@ -22,7 +21,7 @@ const through = (
 const paysTwice = 'A client that obeys the 402 pays a second time for one answer.'
 
 /** The failure modes that the field discusses, by its names. */
-const modes: readonly Case[] = [
+export const failureModes: readonly Case[] = [
   through(
     { id: 'clean', title: 'Nothing goes wrong', why: 'The case that all others are compared with.' },
     { patience: 0.2 },
@@ -89,7 +88,7 @@ const lies: readonly Case[] = [
       title: 'The facilitator claims success for a transaction that does not exist',
       why: 'The goods leave and no money arrives.',
     },
-    { isLie: true, faults: ['claims_to_have_sent'], patience: 0.2 },
+    { isLie: true, faults: ['claims_to_have_sent'], patience: 0.1 },
   ),
   through(
     {
@@ -97,7 +96,7 @@ const lies: readonly Case[] = [
       title: 'The facilitator names the transaction of another payment',
       why: 'One transfer pays for any number of sales.',
     },
-    { isLie: true, faults: ['claims_foreign_transaction'], patience: 0.2 },
+    { isLie: true, faults: ['claims_foreign_transaction'], patience: 0.1 },
   ),
   through(
     { id: 'settled-twice', title: 'The facilitator sends the transfer twice', why: 'A revert is taken for a refusal.' },
@@ -202,10 +201,11 @@ const reorganised: Case = {
   title: 'The block of a payment is replaced, and the payment is sent again',
   why: 'One authorization buys twice, once before and once after the reorganisation.',
   fix: 'Keep the claim of a payment whose block was replaced; never sell the same authorization twice.',
-  run: async (seller) => {
+  run: async (given) => {
+    const seller = await given.forNewBuyer()
     const payment = await seller.pay()
     const first = await seller.buy(payment)
-    if (!isServed(first.status)) return passed(`answered ${first.status} before finality`)
+    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
     await seller.facilitator?.reorg(2)
     const statuses: number[] = []
     for (let attempt = 0; attempt < 3; attempt += 1) statuses.push((await seller.buy(payment)).status)
@@ -217,8 +217,6 @@ const reorganised: Case = {
 
 /** A seller that has found its facilitator lying may stop settling through it: these come last. */
 export const failureCases: readonly Case[] = [
-  ...modes,
-  ...cutCases,
   ...[cancelled, signedTwice, refusedThenCarried, reorganised],
   ...settlingCases,
   ...lies,

@@ -229,6 +229,23 @@ const headers = refusesAll(
   ],
 )
 
+const head: Case = {
+  ...{ id: 'head', level, needs: [] },
+  title: 'HEAD without a payment says what GET says',
+  why: 'Clients and monitors that look before they buy see an error, or another price.',
+  fix: 'Answer HEAD like GET without a body, or with 405.',
+  run: async (seller) => {
+    const { status, headers } = await seller.send({ method: 'HEAD', body: undefined })
+    if (status >= 500 || status === 0) return failed(`answered ${listOf([status])}`)
+    // No goods: a 2xx gives nothing away, and tells that there is no price.
+    if (isServed(status)) return unclear(`answered ${status}, as if there were no price`)
+    if (status !== 402) return passed(`answered ${status}`)
+    const asked = amountsOf(headers['payment-required'])
+    const same = asked === amountsOf((await seller.send()).headers['payment-required'])
+    return same ? passed('same terms') : failed('other terms than GET')
+  },
+}
+
 /** HEAD is not among them: it carries no goods, whatever its status. */
 const methods = refusesAll({ id: 'methods', title: 'Other methods and method override headers' }, () => [
   ...['PUT', 'PATCH', 'DELETE'].map((method) => ({ method, body: undefined })),
@@ -292,6 +309,6 @@ const discovery: Case = {
 }
 
 export const protocolCases: readonly Case[] = [
-  ...[quote, quoteSize, sharedCaches, discovery, methods, options, paths, notModified, compression, hosts],
+  ...[quote, quoteSize, sharedCaches, discovery, head, methods, options, paths, notModified, compression, hosts],
   ...[headers, malformed, versions, errorTexts, limits],
 ]

@@ -2,12 +2,12 @@ import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear } from '../case.ts'
 import type { Seller } from '../seller/seller.ts'
-import { decodePayment, encodePayment, type PaymentChange } from '../seller/sign-payment.ts'
+import type { SendOptions } from '../seller/send.ts'
+import { decodePayment, encodePayment, inSeconds, type PaymentChange } from '../seller/sign-payment.ts'
 import { mirrored } from './once.ts'
 
 const level = 'L3' as const
 const stranger = () => privateKeyToAccount(generatePrivateKey())
-const nowSeconds = () => Math.floor(Date.now() / 1000)
 
 /** Payments that must buy nothing and take nothing. */
 const refuses = (
@@ -26,7 +26,7 @@ const refuses = (
 })
 
 /** One byte is another one, whatever it was. */
-function changed(signature: Hex): Hex {
+export function changed(signature: Hex): Hex {
   const byte = Number.parseInt(signature.slice(20, 22), 16) ^ 0xff
   return `${signature.slice(0, 20)}${byte.toString(16).padStart(2, '0')}${signature.slice(22)}` as Hex
 }
@@ -93,9 +93,9 @@ const time = refuses(
     fix: 'Require validBefore to be later than the settlement needs, by your own clock, again just before settling.',
   },
   () => [
-    { authorization: { validBefore: String(nowSeconds() - 1) } },
-    { authorization: { validAfter: String(nowSeconds() + 45), validBefore: String(nowSeconds() + 59) } },
-    { authorization: { validBefore: String(nowSeconds() + 1) } },
+    { authorization: { validBefore: inSeconds(-1) } },
+    { authorization: { validAfter: inSeconds(45), validBefore: inSeconds(59) } },
+    { authorization: { validBefore: inSeconds(1) } },
     { authorization: { validAfter: '10', validBefore: '9' } },
   ],
 )
@@ -170,6 +170,11 @@ const broken: Case = {
   },
 }
 
+/** The request with another query. */
+export const elsewhere = ({ url: { pathname, search } }: Seller): SendOptions => ({
+  path: `${pathname}${search === '' ? '?other=1' : `${search}x`}`,
+})
+
 const bindFix = 'Bind the claim to method, URL, query and body of the first request; answer 409 for any other.'
 
 const otherResource: Case = {
@@ -181,15 +186,35 @@ const otherResource: Case = {
     const first = await seller.buy(payment)
     if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
     const { pathname, search } = seller.url
-    const elsewhere = search === '' ? '?other=1' : `${search}x`
     const body =
       seller.body === undefined ? {} : { body: seller.body.replace(/[a-z]/, (letter) => (letter === 'x' ? 'y' : 'x')) }
     const statuses = [
-      (await seller.buy(payment, { path: `${pathname}${elsewhere}` })).status,
+      (await seller.buy(payment, elsewhere(seller))).status,
       (await seller.buy(payment, { path: `${pathname}${search === '' ? '?' : search}&again=1` })).status,
       ...(seller.body === undefined ? [] : [(await seller.buy(payment, body)).status]),
     ]
     return statuses.some(isServed) ? failed(`served (${listOf(statuses)})`) : passed(`refused with ${listOf(statuses)}`)
+  },
+}
+
+const otherRoute: Case = {
+  ...{ id: 'other-route', level, fix: bindFix, needs: ['payment', 'chain', 'other_route'] },
+  title: 'A payment made for one route, used at another one of the seller',
+  why: 'The cheapest route of a seller opens all of them.',
+  run: async (seller) => {
+    if (seller.otherRoute === undefined) return notJudged('needs another route')
+    const { url, price } = seller.otherRoute
+    const there: SendOptions = { path: `${url.pathname}${url.search}`, method: 'GET', body: undefined }
+    const payment = await seller.pay()
+    const first = await seller.buy(payment)
+    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    const again = (await seller.buy(payment, there)).status
+    if (isServed(again)) return failed('a payment that was used at one route is served at another one')
+    const statuses = [again]
+    const charged = await seller.charged(async () => {
+      statuses.push((await seller.buy(await seller.pay(), there)).status)
+    })
+    return judgeRefused(statuses, { charged, price })
   },
 }
 
@@ -253,5 +278,5 @@ const overdraw: Case = {
 
 export const quotedCases: readonly Case[] = [
   ...[underpay, otherPayee, otherAsset, otherChain, time, signatures, noFunds, schemes, broken],
-  ...[otherResource, otherQuote, bothHeaders, overdraw],
+  ...[otherResource, otherRoute, otherQuote, bothHeaders, overdraw],
 ]

@@ -44,7 +44,7 @@ export function connectFacilitator(url: string): FacilitatorControl {
     const response = await fetch(new URL(`/control/${path}`, url), {
       ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
       headers: { 'content-type': 'application/json' },
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(120_000),
     })
     if (!response.ok) throw new Error(`the facilitator at ${url} answered ${response.status} to /control/${path}`)
     return (await response.json()) as T

@@ -21,12 +21,13 @@ export const facilitatorFaults = [
   'refuses_for_funds',
   'refuses_for_screening',
   'is_slow',
+  'locks_us_out_and_settles_late',
 ] as const
 export type FacilitatorFault = (typeof facilitatorFaults)[number]
 
 export type Settled =
   | { status: 'submitted'; transaction: Hex; feeMicro: bigint }
-  | { status: 'refused'; reason: string; payloadLeft: boolean }
+  | { status: 'refused'; reason: string; payloadSent: boolean }
   | { status: 'unknown'; reason: string }
 
 export type HostilePorts = {
@@ -68,7 +69,7 @@ export function hostileSettle<Payment>(real: Settle<Payment>, ports: HostilePort
   const submitted = (transaction = (ports.randomHash ?? randomHash)()): Settled => ({
     ...{ status: 'submitted', transaction, feeMicro: 0n },
   })
-  const refused = (reason: string): Settled => ({ status: 'refused', reason, payloadLeft: true })
+  const refused = (reason: string): Settled => ({ status: 'refused', reason, payloadSent: true })
 
   const act = async (fault: FacilitatorFault | undefined, ...call: Parameters<Settle<Payment>>): Promise<Settled> => {
     switch (fault) {
@@ -102,6 +103,9 @@ export function hostileSettle<Payment>(real: Settle<Payment>, ports: HostilePort
       case 'refuses_and_settles_late':
         later(call[0])
         return refused('insufficient_funds')
+      case 'locks_us_out_and_settles_late':
+        later(call[0])
+        return refused('facilitator_unauthorized')
       case 'settles_twice':
         await settle(...call)
         return settle(...call)

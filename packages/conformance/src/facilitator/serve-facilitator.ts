@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Address, LocalAccount } from 'viem'
 import type { FacilitatorState } from './control.ts'
 import { type FacilitatorFault, facilitatorFaults, hostileSettle, type Settled } from './faults.ts'
-import { type FacilitatorRequest, settleOnChain } from './settle-on-chain.ts'
+import { type FacilitatorRequest, settleOnChain, signedBy } from './settle-on-chain.ts'
 
 export type FacilitatorOptions = {
   rpc: string
@@ -81,7 +81,7 @@ export async function serveFacilitator(options: FacilitatorOptions): Promise<Run
   }
 
   const settleHeld: typeof settle = async (request, signal) => {
-    await holding.wait(request.paymentPayload.payload.authorization.nonce)
+    await holding.wait(signedBy(request).nonce)
     return settle(request, signal)
   }
 
@@ -145,7 +145,10 @@ function createHolding() {
 }
 
 const supported = (network: string, signer: Address) => ({
-  kinds: [{ x402Version: 2, scheme: 'exact', network }],
+  kinds: [
+    { x402Version: 2, scheme: 'exact', network },
+    { x402Version: 2, scheme: 'upto', network, extra: { facilitatorAddress: signer } },
+  ],
   extensions: [],
   signers: { 'eip155:*': [signer] },
 })
@@ -155,21 +158,25 @@ async function verify(
   request: FacilitatorRequest,
 ) {
   const invalidReason = await honest.verify(request)
-  const payer = request.paymentPayload.payload.authorization.from
+  const { payer } = signedBy(request)
   return invalidReason === undefined ? { isValid: true, payer } : { isValid: false, invalidReason, payer }
 }
 
 async function settled(
   request: FacilitatorRequest,
   settle: (request: FacilitatorRequest, signal: AbortSignal) => Promise<Settled>,
-  check: (request: FacilitatorRequest) => Promise<string | undefined>,
+  check: (request: FacilitatorRequest, isSettling: boolean) => Promise<string | undefined>,
   network: string,
 ) {
-  const payer = request.paymentPayload.payload.authorization.from
-  const invalid = await check(request)
+  const { payer } = signedBy(request)
+  const invalid = await check(request, true)
   if (invalid !== undefined) return { success: false, errorReason: invalid, transaction: '', network, payer }
   const outcome = await settle(request, new AbortController().signal)
-  if (outcome.status === 'submitted') return { success: true, transaction: outcome.transaction, network, payer }
+  if (outcome.status === 'submitted') {
+    const { amount } = request.paymentRequirements
+    const transaction = outcome.transaction === '0x' ? '' : outcome.transaction
+    return { success: true, transaction, network, payer, amount }
+  }
   return { success: false, errorReason: outcome.reason, transaction: '', network, payer }
 }
 

@@ -9,8 +9,10 @@ import {
   parseAbi,
   publicActions,
 } from 'viem'
+import type { Permit2Authorization } from '../permit2.ts'
 import type { Settlement } from './control.ts'
 import type { Settled } from './faults.ts'
+import { type Permit2Reads, permit2Call, permit2Fault } from './permit2-on-chain.ts'
 
 const token = parseAbi([
   'function balanceOf(address owner) view returns (uint256)',
@@ -18,25 +20,31 @@ const token = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ])
 
-/** Body of /verify and /settle. */
-export type FacilitatorRequest = {
-  paymentPayload: {
-    payload: {
-      signature: Hex
-      authorization: Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore', string> & { nonce: Hex }
-    }
-  }
-  paymentRequirements: {
-    scheme: string
-    network: string
-    asset: Address
-    amount: string
-    payTo: Address
-    extra?: { name?: string; version?: string }
-  }
+type Authorization = Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore', string> & { nonce: Hex }
+
+/** What the payer signed: a transfer by EIP-3009, or one by Permit2. */
+type Payload = { signature: Hex; authorization: Authorization; permit2Authorization?: undefined } | Permit2Payload
+type Permit2Payload = { signature: Hex; authorization?: undefined; permit2Authorization: Permit2Authorization }
+
+export type PaymentRequirements = {
+  scheme: string
+  network: string
+  asset: Address
+  amount: string
+  payTo: Address
+  extra?: { name?: string; version?: string }
 }
 
-/** An honest facilitator for `exact` by EIP-3009 on one chain. */
+/** Body of /verify and /settle. */
+export type FacilitatorRequest = { paymentPayload: { payload: Payload }; paymentRequirements: PaymentRequirements }
+
+/** Whose money it is, and by which nonce the settlement is known. */
+export const signedBy = ({ paymentPayload: { payload } }: FacilitatorRequest): { payer: Address; nonce: string } => {
+  const { from, nonce } = payload.authorization ?? payload.permit2Authorization
+  return { payer: from as Address, nonce }
+}
+
+/** An honest facilitator for `exact` by EIP-3009 and Permit2, and for `upto`, on one chain. */
 export function settleOnChain(input: { rpc: string; network: string; account: LocalAccount }) {
   const chain = defineChain({
     id: Number(input.network.slice('eip155:'.length)),
@@ -51,11 +59,22 @@ export function settleOnChain(input: { rpc: string; network: string; account: Lo
   let queue: Promise<unknown> = Promise.resolve()
 
   /** Undefined when the payment is what its requirements ask for and could settle now. */
-  const fault = async ({ paymentPayload, paymentRequirements }: FacilitatorRequest): Promise<string | undefined> => {
-    const { signature, authorization } = paymentPayload.payload
-    const { asset, amount, payTo, scheme, network, extra } = paymentRequirements
+  const fault = async (
+    { paymentPayload: { payload }, paymentRequirements }: FacilitatorRequest,
+    isSettling = false,
+  ): Promise<string | undefined> => {
+    if (paymentRequirements.network !== input.network) return 'invalid_network'
+    if (payload.authorization) return authorizationFault(payload.signature, payload.authorization, paymentRequirements)
+    const reads = { chainId: chain.id, settler: account.address, ...wallet } as unknown as Permit2Reads
+    return permit2Fault(reads, payload, paymentRequirements, isSettling)
+  }
+
+  const authorizationFault = async (
+    signature: Hex,
+    authorization: Authorization,
+    { asset, amount, payTo, scheme, extra }: PaymentRequirements,
+  ): Promise<string | undefined> => {
     if (scheme !== 'exact') return 'unsupported_scheme'
-    if (network !== input.network) return 'invalid_network'
     if (authorization.to.toLowerCase() !== payTo.toLowerCase()) return 'invalid_exact_evm_recipient_mismatch'
     if (BigInt(authorization.value) !== BigInt(amount)) return 'invalid_exact_evm_authorization_value'
     const now = Math.floor(Date.now() / 1000)
@@ -83,23 +102,35 @@ export function settleOnChain(input: { rpc: string; network: string; account: Lo
     return balance < BigInt(amount) ? 'insufficient_funds' : undefined
   }
 
-  const carry = async ({ paymentPayload, paymentRequirements }: FacilitatorRequest): Promise<Settled> => {
-    const { signature, authorization } = paymentPayload.payload
-    const { from, to, value, validAfter, validBefore, nonce } = messageOf(authorization)
-    const hash = await wallet
-      .writeContract({
-        address: paymentRequirements.asset,
-        abi: token,
-        functionName: 'transferWithAuthorization',
-        args: [from, to, value, validAfter, validBefore, nonce, signature],
-      })
-      .catch(() => undefined)
+  const send = ({ paymentPayload: { payload }, paymentRequirements }: FacilitatorRequest): Promise<Hex> => {
+    if (payload.permit2Authorization)
+      return wallet.writeContract(
+        permit2Call(
+          payload.permit2Authorization,
+          BigInt(paymentRequirements.amount),
+          payload.signature,
+        ) as unknown as Parameters<typeof wallet.writeContract>[0],
+      )
+    const { from, to, value, validAfter, validBefore, nonce } = messageOf(payload.authorization)
+    return wallet.writeContract({
+      address: paymentRequirements.asset,
+      abi: token,
+      functionName: 'transferWithAuthorization',
+      args: [from, to, value, validAfter, validBefore, nonce, payload.signature],
+    })
+  }
+
+  const carry = async (request: FacilitatorRequest): Promise<Settled> => {
+    const { amount, scheme } = request.paymentRequirements
+    // Nothing was used: there is nothing to take, and the permit stays as it was.
+    if (scheme === 'upto' && BigInt(amount) === 0n) return { status: 'submitted', transaction: '0x', feeMicro: 0n }
+    const hash = await send(request).catch(() => undefined)
     if (hash === undefined)
-      return { status: 'refused', reason: 'invalid_exact_evm_transaction_simulation_failed', payloadLeft: false }
+      return { status: 'refused', reason: 'invalid_exact_evm_transaction_simulation_failed', payloadSent: false }
     const receipt = await wallet.waitForTransactionReceipt({ hash, pollingInterval: 50 })
     const success = receipt.status === 'success'
-    settlements.push({ payer: from, nonce, value: value.toString(), transaction: hash, success })
-    if (!success) return { status: 'refused', reason: 'invalid_transaction_state', payloadLeft: true }
+    settlements.push({ ...signedBy(request), value: amount, transaction: hash, success })
+    if (!success) return { status: 'refused', reason: 'invalid_transaction_state', payloadSent: true }
     return { status: 'submitted', transaction: hash, feeMicro: 0n }
   }
 
@@ -115,7 +146,7 @@ export function settleOnChain(input: { rpc: string; network: string; account: Lo
   }
 }
 
-const messageOf = (authorization: FacilitatorRequest['paymentPayload']['payload']['authorization']) => ({
+const messageOf = (authorization: Authorization) => ({
   from: authorization.from as Address,
   to: authorization.to as Address,
   value: BigInt(authorization.value),

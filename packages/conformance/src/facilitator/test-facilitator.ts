@@ -1,9 +1,15 @@
 import type { Address } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type RunningFacilitator, serveFacilitator } from './serve-facilitator.ts'
 
 export type TestFacilitatorOptions = { port?: number; chainPort?: number; hangMs?: number; slowMs?: number }
-export type TestFacilitator = RunningFacilitator & { rpc: string; network: string; asset: Address }
+export type TestFacilitator = RunningFacilitator & {
+  rpc: string
+  network: string
+  asset: Address
+  /** The wallet that settles, in lower case. */
+  settler: Address
+}
 
 export class MissingTestChain extends Error {}
 
@@ -11,7 +17,7 @@ const chainId = 8453
 
 /** The facilitator with a test chain of its own, in this process: nothing real is moved. */
 export async function startTestFacilitator(options: TestFacilitatorOptions = {}): Promise<TestFacilitator> {
-  const { demoAccount, startDevnet } = await import('@assay/till/devnet').catch((error: unknown) => {
+  const { startDevnet } = await import('@assay/till/devnet').catch((error: unknown) => {
     throw new MissingTestChain(
       'The test chain needs two more packages: npm install --save-dev @assay/till @nomicfoundation/edr',
       { cause: error },
@@ -23,9 +29,12 @@ export async function startTestFacilitator(options: TestFacilitatorOptions = {})
   const rpc = chain.url ?? ''
   const network = `eip155:${chainId}`
   const asset = chain.usdc
+  // Its own wallet: a seller under test may have one of the demo accounts.
+  const account = privateKeyToAccount(generatePrivateKey())
+  await chain.control.fund(account.address.toLowerCase() as Address, { microUsdc: 0n })
   const facilitator = await serveFacilitator({
     ...options,
-    ...{ rpc, network, asset, account: privateKeyToAccount(demoAccount('settler').privateKey) },
+    ...{ rpc, network, asset, account },
     fund: (address) => chain.control.fund(address.toLowerCase() as Address),
     advanceTime: (seconds) => chain.control.advanceTime(seconds),
     reorg: async (depth) => {
@@ -33,7 +42,7 @@ export async function startTestFacilitator(options: TestFacilitatorOptions = {})
     },
   })
   return {
-    ...{ url: facilitator.url, rpc, network, asset },
+    ...{ url: facilitator.url, rpc, network, asset, settler: account.address.toLowerCase() as Address },
     stop: async () => {
       await facilitator.stop()
       await chain.stop()

@@ -30,11 +30,11 @@ export function htmlReport(report: Report): string {
 <p>${escapeText(summaryOf(report))}</p>
 ${sections.join('\n')}
 <h2>Signatures made</h2>
-<details><summary>${signatures.length} payments were signed</summary><table><tr><th>case</th><th>to</th><th>units</th><th>valid until</th><th>nonce</th></tr>
+<details><summary>${signatures.length} payments were signed</summary><table><tr><th>case</th><th>kind</th><th>to</th><th>units</th><th>valid until</th><th>nonce</th></tr>
 ${signatures
   .map(
     (one) =>
-      `<tr><td>${escapeText(one.case)}</td><td><code>${escapeText(one.to)}</code></td><td>${escapeText(one.value)}</td><td>${escapeText(one.validBefore)}</td><td><code>${escapeText(one.nonce)}</code></td></tr>`,
+      `<tr><td>${escapeText(one.case)}</td><td>${escapeText(one.kind)}</td><td><code>${escapeText(one.to)}</code></td><td>${escapeText(one.value)}</td><td>${escapeText(one.validBefore)}</td><td><code>${escapeText(one.nonce)}</code></td></tr>`,
   )
   .join('\n')}
 </table></details>

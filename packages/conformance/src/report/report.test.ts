@@ -18,7 +18,12 @@ const report: Report = {
       exchanges: [{ request: hostile, headers: [], status: 402, bytes: 0 }],
     },
   })),
-  signatures: [],
+  signatures: [
+    {
+      ...{ case: hostile, kind: 'authorization', network: 'eip155:8453', asset: hostile, from: '0x01', to: hostile },
+      ...{ value: '1000', nonce: hostile, validBefore: '1', signature: '0x02' },
+    },
+  ],
 }
 
 const elements = (text: string, name: string) => {
@@ -44,10 +49,55 @@ test('JUnit skips what was not judged and fails what failed', () => {
   expect([elements(junit, 'failure'), elements(junit, 'skipped')]).toEqual([1, 2])
 })
 
-test('SARIF has a rule for each case and a result for each failure', () => {
-  const { runs } = JSON.parse(reportFormats.sarif(report))
-  expect(runs[0].tool.driver.rules).toHaveLength(4)
-  expect(runs[0].results.map(({ ruleId }: { ruleId: string }) => ruleId)).toEqual(['case-failed'])
+/** Every element is closed in order, attributes are quoted, and nothing stands outside the root. */
+function isWellFormed(xml: string): boolean {
+  const open: string[] = []
+  let roots = 0
+  const rest = xml.replace(/^<\?xml [^?]*\?>/, '').replace(tag, (_, closing, name, _attributes, single) => {
+    if (closing) return open.pop() === name ? '' : '<'
+    if (open.length === 0) roots += 1
+    if (!single) open.push(name)
+    return ''
+  })
+  return roots === 1 && open.length === 0 && !/[<>]|&(?!(amp|lt|gt|quot);)/.test(rest)
+}
+const tag = /<(\/?)([a-z]+)((?: [a-z]+="[^"<>]*")*)(\/?)>/g
+
+test('JUnit is well-formed XML, whatever a seller answered', () => {
+  const junit = reportFormats.junit(report)
+  expect(isWellFormed(junit)).toBe(true)
+  expect(isWellFormed(junit.replace('</testsuites>', ''))).toBe(false)
+  expect(isWellFormed(junit.replace('&lt;', '<'))).toBe(false)
+})
+
+test('SARIF has the members that version 2.1.0 requires: a rule for each case, a result for each failure', () => {
+  const { $schema, version, runs } = JSON.parse(reportFormats.sarif(report))
+  expect([version, new URL($schema).pathname.split('/').at(-1)]).toEqual(['2.1.0', 'sarif-schema-2.1.0.json'])
+  const [{ tool, results, invocations }] = runs
+  expect(typeof tool.driver.name).toBe('string')
+  expect(invocations).toMatchObject([{ executionSuccessful: true }])
+  const ids = tool.driver.rules.map(({ id }: { id: string }) => id)
+  expect(new Set(ids).size).toBe(4)
+  for (const { shortDescription, fullDescription, help } of tool.driver.rules)
+    for (const { text } of [shortDescription, fullDescription, help]) expect(text).toBe(hostile)
+  expect(results).toHaveLength(1)
+  for (const { ruleId, ruleIndex, level, message, locations } of results) {
+    expect([ruleId, ids[ruleIndex], level]).toEqual(['case-failed', 'case-failed', 'error'])
+    expect(message.text).toContain(hostile)
+    const { uri } = locations[0].physicalLocation.artifactLocation
+    // Letters that a URI cannot have.
+    expect(uri).not.toMatch(/[<>" ]/)
+    expect(new URL(uri).host).toBe('127.0.0.1')
+  }
+})
+
+test('the page is one file: no script, and nothing that a browser would fetch', () => {
+  const page = reportFormats.html(report)
+  expect(page).not.toMatch(/<(script|link|img|iframe|object|embed|base|form)\b/i)
+  expect(page).not.toMatch(/\b(src|href|action|poster|srcset)=|@import|url\(/i)
+  expect(page.match(/https?:\/\/[^"<\s]+/g)?.filter((url) => !url.includes('w3.org/2000/svg'))).toEqual([
+    ...Array(2).fill("http://127.0.0.1/&lt;script&gt;&quot;&amp;'"),
+  ])
 })
 
 test('the badge never claims more than was judged', () => {

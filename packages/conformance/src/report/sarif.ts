@@ -1,9 +1,12 @@
 import type { Report } from '../run.ts'
 
+const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+
 /** SARIF 2.1.0: a rule for each case, a result for each that failed. */
-export function sarifReport({ cases, url }: Report): string {
+export function sarifReport({ cases, url, at }: Report): string {
+  const uri = new URL(url).href
   const document = {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    $schema: schema,
     version: '2.1.0',
     runs: [
       {
@@ -15,18 +18,22 @@ export function sarifReport({ cases, url }: Report): string {
               shortDescription: { text: title },
               fullDescription: { text: why },
               help: { text: fix },
+              defaultConfiguration: { level: 'error' },
               properties: { level },
             })),
           },
         },
-        results: cases
-          .filter(({ verdict }) => verdict === 'failed')
-          .map(({ id, seen, fix }) => ({
-            ruleId: id,
-            level: 'error',
-            message: { text: `${seen}. ${fix}` },
-            locations: [{ physicalLocation: { artifactLocation: { uri: url } } }],
-          })),
+        invocations: [{ executionSuccessful: true, endTimeUtc: at }],
+        results: cases.flatMap(({ id, verdict, seen, fix }, ruleIndex) =>
+          verdict === 'failed'
+            ? {
+                ...{ ruleId: id, ruleIndex, level: 'error', message: { text: `${seen}. ${fix}` } },
+                locations: [{ physicalLocation: { artifactLocation: { uri } } }],
+                // Without it each run would look like new findings.
+                partialFingerprints: { 'case/v1': id },
+              }
+            : [],
+        ),
       },
     ],
   }

@@ -3,13 +3,21 @@ import type { Address, Hex } from 'viem'
 /** A signature that can move money until it expires, whether or not anybody uses it. */
 export type Signature = {
   case: string
+  /**
+   * A transfer by EIP-3009, one by Permit2, or the allowance that Permit2 needs, which ends with its case; money paid into a
+   * channel, and a voucher for a part of it.
+   */
+  kind: 'authorization' | 'permit' | 'approval' | 'deposit' | 'voucher'
   network: string
   asset: string
   from: Address
   to: string
   value: string
+  /** Empty for approvals and vouchers, which have none. */
   nonce: string
+  /** Unix seconds; empty for an approval, which is taken back, and for a voucher, which ends with its channel. */
   validBefore: string
+  /** That of the transaction for an approval. */
   signature: Hex
 }
 

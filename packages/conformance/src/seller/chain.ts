@@ -1,3 +1,4 @@
+import { permit2Address } from '@assay/protocol/typed-data/permit2'
 import type { Offer } from '@assay/sdk'
 import {
   type Abi,
@@ -12,7 +13,9 @@ import {
   publicActions,
 } from 'viem'
 import switchWallet from '../../../../contracts/artifacts/SwitchWallet.json' with { type: 'json' }
+import { permit2Abi, permit2Call } from '../facilitator/permit2-on-chain.ts'
 import { decodePayment, domainOf } from './sign-payment.ts'
+import { decodePermit } from './sign-permit.ts'
 
 const token = parseAbi([
   'function transfer(address to, uint256 value) returns (bool)',
@@ -41,6 +44,12 @@ export type Chain = {
   carry(payment: string): Promise<boolean>
   /** Cancels the nonce of a payment; false when the token cannot. */
   cancel(payment: string): Promise<boolean>
+  /** Lets Permit2 take so much from the paying wallet; gives the hash of the transaction. */
+  approvePermit2(value: bigint): Promise<Hex>
+  /** Uses up the nonce of a permit; false when the chain has no Permit2. */
+  cancelPermit(payment: string): Promise<boolean>
+  /** Carries a permit to the chain; false when it is refused. */
+  carryPermit(payment: string): Promise<boolean>
   /** A contract wallet (ERC-1271) that takes every signature as its own, and can be told to take none. */
   deployWallet(): Promise<{ address: Address; refuseSignatures(): Promise<void> }>
   /** From now on the code of the contract decides for the paying wallet (EIP-7702); false when the chain has no such thing. */
@@ -100,6 +109,28 @@ export function openChain(rpc: string, offer: Offer, account: LocalAccount): Cha
       })
       const args = [account.address, nonce, ...parts(signature)] as const
       return confirmed(wallet.writeContract({ address, abi: token, functionName: 'cancelAuthorization', args }))
+    },
+    async approvePermit2(value) {
+      const args = [permit2Address, value] as const
+      const hash = await wallet.writeContract({ address, abi: erc20Abi, functionName: 'approve', args })
+      if (!(await confirmed(Promise.resolve(hash)))) throw new Error('the token does not take approvals')
+      return hash
+    },
+    cancelPermit(payment) {
+      const nonce = BigInt(decodePermit(payment).payload.permit2Authorization.nonce)
+      const args = [nonce >> 8n, 1n << (nonce & 0xffn)] as const
+      const call = {
+        address: permit2Address,
+        abi: permit2Abi,
+        functionName: 'invalidateUnorderedNonces',
+        args,
+      } as const
+      return confirmed(wallet.writeContract(call))
+    },
+    carryPermit(payment) {
+      const { permit2Authorization: permit, signature } = decodePermit(payment).payload
+      const call = permit2Call(permit, BigInt(permit.permitted.amount), signature)
+      return confirmed(wallet.writeContract(call as unknown as Parameters<typeof wallet.writeContract>[0]))
     },
     async deployWallet() {
       const { abi, bytecode } = switchWallet as { abi: Abi; bytecode: Hex }

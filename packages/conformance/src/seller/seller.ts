@@ -1,15 +1,43 @@
+import { permit2Address } from '@assay/protocol/typed-data/permit2'
 import { type Offer, type PaymentRequired, parsePaymentRequired } from '@assay/sdk'
 import type { LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { FacilitatorControl } from '../facilitator/control.ts'
 import type { Budget } from './budget.ts'
 import { type Chain, openChain } from './chain.ts'
+import {
+  type Challenges,
+  type CredentialChange,
+  keepChallenges,
+  type MppChallenge,
+  readChallenges,
+  signCredential,
+} from './mpp.ts'
 import { createPace } from './pace.ts'
 import { type Answer, type SendOptions, send } from './send.ts'
-import { type PaymentChange, signPayment } from './sign-payment.ts'
+import { type PaymentChange, type SignDeps, signPayment } from './sign-payment.ts'
+import { type Permit2Offer, type PermitChange, permit2Offers, signPermit } from './sign-permit.ts'
+import { type Channel, channelOffer, newChannel } from './sign-voucher.ts'
 
 /** One exchange of a case, for its report. Values of payment headers are left out: the signatures are listed apart. */
 export type Exchange = { request: string; headers: readonly string[]; status: number; bytes: number }
+
+/** The same purchase by the Payment authentication scheme. */
+export type MppBuyer = {
+  challenges: Challenges
+  /** The value of Authorization, for a new challenge unless one is given. */
+  pay(change?: CredentialChange, challenge?: MppChallenge): Promise<string>
+  buy(credential: string, options?: SendOptions): Promise<Answer>
+}
+
+/** The same purchase by a Permit2 signature, of the scheme `upto` or `exact`. */
+export type Permit2Buyer = {
+  offer: Permit2Offer
+  price: bigint
+  pay(change?: PermitChange): Promise<string>
+  /** What Permit2 may take from the paying wallet: exactly what a case needs, and nothing after it. */
+  approve(value: bigint): Promise<void>
+}
 
 /** The seller under test: its route, its own terms, and a wallet that can pay them. */
 export type Seller = {
@@ -23,6 +51,15 @@ export type Seller = {
   /** Absent where no chain is known. */
   chain: Chain | undefined
   facilitator: FacilitatorControl | undefined
+  /** Another paid route of the seller, where one was named. */
+  otherRoute: { url: URL; price: bigint } | undefined
+  /** Absent where the seller does not offer it. */
+  mpp: MppBuyer | undefined
+  permit2: readonly Permit2Buyer[]
+  /** A channel of the paying wallet that nothing was paid into yet; absent where the seller does not offer them. */
+  newChannel: (() => Channel) | undefined
+  /** Purchases with an identifier, kept for the cases that come back for them. */
+  bought: { payment: string; body: string }[]
   isLoopback: boolean
   /** How long a buyer asks again for what it paid for. */
   patienceMs: number
@@ -47,6 +84,8 @@ export type Seller = {
 export type SellerInput = {
   url: string
   body?: string | undefined
+  /** Another paid route of the same seller. */
+  otherUrl?: string | undefined
   account: LocalAccount
   budget: Budget
   rpc?: string | undefined
@@ -67,8 +106,12 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
   const method = input.body === undefined ? 'GET' : 'POST'
   const json = jsonHeaders(input.body)
   const pace = createPace(isLoopback)
-  const required = await askPrice(input.url, input.body)
+  const { answer, required } = await askPrice(input.url, input.body)
   const offer = payableOffer(required)
+  const otherRoute = await readOtherRoute(input.otherUrl, url)
+  const [firstChallenge] = readChallenges(answer, offer)
+  let challenges: Challenges | undefined
+  const bought: Seller['bought'] = []
 
   const openFor = (account: LocalAccount, caseId: string, log: Exchange[]): Seller => {
     const chain = input.rpc === undefined ? undefined : openChain(input.rpc, offer, account)
@@ -85,13 +128,20 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
       })
       return answer
     }
+    const deps: SignDeps = { account, required, offer, budget: input.budget, case: caseId }
+    challenges ??=
+      firstChallenge && keepChallenges(firstChallenge, async () => readChallenges(await sendLogged(), offer)[0])
+    const mpp: MppBuyer | undefined = challenges && mppBuyer(challenges, deps, sendLogged)
+    const byChannel = channelOffer(required, offer.network)
+    const permit2 = permit2Offers(required, offer.network).map((one) => permit2Buyer(one, deps, chain))
     return {
-      ...{ url, method, body: input.body, required, offer, isLoopback, chain },
+      ...{ url, method, body: input.body, required, offer, isLoopback, chain, otherRoute, mpp, permit2, bought },
       ...{ account, price: BigInt(offer.amount) },
+      newChannel: byChannel && (() => newChannel({ ...deps, offer: byChannel })),
       ...{ facilitator: input.facilitator, restart: input.restart, patienceMs: input.patienceMs ?? patienceMsUsual },
       isThorough: input.isThorough ?? false,
       send: sendLogged,
-      pay: (change) => signPayment({ account, required, offer, budget: input.budget, case: caseId }, change),
+      pay: (change) => signPayment(deps, change),
       buy: (payment, options = {}) =>
         sendLogged({ ...options, headers: { 'payment-signature': payment, ...options.headers } }),
       charged: async (work) => {
@@ -114,21 +164,58 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
 const jsonHeaders = (body: string | undefined): Record<string, string> =>
   body === undefined ? {} : { 'content-type': 'application/json' }
 
-async function askPrice(url: string, body: string | undefined): Promise<PaymentRequired> {
+function mppBuyer(challenges: Challenges, deps: SignDeps, sendTo: Seller['send']): MppBuyer {
+  return {
+    challenges,
+    pay: async (change, challenge) => signCredential(deps, challenge ?? (await challenges.next()), change),
+    buy: (credential, options = {}) =>
+      sendTo({ ...options, headers: { authorization: credential, ...options.headers } }),
+  }
+}
+
+function permit2Buyer(offer: Permit2Offer, deps: SignDeps, chain: Chain | undefined): Permit2Buyer {
+  const { budget, account } = deps
+  return {
+    ...{ offer, price: BigInt(offer.amount), pay: (change) => signPermit({ ...deps, offer }, change) },
+    approve: async (value) => {
+      if (chain === undefined) throw new Error('an allowance needs a chain')
+      budget.reserve(value)
+      const transaction = await chain.approvePermit2(value)
+      budget.record({
+        ...{ case: deps.case, kind: 'approval', network: offer.network, asset: offer.asset, from: account.address },
+        ...{ to: permit2Address, value: value.toString(), nonce: '', validBefore: '', signature: transaction },
+      })
+    },
+  }
+}
+
+async function readOtherRoute(other: string | undefined, url: URL): Promise<Seller['otherRoute']> {
+  if (other === undefined) return undefined
+  const otherUrl = new URL(other, url)
+  if (otherUrl.origin !== url.origin) throw new NotASeller(`${otherUrl.origin} is not the seller of ${url.origin}`)
+  const { required } = await askPrice(otherUrl.href, undefined)
+  return { url: otherUrl, price: BigInt(payableOffer(required).amount) }
+}
+
+async function askPrice(url: string, body: string | undefined): Promise<{ answer: Answer; required: PaymentRequired }> {
   const method = body === undefined ? 'GET' : 'POST'
-  const first = await send(new URL(url), { method, headers: jsonHeaders(body), body })
-  const header = first.headers['payment-required']
-  if (first.status !== 402 || typeof header !== 'string')
-    throw new NotASeller(`${url} answered ${first.status === 0 ? 'nothing' : first.status} without PAYMENT-REQUIRED`)
-  return parsePaymentRequired(header)
+  const answer = await send(new URL(url), { method, headers: jsonHeaders(body), body })
+  const header = answer.headers['payment-required']
+  if (answer.status !== 402 || typeof header !== 'string')
+    throw new NotASeller(`${url} answered ${answer.status === 0 ? 'nothing' : answer.status} without PAYMENT-REQUIRED`)
+  return { answer, required: parsePaymentRequired(header) }
 }
 
 function payableOffer({ accepts }: PaymentRequired): Offer {
-  const offer = accepts.find(({ scheme, network }) => scheme === 'exact' && network.startsWith('eip155:'))
-  if (offer === undefined) throw new NotASeller('the route offers no payment by the exact scheme on an EVM network')
+  const offer = accepts.find(
+    ({ scheme, network, extra }) =>
+      scheme === 'exact' && network.startsWith('eip155:') && extra['assetTransferMethod'] !== 'permit2',
+  )
+  if (offer === undefined)
+    throw new NotASeller('the route offers no payment by the exact scheme (EIP-3009) on an EVM network')
   return offer
 }
 
 /** The offer that would be paid. */
 export const quoteOf = async (url: string, body: string | undefined): Promise<Offer> =>
-  payableOffer(await askPrice(url, body))
+  payableOffer((await askPrice(url, body)).required)

@@ -22,13 +22,16 @@ const answerMsMax = 60_000
 const answerBytesMax = 8 * 1024 * 1024
 const noAnswer: Answer = { status: 0, headers: {}, body: '' }
 
+/** Sockets take IPv6 addresses without the brackets that URLs need. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
+
 /** Sent as written: no client library corrects the path or the host. Resolves with status 0 when nothing came back. */
 export function send(url: URL, options: SendOptions & { method: string }): Promise<Answer> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest
   return new Promise((resolve) => {
     const sent = request(
       {
-        host: url.hostname,
+        host: hostOf(url),
         port: url.port,
         path: options.path ?? `${url.pathname}${url.search}`,
         method: options.method,

@@ -18,7 +18,7 @@ export type PaymentChange = {
 export type SignDeps = { account: LocalAccount; required: PaymentRequired; offer: Offer; budget: Budget; case: string }
 
 /** However long the seller would accept: what is signed here is worthless after this. */
-const windowSecondsMax = 60
+export const windowSecondsMax = 60
 
 export const encodePayment = (document: unknown): string => Buffer.from(JSON.stringify(document)).toString('base64')
 
@@ -38,22 +38,43 @@ export const domainOf = (offer: Offer, change: Pick<PaymentChange, 'chainId' | '
   verifyingContract: change.verifyingContract ?? (offer.asset as Address),
 })
 
+export const inSeconds = (seconds: number): string => String(Math.floor(Date.now() / 1000) + seconds)
+
+/** Throws before anything is signed that is valid for longer. */
+export function checkValidity(validBefore: string): void {
+  if (Number(validBefore) > Number(inSeconds(windowSecondsMax)))
+    throw new Error(`a payment would be valid for more than ${windowSecondsMax} s`)
+}
+
 /** Signs what it is given, right or wrong, and wraps it as the seller expects it: the value of PAYMENT-SIGNATURE. */
 export async function signPayment(deps: SignDeps, change: PaymentChange = {}): Promise<string> {
-  const { required, offer, budget } = deps
-  const signer = change.account ?? deps.account
-  const now = Math.floor(Date.now() / 1000)
-  const authorization = {
-    from: signer.address as string,
-    to: offer.payTo,
-    value: offer.amount,
-    validAfter: '0',
-    validBefore: String(now + Math.min(offer.maxTimeoutSeconds, windowSecondsMax)),
-    nonce: newNonce() as string,
+  const { required, offer } = deps
+  const { from: _, ...terms } = {
+    ...{ from: '', to: offer.payTo, value: offer.amount, validAfter: '0', nonce: newNonce() as string },
+    validBefore: inSeconds(Math.min(offer.maxTimeoutSeconds, windowSecondsMax)),
     ...change.authorization,
   }
-  if (Number(authorization.validBefore) > now + windowSecondsMax)
-    throw new Error(`a payment would be valid for more than ${windowSecondsMax} s`)
+  const signed = await signAuthorization(deps, terms, change)
+  return encodePayment({
+    x402Version: 2,
+    resource: required.resource,
+    accepted: { ...(offer.raw as Record<string, unknown>), ...change.accepted },
+    payload: signed,
+    ...change.document,
+  })
+}
+
+type Authorization = Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore' | 'nonce', string>
+
+/** Signs a transfer by EIP-3009, within the cap and the longest window, and notes it. */
+export async function signAuthorization(
+  { offer, budget, ...deps }: Omit<SignDeps, 'required'>,
+  terms: Omit<Authorization, 'from'>,
+  change: Pick<PaymentChange, 'account' | 'authorization' | 'chainId' | 'verifyingContract' | 'signature'> = {},
+): Promise<{ signature: Hex; authorization: Authorization }> {
+  const signer = change.account ?? deps.account
+  const authorization = { from: change.authorization?.from ?? signer.address, ...terms }
+  checkValidity(authorization.validBefore)
   budget.reserve(BigInt(authorization.value))
   const signature = await signer.signTypedData({
     domain: domainOf(offer, change),
@@ -69,15 +90,9 @@ export async function signPayment(deps: SignDeps, change: PaymentChange = {}): P
     },
   })
   budget.record({
-    ...{ case: deps.case, network: offer.network, asset: offer.asset, signature },
+    ...{ case: deps.case, kind: 'authorization', network: offer.network, asset: offer.asset, signature },
     ...{ from: authorization.from as Address, to: authorization.to, value: authorization.value },
     ...{ nonce: authorization.nonce, validBefore: authorization.validBefore },
   })
-  return encodePayment({
-    x402Version: 2,
-    resource: required.resource,
-    accepted: { ...(offer.raw as Record<string, unknown>), ...change.accepted },
-    payload: { signature: change.signature?.(signature) ?? signature, authorization },
-    ...change.document,
-  })
+  return { signature: change.signature?.(signature) ?? signature, authorization }
 }

@@ -1,0 +1,130 @@
+import { type Asked, answers, type Given, goods, type Hole, isServed } from './exchange.ts'
+
+const now = () => Math.floor(Date.now() / 1000)
+export const unpaid = (given: Given): Given => ({ ...given, status: 402 })
+const pathOf = (target: string) => target.split('?')[0]
+
+/** What was sold, by the key that `keyOf` finds in a request; the answer to a later one may be another. */
+export const afterSale =
+  <Sold>(
+    keyOf: (asked: Asked) => string | undefined,
+    note: (asked: Asked) => Sold,
+    careless: (given: Given, asked: Asked, sold: Sold) => Given,
+  ): Hole =>
+  (sell) => {
+    const memory = new Map<string, Sold>()
+    return async (asked) => {
+      const key = keyOf(asked)
+      if (key === undefined) return sell(asked)
+      const sold = memory.get(key)
+      const given = await sell(asked)
+      if (sold !== undefined) return careless(given, asked, sold)
+      if (isServed(given)) memory.set(key, note(asked))
+      return given
+    }
+  }
+
+const credentialId = ({ credential }: Asked) => credential?.challenge.id
+const credentialNonce = ({ credential, payment }: Asked) =>
+  credential?.payload.nonce ?? payment?.payload.authorization.nonce
+const permitNonce = ({ permit }: Asked) => permit?.permit2Authorization.nonce
+const target = (asked: Asked) => asked.target
+const text = ({ headers }: Asked) => headers['payment-signature'] ?? ''
+
+const servesCredential = (careless: (credential: NonNullable<Asked['credential']>) => boolean): Hole =>
+  answers((given, { credential }) => (credential && careless(credential) ? goods : given))
+
+const servesPermit = (careless: (permit: NonNullable<Asked['permit']>['permit2Authorization']) => boolean): Hole =>
+  answers((given, { permit }) => (permit && careless(permit.permit2Authorization) ? goods : given))
+
+const without = (given: Given, name: string): Given => {
+  const { [name]: _, ...headers } = given.headers
+  return { ...given, headers }
+}
+
+const withHeader = (given: Given, name: string, change: (value: string) => string): Given => {
+  const value = given.headers[name]
+  return value === undefined ? given : { ...given, headers: { ...given.headers, [name]: change(value) } }
+}
+
+type Receipt = Record<string, unknown>
+
+export const withReceipt = (given: Given, change: (receipt: Receipt) => Receipt): Given =>
+  withHeader(given, 'payment-response', (value) => {
+    const receipt = JSON.parse(Buffer.from(value, 'base64').toString()) as Receipt
+    return Buffer.from(JSON.stringify(change(receipt))).toString('base64')
+  })
+
+const askedAmount = ({ challenge }: NonNullable<Asked['credential']>): unknown => {
+  try {
+    return (JSON.parse(Buffer.from(challenge.request, 'base64url').toString()) as { amount: unknown }).amount
+  } catch {
+    return undefined
+  }
+}
+
+/** A second challenge beside each one, at nine times its price. */
+function dearer(header: string): string {
+  const [, id, request] = /id="([^"]+)".*request="([^"]+)"/.exec(header) ?? []
+  if (id === undefined || request === undefined) return header
+  const asked = JSON.parse(Buffer.from(request, 'base64url').toString()) as { amount: string }
+  const changed = Buffer.from(JSON.stringify({ ...asked, amount: `9${asked.amount}` })).toString('base64url')
+  return `${header}, ${header.replaceAll(id, `${id.slice(0, -4)}AAAA`).replaceAll(request, changed)}`
+}
+
+export const mppHoles: Record<string, Hole> = {
+  'mpp-challenge': answers((given) => withHeader(given, 'www-authenticate', dearer)),
+  'mpp-copies': afterSale(credentialId, target, (given, asked, sold) => (asked.target === sold ? goods : given)),
+  'mpp-both-dialects': afterSale(
+    credentialNonce,
+    ({ credential }) => credential !== undefined,
+    (given, { payment }, wasCredential) => (payment && wasCredential ? goods : given),
+  ),
+  'mpp-altered': servesCredential((credential) => askedAmount(credential) === '1'),
+  'mpp-other-request': afterSale(credentialId, target, (given, asked, sold) => (asked.target === sold ? given : goods)),
+  'mpp-expired': servesCredential(({ challenge: { expires } }) => Date.parse(expires ?? '') < Date.now()),
+  'mpp-5xx-after-settle': answers(async (given, asked) =>
+    asked.credential && (await asked.lastFault()) === 'fails_after' ? unpaid(given) : given,
+  ),
+  'mpp-lost-answer': afterSale(credentialId, target, (given, asked, sold) =>
+    asked.target === sold ? unpaid(given) : given,
+  ),
+  'mpp-receipt': answers((given) => without(given, 'payment-receipt')),
+}
+
+export const permit2Holes: Record<string, Hole> = {
+  'permit2-copies': afterSale(permitNonce, text, (given, asked, sold) => (text(asked) === sold ? goods : given)),
+  'permit2-terms': servesPermit(({ deadline }) => Number(deadline) < now()),
+  'permit2-nonce': afterSale(permitNonce, text, (given, asked, sold) => (text(asked) === sold ? given : goods)),
+  'permit2-cancelled-while-settling': answers(async (given, asked) => {
+    const nonce = permitNonce(asked)
+    return nonce !== undefined && !isServed(given) && (await asked.wasHeld(nonce)) ? goods : given
+  }),
+  'upto-facilitator': servesPermit(({ from, witness }) => witness.facilitator === from),
+  'upto-charge': answers((given, { permit }) =>
+    permit ? withReceipt(given, (receipt) => ({ ...receipt, amount: '1' })) : given,
+  ),
+}
+
+export const routeHoles: Record<string, Hole> = {
+  head: answers((given, { method, headers }) =>
+    method === 'HEAD' && headers['payment-signature'] === undefined
+      ? { status: 500, headers: {}, body: 'error' }
+      : given,
+  ),
+  'other-route': afterSale(
+    ({ payment }) => payment?.payload.authorization.nonce,
+    ({ target }) => pathOf(target),
+    (given, asked, sold) => (pathOf(asked.target) === '/other' && sold === '/echo' ? goods : given),
+  ),
+  'answer-signature': answers((given) =>
+    withHeader(given, 'signature', (value) => value.replace(/:(.{6})/, (_, start: string) => `:${turned(start)}`)),
+  ),
+  retention: answers((given, { payment }) => {
+    const ends = Number(payment?.payload.authorization['validBefore'])
+    return payment?.['extensions'] !== undefined && ends < now() ? unpaid(given) : given
+  }),
+}
+
+/** Other letters of the same alphabet. */
+const turned = (text: string) => text.replace(/[A-Za-z]/g, (letter) => (letter === 'A' ? 'B' : 'A'))
