@@ -20,10 +20,10 @@ export default defineConfig({
     // A busy machine is late, and no test says how fast something is: that belongs in a bench. These only end what hangs.
     testTimeout: 120_000,
     hookTimeout: 240_000,
-    expect: { poll: { timeout: 30_000, interval: 20 } },
+    expect: { poll: { timeout: 30_000, interval: 50 } },
     pool: 'forks',
-    // For two cores: a test waits for its children, its database and time about a third of its life.
-    maxWorkers: 4,
+    // For two cores: a test waits for its children, its database and time more than half of its life.
+    maxWorkers: 5,
     // Files follow each other in these processes: loading a node for each would take longer than most of the tests.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -1,6 +1,6 @@
 // The direction of imports: a package imports only from packages below it, a folder only from its own files and from
-// folders below it. The order of the lists is the architecture.
-import { readdirSync, readFileSync } from 'node:fs'
+// folders below it. The order of the lists is the architecture; docs/architecture.md draws what is imported (--write).
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -47,7 +47,7 @@ const folders = {
     ['devnet'],
     ['recovery'],
     ['gate'],
-    ['credit'],
+    ['credit', 'channels'],
     ['entitlements'],
     ['schemes'],
     ['facilitators'],
@@ -73,6 +73,15 @@ const notPortable = /\bBuffer\b|\bprocess\.|from '(?!\.|viem['/])/
 const slashes = (path) => path.split(sep).join('/')
 const isTest = (path) => /\.(test|fixture)\.tsx?$/.test(path) || /(^|\/)testing\.ts$/.test(path)
 const problems = []
+/** Who imports whom: `package` or `package/folder`, and in how many files. */
+const arrows = new Map()
+
+function draw(from, to) {
+  if (from === to) return
+  const targets = arrows.get(from) ?? new Map()
+  targets.set(to, (targets.get(to) ?? 0) + 1)
+  arrows.set(from, targets)
+}
 
 function* filesBelow(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -93,6 +102,7 @@ function checkWithin(name, lines, file, target) {
   const [from, to] = [placeOf(lines, file), placeOf(lines, target)]
   const where = `packages/${name}/src/${file}`
   if (!from && file.includes('/')) problems.push(`${where}: its folder is not listed in scripts/check-imports.mjs`)
+  if (from && to) draw(`${name}/${from.name}`, `${name}/${to.name}`)
   if (!from || from.name === to?.name) return
   if (!to && from.line > 0) problems.push(`${where}: imports ${target}, which composes the package`)
   else if (to && to.line < from.line) problems.push(`${where}: imports ${target}, which is above it`)
@@ -111,6 +121,7 @@ for (const [name, allowed] of Object.entries(packages)) {
     for (const [, specifier] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+|@assay\/[^']+)'/g)) {
       const other = /^@assay\/([^/]+)/.exec(specifier)?.[1]
       if (other !== undefined) {
+        draw(name, other)
         if (!allowed.includes(other)) problems.push(`packages/${name}/src/${file}: imports @assay/${other}`)
         continue
       }
@@ -121,6 +132,55 @@ for (const [name, allowed] of Object.entries(packages)) {
     }
   }
 }
+
+/** Everything that can be reached from here, in any number of steps. */
+function below(from, seen = new Set()) {
+  for (const to of arrows.get(from)?.keys() ?? [])
+    if (!seen.has(to)) {
+      seen.add(to)
+      below(to, seen)
+    }
+  return seen
+}
+
+for (const from of arrows.keys()) if (below(from).has(from)) problems.push(`${from}: imports itself in a circle`)
+
+/** An arrow that a longer way shows already is left out, as far as the way stays in the drawing. */
+function drawing(names) {
+  const inside = (name) => names.includes(name)
+  const shown = names.flatMap((from) => {
+    const targets = [...(arrows.get(from)?.keys() ?? [])].filter(inside)
+    const direct = targets.filter((to) => !targets.some((other) => other !== to && below(other).has(to)))
+    return direct.sort().map((to) => [from, to])
+  })
+  const id = (name) => name.replace(/[^a-z0-9]/g, '_')
+  const label = (name) => name.replace(/^(node|till)\/(shops\/)?/, '')
+  return [
+    '```mermaid',
+    'flowchart TD',
+    ...names.map((name) => `  ${id(name)}["${label(name)}"]`),
+    ...shown.map(([from, to]) => `  ${id(from)} --> ${id(to)}`),
+    '```',
+  ].join('\n')
+}
+
+const drawings = {
+  packages: drawing(Object.keys(packages)),
+  node: drawing(folders.node.flat().map((name) => `node/${name}`)),
+  till: drawing(folders.till.flat().map((name) => `till/${name}`)),
+}
+const page = join(root, 'docs', 'architecture.md')
+const written = readFileSync(page, 'utf8')
+const drawn = Object.entries(drawings).reduce(
+  (text, [name, picture]) =>
+    text.replace(
+      new RegExp(`(<!-- drawing: ${name} -->\n)[^]*?(\n<!-- end -->)`),
+      (_, start, end) => `${start}${picture}${end}`,
+    ),
+  written,
+)
+if (process.argv.includes('--write')) writeFileSync(page, drawn)
+else if (drawn !== written) problems.push('docs/architecture.md: out of date; npm run imports -- --write redraws it')
 
 for (const problem of problems) process.stdout.write(`${problem}\n`)
 process.exitCode = problems.length > 0 ? 1 : 0

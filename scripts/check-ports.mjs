@@ -28,8 +28,10 @@ const tillExceptions = {
   },
   'chain/http-endpoint.ts': { network: 'the JSON-RPC adapter', timer: 'the limit of one call' },
   'devnet/http-server.ts': { network: 'the JSON-RPC listener of the embedded chain' },
+  'test-self.ts': { network: "asks the seller's own server by its address" },
   'signer/https-adapter.ts': { network: 'the requests to a signer over mutual TLS', timer: 'their limit' },
   'signer/serve-signer-adapter.ts': { network: 'the listener of a signer' },
+  'signer/sync-exchange-adapter.ts': { network: 'the requests to a signer from a thread of their own' },
   'facilitators/http/http-exchange.ts': { network: 'the adapter to a facilitator over HTTP', timer: 'its limit' },
 }
 
@@ -48,6 +50,7 @@ const nodeExceptions = {
   'tlog/witness-adapter.ts': { network: 'the adapter to witnesses of the log', timer: 'its limit' },
   'tlog/repair/log-files-adapter.ts': { network: 'reads copies of the log for a repair', timer: 'its limit' },
   'tlog/monitor/http-adapter.ts': { network: 'the requests of a log monitor', timer: 'their limit' },
+  'shops/match/opensearch-adapter.ts': { network: 'the requests to a search cluster', timer: 'their limit' },
   'shops/sources/demo/open-demo-sites.ts': { network: 'the loopback sites of the demo' },
   'shops/intents/demo/agent-adapter.ts': { network: 'the buyers of the demo, over loopback', timer: 'their limit' },
 }

@@ -1,9 +1,10 @@
 // Compiles contracts/ into contracts/artifacts/. With --check it writes nothing and exits 1 if a committed artifact
-// differs from what its source compiles to.
+// differs from what its source compiles to. Sources and artifacts that are the same as when they were last compiled
+// (artifacts/compiled.sha256) are not compiled again, except with --check --all, as before a release.
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import solc from 'solc'
 
 const contractsFolder = join(dirname(fileURLToPath(import.meta.url)), '..', 'contracts')
 const artifactsFolder = join(contractsFolder, 'artifacts')
@@ -16,14 +17,46 @@ const sources = Object.fromEntries(
   sourcePaths.map((path) => [path, { content: readFileSync(join(contractsFolder, path), 'utf8') }]),
 )
 
+const settings = {
+  evmVersion: 'cancun',
+  optimizer: { enabled: true, runs: 10_000 },
+  // Without the metadata trailer, equal code has equal bytes whatever comments and paths say.
+  metadata: { bytecodeHash: 'none', appendCBOR: false },
+  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
+}
+const hashPath = join(artifactsFolder, 'compiled.sha256')
+
+/** Of all that decides what is compiled, and of what it was compiled to. */
+function hashOfAll() {
+  const hash = createHash('sha256').update(JSON.stringify([compilerVersion(), settings, sources]))
+  for (const file of artifactFiles())
+    hash.update(JSON.stringify([file, readFileSync(join(artifactsFolder, file), 'utf8')]))
+  return `${hash.digest('hex')}\n`
+}
+
+const compilerVersion = () =>
+  JSON.parse(readFileSync(join(contractsFolder, '..', 'node_modules', 'solc', 'package.json'), 'utf8')).version
+const artifactFiles = () =>
+  existsSync(artifactsFolder)
+    ? readdirSync(artifactsFolder)
+        .filter((file) => file.endsWith('.json'))
+        .sort()
+    : []
+
+const isCheck = process.argv.includes('--check')
+if (
+  isCheck &&
+  !process.argv.includes('--all') &&
+  existsSync(hashPath) &&
+  readFileSync(hashPath, 'utf8') === hashOfAll()
+) {
+  console.log('contracts and artifacts are as they were last compiled')
+  process.exit(0)
+}
+
+const { default: solc } = await import('solc')
+
 function compile() {
-  const settings = {
-    evmVersion: 'cancun',
-    optimizer: { enabled: true, runs: 10_000 },
-    // Without the metadata trailer, equal code has equal bytes whatever comments and paths say.
-    metadata: { bytecodeHash: 'none', appendCBOR: false },
-    outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
-  }
   const output = JSON.parse(solc.compile(JSON.stringify({ language: 'Solidity', sources, settings })))
   const complaints = output.errors ?? []
   if (complaints.length > 0) {
@@ -65,10 +98,10 @@ function renderArtifacts(contracts) {
 }
 
 const artifacts = renderArtifacts(compile())
-const committed = existsSync(artifactsFolder) ? readdirSync(artifactsFolder).map((file) => basename(file, '.json')) : []
+const committed = artifactFiles().map((file) => basename(file, '.json'))
 const orphans = committed.filter((name) => !artifacts.has(name))
 
-if (process.argv.includes('--check')) {
+if (isCheck) {
   const changed = [...artifacts].filter(([name, text]) => {
     const path = join(artifactsFolder, `${name}.json`)
     return !existsSync(path) || readFileSync(path, 'utf8') !== text
@@ -84,5 +117,6 @@ if (process.argv.includes('--check')) {
   mkdirSync(artifactsFolder, { recursive: true })
   for (const name of orphans) rmSync(join(artifactsFolder, `${name}.json`))
   for (const [name, text] of artifacts) writeFileSync(join(artifactsFolder, `${name}.json`), text)
+  writeFileSync(hashPath, hashOfAll())
   console.log(`${artifacts.size} contracts compiled`)
 }

@@ -1,6 +1,6 @@
 // node scripts/generate-api-tables.mjs [--check]: writes docs/embed-api.md from the types that an embedder meets.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 import { root } from './install-if-missing.mjs'
 
@@ -73,9 +73,54 @@ function tableOf([title, file, type], missing) {
   ]
 }
 
+const entries = {
+  '@assay/till': 'index.ts',
+  '@assay/till/node': 'adapters/node.ts',
+  '@assay/till/hono': 'adapters/hono.ts',
+  '@assay/till/express': 'adapters/express.ts',
+  '@assay/till/fastify': 'adapters/fastify.ts',
+  '@assay/till/next': 'adapters/next.ts',
+  '@assay/till/mcp': 'adapters/mcp.ts',
+  '@assay/till/embedded': 'embedded.ts',
+  '@assay/till/testing': 'testing/index.ts',
+}
+
+const parsed = (file) => {
+  const source = readFileSync(join(root, till, file), 'utf8')
+  return { source, body: parseAst(source, { lang: 'ts' }, file).body }
+}
+
+/** What a module gives at run time, with what its comment says; types are in the tables below. */
+function valuesOf(file) {
+  const { source, body } = parsed(file)
+  return body.flatMap((node) => {
+    if (node.type !== 'ExportNamedDeclaration' || node.exportKind === 'type') return []
+    if (node.source) {
+      const wanted = node.specifiers
+        .filter(({ exportKind }) => exportKind !== 'type')
+        .map(({ exported }) => exported.name)
+      const below = valuesOf(join(dirname(file), node.source.value))
+      return wanted.map((name) => below.find((one) => one.name === name) ?? { name, what: '' })
+    }
+    const declared = node.declaration?.declarations ?? [node.declaration]
+    const what = commentBefore(source, node.start)
+    return declared.flatMap((one) => (one?.id && !/^TS/.test(one.type) ? [{ name: one.id.name, what }] : []))
+  })
+}
+
+function entryTable(missing) {
+  const rows = Object.entries(entries).flatMap(([entry, file]) =>
+    valuesOf(file).map(({ name, what }) => {
+      if (what === '') missing.push(`${file}: ${name}`)
+      return `| \`${entry}\` | \`${name}\` | ${what.replaceAll('|', '\\|')} |`
+    }),
+  )
+  return ['## Entry points', '', '| import | name | what it is for |', '|---|---|---|', ...rows, '']
+}
+
 export function apiTables() {
   const missing = []
-  const tables = sections.flatMap((section) => tableOf(section, missing))
+  const tables = [...entryTable(missing), ...sections.flatMap((section) => tableOf(section, missing))]
   if (missing.length > 0) throw new Error(`without a comment that says what it is for:\n${missing.join('\n')}`)
   const head = [
     '# What an embedder can set and call',

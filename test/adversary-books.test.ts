@@ -9,12 +9,12 @@ import {
   type RpcEndpoint,
 } from '../packages/till/src/chain/index.ts'
 import { demoAccount, multicall3Address } from '../packages/till/src/devnet/index.ts'
-import { reconcileBooks } from '../packages/till/src/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { createIds } from '../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
+import { reconcileBooks } from '../packages/till/src/recovery/reconcile.ts'
 import { schemes } from '../packages/till/src/schemes/exact/schemes.fixture.ts'
 import { openTestDatabase } from '../packages/till/src/store/testing.ts'
 import { alarmsRaised, expectAnswer, lower, nonceOf, useAdversaryTill } from './harness/adversary-till.ts'

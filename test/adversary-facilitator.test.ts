@@ -69,8 +69,15 @@ test('a refusal that our own simulation does not confirm is 503 until the author
   expect(await spent(buyer)).toBe(0n)
 })
 
+const lateFaults = [
+  'refuses_and_settles_late',
+  'locks_us_out_and_settles_late',
+  'settles_late',
+  'refuses_after_sending',
+] as const
+
 test('a payment that is settled after the facilitator refused it, before our 402, buys what was asked for', async () => {
-  for (const fault of ['refuses_and_settles_late', 'settles_late', 'refuses_after_sending'] as const) {
+  for (const fault of lateFaults) {
     const buyer = await given.till.newBuyer()
     const payload = await given.sign(buyer, small, { identifier: `late_purchase_${fault}` })
     given.faults.push(fault)

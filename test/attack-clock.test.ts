@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createChain, createRpc, type Network } from '../packages/till/src/chain/index.ts'
-import { createExposure, createLosses, defaultLossLimits } from '../packages/till/src/index.ts'
+import { createExposure } from '../packages/till/src/gate/exposure.ts'
+import { createLosses, defaultLossLimits } from '../packages/till/src/gate/losses.ts'
 import type { Clock } from '../packages/till/src/kernel/clock.ts'
 import type { Database, Sql } from '../packages/till/src/store/database.ts'
 

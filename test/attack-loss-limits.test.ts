@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLosses, defaultLossLimits } from '../packages/till/src/index.ts'
+import { createLosses, defaultLossLimits } from '../packages/till/src/gate/losses.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { openTestDatabase } from '../packages/till/src/store/testing.ts'
 

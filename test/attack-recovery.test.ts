@@ -13,7 +13,7 @@ const interrupted = (facilitator: Facilitator): Facilitator => ({
   settle: async (payment, signal) => {
     if (whileSettling) {
       await whileSettling()
-      return { status: 'refused', reason: 'insufficient_funds', payloadLeft: false }
+      return { status: 'refused', reason: 'insufficient_funds', payloadSent: false }
     }
     return facilitator.settle(payment, signal)
   },

@@ -16,7 +16,7 @@ const moody = (facilitator: Facilitator): Facilitator => ({
   ...facilitator,
   settle: async (payment, signal) => {
     if (answer === 'unknown') return { status: 'unknown', reason: 'settlement_pending' }
-    if (answer === 'refused') return { status: 'refused', reason: 'insufficient_funds', payloadLeft: true }
+    if (answer === 'refused') return { status: 'refused', reason: 'insufficient_funds', payloadSent: true }
     return facilitator.settle(payment, signal)
   },
 })

@@ -83,7 +83,8 @@ test('a real wallet on a demo node is told to use --demo', async () => {
 
 test('what costs nothing is just fetched, and what is refused says why', async () => {
   const free = await assay(['buy', `${proxy.url}/livez`, '--demo'])
-  expect(free).toMatchObject({ code: 0, out: '{"status":"ok"}' })
+  expect(free).toMatchObject({ code: 0, out: '{"status":"ok"}\n' })
+  expect((await assay(['buy', `${proxy.url}/livez`, '--demo', '--raw'])).out).toBe('{"status":"ok"}')
   expect(free.err).toContain('this cost nothing')
   const wrong = await assay(['buy', `${proxy.url}${echoPath}?nonsense=1`, '--demo'])
   expect(wrong.code).toBe(1)
@@ -101,12 +102,60 @@ test('a purchase whose end is unknown ends with 4 and is resumed without paying 
   cwd.mockRestore()
   expect(lost.code).toBe(4)
   const { error } = JSON.parse(lost.out)
-  expect(error).toMatchObject({ code: 'payment_outcome_unknown', hint: expect.stringContaining('--resume') })
-  const again = await assay(['buy', '--resume', error.resume_file])
+  expect(error).toMatchObject({ code: 'payment_outcome_unknown', hint: expect.stringContaining('assay resume') })
+  const again = await assay(['resume', error.resume_file])
   expect(again.code).toBe(0)
   expect(JSON.parse(again.out)).toMatchObject({ echo: 'lost' })
   expect((await paymentRows(till)).length).toBe(before + 1)
   await expect(readFile(error.resume_file)).rejects.toThrow()
+})
+
+test('the settlement of a saved answer is looked up on its chain', async () => {
+  const file = join(folder, 'settled.json')
+  expect((await assay(['buy', echo('settled'), '--demo', '--save', file])).code).toBe(0)
+  const found = await assay(['verify', file, '--rpc', String(till.base.url)])
+  expect(found.code).toBe(0)
+  expect(found.out).toMatch(/ok {2}settlement 1000 micro-USDC moved in 0x\w{64}/)
+  const elsewhere = await assay(['verify', file, '--rpc', String(till.polygon.url)])
+  expect(elsewhere.out).toContain('the payment is on eip155:8453')
+  const evidence = JSON.parse(await readFile(file, 'utf8'))
+  await writeFile(
+    file,
+    JSON.stringify({ ...evidence, payment: { ...evidence.payment, transaction: `0x${'1'.repeat(64)}` } }),
+  )
+  const missing = await assay(['verify', file, '--rpc', String(till.base.url)])
+  expect(missing.code).toBe(5)
+  expect(missing.out).toContain('has no transaction')
+})
+
+test('a command other than buy saves a purchase whose end is unknown, too', async () => {
+  const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder)
+  const before = (await paymentRows(till)).length
+  proxy.cut(40, (request) => /^payment-signature:/im.test(request))
+  const cutBefore = proxy.cutCount()
+  const stop = new AbortController()
+  const stopped = vi.waitFor(() => expect(proxy.cutCount()).toBeGreaterThan(cutBefore), 30_000).then(() => stop.abort())
+  const interrupted = stop.signal
+  const lost = await assay(['credit', 'topup', '2', '--demo', '--url', proxy.url, '--json'], { interrupted })
+  await stopped
+  proxy.cut(0)
+  const { error } = JSON.parse(lost.out)
+  expect(error).toMatchObject({ code: 'payment_outcome_unknown', resume_file: expect.stringContaining(folder) })
+  expect(lost.code).toBe(4)
+  const again = await assay(['resume', '--json'])
+  cwd.mockRestore()
+  expect(again.code).toBe(0)
+  expect(JSON.parse(again.out)).toMatchObject({ payment: { status: 'settled', amount_micro: '2000000' } })
+  expect((await paymentRows(till)).length).toBe(before + 1)
+})
+
+test('an amount below the minimum is refused with the minimum, before anything is signed', async () => {
+  const before = (await paymentRows(till)).length
+  const { code, out, err } = await assay(['credit', 'topup', '0.5', '--demo', '--url', proxy.url, '--json'])
+  expect(code).toBe(1)
+  expect(JSON.parse(out).error).toMatchObject({ code: 'input_invalid', status: 402, retryable: false })
+  expect(err).toContain('minimum 1 USD')
+  expect((await paymentRows(till)).length).toBe(before)
 })
 
 test('a demand for a witness was ignored for a file that is not an attestation', async () => {
@@ -142,7 +191,7 @@ test('a saved answer verifies offline, against published keys, and not when it w
   expect(forged.code).toBe(5)
   expect(forged.out).toContain('does not verify')
   await writeFile(file, '{"format":"something else"}')
-  expect((await assay(['verify', file])).code).toBe(5)
+  expect((await assay(['verify', file])).code).toBe(2)
 })
 
 /** A seller of somebody else's: unsigned, and dearer each time it is asked. */

@@ -45,7 +45,7 @@ async function assay(line: string): Promise<string> {
   })
   const args = wordsOf(line).slice(2)
   const buyerSide = ['subscribe', 'loyalty', 'redeem', 'affiliate'].includes(args[0] ?? '')
-  const code = await runCli(buyerSide ? [...args, '--node', till.node.url] : args, terminal)
+  const code = await runCli(buyerSide ? [...args, '--url', till.node.url] : args, terminal)
   expect(code, `${line}\n${terminal.stderr()}${terminal.stdout()}`).toBe(0)
   return terminal.stdout()
 }

@@ -1,6 +1,6 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import { requestRefund } from '../packages/till/src/index.ts'
+import { requestRefund } from '../packages/till/src/internal.ts'
 import { trialBalance } from '../packages/till/src/ledger/index.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
 import { postJson } from './harness/post-json.ts'

@@ -496,10 +496,10 @@ test('the command line tops up, gives and revokes a mandate, and calls from cred
   const agent = { ASSAY_KEY: generatePrivateKey() }
   const ownerWallet = privateKeyToAccount(owner.ASSAY_KEY).address
   await till.base.control.fund(ownerWallet.toLowerCase() as Address, { microUsdc: 5_000_000n })
-  const demo = await assay(['credit', 'topup', '2', '--demo', '--json', '--node', till.node.url])
+  const demo = await assay(['credit', 'topup', '2', '--demo', '--json', '--url', till.node.url])
   expect([demo.code, demo.err]).toMatchObject([0, expect.anything()])
   await buy(privateKeyToAccount(owner.ASSAY_KEY), at('/v1/credit/topup?usd=1'))
-  const node = ['--node', till.node.url, '--json']
+  const node = ['--url', till.node.url, '--json']
   const balance = await assay(['credit', 'balance', ownerWallet, ...node])
   expect(JSON.parse(balance.out).credit[0]).toMatchObject({ credit_micro: '1000000' })
   const delegate = privateKeyToAccount(agent.ASSAY_KEY).address

@@ -29,7 +29,7 @@ const reader = () => createAssayClient({ account: agent, networks: [], maxPerCal
 
 async function assay(...args: string[]) {
   const terminal = createTestTerminal({ env: { ASSAY_KEY: key } })
-  const code = await runCli([...args, '--node', till.node.url], terminal)
+  const code = await runCli([...args, '--url', till.node.url], terminal)
   return { code, out: terminal.stdout(), err: terminal.stderr() }
 }
 

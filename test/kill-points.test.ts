@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { requestPaths } from './kill-points/request-paths.ts'
 import type { Row } from './kill-points/run-deaths.ts'
 import { dieAtWorks, dieInRequests } from './kill-points/run-paths.ts'
+import { claimOf } from './kill-points/work-paths/channels.ts'
 import { refundOf } from './kill-points/work-paths/payouts.ts'
 
 /**
@@ -11,7 +12,7 @@ import { refundOf } from './kill-points/work-paths/payouts.ts'
  *
  * The usual run takes every n-th death of two money paths; `npm run kill-points` takes all of them on every path.
  */
-const options = { eachCall: false, workers: 2, say: () => {} }
+const options = { eachCall: false, workers: 1, every: 6, say: () => {} }
 
 function expectNothingLost(rows: readonly Row[], deathsMin: number): void {
   for (const row of rows) {
@@ -25,12 +26,17 @@ test('a process that dies at any step of a payment loses nothing and doubles not
   const rows = await dieInRequests(
     'till',
     sale.map((path) => ({ ...path, variant: 'till' })),
-    { ...options, every: 3 },
+    options,
   )
-  expectNothingLost(rows, 5)
+  expectNothingLost(rows, 3)
 }, 600_000)
 
 test('a process that dies at any step of a payout leaves one intent, one transfer and balanced books', async () => {
-  const rows = await dieAtWorks('till', [refundOf('till', '/test/subscription', 3_000_000n)], { ...options, every: 3 })
-  expectNothingLost(rows, 5)
+  const rows = await dieAtWorks('till', [refundOf('till', '/test/subscription', 3_000_000n)], options)
+  expectNothingLost(rows, 3)
+}, 600_000)
+
+test('a process that dies while it claims from a channel claims once', async () => {
+  const rows = await dieAtWorks('till', [claimOf('till')], { ...options, every: 24 })
+  expectNothingLost(rows, 1)
 }, 600_000)

@@ -37,7 +37,7 @@ const till = useTill({
       settle: async (payment, signal) => {
         if (notSent) {
           notSent = false
-          return { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false }
+          return { status: 'refused', reason: 'facilitator_unreachable', payloadSent: false }
         }
         await new Promise((resolve) => setTimeout(resolve, settleHeldMs))
         return real.settle(payment, signal)

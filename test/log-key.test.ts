@@ -93,7 +93,7 @@ test('evidence of a citation failed the default policy, for no witness had signe
     `select v.url from page_version v join source s on s.domain = v.domain where s.state = 'proven' order by v.url limit 1`,
   )
   const file = join(home, 'citation.json')
-  const cited = await assay('cite', rows[0]?.url ?? '', '--node', till.node.url, '--demo', '--out', file)
+  const cited = await assay('cite', rows[0]?.url ?? '', '--url', till.node.url, '--demo', '--out', file)
   expect(cited, cited.err).toMatchObject({ code: 0 })
   expect(cited.err).toContain('2 of 2 witnesses have signed')
   const evidence = JSON.parse(await readFile(file, 'utf8')) as Evidence

@@ -19,7 +19,7 @@ const moody = (facilitator: Facilitator): Facilitator => ({
     const outcome = await facilitator.settle(payment, signal)
     if (after === 'throw') throw new Error('connection reset')
     if (after === 'unknown') return { status: 'unknown', reason: 'settlement_pending' }
-    if (after === 'refused') return { status: 'refused', reason: 'unexpected_settle_error', payloadLeft: true }
+    if (after === 'refused') return { status: 'refused', reason: 'unexpected_settle_error', payloadSent: true }
     return outcome
   },
 })

@@ -1,9 +1,14 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
+import type { Address } from '../packages/protocol/src/address.ts'
+import { spentOnChain } from './harness/invariants.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
+import { approvePermit2, permit2Buyer } from './harness/permit2-client.ts'
 import { postJson } from './harness/post-json.ts'
-import { buy, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
+import { sendTransaction } from './harness/send-transaction.ts'
+import { buy, decodeHeader, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 
 const words = 'Chickens lay fewer eggs in winter because the days are short. '
@@ -31,6 +36,8 @@ type Matched = {
   understood: { unknown: string[]; suggestions: Record<string, string> }
   synthetic: boolean
 }
+
+type Whole = { content: string | null; terms: { content: boolean } }
 
 const url = () => `${till.node.url}/v1/match`
 async function match(body: unknown): Promise<{ status: number; answer: Matched }> {
@@ -82,6 +89,34 @@ test('a slip is suggested and not searched, and filters hold', async () => {
   expect(only.answer.data.length).toBeLessThanOrEqual(2)
   const scored = await match({ query: 'squeeze', min_score: 30 })
   for (const { cite_score } of scored.answer.data) expect(cite_score ?? 0).toBeGreaterThanOrEqual(30)
+})
+
+test('whole texts are given where their licence lets them be sold, and by upto what was given is charged', async () => {
+  const payer = await till.newBuyer()
+  await till.base.control.fund(payer.address.toLowerCase() as Address, { microUsdc: 0n })
+  await sendTransaction(till.base, payer, { to: till.base.usdc, data: approvePermit2(10_000_000n) })
+  const asked = postJson({ query: 'short squeeze', content: true, limit: 5 })
+  const schemes = async (request: RequestInit) =>
+    (await quote(url(), request)).accepts.map(({ scheme, amount }) => `${scheme} ${amount}`)
+  expect(await schemes(asked)).toEqual(['exact 11000', 'upto 11000', 'credit 11000'])
+  expect(await schemes(postJson({ query: 'short squeeze' }))).toEqual([
+    ...['exact 1000', 'batch-settlement 1000', 'credit 1000'],
+  ])
+  const response = await permit2Buyer(payer)(url(), asked)
+  expect(response.status).toBe(200)
+  const { data } = (await response.json()) as { data: (Matched['data'][number] & Whole)[] }
+  for (const { content, terms, text_sha256 } of data) {
+    expect(content !== null).toBe(terms.content)
+    if (content !== null) expect(`0x${createHash('sha256').update(content).digest('hex')}`).toBe(text_sha256)
+  }
+  const texts = data.flatMap(({ content }) => content ?? [])
+  expect(texts.length).toBeGreaterThan(0)
+  const charged = 1_000n + texts.reduce((sum, text) => sum + 100n * BigInt(Math.ceil(text.length / 1_000)), 0n)
+  expect(await spentOnChain(till, 'base', payer.address)).toBe(charged)
+  expect(decodeHeader(response.headers.get('payment-response'))).toMatchObject({ amount: charged.toString() })
+  // A payment for the plain search does not buy the texts.
+  const plain = await signPayment(payer, await quote(url(), postJson({ query: 'short squeeze' })))
+  expect((await send(url(), plain, asked)).status).toBe(402)
 })
 
 test('what finds nothing or asks nothing is not charged', async () => {

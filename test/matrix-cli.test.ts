@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -12,7 +12,7 @@ import { useTill } from './harness/use-till.ts'
 let folder: string
 let env: NodeJS.ProcessEnv
 const till = useTill({
-  ownShops: ['account', 'sandbox', 'matrix', 'subscriptions', 'rewards'],
+  ownShops: ['account', 'sandbox', 'notifications', 'matrix', 'subscriptions', 'rewards'],
   env: { MATRIX: '{"demo":"small"}' },
 })
 beforeAll(async () => {
@@ -118,3 +118,47 @@ test('one command shows a ranked, dated, sourced table with pictures', async () 
   expect((await assay('matrix', '--url', till.node.url)).out).toContain('short-interest')
   expect((await assay('matrix', 'squeeze', '--history', '5', '--url', till.node.url)).err).toContain('--history needs')
 })
+
+test('a trader finds a name, reads why, sees its history, saves the screen, sets an alert and downloads past months', async () => {
+  const node = ['--url', till.node.url]
+  const signs = [...node, '--demo', '--json']
+  const run = async (...args: string[]) => {
+    const { code, out, err } = await assay(...args)
+    expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, expect.any(String)])
+    return JSON.parse(out)
+  }
+  const found = await run(
+    'matrix',
+    'squeeze',
+    ...node,
+    '--json',
+    '--sort=-score',
+    '--filter',
+    'borrow_fee>1',
+    '-n',
+    '3',
+  )
+  const { symbol } = found.data[0]
+  const why = await run('matrix', 'squeeze', '--vip', '--symbol', symbol, ...signs)
+  expect(Object.keys(why.data[0].factors)).toContain('short_interest_to_shares')
+  const past = await run('matrix', 'squeeze', '--vip', '--symbol', symbol, '--history', '10', ...signs)
+  expect(past.history.series.short_volume).toHaveLength(10)
+  const then = await run('matrix', 'squeeze', '--as-of', past.history.series.short_volume[5].as_of, ...node, '--json')
+  expect(then.available_at < found.available_at).toBe(true)
+  const screen = await run('screen', 'save', 'mine', '--symbols', symbol, ...signs)
+  const shown = await run('matrix', 'borrow', '--screen', screen.id, ...node, '--json')
+  expect(shown.data.map((row: { symbol: string }) => row.symbol)).toEqual([symbol])
+  const rule = `squeeze:${symbol}:score<=50`
+  const alert = await run('alert', 'add', rule, '--webhook', 'https://hook.example/hook', ...signs)
+  expect(alert.watch).toMatch(/^nwt_/)
+  const manifest = async () => (await (await fetch(`${till.node.url}/matrix/ftd/bulk`)).json()) as { data: unknown[] }
+  await expect.poll(async () => (await manifest()).data.length, { timeout: 90_000, interval: 500 }).toBeGreaterThan(1)
+  const months = await run('matrix', 'ftd', '--bulk', folder, ...signs)
+  expect(months.data.length).toBeGreaterThan(0)
+  const [first] = months.data as { file: string; bytes: number; state: string }[]
+  expect([first?.state, (await readFile(first?.file ?? '')).length]).toEqual(['saved', first?.bytes])
+  const again = await run('matrix', 'ftd', '--bulk', folder, ...signs)
+  expect(again.data.every(({ state }: { state: string }) => state === 'held')).toBe(true)
+  const subscriptions = await run('subscription', 'list', '--url', till.node.url, '--demo', '--json')
+  expect(subscriptions.data).toEqual([])
+}, 180_000)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { parquetReadObjects } from 'hyparquet'
 import { expect, test } from 'vitest'
 import { sampleFiles } from '../packages/node/src/shops/matrix/demo/sample-files.fixture.ts'
@@ -181,15 +182,73 @@ test('CSV, NDJSON and Parquet carry the same rows; formulas in names stay text',
 test('as_of answers with what was known then, and history with the past of one symbol', async () => {
   const now = await json('/matrix/squeeze/delayed?limit=1')
   const then = new Date(Date.parse(now.available_at) - 5 * 86_400_000).toISOString()
-  const past = (await (await get(`/matrix/squeeze/vip?limit=3&as_of=${then}`, { 'x-test-pass': '1' })).json()) as Answer
-  expect(past.available_at <= then).toBe(true)
-  expect(past.inputs?.every(({ available_at }) => available_at <= then)).toBe(true)
+  for (const tier of ['vip', 'live', 'delayed']) {
+    const asked = await get(`/matrix/squeeze/${tier}?limit=3&as_of=${then}`, { 'x-test-pass': '1' })
+    const past = (await asked.json()) as Answer & { known_at: string }
+    expect([tier, past.available_at <= then, past.known_at]).toEqual([tier, true, then])
+    expect(past.inputs?.every(({ available_at }) => available_at <= then)).toBe(tier === 'vip' ? true : undefined)
+    expect((await get(`/matrix/${feeds[3]}/${tier}?as_of=2199-01-01`, { 'x-test-pass': '1' })).status).toBe(400)
+  }
+  // What is free is never younger than the delay, whatever moment is named.
+  const free = await json(`/matrix/halts/delayed?as_of=${new Date(Date.now() - 1000).toISOString()}`)
+  expect(free.sha256).toBe((await json('/matrix/halts/delayed')).sha256)
   const symbol = now.data[0]?.symbol
   const one = (await (
     await get(`/matrix/squeeze/vip?symbol=${symbol}&history=10`, { 'x-test-pass': '1' })
   ).json()) as Answer
   expect(one.history?.series.short_volume).toHaveLength(10)
   expect((await get('/matrix/squeeze/vip?history=10', { 'x-test-pass': '1' })).status).toBe(400)
+})
+
+test('a wallet saves screens and watchlists, anyone with the id pulls by them, and nobody else changes them', async () => {
+  const [account, stranger] = [await till.newBuyer(), await till.newBuyer()]
+  const ask = async (method: string, path: string, body?: unknown, by = account) => {
+    const init = {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    }
+    const response = await fetch(await signRequest(`${till.node.url}${path}`, init, { account: by }))
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  const screen = { name: 'dear', feed: 'squeeze', sort: '-borrow_fee', filter: 'borrow_fee>5', limit: '4' }
+  const saved = await ask('POST', '/v1/matrix/screens', screen)
+  expect([saved.status, saved.body['sort']]).toEqual([200, '-borrow_fee'])
+  const shown = await json(`/matrix/squeeze/delayed?screen=${saved.body['id']}`)
+  const asked = await json('/matrix/squeeze/delayed?sort=-borrow_fee&filter=borrow_fee%3E5&limit=4')
+  expect(shown.data).toEqual(asked.data)
+  // What the query says comes first.
+  expect((await json(`/matrix/squeeze/delayed?screen=${saved.body['id']}&limit=2`)).data).toHaveLength(2)
+  expect((await get(`/matrix/borrow/delayed?screen=${saved.body['id']}`)).status).toBe(400)
+  const symbols = asked.data.map(({ symbol }) => symbol)
+  const list = await ask('POST', '/v1/matrix/screens', { name: 'mine', symbols: [...symbols, 'zznone'] })
+  const watched = await json(`/matrix/squeeze/delayed?screen=${list.body['id']}`)
+  expect(watched.data.map(({ symbol }) => symbol).sort()).toEqual([...symbols].sort())
+  expect(watched.unranked).toEqual({ ZZNONE: 'not_in_this_feed' })
+  const again = await ask('POST', '/v1/matrix/screens', { ...screen, limit: '3' })
+  expect(again.body['id']).toBe(saved.body['id'])
+  const own = await ask('GET', '/v1/matrix/screens')
+  expect((own.body['data'] as { name: string }[]).map(({ name }) => name)).toEqual(['dear', 'mine'])
+  expect((await ask('POST', '/v1/matrix/screens', { name: 'x', feed: 'squeeze', filter: 'nothing>1' })).status).toBe(
+    400,
+  )
+  expect((await ask('POST', '/v1/matrix/screens/remove', { id: saved.body['id'] }, stranger)).status).toBe(404)
+  expect((await ask('POST', '/v1/matrix/screens/remove', { id: saved.body['id'] })).status).toBe(200)
+  // Another query: answers of the free tier are kept for a few seconds.
+  expect((await get(`/matrix/squeeze/delayed?screen=${saved.body['id']}&limit=1`)).status).toBe(400)
+})
+
+test('a month is downloaded as the manifest says, for a payment or with vip; what is no file is 404 before any 402', async () => {
+  type Entry = { file: string; sha256: string; format: string }
+  const manifest = async () => ((await (await get('/matrix/ftd/bulk')).json()) as { data: Entry[] }).data
+  await expect.poll(async () => (await manifest()).length, { timeout: 60_000, interval: 500 }).toBeGreaterThan(1)
+  const [entry] = await manifest()
+  const url = `${till.node.url}/matrix/ftd/bulk/${entry?.file}`
+  expect((await fetch(url)).status).toBe(402)
+  const bought = await buy(await till.newBuyer(), url)
+  const bytes = Buffer.from(await bought.arrayBuffer())
+  expect([bought.status, createHash('sha256').update(bytes).digest('hex')]).toEqual([200, entry?.sha256])
+  expect((await get('/matrix/ftd/bulk/nothing.csv')).status).toBe(404)
+  expect((await get('/matrix/ftd/bulk/2019-01.csv', { 'x-test-pass': '1' })).status).toBe(404)
 })
 
 /** A wallet that subscribed to vip, with its token. */

@@ -26,9 +26,10 @@ vi.setConfig({ testTimeout: 150_000 })
 const within = { timeout: 60_000, interval: 200 }
 
 const mesh = await openMesh()
-const first = await mesh.start({ ownShops: 'all' })
-const second = await mesh.start({ ownShops: 'all', peers: [first.node.url] })
-const third = await mesh.start({ ownShops: 'all', peers: [second.node.url] })
+const ownShops = ['account', 'sandbox', 'mesh', 'log', 'sources', 'attestations', 'royalties']
+const first = await mesh.start({ ownShops })
+const second = await mesh.start({ ownShops, peers: [first.node.url] })
+const third = await mesh.start({ ownShops, peers: [second.node.url] })
 const members = [first, second, third]
 afterAll(() => mesh?.close())
 

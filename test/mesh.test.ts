@@ -118,10 +118,21 @@ test('an agent finds a peer through a node it knows, compares, and buys there', 
   const { demo } = (await (await fetch(whole.node.url)).json()) as { demo: { tokens: { address: string }[] } }
   const networks = await readDemoNetworks(whole.node.url)
   const account = await mesh.newBuyer()
-  const result = await buyFrom(best, { account, networks }, { params: { address: demo.tokens[0]?.address ?? '' } })
+  const token = demo.tokens[0]?.address ?? ''
+  const result = await buyFrom(best, { account, networks, report: true }, { params: { address: token } })
   expect(result.response.status).toBe(200)
   expect(result.payment).toMatchObject({ status: 'settled', amountMicro: '20000' })
   expect(result.verified.status).toBe('verified')
+  // The node that named the seller was told, and passes it on to the others, where it ranks the seller.
+  for (const { node } of [third, second, whole])
+    await expect
+      .poll(async () => {
+        const answer = await jsonOf(await fetch(`${node.url}/x402/mesh/search?capability=${report}`))
+        return answer.data[0]?.evidence.calls
+      }, within)
+      .toBe(1)
+  expect(best.schema).toMatch(/^[\w-]{43}$/)
+  expect((await discover(report, { nodes: [third.node.url] })).best?.why).toContain('1 paid call ')
   const echoes = async () => (await discover('sandbox.echo', { nodes: [second.node.url] })).found
   await expect.poll(async () => (await echoes()).map((node) => node.address).sort(), within).toEqual(all)
   await expect(discover(report, { nodes: ['http://127.0.0.1:1'] })).rejects.toMatchObject({ code: 'request_failed' })
@@ -188,6 +199,13 @@ test('the command line joins a node to the mesh, shows its peers and finds who o
   const found = await assay('find', report, '--url', late.node.url)
   expect([found.code, found.out]).toEqual([0, expect.stringContaining('0.02 USD')])
   expect((await assay('find', 'no.such.thing', '--url', late.node.url)).code).toBe(1)
+  const buy = (...args: string[]) =>
+    assay('buy', 'sandbox.echo', '--url', whole.node.url, '-q', 'message=hello', '--json', ...args)
+  const bought = await buy('--demo', '--report')
+  expect([bought.code, bought.err]).toEqual([0, expect.stringContaining('paid call')])
+  expect(JSON.parse(bought.out)).toMatchObject({ payment: { status: 'settled' }, receipt: 'verified' })
+  expect((await buy('--demo', '--max-amount', '0.000001')).code).toBe(1)
+  expect((await buy()).code).toBe(2)
   await late.stop()
 })
 

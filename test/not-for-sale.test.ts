@@ -54,6 +54,9 @@ test('a production node on its first day sells nothing empty and says why and si
     expect([path, status, json['code'], json['why']]).toEqual([path, 503, 'not_available', why])
     expect(Date.parse(String(json['since']))).toBeLessThanOrEqual(Date.now())
   }
+  const { json: subscribing } = await ask('/matrix/subscribe/standard')
+  expect(subscribing['detail']).toMatch(/Not fetched \(MATRIX, CONTACT_EMAIL\): [^.]*sec-fails/)
+  expect(subscribing['detail']).toMatch(/LICENCES has no line for (?![^.]*sec-fails)[^.]*finra-short-interest/)
   const match = await ask('/v1/match', 'POST', '{"query":"bread"}')
   expect([match.status, match.json['code'], match.json['why']]).toEqual([503, 'not_available', 'no_pages'])
   expect((await ask('/matrix/nosuch/live')).status).toBe(404)

@@ -144,6 +144,14 @@ test('a bare probe is quoted the cheapest listed premium, and the challenge stay
   expect((write.headers.get('payment-required') ?? '').length).toBeLessThan(3_000)
 })
 
+/** Wrong input has no price; whatever is signed for it is refused, and nothing is taken. */
+async function refusalOf(account: PrivateKeyAccount, path: string, init: RequestInit): Promise<number> {
+  const payment = await signPayment(account, await quote(at(path), { method: 'POST' }))
+  const answer = await send(at(path), payment, init)
+  await answer.body?.cancel()
+  return answer.status
+}
+
 test('wrong input is said with the 402, and takes no money when it is paid', async () => {
   const { symbol } = await nearest()
   for (const [body, code] of [
@@ -155,18 +163,19 @@ test('wrong input is said with the 402, and takes no money when it is paid', asy
   ] as const) {
     const unpaid = await fetch(at('/v1/options/buy'), postJson(body))
     expect(unpaid.status).toBe(402)
-    expect(await unpaid.json()).toMatchObject({ input_problem: { code } })
-    const paid = await buy(buyer, at('/v1/options/buy'), {}, postJson(body))
-    expect(await paid.json()).toMatchObject({ code })
+    expect(await unpaid.json()).toMatchObject({ accepts: [], input_problem: { code } })
+    expect(await refusalOf(buyer, '/v1/options/buy', postJson(body))).toBeGreaterThanOrEqual(400)
   }
+  const dear = postJson({ symbol, premium_usd: '121' })
+  const offered = await fetch(at('/v1/options/write'), dear)
+  expect(await offered.json()).toMatchObject({ accepts: [], input_problem: { code: 'premium_out_of_band' } })
+  expect(await refusalOf(writer, '/v1/options/write', dear)).toBeGreaterThanOrEqual(400)
   const other = await buy(buyer, at('/v1/options/buy'), {}, postJson({ symbol, wallet: writer.address }))
   expect(await other.json()).toMatchObject({ code: 'input_invalid' })
   // The cheapest premium, which a call without a body is quoted, may move between quote and payment.
   const empty = async () =>
     (await (await buy(buyer, at('/v1/options/buy'), {}, { method: 'POST' })).json()) as { code: string }
   await expect.poll(async () => (await empty()).code).toBe('input_invalid')
-  const dear = await buy(writer, at('/v1/options/write'), {}, postJson({ symbol, premium_usd: '121' }))
-  expect(await dear.json()).toMatchObject({ code: 'premium_out_of_band' })
   expect(await usdcOf(buyer)).toBe(2_000_000_000n)
 })
 
@@ -331,7 +340,7 @@ test('the command line shows and replays the same', async () => {
     const terminal = createTestTerminal()
     const ends: number[] = []
     const program = createProgram({ terminal, endWith: (code) => ends.push(code) })
-    await program.parseAsync(['node', 'assay', 'options', ...words, '--node', till.node.url])
+    await program.parseAsync(['node', 'assay', 'options', ...words, '--url', till.node.url])
     return { out: terminal.stdout(), ends }
   }
   expect((await run('clusters')).out).toContain('Topic 52')

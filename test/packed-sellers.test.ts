@@ -1,4 +1,4 @@
-import { execFile, fork } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,10 +9,17 @@ import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
 import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
 import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
 import { faultsInBooks } from './harness/books.ts'
-import { type CrashChild, controlChild, planOf } from './harness/crash-child.ts'
+import { type CrashChild, planOf } from './harness/crash-child.ts'
 import { joinInProject } from './harness/join-crash-child.ts'
 import type { KillPlan } from './harness/kill-points.ts'
-import { buyFromDying, expectServedOnce, spentBy, type TwoSellers } from './harness/seller-proofs.ts'
+import {
+  buyFromDying,
+  expectServedOnce,
+  sellerEnv,
+  spentBy,
+  startPacked,
+  type TwoSellers,
+} from './harness/seller-proofs.ts'
 import { installTarballs, link, packAll } from './harness/unpacked.ts'
 import { runDeaths } from './kill-points/run-deaths.ts'
 import { createDice } from './promises/proof.ts'
@@ -48,22 +55,8 @@ describe.each(['express', 'hono'] as const)('a seller on %s, built with the tarb
   let kit: TestTill
   let left: CrashChild
 
-  const start = async (plan?: KillPlan, more: Record<string, string> = {}) =>
-    controlChild(
-      fork(program, {
-        execArgv: [],
-        cwd: join(folder, 'seller'),
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-        env: {
-          PATH: process.env['PATH'],
-          ADAPTER: adapter,
-          DATABASE_URL: db.databaseUrl,
-          RPC_URL: kit.chain.url,
-          ...more,
-          ...planOf(plan),
-        },
-      }),
-    )
+  const start = (plan?: KillPlan, more: Record<string, string> = {}) =>
+    startPacked(program, { ADAPTER: adapter, ...sellerEnv(db, kit), ...more, ...planOf(plan) })
 
   beforeAll(async () => {
     own = await openTestDatabase()

@@ -1,12 +1,31 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { transform } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readyUrl } from '../bench/process/ready-url.ts'
 import { temporaryHome } from '../bench/process/temporary-home.ts'
+import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
+import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
+import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import { joinExample, joinInProject } from './harness/join-crash-child.ts'
+import { sellerEnv, startPacked } from './harness/seller-proofs.ts'
+import { stockFetch } from './harness/stock-fetch.ts'
 import { installTarballs, link, type Manifest, packAll, readManifest, root } from './harness/unpacked.ts'
+import { until } from './harness/until.ts'
 
 const run = promisify(execFile)
 const everything = ['protocol', 'till', 'sdk', 'conformance', 'node', 'cli']
@@ -23,6 +42,9 @@ beforeAll(async () => {
   all = join(folder, 'all')
   buyer = join(folder, 'buyer')
   await installTarballs(all, tarballs, everything)
+  const frameworks = ['express', 'hono', '@hono/node-server', 'fastify', 'zod', '@modelcontextprotocol/sdk']
+  for (const name of [...frameworks, '@x402/fetch', '@x402/evm', 'viem', '@types/node'])
+    link(join(all, 'node_modules'), name)
   await installTarballs(buyer, tarballs, ['protocol', 'sdk', 'conformance', 'cli'])
 }, 900_000)
 afterAll(async () => {
@@ -35,8 +57,9 @@ afterAll(async () => {
 })
 
 const packageFolder = (project: string, name: string) => join(project, 'node_modules', '@assay', name)
+const assayIn = (project: string) => join(packageFolder(project, 'cli'), 'dist/main.js')
 const assay = (project: string, ...args: string[]) =>
-  run(process.execPath, [join(packageFolder(project, 'cli'), 'dist/main.js'), ...args], { cwd: project, env: {} })
+  run(process.execPath, [assayIn(project), ...args], { cwd: project, env: {} })
 
 /** Every name by which a program can import something of a package; patterns are spelled out from the files. */
 function entryNames(project: string, name: string): string[] {
@@ -77,10 +100,32 @@ test('plain Node imports every entry point', async () => {
   expect(stderr).toBe('')
 })
 
+test('on a runtime without TCP every entry point of a seller says that it does not run there', async () => {
+  const script = join(all, 'names.mjs')
+  const names = ['', '/node', '/hono', '/express', '/fastify', '/next', '/mcp', '/embedded', '/testing']
+  writeFileSync(
+    script,
+    `const names = ${JSON.stringify(names.map((name) => `@assay/till${name}`))}
+     const rows = []
+     for (const name of names) for (const key of Object.keys(await import(name))) rows.push([name, key])
+     const { createTill } = await import('@assay/till')
+     const said = await Promise.resolve().then(() => createTill()).catch((error) => error.message)
+     console.log(JSON.stringify({ rows, said }))`,
+  )
+  const ask = async (...args: string[]) =>
+    JSON.parse((await run(process.execPath, [...args, script], { cwd: all })).stdout) as {
+      rows: [string, string][]
+      said: string
+    }
+  const [usual, edge] = [await ask(), await ask('--conditions=edge-light')]
+  expect(usual.said).toContain('database: missing')
+  expect(edge.said).toContain("export const runtime = 'nodejs'")
+  for (const row of usual.rows) expect(edge.rows).toContainEqual(row)
+})
+
 test('a strict TypeScript project accepts all declarations', async () => {
   const project = join(all, 'consumer')
   mkdirSync(project)
-  for (const name of ['@types/node', 'viem']) link(join(all, 'node_modules'), name)
   const names = ['protocol', 'till', 'sdk', 'node'].flatMap((name) => entryNames(all, name))
   writeFileSync(join(project, 'all.ts'), names.map((name, index) => `export * as m${index} from '${name}'\n`).join(''))
   writeFileSync(join(project, 'buyer.ts'), buyerSource)
@@ -128,9 +173,12 @@ test('the command works without the node, and says how to get it where it is nee
 
 test('a node from the tarball sells to the command from the tarball', async () => {
   home = await temporaryHome('assay-packed-')
-  node = spawn(process.execPath, [join(packageFolder(all, 'cli'), 'dist/main.js'), 'up'], {
+  node = spawn(process.execPath, [assayIn(all), 'up'], {
     cwd: all,
-    env: { PATH: process.env.PATH, ASSAY_HOME: home, PORT: '0', DEVNET_PORTS: '0,0' },
+    env: {
+      ...{ PATH: process.env.PATH, ASSAY_HOME: home, PORT: '0', DEVNET_PORTS: '0,0' },
+      ...{ MATRIX: '{"demo":"off"}', INTENTS: '{"demo":"off"}' },
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const url = await readyUrl(node)
@@ -145,13 +193,78 @@ test('a node from the tarball sells to the command from the tarball', async () =
   expect(JSON.parse(found.stdout)).toHaveProperty('data')
 }, 600_000)
 
-function readyUrl(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let said = ''
-    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      if (line.startsWith('ready ')) resolve(line.slice('ready '.length))
-    })
-    child.once('exit', (code) => reject(new Error(`the node ended with ${code}: ${said}`)))
+/** What a stranger does first: copies a program of the guide, runs it, and runs the command that it prints. */
+test.each(['Hono', 'Express'])(
+  'the program of the guide for %s sells, and the command that it prints buys',
+  async (name) => {
+    const guide = readFileSync(join(root, 'docs/embed.md'), 'utf8')
+    const [, source] = new RegExp(`\`\`\`ts\\n(// seller.ts, with ${name}[^]*?)\`\`\``).exec(guide) ?? []
+    const port = String(await freePort())
+    const { code } = await transform((source ?? '').replaceAll('3001', port), { loader: 'ts', format: 'esm' })
+    const file = join(all, `guide-${name}.mjs`)
+    writeFileSync(file, code)
+    const kept = mkdtempSync(join(tmpdir(), 'assay-guide-'))
+    chmodSync(kept, 0o711)
+    const env = { ...process.env, TMPDIR: kept }
+    let server = 0
+    const seller = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'], env })
+    try {
+      const lines: string[] = []
+      for await (const line of createInterface({ input: seller.stdout }))
+        if (lines.push(line) >= 2 && /^ASSAY_KEY/.test(line)) break
+      expect(lines[0]).toBe('[]')
+      expect(lines.slice(1, -1).join('')).toMatch(/^200 .*city: 'rome'/)
+      const [, key = '', args = ''] = /^ASSAY_KEY=(\S+) npx assay (.*)$/.exec(lines.at(-1) ?? '') ?? []
+      const bought = await run(process.execPath, [assayIn(buyer), ...args.split(' ')], {
+        cwd: buyer,
+        env: { ASSAY_KEY: key },
+      })
+      expect(JSON.parse(bought.stdout)).toMatchObject({ city: 'oslo' })
+      const [till = ''] = readdirSync(kept).filter((one) => one.startsWith('till-'))
+      server = Number(readFileSync(join(kept, till, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0])
+    } finally {
+      const ended = new Promise((resolve) => seller.once('exit', resolve))
+      seller.kill('SIGKILL')
+      await ended
+    }
+    // The embedded database goes with it, however it ends.
+    await until('nothing is left', async () => readdirSync(kept).every((one) => !one.startsWith('till-')))
+    expect(() => process.kill(server, 0)).toThrow('ESRCH')
+    rmSync(kept, { recursive: true })
+  },
+  120_000,
+)
+
+/** The examples with the tarballs in place of the sources: an unmodified client buys from each. */
+describe('an example with the tarballs', () => {
+  let db: TestDatabase
+  let kit: TestTill
+  let program: string
+  beforeAll(async () => {
+    program = await joinInProject(all)
+    db = await openTestDatabase()
+    kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
   })
-}
+  afterAll(async () => {
+    await kit.close()
+    await db.close()
+  })
+
+  test.each(['node', 'hono', 'express', 'fastify', 'next'])(
+    'on %s sells to an unmodified @x402/fetch',
+    async (adapter) => {
+      const { privateKey } = await kit.buyer(fetch)
+      const seller = await startPacked(program, { ADAPTER: adapter, ...sellerEnv(db, kit) })
+      const answer = await stockFetch(privateKey)(`${seller.url}/weather/rome`)
+      expect([answer.status, await answer.json()]).toEqual([200, { city: 'rome', degrees: 28, note: 'invented' }])
+      await seller.stop()
+    },
+  )
+
+  test('that sells tools over MCP sells to the stock client', async () => {
+    for (const file of ['buy-mcp.mjs', 'stock-client.mjs'])
+      copyFileSync(join(root, 'scripts/examples', file), join(all, file))
+    const { stdout } = await run(process.execPath, ['buy-mcp.mjs', await joinExample(all, 'mcp')], { cwd: all })
+    expect(stdout).toBe('MCP client: {"city":"rome","degrees":28,"note":"invented"}')
+  }, 120_000)
+})

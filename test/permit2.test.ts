@@ -15,11 +15,12 @@ import {
   cancelPermit,
   type PermitOptions,
   permit2Buyer,
+  readingSigner,
   signPermit,
   transferOf,
 } from './harness/permit2-client.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
-import { decodeHeader, echoPath, type FixtureOptions, quote, send } from './harness/till-fixture.ts'
+import { decodeHeader, echoPath, encodePayload, type FixtureOptions, quote, send } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
 
 let beforeSettling: ((payment: Parameters<Facilitator['settle']>[0]) => Promise<unknown>) | undefined
@@ -55,6 +56,53 @@ async function rowsOf(payer: PrivateKeyAccount) {
 }
 const spent = (payer: PrivateKeyAccount) => spentOnChain(till, 'base', payer.address)
 const statuses = (answers: readonly Response[]) => answers.map(({ status }) => status)
+
+describe('a wallet that has approved nothing and has no gas', () => {
+  const editing =
+    (change: (sponsoring: Record<string, unknown>) => Record<string, unknown>): typeof fetch =>
+    (input, init) => {
+      const request = new Request(input, init)
+      const header = request.headers.get('payment-signature')
+      if (header === null) return fetch(request)
+      const sent = decodeHeader<Record<string, never>>(header) as Record<string, Record<string, unknown>>
+      const named = sent['extensions']?.['eip2612GasSponsoring'] as { info: Record<string, unknown> }
+      const extensions = { ...sent['extensions'], eip2612GasSponsoring: { info: change(named.info) } }
+      request.headers.set('payment-signature', encodePayload({ ...sent, extensions } as never))
+      return fetch(request)
+    }
+
+  const topUp = () => `${till.node.url}/v1/credit/topup?usd=1`
+
+  test('pays by exact with a permit that the node carries, for this payment only', async () => {
+    const payer = await till.newBuyer()
+    const response = await permit2Buyer(readingSigner(payer, till.base))(topUp())
+    expect(response.status).toBe(200)
+    expect(await spent(payer)).toBe(1_000_000n)
+    const again = await permit2Buyer(payer)(topUp())
+    expect([again.status, await again.json()]).toMatchObject([402, { reason: 'permit2_allowance_required' }])
+  })
+
+  test('a metered answer still needs an approval, and the 402 does not say otherwise', async () => {
+    const payer = await till.newBuyer()
+    expect((await quote(meter('hello'))).extensions).not.toHaveProperty('eip2612GasSponsoring')
+    const response = await permit2Buyer(readingSigner(payer, till.base))(meter('hello'))
+    expect([response.status, await response.json()]).toMatchObject([402, { reason: 'permit2_allowance_required' }])
+  })
+
+  test.each([
+    ['for more', 400, (info: Record<string, unknown>) => ({ ...info, amount: '1000001' })],
+    ['of somebody else', 400, (info: Record<string, unknown>) => ({ ...info, from: till.base.usdc })],
+    ['for another spender', 400, (info: Record<string, unknown>) => ({ ...info, spender: till.base.usdc })],
+    ['that says nothing', 402, () => ({})],
+    ['signed by another key', 402, (info: Record<string, unknown>) => ({ ...info, signature: `0x${'11'.repeat(65)}` })],
+    ['with another nonce', 402, (info: Record<string, unknown>) => ({ ...info, nonce: '7' })],
+  ] as const)('a permit %s is refused, and nothing is taken', async (_what, status, change) => {
+    const payer = await till.newBuyer()
+    const response = await permit2Buyer(readingSigner(payer, till.base), editing(change))(topUp())
+    expect(response.status).toBe(status)
+    expect(await spent(payer)).toBe(0n)
+  })
+})
 
 describe('unmodified clients of @x402/evm', () => {
   test('upto pays what was used, of the maximum that was quoted', async () => {

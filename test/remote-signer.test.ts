@@ -1,15 +1,27 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:https'
 import { afterAll, describe, expect, test } from 'vitest'
+import { openSigningKeyPlaces } from '../packages/node/src/compose/wallet-keys.ts'
 import { makeCertificate } from '../packages/node/src/outbound/certificate.fixture.ts'
 import { knownNetworks, multicall3Address, type Network } from '../packages/till/src/chain/network.ts'
 import { createWalletKey, type SigningRequest, signerOf } from '../packages/till/src/chain/wallet/index.ts'
 import { demoAccount, demoUsdcAddress } from '../packages/till/src/devnet/accounts.ts'
+import { type Devnet, startDevnet } from '../packages/till/src/devnet/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
 import type { Metrics } from '../packages/till/src/kernel/metrics.ts'
 import { onLoopback } from '../packages/till/src/kernel/on-loopback.fixture.ts'
+import { systemRng } from '../packages/till/src/kernel/random.ts'
 import { createCustodyKey } from '../packages/till/src/payouts/index.ts'
-import { openRemoteSigner, type SignerConnection, signerExchange } from '../packages/till/src/signer/index.ts'
+import {
+  openRemoteSigner,
+  openSigningKeys,
+  type SignerConnection,
+  signerExchange,
+} from '../packages/till/src/signer/index.ts'
+import { parseKeyFile } from '../packages/till/src/signing/key-file.ts'
+import { createPrivateKeyStore } from '../packages/till/src/signing/private-keys.ts'
+import { startProductionNode } from './harness/production-node.ts'
 import { startSignerProcess } from './harness/signer-process.ts'
 import { buy, echoPath } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
@@ -169,4 +181,84 @@ test('a signature of another key, or over something else, is found out before it
   } finally {
     await close()
   }
+})
+
+describe('keys for answers and for the log at a signer', () => {
+  const pem = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+  const [answers, next, log] = [pem(), pem(), pem()]
+  const idOf = (text: string) => parseKeyFile(text)[0]?.keyId
+  const rules = [
+    { key: answers, use: 'response', signatures_per_minute_max: 20 },
+    { key: log, use: 'log', signatures_per_minute_max: 1 },
+  ]
+  const deps = { clock: systemClock, log: silentLog, metrics }
+
+  test('sign like the same keys in a file, within their limits, and nothing is signed while the signer is dead', async () => {
+    const held = await startSignerProcess(rules)
+    const keys = openSigningKeys(held.connection, deps)
+    try {
+      const [key] = await keys.load('response')
+      const bytes = Buffer.from('an answer')
+      expect(key?.keyId).toBe(idOf(answers))
+      expect(key?.sign(bytes)).toEqual(parseKeyFile(answers)[0]?.sign(bytes))
+      const [ofLog] = await keys.load('log')
+      ofLog?.sign(bytes)
+      expect(() => ofLog?.sign(bytes)).toThrow('HTTP 403')
+      await held.kill()
+      await systemClock.sleep(1_100)
+      expect(() => key?.sign(bytes)).toThrow()
+      expect(() => key?.sign(bytes)).toThrow('asked again soon')
+      await held.restart()
+      const again = await until('the signer is asked again', async () => {
+        try {
+          return key?.sign(bytes)
+        } catch {
+          return undefined
+        }
+      })
+      expect(again).toEqual(parseKeyFile(answers)[0]?.sign(bytes))
+    } finally {
+      await keys.close()
+      await held.close()
+    }
+  })
+
+  test('a production node has neither key file, signs what it answers, and rotates to a key that was added', async () => {
+    const held = await startSignerProcess([
+      ...rules.map((rule) => ({ ...rule, signatures_per_minute_max: 10_000 })),
+      { key: next, use: 'response', signatures_per_minute_max: 10_000 },
+    ])
+    const ports = { port: 0, clock: systemClock, log: silentLog }
+    const chains: [Devnet, Devnet] = [
+      await startDevnet({ chainId: 8453, ...ports }),
+      await startDevnet({ chainId: 137, ...ports }),
+    ]
+    const none = {
+      SIGNING_KEY_FILE: '',
+      LOG_KEY_FILE: '',
+      SETTLER_KEYS: '',
+      CUSTODY_KEYS: '',
+      FACILITATOR: 'https://f.test',
+    }
+    const node = await startProductionNode(chains, { env: { ...held.env, ...none } })
+    try {
+      const response = await fetch(`${node.address}/livez`)
+      expect(response.headers.get('signature-input')).toContain(idOf(next))
+      const places = await openSigningKeyPlaces(
+        { mode: 'production', signingKeyFile: undefined, logKeyFile: undefined, signer: held.connection },
+        deps,
+      )
+      const store = createPrivateKeyStore(
+        { query: async () => ({ rows: [{ n: 0n }] }) } as never,
+        places.signingKeyFile,
+      )
+      expect((await store.next(systemRng, (keyId) => keyId === idOf(next))).keyId).toBe(idOf(answers))
+      await expect(store.next(systemRng, () => true)).rejects.toThrow('add one to its configuration')
+      await places.close()
+    } finally {
+      await node.stop()
+      await held.close()
+      for (const chain of chains) await chain.stop()
+    }
+  })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAssayClient, readDemoNetworks } from '../packages/sdk/src/index.ts'
-import { requestRefund } from '../packages/till/src/index.ts'
+import { requestRefund } from '../packages/till/src/internal.ts'
 import { createJobsByHand } from './harness/jobs-by-hand.ts'
 import { buy, echoPath, quote, signPayment } from './harness/till-fixture.ts'
 import { tokenBalance } from './harness/token-balance.ts'
@@ -141,7 +141,7 @@ describe('a facilitator that does not serve a payer', () => {
         ...real,
         settle: async () => {
           settles += 1
-          return { status: 'refused', reason: 'sanctions_screening', payloadLeft: true }
+          return { status: 'refused', reason: 'sanctions_screening', payloadSent: true }
         },
       }),
     },

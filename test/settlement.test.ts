@@ -23,7 +23,7 @@ const interrupting = (facilitator: Facilitator): Facilitator => ({
     const work = beforeSettle
     beforeSettle = undefined
     await work?.()
-    if (outage) return { status: 'refused', reason: 'facilitator_unreachable', payloadLeft: false }
+    if (outage) return { status: 'refused', reason: 'facilitator_unreachable', payloadSent: false }
     const outcome = await facilitator.settle(payment, signal)
     return namesAnother && outcome.status === 'submitted' ? { ...outcome, transaction: payment.paymentKey } : outcome
   },

@@ -67,7 +67,7 @@ test('a creator registers, proves, signs, reads the advice, follows it, and sees
   expect(early.out).toContain('answers 404')
 
   site.files.set('/.well-known/citation-market.json', content)
-  const proven = await assay(['source', 'verify', 'cli.test', '--sign', '--node', till.node.url], { ASSAY_KEY: key })
+  const proven = await assay(['source', 'verify', 'cli.test', '--sign', '--url', till.node.url], { ASSAY_KEY: key })
   expect(proven.code).toBe(0)
   expect(proven.out).toMatch(/^cli\.test {2}proven/)
   expect(proven.out).toContain(`payout     active ${creator.address}`)
@@ -85,6 +85,21 @@ test('a creator registers, proves, signs, reads the advice, follows it, and sees
   )
   expect((await source('verify', 'cli.test')).code).toBe(0)
   await untilShown('cli.test', (shown) => (shown.cite_score ?? 0) > (before.cite_score ?? 0) + 5)
+})
+
+test('an operator adds a site to the corpus and sees how far its pages are', async () => {
+  const added = await assay(['corpus', 'add', 'http://cli.test/', 'nowhere.invalid', '--pages', '5', '--json'], {
+    ...operatorEnv,
+    DEMO_HOSTS: `cli.test=127.0.0.1:${site.port}`,
+  })
+  expect(added).toMatchObject({ code: 0, err: '' })
+  expect(JSON.parse(added.out).domains).toMatchObject([
+    { domain: 'cli.test', state: 'known' },
+    { domain: 'nowhere.invalid', state: 'skipped' },
+  ])
+  const status = await assay(['corpus', 'status'], operatorEnv)
+  expect(status.out).toMatch(/^domains {2}\d+ known, .*\npages {4}\d+ known, \d+ read/)
+  expect(await assay(['corpus', 'add', 'no such thing'], operatorEnv)).toMatchObject({ code: 2 })
 })
 
 test('what cannot be is told with the exit code and the problem', async () => {

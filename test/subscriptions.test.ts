@@ -1,6 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { requestChallenge, signIn, signInHeader, signRequest } from '../packages/sdk/src/index.ts'
+import {
+  createAssayClient,
+  createMandate,
+  requestChallenge,
+  signIn,
+  signInHeader,
+  signRequest,
+} from '../packages/sdk/src/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { base32 } from '../packages/till/src/kernel/ids.ts'
 import { systemRng } from '../packages/till/src/kernel/random.ts'
@@ -52,6 +59,59 @@ test('a wallet subscribes on Base, pulls live with its token, and is told the pr
   expect(vip.status).toBe(402)
   expect(vip.headers.get('payment-required')).not.toBeNull()
   expect(await vip.json()).toMatchObject({ price_usd: '0.25', renewal: [{ tier: 'vip', price_usd: '1000' }] })
+})
+
+test('a subscriber renews from credit, pauses, resumes, upgrades and cancels, each by a signed request', async () => {
+  const buyer = await till.newBuyer(2_000_000_000n)
+  const { token } = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
+  expect((await buy(buyer, at('/v1/credit/topup?usd=800'))).status).toBe(200)
+  const plans = (await (await fetch(at('/v1/subscriptions/plans'))).json()) as { renewal: { delegate: string } }
+  const client = createAssayClient({ account: buyer, baseUrl: till.node.url, maxPerCallUsd: '0' })
+  const mandate = await createMandate(client, buyer, {
+    node: till.node.url,
+    delegate: plans.renewal.delegate,
+    routes: ['subscriptions.*'],
+    maxPerCallUsd: '250',
+    maxPerDayUsd: '250',
+    maxTotalUsd: '3000',
+    expiresAt: new Date(Date.now() + 300 * day),
+  })
+  const ask = async (word: string, body?: unknown, by = buyer) => {
+    const init = {
+      method: 'POST',
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    }
+    const response = await fetch(await signRequest(at(`/v1/subscriptions/${word}`), init, { account: by }))
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  expect(await ask('renewal', { mandate: mandate.id })).toMatchObject({
+    status: 200,
+    body: { renewal: { on: true, tier: 'standard', max_price_micro: '250000000', problem: null } },
+  })
+  // Nobody else's signature changes it.
+  expect((await ask('cancel', undefined, await till.newBuyer())).status).toBe(404)
+  expect(await ask('pause')).toMatchObject({ body: { subscription: { paused_at: expect.any(String) } } })
+  expect((await pull('live', token)).status).toBe(402)
+  expect((await ask('upgrade', { max_price_micro: '750000000' })).body).toMatchObject({ code: 'subscription_state' })
+  expect((await ask('resume')).status).toBe(200)
+  expect((await pull('live', token)).status).toBe(200)
+  // A reorg could still take the payment that brought the credit.
+  let upgraded = await ask('upgrade', { max_price_micro: '750000000' })
+  expect(upgraded.body).toMatchObject({ code: 'credit_unavailable', detail: expect.stringContaining('not final') })
+  const upgrade = async () => {
+    await till.base.control.mine(100)
+    upgraded = await ask('upgrade', { max_price_micro: '750000000' })
+    return upgraded.status
+  }
+  await expect.poll(upgrade, { timeout: 30_000, interval: 250 }).toBe(200)
+  expect(upgraded.body).toMatchObject({ subscription: { tier: 'vip' } })
+  expect(Number(upgraded.body['price_micro'])).toBeGreaterThan(749_000_000)
+  expect((await pull('vip', token)).status).toBe(200)
+  expect(await ask('cancel')).toMatchObject({ status: 200, body: { renewal: { on: false, next_at: null } } })
+  const listed = await fetch(await signRequest(at('/v1/subscriptions/list'), {}, { account: buyer }))
+  expect(await listed.json()).toMatchObject({
+    data: [{ active: true, renewal: { on: false }, upgrade_price_micro: null }],
+  })
 })
 
 test('the token is stored as a hash only, wherever one looks', async () => {

@@ -1,12 +1,10 @@
 import { request as httpRequest } from 'node:http'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
-import { registerExactEvmScheme } from '@x402/evm/exact/client'
-import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeServer as makeMcp } from '../examples/mcp/server.ts'
-import type { WeatherSource } from '../examples/weather.ts'
+import { Cities, type WeatherSource } from '../examples/weather.ts'
 import { contentDigest } from '../packages/protocol/src/signatures/signature-base.ts'
 import { signRequest } from '../packages/sdk/src/sign-request.ts'
 import {
@@ -22,6 +20,7 @@ import { useTestDatabase } from '../packages/till/src/store/use-database.fixture
 import { type Buyer, testTill } from '../packages/till/src/testing/index.ts'
 import { faultsInBooks } from './harness/books.ts'
 import { type HttpAdapter, httpAdapters, type Seller, startSeller } from './harness/sellers.ts'
+import { stockFetch } from './harness/stock-fetch.ts'
 import { until } from './harness/until.ts'
 
 /**
@@ -65,9 +64,17 @@ const kit = await testTill({
 afterAll(async () => {
   expect(await faultsInBooks(db.owner)).toEqual([])
   await kit.close()
-  const rows = Object.entries(seen).map(([name, kept]) => `${name}: ${JSON.stringify(kept)}`)
-  process.stdout.write(`${rows.join('\n')}\n`)
+  process.stdout.write(`${tableOf(seen)}\n`)
 })
+
+/** What was observed, in the form of the table in embed.md. */
+function tableOf(kept: typeof seen): string {
+  const names = Object.keys(kept) as AdapterName[]
+  const rows = (Object.keys(promises) as SellerPromise[]).map(
+    (promise) => `| ${promises[promise]} | ${names.map((name) => kept[name]?.[promise] ?? 'not seen').join(' | ')} |`,
+  )
+  return [`| promise | ${names.join(' | ')} |`, `|---|${names.map(() => '---|').join('')}`, ...rows].join('\n')
+}
 
 type Row = { state: string; delivered: boolean; client_gone: boolean; route_id: string }
 const paymentsOf = async (buyer: Buyer) =>
@@ -77,6 +84,13 @@ const paymentsOf = async (buyer: Buyer) =>
       [buyer.address],
     )
   ).rows
+
+const observeFor =
+  (table: Readonly<Record<SellerPromise, Kept>>, kept: Partial<Record<SellerPromise, Kept>>) =>
+  (promise: SellerPromise, observed: Kept) => {
+    kept[promise] = observed
+    expect(observed, promises[promise]).toBe(table[promise])
+  }
 
 /** A paid request on a connection of its own, which a test can break. */
 function sendAndLeave(url: string, payment: string): { leave(): Promise<void> } {
@@ -107,10 +121,7 @@ describe.each(httpAdapters)('%s', (adapter: HttpAdapter) => {
   }
   const urlOf = (name: string) => `${seller.url}/weather/${name}`
   const pay = async (url: string, payment: string) => fetch(url, { headers: { 'payment-signature': payment } })
-  const observe = (promise: SellerPromise, observed: Kept) => {
-    kept[promise] = observed
-    expect(observed, promises[promise]).toBe(table[promise])
-  }
+  const observe = observeFor(table, kept)
 
   beforeAll(async () => {
     till = await createTill(kit.options)
@@ -124,13 +135,7 @@ describe.each(httpAdapters)('%s', (adapter: HttpAdapter) => {
   })
 
   test('an unmodified @x402/fetch buys by GET and by POST', async () => {
-    const { privateKey } = await newBuyer()
-    const client = x402Client.fromConfig({
-      schemes: [],
-      spendControls: { allowedAssets: true, maxAmountPerPayment: false },
-    })
-    registerExactEvmScheme(client, { signer: privateKeyToAccount(privateKey) })
-    const paidFetch = wrapFetchWithPayment(fetch, client)
+    const paidFetch = stockFetch((await newBuyer()).privateKey)
     const got = await paidFetch(urlOf('rome'))
     expect([got.status, await got.json()]).toEqual([200, { city: 'rome', degrees: 20, note: '' }])
     const body = JSON.stringify({ cities: ['oslo', 'bonn'] })
@@ -267,32 +272,109 @@ describe.each(httpAdapters)('%s', (adapter: HttpAdapter) => {
   })
 })
 
-test('mcp: a tool asks for its price, is paid in _meta and answered once', async () => {
-  const till = await createTill(kit.options)
-  const server = makeMcp(till, weather)
+describe('mcp', () => {
+  let till: Till
   const client = new Client({ name: 'buyer', version: '1' })
-  const [here, there] = InMemoryTransport.createLinkedPair()
-  await Promise.all([server.connect(there), client.connect(here)])
-  const { tools } = await client.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(['weather_now'])
-  const call = async (payment?: unknown) =>
-    client.callTool({
-      name: 'weather_now',
-      arguments: { city: 'cairo-mcp' },
-      ...(payment === undefined ? {} : { _meta: { 'x402/payment': payment } }),
+  const kept: Partial<Record<SellerPromise, Kept>> = {}
+  const observe = observeFor(adapterPromises.mcp, kept)
+
+  beforeAll(async () => {
+    till = await createTill(kit.options)
+    const server = makeMcp(till, weather)
+    till.sell(
+      { id: 'weather.report', path: '/reports', price: '0.01', body: Cities, bodyBytesMax: 2_000 },
+      async ({ body }) => body,
+    )
+    const [here, there] = InMemoryTransport.createLinkedPair()
+    await Promise.all([server.connect(there), client.connect(here)])
+  })
+  afterAll(async () => {
+    seen.mcp = kept
+    await client.close()
+    await till.close()
+    expect(Object.keys(kept).sort()).toEqual(Object.keys(promises).sort())
+  })
+
+  const call = async (city: string, payment?: unknown, options: { signal?: AbortSignal } = {}) =>
+    client.callTool(
+      {
+        name: 'weather_now',
+        arguments: { city },
+        ...(payment === undefined ? {} : { _meta: { 'x402/payment': payment } }),
+      },
+      undefined,
+      options,
+    )
+  /** As a client of x402 over MCP does it: the terms come as the content of the result. */
+  const signFor = async (buyer: Buyer, city: string, options: { identifier?: string } = {}): Promise<unknown> => {
+    const terms = Buffer.from(JSON.stringify((await call(city)).structuredContent)).toString('base64')
+    const asked = new Response(null, { status: 402, headers: { 'payment-required': terms } })
+    return JSON.parse(Buffer.from(await buyer.sign(asked, options), 'base64').toString())
+  }
+
+  test('a tool asks for its price, is paid in _meta and answered once, for its own arguments', async () => {
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(['weather_now', 'weather_report'])
+    expect((await call('cairo-mcp')).isError).toBe(true)
+    const buyer = await kit.buyer(fetch)
+    const payment = await signFor(buyer, 'cairo-mcp')
+    const other = await call('lima-mcp', payment)
+    observe('bound', other.isError === true && callsOf('lima-mcp') === 0 ? 'holds' : 'off')
+    const answers = await Promise.all([1, 2, 3].map(() => call('cairo-mcp', payment)))
+    const served = answers.filter(({ isError }) => !isError)
+    observe('one_serve', served.length === 1 && callsOf('cairo-mcp') === 1 ? 'holds' : 'off')
+    const [answer] = served
+    expect(answer?.structuredContent).toEqual({ city: 'cairo-mcp', degrees: 20, note: '' })
+    expect(answer?._meta?.['x402/payment-response']).toMatchObject({ success: true })
+    const [{ text = '' } = {}] = (answer?.content ?? []) as { text?: string }[]
+    const response = answer?._meta?.['assay/response'] as Record<string, string>
+    const isSigned = response['content-digest'] === contentDigest(sha256(Buffer.from(text))) && response['signature']
+    // In the result and not around it: the transport itself is not covered.
+    observe('signed_bytes', isSigned ? 'weaker' : 'off')
+    expect(await paymentsOf(buyer)).toMatchObject([{ state: 'served', delivered: true }])
+  })
+
+  test('a handler that throws takes nothing; arguments over the limit are refused', async () => {
+    const buyer = await kit.buyer(fetch)
+    expect((await call('throw-mcp', await signFor(buyer, 'throw-mcp'))).isError).toBe(true)
+    const [row] = await paymentsOf(buyer)
+    observe('nothing_for_failure', row?.state === 'released' ? 'holds' : 'off')
+    const long = await client.callTool({ name: 'weather_report', arguments: { cities: ['x'.repeat(3_000)] } })
+    observe('body_limit', (long.structuredContent as { status?: number }).status === 413 ? 'holds' : 'off')
+  })
+
+  test('a lost answer comes again by its identifier, and by the paying key over HTTP alone', async () => {
+    const buyer = await kit.buyer(fetch)
+    const named = await signFor(buyer, 'again-mcp', { identifier: 'a-secret-identifier-for-mcp' })
+    const twice = [await call('again-mcp', named), await call('again-mcp', named)]
+    const same = JSON.stringify(twice[0]?.structuredContent) === JSON.stringify(twice[1]?.structuredContent)
+    observe('identifier', same && callsOf('again-mcp') === 1 ? 'holds' : 'off')
+    const payment = await signFor(buyer, 'proof-mcp')
+    await call('proof-mcp', payment)
+    const { answer_url } = (await call('proof-mcp', payment)).structuredContent as { answer_url: string }
+    const account = privateKeyToAccount(buyer.privateKey)
+    const given = await till.fetch(await signRequest(answer_url, undefined, { account }))
+    observe('key_proof', given.status === 200 ? 'weaker' : 'off')
+  })
+
+  test('a caller who goes is not seen, so the payment stands', async () => {
+    const buyer = await kit.buyer(fetch)
+    const payment = await signFor(buyer, 'slow-mcp')
+    const gone = new AbortController()
+    const asked = call('slow-mcp', payment, { signal: gone.signal }).catch(() => undefined)
+    await until('the handler runs', async () => callsOf('slow-mcp') === 1)
+    gone.abort()
+    await asked
+    releaseSlow()
+    const end = await until('the payment ends', async () => {
+      const [row] = await paymentsOf(buyer)
+      return row && ['released', 'served'].includes(row.state) && row.state
     })
-  const asked = await call()
-  expect(asked.isError).toBe(true)
-  const terms = Buffer.from(JSON.stringify(asked.structuredContent)).toString('base64')
-  const buyer = await kit.buyer(fetch)
-  const header = await buyer.sign(new Response(null, { status: 402, headers: { 'payment-required': terms } }))
-  const payment: unknown = JSON.parse(Buffer.from(header, 'base64').toString())
-  const answer = await call(payment)
-  expect(answer.structuredContent).toEqual({ city: 'cairo-mcp', degrees: 20, note: '' })
-  expect(answer._meta?.['x402/payment-response']).toMatchObject({ success: true })
-  expect((await call(payment)).isError).toBe(true)
-  expect(callsOf('cairo-mcp')).toBe(1)
-  expect(await paymentsOf(buyer)).toMatchObject([{ state: 'served', delivered: true }])
-  await client.close()
-  await till.close()
+    observe('hang_up', end === 'released' ? 'holds' : 'off')
+    const again = call('slow-mcp', await signFor(buyer, 'slow-mcp'))
+    await until('it is made again', async () => callsOf('slow-mcp') === 2)
+    releaseSlow()
+    await again
+    observe('fresh_payment', (await paymentsOf(buyer)).length === 1 ? 'holds' : 'off')
+  })
 })

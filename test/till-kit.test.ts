@@ -7,10 +7,11 @@ import { z } from 'zod'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { signRequest } from '../packages/sdk/src/sign-request.ts'
 import { sell } from '../packages/till/src/adapters/hono.ts'
-import { refusal } from '../packages/till/src/index.ts'
+import { createTill, refusal } from '../packages/till/src/index.ts'
 import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
 import { testTill } from '../packages/till/src/testing/index.ts'
 import { mppClient } from './harness/mpp-client.ts'
+import { until } from './harness/until.ts'
 
 let prepared = 0
 const committed: string[] = []
@@ -113,6 +114,18 @@ describe('a route sold by the till in an application', () => {
     expect(await booked()).toBe(before)
   })
 
+  test('takes nothing for a stream or for bytes that have no media type', async () => {
+    const endless = async function* () {
+      yield 'paid for'
+    }
+    till.sell({ id: 'kit.stream', path: '/stream', price: '0.01' }, () => endless())
+    till.sell({ id: 'kit.web_stream', path: '/web-stream', price: '0.01' }, () => new ReadableStream())
+    till.sell({ id: 'kit.bytes', path: '/bytes', price: '0.01' }, () => new Uint8Array(3))
+    const customer = await kit.buyer(till.fetch)
+    for (const path of ['/stream', '/web-stream', '/bytes']) expect((await customer.fetch(path)).status).toBe(500)
+    expect(await kit.chain.balanceOf(customer.address)).toBe(10_000_000n)
+  })
+
   test('reads the body once by its schema, prices it, and commits the effect once', async () => {
     const init = (count: number) => ({
       method: 'POST',
@@ -122,7 +135,8 @@ describe('a route sold by the till in an application', () => {
     const answer = await buyer.fetch('/orders', init(3))
     expect([answer.status, await answer.json()]).toEqual([200, { count: 3 }])
     expect(committed).toHaveLength(1)
-    expect((await buyer.fetch('/orders', init(0))).status).toBe(400)
+    const wrong = await buyer.fetch('/orders', init(0))
+    expect([wrong.status, Object.keys((await wrong.json()) as object)[0]]).toEqual([402, 'input_problem'])
     const long = await app.request('http://seller.test/orders', { ...init(1), body: 'x'.repeat(2_000) })
     expect(long.status).toBe(413)
   })
@@ -136,6 +150,38 @@ describe('a route sold by the till in an application', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect((await send()).status).toBe(409)
     expect(prepared - before).toBe(1)
+  })
+
+  test('a till that closes lets a sale end and begins no other', async () => {
+    const closing = await createTill(kit.options)
+    let finish: () => void = () => {}
+    let begun = false
+    closing.sell({ id: 'closing.thing', path: '/closing', price: '0.01' }, async () => {
+      begun = true
+      await new Promise<void>((resolve) => {
+        finish = resolve
+      })
+      return { closing: true }
+    })
+    const customer = await kit.buyer(closing.fetch)
+    const sold = customer.fetch('/closing')
+    await until('the handler runs', async () => begun)
+    const closed = closing.close()
+    expect((await customer.fetch('/closing')).status).toBe(503)
+    finish()
+    expect((await sold).status).toBe(200)
+    await closed
+  })
+
+  test('many sales on a runtime that does not show hang-ups leave nothing behind', async () => {
+    const warnings: string[] = []
+    const note = ({ name }: Error) => warnings.push(name)
+    process.on('warning', note)
+    for (let sale = 0; sale < 12; sale += 1) expect((await buyer.fetch(`/weather/city-${sale}`)).status).toBe(200)
+    // Warnings come in a later turn.
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', note)
+    expect(warnings).toEqual([])
   })
 
   test('a settlement whose answer is lost is found on the chain and served', async () => {
@@ -153,6 +199,17 @@ describe('a route sold by the till in an application', () => {
     const account = privateKeyToAccount(buyer.privateKey)
     const asked = await kit.till.fetch(await signRequest(`${status_url}/answer`, undefined, { account }))
     expect([asked.status, asked.headers.get('retry-after')]).toEqual([503, '3'])
+  })
+
+  test('a settlement that hangs is given up in time, and nothing is charged when it never happened', async () => {
+    const hasty = await createTill({ ...kit.options, limits: { settleSeconds: 3 } })
+    hasty.sell({ id: 'hasty.thing', path: '/hasty', price: '0.01' }, async () => ({ hasty: true }))
+    const customer = await kit.buyer(hasty.fetch)
+    kit.facilitator.hangs()
+    const answer = await customer.fetch('/hasty')
+    expect([answer.status, await answer.json()]).toMatchObject([503, { status_url: expect.any(String) }])
+    expect(await kit.chain.balanceOf(customer.address)).toBe(10_000_000n)
+    await hasty.close()
   })
 
   test('an unpaid 402 may be shared for a moment, but never with another request or with a credential', async () => {

@@ -62,7 +62,11 @@ const pull = createPullScheme(
   (method, params) => till.base.request(method, params),
   (data) => sendTransaction(till.base, collector, { to: till.base.usdc, data }),
 )
-const open: FixtureOptions = { ownShops: 'till', jobs: false, shops: [openMeteredShop], schemes: [pull] }
+const open: FixtureOptions = {
+  ...{ ownShops: 'till', jobs: false, shops: [openMeteredShop], schemes: [pull] },
+  // Three ways at most are offered.
+  env: { CHANNELS: 'false' },
+}
 
 const till = await openTill(open)
 await till.base.control.fund(collector.address.toLowerCase() as Address, { microUsdc: 0n })

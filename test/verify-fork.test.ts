@@ -15,7 +15,7 @@ const vkeyOf = (byte: number) => noteKey(origin, signatureTypes.ed25519, keyOf(b
 function forkBy(byte: number) {
   const heads = [1, 2].map((fill) => {
     const text = checkpointText({ origin, size: 7, root: Buffer.alloc(32, fill) })
-    return `${text}\n${noteLine(text, vkeyOf(byte), keyOf(byte).privateKey)}`
+    return `${text}\n${noteLine(text, vkeyOf(byte), keyOf(byte).sign)}`
   })
   return { format: 'assay-log-fork', version: 1, origin, keys: [vkeyOf(byte).vkey], heads, sources: ['a', 'b'] }
 }

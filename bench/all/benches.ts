@@ -26,6 +26,7 @@ const proof = (name: string, script: string, minutesMax: number, quick?: string[
 
 export const benches: readonly Bench[] = [
   proof('till', 'bench:till', 12, ['--quick']),
+  proof('peers', 'bench:peers', 12, ['--quick']),
   shop('providers', 3),
   shop('tokens', 5),
   shop('matrix', 8),
@@ -36,7 +37,7 @@ export const benches: readonly Bench[] = [
   shop('citations', 15, { quick: ['--leaves', '50000', '--attest', '600'] }),
   shop('match', 20, { quick: ['--pages', '50000', '--peers', '10000'] }),
   shop('identity', 5),
-  shop('credit', 8, { quick: ['--quick'] }),
+  shop('ways-to-pay', 8, { quick: ['--quick'] }),
   shop('mesh', 8),
   shop('options', 8, { quick: ['--buys', '600'] }),
   shop('intents', 8, { quick: ['--quick'] }),

@@ -7,7 +7,16 @@ import { findProgram } from '../scale/install-if-absent.ts'
 const root = join(import.meta.dirname, '..', '..')
 
 /** Peers and libraries whose version moves a figure. */
-const packages = ['@x402/core', '@x402/hono', 'viem', 'hono', 'minisearch', 'flexsearch'] as const
+const packages = [
+  '@x402/core',
+  '@x402/hono',
+  '@x402/express',
+  'viem',
+  'hono',
+  'express',
+  'minisearch',
+  'flexsearch',
+] as const
 
 /** What the figures were measured with, in one line. What is not there is left out. */
 export async function readVersions(): Promise<string> {

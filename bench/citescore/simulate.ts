@@ -1,5 +1,5 @@
 import { agentWeight } from '../../packages/node/src/shops/sources/score/agent-weight.ts'
-import { authorityValue } from '../../packages/node/src/shops/sources/score/components.ts'
+import { authorityValue, usageValue } from '../../packages/node/src/shops/sources/score/components.ts'
 import { areaUnderCurve, spearman } from '../../packages/node/src/shops/sources/score/rank-statistics.ts'
 import { type Citation, createTrustGraph } from '../../packages/node/src/shops/sources/score/trust-graph.ts'
 
@@ -16,6 +16,12 @@ export type Attack = {
   /** Sources of the attacker that are lifted at once. */
   ownSources: number
   ageDays: number
+  /** Since when the bond is there; undefined: as long as the wallet. */
+  bondDays?: number
+  /** Spent at the node itself. */
+  spentUsd?: number
+  /** Of the wallets so many hold the bond; the others held it before. */
+  holders?: number
   /** All wallets are seen to be of one house. */
   clustered?: boolean
 }
@@ -24,6 +30,8 @@ export type AttackResult = {
   costUsd: number
   /** Of the source that gained most. */
   pointsGained: number
+  /** Of the 15 that being quoted can give. */
+  usagePoints: number
   rank: number
   rankByCount: number
   /** Honest sources of the best tenth, by score, that it passes. */
@@ -72,12 +80,13 @@ export function simulate(world: World, attacks: readonly Attack[]): Simulation {
   }
 }
 
-const voice = (bondUsd: number, ageDays: number) =>
+const voice = (bondUsd: number, ageDays: number, bondDays = ageDays, spentUsd = 0) =>
   agentWeight({
     seed: false,
     clusterBondMicro: BigInt(Math.round(bondUsd * 1_000_000)),
+    bondAgeMs: bondDays * day,
     ageMs: ageDays * day,
-    independentSpendMicro: 0n,
+    independentSpendMicro: BigInt(Math.round(spentUsd * 1_000_000)),
   })
 
 /** How well the value tells the better half of the sources from the other. */
@@ -115,6 +124,13 @@ function countsOf(citations: readonly Citation[], names: readonly string[]): num
   return names.map((name) => counts.get(name) ?? 0)
 }
 
+/** All that quote it, each once. */
+const stakeOf = (citations: readonly Citation[], weight: (agent: string) => number, source: string) =>
+  [...new Set(citations.filter((one) => one.source === source).map(({ agent }) => agent))].reduce(
+    (sum, agent) => sum + weight(agent),
+    0,
+  )
+
 const rankOf = (values: readonly number[], index: number) =>
   1 + values.filter((value) => value > (values[index] ?? 0)).length
 
@@ -137,9 +153,13 @@ function play(
     for (let n = 0; n < attack.camouflagePerWallet; n += 1)
       wash.push({ agent: citer(wallet), source: `s${Math.floor(next() * world.sources)}` })
   }
-  const bought = voice(attack.clustered ? attack.bondUsd : attack.bondUsd / attack.wallets, attack.ageDays)
+  const holders = attack.clustered ? 1 : (attack.holders ?? attack.wallets)
+  const [bond, spent] = [attack.bondUsd / holders, (attack.spentUsd ?? 0) / holders]
+  const bought = voice(bond, attack.ageDays, attack.bondDays, spent)
+  const weightNow = (agent: string) =>
+    agent.startsWith('x') ? (Number(agent.slice(1)) < holders ? bought : 0) : weight(agent)
   const before = authorities(honest, weight, all)
-  const after = authorities([...honest, ...wash], (agent) => (agent.startsWith('x') ? bought : weight(agent)), all)
+  const after = authorities([...honest, ...wash], weightNow, all)
   const counts = countsOf([...honest, ...wash], all)
   const best = own.map((_, n) => names.length + n).sort((a, b) => (after[b] ?? 0) - (after[a] ?? 0))[0] as number
   const honestNow = after.slice(0, names.length)
@@ -147,7 +167,11 @@ function play(
   return {
     attack,
     // A bond comes back; what is lost is the toll on washed citations and the whole price of the others.
-    costUsd: attack.ownCitations * netCostOfWashUsd + attack.wallets * attack.camouflagePerWallet * priceUsd,
+    costUsd:
+      (attack.spentUsd ?? 0) +
+      attack.ownCitations * netCostOfWashUsd +
+      attack.wallets * attack.camouflagePerWallet * priceUsd,
+    usagePoints: 15 * (usageValue(stakeOf(wash, weightNow, all[best] as string)) - usageValue(0)),
     pointsGained: 30 * ((after[best] ?? 0) - (before[best] ?? 0)),
     rank: rankOf(after, best),
     rankByCount: rankOf(counts, best),

@@ -62,7 +62,7 @@ async function measureFaces(url: string, note: Bench['note']): Promise<FigureRow
   const mcp = new Client({ name: 'bench', version: '1' })
   await mcp.connect(new StreamableHTTPClientTransport(new URL('/mcp', url)) as never)
   const tool = await timed(async (n) => {
-    const result = await mcp.callTool({ name: 'sandbox_echo_get', arguments: { message: `n${n}` } })
+    const result = await mcp.callTool({ name: 'sandbox_echo', arguments: { message: `n${n}` } })
     must(result.isError === true && result.structuredContent !== undefined)
   })
   const plain = await timed(async (n) => must((await fetch(echo(n))).status === 402))

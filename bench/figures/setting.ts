@@ -36,6 +36,8 @@ export type Setting = {
   /** The same, but its settlement is answered before its facilitator looks at the payment a second time. */
   honoOnce: Server
   effort: Effort
+  /** Our own side again, for one figure, with other settings; stopped by its caller. */
+  startAssay(env: Record<string, string>): Promise<Server>
   stop(): Promise<void>
 }
 
@@ -43,28 +45,39 @@ export type PaymentRequired = { resource: { url: string }; accepts: BenchTerms['
 
 export const connections = 48
 
+/** The process that loads servers, and a way to start these; they stop together. */
+export async function startLoad() {
+  const load = await startChild('load/load-process.ts')
+  const started = [load]
+  return {
+    load,
+    start: async (file: string, env?: Record<string, string>): Promise<Server> => {
+      const child = await startChild(file, env)
+      started.push(child)
+      const port = await child.ask<number>('port')
+      return { child, port, host: `127.0.0.1:${port}` }
+    },
+    stop: async () => {
+      await Promise.all(started.map((child) => child.stop()))
+    },
+  }
+}
+
 export async function openSetting(home: string, effort: Effort): Promise<Setting> {
-  const started: Child[] = []
-  const start = async (file: string, env?: Record<string, string>): Promise<Server> => {
-    const child = await startChild(file, env)
-    started.push(child)
-    const port = await child.ask<number>('port')
-    return { child, port, host: `127.0.0.1:${port}` }
-  }
-  const stop = async () => {
-    await Promise.all(started.map((child) => child.stop()))
-  }
+  const { load, start, stop } = await startLoad()
   try {
-    const load = await startChild('load/load-process.ts')
-    started.push(load)
-    const assay = await start('sides/assay.ts', { ASSAY_HOME: home })
-    await untilQuiet(assay.child)
+    const startAssay = async (env: Record<string, string>) => {
+      const server = await start('sides/assay.ts', env)
+      await untilQuiet(server.child)
+      return server
+    }
+    const assay = await startAssay({ ASSAY_HOME: home })
     const { accepts } = decodeHeader<PaymentRequired>(await ask(assay, paidTarget), 'payment-required')
     const bare = await start('sides/bare.ts')
     const route = { ROUTE: JSON.stringify({ path: paidPath, accepts }) }
     const hono = await start('sides/hono.ts', route)
     const honoOnce = await start('sides/hono.ts', { ...route, SETTLE_AT: 'port' })
-    return { load, assay, bare, hono, honoOnce, effort, stop }
+    return { load, assay, bare, hono, honoOnce, effort, startAssay, stop }
   } catch (error) {
     await stop()
     throw error
@@ -76,7 +89,7 @@ export function ask(server: Server, target: string): Promise<RawAnswer> {
 }
 
 /** Lets the bare server write what ours just answered, and proves that it does. */
-export async function giveToBare({ assay, bare }: Setting, target: string): Promise<void> {
+export async function giveToBare({ assay, bare }: Pick<Setting, 'assay' | 'bare'>, target: string): Promise<void> {
   const ours = await ask(assay, target)
   const headers = ours.headers.filter(([name]) => !ofConnection.has(name.toLowerCase())).flat()
   await bare.child.ask('give', { status: ours.status, headers, body: ours.body } satisfies FixedAnswer)

@@ -1,24 +1,18 @@
 // The identity shop alone behind the real front door, on a real database: what one process of a node does for resolvers.
 // Tells its parent where it listens and which DIDs it knows something about.
 
-import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
+import { openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
 import { fundingClusters } from '../../packages/node/src/shops/attestations/index.ts'
 import { allEvidence, operator } from '../../packages/node/src/shops/identity/identity.fixture.ts'
 import { openIdentityShop } from '../../packages/node/src/shops/identity/index.ts'
 import { createRpc, knownNetworks, type Network } from '../../packages/till/src/chain/index.ts'
 import { openMandates } from '../../packages/till/src/credit/mandates/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
-import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
-import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
-import {
-  createFixedKeyring,
-  createJwsSigner,
-  createResponseSigner,
-  generateSigningKey,
-} from '../../packages/till/src/signing/index.ts'
+import { createFixedKeyring, createJwsSigner, generateSigningKey } from '../../packages/till/src/signing/index.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
+import { serveShop } from '../sides/serve-shop.ts'
 
 const knownWallets = 500
 const paymentsEach = 20
@@ -63,26 +57,9 @@ await db.database.query(
   [wallets, operator, paymentsEach],
 )
 for (const job of shop.jobs ?? []) await job.work()
-listener.serve(
-  createFrontDoor({
-    routes: shop.routes.map((route) => ({ ...route, next: '/' })),
-    gate: { challenge: () => undefined, pass: () => Promise.reject(new Error('nothing is sold here')) },
-    signer: createResponseSigner(keyring, { clock: systemClock }),
-    config: {
-      baseUrl: listener.url,
-      apiUrl: listener.url,
-      demo: true,
-      royaltyRecipient: `0x${'11'.repeat(20)}`,
-      contentLicense: 'LicenseRef-Assay-1.0',
-      limits: { perSecond: 1e9, burst: 1e9, badPaymentsPerMinute: 1e9 },
-    },
-    clock: systemClock,
-    ids: createIds(systemClock, systemRng),
-    log: silentLog,
-    metrics: silentMetrics,
-    readiness: { refusal: () => undefined },
-  }),
+serveShop(
+  listener,
+  shop.routes.map((route) => ({ ...route, next: '/' })),
+  keyring,
 )
-process.on('message', () => process.send?.({ cpu: process.cpuUsage() }))
-process.on('disconnect', () => process.exit(0))
 process.send?.({ url: listener.url, dids: wallets.map((wallet) => `did:x402:${wallet}`) })

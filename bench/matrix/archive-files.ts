@@ -8,10 +8,13 @@ import type { FileToIngest } from '../../packages/node/src/shops/matrix/ingest/i
  * and shares outstanding come from a third party's extract, so they are written into the official layouts here; that mapping
  * is no part of the node.
  */
-export function* archiveFiles(folders: readonly string[]): Generator<FileToIngest> {
+export function* archiveFiles(
+  folders: readonly string[],
+  { wanted = () => true }: { wanted?(name: string): boolean } = {},
+): Generator<FileToIngest> {
   for (const kind of ['symbols', 'finra-short-volume', 'sec-fails'])
     for (const { name, bytes } of filesIn(folders, kind))
-      if (kind !== 'finra-short-volume' || name.startsWith('CNMS')) yield { name, bytes: bytes() }
+      if (wanted(name) && (kind !== 'finra-short-volume' || name.startsWith('CNMS'))) yield { name, bytes: bytes() }
   const bars = readBars(filesIn(folders, 'prices').filter(({ name }) => name.startsWith('ohlcv')))
   yield* priceFiles(bars)
   const splits = readSplits(filesIn(folders, 'prices').filter(({ name }) => name.startsWith('splits')))

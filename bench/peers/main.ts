@@ -9,11 +9,12 @@ import {
   paidPath,
   paidTarget,
   type Server,
+  startLoad,
 } from '../figures/setting.ts'
 import { termsOf } from '../figures/unpaid.ts'
 import { handOut } from '../hand-out.ts'
 import { decodeHeader } from '../load/exchange.ts'
-import { type Child, startChild } from '../process/child.ts'
+import type { Child } from '../process/child.ts'
 import { untilQuiet } from '../process/until-quiet.ts'
 import { jsonOf, rowOf, tableOf } from '../report.ts'
 import type { Measured } from '../rounds.ts'
@@ -50,16 +51,8 @@ export async function runPeers(args: readonly string[]): Promise<number> {
 }
 
 async function measureStart(framework: (typeof frameworks)[number], effort: Effort): Promise<Comparison[]> {
-  const started: Child[] = []
-  const start = async (file: string, env: Record<string, string>): Promise<Server> => {
-    const child = await startChild(file, env)
-    started.push(child)
-    const port = await child.ask<number>('port')
-    return { child, port, host: `127.0.0.1:${port}` }
-  }
+  const { load, start, stop } = await startLoad()
   try {
-    const load = await startChild('load/load-process.ts')
-    started.push(load)
     const till = await start('sides/till-seller.ts', { FRAMEWORK: framework })
     await untilQuiet(till.child)
     const { accepts } = decodeHeader<PaymentRequired>(await ask(till, paidTarget), 'payment-required')
@@ -70,7 +63,7 @@ async function measureStart(framework: (typeof frameworks)[number], effort: Effo
     })
     return await measure(framework, { load, effort }, till, peer)
   } finally {
-    await Promise.all(started.map((child) => child.stop()))
+    await stop()
   }
 }
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import type { CreditPlan } from '../credit/load.ts'
 import { ask, type PaymentRequired, paidTarget, type Server } from '../figures/setting.ts'
 import { decodeHeader } from '../load/exchange.ts'
 import type { RequestPlan } from '../load/requests.ts'
 import { type Child, startChild } from '../process/child.ts'
 import type { Frame } from '../process/profiling.ts'
 import { notePath } from '../sides/notes-shop.ts'
+import type { CreditPlan } from '../ways-to-pay/load.ts'
 
 /** A hot path: what it is, and how it is driven and looked at. */
 export type HotPath = { name: string; what: string; profile(home: string): Promise<Frame[]> }
@@ -65,8 +65,8 @@ const bought: Plan = async (server, count) => {
 
 const drawn = (home: string) =>
   withChildren(async (start) => {
-    const load = await start('credit/load.ts')
-    const server = await start('credit/side.ts', { ASSAY_HOME: home })
+    const load = await start('ways-to-pay/load.ts')
+    const server = await start('ways-to-pay/side.ts', { ASSAY_HOME: home })
     const port = await server.ask<number>('port')
     const wallets = 100
     await server.ask('credit', await load.ask<string[]>('wallets', wallets))

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
+import { readyUrl } from '../process/ready-url.ts'
 import type { Cluster, Env } from './cluster.ts'
 
 /** One process of the node, started as an operator starts it: `node scripts/start.mjs`. */
@@ -14,7 +14,6 @@ export type NodeProcess = {
 }
 
 const startScript = join(import.meta.dirname, '..', '..', 'scripts', 'start.mjs')
-const readyWithinMs = 120_000
 
 export async function createNodeProcess(cluster: Cluster, more: Env = {}): Promise<NodeProcess> {
   const port = await freePort()
@@ -36,30 +35,8 @@ export async function createNodeProcess(cluster: Cluster, more: Env = {}): Promi
         // Ctrl-C goes to anyone who started this; it ends its processes in order.
         detached: true,
       })
-      await ready(child)
+      await readyUrl(child)
     },
     end,
   }
-}
-
-function ready(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let said = ''
-    const late = setTimeout(() => {
-      child.kill('SIGKILL')
-      reject(new Error(`a node was not ready after ${readyWithinMs / 1000} s: ${said}`))
-    }, readyWithinMs)
-    child.stderr?.on('data', (piece: Buffer) => {
-      said = `${said}${piece.toString()}`.slice(-4_000)
-    })
-    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      if (!line.startsWith('ready ')) return
-      clearTimeout(late)
-      resolve()
-    })
-    child.once('exit', (code) => {
-      clearTimeout(late)
-      reject(new Error(`a node ended with ${code} before it was ready: ${said}`))
-    })
-  })
 }

@@ -1,18 +1,17 @@
 // The token shop alone behind the real front door, with its chain in the same process: what one process of a node does
 // for free checks. Tells its parent where it listens and which tokens there are.
 
-import { createFrontDoor, openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
+import { openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
 import { openTokensShop } from '../../packages/node/src/shops/tokens/index.ts'
 import { createActor } from '../../packages/node/src/shops/tokens/issuer.fixture.ts'
 import { endpointOf } from '../../packages/node/src/shops/tokens/reader.fixture.ts'
 import { createRpc, knownNetworks, type Network, RpcRefusal } from '../../packages/till/src/chain/index.ts'
 import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
-import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
-import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
-import { createFixedKeyring, createResponseSigner, generateSigningKey } from '../../packages/till/src/signing/index.ts'
+import { createFixedKeyring, generateSigningKey } from '../../packages/till/src/signing/index.ts'
+import { serveShop } from '../sides/serve-shop.ts'
 
 const tokensWanted = 50
 const devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silentLog })
@@ -38,25 +37,5 @@ const { tokens } = (shop.demo?.() ?? { tokens: [] }) as { tokens: { address: str
 const addresses = tokens.map(({ address }) => address)
 const issuer = await createActor(devnet)
 while (addresses.length < tokensWanted) addresses.push(await issuer.create(`bench ${addresses.length}`))
-listener.serve(
-  createFrontDoor({
-    routes: shop.routes,
-    gate: { challenge: () => undefined, pass: () => Promise.reject(new Error('nothing is sold here')) },
-    signer: createResponseSigner(keyring, { clock: systemClock }),
-    config: {
-      baseUrl: listener.url,
-      apiUrl: listener.url,
-      demo: true,
-      royaltyRecipient: `0x${'11'.repeat(20)}`,
-      contentLicense: 'LicenseRef-Assay-1.0',
-    },
-    clock: systemClock,
-    ids: createIds(systemClock, systemRng),
-    log: silentLog,
-    metrics: silentMetrics,
-    readiness: { refusal: () => undefined },
-  }),
-)
-process.on('message', () => process.send?.({ cpu: process.cpuUsage() }))
-process.on('disconnect', () => process.exit(0))
+serveShop(listener, shop.routes, keyring)
 process.send?.({ url: listener.url, addresses })

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { readyUrl } from '../../bench/process/ready-url.ts'
 
 export type Env = Record<string, string>
 
@@ -12,7 +12,6 @@ export type NodeProcess = {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
 }
 
-const readyWithinMs = 180_000
 const root = join(import.meta.dirname, '..', '..')
 
 export async function startNodeProcess(env: Env, options: { log: string; folder?: string }): Promise<NodeProcess> {
@@ -31,34 +30,12 @@ export async function startNodeProcess(env: Env, options: { log: string; folder?
     return ended
   }
   try {
-    await ready(child)
+    await readyUrl(child)
     return { port: Number(env['PORT']), end }
   } catch (error) {
     await end('SIGKILL')
     throw error
   }
-}
-
-function ready(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let said = ''
-    const late = setTimeout(
-      () => reject(new Error(`not ready after ${readyWithinMs / 1000} s: ${said}`)),
-      readyWithinMs,
-    )
-    child.stderr?.on('data', (piece: Buffer) => {
-      said = `${said}${piece.toString()}`.slice(-2_000)
-    })
-    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      if (!line.startsWith('ready ')) return
-      clearTimeout(late)
-      resolve()
-    })
-    child.once('exit', (code) => {
-      clearTimeout(late)
-      reject(new Error(`the node ended with ${code} before it was ready: ${said}`))
-    })
-  })
 }
 
 /** A command of `assay`, with the environment of the operator. */

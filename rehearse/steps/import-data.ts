@@ -44,4 +44,12 @@ export const importData: Step = async (world, report, planted) => {
     })
     return `${shown.state}, ${shown.crawl.pages_indexed} pages, CiteScore ${shown.cite_score}`
   })
+  await report.check('before paying, a buyer sees what can be found and how old it is', async () => {
+    const state = await until('pages are counted', async () => {
+      const seen = await world.ask({ url: atApi('/v1/match'), method: 'POST', body: { query: 'bread' } })
+      const { data_state: found } = jsonOf(seen)
+      return seen.status === 402 && found?.pages >= 2 && found
+    })
+    return `${state.pages} pages of ${state.domains} domains, read since ${state.oldest_read_at}`
+  })
 }

@@ -1,11 +1,13 @@
-// npm run examples [-- --only hono,express]: each example in an empty project with the tarballs and its framework really
+// npm run examples [-- --only hono,express] [-- --tarballs folder]: each example in an empty project with the tarballs and its framework really
 // installed, started, and bought from by unmodified clients. Needs the registry; `npm test` does it offline with links.
+// `--tarballs` names what `npm run pack` wrote before, instead of packing again.
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { installIfMissing, root } from '../install-if-missing.mjs'
+import { version } from '../packages/manifest.mjs'
 import { packPackages } from '../packages/pack.mjs'
 
 const tsx = ['node_modules/tsx/dist/cli.mjs']
@@ -25,7 +27,7 @@ const examples = {
 }
 
 installIfMissing()
-const { values } = parseArgs({ options: { only: { type: 'string' } } })
+const { values } = parseArgs({ options: { only: { type: 'string' }, tarballs: { type: 'string' } } })
 const chosen = values.only?.split(',') ?? Object.keys(examples)
 const unknown = chosen.filter((name) => !(name in examples))
 if (unknown.length > 0) {
@@ -38,9 +40,12 @@ const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).p
 const pinned = (name) => (name.lastIndexOf('@') > 0 ? name : `${name}@${lock[`node_modules/${name}`].version}`)
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-examples-'))
-process.stdout.write('packing\n')
-const tarballs = await packPackages(join(folder, 'tarballs'))
-const fileOf = (name) => tarballs.find((one) => one.name === `@assay/${name}`).file
+const tarballs = resolve(values.tarballs ?? join(folder, 'tarballs'))
+if (values.tarballs === undefined) {
+  process.stdout.write('packing\n')
+  await packPackages(tarballs)
+}
+const fileOf = (name) => join(tarballs, `assay-${name}-${version}.tgz`)
 const results = []
 for (const name of chosen) {
   process.stdout.write(`${name}: installing\n`)

@@ -32,13 +32,24 @@ export function filesBelow(folder) {
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
 }
 
+/** What a seller imports of the till says on runtimes without TCP that it does not run there, instead of failing in a driver. */
+const sellerEntries = ['.', './node', './hono', './express', './fastify', './next', './mcp', './embedded', './testing']
+const withoutTcp = { 'edge-light': './dist/no-tcp.js', workerd: './dist/no-tcp.js' }
+
 /** As it is published: built files instead of sources, one version for all. */
 export function publishedManifest(name) {
   const { publishConfig, exports, ...manifest } = manifestOf(name)
   const built = (target) => target.replace('./src/', './dist/').replace(/\.ts$/, '')
   const entries = Object.entries(exports ?? {})
     .filter(([, target]) => !forTests(target))
-    .map(([key, target]) => [key, { types: `${built(target)}.d.ts`, default: `${built(target)}.js` }])
+    .map(([key, target]) => [
+      key,
+      {
+        types: `${built(target)}.d.ts`,
+        ...(name === 'till' && sellerEntries.includes(key) ? withoutTcp : {}),
+        default: `${built(target)}.js`,
+      },
+    ])
   return {
     ...manifest,
     ...publishConfig,

@@ -38,6 +38,11 @@ if (changes === undefined) {
   process.stderr.write(`CHANGELOG.md says nothing about ${version}. Add "## ${version}" with what changed.\n`)
   process.exit(1)
 }
+const contracts = run(process.execPath, ['scripts/compile-contracts.mjs', '--check', '--all'])
+if (!contracts.ok) {
+  process.stderr.write(contracts.output)
+  process.exit(1)
+}
 const folder = mkdtempSync(join(tmpdir(), 'assay-release-'))
 try {
   const tarballs = await packPackages(folder)

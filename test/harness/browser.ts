@@ -22,7 +22,6 @@ export type Visit = { page: Page /** What the browser complained about. */; comp
 
 export async function openBrowser(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('no Chromium was found; install one or set CHROMIUM to its path')
-  mkdirSync(folder, { recursive: true })
   return chromium.launch({
     executablePath: chromiumPath,
     // Containers give no user namespace and little shared memory.
@@ -48,4 +47,9 @@ export async function openPage(context: BrowserContext): Promise<Visit> {
   return { page, complaints }
 }
 
-export const screenshotPath = (name: string): string => join(folder, `${name}.png`)
+/** For people who want to look, with SCREENSHOTS=1: painting is most of what a browser without a screen does. */
+export async function takePicture(page: Page, name: string, fullPage = false): Promise<void> {
+  if (process.env['SCREENSHOTS'] === undefined) return
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage })
+}

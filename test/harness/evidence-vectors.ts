@@ -299,12 +299,12 @@ const strangers = (name: string, type: number, count: number) =>
 export function strippedVectors(first: CitationAttestation, whole: Evidence): EvidenceVector[] {
   const { url } = first as unknown as { url: string }
   const note = String(first.log.checkpoint)
-  const without = (change: (log: Record<string, unknown>) => void) =>
-    withChange(first, (file) => change(shown(file).log))
-  const noWitness = without((log) => {
-    log['checkpoint'] = note.replaceAll(/— witness.*\n/g, '')
-    log['witnesses'] = []
-  })
+  const without = (fields: Record<string, unknown>) =>
+    withChange(first, (file) => void Object.assign(shown(file).log, fields))
+  const stripped = (name: string, about: string, failed: string[], fields: Record<string, unknown>) =>
+    invalid(name, about, failed, without(fields))
+  const noWitness = without({ checkpoint: note.replaceAll(/— witness.*\n/g, ''), witnesses: [] })
+  const noHead = ['checkpoint', 'head_key']
   return [
     invalid('stripped-log', 'says that it is not logged yet', ['log'], { ...first, log: { state: 'pending', url } }),
     invalid('stripped-log-inside', 'the same within evidence', ['log'], {
@@ -312,54 +312,19 @@ export function strippedVectors(first: CitationAttestation, whole: Evidence): Ev
       attestation: { ...first, log: { state: 'pending', url } },
     }),
     invalid('stripped-witnesses', 'no witness signed', ['witnesses'], noWitness),
-    invalid(
-      'stripped-witness-list',
-      'witnesses signed, and the file lists none',
-      ['witnesses'],
-      without((log) => {
-        log['witnesses'] = []
-      }),
-    ),
-    invalid(
-      'stripped-witness-keys',
-      'nobody can say who signed',
-      ['witnesses'],
-      without((log) => {
-        log['witness_keys'] = []
-      }),
-    ),
-    invalid(
+    stripped('stripped-witness-list', 'witnesses signed, and the file lists none', ['witnesses'], { witnesses: [] }),
+    stripped('stripped-witness-keys', 'nobody can say who signed', ['witnesses'], { witness_keys: [] }),
+    stripped(
       'too-many-witness-keys',
       'no head has that many witnesses: each key costs the verifier a signature',
       ['witnesses'],
-      without((log) => {
-        log['witness_keys'] = [...(first.log.witness_keys ?? []), ...strangers('witness.example', 4, 31)]
-      }),
+      { witness_keys: [...(first.log.witness_keys ?? []), ...strangers('witness.example', 4, 31)] },
     ),
-    invalid(
-      'too-many-log-keys',
-      'no head has that many signers: each key costs the verifier a signature',
-      ['checkpoint', 'head_key'],
-      without((log) => {
-        log['keys'] = [...(first.log.keys ?? []), ...strangers(origin, 1, 8)]
-      }),
-    ),
-    invalid(
-      'stripped-statements',
-      'nothing leads to the key of the log',
-      ['checkpoint', 'head_key'],
-      without((log) => {
-        log['key_statements'] = []
-      }),
-    ),
-    invalid(
-      'stripped-log-keys',
-      'the keys of the log are left out',
-      ['checkpoint', 'head_key'],
-      without((log) => {
-        log['keys'] = []
-      }),
-    ),
+    stripped('too-many-log-keys', 'no head has that many signers: each key costs the verifier a signature', noHead, {
+      keys: [...(first.log.keys ?? []), ...strangers(origin, 1, 8)],
+    }),
+    stripped('stripped-statements', 'nothing leads to the key of the log', noHead, { key_statements: [] }),
+    stripped('stripped-log-keys', 'the keys of the log are left out', noHead, { keys: [] }),
     invalid('claims-a-weaker-policy', 'a file cannot say what is enough', ['witnesses'], {
       ...noWitness,
       policy: 'logged',

@@ -21,7 +21,7 @@ import { zeroBytes32 } from '../../packages/protocol/src/typed-data/eas.ts'
 import { type CitationAttestation, parseAttestation } from '../../packages/sdk/src/index.ts'
 import type { Clock } from '../../packages/till/src/kernel/clock.ts'
 import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '../../packages/till/src/signing/index.ts'
-import { type PrivateSigningKey, signEd25519 } from '../../packages/till/src/signing/signing-key.ts'
+import { type LocalSigningKey, signEd25519 } from '../../packages/till/src/signing/signing-key.ts'
 
 /** A node whose keys, times and money are all fixed, so that whatever it signs is the same each time. */
 export const nodeUrl = 'https://node.example'
@@ -30,8 +30,7 @@ export const origin = 'api.node.example/v1/log'
 export const chainId = 8453
 export const start = 1_800_000_000
 
-export const keyOf = (byte: number): PrivateSigningKey =>
-  privateKeyFromSeed(Buffer.alloc(32, byte).toString('base64url'))
+export const keyOf = (byte: number): LocalSigningKey => privateKeyFromSeed(Buffer.alloc(32, byte).toString('base64url'))
 export const responseKey = (n: number) => keyOf(0x10 + n)
 export const logKey = (n: number) => keyOf(0x40 + n)
 export const operator = privateKeyToAccount(`0x${'0e'.repeat(32)}`)
@@ -56,8 +55,8 @@ export type Published = ReturnType<typeof publishedStatement>
 /** A statement about `key`, signed by the key before it where one is given and by the operator where asked. */
 export async function state(
   message: Pick<KeyStatementMessage, 'action' | 'purpose'> & Partial<KeyStatementMessage>,
-  key: PrivateSigningKey,
-  by: { predecessor?: PrivateSigningKey; wallet?: boolean },
+  key: LocalSigningKey,
+  by: { predecessor?: LocalSigningKey; wallet?: boolean },
 ): Promise<Published> {
   const whole: KeyStatementMessage = {
     keyId: key.keyId,
@@ -161,7 +160,7 @@ export function attest(plan: AttestPlan): CitationAttestation {
 
 const fill = (name: string, count: number) => Array.from({ length: count }, (_, n) => Buffer.from(`${name} ${n}`))
 
-function signCitation({ id, attestedAt }: AttestPlan, key: PrivateSigningKey) {
+function signCitation({ id, attestedAt }: AttestPlan, key: LocalSigningKey) {
   const keyring = createFixedKeyring(key, start * 1000)
   const jws = createJwsSigner(keyring, { authority: new URL(nodeUrl).host, clock: clockAt(attestedAt) })
   const port = { sign: (payload: unknown) => jws.sign(JSON.stringify(payload)), verify: () => undefined }
@@ -213,7 +212,7 @@ function prove(plan: AttestPlan, leaves: readonly Buffer[], index: number) {
   const size = leaves.length
   const text = checkpointText({ origin, size, root: root(size) })
   const keys = plan.logKeys.map((n) => ({
-    private: logKey(n).privateKey,
+    private: logKey(n).sign,
     note: noteKey(origin, signatureTypes.ed25519, logKey(n).x),
   }))
   const lines = keys.map((key) => noteLine(text, key.note, key.private))

@@ -1,5 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -47,8 +47,6 @@ export const programsVariable = 'ASSAY_TEST_PROGRAMS'
 export const newProgramsFolder = () => mkdtempSync(join(root, 'node_modules', '.assay-programs-'))
 
 function folderOfThisProcess(): string {
-  const ofRun = process.env[programsVariable]
-  if (ofRun !== undefined) return mkdtempSync(join(ofRun, 'crash-child-'))
   const folder = newProgramsFolder()
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
@@ -60,9 +58,27 @@ export async function joinInProject(project: string): Promise<string> {
   return join(project, 'seller-child-main.mjs')
 }
 
+/** An example in such a project; gives the name of its program. */
+export async function joinExample(project: string, name: string): Promise<string> {
+  const outfile = join(project, `example-${name}.mjs`)
+  await build({
+    entryPoints: [join(root, 'examples', name, 'main.ts')],
+    ...{ outfile, bundle: true, format: 'esm', platform: 'node', packages: 'external', logLevel: 'error' },
+  })
+  return outfile
+}
+
+/** Once for all processes of a run: who builds it meanwhile, too, leaves it to the first. */
 async function buildProgram(main: string): Promise<string> {
-  const folder = folderOfThisProcess()
-  await buildInto(folder, main)
+  const ofRun = process.env[programsVariable]
+  const folder = join(ofRun ?? folderOfThisProcess(), main)
+  if (!existsSync(folder)) {
+    const draft = mkdtempSync(`${folder}-`)
+    await buildInto(draft, main)
+    await rename(draft, folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
+  }
   return join(folder, `${main}.mjs`)
 }
 

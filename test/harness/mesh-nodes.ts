@@ -40,7 +40,7 @@ export type MeshFixture = {
 
 export type StartOptions = {
   peers?: readonly string[]
-  ownShops?: 'all' | 'till'
+  ownShops?: 'all' | 'till' | readonly string[]
   env?: Record<string, string>
   settings?: Record<string, unknown>
   intercept?: NonNullable<MeshShopOptions['intercept']>
@@ -91,7 +91,7 @@ export async function openMesh(): Promise<MeshFixture> {
         devnets: [base, polygon],
         log: silentLog,
         ownShops: own,
-        // A whole node has the mesh among its own shops.
+        // Otherwise the mesh is among its own shops.
         ...(own === 'till' ? { shops: [mesh] } : {}),
       })
       let stopped: Promise<void> | undefined

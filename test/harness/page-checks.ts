@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
 const source = readFileSync(new URL('./in-page.js', import.meta.url), 'utf8')
 
 const inPage = <T>(page: Page, call: string): Promise<T> => page.evaluate<T>(`${source}\nassayChecks.${call}()`)
 
-export const namelessControls = (page: Page) => inPage<string[]>(page, 'namelessControls')
-export const faintTexts = (page: Page) => inPage<string[]>(page, 'faintTexts')
+/** With the whole of axe, which is put into the page once. */
+export async function inaccessible(page: Page): Promise<string[]> {
+  if (!(await page.evaluate<boolean>('globalThis.axe !== undefined'))) await page.evaluate(axe.source)
+  return inPage(page, 'inaccessible')
+}
 export const overflowPx = (page: Page) => inPage<number>(page, 'overflowPx')
 export const loadedBytes = (page: Page) => inPage<number>(page, 'loadedBytes')
+export const codeBytes = (page: Page) => inPage<number>(page, 'codeBytes')
 /** Id of what has the focus, or its text. */
 export const focused = (page: Page) => inPage<string>(page, 'focused')
 

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import { toClientEvmSigner } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { UptoEvmScheme } from '@x402/evm/upto/client'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
-import { encodeFunctionData, getAddress, type Hex, parseAbi } from 'viem'
+import { createPublicClient, encodeFunctionData, getAddress, type Hex, parseAbi } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { permit2Address, permit2Proxies } from '../../packages/protocol/src/typed-data/permit2.ts'
+import { type Devnet, devnetTransport } from '../../packages/till/src/devnet/index.ts'
 import type { PaymentRequired, Requirements } from './till-fixture.ts'
 
 const abi = parseAbi([
@@ -28,8 +30,14 @@ export const cancelPermit = (nonce: bigint): Hex =>
 
 const isPermit2 = ({ extra }: { extra?: Record<string, unknown> }) => extra?.['assetTransferMethod'] === 'permit2'
 
+/** A wallet that also reads its chain, as buyers have it who sign approvals by themselves. */
+export function readingSigner(account: PrivateKeyAccount, devnet: Devnet) {
+  const reader = createPublicClient({ transport: devnetTransport(devnet) })
+  return toClientEvmSigner(account, reader as never)
+}
+
 /** The buyers of @x402/fetch and @x402/evm, their code unmodified; the way to pay is chosen as their users do. */
-export function permit2Buyer(account: PrivateKeyAccount) {
+export function permit2Buyer(account: PrivateKeyAccount | ReturnType<typeof readingSigner>, send = fetch) {
   const client = x402Client.fromConfig({
     schemes: [],
     spendControls: { allowedAssets: true, maxAmountPerPayment: false },
@@ -37,7 +45,7 @@ export function permit2Buyer(account: PrivateKeyAccount) {
   })
   client.register('eip155:*', new ExactEvmScheme(account))
   client.register('eip155:*', new UptoEvmScheme(account))
-  return wrapFetchWithPayment(fetch, client)
+  return wrapFetchWithPayment(send, client)
 }
 
 export type PermitOptions = {

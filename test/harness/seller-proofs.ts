@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process'
+import { dirname } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
 import type { Database } from '../../packages/till/src/store/database.ts'
@@ -5,7 +7,7 @@ import type { Buyer, TestTill } from '../../packages/till/src/testing/index.ts'
 import type { Life } from '../kill-points/run-deaths.ts'
 import { requireExactly } from './broken.ts'
 import { buyThroughDeath } from './buy-through-death.ts'
-import type { CrashChild } from './crash-child.ts'
+import { type CrashChild, controlChild } from './crash-child.ts'
 import type { KillPlan } from './kill-points.ts'
 
 /** A seller in two processes on one database: one that may die, and one that is left. */
@@ -15,6 +17,21 @@ export type TwoSellers = {
   leftUrl: string
   start(plan?: KillPlan): Promise<CrashChild>
 }
+
+/** What a seller of seller-child-main.ts needs to know. */
+export const sellerEnv = ({ databaseUrl }: { databaseUrl: string }, { chain }: TestTill) => ({
+  DATABASE_URL: databaseUrl,
+  RPC_URL: chain.url,
+})
+
+/** A seller as `joinInProject` built it, with the packages of its project. */
+export const startPacked = (program: string, env: Record<string, string>): Promise<CrashChild> =>
+  controlChild(
+    fork(program, {
+      ...{ cwd: dirname(program), execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+      env: { PATH: process.env['PATH'], ...env },
+    }),
+  )
 
 const priceMicro = 10_000n
 

@@ -49,13 +49,9 @@ export async function startSignerProcess(
       ...{ journal_file: 'journal.jsonl', keys: rules },
     }
     const path = await put('signer.json', JSON.stringify(config))
-    child = spawn(
-      process.execPath,
-      ['--import', 'tsx', 'packages/cli/src/main.ts', 'signer', 'serve', '--config', path],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    )
+    child = spawn(process.execPath, ['packages/cli/bin/assay.mjs', 'signer', 'serve', '--config', path], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
       const [, ready] = /^ready (\d+)$/.exec(line) ?? []
       if (ready !== undefined) {

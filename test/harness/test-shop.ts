@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
-import { type EntitlementPort, type Sale, SaleImpossible } from '../../packages/till/src/index.ts'
+import type { EntitlementPort, Sale } from '../../packages/till/src/index.ts'
+import { SaleImpossible } from '../../packages/till/src/internal.ts'
 import { Problem } from '../../packages/till/src/kernel/problem.ts'
 
 /** What a test can bend while the node runs. */

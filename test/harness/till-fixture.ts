@@ -49,6 +49,7 @@ export type FixtureOptions = {
   clock?: Clock
   shops?: NonNullable<NodeOptions['shops']>
   schemes?: NodeOptions['schemes']
+  channels?: NodeOptions['channels']
   jobs?: boolean
   /** Most tests are about the till alone and start faster without the other shops. */
   ownShops?: NodeOptions['ownShops']
@@ -87,6 +88,7 @@ export async function openTill(options: FixtureOptions = {}): Promise<TillFixtur
         ...(given.intercept === undefined ? {} : { intercept: given.intercept }),
         ...(given.shops === undefined ? {} : { shops: given.shops }),
         ...(given.schemes === undefined ? {} : { schemes: given.schemes }),
+        ...(given.channels === undefined ? {} : { channels: given.channels }),
         ...(given.jobs === undefined ? {} : { jobs: given.jobs }),
         ownShops: given.ownShops ?? options.ownShops ?? 'all',
       },

@@ -1,14 +1,19 @@
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Looks again until it is so, and gives what was seen. The limit only ends what hangs: a busy machine is slow. */
+/**
+ * Looks again until it is so, and gives what was seen; ever less often, since a look may cost more than what it waits for.
+ * The limit only ends what hangs: a busy machine is slow.
+ */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
-  { withinMs = 90_000, everyMs = 50 } = {},
+  { withinMs = 90_000 } = {},
 ): Promise<T> {
-  for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt; await pause(everyMs)) {
+  let pauseMs = 25
+  for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt; await pause(pauseMs)) {
     const seen = await look()
     if (seen) return seen
+    pauseMs = Math.min(pauseMs * 1.3, 200)
   }
   throw new Error(`it did not happen within ${withinMs / 1_000} s: ${what}`)
 }

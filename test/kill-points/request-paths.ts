@@ -4,6 +4,7 @@ import type { Address } from '../../packages/protocol/src/address.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
 import { accounts, owedTo } from '../../packages/till/src/ledger/index.ts'
 import { validSeconds, type Wanted } from '../harness/buy-through-death.ts'
+import { channelBuyer, depositPayload, voucherPayload } from '../harness/channel-client.ts'
 import { signCredential } from '../harness/mpp-client.ts'
 import type { NodeVariant } from '../harness/node-variants.ts'
 import { approvePermit2, signPermit } from '../harness/permit2-client.ts'
@@ -74,6 +75,25 @@ export const requestPaths: readonly RequestPath[] = [
     fundedMicro: 10_000_000n,
     wanted: (till, buyer) => metered(till, buyer, '', 0n),
     effects: served('sandbox.meter'),
+  },
+  {
+    name: 'first call of a channel',
+    variant: 'shops',
+    fundedMicro: 10_000_000n,
+    wanted: async () => ({ path: '/test/small', init: {}, pay: depositAndVoucher }),
+    effects: countRows(`select count(*) as n from channel_sale where payer = $1`),
+  },
+  {
+    name: 'call of a channel',
+    variant: 'shops',
+    fundedMicro: 10_000_000n,
+    wanted: async (till, buyer) => {
+      const first = await channelBuyer(till.base, buyer).fetch(`${till.node.url}/test/small`)
+      if (first.status !== 200) throw new Error(`the first call: ${first.status}`)
+      return { path: '/test/small', init: {}, pay: nextVoucher(till) }
+    },
+    // Beside the first.
+    effects: countRows(`select count(*) - 1 as n from channel_sale where payer = $1`),
   },
   {
     name: 'sale held until final',
@@ -163,6 +183,22 @@ export const requestPaths: readonly RequestPath[] = [
     effects: countRows(`select count(*) as n from option_position where holder = $1 and state = 'open'`),
   },
 ]
+
+async function depositAndVoucher(payer: PrivateKeyAccount, url: string) {
+  const payload = await depositPayload(payer, await quote(url), { amount: 3_000n, validSeconds })
+  return { headers: { 'payment-signature': encodePayload(payload) }, micro: 3_000n }
+}
+
+/** From the base that a correction would name. Nothing moves on chain for it. */
+const nextVoucher = (till: TillFixture) => async (payer: PrivateKeyAccount, url: string) => {
+  const { rows } = await till.db.owner.query<{ charged: bigint }>(
+    `select charged_micro as charged from channel where payer = $1`,
+    [payer.address.toLowerCase()],
+  )
+  const max = (rows[0]?.charged ?? 0n) + 1_500n
+  const payload = await voucherPayload(payer, await quote(url), { max })
+  return { headers: { 'payment-signature': encodePayload(payload) }, micro: 0n }
+}
 
 /** The payer lets Permit2 take its money once, and pays each time what was counted. */
 async function metered(till: TillFixture, buyer: PrivateKeyAccount, query: string, micro: bigint): Promise<Wanted> {

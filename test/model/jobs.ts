@@ -21,7 +21,7 @@ import {
 import { hasExpired, judgeUnknown, type UnknownFacts } from '../../packages/till/src/transitions/judge-unknown.ts'
 import { moves } from '../../packages/till/src/transitions/moves.ts'
 import { judgeOtherUse } from '../../packages/till/src/transitions/other-use.ts'
-import { isOver, paidStates } from '../../packages/till/src/transitions/payment-state.ts'
+import { isUnsold, paidStates } from '../../packages/till/src/transitions/payment-state.ts'
 import {
   authorizationOf,
   canonicalHash,
@@ -89,7 +89,7 @@ export function jobsOf(bound: Bound, world: World): Job[] {
       for (const found of [true, false])
         add(`resolves ${row.id}${found ? '' : ' from the rows'}`, resolve(bound, world, row, found), !found)
     if (row.state === 'settled') add(`releases ${row.id}`, held(bound, world, row))
-    if (isOver(row.state) && !row.final) add(`stops watching ${row.id}`, watched(world, row))
+    if (isUnsold(row.state) && !row.final) add(`stops watching ${row.id}`, watched(world, row))
     if (paidStates.includes(row.state) && !row.final && row.at !== null && row.at <= world.final)
       add(`looks at the block of ${row.id}`, finality(bound, world, row))
   }

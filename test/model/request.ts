@@ -237,7 +237,7 @@ function judge(bound: Bound, world: World, handler: Handler, lastLook: boolean):
     outage: said === 'outage',
     screening: isScreening(reason),
   }
-  const refusal = { reason, payloadLeft: said !== 'refused_unsent' }
+  const refusal = { reason, payloadSent: said !== 'refused_unsent' && said !== 'outage' }
   const simulated =
     said === 'refused_confirmed'
       ? ({ status: 'fails', returnData: exceedsBalance } as const)

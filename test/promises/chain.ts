@@ -1,6 +1,6 @@
 import { demoAccount } from '../../packages/till/src/devnet/index.ts'
-import type { ReconcileReport } from '../../packages/till/src/index.ts'
 import { accounts, post, reverse } from '../../packages/till/src/ledger/index.ts'
+import type { ReconcileReport } from '../../packages/till/src/recovery/reconcile.ts'
 import { faultsInBooks } from '../harness/books.ts'
 import { type BendLogs, endpoints, openReconciledTill, type ReconciledTill } from '../harness/reconciled-till.ts'
 import { echoPath, quote, signPayment } from '../harness/till-fixture.ts'

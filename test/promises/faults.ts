@@ -58,9 +58,9 @@ function bendSettlement(points: FaultPoints, dice: Dice): Interceptors {
         ...failing,
         settle: async (payment, signal) => {
           const lie = dice.below(20)
-          if (lie === 0) return { status: 'refused', reason: 'invalid_transaction_state', payloadLeft: true }
+          if (lie === 0) return { status: 'refused', reason: 'invalid_transaction_state', payloadSent: true }
           const outcome = await failing.settle(payment, signal)
-          if (lie === 1) return { status: 'refused', reason: 'unexpected_settle_error', payloadLeft: true }
+          if (lie === 1) return { status: 'refused', reason: 'unexpected_settle_error', payloadSent: true }
           if (lie === 2) return { status: 'unknown', reason: 'settlement_pending' }
           if (lie === 3) return { status: 'submitted', transaction: payment.paymentKey, feeMicro: 0n }
           return outcome

@@ -39,6 +39,10 @@ const ownEnv = {
 
 type Ran = { code: number; figures: string[] }
 
+/** After Ctrl-C nothing more is begun; what was shown until then is still told. */
+const stopped = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
+
 function run(command: Command): Promise<Ran> {
   const args = command.args(size)
   const env = command.env?.(size) ?? {}
@@ -46,7 +50,7 @@ function run(command: Command): Promise<Ran> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...ownEnv, ...env } })
     const stop = () => child.kill('SIGTERM')
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+    stopped.signal.addEventListener('abort', stop)
     let rest = ''
     const figures: string[] = []
     child.stdout.setEncoding('utf8')
@@ -61,7 +65,7 @@ function run(command: Command): Promise<Ran> {
       }
     })
     child.on('close', (code) => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+      stopped.signal.removeEventListener('abort', stop)
       resolve({ code: code ?? 1, figures: figures.slice(-figuresKept) })
     })
   })
@@ -70,10 +74,10 @@ function run(command: Command): Promise<Ran> {
 async function show(row: Row): Promise<{ row: Row; ok: boolean; seen: string[] }> {
   say(`\n=== ${row.promise} (${row.name})`)
   const ran: Ran[] = []
-  for (const command of row.commands) ran.push(await run(command))
+  for (const command of row.commands) if (!stopped.signal.aborted) ran.push(await run(command))
   const seen = ran.flatMap(({ figures }) => figures)
   // A command that ends well and shows no figure has shown nothing.
-  const ok = ran.every(({ code, figures }) => code === 0 && figures.length > 0)
+  const ok = ran.length === row.commands.length && ran.every(({ code, figures }) => code === 0 && figures.length > 0)
   return { row, ok, seen }
 }
 
@@ -86,11 +90,12 @@ if (values.list) {
   process.exit(0)
 }
 const results = []
-for (const row of chosen) results.push(await show(row))
+for (const row of chosen) if (!stopped.signal.aborted) results.push(await show(row))
 say(`\nsize: ${size}`)
 for (const { row, ok, seen } of results) {
   say(`${ok ? 'ok    ' : 'BROKEN'} ${row.name.padEnd(9)} ${row.promise}`)
   say(`         asked: ${row.asked}`)
   for (const figure of seen.length === 0 ? ['nothing'] : seen) say(`         seen:  ${figure}`)
 }
-process.exit(results.every(({ ok }) => ok) ? 0 : 1)
+if (stopped.signal.aborted) say(`stopped after ${results.length} of ${chosen.length} promises`)
+process.exit(!stopped.signal.aborted && results.every(({ ok }) => ok) ? 0 : 1)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
-import type { PaidRoute } from '../../packages/till/src/index.ts'
+import type { PaidRoute } from '../../packages/till/src/internal.ts'
 import { accounts, post } from '../../packages/till/src/ledger/index.ts'
 
 export const kinds = ['small', 'share', 'pass'] as const
@@ -16,6 +16,7 @@ export type Passes = Set<string>
 export const openReorgShop =
   (passes: Passes): OpenShop =>
   (context) => ({
+    payoutPurposes: [{ purpose: 'royalty' }],
     routes: kinds.map(
       (kind): RouteDeclaration => ({
         id: `reorg.${kind}`,

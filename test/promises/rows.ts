@@ -255,6 +255,16 @@ export const rows: readonly Row[] = [
     ],
   },
   {
+    name: 'ways',
+    promise: 'every way to pay keeps what `exact` keeps',
+    asked: 'stock clients buy by each way; 1,000 calls of one channel; every attack gains nothing',
+    commands: [
+      tests(['test/channels', 'test/permit2.test.ts', 'test/mpp.test.ts', 'test/ways.test.ts'], (size) => ({
+        CHANNEL_CALLS: size === 'asked' ? '1000' : '40',
+      })),
+    ],
+  },
+  {
     name: 'faults',
     promise: 'a fault planted in the till is found by the proof that should find it',
     asked: 'every planted fault is found',

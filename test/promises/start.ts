@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { readyUrl } from '../../bench/process/ready-url.ts'
 import { temporaryHome } from '../../bench/process/temporary-home.ts'
 import { createFaults, type Proof, plain } from './proof.ts'
 
@@ -53,15 +53,6 @@ async function buyFirst(url: string, home: string): Promise<void> {
     env: { ...process.env, ASSAY_HOME: home },
   })
   if (!stdout.includes('hello')) throw new Error(`the first purchase gave ${stdout.slice(0, 500)}`)
-}
-
-function readyUrl(node: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    createInterface({ input: node.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      if (line.startsWith('ready ')) resolve(line.slice('ready '.length))
-    })
-    node.once('exit', (code) => reject(new Error(`the node ended with ${code} before it was ready`)))
-  })
 }
 
 function ended(node: ChildProcess): Promise<void> {

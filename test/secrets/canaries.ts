@@ -69,6 +69,7 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
       LOG_KEY_FILE: files.LOG_KEY_FILE,
       // Asked with its key on every round, and never there.
       PRICE_SOURCE: 'csv https://prices.invalid/{date}',
+      MATCH: JSON.stringify({ opensearch_url: 'https://search.invalid', opensearch_authorization: make('opensearch') }),
     },
     ownEnv: {
       SETTLER_KEYS: settler.key,

@@ -122,14 +122,12 @@ export async function proveIdentity(guarded: GuardedNode, visitor: Visitor): Pro
 async function useTools(guarded: GuardedNode, visitor: Visitor, account: PrivateKeyAccount): Promise<void> {
   const call = (method: string, params: unknown) =>
     visitor.ask(`${guarded.node.url}/mcp`, json({ jsonrpc: '2.0', id: 1, method, params }))
-  const offered = await visitor.ask(`${guarded.node.url}${echoPath}?message=tool`)
-  const offer = decodeHeader<PaymentRequired>(offered.headers.get('payment-required'))
-  const payment = await signPayment(account, offer)
+  const asked = { name: 'sandbox_echo', arguments: { message: 'tool' } }
+  const offered = JSON.parse(requireStatus(await call('tools/call', asked), 200).body)
+  const payment = await signPayment(account, offered.result.structuredContent as PaymentRequired)
   guarded.watch.keep('payment signature', hexToBytes(payment.payload.signature))
-  const listed = requireStatus(await call('tools/list', {}), 200)
-  const name = /"name":"([^"]*echo[^"]*get[^"]*)"/.exec(listed.body)?.[1]
-  if (name === undefined) throw new Error('no tool for the echo')
-  const paid = { name, arguments: { message: 'tool' }, _meta: { 'x402/payment': payment } }
+  requireStatus(await call('tools/list', {}), 200)
+  const paid = { ...asked, _meta: { 'x402/payment': payment } }
   if (!requireStatus(await call('tools/call', paid), 200).body.includes('paid_by')) throw new Error('nothing was sold')
   await call('tools/call', paid)
 }

@@ -43,6 +43,7 @@ export function createVisitor(watch: Watch): Visitor {
     const priced = await ask(url, init)
     if (priced.status !== 402) return priced
     const offer = decodeHeader<PaymentRequired>(priced.headers.get('payment-required'))
+    if (offer.accepts.length === 0) return priced
     const identifier = randomBytes(12).toString('hex')
     const payload = await signPayment(account, offer, { identifier })
     watch.keep('payment identifier', identifier)

@@ -48,11 +48,15 @@ export function createWatch(): Watch {
     }
     return one
   }
-  /** Each secret is looked for once in each text. */
-  const look = (secret: Secret) => {
-    for (const text of texts.slice(secret.lookedAt))
-      if (secret.spellings.some((spelling) => text.includes(spelling))) secret.found.add(text)
-    secret.lookedAt = texts.length
+  /** Each secret is looked for once in each text, together with all that are as far as it. */
+  const look = () => {
+    const behind = [...secrets.values()].filter(({ lookedAt }) => lookedAt < texts.length)
+    for (const from of new Set(behind.map(({ lookedAt }) => lookedAt))) {
+      const group = behind.filter(({ lookedAt }) => lookedAt === from)
+      const secretsIn = createFinder(group)
+      for (const text of texts.slice(from)) for (const secret of secretsIn(text)) secret.found.add(text)
+      for (const secret of group) secret.lookedAt = texts.length
+    }
   }
   return {
     keep: (name, value) => void keep(name, value),
@@ -66,13 +70,12 @@ export function createWatch(): Watch {
     }),
     logged: () => [...seen.values()].flat().flatMap(({ place, text }) => (place === 'log' ? [text] : [])),
     leaks: () => {
+      look()
       const leaks = new Set<string>()
-      for (const secret of secrets.values()) {
-        look(secret)
+      for (const secret of secrets.values())
         for (const text of secret.found)
           for (const one of seen.get(text) ?? [])
             if (!secret.handedOut.has(one)) leaks.add(`${secret.name} in ${one.place}`)
-      }
       return [...leaks]
     },
     size: () => ({
@@ -80,6 +83,31 @@ export function createWatch(): Watch {
       texts: [...seen.values()].reduce((sum, alike) => sum + alike.length, 0),
       bytes: texts.reduce((sum, text) => sum + text.length, 0),
     }),
+  }
+}
+
+/** One walk through a text for thousands of spellings: those that begin with the four letters at a place are tried there. */
+function createFinder(group: readonly Secret[]): (text: string) => Set<Secret> {
+  const hash = (before: number, letter: number) => ((before << 5) ^ letter) & 0xfffff
+  const known = new Uint8Array(0x100000)
+  const byStart = new Map<number, { spelling: string; secret: Secret }[]>()
+  for (const secret of group)
+    for (const spelling of secret.spellings) {
+      if (spelling.length < 4) throw new Error(`${secret.name} is too short to be looked for`)
+      const start = [0, 1, 2, 3].reduce((before, at) => hash(before, spelling.charCodeAt(at)), 0)
+      known[start] = 1
+      byStart.set(start, [...(byStart.get(start) ?? []), { spelling, secret }])
+    }
+  return (text) => {
+    const found = new Set<Secret>()
+    let start = 0
+    for (let at = 0; at < text.length; at += 1) {
+      start = hash(start, text.charCodeAt(at))
+      if (known[start] === 1)
+        for (const { spelling, secret } of byStart.get(start) ?? [])
+          if (text.startsWith(spelling, at - 3)) found.add(secret)
+    }
+    return found
   }
 }
 

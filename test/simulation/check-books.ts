@@ -1,4 +1,4 @@
-import { heldDifferences } from '../../packages/till/src/index.ts'
+import { heldDifferences } from '../../packages/till/src/internal.ts'
 import { balanceDifferences, verifySeals } from '../../packages/till/src/ledger/index.ts'
 import { verifyAudit } from '../../packages/till/src/store/audit-log.ts'
 import type { Sql } from '../../packages/till/src/store/database.ts'

@@ -23,7 +23,8 @@ export async function comeToRest(scene: Scene): Promise<void> {
   // As after a day: payers whom the facilitator did not serve are asked about again.
   await world.db.owner.query('delete from refused_payer')
   await settleDown(scene)
-  for (const order of scene.history.orders.filter((one) => one.honest && one.body === undefined)) {
+  const unanswered = scene.history.orders.filter((one) => one.honest && one.body === undefined)
+  for (const order of unanswered) {
     let last: unknown
     for (let tries = 0; order.body === undefined && tries < 6; tries += 1) {
       last = await buyOnce(scene, order)
@@ -32,7 +33,7 @@ export async function comeToRest(scene: Scene): Promise<void> {
     if (order.body === undefined)
       throw new Violation('promise 4', `${order.id} is never answered: ${last} ${order.path} ${order.refusal}`)
   }
-  await settleDown(scene)
+  if (unanswered.length > 0) await settleDown(scene)
   await checkMoney(scene)
 }
 

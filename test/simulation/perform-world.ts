@@ -1,6 +1,6 @@
 import { facilitatorFaults } from '../../packages/conformance/src/facilitator/index.ts'
 import { signRequest } from '../../packages/sdk/src/index.ts'
-import { requestRefund } from '../../packages/till/src/index.ts'
+import { requestRefund } from '../../packages/till/src/internal.ts'
 import { approvePayout } from '../../packages/till/src/payouts/index.ts'
 import { scanTransfers } from '../harness/chain-transfers.ts'
 import type { Scene } from './buyers.ts'

@@ -73,11 +73,11 @@ def main(argv):
         return 2
     except UnicodeDecodeError:
         print('%s is not valid UTF-8' % given.file, file=sys.stderr)
-        return 5
+        return 2
     report = verify_text(text, options)
     if report is None:
         print('%s is not an evidence file' % given.file, file=sys.stderr)
-        return 5
+        return 2
     if not report.pop('attestation') and (options['policy'] or options['witnesses'] or options['anchors']):
         print('%s is not an attestation' % given.file, file=sys.stderr)
         return 5

@@ -1,4 +1,5 @@
 import type { WorkPath } from '../die-at-work.ts'
+import { channelPaths } from './channels.ts'
 import { creatorPaths } from './creators.ts'
 import { entitlementPaths } from './entitlements.ts'
 import { exchangePaths } from './exchange.ts'
@@ -7,6 +8,7 @@ import { repairPaths } from './repairs.ts'
 
 export const workPaths: readonly WorkPath[] = [
   ...payoutPaths,
+  ...channelPaths,
   ...creatorPaths,
   ...entitlementPaths,
   ...repairPaths,

@@ -1,4 +1,4 @@
-import { requestRefund } from '../../../packages/till/src/index.ts'
+import { requestRefund } from '../../../packages/till/src/internal.ts'
 import { systemClock } from '../../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../../packages/till/src/kernel/ids.ts'
 import { systemRng } from '../../../packages/till/src/kernel/random.ts'

@@ -1,9 +1,13 @@
 // The node of the paid figure, with wallets that have credit and wallets that subscribed.
 import type { Address } from '../../packages/protocol/src/address.ts'
+import type { Hex } from '../../packages/protocol/src/bytes.ts'
+import type { ChannelConfig } from '../../packages/protocol/src/typed-data/channel.ts'
+import { insertChannel } from '../../packages/till/src/channels/channel-store.ts'
+import { createCheapShop } from '../../test/harness/cheap-shop.ts'
 import { openFeedShop } from '../../test/harness/feed-shop.ts'
 import { giveCredit, serveNode } from '../sides/serve-node.ts'
 
-await serveNode({ shops: [openFeedShop] }, ({ database }) => ({
+await serveNode({ shops: [openFeedShop, createCheapShop().open] }, ({ database }) => ({
   log_bytes: async () => {
     const { rows } = await database.query<{ bytes: string }>(
       `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text as bytes`,
@@ -11,6 +15,19 @@ await serveNode({ shops: [openFeedShop] }, ({ database }) => ({
     return Number(rows[0]?.bytes)
   },
   credit: (wallets: readonly Address[]) => giveCredit(database, wallets, 1_000_000_000n),
+  /** Channels that were paid into before, with no calls yet. */
+  channels: (channels: readonly { id: Hex; config: ChannelConfig }[]) =>
+    Promise.all(
+      channels.map(({ id, config }) =>
+        insertChannel(
+          database,
+          { network: 'eip155:8453', id },
+          config,
+          { balanceMicro: 1_000_000_000n, claimedMicro: 0n, refundNonce: 0n, withdrawStartedAt: 0, atBlock: 1n },
+          Date.now(),
+        ),
+      ),
+    ).then(() => {}),
   subscribe: (wallets: readonly Address[]) =>
     database
       .query(

@@ -1,0 +1,127 @@
+// npx tsx bench/mesh/many.ts [processes]: as many nodes as asked (50), each a process, and a tenth as many hostile peers that
+// lie about prices, name thousands that do not exist, hang, or lead inside. Exit code 1 when the honest do not all know each
+// other within 30 s, when two that are killed are not dropped within 10 s, when a hostile peer changes an honest answer, or
+// when a search takes more than 3 s with a fifth of the peers hanging.
+import http from 'node:http'
+import {
+  listingOf,
+  type PlayedPeer,
+  playPeer,
+  reportOf,
+} from '../../packages/protocol/src/mesh/hostile-peer.fixture.ts'
+import { discover } from '../../packages/sdk/src/index.ts'
+import { startDevnet } from '../../packages/till/src/devnet/index.ts'
+import { systemClock } from '../../packages/till/src/kernel/clock.ts'
+import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { onLoopback } from '../../packages/till/src/kernel/on-loopback.fixture.ts'
+import { handOut } from '../hand-out.ts'
+import { createMember, type Member } from './member.ts'
+import { openWire } from './wire.ts'
+
+const size = Number(process.argv[2] ?? 50)
+const capability = 'sandbox.echo'
+const startedTogether = 4
+const giveUpMs = 120_000
+
+type Hostile = { peer: PlayedPeer; close(): Promise<void> }
+
+/** A hostile peer on this machine; it states a price far below all others. */
+async function openHostile(place: number): Promise<Hostile> {
+  const state: { peer?: PlayedPeer } = {}
+  const server = http.createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk as Buffer)
+    const { peer } = state
+    if (peer === undefined) return void outgoing.destroy()
+    const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }
+    const request = new Request(`${peer.address}${incoming.url}`, { method: incoming.method ?? 'GET', ...body })
+    const answer = await peer.respond(request)
+    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
+    outgoing.end(Buffer.from(await answer.arrayBuffer()))
+  })
+  const { url, close } = await onLoopback(server)
+  const offer = reportOf('1', { capability, path: '/v1/sandbox/echo', example: '/v1/sandbox/echo' })
+  const peer = playPeer(url, { offers: [offer] })
+  state.peer = peer
+  if (place % 2 === 0) peer.asksMicro = () => '900000'
+  else peer.lie = (_request, path) => (path.startsWith('/v1/') ? new Promise<Response>(() => {}) : undefined)
+  peer.listed = Array.from({ length: 200 }, (_, i) => ({
+    ...listingOf(peer),
+    ...{ did: `did:web:ghost${place}x${i}.example`, address: `https://ghost${place}x${i}.example` },
+  }))
+  return { peer, close }
+}
+
+async function peersOf(member: Member): Promise<string[]> {
+  const names: string[] = []
+  for (let url: string | null = `${member.direct()}/x402/mesh?view=brief`; url !== null; ) {
+    const answer = (await (await fetch(url)).json()) as { peers: { address: string }[]; next_page: string | null }
+    names.push(...answer.peers.map((peer) => peer.address))
+    url = answer.next_page === null ? null : answer.next_page.replace(member.origin, member.direct() ?? '')
+  }
+  return names
+}
+
+async function secondsUntil(done: () => Promise<boolean>): Promise<number> {
+  const startedMs = performance.now()
+  while (!(await done().catch(() => false)) && performance.now() - startedMs < giveUpMs)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  return (performance.now() - startedMs) / 1000
+}
+
+const rows: { figure: string; asked: string; measured: string; reached: boolean }[] = []
+function row(figure: string, asked: string, measured: string, reached: boolean): void {
+  rows.push({ figure, asked, measured, reached })
+  process.stdout.write(`${figure.padEnd(60)} ${measured.padStart(10)}  asked ${asked}\n`)
+}
+
+const base = await startDevnet({ chainId: 8453, port: 0, clock: systemClock, log: silentLog })
+const polygon = await startDevnet({ chainId: 137, port: 0, clock: systemClock, log: silentLog })
+const members: Member[] = []
+const hostile: Hostile[] = []
+try {
+  for (let place = 0; place < Math.ceil(size / 10); place += 1) hostile.push(await openHostile(place))
+  const bad = hostile.map(({ peer }) => peer.address)
+  for (let place = 0; place < size; place += 1) {
+    const wire = await openWire(() => true)
+    const known = [members.at(-1)?.origin ?? '', bad[place % bad.length] ?? ''].filter((origin) => origin !== '')
+    members.push(await createMember(wire, [base, polygon], known.join(',')))
+  }
+  for (let from = 0; from < size; from += startedTogether)
+    await Promise.all(members.slice(from, from + startedTogether).map((member) => member.start()))
+  process.stdout.write(`${size} nodes are up, and ${bad.length} hostile peers\n`)
+  const knows = async (member: Member, others: readonly Member[], gone: readonly Member[] = []) => {
+    const names = new Set(await peersOf(member))
+    return (
+      others.every((other) => other === member || names.has(other.origin)) &&
+      gone.every((one) => !names.has(one.origin))
+    )
+  }
+  const allKnow = async (others: readonly Member[], gone: readonly Member[] = []) => {
+    for (const member of others) if (!(await knows(member, others, gone))) return false
+    return true
+  }
+  const joined = await secondsUntil(() => allKnow(members))
+  row(`${size} nodes know each other after the last one started`, '30 s', `${joined.toFixed(1)} s`, joined <= 30)
+  const gone = members.slice(0, 2)
+  const left = members.slice(2)
+  await Promise.all(gone.map((member) => member.signal('SIGKILL')))
+  const dropped = await secondsUntil(() => allKnow(left, gone))
+  row('two killed: dropped by all others', '10 s', `${dropped.toFixed(1)} s`, dropped <= 10)
+  let wrong = 0
+  let slowest = 0
+  for (const member of left.slice(0, 20)) {
+    const startedMs = performance.now()
+    const { best, found } = await discover(capability, { nodes: [member.origin] })
+    slowest = Math.max(slowest, performance.now() - startedMs)
+    if (best === undefined || found.some(({ address }) => bad.includes(address))) wrong += 1
+  }
+  row('honest answers that a hostile peer changed', '0', `${wrong}`, wrong === 0)
+  row('slowest search, hostile peers hanging', '3 s', `${(slowest / 1000).toFixed(2)} s`, slowest <= 3_000)
+  handOut(...rows)
+  process.exitCode = rows.every(({ reached }) => reached) ? 0 : 1
+} finally {
+  await Promise.all(members.map((member) => member.close()))
+  await Promise.all(hostile.map(({ close }) => close()))
+  await Promise.all([base.stop(), polygon.stop()])
+}

@@ -1,0 +1,21 @@
+// npm run lint:openapi -- <url of a running node>: its OpenAPI document under Redocly and Spectral, both with their recommended rules.
+// They are fetched by npx at these versions and are no dependencies: together they weigh more than the node.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const node = process.argv[2] ?? 'http://127.0.0.1:4020'
+const folder = mkdtempSync(join(tmpdir(), 'assay-openapi-'))
+const file = join(folder, 'openapi.json')
+const rules = join(folder, 'spectral.yaml')
+writeFileSync(rules, 'extends: ["spectral:oas"]\n')
+writeFileSync(file, await (await fetch(`${node}/openapi/full.json`)).text())
+const run = (name, ...args) => spawnSync('npx', ['--yes', name, ...args], { stdio: 'inherit' }).status
+const ended = [
+  // The server of a demo node is on this machine, which the rule takes for a leftover.
+  run('@redocly/cli@2.73.0', 'lint', '--extends=recommended', '--skip-rule=no-server-example.com', file),
+  run('@stoplight/spectral-cli@6.16.3', 'lint', '--fail-severity=warn', '--ruleset', rules, file),
+]
+rmSync(folder, { recursive: true, force: true })
+process.exitCode = ended.every((status) => status === 0) ? 0 : 1
