@@ -16,6 +16,7 @@ export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'bench/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', ...(proofs === undefined ? longProofs : [])],
+    setupFiles: ['test/harness/fast-check.ts'],
     globalSetup: ['test/harness/global-setup.ts'],
     // A busy machine is late, and no test says how fast something is: that belongs in a bench. These only end what hangs.
     testTimeout: 120_000,

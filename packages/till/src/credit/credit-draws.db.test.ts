@@ -219,6 +219,18 @@ test('holds of a process that died are voided when their time is over', async ()
   expect([await testCredit.balance(wallet), await testCredit.heldMicro(wallet)]).toEqual([500n, 0n])
 })
 
+test('a hold that was voided is not captured, also when its money was used since', async () => {
+  const wallet = randomWallet()
+  await testCredit.topUp(wallet, 500n)
+  const asked = { by: wallet, micro: 200n }
+  const held = await testCredit.held(asked)
+  await testCredit.port.release(held.holdId)
+  const rest = { by: wallet, micro: 500n }
+  await testCredit.capture(await testCredit.held(rest), rest)
+  await expect(testCredit.capture(held, asked)).rejects.toThrow('no longer held')
+  expect(await testCredit.balance(wallet)).toBe(0n)
+})
+
 test('a hold that cannot be voided does not keep the others of dead processes aside', async () => {
   const [stuck, other] = [randomWallet(), randomWallet()]
   const past = { ...systemClock, nowMs: () => systemClock.nowMs() - 200_000 }

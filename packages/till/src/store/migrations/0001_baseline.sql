@@ -1213,7 +1213,7 @@ begin
     e.held_on is null from unnest(ended) e;
 end $$;
 
--- Takes many holds and posts what they move, in one statement. Gives how many were still held.
+-- Takes many holds and posts what they move, in one statement. Gives how many were still held; nothing is posted unless all were.
 create function credit_capture(
   hold_ids text[], now_at timestamptz,
   account_names text[], account_kinds text[], account_units text[], account_guards boolean[],
@@ -1224,6 +1224,9 @@ declare
   ended integer;
 begin
   select count(*) into ended from credit_end(hold_ids, 'captured', now_at);
+  if ended < array_length(hold_ids, 1) then
+    return ended;
+  end if;
   perform from ledger_post(account_names, account_kinds, account_units, account_guards, transaction_references,
     transaction_kinds, transaction_payments, transaction_memos, line_transactions, line_accounts, line_amounts);
   return ended;
