@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -33,8 +33,6 @@ let folder: string
 /** A project with all packages, and one of a buyer, who has the command and no node. */
 let all: string
 let buyer: string
-let node: ChildProcess | undefined
-let home: string | undefined
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assay-packed-'))
@@ -47,14 +45,7 @@ beforeAll(async () => {
     link(join(all, 'node_modules'), name)
   await installTarballs(buyer, tarballs, ['protocol', 'sdk', 'conformance', 'cli'])
 }, 900_000)
-afterAll(async () => {
-  if (node && node.exitCode === null)
-    await new Promise((resolve) => {
-      node?.once('exit', resolve)
-      node?.kill('SIGTERM')
-    })
-  for (const path of [folder, home]) if (path !== undefined) rmSync(path, { recursive: true, force: true })
-})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const packageFolder = (project: string, name: string) => join(project, 'node_modules', '@assay', name)
 const assayIn = (project: string) => join(packageFolder(project, 'cli'), 'dist/main.js')
@@ -171,9 +162,10 @@ test('the command works without the node, and says how to get it where it is nee
   }
 })
 
-test('a node from the tarball sells to the command from the tarball', async () => {
-  home = await temporaryHome('assay-packed-')
-  node = spawn(process.execPath, [assayIn(all), 'up'], {
+/** It ends with its test: a whole node with its chains is busy while it waits. */
+async function withPackedNode(use: (url: string) => Promise<void>): Promise<void> {
+  const home = await temporaryHome('assay-packed-')
+  const node = spawn(process.execPath, [assayIn(all), 'up'], {
     cwd: all,
     env: {
       ...{ PATH: process.env.PATH, ASSAY_HOME: home, PORT: '0', DEVNET_PORTS: '0,0' },
@@ -181,17 +173,32 @@ test('a node from the tarball sells to the command from the tarball', async () =
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const url = await readyUrl(node)
-  const bought = await assay(buyer, 'buy', `${url}/v1/sandbox/echo?message=hello`, '--demo')
-  expect(JSON.parse(bought.stdout)).toMatchObject({ echo: 'hello' })
-  expect(bought.stderr).toMatch(/signature verified .* receipt verified/)
-  const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text()
-  const [, script] = /src="([^"]+\.js)"/.exec(page) ?? []
-  expect((await fetch(new URL(script as string, url))).status).toBe(200)
-  // Its index runs in a thread with a module of its own.
-  const found = await assay(buyer, 'match', 'rates', '--url', url, '--demo', '--json')
-  expect(JSON.parse(found.stdout)).toHaveProperty('data')
-}, 600_000)
+  try {
+    await use(await readyUrl(node))
+  } finally {
+    const ended = node.exitCode === null ? new Promise((resolve) => node.once('exit', resolve)) : undefined
+    node.kill('SIGTERM')
+    await ended
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+test(
+  'a node from the tarball sells to the command from the tarball',
+  () =>
+    withPackedNode(async (url) => {
+      const bought = await assay(buyer, 'buy', `${url}/v1/sandbox/echo?message=hello`, '--demo')
+      expect(JSON.parse(bought.stdout)).toMatchObject({ echo: 'hello' })
+      expect(bought.stderr).toMatch(/signature verified .* receipt verified/)
+      const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text()
+      const [, script] = /src="([^"]+\.js)"/.exec(page) ?? []
+      expect((await fetch(new URL(script as string, url))).status).toBe(200)
+      // Its index runs in a thread with a module of its own.
+      const found = await assay(buyer, 'match', 'rates', '--url', url, '--demo', '--json')
+      expect(JSON.parse(found.stdout)).toHaveProperty('data')
+    }),
+  600_000,
+)
 
 /** What a stranger does first: copies a program of the guide, runs it, and runs the command that it prints. */
 test.each(['Hono', 'Express'])(
