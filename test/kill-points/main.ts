@@ -12,7 +12,7 @@ import { workPaths } from './work-paths/index.ts'
 
 const { values } = parseArgs({
   options: {
-    /** Money paths by name, comma-separated; `due work` is all that no request waits for. All unless told. */
+    /** Money paths by name, comma-separated; `due work` is all that no request waits for. All by default. */
     path: { type: 'string' },
     /** Every N-th death; default: each of them. */
     every: { type: 'string', default: '1' },

@@ -29,7 +29,7 @@ export type AssayClientOptions = {
   maxTotalUsd?: string
   /** Everything it may sign for in one day (UTC). */
   maxPerDayUsd?: string
-  /** Where it may pay, best first. Base and Polygon with their real USDC unless told. */
+  /** Where it may pay, best first. Base and Polygon with their real USDC by default. */
   networks?: readonly PayableNetwork[]
   /** Hosts that may be paid. Default: that of `baseUrl`. */
   hosts?: readonly string[]

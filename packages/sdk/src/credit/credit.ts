@@ -20,7 +20,7 @@ type Network = NonNullable<BodyOf<'credit.refund'>['network']>
 /** Names of networks come from the outside; the node refuses one it does not have. */
 const networkOf = ({ network }: { network?: string }) => network as Network | undefined
 
-/** Back to the wallet that paid it in, on the chain where it did. All that can leave, unless told. */
+/** Back to the wallet that paid it in, on the chain where it did. All that can leave, by default. */
 export function refundCredit(
   client: AssayClient,
   options: Signer & { usd?: string; network?: string },

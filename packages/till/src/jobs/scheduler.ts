@@ -5,7 +5,7 @@ import type { Rng } from '../kernel/random.ts'
 export type JobOptions = {
   /** Up to this share of the interval is added at random, so that many processes do not strike together. */
   jitter?: number
-  /** Run at once, then after each interval. True unless told. */
+  /** Run at once, then after each interval. True by default. */
   immediately?: boolean
 }
 

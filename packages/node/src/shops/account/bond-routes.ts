@@ -60,7 +60,7 @@ function lockRoute(deps: BondRouteDeps): RouteDeclaration {
     body: z.strictObject({
       usd: z.string().describe('How much, such as 5 or 12.5.'),
       days: z.number().int().min(1).max(daysMax),
-      network: z.enum(networks).describe('Where the credit lies; Base unless told.').optional(),
+      network: z.enum(networks).describe('Where the credit lies; Base by default.').optional(),
     }),
     output: view,
     example: { body: { usd: '1', days: 30 }, output: example },

@@ -16,7 +16,7 @@ test('off by default in production, on in a demo for everybody', () => {
   expect(parseOptionSettings({ enabled: false }, true)).toBeUndefined()
 })
 
-test('production needs the acknowledgement and somebody who may trade, and has no vault unless told', () => {
+test('production needs the acknowledgement and somebody who may trade, and has no vault by default', () => {
   expect(() => parseOptionSettings({ enabled: true }, false)).toThrow(/acknowledge.*allowlist/)
   expect(() => parseOptionSettings({ enabled: true, acknowledge: 'yes', allowlist: [wallet] }, false)).toThrow(
     /acknowledge/,

@@ -31,7 +31,7 @@ export type ManageDeps = Pick<
 
 /** A wallet may hold both kinds; a token says by itself which one it is for. */
 export const whichProduct = z.strictObject({
-  product: z.enum(products).optional().describe('Which subscription of the wallet; feeds unless told.'),
+  product: z.enum(products).optional().describe('Which subscription of the wallet; feeds by default.'),
 })
 
 /** Without what only a purchase says. */

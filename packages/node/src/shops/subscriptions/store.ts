@@ -91,7 +91,7 @@ export type NewPurchase = Purchase & {
   paymentId: string
   round: number
   wallet: Address
-  /** Feeds unless told. */
+  /** Feeds by default. */
   product?: Product
   network: string
 }

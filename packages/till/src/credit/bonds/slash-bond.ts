@@ -11,7 +11,7 @@ export type SlashOrder = {
   ruling: string
   reason: string
   by: string
-  /** All that is left unless told. */
+  /** All that is left by default. */
   micro?: Micro
   nowMs: number
 }

@@ -23,7 +23,7 @@ export type LocalFacilitatorOptions = {
   clock: Clock
   log: Log
   metrics: Metrics
-  /** ERC-6492 factories that may deploy a payer's wallet at our cost. Empty unless told. */
+  /** ERC-6492 factories that may deploy a payer's wallet at our cost. Empty by default. */
   factories?: readonly Address[]
   gas?: Partial<GasLimits>
   queue?: Partial<QueueLimits>

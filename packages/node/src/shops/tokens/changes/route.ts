@@ -44,7 +44,7 @@ export function changesRoute(deps: FollowDeps): RouteDeclaration {
         .string()
         .regex(/^(0|[1-9][0-9]{0,14})(-(0|[1-9][0-9]{0,6}))?$/, 'must be a block number or a next_cursor')
         .optional()
-        .describe('Block after which to begin, or the next_cursor of a list; the present block unless told.'),
+        .describe('Block after which to begin, or the next_cursor of a list; the present block by default.'),
     }),
     representations: [streamType, 'application/json'],
     output: z.strictObject({ data: z.array(cloudEvent), next_cursor: z.string().nullable() }),
