@@ -101,6 +101,13 @@ test('every document that is linked exists', () => {
       expect(() => statSync(join(root, dirname(document), target)), `${document} links to ${target}`).not.toThrow()
 })
 
+test('every place that CONTRIBUTING names for a rule exists', () => {
+  const [, table = ''] = read('CONTRIBUTING.md').split('### Which rule is where')
+  const places = [...table.matchAll(/`((?:till|node|sdk)\/src\/[^`]+)`/g)].map(([, path = '']) => path)
+  expect(places.length).toBeGreaterThan(15)
+  for (const path of places) expect(() => statSync(join(root, 'packages', path)), path).not.toThrow()
+})
+
 test('the commands that documents show exist', async () => {
   const program = createProgram({ terminal: createTestTerminal(), endWith: () => {} })
   const texts = ['README.md', 'docs/operations.md', 'docs/payments.md', 'docs/configuration.md', 'docs/command-line.md']

@@ -3,9 +3,12 @@ import { plannedFaults } from '../planted/faults.ts'
 import { explorePlanted } from './explore-planted.ts'
 
 const isOfTheTill = (file: string) => file.startsWith('packages/till/')
-const found = plannedFaults.flatMap(({ model, ...fault }) =>
+const all = plannedFaults.flatMap(({ model, ...fault }) =>
   model && 'bound' in model ? [{ ...fault, bound: model.bound }] : [],
 )
+/** One for each bound in every run; `npm run model:faults` plants all of them. */
+const found =
+  process.env['ASSAY_PROOFS'] === undefined ? [...new Map(all.map((one) => [one.bound, one])).values()] : all
 
 test('every planted fault of the till is found by the model, or says why it lies outside of it', () => {
   expect(plannedFaults.filter(({ file, model }) => isOfTheTill(file) && !model).map(({ name }) => name)).toEqual([])

@@ -50,15 +50,16 @@ export async function withLease<T>(
 }
 
 async function acquire(sql: Sql, name: string, owner: string, ttlMs: number): Promise<bigint | undefined> {
-  const { rows } = await sql.query<{ token: bigint }>(
-    `insert into job_lease (name, owner, token, expires_at)
-     values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
-     on conflict (name) do update
-       set owner = excluded.owner, token = job_lease.token + 1, expires_at = excluded.expires_at
-       where job_lease.expires_at < clock_timestamp()
-     returning token`,
-    [name, owner, ttlMs],
-  )
+  const { rows } = await sql.query<{ token: bigint }>({
+    name: 'lease_acquire',
+    text: `insert into job_lease (name, owner, token, expires_at)
+      values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
+      on conflict (name) do update
+        set owner = excluded.owner, token = job_lease.token + 1, expires_at = excluded.expires_at
+        where job_lease.expires_at < clock_timestamp()
+      returning token`,
+    values: [name, owner, ttlMs],
+  })
   return rows[0]?.token
 }
 
@@ -92,10 +93,11 @@ async function assertToken(tx: Tx, name: string, token: bigint): Promise<void> {
 }
 
 async function release(sql: Sql, name: string, token: bigint): Promise<void> {
-  await sql.query(
-    `update job_lease set expires_at = '-infinity', finished_at = clock_timestamp() where name = $1 and token = $2`,
-    [name, token],
-  )
+  await sql.query({
+    name: 'lease_release',
+    text: `update job_lease set expires_at = '-infinity', finished_at = clock_timestamp() where name = $1 and token = $2`,
+    values: [name, token],
+  })
 }
 
 /** Milliseconds since a job last ended, by the clock of the database; undefined when it never did. */

@@ -43,7 +43,7 @@ export type PayoutDeps = {
   withdrawals?: WithdrawPolicy
   /** What shops may still promise out of the operator's money at the custody wallet of a network. */
   promised?(network: string): Promise<Micro>
-  /** False while the operator has stopped paying. */
+  /** True while the operator has paused payouts. */
   isPaused(): Promise<boolean>
 }
 

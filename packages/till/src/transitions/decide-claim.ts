@@ -7,10 +7,9 @@ export const inFlightPerPayerMax = 8
 /** How long an answer that did not reach its buyer is kept for it; after that the money is credit. */
 export const shelfLifeHours = 24
 
-/** One row may exist with this key: it is the claim of an authorization, however often it was signed. */
-export const claimKey = <K>(claim: { network: string; asset: string; payer: string; paymentKey: K }) => ({
+/** Unique among claims: one row for an authorization, however often it was signed. A Permit2 nonce counts for all assets. */
+export const claimKey = <K>(claim: { network: string; payer: string; paymentKey: K }) => ({
   network: claim.network,
-  asset: claim.asset,
   payer: claim.payer,
   key: claim.paymentKey,
 })
