@@ -111,8 +111,9 @@ async function statusOf(field: Field, value: unknown): Promise<number> {
   return response.status
 }
 
-/** One of each kind, for every field; the generated runs below use them all. */
-const ofEachKind = ['\0', '\ud800', '1e5', '-1', '', '9'.repeat(400), '\u{1f4a5}\u202e']
+/** What once was answered 500, for every field, and one of the others in turn; the generated runs below use them all. */
+const found = ['\0', '\ud800', '1e5']
+const inTurn = ['-1', '', '9'.repeat(400), '\u{1f4a5}\u202e']
 const hostile = ['\0', 'a\0b', '\ud800', 'x\udc00y', '1e5', '-1', '', '9'.repeat(400), '%00', '0x', '\u{1f4a5}\u202e']
 
 const nameOf = ({ route, part, path }: Field) => `${route.id} ${part}.${path.join('.')}`
@@ -120,7 +121,9 @@ const nameOf = ({ route, part, path }: Field) => `${route.id} ${part}.${path.joi
 test('NUL, half a surrogate pair or "1e5" in a field answered 500: no field of any route does', async () => {
   expect(fields.length).toBeGreaterThan(100)
   const failures: string[] = []
-  const tried = fields.flatMap((field) => ofEachKind.map((value) => ({ field, value })))
+  const tried = fields.flatMap((field, index) =>
+    [...found, inTurn[index % inTurn.length] ?? ''].map((value) => ({ field, value })),
+  )
   await together(tried.length, 8, async (index) => {
     const { field, value } = tried[index] as (typeof tried)[number]
     if ((await statusOf(field, value)) === 500) failures.push(`${nameOf(field)} ${JSON.stringify(value.slice(0, 20))}`)

@@ -37,6 +37,6 @@ test('a process that dies at any step of a payout leaves one intent, one transfe
 }, 600_000)
 
 test('a process that dies while it claims from a channel claims once', async () => {
-  const rows = await dieAtWorks('till', [claimOf('till')], { ...options, every: 24 })
+  const rows = await dieAtWorks('till', [claimOf('till')], { ...options, every: 60 })
   expectNothingLost(rows, 1)
 }, 600_000)
