@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Address } from '../packages/protocol/src/address.ts'
@@ -26,13 +29,18 @@ const till = useTill({
   ...{ ownShops: 'till', shops: [shop.open], intercept: { job: jobs.intercept } },
   channels: { refundEverySeconds: 0, unclaimedPerChannelMicro: 6n * price },
 })
-/** A second process, which knows of the first only what the database says. */
+const listFile = join(mkdtempSync(join(tmpdir(), 'assay-channels-')), 'list.txt')
+const list = (...accounts: PrivateKeyAccount[]) =>
+  writeFileSync(listFile, [`0x${'99'.repeat(20)}`, ...accounts.map(({ address }) => address)].join('\n'))
+/** A second process, which knows of the first only what the database says; its limits of refunds are the usual ones. */
 let other: Awaited<ReturnType<TillFixture['startAnother']>>
 beforeAll(async () => {
   await jobs.run(['payments.reconcile'])
+  list()
   other = await till.startAnother({
-    ...{ ownShops: 'till', shops: [shop.open], jobs: false, env: { BASE_URL: till.node.url } },
-    channels: { refundEverySeconds: 0, unclaimedPerChannelMicro: 6n * price },
+    ...{ ownShops: 'till', shops: [shop.open], jobs: false },
+    env: { BASE_URL: till.node.url, SCREENING_LIST: listFile },
+    channels: { unclaimedPerChannelMicro: 6n * price },
   })
 })
 afterEach(async () => {
@@ -205,7 +213,7 @@ describe('deposits and refunds whose end is not known', () => {
     const refund = await send(url(), await voucherOf(price))
     expect([refund.status, ((await refund.json()) as { code: string }).code]).toEqual([503, 'settlement_unknown'])
     const fresh = await till.newBuyer()
-    const deposit = { ...(await depositPayload(fresh, required, { amount: 9n * price })), resource: undefined }
+    const deposit = { ...(await depositPayload(fresh, required, { amount: 20n * price })), resource: undefined }
     await till.db.owner.query(
       `insert into channel_deposit (network, payer, nonce, channel_id, amount_micro, valid_before, state, sent_at)
        values ($1, $2, $3, $4, 1000, 4000000000, 'sending', now())`,
@@ -258,12 +266,69 @@ describe('deposits and refunds whose end is not known', () => {
     expect((await payer.buyer.fetch(url('?n=after'))).status).toBe(200)
   })
 
-  test('a refund that is not worth its transaction is refused', async () => {
+  test('a refund and a deposit that are not worth their transactions are refused', async () => {
     const { account, required } = await opened()
     const payload = await voucherPayload(account, required, { max: price, type: 'refund' })
-    const little = { ...payload, payload: { ...payload.payload, amount: '1' } }
+    const little = { ...payload, payload: { ...payload.payload, amount: '9999' } }
     expect((await send(url(), little)).status).toBe(402)
     expect(await spentOnChain(till, 'base', account.address)).toBe(3_000_000n)
+    const fresh = await till.newBuyer()
+    const small = await send(url(), await depositPayload(fresh, required, { amount: 19_999n }))
+    expect([small.status, ((await small.json()) as { reason: string }).reason]).toEqual([
+      402,
+      'invalid_batch_settlement_evm_deposit_below_min_deposit',
+    ])
+    expect(await spentOnChain(till, 'base', fresh.address)).toBe(0n)
+  })
+})
+
+describe('refunds cost the node gas and the payer nothing', () => {
+  const refund = async ({ account, required }: Payer, max: bigint, config: VoucherOptions['config'] = {}) => {
+    const payload = await voucherPayload(account, required, { max, type: 'refund', config })
+    const answer = await send(url('', other.address), payload)
+    return { status: answer.status, code: ((await answer.json()) as { code?: string }).code, answer }
+  }
+
+  test('one for each payer and hour, also through another channel', async () => {
+    const payer = await opened()
+    const salt = `0x${'05'.repeat(32)}` as const
+    const second = channelBuyer(till.base, payer.account, fetch, salt)
+    expect((await second.fetch(url())).status).toBe(200)
+    expect((await refund(payer, price)).status).toBe(200)
+    const refused = await refund(payer, price, { salt })
+    expect([refused.status, refused.code]).toEqual([429, 'rate_limited'])
+    expect(Number(refused.answer.headers.get('retry-after'))).toBeGreaterThan(60)
+    await change(payer.account, `refund_at = now() - interval '61 minutes'`)
+    expect((await refund(payer, price, { salt })).status).toBe(200)
+  })
+
+  test('one that was never sent is not counted', async () => {
+    const payer = await opened()
+    const { account } = payer
+    // What is claimed with it was never signed, so its simulation fails.
+    await change(account, `signed_micro = signed_micro + 1, signature = decode(repeat('11', 65), 'hex')`)
+    expect((await refund(payer, price)).status).toBe(402)
+    expect((await refund(payer, price)).code).not.toBe('rate_limited')
+  })
+
+  test('nothing is sent to a payer that is listed or held; the money stays in the channel', async () => {
+    const payer = await opened()
+    const { account } = payer
+    const key = [network, account.address.toLowerCase()]
+    await till.db.owner.query(
+      `insert into payout_hold (network, payee, reason, held_by) values ($1, $2, 'x', 'x')`,
+      key,
+    )
+    expect((await refund(payer, price)).code).toBe('payer_refused')
+    await till.db.owner.query(`delete from payout_hold where network = $1 and payee = $2`, key)
+    list(account)
+    // The file is read again after a second; a voucher for nothing that was charged moves nothing.
+    await expect.poll(async () => (await refund(payer, 0n)).code, { timeout: 10_000 }).toBe('payer_refused')
+    expect((await refund(payer, price)).code).toBe('payer_refused')
+    expect(await channelRow(account)).toMatchObject({ balance: 3_000_000n, state: 'open' })
+    expect(await spentOnChain(till, 'base', account.address)).toBe(3_000_000n)
+    list()
+    await expect.poll(async () => (await refund(payer, price)).status, { timeout: 10_000 }).toBe(200)
   })
 })
 

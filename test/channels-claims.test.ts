@@ -105,7 +105,7 @@ test('a second deposit waits while the first is not known, and the first is not 
   const account = await till.newBuyer()
   const required = await quote(url())
   const payload = async () => ({
-    ...(await depositPayload(account, required, { amount: 10n * price })),
+    ...(await depositPayload(account, required, { amount: 20n * price })),
     resource: undefined,
   })
   const first = await payload()
@@ -119,8 +119,8 @@ test('a second deposit waits while the first is not known, and the first is not 
   expect((await waiting).status).toBe(200)
   // It waited for its turn; the channel is another one by then.
   expect((await second).status).toBe(402)
-  expect(await spentOnChain(till, 'base', account.address)).toBe(10n * price)
-  expect(await channelRow(account)).toMatchObject({ charged: price, balance: 10n * price })
+  expect(await spentOnChain(till, 'base', account.address)).toBe(20n * price)
+  expect(await channelRow(account)).toMatchObject({ charged: price, balance: 20n * price })
 })
 
 test('a deposit whose process died is found by its key', async () => {

@@ -19,7 +19,10 @@ import { sendTransaction } from './harness/send-transaction.ts'
 import { echoPath } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
 
-const till = useTill({ ownShops: 'till', shops: [createCheapShop().open] })
+const till = useTill({
+  ...{ ownShops: 'till', shops: [createCheapShop().open] },
+  channels: { depositMicroMin: 6_000n },
+})
 let networks: readonly PayableNetwork[]
 beforeAll(async () => {
   networks = await readDemoNetworks(till.node.url)

@@ -185,8 +185,8 @@ export const requestPaths: readonly RequestPath[] = [
 ]
 
 async function depositAndVoucher(payer: PrivateKeyAccount, url: string) {
-  const payload = await depositPayload(payer, await quote(url), { amount: 3_000n, validSeconds })
-  return { headers: { 'payment-signature': encodePayload(payload) }, micro: 3_000n }
+  const payload = await depositPayload(payer, await quote(url), { amount: 30_000n, validSeconds })
+  return { headers: { 'payment-signature': encodePayload(payload) }, micro: 30_000n }
 }
 
 /** From the base that a correction would name. Nothing moves on chain for it. */

@@ -92,7 +92,7 @@ test('whatever is signed, by whichever wallet: never more than the cap, never fo
 })
 
 test('without a wish the window is a minute at most, whatever the seller allows', async () => {
-  const budget = createBudget(5_000n)
+  const budget = createBudget(23_000n)
   const deps = { account, required, offer, budget, case: 'x' }
   await signPayment(deps)
   await signPermit({ ...deps, offer: upto })

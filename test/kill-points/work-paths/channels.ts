@@ -91,9 +91,9 @@ const channelRefund: WorkPath = {
       ask: async (origin) => {
         const answer = await send(`${origin}${path}`, payload)
         if (answer.status === 200 || (await isRefunded())) return
-        // A minute passes: what the dead process began is ended by the next round.
+        // An hour passes: what the dead process began is ended by the next round.
         await till.db.owner.query(
-          `update channel set refund_at = refund_at - interval '1 minute' where payer = $1 and state = 'refunding'`,
+          `update channel set refund_at = refund_at - interval '61 minutes' where payer = $1 and state = 'refunding'`,
           [payer.address.toLowerCase()],
         )
         await harness.run('channels.recover')
@@ -103,7 +103,7 @@ const channelRefund: WorkPath = {
         const channel = await channelOf(harness, payer)
         if (channel?.state === 'refunding')
           await till.db.owner.query(
-            `update channel set refund_at = refund_at - interval '1 minute' where payer = $1 and state = 'refunding'`,
+            `update channel set refund_at = refund_at - interval '61 minutes' where payer = $1 and state = 'refunding'`,
             [payer.address.toLowerCase()],
           )
         return channel?.state === 'open' && channel.booked === channel.charged

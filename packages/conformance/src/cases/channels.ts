@@ -72,7 +72,7 @@ const inChannel = (
       return unclear(`a deposit for ${calls} calls was answered with ${first.status}; minDeposit is ${minDeposit}`)
     const base = chargedIn(first)
     if (base === undefined) return failed('PAYMENT-RESPONSE does not say what the channel was charged')
-    return run({ ...buyer, first, base, deposited: channel.price * BigInt(calls) }).finally(() =>
+    return run({ ...buyer, first, base, deposited: channel.depositFor(calls) }).finally(() =>
       takeBack(buyer).catch(() => undefined),
     )
   })
@@ -163,7 +163,7 @@ const amounts = inChannel(
     // The voucher of the first call may bring its answer again.
     const tooLow = [1n, base, next - 1n].filter((max) => max !== channel.price)
     const statuses: number[] = []
-    for (const max of next > deposited ? [...tooLow, next] : tooLow)
+    for (const max of [...tooLow, deposited + channel.price])
       statuses.push((await seller.buy(await channel.voucher(max))).status)
     return judgeUnserved(statuses, 0n)
   },
@@ -212,11 +212,11 @@ const badDeposits = deposits(
     why: 'The first answer leaves for money that never arrives.',
     fix: 'Let the deposit be on chain before the answer leaves.',
   },
-  ({ channel: { price } }) => [
+  ({ channel: { price, depositFor } }) => [
     { depositor: privateKeyToAccount(generatePrivateKey()) },
     { validBefore: inSeconds(-1) },
     { amount: price - 1n },
-    { max: price * 2n },
+    { max: depositFor(1) + price },
   ],
   ({ seller, channel }) => [(seller.newChannel?.() ?? channel).voucher(channel.price)],
 )

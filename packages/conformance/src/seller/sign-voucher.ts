@@ -51,11 +51,16 @@ export type Channel = {
   config: ChannelConfig
   offer: ChannelOffer
   price: bigint
-  /** The first payment: money for so many calls, and the voucher of the first of them. */
+  /** What is paid in for so many calls, at least. */
+  depositFor(calls: number): bigint
+  /** The first payment: that, and the voucher of the first of them. */
   deposit(calls: number, change?: DepositChange): Promise<string>
   /** Up to `max` units, counted from the beginning of the channel, may be claimed. */
   voucher(max: bigint, change?: VoucherChange): Promise<string>
 }
+
+/** Sellers pay the gas of a deposit, and some refuse what is not worth it. */
+const depositMicroMin = 20_000n
 
 const voucherTypes = {
   Voucher: [
@@ -102,15 +107,19 @@ export function newChannel(deps: SignDeps & { offer: ChannelOffer }): Channel {
       signature: change.signature?.(signature) ?? signature,
     }
   }
+  const depositFor = (calls: number) => {
+    const covering = price * BigInt(calls)
+    return covering > depositMicroMin ? covering : depositMicroMin
+  }
   return {
-    ...{ id: hashes.channelId(config), config, offer, price },
+    ...{ id: hashes.channelId(config), config, offer, price, depositFor },
     voucher: async (max, change = {}) => {
       const voucher = await signVoucher(max, change)
       return wrap({ type: change.type ?? 'voucher', channelConfig: changed(change).config, voucher }, change)
     },
     deposit: async (calls, change = {}) => {
       const { config: used, id } = changed(change)
-      const amount = change.amount ?? price * BigInt(calls)
+      const amount = change.amount ?? depositFor(calls)
       const authorization = await signDeposit(deps, id, amount, change)
       const voucher = await signVoucher(change.max ?? price, change)
       const deposit = { amount: amount.toString(), authorization: { erc3009Authorization: authorization } }

@@ -7,6 +7,7 @@ import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { Problem } from '../kernel/problem.ts'
+import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
 import type { ChannelCache } from './channel-cache.ts'
 
@@ -36,9 +37,10 @@ export type ChannelPolicy = {
   /** What may be unclaimed, in one channel and in all. */
   unclaimedPerChannelMicro: Micro
   unclaimedMicro: Micro
-  /** Less is not worth a transaction to refund. */
+  /** Less is not worth our gas. A deposit leaves enough to be refunded after its first call. */
+  depositMicroMin: Micro
   refundMicroMin: Micro
-  /** Anybody who knows the newest voucher can ask for a refund: not more often than this. */
+  /** Refunds of one payer, whose gas is ours. */
   refundEverySeconds: number
 }
 
@@ -49,8 +51,9 @@ export const defaultChannelPolicy: ChannelPolicy = {
   claimAfterSeconds: 28_800,
   unclaimedPerChannelMicro: 40_000_000n,
   unclaimedMicro: 1_000_000_000n,
-  refundMicroMin: 1_000n,
-  refundEverySeconds: 60,
+  depositMicroMin: 20_000n,
+  refundMicroMin: 10_000n,
+  refundEverySeconds: 3_600,
 }
 
 export type ChannelDeps = {
@@ -63,6 +66,8 @@ export type ChannelDeps = {
   chains: ReadonlyMap<string, ChannelChain>
   cache: ChannelCache
   settleMs: number
+  /** Without it nobody is screened. */
+  screening?: Screening
 }
 
 export function chainOf({ chains }: Pick<ChannelDeps, 'chains'>, network: string): ChannelChain {

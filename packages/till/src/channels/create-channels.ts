@@ -17,6 +17,7 @@ import {
   channelScheme,
   sellsByChannel,
 } from '../schemes/channels/offer-channel.ts'
+import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
 import { bookClaims, compareClaimed, settledAccount } from './book-claims.ts'
 import { createChannelCache } from './channel-cache.ts'
@@ -43,6 +44,7 @@ export type ChannelsOptions = {
   /** Where the contract is deployed and a wallet of ours claims. */
   chains: readonly { chain: ChainPort; rpc: Rpc; wallets: SettlementWallets }[]
   settleMs: number
+  screening?: Screening
   /** False: nothing new is sold; what was sold is claimed and refunded all the same. */
   selling: boolean
 }

@@ -20,6 +20,7 @@ import { type ChannelRecord, channelColumns, channelStateExtra, toChannelRecord 
 import { noteState, readChannel } from './channel-store.ts'
 import { correctionFor } from './check-voucher.ts'
 import { stateAt } from './make-deposit.ts'
+import { requireUnlisted } from './require-unlisted.ts'
 import type { SellDeps } from './sell-by-voucher.ts'
 import { firstPassing, sendCall } from './send-call.ts'
 
@@ -53,13 +54,12 @@ async function refundInTurn(deps: SellDeps, payment: RefundPayment, key: { netwo
   const on = chainOf(deps, key.network)
   const found = await readChannel(database, key)
   if (!found) throw new VoucherRefused(channelReason('channel_not_found'), 'This channel is not known here.')
+  await requireUnlisted(deps, key.network, found.config.payer)
   if (payment.voucher.maxClaimable !== found.chargedMicro) throw await correctionFor(deps, found)
   if (found.state === 'refunding') throw refundOnItsWay()
   if (!on.wallets.addresses.includes(found.config.receiverAuthorizer))
     throw new Problem('not_available', { detail: 'The key of this channel is not held any more.' })
-  // The voucher of a refund may be the last one that everybody can read in a claim.
-  const sinceMs = clock.nowMs() - (found.refundAtMs ?? Number.NEGATIVE_INFINITY)
-  if (sinceMs < policy.refundEverySeconds * 1_000) throw new Problem('rate_limited', { retryAfterSeconds: 60 })
+  await requireNoRecentRefund(deps, found)
   await requireNoDeposit(deps, key)
   const state = await on.chain.channels.state(key.id, await headOf(on, found.atBlock))
   const record = { ...found, ...state }
@@ -70,12 +70,19 @@ async function refundInTurn(deps: SellDeps, payment: RefundPayment, key: { netwo
   const refundAtMs = clock.nowMs()
   const isOurs = await setRefunding(deps, { ...record, refundAtMs })
   if (!isOurs) throw await correctionFor(deps, (await readChannel(database, key)) ?? found)
-  return sendRefund(deps, { ...record, refundAtMs }, amount)
+  const before = { refundAtMs: found.refundAtMs }
+  return sendRefund(deps, { ...record, refundAtMs }, amount, () => reopen(deps, { ...record, refundAtMs }, before))
 }
 
 type Refunding = ChannelRecord & { refundAtMs: number }
 
-async function sendRefund(deps: ChannelDeps, record: Refunding, amount: Micro): Promise<string> {
+/** `giveUp`: nothing was sent, so that it does not count as a refund. */
+async function sendRefund(
+  deps: ChannelDeps,
+  record: Refunding,
+  amount: Micro,
+  giveUp: () => Promise<void>,
+): Promise<string> {
   const { network, id, config } = record
   const claims = claimable(record) > record.claimedMicro ? [claimCall([record])] : []
   const settles = claims.map(() => settleCall(config.receiver, config.token))
@@ -84,7 +91,7 @@ async function sendRefund(deps: ChannelDeps, record: Refunding, amount: Micro): 
     together([...claims, refundCall(config, amount)]),
   ])
   if (simulated.status !== 'passes') {
-    await reopen(deps, record)
+    await giveUp()
     if (simulated.status === 'could_not_read') throw new Problem('settlement_unavailable', { retryAfterSeconds: 3 })
     throw new VoucherRefused(channelReason('refund_simulation_failed'), `The refund would fail: ${simulated.message}`)
   }
@@ -98,7 +105,7 @@ async function sendRefund(deps: ChannelDeps, record: Refunding, amount: Micro): 
   if (sent.status === 'unknown')
     throw new Problem('settlement_unknown', { detail: 'The refund is on its way.', retryAfterSeconds: 5 })
   if (sent.status !== 'done') {
-    await reopen(deps, record)
+    await (sent.status === 'not_sent' ? giveUp() : reopen(deps, record))
     throw new VoucherRefused(channelReason('refund_transaction_failed'), 'The refund was not made.')
   }
   const after = await stateAt(deps, network, id, sent.blockNumber)
@@ -114,6 +121,25 @@ async function sendRefund(deps: ChannelDeps, record: Refunding, amount: Micro): 
 
 const refundReference = ({ id, refundNonce }: Pick<ChannelRecord, 'id' | 'refundNonce'>) =>
   `refund ${id} ${refundNonce}`
+
+/**
+ * The voucher of a refund may be the last one that everybody can read in a claim, and we pay its gas: one for each payer and
+ * interval, for a payer opens as many channels as it likes.
+ */
+async function requireNoRecentRefund({ database, clock, policy }: ChannelDeps, { network, config }: ChannelRecord) {
+  const everyMs = policy.refundEverySeconds * 1_000
+  const { rows } = await database.query<{ last: Date | null }>(
+    `select max(refund_at) as last from channel where network = $1 and payer = $2 and refund_at > $3`,
+    [network, config.payer, new Date(clock.nowMs() - everyMs)],
+  )
+  const last = rows[0]?.last
+  if (!last) return
+  const leftMs = last.getTime() + everyMs - clock.nowMs()
+  throw new Problem('rate_limited', {
+    detail: `One refund is made for each payer in ${policy.refundEverySeconds} s.`,
+    retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
+  })
+}
 
 async function requireNoDeposit({ database }: ChannelDeps, { network, id }: { network: string; id: Hex }) {
   const { rowCount } = await database.query(
@@ -138,11 +164,15 @@ async function setRefunding({ database }: ChannelDeps, record: Refunding): Promi
   return rowCount > 0
 }
 
-async function reopen({ database, cache }: ChannelDeps, record: ChannelRecord): Promise<void> {
+async function reopen(
+  { database, cache }: ChannelDeps,
+  record: ChannelRecord,
+  { refundAtMs: countsFromMs }: Pick<ChannelRecord, 'refundAtMs'> = record,
+): Promise<void> {
   const { network, id, refundAtMs } = record
   await database.query(
-    `update channel set state = 'open' where network = $1 and id = $2 and state = 'refunding' and refund_at = $3`,
-    [network, fromHex(id), new Date(refundAtMs ?? 0)],
+    `update channel set state = 'open', refund_at = $4 where network = $1 and id = $2 and state = 'refunding' and refund_at = $3`,
+    [...[network, fromHex(id), new Date(refundAtMs ?? 0)], countsFromMs === undefined ? null : new Date(countsFromMs)],
   )
   cache.forget(record)
 }
@@ -164,6 +194,6 @@ export async function recoverRefunds(deps: ChannelDeps, network: string, on: Cha
     const head = await headOf(on, record.atBlock)
     if (sent.rows.some(({ block }) => block !== null && block > head)) continue
     await noteState(database, record, await on.chain.channels.state(record.id, head))
-    await reopen(deps, record)
+    await reopen(deps, record, sent.rows.length === 0 ? { refundAtMs: undefined } : record)
   }
 }

@@ -192,6 +192,11 @@ async function checkDeposit(
 ): Promise<void> {
   const now = BigInt(nowSeconds(deps.clock))
   const latest = now + BigInt(terms.maxTimeoutSeconds + windowSlackSeconds)
+  if (deposit.amount < deps.policy.depositMicroMin)
+    throw new VoucherRefused(
+      channelReason('deposit_below_min_deposit'),
+      `A deposit must be at least ${deps.policy.depositMicroMin}.`,
+    )
   if (deposit.validAfter > now)
     throw new VoucherRefused(channelReason('payload_authorization_valid_after'), 'The deposit is not valid yet.')
   if (deposit.validBefore < now + BigInt(settleMarginSeconds) || deposit.validBefore > latest)

@@ -7,6 +7,7 @@ import {
   defaultChannelPolicy,
   usedNetworks,
 } from '../channels/index.ts'
+import type { Screening } from '../screening/index.ts'
 import type { Ground } from './open-ground.ts'
 import type { Ports, Stops } from './parts.ts'
 
@@ -35,7 +36,7 @@ export async function openChannels(
   { channels, channelWallets }: ChannelSettings,
   ports: Ports,
   ground: Ground,
-  settleMs: number,
+  { settleMs, screening }: { settleMs: number; screening: Screening },
   stops: Stops,
 ): Promise<Channels | undefined> {
   const { database } = ground.store
@@ -58,7 +59,7 @@ export async function openChannels(
   if (chains.length === 0) return undefined
   const { clock, ids, log, metrics } = ports
   const opened = createChannels({
-    ...{ database, clock, ids, log, metrics, chains, settleMs },
+    ...{ database, clock, ids, log, metrics, chains, settleMs, screening },
     policy: { ...defaultChannelPolicy, ...channels },
     selling: channels !== undefined,
   })

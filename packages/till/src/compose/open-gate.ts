@@ -108,7 +108,7 @@ export async function openGate(
     createUptoScheme({ chains, walletsOn, sponsorsOn }),
     createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
   ])
-  const channels = await openChannels(settings, ports, ground, limits.settleMs, stops)
+  const channels = await openChannels(settings, ports, ground, { ...limits, screening }, stops)
   const work = await openSaleWork(settings, ports, database, owner, stops)
   const own = await recordOwnAddresses(
     database,

@@ -1683,6 +1683,7 @@ create table channel (
 ) with (fillfactor = 70);
 create index channel_unclaimed on channel (network) where charged_micro > claimed_micro;
 create index channel_unbooked on channel (network) where charged_micro > booked_micro + lost_micro;
+create index channel_refunded on channel (payer, refund_at) where refund_at is not null;
 create index channel_refunding on channel (network) where state = 'refunding';
 insert into app_access values ('channel', 'select, insert, update');
 
