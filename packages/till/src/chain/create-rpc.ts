@@ -13,9 +13,12 @@ export const quorumOf = (operators: number): number => Math.min(operators, 2)
  * What enough operators say turns buyers away, ends payments and moves cursors on. All of them could have been led to another
  * chain since they were last asked for it, where every balance is nothing and no payment was ever made.
  */
-const decisiveVettedMs = (method: string) => (verdicts.has(method) ? 2_000 : 30_000)
-/** Of these, nothing is an answer like any other: no balance, no use of a key, no transfer. */
-const verdicts = new Set(['eth_call', 'eth_getLogs'])
+const decisiveVettedMs = (method: string) => vettedMsOf.get(method) ?? 30_000
+/** Of these, nothing is an answer like any other: no balance, no use of a key, no transfer. By a call buyers are turned away. */
+const vettedMsOf = new Map([
+  ['eth_call', 0],
+  ['eth_getLogs', 2_000],
+])
 
 export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): Rpc {
   if (given.length === 0) throw new Error('at least one RPC endpoint is needed')

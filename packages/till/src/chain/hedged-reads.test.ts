@@ -117,11 +117,27 @@ test('endpoints that have all been led to another chain decide nothing, though a
     const [payer, nonce] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(64)}`] as const
     expect(await chain.usdcBalance(payer, 100n)).toBe(7n)
     for (const proxy of some) proxy.setFault({ kind: 'wrong_chain' })
-    nowMs += 5_000
+    // No time passed: what turns a buyer away is never younger than what vouches for its chain.
     await expect(chain.usdcBalance(payer, 100n)).rejects.toThrow(ChainUnreadable)
     await expect(chain.authorizationUsed(payer, nonce, 100n)).rejects.toThrow(ChainUnreadable)
+    nowMs += 5_000
     await expect(chain.transferLogs(payer, 90n, 100n)).rejects.toThrow(ChainUnreadable)
     await expect(chain.finalizedBlock()).rejects.toThrow(ChainUnreadable)
+  }
+})
+
+test('a refusal of an endpoint that was led to another chain says nothing', async () => {
+  const refusing = await startRpcProxy(async (method) => {
+    if (method === 'eth_call') throw Object.assign(new Error('execution reverted'), { code: 3 })
+    return answers[method]
+  }, '127.0.0.1')
+  try {
+    const one = createRpc([httpEndpoint(refusing.url)], { clock: systemClock, chainId })
+    await expect(one.agreed('eth_call', [{}, '0x64'])).rejects.toMatchObject({ code: 3 })
+    refusing.setFault({ kind: 'wrong_chain' })
+    await expect(one.agreed('eth_call', [{}, '0x64'])).rejects.toThrow(/answers for chain/)
+  } finally {
+    await refusing.close()
   }
 })
 

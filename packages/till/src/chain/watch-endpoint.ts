@@ -29,7 +29,7 @@ export type WatchOptions = {
 export type WatchedEndpoint = RpcEndpoint & {
   readonly operator: string
   health(): Health
-  /** `vettedMsMax`: how long ago it may have shown at most that it answers for our chain. */
+  /** `vettedMsMax`: how long ago it may have shown at most that it answers for our chain. Zero: it shows it with the answer. */
   ask(calls: readonly RpcCall[], vettedMsMax?: number): Promise<unknown[]>
   /** Asks for nothing but its chain, so that its health is known. */
   probe(): void
@@ -46,7 +46,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
   const { clock, log = silentLog, metrics = silentMetrics } = options
   let health = newHealth(clock.monotonicMs())
   const budget = createCallBudget(clock, options.callsPerMinute)
-  const vet = createVetting(endpoint, options, () => void budget.take(1, true))
+  const { vet, judgeChain } = createVetting(endpoint, options, () => void budget.take(1, true))
 
   const fail = (error?: unknown) => {
     const { reason, rest } = failureOf(error)
@@ -64,7 +64,8 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
   const ask = async (calls: readonly RpcCall[], vettedMsMax = vettedMs) => {
     // A signed transaction is on its way already: whatever keeps it from the chain costs more than a call too many.
     const isUrgent = calls.some(({ method }) => method === 'eth_sendRawTransaction')
-    if (!budget.take(calls.length, isUrgent)) {
+    const isProven = vettedMsMax === 0
+    if (!budget.take(calls.length + (isProven ? 1 : 0), isUrgent)) {
       metrics.count('rpc_over_budget', { endpoint: endpoint.name })
       // Asked last until there is room again; it did nothing wrong.
       const restUntilMs = clock.monotonicMs() + budget.waitMs(calls.length)
@@ -73,7 +74,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     }
     const startedMs = clock.monotonicMs()
     try {
-      const [answers] = await Promise.all([sent(calls), vet(vettedMsMax)])
+      const answers = isProven ? await proven(calls) : (await Promise.all([sent(calls), vet(vettedMsMax)]))[0]
       measure(calls, startedMs)
       return answers
     } catch (error) {
@@ -81,6 +82,16 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
       else fail(error)
       throw error
     }
+  }
+  /** In one request with the chain id, so that both come from the same chain. */
+  const proven = async (calls: readonly RpcCall[]) => {
+    const answers = await sent([...calls, chainIdCall]).catch(async (error: unknown) => {
+      // What it refuses on another chain says nothing of ours.
+      if (error instanceof RpcRefusal) await vet(0)
+      throw error
+    })
+    judgeChain(answers[calls.length])
+    return answers.slice(0, calls.length)
   }
   const measure = (calls: readonly RpcCall[], startedMs: number) => {
     const nowMs = clock.monotonicMs()
@@ -100,7 +111,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     probe: () => {
       // Counted as measured at once: one probe at a time.
       health = { ...health, measuredAtMs: clock.monotonicMs() }
-      ask([{ method: 'eth_chainId', params: [] }]).catch(() => {})
+      ask([chainIdCall]).catch(() => {})
     },
     failed: () => fail(),
     overtaken: (ms) => {
@@ -133,18 +144,18 @@ class WrongChain extends ChainUnreadable {
   override readonly name = 'WrongChain'
 }
 
+const chainIdCall: RpcCall = { method: 'eth_chainId', params: [] }
+
 /** Which chain an endpoint answers for is asked beside its first call, and again when that was too long ago. */
 function createVetting(
   endpoint: RpcEndpoint,
   { clock, chainId, log = silentLog, metrics = silentMetrics }: WatchOptions,
   onAsked: () => void,
-): (vettedMsMax: number) => Promise<void> {
-  if (chainId === undefined) return async () => {}
+): { vet(vettedMsMax: number): Promise<void>; judgeChain(answer: unknown): void } {
+  if (chainId === undefined) return { vet: async () => {}, judgeChain: () => {} }
   let vettedAtMs = Number.NEGATIVE_INFINITY
   let running: Promise<void> | undefined
-  const run = async () => {
-    onAsked()
-    const [answer] = await endpoint.send([{ method: 'eth_chainId', params: [] }])
+  const judgeChain = (answer: unknown) => {
     if (Number(answer) === chainId) {
       vettedAtMs = clock.monotonicMs()
       return
@@ -155,11 +166,19 @@ function createVetting(
     log.error({ endpoint: endpoint.name, found, expected: chainId }, 'an RPC endpoint answers for another chain')
     throw new WrongChain(`answers for chain ${found}, expected ${chainId}`)
   }
-  return async (vettedMsMax) => {
-    if (clock.monotonicMs() - vettedAtMs < vettedMsMax) return
-    running ??= run().finally(() => {
-      running = undefined
-    })
-    await running
+  const run = async () => {
+    onAsked()
+    const [answer] = await endpoint.send([chainIdCall])
+    judgeChain(answer)
+  }
+  return {
+    judgeChain,
+    vet: async (vettedMsMax) => {
+      if (clock.monotonicMs() - vettedAtMs < vettedMsMax) return
+      running ??= run().finally(() => {
+        running = undefined
+      })
+      await running
+    },
   }
 }
