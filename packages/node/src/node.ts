@@ -124,16 +124,18 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const origins = { baseUrl: config.baseUrl ?? listener.url, apiUrl: config.apiUrl ?? config.baseUrl ?? listener.url }
   let payouts: PayoutDeps | undefined
   let screening: PayoutDeps['screening']
+  let shops: readonly Shop[] = []
   const context = {
     ...(await shopContext(config, ports, ground, origins, payees, () => payouts)),
     screening: () => screening,
+    saleHooks: () => shops.flatMap((shop) => shop.saleHooks ?? []),
   }
   const openedShops = await openShops(
     context,
     chosen.map(({ open }) => open),
     stops,
   )
-  const shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
+  shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
   const paidRoutes = new Map<string, PaidRoute>()
   const routeOf = (id: string) => paidRoutes.get(id)
   const opened: Opened = { config, options, ports, ground, stops, keys, payees, origins, shops }

@@ -34,5 +34,5 @@ export {
   type PaymentDispute,
   readDisputeEvidence,
 } from './recovery/dispute-payment.ts'
-export { readRefund, requestRefund } from './recovery/refund-payment.ts'
+export { carryOutRefunds, readRefund, requestRefund } from './recovery/refund-payment.ts'
 export { exactRequirements } from './schemes/exact/index.ts'

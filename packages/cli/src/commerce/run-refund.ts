@@ -46,9 +46,11 @@ export async function runRefund(
     payout: status?.payout ?? null,
   }
   printResult(terminal, options.json, document, () =>
-    status?.payout?.state === 'paid'
-      ? `refunded ${amountText(asked.amountMicro, 'usdc')} with ${status.payout.transaction}`
-      : `the refund of ${amountText(asked.amountMicro, 'usdc')} is put down; a running node sends it once the payment is final`,
+    status?.state === 'credited'
+      ? `${amountText(asked.amountMicro, 'usdc')} was returned to the credit balance it was paid from`
+      : status?.payout?.state === 'paid'
+        ? `refunded ${amountText(asked.amountMicro, 'usdc')} with ${status.payout.transaction}`
+        : `the refund of ${amountText(asked.amountMicro, 'usdc')} is put down; a running node sends it once the payment is final`,
   )
 }
 
@@ -56,7 +58,7 @@ async function waitFor({ node, database }: Operator, paymentId: string, seconds:
   const deadlineMs = node.systemClock.monotonicMs() + seconds * 1000
   for (;;) {
     const status = await node.readRefund(database, paymentId)
-    const ended = status?.state === 'refused' || status?.payout?.state === 'paid'
+    const ended = ['refused', 'credited'].includes(status?.state ?? '') || status?.payout?.state === 'paid'
     if (ended || node.systemClock.monotonicMs() >= deadlineMs) return status
     await node.systemClock.sleep(250)
   }

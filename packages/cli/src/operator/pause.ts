@@ -8,6 +8,7 @@ const meanings: Record<string, string> = {
   payouts: 'nothing is paid out',
   settlement: 'nothing is settled for other sellers',
   options: 'no option is bought or written',
+  renewals: 'no subscription is renewed from credit',
 }
 
 const names = Object.keys(meanings).join(', ')
@@ -25,7 +26,7 @@ export const addPause: AddCommand = (program, context) => {
     'Takes effect in every process of the node within a second. Each change is kept in the audit log with its reason.'
   program
     .command('pause')
-    .summary('Pause sales, payouts, settlement or options')
+    .summary('Pause sales, payouts, settlement, options or renewals')
     .description(changed)
     .argument('<name>', `One of ${names}`)
     .requiredOption('--reason <text>', 'reason, kept in the audit log')

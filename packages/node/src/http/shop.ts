@@ -1,4 +1,5 @@
 import type { Json } from '@assay/protocol/canonical-json'
+import type { SaleHook } from '@assay/till'
 import type { ChainPort, Network, Rpc, RpcEndpoint } from '@assay/till/chain'
 import type { SalePart } from '@assay/till/compose'
 import type { Attribution, JwsPort, Payees } from '@assay/till/internal'
@@ -34,6 +35,8 @@ export type ShopContext = {
   payouts(): PayoutDeps | undefined
   /** Who must not be sold to, once the till is open: for what is paid from credit past the gate. */
   screening?(): PayoutDeps['screening']
+  /** What learns of a sale, once all shops are open: for what is sold past the gate. */
+  saleHooks?(): readonly SaleHook[]
   /** What shops offer each other. */
   ports: ShopPorts
   database: Database

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import type { PaidRoute } from '../contract/paid-call.ts'
+import type { PaidRoute, Sale, SaleHook } from '../contract/paid-call.ts'
 import { post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { isRestoring } from '../store/restore.ts'
@@ -19,6 +19,8 @@ export type CreditDraw = {
   /** The caller's own name of the draw. It has a space, so no Idempotency-Key header is ever the same. */
   key: string
   mandateId?: string
+  /** Learn of it as of any other sale from credit. */
+  hooks?: readonly SaleHook[]
 }
 
 export type CreditDrawOutcome = { status: 'taken'; network: string } | { status: 'refused'; why: string }
@@ -31,7 +33,7 @@ export type CreditDrawOutcome = { status: 'taken'; network: string } | { status:
 export async function drawCredit(
   tx: Tx,
   nowMs: number,
-  { mandateId, ...draw }: CreditDraw,
+  { mandateId, hooks = [], ...draw }: CreditDraw,
 ): Promise<CreditDrawOutcome> {
   const { networks, isYoung } = await finalCredit(tx, draw)
   const request = {
@@ -49,12 +51,24 @@ export async function drawCredit(
       status: 'refused',
       why: isYoung && drawn?.outcome === 'not_enough' ? 'not_final' : (drawn?.outcome ?? 'not_enough'),
     }
-  await post(tx, [postingOfDraw(request, drawn.network)])
+  const sale = drawnSale({ ...draw, routeId: draw.route.id, network: drawn.network, atMs: nowMs })
+  const unposted = [postingOfDraw(request, drawn.network)]
+  for (const hook of hooks) await hook(tx, [sale], unposted)
+  await post(tx, unposted)
   return { status: 'taken', network: drawn.network }
 }
 
+type Drawn = Pick<CreditDraw, 'id' | 'account' | 'amountMicro'> & { routeId: string; network: string; atMs: number }
+
+/** The sale of a draw whose price is the operator's own. Nobody brought it: an affiliate of an earlier sale may still count. */
+export const drawnSale = ({ id, account, amountMicro, routeId, network, atMs }: Drawn): Sale => ({
+  ...{ paymentId: id, routeId, network, payer: account, amountMicro, payee: 'pay_to', attribution: {} },
+  ...{ reservation: null, provisional: false, transaction: '', settledAtMs: atMs, feeMicro: 0n, round: 0 },
+  source: 'credit',
+})
+
 /** Where final credit covers the draw; whether credit that is not final would. */
-async function finalCredit(tx: Tx, { account, networks, amountMicro }: Omit<CreditDraw, 'mandateId'>) {
+async function finalCredit(tx: Tx, { account, networks, amountMicro }: Omit<CreditDraw, 'mandateId' | 'hooks'>) {
   const final: string[] = []
   let isYoung = false
   for (const network of networks) {
@@ -66,14 +80,14 @@ async function finalCredit(tx: Tx, { account, networks, amountMicro }: Omit<Cred
   return { networks: final, isYoung }
 }
 
-/** The signed terms of a mandate, where `delegate` may draw under it for this route; otherwise why not. */
+/** The signed terms of a mandate, where one of `delegates` may draw under it for this route; otherwise why not. */
 export async function mandateFor(
   tx: Tx,
   id: string,
-  asked: { owner: Address; delegate: Address; routeId: string; path: string },
+  asked: { owner: Address; delegates: readonly Address[]; routeId: string; path: string },
 ): Promise<MandateTerms | 'mandate_unknown' | 'delegate_mismatch' | 'mandate_route'> {
   const terms = await createMandateReader(tx)(id)
   if (terms?.owner !== asked.owner) return 'mandate_unknown'
-  if (terms.delegate !== asked.delegate) return 'delegate_mismatch'
+  if (!asked.delegates.includes(terms.delegate)) return 'delegate_mismatch'
   return terms.routes.some((pattern) => matchesRoute(pattern, asked.routeId, asked.path)) ? terms : 'mandate_route'
 }

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import type { PaidRoute, ReversalHook } from '../contract/paid-call.ts'
+import type { PaidRoute, ReversalHook, Sale } from '../contract/paid-call.ts'
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
 import { topUpRoutes } from '../credit/credit-balance.ts'
 import { saleOf } from '../gate/finish-sale.ts'
@@ -13,6 +13,7 @@ import { accounts, type LedgerLine, lockBalances, owedTo, takePayToPart } from '
 import { createPayout, refundAccount } from '../payouts/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
 import type { Database, Tx } from '../store/database.ts'
+import { giveCreditBack, lockDraw } from './refund-draw.ts'
 
 export type RefundRequest = { paymentId: string; amountMicro?: Micro; reason: string; by: string }
 
@@ -20,16 +21,17 @@ export type RefundRequestOutcome =
   | { status: 'asked'; amountMicro: Micro }
   | { status: 'refused'; why: 'no_such_payment' | 'not_paid' | 'more_than_paid' | 'refunded_before' }
 
-/** Puts a refund down, once per payment; a running node carries it out. */
+/** Puts a refund down, once per payment or draw of credit; a running node carries it out. */
 export const requestRefund = (database: Database, request: RefundRequest): Promise<RefundRequestOutcome> =>
   database.transaction((tx) => requestRefundIn(tx, request))
 
 /** The same in the transaction of what decides on it. */
 export async function requestRefundIn(tx: Tx, request: RefundRequest): Promise<RefundRequestOutcome> {
-  const payment = await lockPayment(tx, request.paymentId)
+  const payment = (await lockPayment(tx, request.paymentId)) ?? (await lockDraw(tx, request.paymentId))
   if (!payment) return { status: 'refused', why: 'no_such_payment' }
-  if (payment.state === 'refunded') return { status: 'refused', why: 'refunded_before' }
-  if (payment.state !== 'served' && payment.state !== 'credited') return { status: 'refused', why: 'not_paid' }
+  if ('state' in payment && payment.state === 'refunded') return { status: 'refused', why: 'refunded_before' }
+  const isPaid = 'state' in payment ? payment.state === 'served' || payment.state === 'credited' : payment.isRefundable
+  if (!isPaid || payment.amountMicro === 0n) return { status: 'refused', why: 'not_paid' }
   const amountMicro = request.amountMicro ?? payment.amountMicro
   if (amountMicro <= 0n || amountMicro > payment.amountMicro) return { status: 'refused', why: 'more_than_paid' }
   const { rowCount } = await tx.query(
@@ -57,28 +59,45 @@ export type RefundDeps = {
 
 type Asked = { payment_id: string; amount_micro: Micro; requested_by: string }
 
-/** Turns refunds that were asked for into payouts. One whose payment is not final waits, and so does all after a restore. */
+/**
+ * Turns refunds that were asked for into payouts, or, of what was paid from credit, into credit. One whose payment is not
+ * final waits, and so does all after a restore.
+ */
 export async function carryOutRefunds(deps: RefundDeps): Promise<void> {
-  const { rows } = await deps.database.query<Asked>(
-    `select r.payment_id, r.amount_micro, r.requested_by from refund r join payment p on p.id = r.payment_id
-     where r.state = 'asked' and p.final
-       and not exists (select from restore_gap g where g.network = p.network and g.reconciled_at is null)
+  const { rows } = await deps.database.query<Asked & { draw: boolean }>(
+    `select r.payment_id, r.amount_micro, r.requested_by, p.id is null as draw from refund r
+     left join payment p on p.id = r.payment_id
+     left join entitled_call e on p.id is null and e.id = r.payment_id and e.port = 'credit'
+     where r.state = 'asked' and coalesce(p.final, e.state = 'captured')
+       and not exists (select from restore_gap g where g.network = coalesce(p.network, e.subject) and g.reconciled_at is null)
      order by r.requested_at limit 100`,
   )
-  for (const asked of rows)
+  for (const { draw, ...asked } of rows)
     try {
-      await deps.database.transaction((tx) => carryOut(deps, tx, asked))
+      await deps.database.transaction((tx) => (draw ? carryOutDraw(deps, tx, asked) : carryOut(deps, tx, asked)))
     } catch (error) {
       deps.log.error({ paymentId: asked.payment_id, error: String(error) }, 'a refund could not be carried out yet')
     }
 }
 
+async function isStillAsked(tx: Tx, { payment_id }: Asked): Promise<boolean> {
+  const { rowCount } = await tx.query(`select from refund where payment_id = $1 and state = 'asked' for update`, [
+    ...[payment_id],
+  ])
+  return rowCount > 0
+}
+
+async function carryOutDraw(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
+  const draw = await lockDraw(tx, asked.payment_id)
+  if (!draw || !(await isStillAsked(tx, asked))) return
+  const sale = await giveCreditBack(tx, draw, asked.amount_micro)
+  await undo(deps, tx, sale, asked.amount_micro)
+  await decide(deps, tx, asked, 'credited', null, null)
+}
+
 async function carryOut(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   const payment = await lockPayment(tx, asked.payment_id)
-  const open = await tx.query(`select from refund where payment_id = $1 and state = 'asked' for update`, [
-    asked.payment_id,
-  ])
-  if (!payment || open.rowCount === 0) return
+  if (!payment || !(await isStillAsked(tx, asked))) return
   // A reorg took it for good after the refund was asked for: nobody holds anything that could be given back.
   if (payment.state === 'failed' || payment.state === 'released') {
     await decide(deps, tx, asked, 'refused', 'the payment no longer stands', null)
@@ -129,8 +148,12 @@ async function undoSale(deps: RefundDeps, tx: Tx, payment: PaymentRecord, micro:
     settledAtMs: payment.settledAt?.getTime() ?? deps.clock.nowMs(),
     feeMicro: 0n,
   })
-  // A part of the price keeps what was bought; all of it takes it back, where it can be taken.
-  if (micro === payment.amountMicro) await deps.routeOf(payment.routeId)?.revoke?.(tx, sale)
+  await undo(deps, tx, sale, micro)
+}
+
+/** A part of the price keeps what was bought; all of it takes it back, where it can be taken. */
+async function undo(deps: RefundDeps, tx: Tx, sale: Sale, micro: Micro): Promise<void> {
+  if (micro === sale.amountMicro) await deps.routeOf(sale.routeId)?.revoke?.(tx, sale)
   for (const hook of deps.reversalHooks) await hook(tx, sale, { reason: 'refund', micro })
 }
 
@@ -138,7 +161,7 @@ async function decide(
   deps: RefundDeps,
   tx: Tx,
   asked: Asked,
-  state: 'paying' | 'refused',
+  state: 'paying' | 'refused' | 'credited',
   outcome: string | null,
   payoutId: string | null,
 ): Promise<void> {
@@ -157,7 +180,7 @@ async function lockPayment(tx: Tx, id: string): Promise<PaymentRecord | undefine
 }
 
 export type RefundStatus = {
-  state: 'asked' | 'paying' | 'refused'
+  state: 'asked' | 'paying' | 'refused' | 'credited'
   outcome: string | null
   amountMicro: Micro
   payout: { id: string; state: string; transaction: string | null } | null

@@ -122,7 +122,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
 }
 
 const change = z.strictObject({
-  name: z.string().max(31).describe('sales, payouts, settlement or options.'),
+  name: z.string().max(31).describe('sales, payouts, settlement, options or renewals.'),
   paused: z.boolean(),
   reason: z.string().trim().min(3).max(200),
 })
@@ -133,7 +133,7 @@ function pauseRoute(deps: OperatorDeps): RouteDeclaration {
     operator: 'operate',
     method: 'POST',
     path: '/v1/operator/pauses',
-    summary: 'Pause or resume sales, payouts, settlement or options, for the operator',
+    summary: 'Pause or resume sales, payouts, settlement, options or renewals, for the operator',
     description: 'Takes effect within a second, and is kept in the audit log.',
     body: change,
     output: z.strictObject({ name: z.string(), paused: z.boolean(), reason: z.string() }),

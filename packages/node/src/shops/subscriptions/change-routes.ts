@@ -22,7 +22,7 @@ import { upgrade } from './upgrade.ts'
 export type ChangeDeps = ManageDeps & RenewDeps
 
 const output = z.strictObject({ subscription: subscriptionSchema, renewal: renewalSchema })
-const micro = z.string().regex(/^[1-9][0-9]{0,18}$/, 'must be micro-USDC above zero')
+const micro = z.string().regex(/^[1-9][0-9]{0,17}$/, 'must be micro-USDC above zero, at most 18 digits')
 
 /** What a wallet changes about its subscription; each request is signed by it (ERC-8128). */
 export function changeRoutes(deps: ChangeDeps): RouteDeclaration[] {

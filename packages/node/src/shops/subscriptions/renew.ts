@@ -6,14 +6,15 @@ import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
 import type { ShopContext, Unavailable } from '../../http/index.ts'
 import { countAgain, grantPeriod } from './grant-period.ts'
+import { pauseAfterRestore } from './pause-after-restore.ts'
 import { type AnyTier, type Product, type SubscriptionPolicy, soldBy } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
-import { dueRenewals, findRenewal, type Renewal, saveRenewal } from './renewal-store.ts'
+import { confirmRenewal, dueRenewals, findRenewal, putOff, type Renewal, saveRenewal } from './renewal-store.ts'
 import { findSubscription, lockWallet, type Subscription, standingPurchases } from './store.ts'
 
 export type RenewDeps = Pick<
   ShopContext,
-  'database' | 'clock' | 'ids' | 'log' | 'payees' | 'base' | 'networks' | 'screening'
+  'database' | 'clock' | 'ids' | 'log' | 'payees' | 'base' | 'networks' | 'screening' | 'saleHooks'
 > & {
   policy: SubscriptionPolicy
   tokens: TokenMaker
@@ -28,11 +29,20 @@ const leadMs = 24 * hourMs
 /** So long after the end it is still tried. */
 const graceMs = 72 * hourMs
 /** What passes by itself, or by a top-up; anything else ends the renewal. */
-const passing = new Set(['not_enough', 'not_final', 'mandate_day', 'not_available', 'payer_refused'])
+const passing = new Set(['not_enough', 'not_final', 'mandate_day', 'not_available', 'payer_refused', 'restored'])
 
 /** Who draws for a renewal: a mandate names this address as its delegate. */
 export const renewalDelegate = ({ payees, base }: Pick<ShopContext, 'payees' | 'base'>): Address =>
   payeeAddress(payees, 'pay_to', base.caip2)
+
+/** A mandate that names an earlier PAY_TO of this node was given to this node. */
+async function renewalDelegates(deps: RenewDeps, tx: Tx): Promise<Address[]> {
+  const earlier = await tx.query<{ address: Address }>(
+    `select address from own_address where network = $1 and payee = 'pay_to'`,
+    [deps.base.caip2],
+  )
+  return [renewalDelegate(deps), ...earlier.rows.map(({ address }) => address)]
+}
 
 /** Turns renewals on, from the wallet's own signed request. Nothing is drawn before the last day of what is paid for. */
 export async function turnOn(
@@ -69,6 +79,7 @@ export async function turnOn(
     nextAtMs,
   }
   await saveRenewal(tx, renewal, nowMs)
+  await confirmRenewal(tx, renewal)
   return renewal
 }
 
@@ -81,16 +92,20 @@ export async function turnOff(deps: RenewDeps, tx: Tx, wallet: Address, product:
 
 /** Renews everything that is due; one that cannot be renewed does not keep the others waiting. */
 export async function renewDue(deps: RenewDeps): Promise<number> {
+  const { database, clock, log } = deps
+  const waiting = await pauseAfterRestore(deps)
+  if (waiting === 'all') return 0
   let renewed = 0
-  for (const { wallet, product } of await dueRenewals(deps.database, deps.clock.nowMs()))
-    await screened(deps, wallet)
-      .then((hit) => deps.database.transaction((tx) => renewOne(deps, tx, wallet, product, hit !== undefined)))
-      .then(
-        (done) => {
-          if (done) renewed += 1
-        },
-        (error: unknown) => deps.log.error({ wallet, product, error: String(error) }, 'a subscription was not renewed'),
-      )
+  for (const { wallet, product, confirmed } of await dueRenewals(database, clock.nowMs()))
+    try {
+      const isUnsure = waiting === 'unconfirmed' && !confirmed
+      const why = (await screened(deps, wallet)) ? 'payer_refused' : isUnsure ? 'restored' : undefined
+      if (await database.transaction((tx) => renewOne(deps, tx, wallet, product, why))) renewed += 1
+    } catch (error) {
+      log.error({ wallet, product, error: String(error) }, 'a subscription was not renewed')
+      // Otherwise it is the first of the next round again, before those that can be renewed.
+      await putOff(database, { wallet, product, nowMs: clock.nowMs(), nextAtMs: clock.nowMs() + hourMs })
+    }
   return renewed
 }
 
@@ -99,7 +114,7 @@ export const screened = async ({ screening }: Pick<RenewDeps, 'screening'>, wall
   screening?.()?.find(wallet)
 
 /** Draw, posting and period in one transaction, under the lock that cancelling, pausing and buying take too. */
-async function renewOne(deps: RenewDeps, tx: Tx, wallet: Address, product: Product, isRefused: boolean) {
+async function renewOne(deps: RenewDeps, tx: Tx, wallet: Address, product: Product, refused?: string) {
   await lockWallet(tx, wallet)
   const nowMs = deps.clock.nowMs()
   const renewal = await findRenewal(tx, wallet, product)
@@ -116,10 +131,12 @@ async function renewOne(deps: RenewDeps, tx: Tx, wallet: Address, product: Produ
   if (!known || !isStanding) return save({ state: 'ended', problem: 'no_subscription' })
   if (known.pausedAtMs !== null) return save({ nextAtMs: nowMs + hourMs })
   if (known.untilMs - leadMs > nowMs) return save({ nextAtMs: known.untilMs - leadMs, problem: null })
-  const whyNow = isRefused ? 'payer_refused' : whyNot(deps, renewal, known, nowMs)
-  const why = whyNow ?? (await payFor(deps, tx, renewal, known, nowMs))
-  if (why !== undefined)
-    return passing.has(why) ? save({ nextAtMs: nowMs + hourMs, problem: why }) : save({ state: 'ended', problem: why })
+  const why = whyNot(deps, renewal, known, nowMs) ?? refused ?? (await payFor(deps, tx, renewal, known, nowMs))
+  if (why !== undefined && passing.has(why)) return save({ nextAtMs: nowMs + hourMs, problem: why })
+  if (why !== undefined) {
+    deps.log.warn({ wallet, product, why }, 'a renewal ended')
+    return save({ state: 'ended', problem: why })
+  }
   const extended = await findSubscription(tx, wallet, product)
   await save({ nextAtMs: (extended?.untilMs ?? nowMs) - leadMs, problem: null })
   return true
@@ -156,6 +173,7 @@ async function payFor(
     // One draw for each end of a period, whatever runs twice.
     key: `renewal ${product} ${known.untilMs}`,
     mandateId,
+    hooks: deps.saleHooks?.() ?? [],
   })
   if (drawn.status === 'refused') return drawn.why
   const prices =
@@ -181,7 +199,8 @@ async function payFor(
   return undefined
 }
 
-function termsOf(deps: RenewDeps, tx: Tx, asked: { wallet: Address; tier: AnyTier; mandateId: string }) {
+async function termsOf(deps: RenewDeps, tx: Tx, asked: { wallet: Address; tier: AnyTier; mandateId: string }) {
   const { id: routeId, path } = soldBy(asked.tier)
-  return mandateFor(tx, asked.mandateId, { owner: asked.wallet, delegate: renewalDelegate(deps), routeId, path })
+  const delegates = await renewalDelegates(deps, tx)
+  return mandateFor(tx, asked.mandateId, { owner: asked.wallet, delegates, routeId, path })
 }

@@ -67,9 +67,33 @@ export async function saveRenewal(tx: Tx, renewal: Renewal, nowMs: number): Prom
   )
 }
 
-export async function dueRenewals(sql: Sql, nowMs: number): Promise<{ wallet: Address; product: Product }[]> {
-  const { rows } = await sql.query<{ wallet: Address; product: Product }>(
-    `select wallet, product from subscription_renewal where state = 'on' and next_at <= $1 order by next_at limit 200`,
+/** The wallet itself asked for it, by the clock of the database: a restore that is noticed later makes it doubtful. */
+export async function confirmRenewal(tx: Tx, { wallet, product }: Pick<Renewal, 'wallet' | 'product'>): Promise<void> {
+  await tx.query('update subscription_renewal set confirmed_at = now() where wallet = $1 and product = $2', [
+    ...[wallet, product],
+  ])
+}
+
+/** An attempt that failed in an unknown way is made again later, unless another process was faster. */
+export async function putOff(
+  sql: Sql,
+  { wallet, product, nowMs, nextAtMs }: Pick<Renewal, 'wallet' | 'product' | 'nextAtMs'> & { nowMs: number },
+): Promise<void> {
+  await sql.query(
+    `update subscription_renewal set next_at = $4, problem = 'failed', changed_at = $3
+     where wallet = $1 and product = $2 and state = 'on' and next_at <= $3`,
+    [wallet, product, new Date(nowMs), new Date(nextAtMs)],
+  )
+}
+
+/** `confirmed`: its wallet asked for it after every restore. */
+type Due = { wallet: Address; product: Product; confirmed: boolean }
+
+export async function dueRenewals(sql: Sql, nowMs: number): Promise<Due[]> {
+  const { rows } = await sql.query<Due>(
+    `select wallet, product, not exists (
+       select from restore_gap g where greatest(g.detected_at, g.noticed_at) >= confirmed_at) as confirmed
+     from subscription_renewal where state = 'on' and next_at <= $1 order by next_at limit 200`,
     [new Date(nowMs)],
   )
   return rows

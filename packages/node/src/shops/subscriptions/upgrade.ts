@@ -54,6 +54,7 @@ async function upgradeIn(deps: RenewDeps, tx: Tx, asked: Asked): Promise<Upgrade
   const draw = {
     ...{ id, account: wallet, networks, amountMicro: priceMicro, route: soldBy('vip') },
     key: `upgrade ${known.fromMs} ${known.untilMs}`,
+    hooks: deps.saleHooks?.() ?? [],
   }
   const free = { status: 'taken', network: networks[0] ?? deps.base.caip2 } as const
   const drawn = priceMicro === 0n ? free : await drawCredit(tx, nowMs, draw)

@@ -811,15 +811,16 @@ create table payout_hold (
   primary key (network, payee)
 );
 
--- One refund per payment, ever.
+-- One refund per payment, or call that was paid from credit, ever.
 create table refund (
   payment_id text collate "C" primary key,
   amount_micro bigint not null check (amount_micro > 0),
   reason text not null check (length(reason) between 1 and 300),
   requested_by text not null,
   requested_at timestamptz not null default now(),
-  -- asked: a running node carries it out. paying: it is a payout. refused: the outcome says why.
-  state text not null default 'asked' check (state in ('asked','paying','refused')),
+  -- asked: a running node carries it out. paying: it is a payout. credited: what was paid from credit is credit again.
+  -- refused: the outcome says why.
+  state text not null default 'asked' check (state in ('asked','paying','credited','refused')),
   outcome text,
   payout_id text references payout (id),
   decided_at timestamptz

@@ -64,8 +64,11 @@ create table subscription_renewal (
   problem text,
   next_at timestamptz not null,
   changed_at timestamptz not null,
+  -- When its wallet last asked for it.
+  confirmed_at timestamptz not null default now(),
   primary key (wallet, product)
 );
+insert into pause (name) values ('renewals');
 create index subscription_renewal_due on subscription_renewal (next_at) where state = 'on';
 
 -- Times in which part of what a product opens could not be had. The open one grows with every look at it.
