@@ -80,8 +80,10 @@ export function askHedged<T>(question: HedgedQuestion<T>): Promise<T | undefined
         while (pending.size < Math.max(1, voices - heard.length) && launch());
         if (pending.size > 0) return
         if (heard.length > 0) return end(() => resolve(decide(heard, true)))
-        const refusal = refused.at(-1)
-        end(() => reject(refusal?.error ?? new ChainUnreadable(failures.join('; ').slice(0, 300))))
+        // One operator that refuses while the others are silent decides no more than one that answers.
+        const refusers = new Set(refused.map(({ endpoint }) => endpoint.operator))
+        const refusal = refusers.size >= voices ? refused.at(-1)?.error : undefined
+        end(() => reject(refusal ?? new ChainUnreadable(failures.join('; ').slice(0, 300))))
       } catch (error) {
         end(() => reject(error))
       }

@@ -8,6 +8,8 @@ import {
   knownNetworks,
   type Network,
   type Rpc,
+  type RpcEndpoint,
+  RpcRefusal,
 } from './index.ts'
 import { type RpcFault, type RpcProxy, startRpcProxy } from './rpc-proxy.fixture.ts'
 
@@ -138,6 +140,30 @@ test('a refusal of an endpoint that was led to another chain says nothing', asyn
     await expect(one.agreed('eth_call', [{}, '0x64'])).rejects.toThrow(/answers for chain/)
   } finally {
     await refusing.close()
+  }
+})
+
+test('a refusal decides only where enough operators refuse alike', async () => {
+  const refusing = await Promise.all(
+    ['127.0.0.4', '127.0.0.5'].map((host) =>
+      startRpcProxy(async (method) => {
+        if (method === 'eth_call') throw Object.assign(new Error('execution reverted'), { code: 3 })
+        return answers[method]
+      }, host),
+    ),
+  )
+  try {
+    const [one, two] = refusing.map(({ url }) => httpEndpoint(url))
+    const ask = (endpoints: RpcEndpoint[]) =>
+      createRpc(endpoints, { clock: systemClock, chainId }).agreed('eth_call', [{}, '0x64'])
+    await expect(ask([one as RpcEndpoint, two as RpcEndpoint])).rejects.toMatchObject({ code: 3 })
+    const well = httpEndpoint((proxies[0] as RpcProxy).url)
+    expect(await ask([one as RpcEndpoint, well])).toBeUndefined()
+    proxies[0]?.setFault({ kind: 'down' })
+    const alone = await ask([one as RpcEndpoint, well]).catch((error: unknown) => error)
+    expect([alone instanceof ChainUnreadable, alone instanceof RpcRefusal]).toEqual([true, false])
+  } finally {
+    await Promise.all(refusing.map((proxy) => proxy.close()))
   }
 })
 

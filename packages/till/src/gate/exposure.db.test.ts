@@ -63,6 +63,15 @@ test('1,000 fresh wallets cannot stop a sale to somebody who paid before', async
   expect(await open.admit(sale(451n, known))).toBe(false)
 })
 
+test('a wallet that was charged nothing is as fresh as any other', async () => {
+  const free = wallet(78)
+  await insert([
+    { state: 'served', micro: 0n, final: true, payer: free },
+    { state: 'served', micro: 500n },
+  ])
+  expect(await exposure().hasRoom(sale(1n, free))).toBe(false)
+})
+
 test('exposure cap removed: beyond it nobody is served before finality', async () => {
   const known = wallet(77)
   await insert([

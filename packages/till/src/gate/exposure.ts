@@ -78,7 +78,7 @@ async function readServed(sql: Sql): Promise<Micro> {
 async function hasPaidBefore(sql: Sql, payer: Address): Promise<boolean> {
   const { rows } = await sql.query<{ known: boolean }>(
     `select exists (select from payment
-       where payer = $1 and ended_at is not null and final and state = 'served') as known`,
+       where payer = $1 and ended_at is not null and final and state = 'served' and amount_micro > 0) as known`,
     [payer],
   )
   return rows[0]?.known ?? false

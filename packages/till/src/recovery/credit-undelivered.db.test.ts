@@ -31,17 +31,19 @@ const run = (commit?: PaidRoute['commit']) =>
 
 let numbers = 0
 
-async function sold(more: { hoursAgo: number; delivered?: boolean; final?: boolean }): Promise<string> {
+async function sold(more: { hoursAgo: number; delivered?: boolean; final?: boolean; micro?: bigint }): Promise<string> {
+  const micro = more.micro ?? 500n
   numbers += 1
   const id = `pay_${numbers}`
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
        fingerprint, revocable, owner, lease_until, claimed_at, head_block, final, settled_at, delivered_at)
-     values ('exact', 500, $1::text, 'served', $2::text, $2::text || '/erc20:0xa', $3, sha256(convert_to($1::text, 'UTF8')), 'us', 'pay_to', 500, 0, 'test', '',
+     values ('exact', 500, $1::text, 'served', $2::text, $2::text || '/erc20:0xa', $3, sha256(convert_to($1::text, 'UTF8')), 'us', 'pay_to', $7, 0, 'test', '',
        sha256(convert_to($1::text, 'UTF8')), false, 0, now(), now(), 1, $4, now() - $5::integer * interval '1 hour',
        case when $6::boolean then now() end)`,
-    [id, network, payer, more.final ?? true, more.hoursAgo, more.delivered ?? false],
+    [id, network, payer, more.final ?? true, more.hoursAgo, more.delivered ?? false, micro],
   )
+  if (micro === 0n) return id
   await db.database.transaction((tx) =>
     post(tx, [
       {
@@ -97,4 +99,14 @@ test('a sale with an effect keeps it, and is not looked at again', async () => {
   await run()
   expect(await stateOf(id)).toMatchObject({ state: 'served' })
   expect(await credit()).toBe(before)
+})
+
+test('an answer that cost nothing brings no credit, and is not looked at for ever', async () => {
+  const [free, before] = [await sold({ hoursAgo: 25, micro: 0n }), await credit()]
+  reversed.splice(0)
+  await run()
+  expect(await stateOf(free)).toMatchObject({ state: 'served' })
+  expect([await credit(), reversed]).toEqual([before, []])
+  const open = await db.owner.query('select from payment where id = $1 and delivered_at is null', [free])
+  expect(open.rowCount).toBe(0)
 })

@@ -41,9 +41,10 @@ export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
     const payment = toPaymentRecord(row)
     try {
       const route = deps.routeOf(payment.routeId)
-      const hasEffect = route?.commit !== undefined
-      if (decideUndelivered({ routeIsSold: route !== undefined, hasEffect, mayBeForgotten: restored }) === 'credit')
-        await deps.database.transaction((tx) => creditOne(deps, tx, payment))
+      // What cost nothing has nothing to give back.
+      const stands = route?.commit !== undefined || payment.amountMicro === 0n
+      const facts = { routeIsSold: route !== undefined, hasEffect: stands, mayBeForgotten: restored }
+      if (decideUndelivered(facts) === 'credit') await deps.database.transaction((tx) => creditOne(deps, tx, payment))
       else await settleAsDelivered(deps, payment)
     } catch (error) {
       deps.log.error({ paymentId: payment.id, error: String(error) }, 'an undelivered answer could not be credited yet')

@@ -89,11 +89,12 @@ export async function paidCalls(sql: Sql, capability: string, nodes: readonly st
   }))
 }
 
-/** Of these wallets, those that this node was paid by itself. */
+/** Of these wallets, those that paid the operator of this node itself: not with credit that can be refunded, and for good. */
 export async function knownPayers(sql: Sql, wallets: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql.query<{ wallet: string }>(
     `select w.wallet from unnest($1::text[]) as w(wallet)
-     where exists (select from payment p where p.payer = w.wallet and p.ended_at is not null and p.state = 'served')`,
+     where exists (select from payment p where p.payer = w.wallet and p.ended_at is not null and p.state = 'served'
+       and p.final and p.payee = 'pay_to' and p.amount_micro > 0)`,
     [wallets],
   )
   return new Set(rows.map((row) => row.wallet))

@@ -6,7 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeEach, expect, test } from 'vitest'
 import { admitSeen } from './admit-seen.ts'
 import type { MeshDeps } from './deps.ts'
-import { paidCalls } from './evidence-store.ts'
+import { knownPayers, paidCalls } from './evidence-store.ts'
 import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
 import { createMeshViews } from './mesh-view.ts'
 import { createRounds } from './run-round.ts'
@@ -14,6 +14,7 @@ import { searchMesh } from './search-mesh.ts'
 import { addSeed } from './seed-store.ts'
 import { findPeer, placedPeers } from './store.ts'
 import { takeEvidence } from './take-evidence.ts'
+import { weighPeers } from './weigh-peers.ts'
 
 let clock: ReturnType<typeof movableClock>
 let world: FakeWorld
@@ -254,4 +255,29 @@ test('a newer statement that another passes on is taken under known keys, withou
   expect(after?.statement).toBe(newer)
   expect(openStatement(newer)?.sequence).toBe(after?.sequence)
   expect(visits()).toBe(before)
+})
+
+test('money that costs its payer nothing gives no voice: charged nothing, credit that can be refunded, not final', async () => {
+  const pay = async (change: { micro?: bigint; payee?: string; final?: boolean; route?: string }) => {
+    const payer = newPayer().address.toLowerCase()
+    await db.owner.query(
+      `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
+         fingerprint, revocable, owner, lease_until, claimed_at, head_block, ended_at, final)
+       values ('exact', $2::bigint, $1::text, 'served', 'eip155:8453', 'eip155:8453/erc20:0xa', $1::text, sha256(convert_to($1::text, 'UTF8')), $1::text, $3, $2::bigint, 0, $4, '', sha256(convert_to($1::text, 'UTF8')), false, 0,
+         now(), now(), 1, now(), $5)`,
+      [payer, change.micro ?? 3_000_000n, change.payee ?? 'pay_to', change.route ?? 'r', change.final ?? true],
+    )
+    return payer
+  }
+  const paid = await pay({})
+  const others = [
+    await pay({ micro: 0n }),
+    await pay({ payee: 'custody', route: 'credit.topup' }),
+    await pay({ final: false }),
+  ]
+  const all = [paid, ...others]
+  expect([...(await knownPayers(db.database, all))]).toEqual([paid])
+  const peers = all.map((operator) => ({ did: operator, operator, firstSeenAtMs: 1, weight: 0 }))
+  const weighed = await weighPeers(db.database, () => 'false', peers)
+  expect(weighed.map(({ weight }) => weight)).toEqual([2, 0, 0, 0])
 })

@@ -44,7 +44,8 @@ async function weighOperators(
        (coalesce((select sum(b.micro - b.slashed_micro) from agent_bond b
                   where b.wallet = w.wallet and b.state in ('locked', 'releasing')), 0)
         + coalesce((select sum(p.amount_micro) from payment p
-                    where p.payer = w.wallet and p.ended_at is not null and p.state = 'served'), 0))::text as micro
+                    where p.payer = w.wallet and p.ended_at is not null and p.state = 'served'
+                      and p.final and p.payee = 'pay_to'), 0))::text as micro
      from unnest($1::text[]) as w(wallet)`,
     [wallets],
   )
