@@ -353,6 +353,29 @@ test('a withdrawal that is seen while the answer is made stops the sale', async 
 })
 
 describe('the chain knows more, or less', () => {
+  test('a deposit that a reorganisation took away buys nothing more once that is seen', async () => {
+    const payer = await opened()
+    const { account } = payer
+    // As after a second deposit, the first one being used up.
+    const used = 3_000_000n
+    await change(
+      account,
+      `charged_micro = ${used}, signed_micro = ${used}, claimed_micro = ${used}, booked_micro = ${used}`,
+    )
+    await change(account, `balance_micro = ${2n * used}`)
+    expect((await pay(payer, url('?n=unseen'), { max: used + price })).status).toBe(200)
+    await expect
+      .poll(
+        async () => {
+          await jobs.run(['payments.reconcile'])
+          return channelRow(account)
+        },
+        { timeout: 10_000 },
+      )
+      .toMatchObject({ balance: used })
+    expect((await pay(payer, url('?n=seen'), { max: used + 2n * price })).status).toBe(402)
+  })
+
   test('claims that a restored database has forgotten are what the channel was charged', async () => {
     const { account, buyer, required } = await opened()
     const before = await till.db.owner.query(`select signed_micro as micro, signature from channel where payer = $1`, [

@@ -5,7 +5,7 @@ import { fromHex } from '../kernel/bytes.ts'
 import { accounts, balanceOf, type LedgerLine, post, type TransferRow } from '../ledger/index.ts'
 import { type ChannelChain, type ChannelDeps, chainOf, headOf } from './channel-deps.ts'
 import { type ChannelRecord, channelColumns, toChannelRecord } from './channel-record.ts'
-import { usedNetworks } from './channel-store.ts'
+import { noteState, usedNetworks } from './channel-store.ts'
 
 const perRunMax = 1_000
 
@@ -37,6 +37,11 @@ async function bookChannel(
   const claimed = atFinal.claimedMicro > bookedMicro ? atFinal.claimedMicro : bookedMicro
   const held = atHead.balanceMicro > atFinal.balanceMicro ? atHead.balanceMicro : atFinal.balanceMicro
   const lost = held < chargedMicro ? chargedMicro - held : 0n
+  // A reorganisation took a deposit: nothing is sold by what is not there.
+  if (isShort && atHead.balanceMicro < record.balanceMicro) {
+    await noteState(deps.database, record, await chain.channels.state(id, head))
+    deps.cache.forget(record)
+  }
   if (isPending && record.claimedMicro > atHead.claimedMicro) await claimAgain(deps, record, atHead.claimedMicro, head)
   if (claimed === bookedMicro && lost === lostMicro) return
   // Claimed beyond what the books know of: sales that a restore has lost.
