@@ -209,6 +209,14 @@ test('a renewal is refunded to the credit it came from, once, and its period is 
   expect(reversed).toEqual([[paymentId, price]])
   expect(await readRefund(world.db.database, paymentId)).toMatchObject({ state: 'credited', payout: null })
   expect(await ask()).toEqual({ status: 'refused', why: 'refunded_before' })
+  // What was refunded is not drawn a second time.
+  await world.db.owner.query('update subscription_renewal set next_at = $2 where wallet = $1', [
+    wallet,
+    new Date(world.nowMs),
+  ])
+  await renewDue(world.deps)
+  expect(await world.credit.balance(wallet)).toBe(price)
+  expect(await renewalOf(wallet)).toMatchObject({ state: 'ended', problem: 'refunded' })
   expect(await balanceOf(world.db.database, accounts.revenue(network, soldBy('standard').id))).toBeLessThanOrEqual(0n)
 })
 

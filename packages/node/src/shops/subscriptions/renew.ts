@@ -175,7 +175,8 @@ async function payFor(
     mandateId,
     hooks: deps.saleHooks?.() ?? [],
   })
-  if (drawn.status === 'refused') return drawn.why
+  // It was drawn for this very end before, and refunded since.
+  if (drawn.status === 'refused') return drawn.why === 'named' ? 'refunded' : drawn.why
   const prices =
     tier === 'stream'
       ? { standardMicro: priceMicro.stream, vipMicro: priceMicro.stream }

@@ -2,6 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../kernel/clock.ts'
 import { createIds } from '../../kernel/ids.ts'
+import { silentLog } from '../../kernel/log.ts'
 import { systemRng } from '../../kernel/random.ts'
 import { accounts, balanceOf, owedTo } from '../../ledger/index.ts'
 import { useTestDatabase } from '../../store/use-database.fixture.ts'
@@ -18,7 +19,7 @@ const clock = { ...systemClock, nowMs: () => nowMs }
 const db = await useTestDatabase()
 
 const ids = createIds(systemClock, systemRng)
-const deps = () => ({ database: db.database, clock, ids, releaseDelaySeconds: 7 * 86_400 })
+const deps = () => ({ database: db.database, clock, ids, log: silentLog, releaseDelaySeconds: 7 * 86_400 })
 const lock = (wallet: Address, micro: bigint, days: number, network = base) =>
   lockBondOf(deps(), { wallet, network, micro, days })
 const owner = (address: Address) => ({ address, onlyNetwork: undefined })
@@ -48,6 +49,26 @@ test('a bond comes back after the time it was locked for and the delay, and not 
   await Promise.all([releaseDue(deps()), releaseDue(deps())])
   expect([await openTestCredit(db).balance(wallet), await bonded(wallet)]).toEqual([10_000n, 0n])
   await expect(askRelease(deps(), owner(wallet), long.id)).rejects.toMatchObject({ code: 'bond_ended' })
+})
+
+test('one bond that cannot be released keeps no other waiting', async () => {
+  nowMs = startMs
+  const wallets = [await richWallet(), await richWallet()] as const
+  const locked = [await lock(wallets[0], 1_000n, 1), await lock(wallets[1], 1_000n, 1)] as const
+  for (const [place, { id }] of locked.entries()) await askRelease(deps(), owner(wallets[place] as Address), id)
+  nowMs = startMs + 9 * dayMs
+  await db.owner.query(
+    `create function refuse_one() returns trigger language plpgsql as $$ begin raise exception 'stuck'; end $$;
+     create trigger refuse_one before update on agent_bond for each row when (old.id = '${locked[0].id}')
+       execute function refuse_one()`,
+  )
+  try {
+    expect(await releaseDue(deps())).toBe(1)
+    expect([await bonded(wallets[0]), await bonded(wallets[1])]).toEqual([1_000n, 0n])
+  } finally {
+    await db.owner.query('drop trigger refuse_one on agent_bond; drop function refuse_one')
+  }
+  expect(await releaseDue(deps())).toBe(1)
 })
 
 test('no more is locked than there is, and a stranger cannot ask for a bond', async () => {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { takeBackLines } from '../../gate/take-back.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { createIds } from '../../kernel/ids.ts'
+import { silentLog } from '../../kernel/log.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { systemRng } from '../../kernel/random.ts'
 import { elsewhere } from '../../ledger/accounts.fixture.ts'
@@ -164,7 +165,7 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
       if (id !== undefined) await askRelease({ database: db.database, clock: systemClock }, asker, id)
     },
     due: async () => {
-      await releaseDue({ database: db.database, clock: later })
+      await releaseDue({ database: db.database, clock: later, log: silentLog })
     },
     revoke: async () => {
       await db.database.query('update mandate set revoked_at = now() where id = $1', [mandate])

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { insertCredited } from '../../gate/credit-payment.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { createIds } from '../../kernel/ids.ts'
+import { silentLog } from '../../kernel/log.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { systemRng } from '../../kernel/random.ts'
 import { accounts, post } from '../../ledger/index.ts'
@@ -159,7 +160,7 @@ function openWallet() {
     const bond = command.kind === 'release' ? bonds.shift() : undefined
     if (bond !== undefined) {
       await askRelease({ database: db.database, clock: systemClock }, { address: wallet, onlyNetwork: undefined }, bond)
-      await releaseDue({ database: db.database, clock: later })
+      await releaseDue({ database: db.database, clock: later, log: silentLog })
     }
   }
 

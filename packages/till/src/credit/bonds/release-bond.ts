@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { accounts, post } from '../../ledger/index.ts'
 import type { Database, Tx } from '../../store/database.ts'
@@ -34,12 +35,18 @@ export async function askRelease(
 
 const perRunMax = 200
 
-/** What is due goes back to the credit it came from. Safe to repeat. */
-export async function releaseDue({ database, clock }: ReleaseDeps): Promise<number> {
+/** What is due goes back to the credit it came from; one that cannot does not keep the others waiting. Safe to repeat. */
+export async function releaseDue({ database, clock, log }: ReleaseDeps & { log: Log }): Promise<number> {
   const nowMs = clock.nowMs()
-  const due = await dueBonds(database, nowMs, perRunMax)
-  for (const id of due) await database.transaction((tx) => giveBack(tx, id, nowMs))
-  return due.length
+  let released = 0
+  for (const id of await dueBonds(database, nowMs, perRunMax))
+    try {
+      await database.transaction((tx) => giveBack(tx, id, nowMs))
+      released += 1
+    } catch (error) {
+      log.error({ bond: id, error: String(error) }, 'a bond was not released')
+    }
+  return released
 }
 
 async function giveBack(tx: Tx, id: string, nowMs: number): Promise<void> {
