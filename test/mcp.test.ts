@@ -79,6 +79,7 @@ describe.each(versions)('by version %s', (version) => {
     )
     expect(asked.structuredContent.accepts.map(({ scheme }: Result) => scheme)).not.toContain('credit')
     expect(asked.structuredContent.extensions).not.toHaveProperty('bazaar')
+    expect(asked.structuredContent.extensions).not.toHaveProperty('credit')
     expect(JSON.parse(asked.content[0].text)).toEqual(asked.structuredContent)
     const payment = await payTerms(buyer, asked.structuredContent)
     const bought = await echo(client, 'x402', { 'x402/payment': payment })

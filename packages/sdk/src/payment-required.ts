@@ -35,15 +35,27 @@ export function parsePaymentRequired(header: string | null): PaymentRequired {
   if (!Array.isArray(accepts) || accepts.length === 0 || accepts.length > acceptsMax)
     throw malformed('accepts is not a list of offers')
   if (!isRecord(extensions) || !Object.values(extensions).every(isRecord)) throw malformed('extensions are not objects')
+  const aside = isRecord(extensions.credit) ? creditBeside(accepts[0], extensions.credit.info) : undefined
   return {
     resource: { ...resource, url: resource.url },
-    accepts: accepts.map((entry: unknown) => {
-      const offer = parseOffer(entry)
-      if (offer === undefined) throw malformed('an offer has a field of the wrong type')
-      return offer
-    }),
+    accepts: [
+      ...accepts.map((entry: unknown) => {
+        const offer = parseOffer(entry)
+        if (offer === undefined) throw malformed('an offer has a field of the wrong type')
+        return offer
+      }),
+      // Where the list is full, credit is told of beside it.
+      ...(aside ? [aside] : []),
+    ],
     extensions: extensions as Record<string, Record<string, unknown>>,
   }
+}
+
+/** At the price and on the network of the first offer. */
+function creditBeside(first: unknown, info: unknown): Offer | undefined {
+  if (!isRecord(first) || !isRecord(info) || typeof info.proof !== 'string') return undefined
+  const credit = { scheme: 'credit', network: first.network, amount: first.amount, asset: 'USDC', payTo: 'node' }
+  return parseOffer({ ...credit, maxTimeoutSeconds: 60, extra: { proof: info.proof } })
 }
 
 function parseOffer(entry: unknown): Offer | undefined {

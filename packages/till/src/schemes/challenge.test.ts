@@ -1,3 +1,4 @@
+import type { Json } from '@assay/protocol/canonical-json'
 import { describe, expect, test } from 'vitest'
 import { creditRequirements, takesCredit } from '../contract/credit-terms.ts'
 import { identifierHash, requestFingerprint } from '../contract/fingerprint.ts'
@@ -6,14 +7,21 @@ import { parseCreditPolicy } from '../credit/credit-policy.ts'
 import { base, callWith, movedClock, plainJws, polygon, routeWith, termsOn } from '../gate/pure-call.fixture.ts'
 import { sha256 } from '../kernel/bytes.ts'
 import { Problem } from '../kernel/problem.ts'
-import { createChallenges, paymentRequiredBytesMax } from './challenge.ts'
+import { type ChallengeDeps, createChallenges, paymentRequiredBytesMax } from './challenge.ts'
+import { channelRequirements, channelScheme } from './channels/offer-channel.ts'
 import { createSchemes } from './create-schemes.ts'
 import { encodeDraw, encodeFailure, encodeSuccess } from './encode-response.ts'
 import { createExactScheme, exactRequirements } from './exact/index.ts'
 
 const decode = (text: string) => JSON.parse(Buffer.from(text, 'base64').toString())
 
-function openChallenges(changes: { credit?: boolean } = {}) {
+const authorizersOn = () => [base.usdc.address]
+const channels: ChallengeDeps['channels'] = {
+  ...{ id: channelScheme, name: channelScheme, takes: () => true },
+  offer: (terms) => channelRequirements({ authorizersOn, withdrawDelaySeconds: 86_400, callsPerDeposit: 2_000 }, terms),
+}
+
+function openChallenges(changes: Pick<ChallengeDeps, 'credit' | 'channels'> = {}) {
   const clock = movedClock()
   const builds = { count: 0 }
   const challenges = createChallenges({
@@ -69,6 +77,41 @@ describe('the 402', () => {
       creditRequirements(termsOn(base)),
     ])
     expect(header.extensions['offer-receipt'].info.offers).toHaveLength(2)
+  })
+
+  test('has three entries: two networks and a channel, with credit as an extension, where a signed offer fits beside them', () => {
+    const description =
+      'Sends your message back, signed: the smallest paid call of this node, for first steps and tests'
+    const sold = (bazaar: Json) =>
+      openChallenges(channels ? { channels } : {}).challenges.of(
+        callWith({ route: routeWith({ description, bazaar }) }),
+      )
+    const { paymentRequired, body } = sold({ info: { input: { type: 'http' } } })
+    const header = decode(paymentRequired)
+    const networks = (found: { accepts: Record<string, unknown>[] }) =>
+      found.accepts.map(({ scheme, network }) => `${scheme} ${network}`)
+    const exact = [`exact ${base.caip2}`, `exact ${polygon.caip2}`]
+    expect(networks(header)).toEqual([...exact, `batch-settlement ${base.caip2}`])
+    expect(header.extensions.credit.info).toEqual({ proof: 'erc8128' })
+    expect(header.extensions['offer-receipt'].info.offers.length).toBeGreaterThan(0)
+    expect(paymentRequired.length).toBeLessThanOrEqual(paymentRequiredBytesMax)
+    expect(JSON.parse(body).accepts).toEqual([...header.accepts, creditRequirements(termsOn(base))])
+    const long = decode(sold({ info: { input: 'x'.repeat(500) } }).paymentRequired)
+    expect(networks(long)).toEqual([...exact, `credit ${base.caip2}`])
+    expect(long.extensions).not.toHaveProperty('credit')
+    expect(long.extensions['offer-receipt'].info.offers.length).toBeGreaterThan(0)
+  })
+
+  test('which corrects the payer of a channel has its entry, on whichever network', () => {
+    const { challenges } = openChallenges(channels ? { channels } : {})
+    for (const { caip2: network } of [base, polygon]) {
+      const state = { network, channelState: { balance: '7' } }
+      const header = decode(challenges.corrected(callWith(), 'why', state).paymentRequired)
+      expect(header.accepts.at(-1)).toMatchObject({
+        ...{ scheme: 'batch-settlement', network, extra: { channelState: { balance: '7' } } },
+      })
+      expect(header.accepts).toHaveLength(3)
+    }
   })
 
   test('says in its body what it costs, and what was wrong with the input', () => {

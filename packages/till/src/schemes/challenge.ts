@@ -54,6 +54,9 @@ const bindingExtension = {
   schema: { type: 'object', properties: { salt: { type: 'string' } } },
 }
 
+/** Its amount and network are those of the first entry. */
+const creditExtension = { info: { proof: 'erc8128' }, schema: { type: 'object' } }
+
 /** Builds 402s from configuration and declarations alone, and keeps the recent ones: the unpaid path does no I/O. */
 export function createChallenges(deps: ChallengeDeps) {
   const kept = new Map<string, { challenge: KeptChallenge; builtAtMs: number }>()
@@ -68,20 +71,25 @@ export function createChallenges(deps: ChallengeDeps) {
   const [firstScheme, ...others] = deps.schemes.all
   const ways: Offered[] = [...(firstScheme ? [firstScheme] : []), ...(deps.channels ? [deps.channels] : []), ...others]
 
-  function partsOf(call: PaidCall) {
+  /**
+   * `channelOn`: two networks, a channel and credit do not fit. The channel, which stock clients know, is the third entry,
+   * and credit, which ours alone know, an extension.
+   */
+  function partsOf(call: PaidCall, channelOn?: string) {
     const terms = call.unpriced ? [] : deps.termsOf(call)
     const [first] = terms
-    // Behind what every client knows, so that none is led astray.
     const credit =
       deps.credit !== false && first !== undefined && takesCredit(call.route) ? [creditRequirements(first)] : []
-    const offered = ways
-      .flatMap((scheme) =>
-        terms
-          .filter((one) => scheme.takes(one.network.caip2) && scheme.isOffered?.(call.route, one.amountMicro) !== false)
-          .map((one) => ({ scheme, terms: one })),
-      )
-      .filter(({ scheme }, place) => scheme.id === 'exact' || place < acceptsMax - credit.length)
-    const accepts = [...offered.map((one) => one.scheme.offer(one.terms)), ...credit]
+    const known = ways.flatMap((scheme) =>
+      terms
+        .filter((one) => scheme.takes(one.network.caip2) && scheme.isOffered?.(call.route, one.amountMicro) !== false)
+        .map((one) => ({ scheme, terms: one })),
+    )
+    const usual = known.filter(({ scheme }, place) => scheme.id === 'exact' || place < acceptsMax - credit.length)
+    const channel = known.find(
+      (one) => one.scheme === deps.channels && one.terms.network.caip2 === channelOn && !usual.includes(one),
+    )
+    const offered = channel ? [...usual.slice(0, acceptsMax - 1), channel] : usual
     const resource = resourceOf(call)
     const offers = deps.offers.sign(
       call,
@@ -90,15 +98,25 @@ export function createChallenges(deps: ChallengeDeps) {
     const extensions: Record<string, Json> = Object.assign(
       {},
       ...offered.map((one) => one.scheme.extensions?.(one.terms) ?? {}),
+      channel && credit.length > 0 ? { credit: creditExtension } : {},
     )
-    return { terms, offered, parts: { resource, accepts, offers }, extensions }
+    const entries = offered.map((one) => one.scheme.offer(one.terms))
+    // Behind what every client knows, so that none is led astray.
+    const accepts = [...entries, ...(channel ? [] : credit)]
+    return { terms, offered, parts: { resource, accepts, offers }, extensions, all: [...entries, ...credit] }
   }
 
+  /** With the channel where a signed offer fits beside it: the price that a client was quoted is worth more. */
   function build(call: PaidCall): KeptChallenge {
-    const { terms, offered, parts, extensions } = partsOf(call)
+    const usual = partsOf(call)
+    const isFull = usual.offered.length >= acceptsMax
+    const channelOn = isFull ? undefined : usual.terms.find(({ network }) => deps.channels?.takes(network.caip2))
+    const more = channelOn && partsOf(call, channelOn.network.caip2)
+    const fitting = more && fittingHeader(call, more.parts, more.extensions)
+    const { terms, offered, parts, extensions, all } = more && fitting?.offers ? more : usual
     return {
-      paymentRequired: fittingHeader(call, parts, extensions),
-      body: challengeBody(call, deps.docsOrigin, parts, terms[0]?.amountMicro ?? 0n),
+      paymentRequired: fitting?.offers ? fitting.header : fittingHeader(call, parts, extensions).header,
+      body: challengeBody(call, deps.docsOrigin, { ...parts, accepts: all }, terms[0]?.amountMicro ?? 0n),
       quotes: deps.mpp ? mppQuotes(call.resourceUrl, exactTerms(offered)) : [],
     }
   }
@@ -135,13 +153,13 @@ export function createChallenges(deps: ChallengeDeps) {
     headers: (call: PaidCall): ChallengeHeaders => headersOf(call, find(call)),
     /** For the payer of a channel who counted from another base: the state of the channel, in its entry. */
     corrected(call: PaidCall, error: string, { network, ...state }: ChannelCorrection): ChallengeHeaders {
-      const { parts, extensions } = partsOf(call)
+      const { parts, extensions } = partsOf(call, network)
       const accepts = parts.accepts.map((entry) =>
         entry['scheme'] === deps.channels?.name && entry['network'] === network
           ? { ...entry, extra: { ...(entry['extra'] as object), ...state } }
           : entry,
       )
-      return { paymentRequired: fittingHeader(call, { ...parts, accepts, error }, extensions) }
+      return { paymentRequired: fittingHeader(call, { ...parts, accepts, error }, extensions).header }
     },
     of(call: PaidCall): { body: string } & ChallengeHeaders {
       const challenge = find(call)
@@ -161,13 +179,17 @@ type Parts = { resource: unknown; accepts: Record<string, unknown>[]; offers: un
 type ChannelCorrection = { network: string; channelState: object; voucherState?: object }
 
 /** All of it where it fits; otherwise fewer offers (the body has them all), and at last no discovery block. */
-function fittingHeader(call: PaidCall, parts: Parts, extensions: Record<string, Json>): string {
+function fittingHeader(
+  call: PaidCall,
+  parts: Parts,
+  extensions: Record<string, Json>,
+): { header: string; offers: number } {
   const { bazaar } = call.route
   for (let kept = parts.offers.length; kept >= 0; kept -= 1) {
     const header = encodeHeader({ ...parts, offers: parts.offers.slice(0, kept) }, bazaar, extensions)
-    if (header.length <= paymentRequiredBytesMax) return header
+    if (header.length <= paymentRequiredBytesMax) return { header, offers: kept }
   }
-  return encodeHeader({ ...parts, offers: [] }, undefined, extensions)
+  return { header: encodeHeader({ ...parts, offers: [] }, undefined, extensions), offers: 0 }
 }
 
 function encodeHeader(

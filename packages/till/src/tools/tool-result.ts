@@ -55,8 +55,12 @@ export async function readAnswer(response: PlainResponse): Promise<Answered> {
 
 /** Credit is drawn by a signed HTTP request, which no caller of a tool sends. */
 function requiredIn(response: PlainResponse): Record<string, unknown> | undefined {
-  const required = fromBase64Json(header(response, 'payment-required')) as { accepts: { scheme: string }[] } | undefined
-  return required && { ...required, accepts: required.accepts.filter(({ scheme }) => scheme !== 'credit') }
+  const required = fromBase64Json(header(response, 'payment-required')) as
+    | { accepts: { scheme: string }[]; extensions?: Record<string, unknown> }
+    | undefined
+  if (!required) return undefined
+  const { credit: _, ...extensions } = required.extensions ?? {}
+  return { ...required, accepts: required.accepts.filter(({ scheme }) => scheme !== 'credit'), extensions }
 }
 
 /** The HTTP request that the call stood for, for callers who would rather send it themselves. */
