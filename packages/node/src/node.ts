@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { checksumAddress } from '@assay/protocol/address'
 import type { ChannelPolicy, Scheme } from '@assay/till'
 import {
@@ -37,12 +38,15 @@ import {
   createLog,
   createMetrics,
   errorRoutes,
+  type Families,
   type FrontDoor,
   nodeSite,
   type OpenShop,
   openListener,
+  type PrometheusMetrics,
   type RouteDeclaration,
   type Shop,
+  type SocketHandle,
   settleNextHops,
   sheddingLoad,
   type Unavailable,
@@ -61,6 +65,16 @@ export type RunningNode = {
   /** Path of something cheap to buy first. */
   firstPurchase: string | undefined
   stop(): Promise<void>
+}
+
+export type WorkerPlace = {
+  /** The first does the jobs. */
+  index: number
+  handles: readonly SocketHandle[]
+  /** What /metrics shows: the series of all workers. */
+  metricsText(): Promise<string>
+  /** Called with this worker's own metrics, for the others. */
+  answerWith(families: () => Promise<Families>): void
 }
 
 export type NodeOptions = {
@@ -86,6 +100,8 @@ export type NodeOptions = {
   warm?: boolean
   /** Connections taken per turn of the loop; see http/acceptors.ts. */
   acceptors?: number
+  /** This process is one of several behind a socket that another one bound; see compose/processes. */
+  worker?: WorkerPlace
   /** The node can no longer be sure that it alone works on what it claimed: it should be stopped. */
   onLost?(reason: string): void
 }
@@ -126,6 +142,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   let screening: PayoutDeps['screening']
   const context = {
     ...(await shopContext(config, ports, ground, origins, payees, () => payouts)),
+    ...(options.worker?.index ? { cacheFolder: join(config.home, 'workers', String(options.worker.index)) } : {}),
     screening: () => screening,
   }
   const openedShops = await openShops(
@@ -143,7 +160,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const service = facilitatorService(config, ports, ground, till, payees, facilitator)
   const door = openDoor({ ...opened, shops: [...shops, ...service] }, till, listener.port)
   for (const { declaration, paid } of door.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
-  if (options.jobs !== false) {
+  if (options.jobs !== false && !options.worker?.index) {
     const senders = facilitator?.local?.senders
     payouts = openPayouts({ ...config, ...keys, payees }, ports, ground, till, shops, senders, stops)
     await startWork(opened, till, payouts, routeOf, facilitator?.local?.recoverLanes)
@@ -178,12 +195,13 @@ type Opened = {
 
 type RouteOf = (id: string) => PaidRoute | undefined
 
-const listenFor = (config: Config, { acceptors }: NodeOptions, log: Log) =>
+const listenFor = (config: Config, { acceptors, worker }: NodeOptions, log: Log) =>
   openListener({
     port: config.port,
     host: config.host,
     log,
     ...(acceptors === undefined ? {} : { acceptors }),
+    ...(worker === undefined ? {} : { handles: worker.handles }),
     // Behind a proxy all connections come from one address.
     ...(config.mode === 'production' && config.trustProxy === 0 ? { connectionsPerAddressMax: 512 } : {}),
   })
@@ -259,9 +277,16 @@ function openPorts(config: Config, options: NodeOptions): Ports {
     rng,
     ids: createIds(clock, rng),
     log: options.log ?? createLog({ level: config.logLevel }),
-    metrics: createMetrics(),
+    metrics: openMetrics(options.worker),
     progress: options.onProgress ?? (() => {}),
   }
+}
+
+function openMetrics(worker: WorkerPlace | undefined): PrometheusMetrics {
+  if (!worker) return createMetrics()
+  const own = createMetrics({ process: String(worker.index) })
+  worker.answerWith(own.families)
+  return { ...own, text: worker.metricsText }
 }
 
 /** Without a collector none of it is loaded, and nothing is measured for it. */
