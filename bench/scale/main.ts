@@ -2,6 +2,7 @@
 // Exit code 1 when a payment is served or charged more than once, or lost.
 import { parseArgs } from 'node:util'
 import { type ClusterOptions, openCluster } from './cluster.ts'
+import { compareWithWorkers } from './cores.ts'
 import { sendOnePayment } from './one-payment.ts'
 import { restartUnderLoad } from './rolling-restart.ts'
 import { workThroughPooler } from './through-pooler.ts'
@@ -13,13 +14,14 @@ const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- 
   parts     payment     one payment sent to four processes at once
             restart     rolling restarts under load
             throughput  1, 2 and 4 processes, and what bounds them
+            cores       one process beside one with a worker for each core
             pooler      two processes through PgBouncer in transaction mode
             upgrade     a newer version migrates while two processes sell
   --quick       fewer copies, restarts and purchases
   --no-install  leaves nats-server and pgbouncer missing where they are; else apt-get installs them, if we are root
 `
 
-const names = ['payment', 'restart', 'throughput', 'pooler', 'upgrade'] as const
+const names = ['payment', 'restart', 'throughput', 'cores', 'pooler', 'upgrade'] as const
 type Part = (typeof names)[number]
 
 const payers = 200
@@ -51,6 +53,7 @@ export async function runScale(args: string[]): Promise<number> {
     restart: () => onCluster(options, (cluster) => restartUnderLoad(cluster, 4, restarts, payers, say)),
     throughput: () =>
       onCluster(options, (cluster) => measureThroughput(cluster, [1, 2, 4], values.quick ? 600 : 3_000, say)),
+    cores: () => onCluster(options, (cluster) => compareWithWorkers(cluster, values.quick ? 300 : 1_500, say)),
     pooler: () => onCluster(options, (cluster) => workThroughPooler(cluster, values.quick ? 20 : 100, install, say)),
     upgrade: () => onCluster(options, (cluster) => migrateUnderLoad(cluster, payers, values.quick ? 4 : 12)),
   }

@@ -52,7 +52,7 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
       onProgress: (text: string) => complain(`  ${text}`),
       onLost: (reason: string) => stop(reason, 1),
     }
-    const serving = { ...hooks, warm: true, acceptors: 8 }
+    const serving = { ...hooks, warm: true, watchLoop: true, acceptors: 8 }
     if (channel) node = await startNode(config, { ...serving, worker: await workerPlace(Number(place), channel) })
     else if (config.processes > 1) node = await startPrimary({ env, config, ...hooks })
     else node = await startNode(config, serving)

@@ -19,6 +19,7 @@ import type { JwsPort, PaidRoute, Payees } from '@assay/till/internal'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
+import { type LoopWatch, systemLoopHost, watchLoop } from '@assay/till/kernel/loop-watch'
 import { type Rng, systemRng } from '@assay/till/kernel/random'
 import { noteDestinations, type PayoutDeps, prepareDue } from '@assay/till/payouts'
 import { createResponseSigner } from '@assay/till/signing'
@@ -96,6 +97,8 @@ export type NodeOptions = {
   jobs?: boolean
   /** Puts something between the node and its outside world: fault injection, kill points, recording. */
   intercept?: Interceptors
+  /** Records when the event loop stands still, and what was under way; for a process that does nothing but this node. */
+  watchLoop?: boolean
   /** Prepares what the first visitor would otherwise wait for. */
   warm?: boolean
   /** Connections taken per turn of the loop; see http/acceptors.ts. */
@@ -123,6 +126,8 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
 
 async function compose(config: Config, options: NodeOptions, stops: Stops): Promise<Omit<RunningNode, 'stop'>> {
   const ports = await withTelemetry(config, openPorts(config, options), stops)
+  const watch = options.watchLoop ? watchLoop({ ...ports, host: systemLoopHost() }) : undefined
+  if (watch) stops.push(watch.stop)
   const lost = (reason: string) => options.onLost?.(reason)
   const chosen = chosenShops(config, options)
   const payees = payeesOf(config)
@@ -153,7 +158,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
   const paidRoutes = new Map<string, PaidRoute>()
   const routeOf = (id: string) => paidRoutes.get(id)
-  const opened: Opened = { config, options, ports, ground, stops, keys, payees, origins, shops }
+  const opened: Opened = { config, options, watch, ports, ground, stops, keys, payees, origins, shops }
   const { till, facilitator } = await openTill(opened, context.jws, routeOf)
   screening = till.screening
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
@@ -165,7 +170,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     payouts = openPayouts({ ...config, ...keys, payees }, ports, ground, till, shops, senders, stops)
     await startWork(opened, till, payouts, routeOf, facilitator?.local?.recoverLanes)
   }
-  listener.serve(door)
+  listener.serve(watch ? watchedDoor(watch, door) : door)
   if (options.warm)
     for (const shop of shops) shop.warm?.().catch((error) => ports.log.warn({ error }, 'warming up failed'))
   // First of all when the node stops: what is under way still needs wallets, owner and shops to end well.
@@ -184,6 +189,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
 type Opened = {
   config: Config
   options: NodeOptions
+  watch: LoopWatch | undefined
   ports: Ports
   ground: Ground
   stops: Stops
@@ -239,7 +245,7 @@ async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
 
 /** What the node does unasked: payouts, recovery, and the jobs of till and shops. */
 async function startWork(
-  { config, options, ports, ground, stops, shops }: Opened,
+  { config, options, watch, ports, ground, stops, shops }: Opened,
   till: OpenedGate,
   payouts: PayoutDeps,
   routeOf: RouteOf,
@@ -250,13 +256,24 @@ async function startWork(
   const { retention } = config
   const work = { parts: shops, routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
   await recoverAtStart(ports, ground, till, work)
-  const intercept = options.intercept?.job
+  const given = options.intercept?.job
+  const intercept = watch
+    ? (name: string, round: () => Promise<void>) => () => watch.during(name, given?.(name, round) ?? round)
+    : given
   const jobs = tillJobs(ports, ground, till, work)
   // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
   startJobs({ ports, ground, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
     Promise.all(shops.map((shop) => shop.stop?.())),
   )
 }
+
+const watchedDoor = (watch: LoopWatch, door: FrontDoor): FrontDoor => ({
+  ...door,
+  handle: (request) => {
+    watch.noteRequest()
+    return door.handle(request)
+  },
+})
 
 const tillShops = ['account', 'sandbox']
 
