@@ -69,7 +69,7 @@ test('a stall is recorded with the work under way, the requests that came and it
 })
 
 test('collections and a machine that was busy elsewhere are told from work', async () => {
-  const { watch, tick, observed } = scene()
+  const { watch, tick, observed, lines } = scene()
   await tick({ ms: 100, cpu: 5 })
   await tick({ ms: 20 })
   await tick({ ms: 100 })
@@ -77,6 +77,7 @@ test('collections and a machine that was busy elsewhere are told from work', asy
   await tick({ ms: 50 })
   await tick({ ms: 20 })
   expect(observed.map(({ labels }) => labels)).toEqual([{ cause: 'machine' }, { cause: 'gc' }])
+  expect(lines.map(({ message }) => message)).toEqual(['the process got no core', 'the event loop stood still'])
   await watch.stop()
 })
 

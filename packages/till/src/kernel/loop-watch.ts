@@ -44,17 +44,23 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
   const underWay = new Map<string, number>()
   const stopping = new AbortController()
   let requests = 0
-  let loggedMs = Number.NEGATIVE_INFINITY
-  let unlogged: { count: number; worst: Stall | undefined } = { count: 0, worst: undefined }
+  const unlogged = {
+    own: { count: 0, loggedMs: Number.NEGATIVE_INFINITY, worst: undefined as Stall | undefined },
+    machine: { count: 0, loggedMs: Number.NEGATIVE_INFINITY, worst: undefined as Stall | undefined },
+  }
 
   const record = (stall: Stall, nowMs: number) => {
     metrics.observeMs('loop_stall', stall.ms, { cause: stall.cause })
-    const worst = unlogged.worst && unlogged.worst.ms >= stall.ms ? unlogged.worst : stall
-    unlogged = { count: unlogged.count + 1, worst }
-    if (nowMs - loggedMs < logEveryMs) return
-    loggedMs = nowMs
-    log.warn({ stalls: unlogged.count, ...worst }, 'the event loop stood still')
-    unlogged = { count: 0, worst: undefined }
+    // Where the machine is busy elsewhere, this process can change nothing about it.
+    const isOwn = stall.cause !== 'machine'
+    const kept = isOwn ? unlogged.own : unlogged.machine
+    kept.count += 1
+    if (!kept.worst || stall.ms > kept.worst.ms) kept.worst = stall
+    if (nowMs - kept.loggedMs < logEveryMs) return
+    const line = { stalls: kept.count, ...kept.worst }
+    if (isOwn) log.warn(line, 'the event loop stood still')
+    else log.info(line, 'the process got no core')
+    Object.assign(kept, { count: 0, loggedMs: nowMs, worst: undefined })
   }
 
   const loop = async () => {
