@@ -38,6 +38,7 @@ const tillExceptions = {
 const nodeExceptions = {
   'main.ts': { environment: 'the process entry hands the environment to the configuration' },
   'compose/telemetry/otlp-adapter.ts': { network: 'the requests to a collector', timer: 'their limit' },
+  'compose/processes/bind-socket.ts': { network: 'binds the socket that workers listen on' },
   'http/server.ts': { network: 'the listener', timer: 'closes connections while draining' },
   'http/acceptors.ts': { network: 'further descriptors of the listener' },
   'http/write-response.ts': { timer: 'cuts sockets that do not read' },

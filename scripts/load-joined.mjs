@@ -39,7 +39,7 @@ async function joinedFolder() {
     utimesSync(folder, new Date(), new Date())
     return folder
   }
-  const { build } = await import('esbuild')
+  const { build, stop } = await import('esbuild')
   // Two starts at once build twice; anyone who is first gives the folder its name.
   const draft = `${folder}.${process.pid}`
   mkdirSync(draft, { recursive: true })
@@ -55,6 +55,8 @@ async function joinedFolder() {
     logLevel: 'silent',
     plugins: [othersStay, ownAddresses],
   })
+  // Its process would stay for as long as the node, with 200 MB.
+  await stop()
   forgetUnused()
   try {
     renameSync(draft, folder)

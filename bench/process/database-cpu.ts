@@ -16,6 +16,17 @@ function timesOf(pid: string): Times | undefined {
   }
 }
 
+/** CPU time of a process and its children, those that ended included. Zero where there is no /proc. */
+export function treeCpuMicros(root: number): number {
+  const parent = timesOf(String(root))
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(timesOf)
+    .filter((times) => times?.parent === root)
+  const own = children.reduce((sum, times) => sum + (times?.own ?? 0), parent?.own ?? 0)
+  return (own + (parent?.reaped ?? 0)) * tickMicros
+}
+
 /**
  * CPU time of all processes of a database server on this machine, so that work moved from the node to the database does
  * not look like work saved. Zero where there is no /proc.
@@ -24,15 +35,6 @@ export async function openDatabaseCpu(databaseUrl: string): Promise<{ micros(): 
   const client = await connectClient({ url: databaseUrl })
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
   const postmaster = timesOf(String(rows[0]?.pid))?.parent
-  const micros = () => {
-    if (postmaster === undefined) return 0
-    const server = timesOf(String(postmaster))
-    const children = readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(timesOf)
-      .filter((times) => times?.parent === postmaster)
-    const own = children.reduce((sum, times) => sum + (times?.own ?? 0), server?.own ?? 0)
-    return (own + (server?.reaped ?? 0)) * tickMicros
-  }
+  const micros = () => (postmaster === undefined ? 0 : treeCpuMicros(postmaster))
   return { micros, close: () => client.end() }
 }

@@ -12,11 +12,9 @@ answerCommands(
     prepare: (targets: readonly Target[]) => {
       ready = targets.map(({ port, plan }) => ({ port, next: openRequests(plan) }))
     },
-    go: async (connections: number) => {
+    go: async ({ connections, secondsMax = 60 }: { connections: number; secondsMax?: number }) => {
       const cpuBefore = cpuMicros()
-      const results = await Promise.all(
-        ready.map(({ port, next }) => runLoad({ port, connections, secondsMax: 60 }, next)),
-      )
+      const results = await Promise.all(ready.map(({ port, next }) => runLoad({ port, connections, secondsMax }, next)))
       const statuses: Record<string, number> = {}
       for (const result of results)
         for (const [status, count] of Object.entries(result.statuses))

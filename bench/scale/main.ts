@@ -2,6 +2,8 @@
 // Exit code 1 when a payment is served or charged more than once, or lost.
 import { parseArgs } from 'node:util'
 import { type ClusterOptions, openCluster } from './cluster.ts'
+import { compareWithWorkers } from './cores.ts'
+import { readWithHistory } from './history.ts'
 import { sendOnePayment } from './one-payment.ts'
 import { restartUnderLoad } from './rolling-restart.ts'
 import { workThroughPooler } from './through-pooler.ts'
@@ -13,13 +15,16 @@ const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- 
   parts     payment     one payment sent to four processes at once
             restart     rolling restarts under load
             throughput  1, 2 and 4 processes, and what bounds them
+            cores       one process beside one with a worker for each core
             pooler      two processes through PgBouncer in transaction mode
             upgrade     a newer version migrates while two processes sell
+            history     what jobs and routes read with 10,000 payments and with many more; not among the others
+  --rows N      payments of the longest history (100000)
   --quick       fewer copies, restarts and purchases
   --no-install  leaves nats-server and pgbouncer missing where they are; else apt-get installs them, if we are root
 `
 
-const names = ['payment', 'restart', 'throughput', 'pooler', 'upgrade'] as const
+const names = ['payment', 'restart', 'throughput', 'cores', 'pooler', 'upgrade', 'history'] as const
 type Part = (typeof names)[number]
 
 const payers = 200
@@ -36,9 +41,10 @@ export async function runScale(args: string[]): Promise<number> {
       'no-install': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
       restarts: { type: 'string' },
+      rows: { type: 'string', default: '100000' },
     },
   })
-  const chosen: readonly string[] = positionals.length === 0 ? names : positionals
+  const chosen: readonly string[] = positionals.length === 0 ? names.filter((name) => name !== 'history') : positionals
   if (values.help || chosen.some((name) => !names.includes(name as Part))) {
     process.stderr.write(usage)
     return values.help ? 0 : 2
@@ -51,8 +57,10 @@ export async function runScale(args: string[]): Promise<number> {
     restart: () => onCluster(options, (cluster) => restartUnderLoad(cluster, 4, restarts, payers, say)),
     throughput: () =>
       onCluster(options, (cluster) => measureThroughput(cluster, [1, 2, 4], values.quick ? 600 : 3_000, say)),
+    cores: () => onCluster(options, (cluster) => compareWithWorkers(cluster, values.quick ? 300 : 1_500, say)),
     pooler: () => onCluster(options, (cluster) => workThroughPooler(cluster, values.quick ? 20 : 100, install, say)),
     upgrade: () => onCluster(options, (cluster) => migrateUnderLoad(cluster, payers, values.quick ? 4 : 12)),
+    history: async () => [await readWithHistory([10_000, Number(values.rows)], say)],
   }
   let fine = true
   for (const name of names.filter((known) => chosen.includes(known))) {

@@ -8,6 +8,7 @@ import type { Cluster, Env } from './cluster.ts'
 export type NodeProcess = {
   readonly port: number
   readonly url: string
+  readonly pid: number | undefined
   start(): Promise<void>
   /** SIGTERM drains; SIGKILL does not ask. Resolves when the process has ended, with its exit code. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
@@ -28,6 +29,9 @@ export async function createNodeProcess(cluster: Cluster, more: Env = {}): Promi
   return {
     port,
     url: `http://127.0.0.1:${port}`,
+    get pid() {
+      return child?.pid
+    },
     start: async () => {
       child = spawn(process.execPath, [startScript], {
         env: cluster.env(port, more),

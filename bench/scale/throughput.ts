@@ -75,7 +75,7 @@ async function runStep(cluster: Cluster, load: Child, nodes: readonly Child[], p
     const [nodesBefore, databaseBefore, busyBefore] = [await nodeCpu(), database.micros(), busyMs()]
     const walBefore = await walBytes(cluster)
     const stopWatching = watchSessions(cluster.owner)
-    const ran = await load.ask<Ran>('go', Math.ceil(connections / nodes.length))
+    const ran = await load.ask<Ran>('go', { connections: Math.ceil(connections / nodes.length) })
     const busySeconds = (busyMs() - busyBefore) / 1000
     const { running, waits } = await stopWatching()
     const spent = {

@@ -11,10 +11,11 @@ export const addUp: AddCommand = (program, { endWith }) => {
         'ASSAY_MODE=production. It is configured by the environment (docs/configuration.md), the same as `npm start`.\n' +
         'The last line on standard output is `ready <url>`; Ctrl-C drains and stops everything.',
     )
+    .option('--processes <n>', 'number of worker processes, or `auto` for one per core (PROCESSES)')
     .addHelpText('after', '\nExample:\n  PORT=4030 DEVNET_PORTS=0,0 ASSAY_HOME=.assay-two assay up')
-    .action(async () => {
+    .action(async ({ processes }: { processes?: string }) => {
       const { runNode } = await loadNode()
-      await runNode()
+      await runNode(processes === undefined ? process.env : { ...process.env, PROCESSES: processes })
       // A start that failed has said why and left its code behind.
       if (process.exitCode) endWith(exitCodes.failed)
     })

@@ -1,8 +1,11 @@
 import { systemClock } from '@assay/till/kernel/clock'
 import { ConfigError } from '@assay/till/kernel/config-error'
 import { pino } from 'pino'
-import { createLog } from './http/index.ts'
-import { type RunningNode, startNode } from './node.ts'
+import { joinPrimary, type PrimaryChannel } from './compose/processes/join-primary.ts'
+import { workerVariable } from './compose/processes/messages.ts'
+import { startPrimary } from './compose/processes/run-primary.ts'
+import { createLog, mergedText } from './http/index.ts'
+import { type RunningNode, startNode, type WorkerPlace } from './node.ts'
 import { noteRunning } from './running-file.ts'
 import { parseConfig } from './shop-list.ts'
 import { startSummary } from './start-summary.ts'
@@ -10,38 +13,53 @@ import { startSummary } from './start-summary.ts'
 const say = (text: string) => process.stdout.write(`${text}\n`)
 const complain = (text: string) => process.stderr.write(`${text}\n`)
 
-/** The process: configuration, start, `ready`, drain on a signal. */
-export async function runNode(env: NodeJS.ProcessEnv = process.env): Promise<void> {
+type Running = Pick<RunningNode, 'url' | 'address' | 'devnets' | 'firstPurchase' | 'stop'> & {
+  /** In a primary: one after the other, unseen by callers. */
+  replaceWorkers?(): Promise<unknown>
+}
+
+/**
+ * The process: configuration, start, `ready`, drain on a signal. With several processes this is the primary, which starts
+ * the same command again for each worker.
+ */
+export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<void> {
+  const { [workerVariable]: place, ...env } = given
   const startedMs = systemClock.monotonicMs()
-  let node: RunningNode | undefined
+  let node: Running | undefined
   let forget: (() => Promise<void>) | undefined
   let stopping: Promise<void> | undefined
   const stop = (why: string, code: number) => {
     stopping ??= (async () => {
-      complain(`\n${why}: finishing what is under way ...`)
+      if (!channel || code !== 0) complain(`\n${why}: finishing what is under way ...`)
       await forget?.()
       await node?.stop()
       process.exitCode = code
+      if (channel) return process.disconnect?.()
       complain('stopped')
     })()
   }
-  // Registered before the start, so that an impatient Ctrl-C still stops the database in order.
-  process.on('SIGINT', () => stop('Ctrl-C', 0))
+  const channel = place === undefined ? undefined : joinPrimary(() => stop('the primary ended', 1))
+  // Registered before the start, so that an impatient Ctrl-C still stops the database in order. It reaches workers as well.
+  process.on('SIGINT', () => channel || stop('Ctrl-C', 0))
   process.on('SIGTERM', () => stop('SIGTERM', 0))
+  process.on('SIGUSR2', () => void node?.replaceWorkers?.())
   try {
     const config = parseConfig(env)
     // Logs go to standard error: the last line on standard output stays `ready <url>`.
     const log = createLog({ level: config.logLevel, destination: pino.destination({ dest: 2, sync: false }) })
-    node = await startNode(config, {
+    const hooks = {
       log,
-      warm: true,
-      acceptors: 8,
-      onProgress: (text) => complain(`  ${text}`),
-      onLost: (reason) => stop(reason, 1),
-    })
+      onProgress: (text: string) => complain(`  ${text}`),
+      onLost: (reason: string) => stop(reason, 1),
+    }
+    const serving = { ...hooks, warm: true, watchLoop: true, acceptors: 8 }
+    if (channel) node = await startNode(config, { ...serving, worker: await workerPlace(Number(place), channel) })
+    else if (config.processes > 1) node = await startPrimary({ env, config, ...hooks })
+    else node = await startNode(config, serving)
     if (stopping) return await node.stop()
+    if (channel) return channel.ready({ firstPurchase: node.firstPurchase })
     forget = await noteRunning(config.home, node.address)
-    say(startSummary(node, (systemClock.monotonicMs() - startedMs) / 1000))
+    say(startSummary({ ...node, config }, (systemClock.monotonicMs() - startedMs) / 1000))
     say(`ready ${node.url}`)
   } catch (error) {
     complain(
@@ -50,8 +68,16 @@ export async function runNode(env: NodeJS.ProcessEnv = process.env): Promise<voi
         : `Assay could not start: ${error instanceof Error ? error.message : String(error)}${startHint(error)}`,
     )
     process.exitCode = 1
+    if (channel) process.disconnect?.()
   }
 }
+
+const workerPlace = async (index: number, { handles, gather, answerWith }: PrimaryChannel): Promise<WorkerPlace> => ({
+  index,
+  handles: await handles,
+  metricsText: async () => mergedText(await gather()),
+  answerWith,
+})
 
 function startHint(error: unknown): string {
   const { code, port } = (error ?? {}) as { code?: unknown; port?: unknown }

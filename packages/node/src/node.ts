@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { checksumAddress } from '@assay/protocol/address'
 import type { ChannelPolicy, Scheme } from '@assay/till'
 import {
@@ -18,6 +19,7 @@ import type { JwsPort, PaidRoute, Payees } from '@assay/till/internal'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
+import { type LoopWatch, systemLoopHost, watchLoop } from '@assay/till/kernel/loop-watch'
 import { type Rng, systemRng } from '@assay/till/kernel/random'
 import { noteDestinations, type PayoutDeps, prepareDue } from '@assay/till/payouts'
 import { createResponseSigner } from '@assay/till/signing'
@@ -37,12 +39,15 @@ import {
   createLog,
   createMetrics,
   errorRoutes,
+  type Families,
   type FrontDoor,
   nodeSite,
   type OpenShop,
   openListener,
+  type PrometheusMetrics,
   type RouteDeclaration,
   type Shop,
+  type SocketHandle,
   settleNextHops,
   sheddingLoad,
   type Unavailable,
@@ -61,6 +66,16 @@ export type RunningNode = {
   /** Path of something cheap to buy first. */
   firstPurchase: string | undefined
   stop(): Promise<void>
+}
+
+export type WorkerPlace = {
+  /** The first does the jobs. */
+  index: number
+  handles: readonly SocketHandle[]
+  /** What /metrics shows: the series of all workers. */
+  metricsText(): Promise<string>
+  /** Called with this worker's own metrics, for the others. */
+  answerWith(families: () => Promise<Families>): void
 }
 
 export type NodeOptions = {
@@ -82,10 +97,14 @@ export type NodeOptions = {
   jobs?: boolean
   /** Puts something between the node and its outside world: fault injection, kill points, recording. */
   intercept?: Interceptors
+  /** Records when the event loop stands still, and what was under way; for a process that does nothing but this node. */
+  watchLoop?: boolean
   /** Prepares what the first visitor would otherwise wait for. */
   warm?: boolean
   /** Connections taken per turn of the loop; see http/acceptors.ts. */
   acceptors?: number
+  /** This process is one of several behind a socket that another one bound; see compose/processes. */
+  worker?: WorkerPlace
   /** The node can no longer be sure that it alone works on what it claimed: it should be stopped. */
   onLost?(reason: string): void
 }
@@ -107,6 +126,8 @@ export async function startNode(config: Config, options: NodeOptions = {}): Prom
 
 async function compose(config: Config, options: NodeOptions, stops: Stops): Promise<Omit<RunningNode, 'stop'>> {
   const ports = await withTelemetry(config, openPorts(config, options), stops)
+  const watch = options.watchLoop ? watchLoop({ ...ports, host: systemLoopHost() }) : undefined
+  if (watch) stops.push(watch.stop)
   const lost = (reason: string) => options.onLost?.(reason)
   const chosen = chosenShops(config, options)
   const payees = payeesOf(config)
@@ -127,6 +148,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   let shops: readonly Shop[] = []
   const context = {
     ...(await shopContext(config, ports, ground, origins, payees, () => payouts)),
+    ...(options.worker?.index ? { cacheFolder: join(config.home, 'workers', String(options.worker.index)) } : {}),
     screening: () => screening,
     saleHooks: () => shops.flatMap((shop) => shop.saleHooks ?? []),
   }
@@ -138,19 +160,19 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
   const paidRoutes = new Map<string, PaidRoute>()
   const routeOf = (id: string) => paidRoutes.get(id)
-  const opened: Opened = { config, options, ports, ground, stops, keys, payees, origins, shops }
+  const opened: Opened = { config, options, watch, ports, ground, stops, keys, payees, origins, shops }
   const { till, facilitator } = await openTill(opened, context.jws, routeOf)
   screening = till.screening
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
   const service = facilitatorService(config, ports, ground, till, payees, facilitator)
   const door = openDoor({ ...opened, shops: [...shops, ...service] }, till, listener.port)
   for (const { declaration, paid } of door.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
-  if (options.jobs !== false) {
+  if (options.jobs !== false && !options.worker?.index) {
     const senders = facilitator?.local?.senders
     payouts = openPayouts({ ...config, ...keys, payees }, ports, ground, till, shops, senders, stops)
     await startWork(opened, till, payouts, routeOf, facilitator?.local?.recoverLanes)
   }
-  listener.serve(door)
+  listener.serve(watch ? watchedDoor(watch, door) : door)
   if (options.warm)
     for (const shop of shops) shop.warm?.().catch((error) => ports.log.warn({ error }, 'warming up failed'))
   // First of all when the node stops: what is under way still needs wallets, owner and shops to end well.
@@ -169,6 +191,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
 type Opened = {
   config: Config
   options: NodeOptions
+  watch: LoopWatch | undefined
   ports: Ports
   ground: Ground
   stops: Stops
@@ -180,12 +203,13 @@ type Opened = {
 
 type RouteOf = (id: string) => PaidRoute | undefined
 
-const listenFor = (config: Config, { acceptors }: NodeOptions, log: Log) =>
+const listenFor = (config: Config, { acceptors, worker }: NodeOptions, log: Log) =>
   openListener({
     port: config.port,
     host: config.host,
     log,
     ...(acceptors === undefined ? {} : { acceptors }),
+    ...(worker === undefined ? {} : { handles: worker.handles }),
     // Behind a proxy all connections come from one address.
     ...(config.mode === 'production' && config.trustProxy === 0 ? { connectionsPerAddressMax: 512 } : {}),
   })
@@ -223,7 +247,7 @@ async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
 
 /** What the node does unasked: payouts, recovery, and the jobs of till and shops. */
 async function startWork(
-  { config, options, ports, ground, stops, shops }: Opened,
+  { config, options, watch, ports, ground, stops, shops }: Opened,
   till: OpenedGate,
   payouts: PayoutDeps,
   routeOf: RouteOf,
@@ -234,13 +258,24 @@ async function startWork(
   const { retention } = config
   const work = { parts: shops, routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
   await recoverAtStart(ports, ground, till, work)
-  const intercept = options.intercept?.job
+  const given = options.intercept?.job
+  const intercept = watch
+    ? (name: string, round: () => Promise<void>) => () => watch.during(name, given?.(name, round) ?? round)
+    : given
   const jobs = tillJobs(ports, ground, till, work)
   // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
   startJobs({ ports, ground, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
     Promise.all(shops.map((shop) => shop.stop?.())),
   )
 }
+
+const watchedDoor = (watch: LoopWatch, door: FrontDoor): FrontDoor => ({
+  ...door,
+  handle: (request) => {
+    watch.noteRequest()
+    return door.handle(request)
+  },
+})
 
 const tillShops = ['account', 'sandbox']
 
@@ -261,9 +296,16 @@ function openPorts(config: Config, options: NodeOptions): Ports {
     rng,
     ids: createIds(clock, rng),
     log: options.log ?? createLog({ level: config.logLevel }),
-    metrics: createMetrics(),
+    metrics: openMetrics(options.worker),
     progress: options.onProgress ?? (() => {}),
   }
+}
+
+function openMetrics(worker: WorkerPlace | undefined): PrometheusMetrics {
+  if (!worker) return createMetrics()
+  const own = createMetrics({ process: String(worker.index) })
+  worker.answerWith(own.families)
+  return { ...own, text: worker.metricsText }
 }
 
 /** Without a collector none of it is loaded, and nothing is measured for it. */

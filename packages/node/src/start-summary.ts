@@ -1,7 +1,10 @@
 import type { RunningNode } from './node.ts'
 
 /** What a newcomer needs to see: where it is, and a first purchase to paste. */
-export function startSummary(node: RunningNode, seconds: number): string {
+export function startSummary(
+  node: Pick<RunningNode, 'config' | 'url' | 'devnets' | 'firstPurchase'>,
+  seconds: number,
+): string {
   const { config, url } = node
   const chains = node.devnets.map((devnet) => `${devnet.chainId} at ${devnet.url}`).join(', ')
   const lines = [
@@ -12,6 +15,7 @@ export function startSummary(node: RunningNode, seconds: number): string {
     `  data      ${config.home}`,
   ]
   if (chains) lines.push(`  chains    ${chains}`)
+  if (config.processes > 1) lines.push(`  processes ${config.processes}`)
   if (node.firstPurchase !== undefined && config.mode === 'demo')
     lines.push(
       '',

@@ -66,7 +66,12 @@ function withDemoAsset(network: ConfiguredNetwork): ConfiguredNetwork {
   return { ...network, usdc: { ...network.usdc, address: demoUsdcAddress(network.chainId) } }
 }
 
-async function startDevnets(config: Config, ports: Ports, stops: Stops): Promise<Devnet[]> {
+/** The embedded chains of a demo node; none where it joins others. */
+export async function startDevnets(
+  config: Config,
+  ports: Pick<Ports, 'clock' | 'log'>,
+  stops: Stops,
+): Promise<Devnet[]> {
   const joins = config.networks.every(({ rpcUrls }) => rpcUrls.length > 0)
   if (config.mode === 'production' || joins) return []
   // Loaded here and nowhere else: production carries no embedded chain.

@@ -36,6 +36,7 @@ export async function shopContext(
     rpcs: ground.rpcs,
     endpoints: ground.endpoints,
     home: config.home,
+    cacheFolder: config.home,
     payees,
     payouts,
     ports: createShopPorts(),

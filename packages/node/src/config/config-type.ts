@@ -25,6 +25,8 @@ export type Config = {
   mode: 'demo' | 'production'
   host: string
   port: number
+  /** Workers behind one socket; 1 is this process alone. */
+  processes: number
   home: string
   databaseUrl: string | undefined
   /** Past the transaction pooler that `databaseUrl` names. */

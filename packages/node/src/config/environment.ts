@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { hasChecksum } from '@assay/protocol/address'
 import { parseUsd } from '@assay/protocol/money'
 import { answerDaysLeast, answerDaysUsual, paymentDaysLeast } from '@assay/till/store/partitions'
@@ -37,11 +38,19 @@ const jsonObject = z.string().transform((text, context) => {
   return {}
 })
 
+export const processesMax = 64
+
 /** The node's own part of the environment, name by name; variables.ts describes each. */
 export const environmentSchema = z.object({
   ASSAY_MODE: z.enum(['demo', 'production'], 'must be demo or production').default('demo'),
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(4020),
+  PROCESSES: z
+    .string()
+    .regex(/^(auto|[1-9][0-9]?)$/, 'must be auto or a number of processes')
+    .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), processesMax) : Number(text)))
+    .refine((count) => count <= processesMax, `must be at most ${processesMax}`)
+    .default(1),
   ASSAY_HOME: z.string().default('.assay'),
   DATABASE_URL: z
     .string()

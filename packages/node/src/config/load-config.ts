@@ -83,6 +83,7 @@ function toConfig(
     mode: env.ASSAY_MODE,
     host: env.HOST,
     port: env.PORT,
+    processes: env.PROCESSES,
     home: resolve(env.ASSAY_HOME),
     databaseUrl: env.DATABASE_URL,
     databaseUrlDirect: env.DATABASE_URL_DIRECT,

@@ -1,7 +1,7 @@
 import { zeroAddress } from '@assay/protocol/address'
-import { demoAccounts } from '@assay/till/devnet/accounts'
+import { demoAccounts, demoSettlerKeys } from '@assay/till/devnet/accounts'
 import type { Config } from './config-type.ts'
-import type { Environment } from './environment.ts'
+import { type Environment, processesMax } from './environment.ts'
 
 /** A demo node brings its own database and chains, or joins those of another: half of each cannot work. */
 export function checkDemoJoin(config: Config): string[] {
@@ -58,7 +58,8 @@ export function checkProduction(env: Environment, config: Config): string[] {
 /** Demo keys are public: anyone could empty what they hold. */
 function demoValues(config: Config): string[] {
   const addresses = new Set(demoAccounts.map((account) => account.address.toLowerCase()))
-  const keys = new Set(demoAccounts.map((account) => account.privateKey.toLowerCase()))
+  const demoKeys = [...demoAccounts.map(({ privateKey }) => privateKey), ...demoSettlerKeys(processesMax)]
+  const keys = new Set(demoKeys.map((key) => key.toLowerCase()))
   const problems: string[] = []
   if (addresses.has(config.payTo)) problems.push('PAY_TO: is a demo account, whose key everybody has')
   const custody = config.networks.map((network) => network.custody)

@@ -20,6 +20,12 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
     description: 'Port to listen at; `0` picks a free one.',
     secret: false,
   },
+  PROCESSES: {
+    shown: '`1`',
+    description:
+      'Worker processes behind one listening socket: a number up to 64, or `auto` for one per core; `assay up --processes N` does the same. See [all cores](scale.md#all-cores-of-one-machine).',
+    secret: false,
+  },
   ASSAY_HOME: {
     shown: '`.assay`',
     description: 'Data folder: embedded database and chains, and the note by which `assay` finds them.',

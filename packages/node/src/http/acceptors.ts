@@ -30,21 +30,44 @@ export function openAcceptors(server: HttpServer, count: number, backlog: number
     if (handle === undefined) return
     // Left alone it would go on letting callers in whom nobody answers.
     if (closing) return (handle as Server).close()
-    // As the HTTP server itself does it with what it takes.
-    const acceptor = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
-    acceptor.on('error', () => {})
-    // It is one socket: who listens on it without saying how many may wait cuts the queue of all down to the usual length.
-    acceptor.listen({ _handle: handle }, backlog)
-    acceptors.push(acceptor)
+    acceptors.push(acceptFrom(handle as SocketHandle, server, backlog))
   })
   return {
     close: async () => {
       closing = true
       child?.kill('SIGKILL')
       // What it still holds would let callers in whom nobody answers.
-      await Promise.all([returned, ...acceptors.map((acceptor) => new Promise((resolve) => acceptor.close(resolve)))])
+      await Promise.all([returned, closeAll(acceptors)])
     },
   }
+}
+
+/** A descriptor of a listening socket, as another process sent it: it takes nothing until somebody listens on it. */
+export type SocketHandle = { close(): void }
+
+/** Takes connections from descriptors that this process was given. */
+export function openGivenAcceptors(
+  server: HttpServer,
+  [first, ...more]: readonly SocketHandle[],
+  backlog: number,
+): Acceptors {
+  // The server itself must listen: only then does it watch slow and idle connections.
+  server.listen({ _handle: first }, backlog)
+  const acceptors = more.map((handle) => acceptFrom(handle, server, backlog))
+  return { close: () => closeAll(acceptors) }
+}
+
+function acceptFrom(handle: SocketHandle, server: HttpServer, backlog: number): Server {
+  // As the HTTP server itself does it with what it takes.
+  const acceptor = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
+  acceptor.on('error', () => {})
+  // It is one socket: who listens on it without saying how many may wait cuts the queue of all down to the usual length.
+  acceptor.listen({ _handle: handle }, backlog)
+  return acceptor
+}
+
+async function closeAll(acceptors: readonly Server[]): Promise<void> {
+  await Promise.all(acceptors.map((acceptor) => new Promise((resolve) => acceptor.close(resolve))))
 }
 
 /** Some failures to start a process are events, others are thrown: where it may not (EPERM) or memory is short. */

@@ -10,6 +10,7 @@ export {
   type Since,
   type Unavailable,
 } from '@assay/till/selling'
+export type { SocketHandle } from './acceptors.ts'
 export { capabilityOf } from './capability.ts'
 export { createSlots, holding } from './connection-slots.ts'
 export { errorRoutes } from './error-pages.ts'
@@ -18,7 +19,7 @@ export { createFrontDoor, type FrontDoor, type FrontDoorConfig } from './front-d
 export { sheddingLoad } from './load.ts'
 export { createLog } from './log.ts'
 export { makePdf } from './make-pdf.ts'
-export { createMetrics, type PrometheusMetrics } from './metrics.ts'
+export { createMetrics, type Families, mergedText, type PrometheusMetrics } from './metrics.ts'
 export { settleNextHops } from './next-hop.ts'
 export { nodeServices } from './node-services.ts'
 export { type NodeSite, nodeSite, serviceVersion } from './node-site.ts'

@@ -4,7 +4,7 @@ import { readWholeBody } from '@assay/till/adapters/read-node-body'
 import type { Log } from '@assay/till/kernel/log'
 import { Problem, problemBody } from '@assay/till/kernel/problem'
 import { headerBytesMax, type PlainRequest, type PlainResponse } from '@assay/till/selling'
-import { type Acceptors, openAcceptors } from './acceptors.ts'
+import { type Acceptors, openAcceptors, openGivenAcceptors, type SocketHandle } from './acceptors.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 import { writeResponse } from './write-response.ts'
 
@@ -17,6 +17,8 @@ export type ListenOptions = {
   connectionsPerAddressMax?: number
   /** How many connections are taken per turn of the loop; see acceptors.ts. */
   acceptors?: number
+  /** Descriptors of a socket that another process bound at `port`: connections are taken from them once there is a door. */
+  handles?: readonly SocketHandle[]
   /** Time to send all headers; a slow drip is cut then. */
   headersTimeoutMs?: number
 }
@@ -68,27 +70,40 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
   )
   server.on('clientError', (error, socket) => refuseUnreadable(door, error, socket as Socket))
   capConnections(server, options)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port: options.port, host: options.host, backlog }, () => {
-      server.off('error', reject)
-      // A connection that could not be taken, for want of memory for instance, is no reason to end the node.
-      server.on('error', (error) => options.log.warn({ error: error.message }, 'a connection could not be taken'))
-      resolve()
-    })
-  })
-  const acceptors = openAcceptors(server, (options.acceptors ?? 1) - 1, backlog)
-  const { port } = server.address() as AddressInfo
+  let acceptors: Acceptors | undefined
+  if (!options.handles) {
+    await listen(server, options)
+    acceptors = openAcceptors(server, (options.acceptors ?? 1) - 1, backlog)
+  }
+  const port = (server.address() as AddressInfo | null)?.port ?? options.port
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {
     url: `http://${host}:${port}`,
     port,
     serve: (given) => {
       door = given
+      // Not before: other processes answer whoever comes meanwhile.
+      if (!options.handles || acceptors || draining.signal.aborted) return
+      server.on('error', (error) => noteUntaken(options.log, error))
+      acceptors = openGivenAcceptors(server, options.handles, backlog)
     },
     drain: () => drain(server, acceptors, draining),
   }
 }
+
+function listen(server: Server, { port, host, log }: ListenOptions & { log: Log }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port, host, backlog }, () => {
+      server.off('error', reject)
+      server.on('error', (error) => noteUntaken(log, error))
+      resolve()
+    })
+  })
+}
+
+/** A connection that could not be taken, for want of memory for instance, is no reason to end the node. */
+const noteUntaken = (log: Log, error: Error) => log.warn({ error: error.message }, 'a connection could not be taken')
 
 function answerOver(
   door: Door,
@@ -209,11 +224,11 @@ function capConnections(server: Server, { connectionsMax = 12_000, connectionsPe
   })
 }
 
-async function drain(server: Server, acceptors: Acceptors, draining: AbortController): Promise<void> {
+async function drain(server: Server, acceptors: Acceptors | undefined, draining: AbortController): Promise<void> {
   const force = setTimeout(() => server.closeAllConnections(), drainMsMax)
   // A connection whose last answer was under way becomes idle only now, and would stay open for seconds.
   const idle = setInterval(() => server.closeIdleConnections(), 50)
-  const ended = Promise.all([new Promise((resolve) => server.close(resolve)), acceptors.close()])
+  const ended = Promise.all([new Promise((resolve) => server.close(resolve)), acceptors?.close()])
   draining.abort()
   server.closeIdleConnections()
   await ended

@@ -30,6 +30,8 @@ export type ShopContext = {
   endpoints: ReadonlyMap<string, readonly RpcEndpoint[]>
   /** The node's data folder. */
   home: string
+  /** Where this very process keeps what it can make again; processes of one data folder have one each. */
+  cacheFolder: string
   payees: Payees
   /** How money leaves custody, once the till is open; undefined in a process that does no jobs. */
   payouts(): PayoutDeps | undefined

@@ -25,6 +25,18 @@ export function demoIssuer(chainId: number): { address: Address; privateKey: Hex
   return demoKey(`issuer ${chainId}`)
 }
 
+const settlerName = (place: number) => (place === 0 ? 'settler' : `settler ${place + 1}`)
+
+/** Private keys of wallets that settle in a demo of several processes; the first is the demo settler. */
+export function demoSettlerKeys(count: number): Hex[] {
+  return Array.from({ length: count }, (_, place) => keyOf(settlerName(place)))
+}
+
+/** The same with their addresses. */
+export function demoSettlers(count: number): { address: Address; privateKey: Hex }[] {
+  return Array.from({ length: count }, (_, place) => demoKey(settlerName(place)))
+}
+
 /** Signs moves of creators' money on the embedded chains. Holds nothing. */
 export const demoMover = demoKey('mover')
 
@@ -39,8 +51,12 @@ export function demoUsdcAddress(chainId: number): Address {
   return created
 }
 
+function keyOf(name: string): Hex {
+  return keccak256(stringToHex(`assay demo ${name}`))
+}
+
 function demoKey(name: string): { address: Address; privateKey: Hex } {
-  const privateKey = keccak256(stringToHex(`assay demo ${name}`))
+  const privateKey = keyOf(name)
   const address = parseAddress(privateKeyToAccount(privateKey).address)
   if (address === undefined) throw new Error(`no address for the demo key ${name}`)
   return { address, privateKey }

@@ -13,7 +13,8 @@ const extensionOrigin = /^(chrome|moz|safari-web)-extension:\/\/[a-z0-9-]+$/i
 
 /** JSON-RPC over HTTP, for wallets and tools on this machine and for no web page from elsewhere. */
 export async function serveRpc(request: RpcRequest, listen: { host: string; port: number }): Promise<RpcServer> {
-  const server = createServer((incoming, response) => {
+  // Longer than the pauses of a process that asks now and then: a connection closed under its question is a failed call.
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
     answer(request, incoming, response).catch(() => response.destroy())
   })
   await startListening(server, listen)

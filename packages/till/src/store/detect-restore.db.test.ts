@@ -55,6 +55,25 @@ test('the node role may read all that tells a restored server', async () => {
   expect(facts.walBytes).toBeGreaterThan(0n)
 })
 
+test('a position that another process of the same folder notes meanwhile is no restore', async () => {
+  const other = async () => {
+    await db.database.query(`select pg_logical_emit_message(true, 'test', 'moves the log on')`)
+    await detectRestore(deps)
+    return undefined
+  }
+  const database: DetectDeps['database'] = { ...db.database }
+  let asked = 0
+  // The other process works after each of our questions to the database.
+  database.query = (async (...given: Parameters<typeof db.database.query>) => {
+    const result = await db.database.query(...given)
+    asked += 1
+    await other()
+    return result
+  }) as typeof db.database.query
+  expect(await detectRestore({ ...deps, database })).toBeUndefined()
+  expect(asked).toBeGreaterThan(3)
+})
+
 test('the same server at a later time is no restore', async () => {
   expect(await detectRestore(deps)).toBeUndefined()
   expect(await isRestoring(db.database, base)).toBe(false)

@@ -32,11 +32,13 @@ export type DetectDeps = RestoreDeps & {
  */
 export async function detectRestore(deps: DetectDeps): Promise<string | undefined> {
   const { database } = deps
-  const facts = await readServer(database)
   const databaseId = await readDatabaseId(database)
-  const forgotten = await deps.forgotten?.()
+  // What was noted first: another process of the same folder may note a later position at any time.
   const marker = deps.home === undefined ? undefined : await readMarker(deps.home, databaseId)
-  const reason = difference(facts, await readNoted(database), marker) ?? forgotten?.reason
+  const noted = await readNoted(database)
+  const facts = await readServer(database)
+  const forgotten = await deps.forgotten?.()
+  const reason = difference(facts, noted, marker) ?? forgotten?.reason
   if (reason !== undefined) {
     const heads = await deps.heads()
     // The gap first: a crash in between finds the same difference again.
@@ -127,7 +129,8 @@ async function writeMarker(home: string, marker: Marker): Promise<void> {
     seen_at: marker.seenMs === undefined ? null : toRfc3339(marker.seenMs),
   })
   await mkdir(home, { recursive: true })
-  const draft = join(home, `${markerFile}.part`)
+  // Several processes may share the folder.
+  const draft = join(home, `${markerFile}.${process.pid}.part`)
   await writeFile(draft, `${text}\n`, { mode: 0o600 })
   await rename(draft, join(home, markerFile))
 }

@@ -116,7 +116,7 @@ async function holdIndex(context: ShopContext): Promise<HeldEngine> {
     const engine = openThreadEngine({
       log,
       // Page numbers mean something in one database only, and its first key tells which.
-      folder: join(context.home, 'match', context.keyring.keys()[0]?.keyId ?? 'unnamed'),
+      folder: join(context.cacheFolder, 'match', context.keyring.keys()[0]?.keyId ?? 'unnamed'),
       onLost: () => {
         void current?.following.stop()
         if (!stopped) void open()
