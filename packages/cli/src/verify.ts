@@ -58,7 +58,7 @@ export const addVerify: AddCommand = (program, context) => {
     .option(...jsonOption)
     .addHelpText(
       'after',
-      '\nExamples:\n  assay verify answer.json --online\n  assay verify answer.json --url https://api.example.org\n  assay verify answer.json --rpc $RPC\n  assay verify citation.json --policy logged,max-age=30d',
+      '\nExamples:\n  assay verify answer.json --online\n  assay verify answer.json --rpc $RPC\n  assay verify citation.json --policy logged,max-age=30d',
     )
     .action((file: string, options: VerifyOptions) => runVerify(context, file, options))
 }

@@ -1,3 +1,4 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
 import { jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
@@ -62,7 +63,7 @@ export function paymentsRoute(deps: CallerDeps & Pick<ShopContext, 'database'>):
   })
 }
 
-type Row = Omit<z.infer<typeof payment>, 'claimed_at'> & { claimed_at: Date }
+type Row = Omit<z.infer<typeof payment>, 'claimed_at' | 'payer'> & { payer: Address; claimed_at: Date }
 
 /** Ids begin with their time, so their order is that of the claims and every page is found by the key. */
 async function readPayments(sql: Sql, { search, state, limit = '50', cursor }: z.infer<typeof query>) {
@@ -80,7 +81,7 @@ async function readPayments(sql: Sql, { search, state, limit = '50', cursor }: z
     [payer, id, route, state ?? null, cursor ?? null, Number(limit)],
   )
   return {
-    data: rows.map((row) => ({ ...row, claimed_at: row.claimed_at.toISOString() })),
+    data: rows.map((row) => ({ ...row, payer: checksumAddress(row.payer), claimed_at: row.claimed_at.toISOString() })),
     next_cursor: rows.length === Number(limit) ? (rows.at(-1)?.id ?? null) : null,
   }
 }

@@ -12,6 +12,7 @@ const calm: Overview = {
   disputes: [],
   notifications: null,
   withdrawals: { custody: [], destinations: [], newest: [] },
+  customers: { payments: 0, data: [] },
   alarms: [],
   pauses: [{ name: 'sales', paused: false, reason: '', changed_by: '', changed_at: '' }],
   audit: [],
@@ -49,8 +50,9 @@ test('notifications that were given up and disputes that wait are told', () => {
 test('alarms and unknown outcomes are told', () => {
   const wants = attentionOf({
     ...calm,
-    alarms: [{ alarm: 'books_differ', rung: 1 }],
+    alarms: [{ alarm: 'books_differ', rung: 1, to_do: 'Compare them.' }],
     payments: [{ state: 'unknown', payments: 1, amount_micro: '250000000', oldest_at: '' }],
   })
   expect(wants.map(({ text }) => text).join(' ')).toMatch(/books differ.*\$250\.00/)
+  expect(wants[0]?.toDo).toBe('Compare them.')
 })
