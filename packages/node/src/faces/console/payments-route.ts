@@ -1,7 +1,7 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
-import { jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { jsonAnswer, pageLimit, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import type { CallerDeps } from './caller.ts'
 import { operatorRoute } from './operator-route.ts'
 
@@ -21,11 +21,7 @@ const payment = z.strictObject({
 const query = z.strictObject({
   search: z.string().max(100).optional().describe('A payment id, a payer, or a route id.'),
   state: z.string().max(20).optional(),
-  limit: z
-    .string()
-    .regex(/^(?:[1-9]\d?|100)$/)
-    .optional()
-    .describe('1 to 100; default: 50.'),
+  limit: pageLimit(100, 50),
   cursor: z.string().max(40).optional(),
 })
 
