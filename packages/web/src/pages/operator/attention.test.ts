@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { attentionOf } from './attention.ts'
+import { heldTone } from './market-data.tsx'
 import type { Overview } from './types.ts'
 
 const calm: Overview = {
@@ -55,4 +56,12 @@ test('alarms and unknown outcomes are told', () => {
   })
   expect(wants.map(({ text }) => text).join(' ')).toMatch(/books differ.*\$250\.00/)
   expect(wants[0]?.toDo).toBe('Compare them.')
+})
+
+test('market data that nobody has to fetch is not red', () => {
+  const row = { present: 30, wanted: 40, stale: false, fix: null }
+  expect(heldTone(row)).toBe('warn')
+  expect(heldTone({ ...row, present: 40 })).toBe('good')
+  expect(heldTone({ ...row, fix: 'assay ingest backfill' })).toBe('bad')
+  expect(heldTone({ ...row, stale: true })).toBe('bad')
 })
