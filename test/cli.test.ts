@@ -118,6 +118,8 @@ test('the settlement of a saved answer is looked up on its chain', async () => {
   expect(found.out).toMatch(/ok {2}settlement 1000 micro-USDC moved in 0x\w{64}/)
   const elsewhere = await assay(['verify', file, '--rpc', String(till.polygon.url)])
   expect(elsewhere.out).toContain('the payment is on eip155:8453')
+  expect((await assay(['verify', file, '--url', proxy.url])).out).toMatch(/^ok {2}keys/m)
+  expect((await assay(['verify', file, '--url', 'http://127.0.0.1:1'])).code).toBe(1)
   const evidence = JSON.parse(await readFile(file, 'utf8'))
   await writeFile(
     file,

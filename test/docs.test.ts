@@ -9,6 +9,7 @@ import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { describeVariables } from '../packages/node/src/config/load-config.ts'
 import { shopList } from '../packages/node/src/shop-list.ts'
 import { knownProblems } from '../packages/till/src/kernel/problem.ts'
+import { alarmAdvice, target } from '../scripts/generate-alarm-advice.mjs'
 import { toyProblems } from './toys/shop.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -88,6 +89,8 @@ test('docs/operations.md lists every metric and every alarm of the code, and no 
   expect(firstCells(sectionOf(operations, 'Metrics')).sort()).toEqual([...new Set(used)].sort())
   const alarms = [...code.matchAll(/alarm: '([a-z_]+)'/g)].map(([, name]) => name)
   expect(firstCells(sectionOf(operations, 'Alarms')).sort()).toEqual([...new Set(alarms)].sort())
+  // The console says the same; `node scripts/generate-alarm-advice.mjs` writes it.
+  expect(read(target)).toBe(alarmAdvice(operations))
 })
 
 test('every document that is linked exists', () => {

@@ -81,7 +81,7 @@ test.each([
   const client = clientOf(buyer, { networks: networks.filter((known) => known.network === network) })
   const { response, payment, verified, receipt, purchase } = await client.fetch(`${echoPath}?message=a%20b`)
   expect(response.status).toBe(200)
-  expect(await response.json()).toMatchObject({ echo: 'a b', paid_by: buyer.address.toLowerCase() })
+  expect(await response.json()).toMatchObject({ echo: 'a b', paid_by: buyer.address })
   expect(payment).toMatchObject({ status: 'settled', network, amountMicro: '1000' })
   expect(verified.status).toBe('verified')
   expect(receipt).toMatchObject({ status: 'verified', receipt: { network, resourceUrl: purchase?.resource } })

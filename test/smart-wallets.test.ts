@@ -1,4 +1,13 @@
-import { concatHex, createPublicClient, encodeAbiParameters, encodeFunctionData, type Hex, parseAbi, toHex } from 'viem'
+import {
+  concatHex,
+  createPublicClient,
+  encodeAbiParameters,
+  encodeFunctionData,
+  getAddress,
+  type Hex,
+  parseAbi,
+  toHex,
+} from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, expect, test } from 'vitest'
 import burning from '../contracts/artifacts/GasBurningWallet.json' with { type: 'json' }
@@ -45,7 +54,7 @@ test('a contract wallet pays like anybody else (ERC-1271)', async () => {
   await till.base.control.fund(contract, { microUsdc: 10_000n })
   const response = await send(url, await signFor(contract, owner))
   expect(response.status).toBe(200)
-  expect(await response.json()).toMatchObject({ paid_by: contract })
+  expect(await response.json()).toMatchObject({ paid_by: getAddress(contract) })
   const stranger = privateKeyToAccount(generatePrivateKey())
   expect((await send(url, await signFor(contract, stranger))).status).toBe(402)
 })

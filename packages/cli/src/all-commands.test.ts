@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { nodeOption } from './find-node.ts'
 import { helpExamples } from './help-examples.fixture.ts'
 import { createProgram } from './program.ts'
 import { runCli } from './run-cli.ts'
@@ -9,7 +10,7 @@ import { createTestTerminal } from './terminal.fixture.ts'
 
 const program = createProgram({ terminal: createTestTerminal(), endWith: () => {} })
 
-type Leaf = { path: string; options: Set<string> }
+type Leaf = { path: string; options: Set<string>; url: Option | undefined }
 
 /** Also a command with others below it, such as `ingest [files]` and `ingest coverage`. */
 const acts = (command: Command) => command.commands.length === 0 || command.registeredArguments.length > 0
@@ -20,7 +21,8 @@ function leavesOf(command: Command, path: string[] = []): Leaf[] {
     const options = new Set(
       child.options.flatMap(({ long, short }) => [long, short]).filter((flag) => flag !== undefined),
     )
-    const leaf = { path: here.join(' '), options: options as Set<string> }
+    const url = child.options.find(({ long }) => long === '--url')
+    const leaf = { path: here.join(' '), options: options as Set<string>, url }
     return [...(acts(child as Command) ? [leaf] : []), ...leavesOf(child as Command, here)]
   })
 }
@@ -47,6 +49,10 @@ describe('all commands speak alike', () => {
 
   test('the node is named the same everywhere', () => {
     expect(leaves.filter(({ options }) => options.has('--node')).map(({ path }) => path)).toEqual([])
+    const defaults = new Set(
+      leaves.flatMap(({ url }) => (url?.defaultValue === undefined ? [] : [`${url.description} ${url.defaultValue}`])),
+    )
+    expect([...defaults]).toEqual([`${nodeOption[1]} ${nodeOption[2]}`])
   })
 })
 

@@ -47,3 +47,16 @@ test('what the node refused keeps its code, its hint and whether to try again', 
     details: { status: 400, retryable: false },
   })
 })
+
+test('a list that the hint of the node speaks of is shown with it', () => {
+  const problem = {
+    code: 'not_found',
+    detail: 'There is no such feed.',
+    hint: 'Use one of `feeds`.',
+    feeds: ['a', 'b'],
+  }
+  const error = new AssayError('request_failed', { detail: problem.detail, hint: problem.hint, status: 404, problem })
+  const { hint, details } = toCliError(error)
+  expect(hint).toBe('Use one of `feeds`.\n  feeds: a, b')
+  expect(details).toMatchObject({ feeds: ['a', 'b'] })
+})

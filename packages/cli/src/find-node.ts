@@ -5,6 +5,9 @@ import type { Terminal } from './terminal.ts'
 
 export const usualNode = 'http://127.0.0.1:4020'
 
+/** The node that a command asks, by one name everywhere. */
+export const nodeOption = ['--url <origin>', 'the node to ask', usualNode] as const
+
 /** The node that a command means when it names none, and why this one. */
 export function findNode(env: NodeJS.ProcessEnv): { url: string; why: string | undefined } {
   const { ASSAY_URL, ASSAY_HOME = '.assay' } = env

@@ -70,11 +70,26 @@ function refusedByNode(error: AssayError): CliError | undefined {
   if (typeof problem?.['code'] !== 'string') return undefined
   const { code, detail, title, hint, retryable } = problem
   const text = typeof detail === 'string' ? detail : String(title ?? error.message)
+  const named = typeof hint === 'string' ? namedLists(problem, hint) : {}
+  const lists = Object.entries(named).map(([name, values]) => `\n  ${name}: ${values.join(', ')}`)
   return new CliError(failed, code as string, text, {
-    ...(typeof hint === 'string' ? { hint } : {}),
-    details: { status, retryable: retryable === true },
+    ...(typeof hint === 'string' ? { hint: `${hint}${lists.join('')}` } : {}),
+    details: { status, retryable: retryable === true, ...named },
     cause: error,
   })
+}
+
+/** "Use one of `feeds`" helps only with the feeds. */
+function namedLists(problem: Record<string, unknown>, hint: string): Record<string, string[]> {
+  const names = [...hint.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name)
+  const isText = (values: unknown): values is string[] =>
+    Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === 'string')
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const values = problem[name]
+      return isText(values) ? [[name, values]] : []
+    }),
+  )
 }
 
 // By name: the class would bring the whole client with it, for commands that need none.

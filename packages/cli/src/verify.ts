@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { fromUtf8 } from '@assay/protocol/bytes'
 import type { EvidenceCheck, EvidenceReport, VerifyAttestationOptions } from '@assay/sdk'
 import { type AddCommand, type CommandContext, jsonOption } from './command-context.ts'
+import { nodeUrl } from './commerce/node-url.ts'
 import { CliError, exitCodes, usageError } from './exit-codes.ts'
 import { printResult } from './output.ts'
 
 type VerifyOptions = {
   json?: boolean
   online?: boolean
+  url?: string
   rpc?: string
   keys?: string
   witness?: string[]
@@ -32,6 +34,7 @@ export const addVerify: AddCommand = (program, context) => {
     .argument('<file>', 'the evidence file, or - for standard input')
     .option('--rpc <url>', 'look the payment up on its chain, at this endpoint')
     .option('--online', 'compare with the keys the node publishes now, revocations since then included')
+    .option('--url <origin>', 'the node whose published keys it is compared with; default: the one in the file')
     .option(
       '--witness <vkey>',
       'key of a witness that must have signed, for attestations; may be repeated',
@@ -236,8 +239,9 @@ async function trustedKeys(node: string, options: VerifyOptions): Promise<{ trus
     if (directory === undefined) throw usageError(`--keys: ${options.keys} is not JSON`)
     return { trustedDirectory: directory }
   }
-  if (!options.online) return {}
-  return { trustedDirectory: await (await import('@assay/sdk')).fetchDirectory(new URL(node).origin) }
+  if (!options.online && options.url === undefined) return {}
+  const origin = options.url === undefined ? new URL(node).origin : nodeUrl(options.url)
+  return { trustedDirectory: await (await import('@assay/sdk')).fetchDirectory(origin) }
 }
 
 function readBytes(path: string): Promise<Buffer> {

@@ -269,7 +269,7 @@ export type Operations = {
   }
   /** Mandates that the signing wallet gave or was given, newest first. */
   'mandates.list': {
-    input: { query?: { state?: 'open' | 'all'; cursor?: string } }
+    input: { query?: { state?: 'open' | 'all'; limit?: string | number; cursor?: string } }
     answer: { data: ({ id: string; owner: string; delegate: string; chain_id: number; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; drawn_today_micro: string; drawn_total_micro: string; expires_at: string; nonce: string; state: 'open' | 'expired' | 'revoked'; created_at: string; revoked_at: string | null })[]; next_cursor: string | null }
   }
   /** Revoke a mandate; the next draw under it is refused. */
@@ -379,7 +379,7 @@ export type Operations = {
   }
   /** Who offers a capability, over all nodes that this one knows, best first, and why. */
   'mesh.search': {
-    input: { query: { capability: string; max_price?: string; network?: string; schema?: string; cursor?: string | number } }
+    input: { query: { capability: string; max_price?: string; network?: string; schema?: string; limit?: string | number; cursor?: string | number } }
     answer: { data: ({ did: string; address: string; method: string; url: string; example: string; price_micro: string; price_usd: string; price_seen: boolean; networks: string[]; schema: string | null; recommended: boolean; health: number | null; latency_ms: number | null; evidence: { payers: number; calls: number; disputed: number; price_kept: number; latency_ms: number; success: number }; why: string; statement: string })[]; next_cursor: string | null }
   }
   /** Name a webhook or mail address for notifications; it gets a challenge first. */
@@ -425,7 +425,7 @@ export type Operations = {
   /** Books, payments, payouts, alarms and pauses, for the operator. */
   'operator.overview': {
     input: Record<string, never>
-    answer: { at: string; role: 'read' | 'operate' | 'withdraw'; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; withdrawals: { custody: { network: string; withdrawable_micro: string; balance_micro: string; booked_micro: string; others_micro: string; debts_micro: string; leaving_micro: string; reserved_micro: string; block: string; checked_at: string }[]; destinations: { network: string; address: string }[]; newest: ({ id: string; network: string; to: string; asked_micro: string | null; state: 'asked' | 'paying' | 'refused'; outcome: string | null; requested_by: string; requested_at: string; payout: { id: string; state: string; amount_micro: string; transaction: string | null; reason: string | null } | null })[] }; disputes: { id: string; payment_id: string; payer: string; text: string; evidence_bytes: number; opened_at: string }[]; notifications: { endpoints: { kind: string; state: string; reason: string; endpoints: number }[]; deliveries: ({ kind: string; waiting: number; late_since: string | null; sent_day: number; given_up_day: number })[]; failing: ({ id: string; kind: string; target: string; failing_since: string; last_status: string | null; waiting: number })[] } | null; alarms: { alarm: string; rung: number }[]; pauses: { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
+    answer: { at: string; role: 'read' | 'operate' | 'withdraw'; books: { balanced: boolean; accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]; differences: number; open_clearing: ({ account: string; balance: string; payment_id: string | null; since_at: string })[] }; payments: { state: string; payments: number; amount_micro: string; oldest_at: string }[]; review_open: number; payouts: ({ id: string; network: string; payee: string; amount_micro: string; purpose: string; state: string; reason: string | null; transaction: string | null; created_at: string })[]; withdrawals: { custody: { network: string; withdrawable_micro: string; balance_micro: string; booked_micro: string; others_micro: string; debts_micro: string; leaving_micro: string; reserved_micro: string; block: string; checked_at: string }[]; destinations: { network: string; address: string }[]; newest: ({ id: string; network: string; to: string; asked_micro: string | null; state: 'asked' | 'paying' | 'refused'; outcome: string | null; requested_by: string; requested_at: string; payout: { id: string; state: string; amount_micro: string; transaction: string | null; reason: string | null } | null })[] }; disputes: { id: string; payment_id: string; payer: string; text: string; evidence_bytes: number; opened_at: string }[]; notifications: { endpoints: { kind: string; state: string; reason: string; endpoints: number }[]; deliveries: ({ kind: string; waiting: number; late_since: string | null; sent_day: number; given_up_day: number })[]; failing: ({ id: string; kind: string; target: string; failing_since: string; last_status: string | null; waiting: number })[] } | null; customers: { payments: number; data: { wallet: string; payments: number; amount_micro: string; failed: number; last_at: string }[] }; alarms: ({ alarm: string; rung: number; to_do: string | null })[]; pauses: { name: string; paused: boolean; reason: string; changed_by: string; changed_at: string }[]; audit: { at: string; actor: string; action: string; subject: string }[] }
   }
   /** Pause or resume sales, payouts, settlement, options or renewals, for the operator. */
   'operator.pause': {
@@ -734,8 +734,8 @@ export type Operations = {
   }
   /** The newest payments of the wallet that signed the request. */
   'wallet.payments': {
-    input: Record<string, never>
-    answer: { data: ({ id: string; state: string; route: string; network: string; amount_micro: string; transaction: string | null; final: boolean; claimed_at: string })[]; next_cursor: null }
+    input: { query?: { limit?: string | number; cursor?: string } }
+    answer: { data: ({ id: string; state: string; route: string; network: string; amount_micro: string; transaction: string | null; final: boolean; claimed_at: string })[]; next_cursor: string | null }
   }
 }
 

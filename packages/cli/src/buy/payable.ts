@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { jsonOption, rawOption } from '../command-context.ts'
-import { nodeOption } from '../commerce/node-url.ts'
+import { nodeOption } from '../find-node.ts'
 
 /** The options of every command that pays a node for one answer. */
 export const payable = (command: Command): Command =>

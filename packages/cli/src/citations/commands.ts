@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { payable } from '../buy/payable.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
+import { nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
+import { nodeOption } from '../find-node.ts'
 import { withOperator } from '../operator/connect.ts'
 import type { AuditOptions } from './run-audit.ts'
 

@@ -1,7 +1,8 @@
 import { payable } from '../buy/payable.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
-import { nodeOption, nodeUrl, walletArgument } from './node-url.ts'
+import { nodeOption } from '../find-node.ts'
+import { nodeUrl, walletArgument } from './node-url.ts'
 
 /** What a buyer, a referrer or an affiliate does: subscribe, look, redeem. */
 export const addCommerce: AddCommand = (program, context) => {

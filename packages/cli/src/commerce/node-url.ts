@@ -1,7 +1,5 @@
 import { usageError } from '../exit-codes.ts'
 
-export const nodeOption = ['--url <origin>', 'base address of the node', 'http://127.0.0.1:4020'] as const
-
 export function nodeUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw usageError(`--url: not a URL: ${text}`)
   return new URL(text).origin

@@ -1,6 +1,6 @@
 import type { WalletOptions } from '../buy/choose-wallet.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { nodeOption } from './node-url.ts'
+import { nodeOption } from '../find-node.ts'
 
 export type SubscriptionOptions = WalletOptions & {
   url: string

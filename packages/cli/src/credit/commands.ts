@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
+import { nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
+import { nodeOption } from '../find-node.ts'
 import { withOperator } from '../operator/connect.ts'
 
 /** Prepaid credit, who else may draw on it, and what of it is at stake. */

@@ -1,5 +1,6 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { nodeOption, nodeUrl } from '../commerce/node-url.ts'
+import { nodeUrl } from '../commerce/node-url.ts'
+import { nodeOption } from '../find-node.ts'
 import type { CapabilitiesOptions, ResolveOptions, SearchOptions } from './run-identity.ts'
 
 /** Who agents are: DIDs, ratings, and what they say they can do. */

@@ -1,4 +1,5 @@
 import type { AddCommand } from '../command-context.ts'
+import { nodeOption } from '../find-node.ts'
 import type { StreamOptions } from './run-stream.ts'
 
 export const addStream: AddCommand = (program, context) => {
@@ -9,7 +10,7 @@ export const addStream: AddCommand = (program, context) => {
       'Follow the intent stream of a node: demand by topic, as it is published. Opened with the token of a subscription,\n' +
         'or bought for 30 days when --max-amount allows its price. --sample shows a free hour of yesterday.',
     )
-    .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
+    .option(...nodeOption)
     .option('--cluster <list>', 'only these topics, ids separated by commas')
     .option('--clusters', 'list the topics and their ids, and exit')
     .option('--sample', 'one hour, a day old, free')

@@ -1,4 +1,5 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
+import { nodeOption } from '../find-node.ts'
 import type { MatchOptions } from './run-match.ts'
 
 export const addMatch: AddCommand = (program, context) => {
@@ -7,7 +8,7 @@ export const addMatch: AddCommand = (program, context) => {
     .summary('Search citable sources for a question')
     .description('Pay for one search and print ranked pages with a quotable snippet, CiteScore and licence.')
     .argument('<query...>', 'what the sources should be about; put "phrases" in quotes')
-    .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
+    .option(...nodeOption)
     .option('-n, --limit <pages>', 'number of pages, at most 50', '10')
     .option('--min-score <number>', 'minimum CiteScore of the source')
     .option('--licence <name>', 'only under this licence, such as CC-BY-4.0')

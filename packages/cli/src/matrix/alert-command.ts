@@ -1,5 +1,6 @@
 import type { WalletOptions } from '../buy/choose-wallet.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
+import { nodeOption } from '../find-node.ts'
 
 export type AlertOptions = WalletOptions & { url: string; webhook?: string; email?: string; json?: boolean }
 
@@ -8,7 +9,7 @@ export const addAlert: AddCommand = (program, context) => {
   const alert = program.command('alert').summary('Set, list and remove alerts on market data')
   const signed = (command: ReturnType<typeof alert.command>) =>
     command
-      .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
+      .option(...nodeOption)
       .option('--demo', 'sign with the buyer wallet of a demo node on this machine')
       .option('--key-file <path>', 'file with the private key of the wallet that signs')
       .option('--key-env <name>', 'environment variable with that key')

@@ -1,4 +1,5 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
+import { nodeOption } from '../find-node.ts'
 import type { MatrixOptions } from './run-matrix.ts'
 
 export const addMatrix: AddCommand = (program, context) => {
@@ -13,7 +14,7 @@ export const addMatrix: AddCommand = (program, context) => {
       '[feed]',
       'squeeze, equities, etf, short-volume, short-interest, ftd, threshold, borrow, halts, institutional',
     )
-    .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
+    .option(...nodeOption)
     .option('-n, --limit <rows>', 'number of rows', '20')
     .option('--symbol <list>', 'only these symbols, separated by commas')
     .option('--min-score <number>', 'only rows whose ranking value is at least this')

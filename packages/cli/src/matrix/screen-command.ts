@@ -1,5 +1,6 @@
 import type { WalletOptions } from '../buy/choose-wallet.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
+import { nodeOption } from '../find-node.ts'
 
 export type ScreenOptions = WalletOptions & {
   url: string
@@ -17,7 +18,7 @@ export const addScreen: AddCommand = (program, context) => {
   const screen = program.command('screen').summary('Save, list and remove screens and watchlists')
   const signed = (command: ReturnType<typeof screen.command>) =>
     command
-      .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
+      .option(...nodeOption)
       .option('--demo', 'sign with the buyer wallet of a demo node on this machine')
       .option('--key-file <path>', 'file with the private key of the wallet that signs')
       .option('--key-env <name>', 'environment variable with that key')

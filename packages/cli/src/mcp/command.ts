@@ -1,4 +1,5 @@
 import type { AddCommand } from '../command-context.ts'
+import { nodeOption } from '../find-node.ts'
 import type { McpOptions } from './run-mcp.ts'
 
 export const addMcp: AddCommand = (program, context) => {
@@ -9,7 +10,7 @@ export const addMcp: AddCommand = (program, context) => {
       'A Model Context Protocol server for programs that start their servers themselves. Free tools work at once; with a\n' +
         'wallet paid ones are bought too, each checked against its signature, never for more than the two maximums.',
     )
-    .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
+    .option(...nodeOption)
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')

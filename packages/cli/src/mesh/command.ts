@@ -1,5 +1,6 @@
 import { networkNames } from '../buy/network-names.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
+import { nodeOption } from '../find-node.ts'
 import { withOperator } from '../operator/connect.ts'
 import type { MeshBuyOptions } from './buy-in-mesh.ts'
 import type { FindOptions, JoinOptions, PeersOptions } from './run-mesh.ts'
@@ -26,7 +27,7 @@ export const addMesh: AddCommand = (program, context) => {
   group
     .command('peers')
     .description('List the peers of a node with state, health, latency and offers; verify the signature')
-    .option('--url <origin>', 'API address of the node', 'http://127.0.0.1:4020')
+    .option(...nodeOption)
     .option(...jsonOption)
     .action(async (options: PeersOptions) => {
       const { showPeers } = await import('./run-mesh.ts')
@@ -38,7 +39,7 @@ export const addMesh: AddCommand = (program, context) => {
       'Find nodes that offer a capability, best first, and why; verify signatures, prices and evidence, pay nothing',
     )
     .argument('<capability>', 'such as token.control.report')
-    .option('--url <origin>', 'API address of a node to start from', 'http://127.0.0.1:4020')
+    .option(...nodeOption)
     .option('--max-price <usd>', 'maximum price')
     .option('--schema <hash>', 'only offers with these input and output schemas')
     .option(...jsonOption)
@@ -50,7 +51,7 @@ export const addMesh: AddCommand = (program, context) => {
     .command('buy')
     .description('Buy a capability from the best node of the mesh, within a maximum; verify everything')
     .argument('<capability>', 'such as token.control.report')
-    .option('--url <origin>', 'API address of a node to start from', 'http://127.0.0.1:4020')
+    .option(...nodeOption)
     .option('-p, --param <name=value>', 'parameter of the path; may be repeated', collect, [])
     .option('-q, --query <name=value>', 'parameter of the query; may be repeated', collect, [])
     .option('-d, --data <json>', 'request body')

@@ -9,8 +9,9 @@ export const addLedger: AddCommand = (program, context) => {
     .summary('Read and verify the ledger of a node')
     .description(
       'Read the ledger of the node that the environment configures; it may be running. Amounts of USDC are shown in ' +
-        'dollars, gas in gwei; in JSON they are whole micro-USDC or gwei. A debit is positive, a credit negative: what ' +
-        'is owned and spent is positive, what is owed and earned is negative.',
+        'dollars, gas in gwei, points as they are counted; in JSON they are whole micro-USDC, gwei or points. A balance ' +
+        'is positive on the side where accounts of its kind have theirs: debit for what is owned and spent, credit for ' +
+        'what is owed and earned.',
     )
   addBalances(group, context)
   addTrial(group, context)

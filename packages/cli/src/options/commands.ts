@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { payable } from '../buy/payable.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
+import { nodeUrl, walletArgument } from '../commerce/node-url.ts'
+import { nodeOption } from '../find-node.ts'
 
 type Reading = { url: string; json?: boolean }
 

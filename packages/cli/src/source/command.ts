@@ -1,6 +1,7 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { nodeOption, nodeUrl, walletArgument } from '../commerce/node-url.ts'
+import { nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
+import { nodeOption } from '../find-node.ts'
 
 type Options = {
   url: string

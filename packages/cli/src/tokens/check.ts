@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises'
 import type { AssayClient, TokenBatch, TokenCheck, TokenDiff, TokenList, TokenParty, TokenPower } from '@assay/sdk'
 import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { nodeOption } from '../find-node.ts'
 import { printResult } from '../output.ts'
 import type { Terminal } from '../terminal.ts'
-import { nodeOption, tokenUrl } from './node-option.ts'
+import { tokenUrl } from './node-option.ts'
 
 type CheckOptions = {
   url: string

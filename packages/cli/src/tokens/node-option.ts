@@ -1,7 +1,5 @@
 import { usageError } from '../exit-codes.ts'
 
-export const nodeOption = ['--url <origin>', 'the node to ask', 'http://127.0.0.1:4020'] as const
-
 /** The node's origin, and an address in any spelling that the node will understand. */
 export function tokenUrl(node: string, path: string, address: string): URL {
   if (!URL.canParse(node) || !/^https?:$/.test(new URL(node).protocol))

@@ -1,4 +1,5 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
+import { nodeOption } from '../find-node.ts'
 import type { NewWalletOptions } from './new-wallet.ts'
 import type { ShowWalletOptions } from './show-wallet.ts'
 
@@ -15,7 +16,7 @@ export const addWallet: AddCommand = (program, context) => {
     .command('show')
     .summary('Show USDC, credit, subscription and points of a wallet')
     .argument('[address]', 'any wallet; otherwise the one whose key is given')
-    .option('--url <origin>', 'the node', 'http://127.0.0.1:4020')
+    .option(...nodeOption)
     .option('--demo', 'use the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet')
     .option('--key-env <name>', 'environment variable with that key')

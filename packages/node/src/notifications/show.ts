@@ -1,4 +1,4 @@
-import type { Address } from '@assay/protocol/address'
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Database } from '@assay/till/store/database'
 import { z } from 'zod'
@@ -67,7 +67,7 @@ export async function showOwn(database: Database, wallet: Address, freeWatches: 
   const untilAt = plan.rows[0]?.until_at ?? null
   const hasPlan = untilAt !== null && untilAt.getTime() > nowMs
   return {
-    wallet,
+    wallet: checksumAddress(wallet),
     plan_until_at: at(untilAt),
     free_watches: freeWatches,
     endpoints: endpoints.rows.map(({ failing_since, last_at, created_at, ...row }) => ({

@@ -34,10 +34,13 @@ export function App() {
 function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash))
   useEffect(() => {
-    const moved = () => {
-      setRoute(parseRoute(location.hash))
-      scrollTo(0, 0)
-    }
+    const moved = () =>
+      setRoute((before) => {
+        const next = parseRoute(location.hash)
+        // What opens over a page leaves it where it was.
+        if (next.page !== before.page || next.rest[0] !== before.rest[0]) scrollTo(0, 0)
+        return next
+      })
     window.addEventListener('hashchange', moved)
     return () => window.removeEventListener('hashchange', moved)
   }, [])

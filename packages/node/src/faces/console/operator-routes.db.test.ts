@@ -7,7 +7,7 @@ import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { signRequest } from '../../../../sdk/src/sign-request.ts'
-import { type CallContext, type FreeAccess, includesRole, operatorRoles } from '../../http/index.ts'
+import { type CallContext, type FreeAccess, includesRole, operatorRoles, type RouteInput } from '../../http/index.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { parseOperators } from './settings.ts'
 import { walletRoutes } from './wallet-routes.ts'
@@ -46,10 +46,22 @@ const routes = [
   ...walletRoutes(context),
 ]
 
-type Ask = { body?: unknown; path?: string; chainId?: number }
+type Ask = { body?: unknown; path?: string; chainId?: number; query?: object }
+
+async function insertPayment(by: PrivateKeyAccount, state: string, atMs: number): Promise<string> {
+  const id = createIds({ nowMs: () => atMs }, systemRng).next('pay')
+  await db.owner.query(
+    `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
+       fingerprint, revocable, owner, lease_until, claimed_at, head_block, ended_at)
+     values ('exact', 20, $1::text, $2::text, 'eip155:8453', 'eip155:8453/erc20:0xa', $3, sha256(convert_to($1::text, 'UTF8')), '', 'pay_to', 20, 0, 'test', '', '', false, 0, $4, $4, 1,
+       case when $2::text = 'settling' then null else $4::timestamptz end)`,
+    [id, state, by.address.toLowerCase(), new Date(atMs)],
+  )
+  return id
+}
 
 /** The route's own handler, given a request as the door would give it. */
-async function ask(id: string, by: PrivateKeyAccount | undefined, { body, path, chainId }: Ask = {}) {
+async function ask(id: string, by: PrivateKeyAccount | undefined, { body, path, chainId, query = {} }: Ask = {}) {
   const route = routes.find((declared) => declared.id === id)
   if (route === undefined) throw new Error(`no route ${id}`)
   const init = { method: route.method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
@@ -68,7 +80,7 @@ async function ask(id: string, by: PrivateKeyAccount | undefined, { body, path, 
     headers: new Map(signed.headers),
     rawBody: Buffer.from(await signed.arrayBuffer()),
   } as unknown as CallContext
-  const answer = () => (route.access as FreeAccess).handle({ params: {}, query: {}, body }, call)
+  const answer = () => (route.access as FreeAccess).handle({ params: {}, query, body } as RouteInput, call)
   return { call, answer, json: async () => JSON.parse(String((await answer()).body)) }
 }
 
@@ -90,7 +102,10 @@ test('the operator sees which notifications wait, were given up, and whose endpo
 
 test('the operator sees balanced books, alarms and pauses', async () => {
   const overview = await (await ask('operator.overview', operator)).json()
-  expect(overview).toMatchObject({ books: { balanced: true, differences: 0 }, alarms: [{ alarm: 'reorg', rung: 1 }] })
+  expect(overview).toMatchObject({
+    books: { balanced: true, differences: 0 },
+    alarms: [{ alarm: 'reorg', rung: 1, to_do: expect.stringContaining('assay pause sales') }],
+  })
   expect(overview.pauses.map(({ name }: { name: string }) => name)).toContain('payouts')
   const declared = routes.find(({ id }) => id === 'operator.overview')
   expect(declared?.output['~standard'].validate(overview)).not.toHaveProperty('issues')
@@ -177,6 +192,24 @@ test('a pause is set, with its reason in the audit log', async () => {
 
 test('a wallet lists its own payments, and proves that it is the one that asks', async () => {
   expect(await (await ask('wallet.payments', stranger)).json()).toEqual({ data: [], next_cursor: null })
+  const nowMs = proofs.clock.nowMs()
+  const paid = [3, 2, 1].map((minutes) => insertPayment(stranger, 'served', nowMs - minutes * 60_000))
+  const [oldest, middle, newest] = await Promise.all(paid)
+  const underWay = await insertPayment(stranger, 'settling', nowMs - 600_000)
+  await insertPayment(operator, 'served', nowMs)
+  const page = async (query: object) => (await ask('wallet.payments', stranger, { query })).json()
+  const first = await page({ limit: '2' })
+  expect(first.data.map(({ id }: { id: string }) => id)).toEqual([underWay, newest, middle])
+  const second = await page({ limit: '2', cursor: first.next_cursor })
+  expect(second).toMatchObject({ data: [{ id: oldest }], next_cursor: null })
+  const { customers } = await (await ask('operator.overview', operator)).json()
+  expect(customers).toMatchObject({
+    payments: 5,
+    data: [
+      { wallet: stranger.address, payments: 4, amount_micro: '60' },
+      { wallet: operator.address, payments: 1, amount_micro: '20' },
+    ],
+  })
   await expect((await ask('wallet.payments', undefined)).answer()).rejects.toMatchObject({ code: 'proof_required' })
 })
 

@@ -7,6 +7,7 @@ import { decideDisputeRoute, openDisputesShape } from './dispute-routes.ts'
 import { operatorRoute } from './operator-route.ts'
 import { paymentsRoute } from './payments-route.ts'
 import type { Alarm } from './read-alarms.ts'
+import { customersShape } from './read-customers.ts'
 import { notificationsShape } from './read-notifications.ts'
 import { readOverview } from './read-overview.ts'
 import { revenueRoute } from './revenue-route.ts'
@@ -70,7 +71,10 @@ const overview = z.strictObject({
   withdrawals: withdrawalsShape,
   disputes: openDisputesShape.describe('Open ones, oldest first.'),
   notifications: notificationsShape.nullable().describe('Null on a node that delivers none.'),
-  alarms: z.array(z.strictObject({ alarm: z.string(), rung: count })).describe('Of this process, since it started.'),
+  customers: customersShape,
+  alarms: z
+    .array(z.strictObject({ alarm: z.string(), rung: count, to_do: z.string().nullable() }))
+    .describe('Of this process, since it started.'),
   pauses: z.array(
     z.strictObject({
       name: z.string(),
@@ -84,6 +88,7 @@ const overview = z.strictObject({
 })
 
 const exampleTime = '2026-01-01T00:00:00.000Z'
+const exampleWallet = '0x1111111111111111111111111111111111111111'
 
 function overviewRoute(deps: OperatorDeps): RouteDeclaration {
   return operatorRoute(deps, {
@@ -109,13 +114,17 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
         withdrawals: { custody: [], destinations: [], newest: [] },
         disputes: [],
         notifications: { endpoints: [], deliveries: [], failing: [] },
+        customers: {
+          payments: 1,
+          data: [{ wallet: exampleWallet, payments: 1, amount_micro: '20000', failed: 0, last_at: exampleTime }],
+        },
         alarms: [],
         pauses: [{ name: 'sales', paused: false, reason: '', changed_by: 'migration', changed_at: exampleTime }],
         audit: [],
       },
     },
     next: '/readyz',
-    // Ten reads of the database at once.
+    // A dozen reads of the database at once.
     cost: 20,
     handle: async (_input, { role }) => jsonAnswer({ ...(await readOverview({ ...deps, sql: deps.database })), role }),
   })

@@ -1,6 +1,7 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
-import { jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { jsonAnswer, pageLimit, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import type { CallerDeps } from './caller.ts'
 import { operatorRoute } from './operator-route.ts'
 
@@ -20,11 +21,7 @@ const payment = z.strictObject({
 const query = z.strictObject({
   search: z.string().max(100).optional().describe('A payment id, a payer, or a route id.'),
   state: z.string().max(20).optional(),
-  limit: z
-    .string()
-    .regex(/^(?:[1-9]\d?|100)$/)
-    .optional()
-    .describe('1 to 100; default: 50.'),
+  limit: pageLimit(100, 50),
   cursor: z.string().max(40).optional(),
 })
 
@@ -62,7 +59,7 @@ export function paymentsRoute(deps: CallerDeps & Pick<ShopContext, 'database'>):
   })
 }
 
-type Row = Omit<z.infer<typeof payment>, 'claimed_at'> & { claimed_at: Date }
+type Row = Omit<z.infer<typeof payment>, 'claimed_at' | 'payer'> & { payer: Address; claimed_at: Date }
 
 /** Ids begin with their time, so their order is that of the claims and every page is found by the key. */
 async function readPayments(sql: Sql, { search, state, limit = '50', cursor }: z.infer<typeof query>) {
@@ -80,7 +77,7 @@ async function readPayments(sql: Sql, { search, state, limit = '50', cursor }: z
     [payer, id, route, state ?? null, cursor ?? null, Number(limit)],
   )
   return {
-    data: rows.map((row) => ({ ...row, claimed_at: row.claimed_at.toISOString() })),
+    data: rows.map((row) => ({ ...row, payer: checksumAddress(row.payer), claimed_at: row.claimed_at.toISOString() })),
     next_cursor: rows.length === Number(limit) ? (rows.at(-1)?.id ?? null) : null,
   }
 }

@@ -5,9 +5,11 @@ import { listPayouts, type WithdrawPolicy } from '@assay/till/payouts'
 import { readAudit } from '@assay/till/store/audit-log'
 import type { Sql } from '@assay/till/store/database'
 import { readPauses } from '@assay/till/store/pauses'
+import { alarmAdvice } from './alarm-advice.generated.ts'
 import { readOpenDisputes } from './dispute-routes.ts'
 import { readPaymentStates } from './payment-states.ts'
 import type { Alarm } from './read-alarms.ts'
+import { readCustomers } from './read-customers.ts'
 import { readNotifications } from './read-notifications.ts'
 import { readWithdrawals } from './withdraw-routes.ts'
 
@@ -22,7 +24,7 @@ export type OverviewDeps = {
 
 /** Everything the operator looks at first, in one answer: one look costs one signature. */
 export async function readOverview({ sql, clock, alarms, withdrawals, notifies }: OverviewDeps) {
-  const [books, clearing, payments, payouts, review, pauses, audit, rung, withdrawn, disputes, told] =
+  const [books, clearing, payments, payouts, review, pauses, audit, rung, withdrawn, disputes, told, customers] =
     await Promise.all([
       booksByGroup(sql),
       openClearingSinceFold(sql, 20),
@@ -35,6 +37,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
       readWithdrawals(sql, withdrawals),
       readOpenDisputes(sql),
       notifies ? readNotifications(sql, clock.nowMs()) : null,
+      readCustomers(sql),
     ])
   return {
     at: toRfc3339(clock.nowMs()),
@@ -65,7 +68,8 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
     withdrawals: withdrawn,
     disputes,
     notifications: told,
-    alarms: rung,
+    customers,
+    alarms: rung.map((one) => ({ ...one, to_do: alarmAdvice[one.alarm] ?? null })),
     pauses: [...pauses.all].map(([name, { paused, reason, changedBy, changedAt }]) => ({
       name,
       paused,

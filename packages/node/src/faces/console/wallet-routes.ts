@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, pageLimit, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import { provenCaller } from './caller.ts'
 
 const payment = z.strictObject({
@@ -16,7 +16,13 @@ const payment = z.strictObject({
   claimed_at: z.string(),
 })
 
-const shownMax = 50
+const query = z.strictObject({
+  limit: pageLimit(100, 50),
+  cursor: z
+    .string()
+    .regex(/^\d{1,17}\.pay_[0-9a-z]{1,40}$/, 'is not a cursor of this node')
+    .optional(),
+})
 
 /** What a wallet paid, as the node's own books have it: shown to that wallet alone. */
 export function walletRoutes(deps: Pick<ShopContext, 'proofs' | 'database' | 'networks'>): RouteDeclaration[] {
@@ -27,9 +33,12 @@ export function walletRoutes(deps: Pick<ShopContext, 'proofs' | 'database' | 'ne
       method: 'GET',
       path: '/v1/wallet/payments',
       summary: 'The newest payments of the wallet that signed the request',
-      description: 'Signed (ERC-8128); nobody else can list what a wallet bought. Newest first, 50 at most.',
-      output: z.strictObject({ data: z.array(payment), next_cursor: z.null() }),
+      description:
+        'Signed (ERC-8128); nobody else can list what a wallet bought. Those under way come first, with the first page, then the newest that ended.',
+      query,
+      output: z.strictObject({ data: z.array(payment), next_cursor: z.string().nullable() }),
       example: {
+        query: { limit: '50' },
         output: {
           data: [
             {
@@ -51,13 +60,13 @@ export function walletRoutes(deps: Pick<ShopContext, 'proofs' | 'database' | 'ne
       access: {
         kind: 'free',
         security: 'erc8128',
-        handle: async (_input, call) => {
+        handle: async (input, call) => {
           const caller = await provenCaller(deps, call)
           const networks = deps.networks.filter(
             // A contract wallet may belong to somebody else on the other chain.
             ({ chainId }) => caller.kind === 'key' || chainId === caller.chainId,
           )
-          return jsonAnswer({ data: await readPayments(deps.database, caller.address, networks), next_cursor: null })
+          return jsonAnswer(await readPayments(deps.database, caller.address, networks, input.query))
         },
       },
     }),
@@ -73,17 +82,37 @@ type Row = {
   transaction: string | null
   final: boolean
   claimed_at: Date
+  /** Microseconds, for the cursor; null while it is under way. */
+  ended_us: string | null
 }
 
+const underWayMax = 100
+
 /** Those under way and the newest that ended, each found by the payer. */
-async function readPayments(sql: Sql, payer: Address, networks: readonly Network[]) {
+async function readPayments(
+  sql: Sql,
+  payer: Address,
+  networks: readonly Network[],
+  { limit = '50', cursor }: z.infer<typeof query>,
+) {
+  const [endedUs = null, id = null] = cursor?.split('.') ?? []
   const { rows } = await sql.query<Row>(
-    `select id, state, route_id as route, network, amount_micro::text as amount_micro, transaction, final, claimed_at
-     from ((select * from payment where payer = $1 and not final and ended_at is null)
-       union all (select * from payment where payer = $1 and ended_at is not null and network = any($2)
-         order by ended_at desc limit $3)) p
-     where network = any($2) order by claimed_at desc, id desc limit $3`,
-    [payer, networks.map(({ caip2 }) => caip2), shownMax],
+    `select id, state, route_id as route, network, amount_micro::text as amount_micro, transaction, final, claimed_at,
+       ended_us::text as ended_us
+     from ((select *, null::bigint as ended_us from payment
+         where payer = $1 and not final and ended_at is null and network = any($2) and $4::bigint is null
+         order by id desc limit ${underWayMax})
+       union all (select *, (extract(epoch from ended_at) * 1000000)::bigint as ended_us from payment
+         where payer = $1 and ended_at is not null and network = any($2)
+           and ($4::bigint is null
+             or (ended_at, id) < (timestamptz 'epoch' + $4::bigint * interval '1 microsecond', $5::text))
+         order by ended_at desc, id desc limit $3)) p
+     order by ended_us desc nulls first, id desc`,
+    [payer, networks.map(({ caip2 }) => caip2), Number(limit), endedUs, id],
   )
-  return rows.map((row) => ({ ...row, claimed_at: row.claimed_at.toISOString() }))
+  const last = rows.filter(({ ended_us }) => ended_us !== null).length === Number(limit) ? rows.at(-1) : undefined
+  return {
+    data: rows.map(({ ended_us: _, ...row }) => ({ ...row, claimed_at: row.claimed_at.toISOString() })),
+    next_cursor: last === undefined ? null : `${last.ended_us}.${last.id}`,
+  }
 }

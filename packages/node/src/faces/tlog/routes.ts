@@ -1,3 +1,4 @@
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import { parseTilePath, type TilePath } from '@assay/protocol/log/tile-path'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
@@ -85,7 +86,7 @@ async function describeLog({ database, tree, guard, witnesses, apiUrl }: LogRout
   const { rows } = await database.query<{
     network: string
     size: bigint
-    contract: string
+    contract: Address
     transaction: string | null
     anchored_at: Date | null
   }>('select network, size, contract, transaction, anchored_at from log_anchor order by size desc limit 10')
@@ -104,6 +105,7 @@ async function describeLog({ database, tree, guard, witnesses, apiUrl }: LogRout
     witnesses: [...new Set([...witnesses.map(({ key }) => key.vkey), ...(await recentPeerKeys(database))])],
     anchors: rows.map((row) => ({
       ...row,
+      contract: checksumAddress(row.contract),
       size: String(row.size),
       anchored_at: row.anchored_at && toRfc3339(row.anchored_at.getTime()),
     })),

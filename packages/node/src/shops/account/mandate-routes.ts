@@ -15,13 +15,20 @@ import { mandateIdPattern } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { verifySignedRequest, verifyStatement } from '@assay/till/proofs'
 import { z } from 'zod'
-import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import {
+  type CallContext,
+  defineRoute,
+  jsonAnswer,
+  pageLimit,
+  type RouteDeclaration,
+  type ShopContext,
+} from '../../http/index.ts'
 import { accountProblems } from './problems.ts'
 
 export type MandateDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl' | 'base'>
 
 const openMax = 100
-const pageSize = 50
+const pageMax = 50
 
 const view = z.strictObject({
   id: z.string(),
@@ -120,6 +127,7 @@ function listRoute(deps: MandateDeps): RouteDeclaration {
     summary: 'Mandates that the signing wallet gave or was given, newest first',
     query: z.strictObject({
       state: z.enum(['open', 'all']).describe('Only those that still count, unless all are asked for.').optional(),
+      limit: pageLimit(pageMax, pageMax),
       cursor: z.string().max(200).optional(),
     }),
     output: z.strictObject({ data: z.array(view), next_cursor: z.string().nullable() }),
@@ -132,9 +140,10 @@ function listRoute(deps: MandateDeps): RouteDeclaration {
         const before = parseCursor(input.query.cursor)
         const { address: wallet } = await signerOf(deps, call)
         const page: MandatePage = { wallet, ended: input.query.state === 'all', before }
-        const data = await listMandates(deps.database, page, pageSize + 1, deps.clock.nowMs())
-        const shown = data.slice(0, pageSize)
-        const last = data.length > pageSize ? shown.at(-1) : undefined
+        const limit = Number(input.query.limit ?? pageMax)
+        const data = await listMandates(deps.database, page, limit + 1, deps.clock.nowMs())
+        const shown = data.slice(0, limit)
+        const last = data.length > limit ? shown.at(-1) : undefined
         return jsonAnswer({ data: shown, next_cursor: last === undefined ? null : cursorOf(last) })
       },
     },

@@ -1,7 +1,7 @@
 import { parseUsd } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, pageLimit, type RouteDeclaration } from '../../http/index.ts'
 import type { MeshDeps } from './deps.ts'
 import { meshPath, searchPageMax, searchPath } from './limits.ts'
 import { capabilityText, exampleMesh, statementText } from './schemas.ts'
@@ -69,6 +69,7 @@ export function searchRoute(deps: MeshDeps): RouteDeclaration {
       max_price: z.string().max(20).optional().describe('Decimal USD.'),
       network: z.string().max(64).optional().describe('CAIP-2 network on which it can be paid.'),
       schema: z.string().max(43).optional(),
+      limit: pageLimit(searchPageMax, searchPageMax),
       cursor: z
         .string()
         .regex(/^[1-9]\d{0,2}$/, 'is not one of ours')
@@ -88,7 +89,7 @@ export function searchRoute(deps: MeshDeps): RouteDeclaration {
           throw new Problem('input_invalid', { detail: 'max_price must be decimal USD, such as 0.05.' })
         const all = await searchMesh(deps, { capability, maxMicro, network, schema })
         const from = Number(query.cursor ?? 0)
-        const next = from + searchPageMax
+        const next = from + Number(query.limit ?? searchPageMax)
         return jsonAnswer({ data: all.slice(from, next), next_cursor: next < all.length ? String(next) : null })
       },
     },

@@ -1,4 +1,4 @@
-import type { Address } from '@assay/protocol/address'
+import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { PreparedAnswer } from '@assay/till/internal'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
@@ -43,7 +43,7 @@ export function sandboxRoutes(deps: { clock: Clock; networks: readonly string[] 
         contentType: 'application/json',
         body: JSON.stringify({
           echo: textOf(input) ?? '',
-          paid_by: call.payer,
+          paid_by: checksumAddress(call.payer),
           payment_id: call.paymentId,
           at: toRfc3339(deps.clock.nowMs()),
         }),

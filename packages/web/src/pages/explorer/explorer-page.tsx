@@ -56,21 +56,31 @@ function Find() {
 }
 
 const shownMax = 50
+/** Citations are few among the entries of a busy market; 1,024 entries are searched for them. */
+const tilesMax = 4
 
-async function readLog(origin: string, signal: AbortSignal) {
+async function readLog(origin: string, all: boolean, signal: AbortSignal) {
   const log = (await ask<AnswerOf<'log.describe'>>(`${origin}/v1/log`, { signal })).body
-  const { lastTile, readEntries, readHead } = await import('./read-log.ts')
+  const { attestationId, lastTiles, readEntries, readHead } = await import('./read-log.ts')
   const text = await (await fetch(`${origin}/v1/log/checkpoint`, { signal })).text()
   const head = await readHead(text, log.keys, log.witnesses)
-  const tile = lastTile(head.size)
-  const answer = tile && (await fetch(`${origin}/v1/log/${tile.path}`, { signal }))
-  const entries = tile && answer?.ok ? readEntries(new Uint8Array(await answer.arrayBuffer()), tile.first) : []
+  const tiles = await Promise.all(
+    lastTiles(head.size, all ? 1 : tilesMax).map(async ({ path, first }) => {
+      const answer = await fetch(`${origin}/v1/log/${path}`, { signal })
+      return answer.ok ? readEntries(new Uint8Array(await answer.arrayBuffer()), first) : []
+    }),
+  )
+  const entries = tiles
+    .flat()
+    .map((entry) => ({ ...entry, id: attestationId(entry) }))
+    .filter(({ id }) => all || id !== undefined)
   return { log, head, entries: entries.slice(0, shownMax) }
 }
 
 function Log() {
   const index = useNode()
-  const [read, again] = useAnswer('log', (signal) => readLog(index.api_url, signal))
+  const [all, setAll] = useState(false)
+  const [read, again] = useAnswer(all ? 'log' : 'attestations', (signal) => readLog(index.api_url, all, signal))
   return (
     <Await of={read} what="Reading the log" again={again}>
       {({ log, head, entries }) => (
@@ -101,8 +111,18 @@ function Log() {
             </dl>
           </section>
           <section class="sheet" aria-labelledby="entries">
-            <h2 id="entries">Newest entries</h2>
-            {entries.length === 0 ? <p class="soft">Nothing was attested yet.</p> : <Entries entries={entries} />}
+            <header>
+              <h2 id="entries">{all ? 'Newest entries' : 'Newest citations and claims'}</h2>
+              <label class="row small">
+                <input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} />
+                Also demand and index entries
+              </label>
+            </header>
+            {entries.length === 0 ? (
+              <p class="soft">None among the newest entries of the log.</p>
+            ) : (
+              <Entries entries={entries} />
+            )}
           </section>
         </>
       )}
@@ -112,7 +132,7 @@ function Log() {
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '')
 
-function Entries({ entries }: { entries: readonly LogEntry[] }) {
+function Entries({ entries }: { entries: readonly (LogEntry & { id: string | undefined })[] }) {
   return (
     <Scroll label="Newest entries of the log">
       <table>
@@ -127,15 +147,15 @@ function Entries({ entries }: { entries: readonly LogEntry[] }) {
           </tr>
         </thead>
         <tbody>
-          {entries.map(({ index, record, hash }) => (
+          {entries.map(({ index, id, record, hash }) => (
             <tr key={index}>
               <td class="right">{count(index)}</td>
               <td>
-                {text(record?.id) === '' ? (
-                  <span class="mono soft">{shortHex(hash)}</span>
+                {id === undefined ? (
+                  <span class="mono soft">{text(record?.id) || shortHex(hash)}</span>
                 ) : (
-                  <a class="mono" href={linkTo('explorer', [text(record?.id)])}>
-                    {text(record?.id)}
+                  <a class="mono" href={linkTo('explorer', [id])}>
+                    {id}
                   </a>
                 )}
               </td>

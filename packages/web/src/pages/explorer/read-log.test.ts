@@ -1,17 +1,25 @@
 import { utf8 } from '@assay/protocol/bytes'
 import { expect, test } from 'vitest'
-import { lastTile, readEntries } from './read-log.ts'
+import { attestationId, lastTiles, readEntries } from './read-log.ts'
 
 const entryOf = (text: string) => {
   const bytes = utf8(text)
   return [bytes.length >> 8, bytes.length & 255, ...bytes]
 }
 
-test('the tile that ends a log is named with its width', () => {
-  expect(lastTile(0)).toBeUndefined()
-  expect(lastTile(3)).toEqual({ path: 'tile/entries/000.p/3', first: 0 })
-  expect(lastTile(256)).toEqual({ path: 'tile/entries/000', first: 0 })
-  expect(lastTile(256_257)).toEqual({ path: 'tile/entries/x001/001.p/1', first: 256_256 })
+test('the tiles that end a log are named with their widths', () => {
+  expect(lastTiles(0, 2)).toEqual([])
+  expect(lastTiles(3, 2)).toEqual([{ path: 'tile/entries/000.p/3', first: 0 }])
+  expect(lastTiles(256, 2)).toEqual([{ path: 'tile/entries/000', first: 0 }])
+  expect(lastTiles(256_257, 2)).toEqual([
+    { path: 'tile/entries/x001/001.p/1', first: 256_256 },
+    { path: 'tile/entries/x001/000', first: 256_000 },
+  ])
+})
+
+test('only citations and claims have a page', () => {
+  const ids = ['att_1', 'clm_2', '0-1279', undefined].map((id) => attestationId({ record: { id } }))
+  expect(ids).toEqual(['att_1', 'clm_2', undefined, undefined])
 })
 
 test('entries are read newest first, with their place and hash; one that is no JSON stays readable', () => {

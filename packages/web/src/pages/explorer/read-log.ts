@@ -35,13 +35,21 @@ export async function readHead(text: string, keys: readonly string[], witnesses:
 
 export type LogEntry = { index: number; hash: string; record: Record<string, unknown> | undefined; text: string }
 
-/** Path of the tile that ends the log, and the index of its first entry. */
-export function lastTile(size: number): { path: string; first: number } | undefined {
-  if (size === 0) return undefined
-  const tile = Math.floor((size - 1) / tileWidth)
-  const width = size - tile * tileWidth
-  const partial = width === tileWidth ? '' : `.p/${width}`
-  return { path: `tile/entries/${tileIndexPath(tile)}${partial}`, first: tile * tileWidth }
+/** Paths of the tiles that end the log, the last first, and the index of the first entry of each. */
+export function lastTiles(size: number, max: number): { path: string; first: number }[] {
+  const tiles = Math.ceil(size / tileWidth)
+  return Array.from({ length: Math.min(max, tiles) }, (_, back) => {
+    const tile = tiles - 1 - back
+    const width = Math.min(tileWidth, size - tile * tileWidth)
+    const partial = width === tileWidth ? '' : `.p/${width}`
+    return { path: `tile/entries/${tileIndexPath(tile)}${partial}`, first: tile * tileWidth }
+  })
+}
+
+/** Id of a citation or claim, which has a page; demand and index entries have none. */
+export function attestationId({ record }: Pick<LogEntry, 'record'>): string | undefined {
+  const id = record?.id
+  return typeof id === 'string' && /^(?:att|clm)_/.test(id) ? id : undefined
 }
 
 /** Each entry follows its length in two bytes. Newest first. */

@@ -1,4 +1,5 @@
 import type { MatrixAnswer } from '@assay/sdk'
+import { useState } from 'preact/hooks'
 import type { Exchange } from '../../node/ask.ts'
 import { count } from '../../ui/format.ts'
 import { Age, Badge, Scroll, Synthetic } from '../../ui/parts.tsx'
@@ -16,10 +17,21 @@ type Props = {
   bought?: Bought
   /** The same feed in the other tier, to show what moved. */
   other: MatrixAnswer | undefined
-  onOpen: (symbol: string) => void
+  /** Order and pages, where asking again costs nothing. */
+  paging?: Paging
 }
 
-export function FeedPane({ title, columns, answer, exchange, bought, other, onOpen }: Props) {
+export type Paging = {
+  sort: string
+  onSort: (column: string) => void
+  /** Rows before this page. */
+  before: number
+  onPrevious: () => void
+  onNext: (cursor: string) => void
+  onExport: () => Promise<void>
+}
+
+export function FeedPane({ title, columns, answer, exchange, bought, other, paging }: Props) {
   return (
     <section class="sheet pane" aria-label={title}>
       <header>
@@ -38,13 +50,50 @@ export function FeedPane({ title, columns, answer, exchange, bought, other, onOp
         <p class="soft">No row fits.</p>
       ) : (
         <Scroll label={`${title}: ranked symbols`}>
-          <HeatTable rows={answer.data} columns={columns} other={other?.data} onOpen={onOpen} />
+          <HeatTable
+            rows={answer.data}
+            columns={columns}
+            other={other?.data}
+            feed={answer.feed}
+            {...(paging === undefined ? {} : { order: paging })}
+          />
         </Scroll>
       )}
+      {paging === undefined ? null : <Pages paging={paging} answer={answer} />}
       <p class="small soft">
-        First {answer.data.length} of {count(answer.row_count)} rows, ranked by {answer.ranked_by}, method{' '}
-        {answer.method}. {answer.disclaimer}
+        {count(answer.row_count)} rows in the feed, ranked by {answer.ranked_by}, method {answer.method}.{' '}
+        {answer.disclaimer}
       </p>
     </section>
+  )
+}
+
+function Pages({ paging, answer }: { paging: Paging; answer: MatrixAnswer }) {
+  const { before, onPrevious, onNext, onExport } = paging
+  const [busy, setBusy] = useState(false)
+  const next = answer.next_cursor
+  return (
+    <nav class="row" aria-label="Pages of the feed">
+      <button type="button" class="button small" disabled={before === 0} onClick={onPrevious}>
+        Previous
+      </button>
+      <span class="small">
+        {answer.data.length === 0 ? 'No rows' : `Rows ${count(before + 1)} to ${count(before + answer.data.length)}`}
+      </span>
+      <button type="button" class="button small" disabled={next === null} onClick={() => next !== null && onNext(next)}>
+        Next
+      </button>
+      <button
+        type="button"
+        class="button small"
+        disabled={busy || answer.data.length === 0}
+        onClick={() => {
+          setBusy(true)
+          onExport().finally(() => setBusy(false))
+        }}
+      >
+        Export as CSV
+      </button>
+    </nav>
   )
 }

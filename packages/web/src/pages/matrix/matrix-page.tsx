@@ -1,16 +1,17 @@
-import type { MatrixAnswer, MatrixIndexEntry } from '@assay/sdk'
+import type { MatrixAnswer, MatrixIndexEntry, MatrixRow } from '@assay/sdk'
 import { useEffect, useState } from 'preact/hooks'
 import type { PageProps } from '../../app/pages.ts'
-import { linkTo } from '../../app/route.ts'
+import { go, linkTo } from '../../app/route.ts'
 import { useStore } from '../../app/store.ts'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
-import { Await, Notice, PageHead } from '../../ui/parts.tsx'
+import { Await, Notice, PageHead, saveFile } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { FactorDrawer } from './factor-drawer.tsx'
 import { FeedPane } from './feed-pane.tsx'
+import { firstView, nextSort, queryOf, type View } from './grid.ts'
 import { LiveOffer } from './live-offer.tsx'
 import { Plans } from './plans.tsx'
 import type { Column, Pulled } from './types.ts'
@@ -50,7 +51,11 @@ export function MatrixPage({ route }: PageProps) {
                   ))}
                 </ul>
               </nav>
-              {feed === undefined ? <Notice>No feed is sold on this node.</Notice> : <Feed key={feed.id} feed={feed} />}
+              {feed === undefined ? (
+                <Notice>No feed is sold on this node.</Notice>
+              ) : (
+                <Feed key={feed.id} feed={feed} open={route.rest[1]} />
+              )}
             </>
           )
         }}
@@ -60,24 +65,25 @@ export function MatrixPage({ route }: PageProps) {
 }
 
 const rowsShown = 20
+/** The largest page of the free tier. */
+const exportedMax = 25_000
 
-function Feed({ feed }: { feed: MatrixIndexEntry & { columns: Column[] } }) {
+type FeedProps = { feed: MatrixIndexEntry & { columns: Column[] }; open: string | undefined }
+
+function Feed({ feed, open }: FeedProps) {
   const index = useNode()
   const wallet = useStore(walletStore)
-  const [symbol, setSymbol] = useState('')
+  const [view, setView] = useState<View>(firstView)
   const [live, setLive] = useState<Pulled>()
-  const [open, setOpen] = useState<string>()
-  const filter = symbol === '' ? '' : `&symbol=${encodeURIComponent(symbol)}`
-  const [delayed, again] = useAnswer(`${feed.id}${filter}`, (signal) =>
-    ask<MatrixAnswer>(`${index.base_url}/matrix/${feed.id}/delayed?limit=${rowsShown}${filter}`, { signal }),
-  )
+  const source = `${index.base_url}/matrix/${feed.id}/delayed`
+  const query = queryOf(view)
+  const cursor = view.cursors.at(-1)
+  const url = `${source}?limit=${rowsShown}${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`
+  const [delayed, again] = useAnswer(url, (signal) => ask<MatrixAnswer>(url, { signal }))
   // What one wallet bought is not shown as the other's.
   useEffect(() => setLive(undefined), [wallet?.address])
-  const drawerRow =
-    open === undefined
-      ? undefined
-      : (live?.answer.data.find((row) => row.symbol === open) ??
-        (delayed.state === 'done' ? delayed.value.body.data.find((row) => row.symbol === open) : undefined))
+  const change = (part: Partial<View>) => setView((before) => ({ ...before, cursors: [], ...part }))
+  const shown = [...(live?.answer.data ?? []), ...(delayed.state === 'done' ? delayed.value.body.data : [])]
   return (
     <>
       <div class="row apart">
@@ -85,7 +91,7 @@ function Feed({ feed }: { feed: MatrixIndexEntry & { columns: Column[] } }) {
           <h2>{feed.title}</h2>
           <p class="soft small">{feed.cadence}</p>
         </div>
-        <SymbolForm onSearch={setSymbol} />
+        <FilterForm columns={feed.columns} onShow={change} />
       </div>
       <div class="panes">
         <Await of={delayed} what="Reading the delayed feed" again={again}>
@@ -96,12 +102,24 @@ function Feed({ feed }: { feed: MatrixIndexEntry & { columns: Column[] } }) {
               answer={answer.body}
               exchange={answer.exchange}
               other={live?.answer}
-              onOpen={setOpen}
+              paging={{
+                sort: view.sort,
+                onSort: (column) => change({ sort: nextSort(view.sort, column) }),
+                before: view.cursors.length * rowsShown,
+                onPrevious: () => change({ cursors: view.cursors.slice(0, -1) }),
+                onNext: (next) => change({ cursors: [...view.cursors, next] }),
+                onExport: async () => {
+                  const answer = await fetch(`${source}?limit=${exportedMax}${query}`, {
+                    headers: { accept: 'text/csv' },
+                  })
+                  saveFile(`${feed.id}.csv`, await answer.text(), 'text/csv')
+                },
+              }}
             />
           )}
         </Await>
         {live === undefined ? (
-          <LiveOffer feed={feed} limit={rowsShown} filter={filter} onPulled={setLive} />
+          <LiveOffer feed={feed} limit={rowsShown} filter={query} onPulled={setLive} />
         ) : (
           <FeedPane
             title="Live"
@@ -109,30 +127,47 @@ function Feed({ feed }: { feed: MatrixIndexEntry & { columns: Column[] } }) {
             answer={live.answer}
             bought={live.bought}
             other={delayed.state === 'done' ? delayed.value.body : undefined}
-            onOpen={setOpen}
           />
         )}
       </div>
       <Plans />
-      {drawerRow === undefined ? null : <FactorDrawer row={drawerRow} feed={feed} onClose={() => setOpen(undefined)} />}
+      {open === undefined || delayed.state === 'waiting' ? null : (
+        <OpenSymbol key={open} symbol={open} feed={feed} known={shown.find(({ symbol }) => symbol === open)} />
+      )}
     </>
   )
 }
 
-function SymbolForm({ onSearch }: { onSearch: (symbols: string) => void }) {
+/** One symbol has an address of its own; a row that is not shown is asked for. */
+function OpenSymbol({ symbol, feed, known }: { symbol: string; feed: MatrixIndexEntry; known: MatrixRow | undefined }) {
+  const index = useNode()
+  const url = `${index.base_url}/matrix/${feed.id}/delayed?limit=1&symbol=${encodeURIComponent(symbol)}`
+  const [found] = useAnswer(known === undefined ? url : null, (signal) => ask<MatrixAnswer>(url, { signal }))
+  const row = known ?? (found.state === 'done' ? found.value.body.data[0] : undefined)
+  if (row !== undefined) return <FactorDrawer row={row} feed={feed} onClose={() => go('matrix', [feed.id])} />
+  return found.state === 'done' ? <Notice>{symbol} is not in this feed.</Notice> : null
+}
+
+const conditions = /^[a-z_.]+(?:>=|<=|!=|>|<|=)[^,]+(?:,[a-z_.]+(?:>=|<=|!=|>|<|=)[^,]+)*$/
+
+/** Symbols such as `GME,AMC`, or conditions such as `days_to_cover>=2,kind=share`. */
+function FilterForm({ columns, onShow }: { columns: Column[]; onShow: (part: Partial<View>) => void }) {
   const [text, setText] = useState('')
+  const example = columns.find(({ unit, tier }) => tier === 'live' && unit !== '')?.name ?? 'score'
   return (
     <form
       class="row"
       onSubmit={(event) => {
         event.preventDefault()
-        onSearch(text.trim().toUpperCase())
+        const wanted = text.replaceAll(' ', '')
+        if (conditions.test(wanted)) onShow({ symbols: '', filter: wanted })
+        else onShow({ symbols: wanted.toUpperCase(), filter: '' })
       }}
     >
       <input
         class="symbol-input"
-        aria-label="Symbols, separated by commas"
-        placeholder="All symbols"
+        aria-label="Symbols or conditions, separated by commas"
+        placeholder={`All; GME,AMC; ${example}>10`}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         spellcheck={false}

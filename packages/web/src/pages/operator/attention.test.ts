@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { attentionOf } from './attention.ts'
+import { heldTone } from './market-data.tsx'
 import type { Overview } from './types.ts'
 
 const calm: Overview = {
@@ -12,6 +13,7 @@ const calm: Overview = {
   disputes: [],
   notifications: null,
   withdrawals: { custody: [], destinations: [], newest: [] },
+  customers: { payments: 0, data: [] },
   alarms: [],
   pauses: [{ name: 'sales', paused: false, reason: '', changed_by: '', changed_at: '' }],
   audit: [],
@@ -49,8 +51,17 @@ test('notifications that were given up and disputes that wait are told', () => {
 test('alarms and unknown outcomes are told', () => {
   const wants = attentionOf({
     ...calm,
-    alarms: [{ alarm: 'books_differ', rung: 1 }],
+    alarms: [{ alarm: 'books_differ', rung: 1, to_do: 'Compare them.' }],
     payments: [{ state: 'unknown', payments: 1, amount_micro: '250000000', oldest_at: '' }],
   })
   expect(wants.map(({ text }) => text).join(' ')).toMatch(/books differ.*\$250\.00/)
+  expect(wants[0]?.toDo).toBe('Compare them.')
+})
+
+test('market data that nobody has to fetch is not red', () => {
+  const row = { present: 30, wanted: 40, stale: false, fix: null }
+  expect(heldTone(row)).toBe('warn')
+  expect(heldTone({ ...row, present: 40 })).toBe('good')
+  expect(heldTone({ ...row, fix: 'assay ingest backfill' })).toBe('bad')
+  expect(heldTone({ ...row, stale: true })).toBe('bad')
 })

@@ -1,17 +1,18 @@
 import { usdOfMicro, words } from '../../ui/format.ts'
 import type { Overview } from './types.ts'
 
-export type Want = { tone: 'bad' | 'warn'; text: string }
+export type Want = { tone: 'bad' | 'warn'; text: string; toDo?: string }
 
 /** What a person should look at, most serious first. */
 export function attentionOf(overview: Overview): Want[] {
   const { books, alarms, payments, payouts, review_open, pauses, notifications, disputes } = overview
   const wants: Want[] = []
-  const say = (tone: Want['tone'], text: string) => wants.push({ tone, text })
+  const say = (tone: Want['tone'], text: string, toDo?: string | null) =>
+    wants.push({ tone, text, ...(toDo ? { toDo } : {}) })
   if (!books.balanced) say('bad', 'The books do not balance. Stop sales and payouts, then run assay ledger verify.')
   if (books.differences > 0) say('bad', `${books.differences} kept balances differ from their entries.`)
-  for (const { alarm, rung } of alarms)
-    say('bad', `${words(alarm)}, rung ${rung} times since this process started; docs/operations.md says what to do.`)
+  for (const { alarm, rung, to_do } of alarms)
+    say('bad', `${words(alarm)}, rung ${rung} ${rung === 1 ? 'time' : 'times'} since this process started.`, to_do)
   const unknown = payments.find(({ state }) => state === 'unknown')
   if (unknown !== undefined)
     say('warn', `${unknown.payments} payments over ${usdOfMicro(unknown.amount_micro)} have an unknown outcome.`)

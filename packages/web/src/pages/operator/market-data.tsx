@@ -2,7 +2,7 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
-import { Await, Badge, Scroll } from '../../ui/parts.tsx'
+import { Await, Badge, Scroll, type Tone } from '../../ui/parts.tsx'
 
 type Row = {
   source: string
@@ -36,6 +36,12 @@ export function MarketData() {
   )
 }
 
+/** Red is for what somebody has to do; what is still being read is only not there yet. */
+export function heldTone({ present, wanted, stale, fix }: Pick<Row, 'present' | 'wanted' | 'stale' | 'fix'>): Tone {
+  if (stale || fix !== null) return 'bad'
+  return present === wanted ? 'good' : 'warn'
+}
+
 const days = (seconds: number) => `${(seconds / 86_400).toFixed(1)} days`
 
 function CoverageTable({ rows }: { rows: Row[] }) {
@@ -66,7 +72,7 @@ function CoverageTable({ rows }: { rows: Row[] }) {
               <td>{row.first ?? '–'}</td>
               <td>{row.last ?? '–'}</td>
               <td class="right">
-                <Badge tone={row.present === row.wanted && !row.stale ? 'good' : 'bad'}>
+                <Badge tone={heldTone(row)}>
                   {row.present} of {row.wanted}
                 </Badge>
               </td>

@@ -8,6 +8,7 @@ import { timeText } from '../../ui/format.ts'
 import { Await, Badge, Notice, PageHead } from '../../ui/parts.tsx'
 import { ConnectWallet } from '../../wallet/connect-wallet.tsx'
 import { walletName, wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { Customers } from './customers.tsx'
 import { Disputes } from './disputes.tsx'
 import { MarketData } from './market-data.tsx'
 import { Notifications } from './notifications.tsx'
@@ -23,6 +24,11 @@ export function OperatorPage() {
   const index = useNode()
   const wallet = useStore(walletStore)
   const [asked, setAsked] = useState(false)
+  const [search, setSearch] = useState<string>()
+  const showPayments = (of: string) => {
+    setSearch(of)
+    document.getElementById('search-payments')?.scrollIntoView()
+  }
   const url = `${index.base_url}/v1/operator/overview`
   const [overview, again] = useAnswer(asked && wallet !== undefined ? wallet.address : null, async () => {
     const { askSigned } = await import('../../wallet/sign-and-pay.ts')
@@ -75,7 +81,8 @@ export function OperatorPage() {
             <Disputes disputes={shown.disputes} onChanged={again} />
             <Notifications notifications={shown.notifications} />
             <Revenue />
-            <PaymentSearch />
+            <Customers customers={shown.customers} onOpen={showPayments} />
+            <PaymentSearch asked={search} onSearch={setSearch} />
             <Books books={shown.books} />
             <Payouts payouts={shown.payouts} />
             <Audit audit={shown.audit} />

@@ -17,10 +17,13 @@ export function Attention({ overview }: { overview: Overview }) {
         </Notice>
       ) : (
         <ul class="flag-list">
-          {wants.map(({ tone, text }) => (
+          {wants.map(({ tone, text, toDo }) => (
             <li key={text}>
-              <Badge tone={tone}>{tone === 'bad' ? 'alarm' : 'look'}</Badge>
-              <span>{text}</span>
+              <Badge tone={tone}>{tone === 'bad' ? 'alarm' : 'warning'}</Badge>
+              <span>
+                {text}
+                {toDo === undefined ? null : <span class="source">What to do: {toDo.replaceAll('`', '')}</span>}
+              </span>
             </li>
           ))}
         </ul>

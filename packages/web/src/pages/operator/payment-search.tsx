@@ -1,5 +1,5 @@
 import type { AnswerOf } from '@assay/sdk'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { linkTo } from '../../app/route.ts'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
@@ -13,11 +13,13 @@ import { stateTones } from '../wallet/payment-list.ts'
 type Found = AnswerOf<'operator.payments'>
 
 /** Single payments: the newest, or those of a payer, a route or an id. */
-export function PaymentSearch() {
+export function PaymentSearch({ asked, onSearch }: { asked: string | undefined; onSearch: (text: string) => void }) {
   const index = useNode()
   const wallet = useStore(walletStore)
   const [search, setSearch] = useState('')
-  const [asked, setAsked] = useState<string>()
+  useEffect(() => {
+    if (asked) setSearch(asked)
+  }, [asked])
   const [found] = useAnswer(asked ?? null, async () => {
     const { askSigned } = await import('../../wallet/sign-and-pay.ts')
     if (wallet === undefined) throw new Error('no wallet is connected')
@@ -31,7 +33,7 @@ export function PaymentSearch() {
         class="row"
         onSubmit={(event) => {
           event.preventDefault()
-          setAsked(search.trim())
+          onSearch(search.trim())
         }}
       >
         <input

@@ -23,7 +23,11 @@ export type Overview = {
   withdrawals: Withdrawals
   disputes: OpenDispute[]
   notifications: Notifications | null
-  alarms: { alarm: string; rung: number }[]
+  customers: {
+    payments: number
+    data: { wallet: string; payments: number; amount_micro: string; failed: number; last_at: string }[]
+  }
+  alarms: { alarm: string; rung: number; to_do: string | null }[]
   pauses: Pause[]
   audit: { at: string; actor: string; action: string; subject: string }[]
 }

@@ -156,7 +156,7 @@ function LiveState() {
         <h2 id="live">State of the node</h2>
         <span class="grow" />
         <button type="button" class="button small" onClick={again}>
-          Look again
+          Refresh
         </button>
       </header>
       <div class="stack tight live-state">

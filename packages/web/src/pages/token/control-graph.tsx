@@ -1,20 +1,23 @@
 import type { TokenPower } from '@assay/sdk'
+import { useState } from 'preact/hooks'
 import { sentence, shortHex } from '../../ui/format.ts'
 import { layoutControl } from './graph-layout.ts'
 
 const width = 720
 const [accountEnd, powerStart] = [230, 520]
 
-/** Accounts and powers with lines between. The table above says the same in words. */
+/** Accounts and powers with lines between; the account with the focus shows its own. The table above has the words. */
 export function ControlGraph({ powers }: { powers: Record<string, TokenPower> }) {
   const { accounts, powers: placed, edges, height, leftOut } = layoutControl(powers)
+  const [chosen, setChosen] = useState<number>()
+  const reach = (at: number) =>
+    edges.filter(({ from }) => from === at).map(({ to, now }) => `${placed[to]?.label ?? ''}${now ? '' : ' later'}`)
   return (
     <figure class="stack tight">
       <div class="graph-box">
         <svg
           class="graph"
           viewBox={`0 0 ${width} ${height}`}
-          role="img"
           aria-label={`${accounts.length} accounts hold or could get ${edges.length} powers in all; the table of powers names them.`}
         >
           {edges.map((edge) => {
@@ -22,7 +25,7 @@ export function ControlGraph({ powers }: { powers: Record<string, TokenPower> })
             return (
               <path
                 key={`${edge.from} ${edge.to} ${edge.now} ${edge.how}`}
-                class={edge.now ? 'edge now' : 'edge'}
+                class={`edge${edge.now ? ' now' : ''}${chosen === undefined || chosen === edge.from ? '' : ' dim'}`}
                 d={`M${accountEnd} ${from}C${accountEnd + 130} ${from} ${powerStart - 130} ${to} ${powerStart} ${to}`}
               >
                 <title>{edge.how}</title>
@@ -34,8 +37,19 @@ export function ControlGraph({ powers }: { powers: Record<string, TokenPower> })
               Nobody
             </text>
           ) : null}
-          {accounts.map((account) => (
-            <g key={account.id} transform={`translate(0 ${account.y})`}>
+          {accounts.map((account, at) => (
+            // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: it takes the focus to be read, nothing is pressed
+            <g
+              key={account.id}
+              transform={`translate(0 ${account.y})`}
+              tabIndex={0}
+              role="img"
+              aria-label={`${account.label}, ${account.kind}: ${reach(at).map(sentence).join(', ')}`}
+              onFocus={() => setChosen(at)}
+              onBlur={() => setChosen(undefined)}
+              onMouseEnter={() => setChosen(at)}
+              onMouseLeave={() => setChosen(undefined)}
+            >
               <title>{account.id}</title>
               <rect x="1" y="-14" width={accountEnd - 1} height="28" rx="4" class="account" />
               <text x="12" y="4" class="hex-text">

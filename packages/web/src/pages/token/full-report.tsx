@@ -24,8 +24,10 @@ type Report = {
   attestation: { attester: string; message: { reportHash: string; validUntil: string } }
 }
 
+type Props = { bought: Bought; symbol: string; network: string }
+
 /** What was paid for, with the marks that were struck into it. */
-export function FullReport({ bought, symbol }: { bought: Bought; symbol: string }) {
+export function FullReport({ bought, symbol, network }: Props) {
   const report = bought.body as Report
   return (
     <section class="sheet" aria-labelledby="report">
@@ -76,7 +78,7 @@ export function FullReport({ bought, symbol }: { bought: Bought; symbol: string 
       )}
       <details>
         <summary>History: {report.history.length} events</summary>
-        <Timeline events={report.history} label="History in the report" />
+        <Timeline events={report.history} label="History in the report" network={network} />
       </details>
       {report.questions.length === 0 ? null : (
         <div class="stack tight">

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
+import { explorerUrl } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { shortHex } from '../../ui/format.ts'
 import { Await, Badge } from '../../ui/parts.tsx'
@@ -18,7 +19,10 @@ type Changes = { data: { data: TimelineEvent }[]; next_cursor: string | null }
 const shownAtFirst = 20
 
 /** What happened to the control of a token, the latest first. */
-export function Timeline({ events, label }: { events: readonly TimelineEvent[]; label: string }) {
+type TimelineProps = { events: readonly TimelineEvent[]; label: string; network: string }
+
+export function Timeline({ events, label, network }: TimelineProps) {
+  const index = useNode()
   const [all, setAll] = useState(false)
   const latest = [...events].reverse()
   const shown = all ? latest : latest.slice(0, shownAtFirst)
@@ -28,9 +32,14 @@ export function Timeline({ events, label }: { events: readonly TimelineEvent[]; 
       <ol class="timeline small" aria-label={label}>
         {shown.map((event, position) => (
           <li key={`${event.block_number} ${position}`} class={(event.concerns ?? []).length > 0 ? 'strong' : ''}>
-            <span class="soft" title={event.transaction}>
+            <span class="soft">
               block {event.block_number}
-              {event.transaction === undefined ? '' : `, ${shortHex(event.transaction)}`}
+              {event.transaction === undefined ? null : (
+                <>
+                  {', '}
+                  <Transaction hash={event.transaction} href={explorerUrl(index, network, 'tx', event.transaction)} />
+                </>
+              )}
             </span>{' '}
             {event.text}{' '}
             {(event.concerns ?? []).map((power) => (
@@ -48,8 +57,19 @@ export function Timeline({ events, label }: { events: readonly TimelineEvent[]; 
   )
 }
 
+function Transaction({ hash, href }: { hash: string; href: string | undefined }) {
+  if (href === undefined) return <span title={hash}>{shortHex(hash)}</span>
+  return (
+    <a href={href} title={hash} target="_blank" rel="noopener noreferrer">
+      {shortHex(hash)}
+    </a>
+  )
+}
+
 /** Read again with every check, at no charge. */
-export function ControlHistory({ address, block }: { address: string; block: string }) {
+type HistoryProps = { address: string; block: string; network: string }
+
+export function ControlHistory({ address, block, network }: HistoryProps) {
   const index = useNode()
   const [changes, again] = useAnswer(`${address} ${block}`, (signal) =>
     ask<Changes>(`${index.base_url}/v1/tokens/${encodeURIComponent(address)}/changes?since=0`, { signal }),
@@ -60,7 +80,7 @@ export function ControlHistory({ address, block }: { address: string; block: str
       <Await of={changes} what="Reading the history" again={again}>
         {({ body }) => (
           <>
-            <Timeline events={body.data.map(({ data }) => data)} label="Control history" />
+            <Timeline events={body.data.map(({ data }) => data)} label="Control history" network={network} />
             {body.next_cursor === null ? null : (
               <p class="small soft">There is more: the first {body.data.length} changes are shown.</p>
             )}

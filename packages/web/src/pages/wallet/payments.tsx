@@ -3,20 +3,24 @@ import { linkTo } from '../../app/route.ts'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { networkName, offers } from '../../node/node-index.ts'
+import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { shortHex } from '../../ui/format.ts'
-import { Age, Badge, Hex, Money, Scroll, saveFile } from '../../ui/parts.tsx'
+import { Age, Badge, Hex, Money, Problem, Scroll, saveFile } from '../../ui/parts.tsx'
 import { purchases } from '../../wallet/purchases.ts'
 import type { Wallet } from '../../wallet/wallet-store.ts'
 import { filterPayments, type Payment, paymentsCsv, stateTones } from './payment-list.ts'
 import { SignedPanel } from './signed-panel.tsx'
 
+type Page = { data: Payment[]; next_cursor: string | null }
+
 /** What the node's own books say this wallet paid. */
 export function NodePayments({ wallet }: { wallet: Wallet }) {
   const index = useNode()
   if (!offers(index, '/v1/wallet/payments')) return null
-  const read = async () => {
+  const read = async (cursor?: string) => {
     const { askSigned } = await import('../../wallet/sign-and-pay.ts')
-    return askSigned<{ data: Payment[] }>(index, wallet, `${index.base_url}/v1/wallet/payments`)
+    const from = cursor === undefined ? '' : `&cursor=${cursor}`
+    return askSigned<Page>(index, wallet, `${index.base_url}/v1/wallet/payments?limit=100${from}`)
   }
   return (
     <SignedPanel
@@ -24,18 +28,25 @@ export function NodePayments({ wallet }: { wallet: Wallet }) {
       title="Payments in the node’s books"
       wallet={wallet}
       why="Only you may see what you bought, so your wallet signs the question."
-      read={read}
+      read={() => read()}
     >
-      {({ data }) =>
-        data.length === 0 ? <p class="soft">This wallet has paid nothing here yet.</p> : <List data={data} />
+      {(first) =>
+        first.data.length === 0 ? (
+          <p class="soft">This wallet has paid nothing here yet.</p>
+        ) : (
+          <List first={first} older={read} />
+        )
       }
     </SignedPanel>
   )
 }
 
-function List({ data }: { data: readonly Payment[] }) {
+function List({ first, older }: { first: Page; older: (cursor: string) => Promise<Page> }) {
   const [filter, setFilter] = useState('')
-  const shown = filterPayments(data, filter)
+  const [more, setMore] = useState<Page>({ data: [], next_cursor: first.next_cursor })
+  const shown = filterPayments([...first.data, ...more.data], filter)
+  const [problem, setProblem] = useState<ProblemError>()
+  const next = more.next_cursor
   return (
     <div class="stack tight">
       <div class="row">
@@ -54,6 +65,21 @@ function List({ data }: { data: readonly Payment[] }) {
         </button>
       </div>
       {shown.length === 0 ? <p class="soft">No payment fits this filter.</p> : <Table data={shown} />}
+      {problem === undefined ? null : <Problem problem={problem} />}
+      {next === null ? null : (
+        <button
+          type="button"
+          class="button small"
+          onClick={() =>
+            older(next).then(
+              (page) => setMore({ data: [...more.data, ...page.data], next_cursor: page.next_cursor }),
+              (error: unknown) => setProblem(asProblem(error)),
+            )
+          }
+        >
+          Sign and show older
+        </button>
+      )}
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { checksumAddress } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
 import type { IdentityDeps } from '../deps.ts'
 import { didInPath, pkhDid, walletDid } from '../did/parse-did.ts'
@@ -52,7 +53,7 @@ export async function describeAgent(
   const { name, description, capabilities, services, erc8004 } = agent?.declaration ?? noDeclaration
   return {
     did,
-    wallet: named.address,
+    wallet: checksumAddress(named.address),
     name: name ?? null,
     description: description ?? null,
     version: agent?.version ?? 0,

@@ -181,7 +181,7 @@ function historyRoute(deps: IdentityDeps): RouteDeclaration {
           {
             version: 1,
             declaration: { capabilities: exampleCapabilities },
-            signer: `eip155:8453:${exampleWallet}`,
+            signer: `eip155:8453:${exampleWallet.toLowerCase()}`,
             declared_at: exampleAt,
           },
         ],

@@ -1,0 +1,69 @@
+import { count } from '../../ui/format.ts'
+import { Age, Hex, Money, Scroll } from '../../ui/parts.tsx'
+import type { Overview } from './types.ts'
+
+/** Who buys: the wallets that paid most among the newest payments. */
+export function Customers({
+  customers,
+  onOpen,
+}: {
+  customers: Overview['customers']
+  onOpen: (wallet: string) => void
+}) {
+  return (
+    <section class="sheet" aria-labelledby="customers">
+      <h2 id="customers">Customers</h2>
+      {customers.data.length === 0 ? (
+        <p class="soft">Nobody has paid yet.</p>
+      ) : (
+        <>
+          <p class="small soft">By what they paid, among the newest {count(customers.payments)} payments.</p>
+          <Scroll label="Customers">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Wallet</th>
+                  <th scope="col" class="right">
+                    Paid
+                  </th>
+                  <th scope="col" class="right">
+                    Payments
+                  </th>
+                  <th scope="col" class="right">
+                    Failed
+                  </th>
+                  <th scope="col">Last</th>
+                  <th scope="col">
+                    <span class="visually-hidden">Payments of this wallet</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {customers.data.map((row) => (
+                  <tr key={row.wallet}>
+                    <th scope="row">
+                      <Hex value={row.wallet} what="wallet" />
+                    </th>
+                    <td class="right">
+                      <Money micro={row.amount_micro} />
+                    </td>
+                    <td class="right">{count(row.payments)}</td>
+                    <td class="right">{count(row.failed)}</td>
+                    <td>
+                      <Age at={row.last_at} />
+                    </td>
+                    <td>
+                      <button type="button" class="button small" onClick={() => onOpen(row.wallet)}>
+                        Payments
+                      </button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Scroll>
+        </>
+      )}
+    </section>
+  )
+}
