@@ -13,6 +13,7 @@ import {
   readDemo,
   readOptionHoldings,
   readOptionSeries,
+  replayOptionPrice,
   replayOptionSettlement,
   signRequest,
   topUpCredit,
@@ -124,12 +125,16 @@ test('at the start series are listed and can be bought, in the premium band, mar
     expect(Number(one.premium_usd)).toBeLessThanOrEqual(120)
     expect(BigInt(one.most_micro) <= 30n * 120_000_000n).toBe(true)
     expect(one.synthetic).toBe(true)
+    expect(one.greeks).not.toBeNull()
+    // The vault asks the price of the model a moment ago, so it implies nearly its volatility.
+    expect(Math.abs((one.implied_volatility ?? 9) / one.volatility - 1)).toBeLessThan(0.3)
   }
   const clusters = await listOptionClusters(await client(buyer), till.node.url)
   expect(clusters.find(({ cluster }) => cluster === '52')?.index).toMatch(/^\d+\.\d{4}$/)
   const detail = await readOptionSeries(await client(buyer), till.node.url, series[0]?.symbol as string)
   expect(detail.history.length).toBeGreaterThan(10)
-  expect(Math.abs(detail.greeks.delta)).toBeLessThanOrEqual(1)
+  expect(Math.abs(detail.greeks?.delta ?? 2)).toBeLessThanOrEqual(1)
+  expect(await replayOptionPrice(await client(buyer), till.node.url, detail.symbol)).toMatchObject({ differences: [] })
 })
 
 test('a bare probe is quoted the cheapest listed premium, and the challenge stays small', async () => {
@@ -346,6 +351,8 @@ test('the command line shows and replays the same', async () => {
   expect((await run('clusters')).out).toContain('Topic 52')
   expect((await run('series', '--all')).out).toContain('TC-')
   expect((await run('series', held)).out).toContain('greeks')
+  const traded = (await listOptionSeries(await client(buyer), till.node.url)).find(({ greeks }) => greeks !== null)
+  expect((await run('replay', traded?.symbol ?? '')).out).toContain('the node priced it so')
   expect((await run('positions', buyer.address)).out).toContain(held)
   expect((await run('settlements')).out).toContain(held)
   const replayed = await run('replay', held)

@@ -20,7 +20,7 @@ const addReads: AddCommand = (options, context) => {
   reading(
     options
       .command('series')
-      .description('List series, or show one with greeks, order book and history.')
+      .description('List series with greeks, or show one with order book and history.')
       .argument('[symbol]', 'such as TC-52-20261204-100-C')
       .option('--cluster <id>', 'only on this cluster')
       .option('--all', 'include series without an offer'),
@@ -53,8 +53,8 @@ const addReads: AddCommand = (options, context) => {
   reading(
     options
       .command('replay')
-      .description('Recompute a settlement from public data and compare; exit code 5 when it differs.')
-      .argument('<symbol>', 'a settled series'),
+      .description('Recompute index and price, or settlement, from public data; exit code 5 when they differ.')
+      .argument('<symbol>', 'a traded or settled series'),
   ).action(async (symbol: string, given: Reading) =>
     (await import('./run-options.ts')).runReplay(context, nodeUrl(given.url), symbol, given.json),
   )

@@ -24,7 +24,6 @@ export {
 } from './options.ts'
 export {
   listOptionSettlements,
-  type OptionInput,
   type OptionSettlement,
   type Replay,
   readOptionInputs,
@@ -33,3 +32,5 @@ export {
   replaySettlement,
   type SettlementDocument,
 } from './replay.ts'
+export type { OptionInput } from './replay-index.ts'
+export { type PriceReplay, replayOptionPrice, replayPrice } from './replay-price.ts'

@@ -21,15 +21,17 @@ export const exampleSeries = {
   premium_micro: '80000000',
   premium_usd: '80',
   buyable: true,
+  volatility: 0.9,
+  implied_volatility: 0.9,
+  greeks: { delta: 0.553, gamma: 0.0151, vega: 11.4, theta: -62.1 },
 }
 
 export const exampleDetail = {
   ...exampleSeries,
   index: '101.2500',
   index_at: '2026-11-20T08:00:00.000Z',
-  volatility: 0.9,
   model_micro: '80000000',
-  greeks: { delta: 0.553, gamma: 0.0151, vega: 11.4, theta: -62.1 },
+  priced_at: '2026-11-20T08:00:20.000Z',
   book: [{ premium_micro: '79000000', quantity: 2, offers: 1 }],
   vault: null,
   open_interest: 3,
@@ -39,7 +41,15 @@ export const exampleDetail = {
   collateral_micro: '3756005240',
   history: [{ at: '2026-11-20T08:00:00.000Z', index: '101.2500', agents: 41 }],
   settlement: null,
-  method: { index: 'assay.options.index/v1', settlement: 'assay.options.settlement/v1' },
+  method: {
+    index: 'assay.options.index/v1',
+    settlement: 'assay.options.settlement/v1',
+    tick_ms: 3_600_000,
+    decay_ppb: 890_898_718,
+    lookback: 48,
+    base_share_e12: '41000000000',
+    time_scale: 1,
+  },
 }
 
 export const exampleCluster = {

@@ -61,15 +61,28 @@ export const seriesView = z.strictObject({
   premium_micro: micro.nullable(),
   premium_usd: z.string().nullable(),
   buyable: z.boolean(),
+  volatility: z.number().describe('Of the model, a year: 0.9 is 90 %.'),
+  implied_volatility: z
+    .number()
+    .nullable()
+    .describe('At which the model gives the premium asked now; null where nothing is offered or none does.'),
+  greeks: z
+    .strictObject({
+      delta: z.number().describe('Price of a point of contract size, for one point of the index.'),
+      gamma: z.number().describe('Delta, for one point of the index.'),
+      vega: z.number().describe('Price, for 1 (100 %) of volatility.'),
+      theta: z.number().describe('Price, for one year.'),
+    })
+    .nullable()
+    .describe('By the model at the index of its last pricing; null before the first one.'),
   synthetic,
 })
 
 export const seriesDetail = seriesView.extend({
   index: z.string().nullable(),
   index_at: at.nullable(),
-  volatility: z.number(),
   model_micro: micro.nullable(),
-  greeks: z.strictObject({ delta: z.number(), gamma: z.number(), vega: z.number(), theta: z.number() }),
+  priced_at: at.describe('When the model priced it last.'),
   book: z.array(z.strictObject({ premium_micro: micro, quantity: z.number(), offers: z.number() })),
   vault: z.strictObject({ premium_micro: micro, quantity: z.number() }).nullable(),
   open_interest: z.number(),
@@ -81,7 +94,13 @@ export const seriesDetail = seriesView.extend({
   collateral_micro: micro,
   history: z.array(z.strictObject({ at, index: z.string(), agents: z.number().nullable() })),
   settlement: z.string().nullable(),
-  method: z.record(z.string(), z.unknown()),
+  method: z.looseObject({
+    tick_ms: z.number(),
+    decay_ppb: z.number(),
+    lookback: z.number(),
+    base_share_e12: z.string().nullable(),
+    time_scale: z.number(),
+  }),
 })
 
 export const purchaseView = z.strictObject({

@@ -8,7 +8,7 @@ import { Signed } from '../../ui/signed.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
-import type { Series } from './chain.ts'
+import { modelCells, modelColumns, type Series } from './chain.ts'
 import { PayoffPicture } from './payoff-picture.tsx'
 import { QuotedBuy } from './quoted-buy.tsx'
 import { WriteForm } from './write-form.tsx'
@@ -18,7 +18,6 @@ type Detail = Series & {
   index_at: string | null
   volatility: number
   model_micro: string | null
-  greeks: Record<'delta' | 'gamma' | 'vega' | 'theta', number>
   open_interest: number
   side_limit_micro_per_point: string
   book: { premium_micro: string; quantity: number }[]
@@ -130,9 +129,10 @@ function SeriesFacts({ detail, name }: { detail: Detail; name: string }) {
       <dd class="small">{centsOfMicro(detail.side_limit_micro_per_point)} a point, less than moving the index costs</dd>
       <dt>Greeks</dt>
       <dd class="small">
-        {Object.entries(detail.greeks)
-          .map(([greek, value]) => `${greek} ${Math.round(value * 1000) / 1000}`)
+        {modelCells(detail)
+          .map((cell, at) => `${modelColumns[at]} ${cell}`)
           .join(', ')}
+        , model {Math.round(detail.volatility * 100)} %
       </dd>
     </dl>
   )

@@ -64,6 +64,9 @@ create table option_series (
   -- Of one contract by the model, in the last pricing; null where it left the band, and then the vault writes none.
   model_micro bigint,
   priced_at timestamptz not null,
+  -- The tick that the last pricing went by; null before the first one.
+  priced_tick_at timestamptz,
+  priced_index_e4 bigint,
   synthetic boolean not null,
   -- How a series is settled is part of what was sold: it stays as it was when the series was listed, whatever is set later.
   window_ms bigint check (window_ms > 0),
