@@ -68,6 +68,8 @@ const ownThings: Record<string, number> = {
   'options.bid': 404,
   'options.buy': 402,
   'options.close': 409,
+  'options.days': 404,
+  'options.order': 402,
   'options.quote': 404,
   'options.series.show': 404,
   'options.settlements.show': 404,

@@ -8,11 +8,15 @@ import {
   listOptionClusters,
   listOptionSeries,
   listOptionSettlements,
+  listOptionTrades,
+  orderOption,
   quoteOption,
   readCredit,
   readDemo,
+  readOptionDays,
   readOptionHoldings,
   readOptionSeries,
+  readOptionVault,
   replayOptionPrice,
   replayOptionSettlement,
   signRequest,
@@ -247,6 +251,28 @@ test('a writer offers for less than the vault, is bought from first, and takes b
   ).rejects.toMatchObject({ details: { problem: { code: 'offer_unknown' } } })
 }, 180_000)
 
+test('an order above the vault is bought and gets back what it saved; one below waits and is withdrawn', async () => {
+  const bidder = await till.newBuyer(500_000_000n)
+  const mine = await client(bidder)
+  const orders = async () => (await readOptionHoldings(mine, till.node.url, bidder.address)).orders
+  const { order_id } = await orderOption(mine, till.node.url, { symbol: held, limit_usd: '120' })
+  await expect.poll(async () => (await orders())[0]?.state, patience).toBe('closed')
+  const [position] = (await readOptionHoldings(mine, till.node.url, bidder.address)).positions
+  const premium = BigInt(position?.premium_micro ?? 0)
+  await expect.poll(() => usdcOf(bidder), patience).toBe(500_000_000n - premium)
+  const { data } = await listOptionTrades(mine, till.node.url, { symbol: held })
+  expect(data[0]).toMatchObject({ kind: 'sale', position_id: position?.position_id, total_micro: premium.toString() })
+  expect((await readOptionDays(mine, till.node.url, held)).days.at(-1)?.open_interest).toBeGreaterThan(0)
+  const vault = await readOptionVault(mine, till.node.url)
+  expect(vault.inventory.map(({ symbol }) => symbol)).toContain(held)
+  const low = await orderOption(mine, till.node.url, { symbol: held, limit_usd: '50' })
+  await expect.poll(async () => (await readOptionSeries(mine, till.node.url, held)).bids.length, patience).toBe(1)
+  const back = await withdrawOption(mine, till.node.url, bidder, { offer_id: low.order_id })
+  expect(back).toMatchObject({ returned_micro: '50000000', left: 0 })
+  expect((await orders()).map(({ state }) => state)).toEqual(['closed', 'closed'])
+  expect(order_id).not.toBe(low.order_id)
+}, 180_000)
+
 test('contracts are written and bought from credit, without a transaction of their own', async () => {
   const { networks } = await readDemo(till.node.url)
   const withCredit = async (account: PrivateKeyAccount, times: number) => {
@@ -355,6 +381,9 @@ test('the command line shows and replays the same', async () => {
   expect((await run('replay', traded?.symbol ?? '')).out).toContain('the node priced it so')
   expect((await run('positions', buyer.address)).out).toContain(held)
   expect((await run('settlements')).out).toContain(held)
+  expect((await run('trades', held)).out).toContain('sale')
+  expect((await run('days', held)).out).toContain('settled at')
+  expect((await run('vault')).out).toContain('realised profit')
   const replayed = await run('replay', held)
   expect(replayed.out).toContain('the node settled it so')
   expect(replayed.ends).toEqual([])

@@ -22,10 +22,10 @@ import { printResult, table } from '../output.ts'
 import { seriesTable } from './series-table.ts'
 
 /** Reads need no wallet, and this one never signs. */
-const reader = () =>
+export const reader = () =>
   createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
 
-const usd = (micro: string | null): string => (micro === null ? '' : formatUsd(BigInt(micro)))
+export const usd = (micro: string | null): string => (micro === null ? '' : formatUsd(BigInt(micro)))
 
 function quantityOf(text: string): number {
   if (!/^(?:[1-9]|10)$/.test(text)) throw usageError(`--quantity: must be 1 to 10, not ${text}`)
@@ -86,6 +86,7 @@ export async function showOneSeries(
       `greeks     ${greeks ? `delta ${greeks.delta}, gamma ${greeks.gamma}, vega ${greeks.vega}, theta ${greeks.theta}` : 'not priced yet'}`,
       `collateral ${usd(series.collateral_micro)} for ${series.open_interest} sold`,
       `book       ${series.book.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'empty'}`,
+      `bids       ${series.bids.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'none'}`,
       `limit      ${usd(series.side_limit_micro_per_point)} USD a point for all ${series.kind}s of this topic and expiry`,
       `vault      ${series.vault ? `${series.vault.quantity} at ${usd(series.vault.premium_micro)}` : 'writes none'}`,
       ...(series.synthetic ? ['The demand behind this index is invented (demo).'] : []),
@@ -138,6 +139,18 @@ export async function showPositions(
               { title: 'premium', of: (row) => usd(row.premium_micro), right: true },
               { title: 'free', of: (row) => String(row.free_quantity), right: true },
               { title: 'sold', of: (row) => String(row.sold_quantity), right: true },
+              { title: 'state', of: (row) => row.state },
+            ]),
+          ]),
+      ...(holdings.orders.length === 0
+        ? []
+        : [
+            '',
+            table(holdings.orders, [
+              { title: 'order', of: (row) => row.order_id },
+              { title: 'series', of: (row) => row.symbol },
+              { title: 'limit', of: (row) => usd(row.limit_micro), right: true },
+              { title: 'open', of: (row) => String(row.open_quantity), right: true },
               { title: 'state', of: (row) => row.state },
             ]),
           ]),
@@ -231,10 +244,31 @@ export async function runWriteOption(
   node: string,
   symbol: string,
   premium: string,
-  options: BuyOptions & { quantity: string },
+  options: BuyOptions & { quantity: string; immediate?: boolean },
 ): Promise<void> {
-  const body = { symbol, premium_usd: premium, quantity: quantityOf(options.quantity) }
+  const body = {
+    symbol,
+    premium_usd: premium,
+    quantity: quantityOf(options.quantity),
+    immediate: options.immediate ?? false,
+  }
   await runBuy(context, `${node}/v1/options/write`, paying(options, body))
+}
+
+export async function runOrderOption(
+  context: CommandContext,
+  node: string,
+  symbol: string,
+  limit: string,
+  options: BuyOptions & { quantity: string; immediate?: boolean },
+): Promise<void> {
+  const body = {
+    symbol,
+    limit_usd: limit,
+    quantity: quantityOf(options.quantity),
+    immediate: options.immediate ?? false,
+  }
+  await runBuy(context, `${node}/v1/options/order`, paying(options, body))
 }
 
 export async function runWithdrawOption(

@@ -94,6 +94,7 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
     model_micro: series.modelMicro?.toString() ?? null,
     priced_at: toRfc3339(series.pricedAtMs),
     book: book.depth(20).map(({ price, quantity, offers }) => ({ premium_micro: price.toString(), quantity, offers })),
+    bids: await bidsOf(deps, symbol),
     vault: vault ? { premium_micro: vault.price.toString(), quantity: vault.quantity } : null,
     open_interest: series.sold,
     open_interest_micro_per_point: (BigInt(series.sold) * series.sizeMicro).toString(),
@@ -104,6 +105,19 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
     settlement: series.state === 'trading' ? null : `/v1/options/settlements/${symbol}`,
     method: await methodOf(deps, series),
   }
+}
+
+async function bidsOf({ database }: OptionDeps, symbol: string) {
+  const { rows } = await database.query<{ price_micro: bigint; quantity: bigint; orders: bigint }>(
+    `select price_micro, sum(open_quantity)::bigint as quantity, count(*)::bigint as orders from option_bid
+     where symbol = $1 and state = 'live' and open_quantity > 0 group by price_micro order by price_micro desc limit 20`,
+    [symbol],
+  )
+  return rows.map(({ price_micro, quantity, orders }) => ({
+    premium_micro: price_micro.toString(),
+    quantity: Number(quantity),
+    orders: Number(orders),
+  }))
 }
 
 const six = (value: number): number => Math.round(value * 1e6) / 1e6

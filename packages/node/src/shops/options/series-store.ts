@@ -113,6 +113,7 @@ export type OptionEvent = {
   kind:
     | 'listed'
     | 'offered'
+    | 'bid'
     | 'reserved'
     | 'released'
     | 'sold'

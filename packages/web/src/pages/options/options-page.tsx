@@ -11,6 +11,7 @@ import { Await, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
 import { type ChainRow, chainOf, expiriesOf, firstBuyable, modelCells, modelColumns, type Series } from './chain.ts'
 import { Positions } from './positions.tsx'
 import { SeriesPanel } from './series-panel.tsx'
+import { VaultPanel } from './vault.tsx'
 
 type Cluster = { id: string; name: string }
 
@@ -40,7 +41,12 @@ export function OptionsPage({ route }: PageProps) {
           <Chain series={body.data.filter(({ state }) => state === 'trading')} names={names} chosen={route.rest[0]} />
         )}
       </Await>
-      {open ? <Positions /> : null}
+      {open ? (
+        <>
+          <Positions />
+          <VaultPanel />
+        </>
+      ) : null}
     </>
   )
 }
