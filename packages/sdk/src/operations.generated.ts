@@ -282,10 +282,30 @@ export type Operations = {
     input: Record<string, never>
     answer: { data: ({ id: string; name: string; parent: string | null; tier: number; source: 'iab' | 'operator' })[]; next_cursor: null; attribution: string }
   }
+  /** The intent stream for a subscriber, opened by a ticket in the address. */
+  'market.intents.events': {
+    input: { query?: { ticket?: string; cluster?: string; after?: string } }
+    answer: string
+  }
+  /** Signed events of one day, one a line, byte for byte as they were streamed. */
+  'market.intents.file': {
+    input: { params: { file: string }; query?: { ticket?: string } }
+    answer: string
+  }
+  /** Everything published since a subscription to the intent stream began, as files by day. */
+  'market.intents.files': {
+    input: { query?: { ticket?: string } }
+    answer: { data: { file: string; day: string; events: number; complete: boolean; url: string }[]; next_cursor: null }
+  }
   /** One hour of the intent stream, a day old, free. */
   'market.intents.sample': {
     input: { query?: { limit?: string | number; cursor?: string } }
     answer: { data: { specversion: '1.0'; id: string; source: string; type: string; subject: string; time: string; datacontenttype: 'application/json'; datasha256: string; signature: string; data: Record<string, unknown> }[]; next_cursor: string | null; from_at: string; to_at: string; note: string | null; privacy: { k: number; unit: string; contribution: string; mechanism: string; epsilon_bucket: string; epsilon_daily: string; bucket_seconds: number; tiers: number; noise_scale: number; error_95: { demand: number; bonded: number; terms: number }; threshold: number }; attribution: string; synthetic: boolean }
+  }
+  /** Demand of one topic over time, as a subscriber saw it published. */
+  'market.intents.series': {
+    input: { query: { ticket?: string; cluster: string; after?: string } }
+    answer: { cluster: string; data: ({ id: string; starts_at: string; ends_at: string; demand: number; bonded: number; error_95: number | null; ewma: number | null })[]; next_cursor: string | null }
   }
   /** Whether the intent stream is worth its price: its errors of the last day, and by traffic. */
   'market.intents.signal': {
@@ -296,6 +316,11 @@ export type Operations = {
   'market.intents.stream': {
     input: { query?: { cluster?: string; after?: string } }
     answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; paused_at?: string; provisional?: boolean } | null; token: string | null; receipt: string | null; stream: { url: string; heartbeat_seconds: number; bucket_seconds: number; replay_hours: number; connections: number; clusters: string; attribution: string } }
+  }
+  /** A short-lived ticket that opens the intent stream from a browser. */
+  'market.intents.ticket': {
+    input: Record<string, never>
+    answer: { ticket: string; url: string; seconds_left: number; expires_at: string }
   }
   /** Files of past months of a feed, with their hashes. */
   'matrix.bulk': {
@@ -817,9 +842,14 @@ export const operations = {
   'mandates.list': { method: 'GET', path: '/v1/mandates', paid: false },
   'mandates.revoke': { method: 'DELETE', path: '/v1/mandates/{id}', paid: false },
   'market.intents.clusters': { method: 'GET', path: '/v1/market/intent-stream/clusters', paid: false },
+  'market.intents.events': { method: 'GET', path: '/v1/market/intent-stream/events', paid: false },
+  'market.intents.file': { method: 'GET', path: '/v1/market/intent-stream/files/{file}', paid: false },
+  'market.intents.files': { method: 'GET', path: '/v1/market/intent-stream/files', paid: false },
   'market.intents.sample': { method: 'GET', path: '/v1/market/intent-stream/sample', paid: false },
+  'market.intents.series': { method: 'GET', path: '/v1/market/intent-stream/series', paid: false },
   'market.intents.signal': { method: 'GET', path: '/v1/market/intent-stream/signal', paid: false },
   'market.intents.stream': { method: 'GET', path: '/v1/market/intent-stream', paid: true },
+  'market.intents.ticket': { method: 'POST', path: '/v1/market/intent-stream/ticket', paid: false },
   'matrix.bulk': { method: 'GET', path: '/matrix/{feed}/bulk', paid: false },
   'matrix.delayed': { method: 'GET', path: '/matrix/{feed}/delayed', paid: false },
   'matrix.index': { method: 'GET', path: '/matrix', paid: false },
