@@ -1,3 +1,9 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import {
   createAssayClient,
   createIntents,
@@ -21,11 +27,13 @@ import { lockIntents, newestSeq, publishEvents } from '../packages/node/src/shop
 import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
 import { keyDirectoryPath } from '../packages/till/src/signing/index.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
+import { pythonMissing } from './harness/python-verifier.ts'
 import { buy, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
 const price = 5_000_000_000n
+const examples = fileURLToPath(new URL('../examples/stream', import.meta.url))
 let url: string
 let networks: PayableNetwork[]
 let buyer: PrivateKeyAccount
@@ -357,6 +365,78 @@ test('assay stream shows a table, or the signed events line by line', async () =
   expect(signal.stdout()).toContain('For sale.')
   expect(signal.stdout()).toContain('Simulated with these settings')
 })
+
+test('a ticket opens the stream without headers, takes a place of the subscription, and ends with its token', async () => {
+  const intents = createIntents(createAssayClient({ account: buyer, baseUrl: till.node.url, maxPerCallUsd: '0' }), {
+    node: till.node.url,
+  })
+  expect((await fetch(`${url}/ticket`, { method: 'POST' })).status).toBe(401)
+  expect((await fetch(`${url}/events`, { headers: streaming })).status).toBe(401)
+  const { url: address } = await intents.ticket(token)
+  // As the native EventSource sends it.
+  const openTicket = () => fetch(address, { headers: streaming })
+  await expect.poll(async () => (await closing(openTicket())).status, patience).toBe(200)
+  const first = readEvents(await openTicket())
+  await expect.poll(() => first.events[0]?.name, patience).toBe('subscription')
+  expect(first.text).not.toContain('asub_')
+  const second = await open()
+  await expect.poll(async () => (await closing(openTicket())).status, patience).toBe(429)
+  await second.body?.cancel()
+  token = await rotate()
+  await expect.poll(() => first.done, patience).toBe(true)
+  expect(first.events.at(-1)).toMatchObject({ name: 'end', data: { reason: 'token_ended' } })
+  expect((await openTicket()).status).toBe(401)
+})
+
+const closing = async (response: Promise<Response>) => {
+  const settled = await response
+  await settled.body?.cancel()
+  return settled
+}
+
+test('the days of a subscription are files of signed events, and a topic is a series, from its beginning on', async () => {
+  const client = createAssayClient({ account: buyer, baseUrl: till.node.url, maxPerCallUsd: '0' })
+  const intents = createIntents(client, { node: till.node.url })
+  const { data: files } = await intents.files(token)
+  const newest = files.at(-1) as (typeof files)[number]
+  const lines = (await intents.file(token, newest.file)).trimEnd().split('\n')
+  expect(lines.length).toBeGreaterThanOrEqual(newest.events)
+  const { rows } = await till.db.database.query<{ event: string }>(
+    `select event from intent_event where event = any($1)`,
+    [lines.slice(0, 20)],
+  )
+  expect(rows).toHaveLength(Math.min(20, lines.length))
+  const series = await intents.series(token, '391')
+  expect(series[0]).toMatchObject({ demand: expect.any(Number), error_95: expect.any(Number) })
+  await expect(intents.files('asub_1_nothing')).rejects.toMatchObject({ details: { status: 401 } })
+  expect((await fetch(`${url}/files/${newest.file}`)).status).toBe(401)
+  const terminal = createTestTerminal()
+  expect(await runCli(['stream', '--url', till.node.url, '--token', token, '--files'], terminal)).toBe(0)
+  expect(terminal.stdout()).toContain(newest.file)
+  const printed = createTestTerminal()
+  const args = ['stream', '--url', till.node.url, '--token', token]
+  expect(await runCli([...args, '--file', newest.file], printed)).toBe(0)
+  expect(printed.stdout()).toContain(lines[0])
+  const listed = createTestTerminal()
+  expect(await runCli([...args, '--series', '--cluster', '391'], listed)).toBe(0)
+  expect(listed.stdout()).toContain('demand')
+})
+
+test('the example consumers in Node, Python and a shell read the stream and its files', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'intents-'))
+  const env = { ...process.env, NODE: till.node.url, TOKEN: token, AFTER: '0-1' }
+  const run = async (command: string, ...args: string[]) =>
+    (await promisify(execFile)(command, args, { env, cwd: examples, timeout: 120_000 })).stdout
+  const reading = [run('node', 'consume.mjs', '1')]
+  if (!pythonMissing) reading.push(run('python3', 'consume.py', '1'))
+  for (const said of await Promise.all(reading)) expect(said).toMatch(/^\S+Z .+: \d+ ± [\d.]+\n$/)
+  const files = (await run('sh', 'backfill.sh', folder)).trim().split('\n')
+  for (const line of files) {
+    const [path = '', count] = line.split(' ')
+    expect((await readFile(path, 'utf8')).trimEnd().split('\n')).toHaveLength(Number(count))
+  }
+  await rm(folder, { recursive: true })
+}, 180_000)
 
 test('bought from credit it goes on as the stream, without a transaction of its own', async () => {
   const rich = await till.newBuyer(price)

@@ -282,10 +282,30 @@ export type Operations = {
     input: Record<string, never>
     answer: { data: ({ id: string; name: string; parent: string | null; tier: number; source: 'iab' | 'operator' })[]; next_cursor: null; attribution: string }
   }
+  /** The intent stream for a subscriber, opened by a ticket in the address. */
+  'market.intents.events': {
+    input: { query?: { ticket?: string; cluster?: string; after?: string } }
+    answer: string
+  }
+  /** Signed events of one day, one a line, byte for byte as they were streamed. */
+  'market.intents.file': {
+    input: { params: { file: string }; query?: { ticket?: string } }
+    answer: string
+  }
+  /** Everything published since a subscription to the intent stream began, as files by day. */
+  'market.intents.files': {
+    input: { query?: { ticket?: string } }
+    answer: { data: { file: string; day: string; events: number; complete: boolean; url: string }[]; next_cursor: null }
+  }
   /** One hour of the intent stream, a day old, free. */
   'market.intents.sample': {
     input: { query?: { limit?: string | number; cursor?: string } }
     answer: { data: { specversion: '1.0'; id: string; source: string; type: string; subject: string; time: string; datacontenttype: 'application/json'; datasha256: string; signature: string; data: Record<string, unknown> }[]; next_cursor: string | null; from_at: string; to_at: string; note: string | null; privacy: { k: number; unit: string; contribution: string; mechanism: string; epsilon_bucket: string; epsilon_daily: string; bucket_seconds: number; tiers: number; noise_scale: number; error_95: { demand: number; bonded: number; terms: number }; threshold: number }; attribution: string; synthetic: boolean }
+  }
+  /** Demand of one topic over time, as a subscriber saw it published. */
+  'market.intents.series': {
+    input: { query: { ticket?: string; cluster: string; after?: string } }
+    answer: { cluster: string; data: ({ id: string; starts_at: string; ends_at: string; demand: number; bonded: number; error_95: number | null; ewma: number | null })[]; next_cursor: string | null }
   }
   /** Whether the intent stream is worth its price: its errors of the last day, and by traffic. */
   'market.intents.signal': {
@@ -296,6 +316,11 @@ export type Operations = {
   'market.intents.stream': {
     input: { query?: { cluster?: string; after?: string } }
     answer: { subscription: { tier: 'standard' | 'vip' | 'stream'; chain?: string; price_usd: string; asset: 'USDC'; wallet: string; from_at: string; until_at: string; extended_seconds?: number; paused_at?: string; provisional?: boolean } | null; token: string | null; receipt: string | null; stream: { url: string; heartbeat_seconds: number; bucket_seconds: number; replay_hours: number; connections: number; clusters: string; attribution: string } }
+  }
+  /** A short-lived ticket that opens the intent stream from a browser. */
+  'market.intents.ticket': {
+    input: Record<string, never>
+    answer: { ticket: string; url: string; seconds_left: number; expires_at: string }
   }
   /** Files of past months of a feed, with their hashes. */
   'matrix.bulk': {
@@ -477,15 +502,25 @@ export type Operations = {
     input: { query?: { limit?: string | number; cursor?: string } }
     answer: { data: ({ cluster: string; name: string; parent: string | null; tier: number; source: 'iab' | 'operator'; index: string | null; index_at: string | null; agents: number | null; base_at: string | null; base_share_e12: string | null; volatility: number | null; series: number; synthetic?: boolean })[]; next_cursor: string | null }
   }
+  /** Volume and open interest of one option series by day, and what it settled at. */
+  'options.days': {
+    input: { params: { symbol: string } }
+    answer: { symbol: string; days: { day: string; contracts: number; premium_micro: string; closed: number; open_interest: number }[]; settlement: { outcome: 'fixed' | 'void'; value: string | null; at: string } | null }
+  }
   /** The published figures that moved the indexes, in the order in which they are added up. */
   'options.inputs': {
     input: { query: { after: string; up_to: string; cursor?: string } }
     answer: { data: ({ ends_at: string; starts_at: string; cluster: string; bonded: number | null; event_id: string; synthetic: boolean })[]; next_cursor: string | null }
   }
+  /** Order option contracts at a limit; the order waits in the book until it is matched or withdrawn (paid). */
+  'options.order': {
+    input: { body: { symbol: string; limit_usd: string; quantity?: number; immediate?: boolean } }
+    answer: { order_id: string; symbol: string; wallet: string; quantity: number; limit_micro: string; limit_usd: string; paid_micro: string; immediate: boolean; last_trade_at: string; state: 'pending'; note: string; synthetic?: boolean }
+  }
   /** What a wallet holds, offers and is owed on the options exchange. */
   'options.positions': {
     input: { params: { wallet: string } }
-    answer: { wallet: string; positions: ({ position_id: string; symbol: string; quantity: number; premium_micro: string; most_micro: string; state: 'held' | 'open' | 'closed' | 'settled' | 'voided' | 'revoked'; final: boolean; expires_at: string; payout_micro: string | null; value_micro: string | null; profit_micro: string | null; closable_quantity: number; closed_quantity: number; closed_micro: string; synthetic?: boolean })[]; offers: ({ offer_id: string; symbol: string; premium_micro: string; quantity: number; free_quantity: number; sold_quantity: number; collateral_micro: string; state: 'pending' | 'live' | 'closed' | 'revoked' })[]; payable_micro: string; payouts: ({ id: string; amount_micro: string; state: string; transaction: string | null })[] }
+    answer: { wallet: string; positions: ({ position_id: string; symbol: string; quantity: number; premium_micro: string; most_micro: string; state: 'held' | 'open' | 'closed' | 'settled' | 'voided' | 'revoked'; final: boolean; expires_at: string; payout_micro: string | null; value_micro: string | null; profit_micro: string | null; closable_quantity: number; closed_quantity: number; closed_micro: string; synthetic?: boolean })[]; offers: ({ offer_id: string; symbol: string; premium_micro: string; quantity: number; free_quantity: number; sold_quantity: number; collateral_micro: string; state: 'pending' | 'live' | 'closed' | 'revoked' })[]; orders: ({ order_id: string; symbol: string; limit_micro: string; quantity: number; open_quantity: number; immediate: boolean; state: 'pending' | 'live' | 'closed' | 'revoked' })[]; payable_micro: string; payouts: ({ id: string; amount_micro: string; state: string; transaction: string | null })[] }
   }
   /** A signed quote for option contracts, valid for 60 seconds. */
   'options.quote': {
@@ -495,12 +530,12 @@ export type Operations = {
   /** Option series that are listed, nearest expiry first, with the premium of one contract now. */
   'options.series': {
     input: { query?: { cluster?: string; kind?: 'call' | 'put'; buyable?: 'true' | 'false'; limit?: string | number; cursor?: string } }
-    answer: { data: ({ symbol: string; cluster: string; kind: 'call' | 'put'; strike: number; pays_up_to: number; size_micro: string; most_micro: string; last_trade_at: string; expires_at: string; state: 'trading' | 'closed' | 'settling' | 'ended'; premium_micro: string | null; premium_usd: string | null; buyable: boolean; synthetic?: boolean })[]; next_cursor: string | null }
+    answer: { data: ({ symbol: string; cluster: string; kind: 'call' | 'put'; strike: number; pays_up_to: number; size_micro: string; most_micro: string; last_trade_at: string; expires_at: string; state: 'trading' | 'closed' | 'settling' | 'ended'; premium_micro: string | null; premium_usd: string | null; buyable: boolean; volatility: number; implied_volatility: number | null; greeks: { delta: number; gamma: number; vega: number; theta: number } | null; synthetic?: boolean })[]; next_cursor: string | null }
   }
   /** One option series: greeks, order book, vault, collateral and the history of its index. */
   'options.series.show': {
     input: { params: { symbol: string } }
-    answer: { symbol: string; cluster: string; kind: 'call' | 'put'; strike: number; pays_up_to: number; size_micro: string; most_micro: string; last_trade_at: string; expires_at: string; state: 'trading' | 'closed' | 'settling' | 'ended'; premium_micro: string | null; premium_usd: string | null; buyable: boolean; synthetic?: boolean; index: string | null; index_at: string | null; volatility: number; model_micro: string | null; greeks: { delta: number; gamma: number; vega: number; theta: number }; book: { premium_micro: string; quantity: number; offers: number }[]; vault: { premium_micro: string; quantity: number } | null; open_interest: number; open_interest_micro_per_point: string; side_limit_micro_per_point: string; agent_cost_micro: string; collateral_micro: string; history: ({ at: string; index: string; agents: number | null })[]; settlement: string | null; method: Record<string, unknown> }
+    answer: { symbol: string; cluster: string; kind: 'call' | 'put'; strike: number; pays_up_to: number; size_micro: string; most_micro: string; last_trade_at: string; expires_at: string; state: 'trading' | 'closed' | 'settling' | 'ended'; premium_micro: string | null; premium_usd: string | null; buyable: boolean; volatility: number; implied_volatility: number | null; greeks: { delta: number; gamma: number; vega: number; theta: number } | null; synthetic?: boolean; index: string | null; index_at: string | null; model_micro: string | null; priced_at: string; book: { premium_micro: string; quantity: number; offers: number }[]; bids: { premium_micro: string; quantity: number; orders: number }[]; vault: { premium_micro: string; quantity: number } | null; open_interest: number; open_interest_micro_per_point: string; side_limit_micro_per_point: string; agent_cost_micro: string; collateral_micro: string; history: ({ at: string; index: string; agents: number | null })[]; settlement: string | null; method: { tick_ms: number; decay_ppb: number; lookback: number; base_share_e12: string | null; time_scale: number } }
   }
   /** Settled and voided option series, newest first, each with all that is needed to replay it. */
   'options.settlements': {
@@ -512,14 +547,24 @@ export type Operations = {
     input: { params: { symbol: string } }
     answer: { symbol: string; outcome: 'fixed' | 'void'; value: string | null; payoff_micro: string | null; reason: string | null; decided_at: string; contracts: number; paid_micro: string; document: { type: string; symbol: string; cluster: string; kind: 'C' | 'P'; strike: number; width: number; size_micro: string; expires_at: string; outcome: 'fixed' | 'void'; value?: string; payoff_micro?: string; reason?: string; extensions: number; index: { name: string; tick_ms: number; decay_ppb: number; lookback: number }; base_share_e12: string; rules: { window_ms: number; agents_min: number; extensions_max: number }; inputs_after: string; inputs_up_to: string; inputs_sha256: string; synthetic?: boolean }; jws: string; inputs_url: string }
   }
-  /** Take back the collateral of contracts that nobody bought. */
+  /** What was traded on the options exchange, newest first. */
+  'options.trades': {
+    input: { query?: { symbol?: string; limit?: string | number; cursor?: string | number } }
+    answer: { data: ({ trade_id: string; at: string; symbol: string; kind: 'sale' | 'close' | 'revoked'; position_id: string; quantity: number; total_micro: string | null })[]; next_cursor: string | null }
+  }
+  /** The operator’s vault: what it quotes, what it holds, its profit and limits, and why it sells nothing. */
+  'options.vault': {
+    input: Record<string, never>
+    answer: { state: 'quoting' | 'off' | 'not_funded' | 'used_up' | 'no_series'; reason: string; capital_micro: string; limit_micro: string; used_micro: string; free_micro: string; realised_micro: string; quotes: { symbol: string; ask_micro: string; quantity: number; bid_micro: string }[]; inventory: ({ symbol: string; contracts: number; premium_micro: string; locked_micro: string; profit_micro: string | null })[] }
+  }
+  /** Take back the collateral of contracts that nobody bought, or the money of an order to buy. */
   'options.withdraw': {
     input: { body: { offer_id: string; quantity?: number } }
     answer: { offer_id: string; symbol: string; quantity: number; left: number; returned_micro: string; note: string }
   }
   /** Write option contracts: post their full collateral and offer them at your premium (paid). */
   'options.write': {
-    input: { body: { symbol: string; premium_usd: string; quantity?: number } }
+    input: { body: { symbol: string; premium_usd: string; quantity?: number; immediate?: boolean } }
     answer: { offer_id: string; symbol: string; wallet: string; quantity: number; premium_micro: string; premium_usd: string; collateral_micro: string; most_micro: string; expires_at: string; state: 'pending'; note: string; synthetic?: boolean }
   }
   /** Say that a paid answer is wrong, and ask for the money back. */
@@ -797,9 +842,14 @@ export const operations = {
   'mandates.list': { method: 'GET', path: '/v1/mandates', paid: false },
   'mandates.revoke': { method: 'DELETE', path: '/v1/mandates/{id}', paid: false },
   'market.intents.clusters': { method: 'GET', path: '/v1/market/intent-stream/clusters', paid: false },
+  'market.intents.events': { method: 'GET', path: '/v1/market/intent-stream/events', paid: false },
+  'market.intents.file': { method: 'GET', path: '/v1/market/intent-stream/files/{file}', paid: false },
+  'market.intents.files': { method: 'GET', path: '/v1/market/intent-stream/files', paid: false },
   'market.intents.sample': { method: 'GET', path: '/v1/market/intent-stream/sample', paid: false },
+  'market.intents.series': { method: 'GET', path: '/v1/market/intent-stream/series', paid: false },
   'market.intents.signal': { method: 'GET', path: '/v1/market/intent-stream/signal', paid: false },
   'market.intents.stream': { method: 'GET', path: '/v1/market/intent-stream', paid: true },
+  'market.intents.ticket': { method: 'POST', path: '/v1/market/intent-stream/ticket', paid: false },
   'matrix.bulk': { method: 'GET', path: '/matrix/{feed}/bulk', paid: false },
   'matrix.delayed': { method: 'GET', path: '/matrix/{feed}/delayed', paid: false },
   'matrix.index': { method: 'GET', path: '/matrix', paid: false },
@@ -836,13 +886,17 @@ export const operations = {
   'options.buy': { method: 'POST', path: '/v1/options/buy', paid: true },
   'options.close': { method: 'POST', path: '/v1/options/close', paid: false },
   'options.clusters': { method: 'GET', path: '/v1/options/clusters', paid: false },
+  'options.days': { method: 'GET', path: '/v1/options/series/{symbol}/days', paid: false },
   'options.inputs': { method: 'GET', path: '/v1/options/inputs', paid: false },
+  'options.order': { method: 'POST', path: '/v1/options/order', paid: true },
   'options.positions': { method: 'GET', path: '/v1/options/positions/{wallet}', paid: false },
   'options.quote': { method: 'POST', path: '/v1/options/quote', paid: false },
   'options.series': { method: 'GET', path: '/v1/options/series', paid: false },
   'options.series.show': { method: 'GET', path: '/v1/options/series/{symbol}', paid: false },
   'options.settlements': { method: 'GET', path: '/v1/options/settlements', paid: false },
   'options.settlements.show': { method: 'GET', path: '/v1/options/settlements/{symbol}', paid: false },
+  'options.trades': { method: 'GET', path: '/v1/options/trades', paid: false },
+  'options.vault': { method: 'GET', path: '/v1/options/vault', paid: false },
   'options.withdraw': { method: 'POST', path: '/v1/options/withdraw', paid: false },
   'options.write': { method: 'POST', path: '/v1/options/write', paid: true },
   'payments.dispute': { method: 'POST', path: '/v1/payments/{id}/dispute', paid: false },

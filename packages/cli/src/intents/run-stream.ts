@@ -15,6 +15,9 @@ export type StreamOptions = WalletOptions &
     clusters?: boolean
     sample?: boolean
     signal?: boolean
+    files?: boolean
+    file?: string
+    series?: boolean
     token?: string
     after?: string
     buckets?: string
@@ -29,6 +32,7 @@ export async function runStream({ terminal }: CommandContext, options: StreamOpt
   if (options.clusters) return showClusters(terminal, intents, options)
   if (options.signal) return showSignal(terminal, intents, options)
   if (options.sample) return showSample(terminal, intents, options)
+  if (options.files || options.file !== undefined || options.series) return showPast(terminal, intents, options)
   await unlessDryRun(terminal, options, () =>
     terminal.untilInterrupted((signal) => follow(terminal, intents, options, signal)),
   )
@@ -83,6 +87,33 @@ async function showSample(terminal: Terminal, intents: Intents, { json, cluster 
     if (event.type === 'market.intent.tick.v1') board.add(event.data as unknown as Parameters<typeof board.add>[0])
   terminal.out(`${sample.from_at} to ${sample.to_at}${sample.note === null ? '' : `\n${sample.note}`}`)
   terminal.out(board.text())
+}
+
+/** What a subscription has published so far, without holding a line open. */
+async function showPast(terminal: Terminal, intents: Intents, options: StreamOptions): Promise<void> {
+  const token = options.token ?? terminal.env['ASSAY_STREAM_TOKEN']
+  if (token === undefined) throw usageError('--token: needed for what subscribers alone may read')
+  if (options.file !== undefined) return terminal.out((await intents.file(token, options.file)).trimEnd())
+  if (options.files) {
+    const { data } = await intents.files(token)
+    return printResult(terminal, options.json, data, () =>
+      table(data, [
+        { title: 'file', of: (row) => row.file },
+        { title: 'events', of: (row) => String(row.events), right: true },
+        { title: 'complete', of: (row) => (row.complete ? 'yes' : 'no') },
+      ]),
+    )
+  }
+  if (options.cluster === undefined) throw usageError('--series: name one --cluster')
+  const rows = await intents.series(token, options.cluster)
+  printResult(terminal, options.json, rows, () =>
+    table(rows, [
+      { title: 'until', of: (row) => row.ends_at },
+      { title: 'demand', of: (row) => String(row.demand), right: true },
+      { title: '± 95 %', of: (row) => String(row.error_95 ?? ''), right: true },
+      { title: 'bonded', of: (row) => String(row.bonded), right: true },
+    ]),
+  )
 }
 
 const pct = (value: number | null): string => (value === null ? '-' : `${value} %`)

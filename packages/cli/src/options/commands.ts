@@ -21,7 +21,7 @@ const addReads: AddCommand = (options, context) => {
   reading(
     options
       .command('series')
-      .description('List series, or show one with greeks, order book and history.')
+      .description('List series with greeks, or show one with order book and history.')
       .argument('[symbol]', 'such as TC-52-20261204-100-C')
       .option('--cluster <id>', 'only on this cluster')
       .option('--all', 'include series without an offer'),
@@ -52,10 +52,26 @@ const addReads: AddCommand = (options, context) => {
       (await import('./run-options.ts')).showSettlements(context, nodeUrl(given.url), given.json),
   )
   reading(
+    options.command('trades').description('List trades, newest first.').argument('[symbol]', 'only of this series'),
+  ).action(async (symbol: string | undefined, given: Reading) =>
+    (await import('./show-market.ts')).showTrades(context, nodeUrl(given.url), symbol, given.json),
+  )
+  reading(
+    options
+      .command('days')
+      .description('Show volume and open interest of a series by day.')
+      .argument('<symbol>', 'which series'),
+  ).action(async (symbol: string, given: Reading) =>
+    (await import('./show-market.ts')).showDays(context, nodeUrl(given.url), symbol, given.json),
+  )
+  reading(options.command('vault').description('Show what the vault quotes, holds and may still lock.')).action(
+    async (given: Reading) => (await import('./show-market.ts')).showVault(context, nodeUrl(given.url), given.json),
+  )
+  reading(
     options
       .command('replay')
-      .description('Recompute a settlement from public data and compare; exit code 5 when it differs.')
-      .argument('<symbol>', 'a settled series'),
+      .description('Recompute index and price, or settlement, from public data; exit code 5 when they differ.')
+      .argument('<symbol>', 'a traded or settled series'),
   ).action(async (symbol: string, given: Reading) =>
     (await import('./run-options.ts')).runReplay(context, nodeUrl(given.url), symbol, given.json),
   )
@@ -80,18 +96,30 @@ const addTrades: AddCommand = (options, context) => {
       .description('Post the full collateral, less the premium asked, and offer the contracts.')
       .argument('<symbol>', 'which series')
       .argument('<premium>', 'USD asked for a contract, 50 to 120')
-      .option('-q, --quantity <n>', 'number of contracts', '1'),
+      .option('-q, --quantity <n>', 'number of contracts', '1')
+      .option('--immediate', 'return what no order buys at once'),
   ).action(async (symbol: string, premium: string, given) =>
     (await import('./run-options.ts')).runWriteOption(context, nodeUrl(given.url), symbol, premium, given),
   )
+  payable(
+    options
+      .command('order')
+      .description('Pay the limit up front and leave an order to buy in the book.')
+      .argument('<symbol>', 'which series')
+      .argument('<limit>', 'USD paid at most for a contract, 50 to 120')
+      .option('-q, --quantity <n>', 'number of contracts', '1')
+      .option('--immediate', 'return what is not bought at once'),
+  ).action(async (symbol: string, limit: string, given) =>
+    (await import('./run-options.ts')).runOrderOption(context, nodeUrl(given.url), symbol, limit, given),
+  )
   options
     .command('withdraw')
-    .description('Withdraw the collateral of contracts that were not bought.')
-    .argument('<offer>', 'such as ofr_…')
+    .description('Withdraw contracts that were not bought, or an order to buy.')
+    .argument('<offer>', 'such as ofr_… or ord_…')
     .option('-q, --quantity <n>', 'number of contracts; default: all that are not sold')
     .option(...nodeOption)
     .option('--demo', 'sign with the buyer wallet of a demo node on this machine')
-    .option('--key-file <path>', 'file with the private key of the wallet that wrote them')
+    .option('--key-file <path>', 'file with the private key of the wallet that placed them')
     .option('--key-env <name>', 'environment variable with that key', undefined)
     .option(...jsonOption)
     .action(async (offer: string, given) =>

@@ -9,6 +9,7 @@ import {
   quoteOption,
   readOptionHoldings,
   readOptionSeries,
+  replayOptionPrice,
   replayOptionSettlement,
   withdrawOption,
 } from '@assay/sdk'
@@ -18,15 +19,13 @@ import { type BuyOptions, runBuy } from '../buy/run-buy.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCodes, usageError } from '../exit-codes.ts'
 import { printResult, table } from '../output.ts'
+import { seriesTable } from './series-table.ts'
 
 /** Reads need no wallet, and this one never signs. */
-const reader = () =>
+export const reader = () =>
   createAssayClient({ account: privateKeyToAccount(generatePrivateKey()), networks: [], maxPerCallUsd: '0' })
 
-const usd = (micro: string | null): string => (micro === null ? '' : formatUsd(BigInt(micro)))
-
-/** For a column of a table; `--json` has the exact figures. */
-const cents = (exact: string | null): string => (exact === null ? '' : Number(exact).toFixed(2))
+export const usd = (micro: string | null): string => (micro === null ? '' : formatUsd(BigInt(micro)))
 
 function quantityOf(text: string): number {
   if (!/^(?:[1-9]|10)$/.test(text)) throw usageError(`--quantity: must be 1 to 10, not ${text}`)
@@ -63,13 +62,8 @@ export async function showSeries(
     series.length === 0
       ? 'No series can be bought at the moment; --all shows those that are listed.'
       : [
-          table(series, [
-            { title: 'symbol', of: (row) => row.symbol },
-            { title: 'premium', of: (row) => cents(row.premium_usd), right: true },
-            { title: 'pays up to', of: (row) => cents(usd(row.most_micro)), right: true },
-            { title: 'traded until', of: (row) => `${row.last_trade_at.slice(0, 16).replace('T', ' ')}Z` },
-          ]),
-          `USD. Greeks and order book: assay options series <symbol>${series.some(({ synthetic }) => synthetic) ? '. The demand behind them is invented (demo).' : ''}`,
+          seriesTable(series, Date.now()),
+          `Premium in USD; greeks for a point of size, vega for 1 %, theta for a day. Order book: assay options series <symbol>${series.some(({ synthetic }) => synthetic) ? '. The demand behind them is invented (demo).' : ''}`,
         ].join('\n'),
   )
 }
@@ -85,11 +79,14 @@ export async function showOneSeries(
   printResult(terminal, json, series, () =>
     [
       `${series.symbol}  ${series.kind} at ${series.strike}, ${series.state}, expires ${series.expires_at}`,
-      `index      ${series.index ?? 'none'} (${series.index_at ?? ''}), volatility ${(series.volatility * 100).toFixed(0)} %`,
+      `index      ${series.index ?? 'none'} (${series.index_at ?? ''}), volatility ${(series.volatility * 100).toFixed(0)} %${
+        series.implied_volatility === null ? '' : `, implied ${(series.implied_volatility * 100).toFixed(0)} %`
+      }`,
       `premium    ${series.premium_usd ?? 'not offered'}, model ${usd(series.model_micro)}, pays at most ${usd(series.most_micro)}`,
-      `greeks     delta ${greeks.delta}, gamma ${greeks.gamma}, vega ${greeks.vega}, theta ${greeks.theta}`,
+      `greeks     ${greeks ? `delta ${greeks.delta}, gamma ${greeks.gamma}, vega ${greeks.vega}, theta ${greeks.theta}` : 'not priced yet'}`,
       `collateral ${usd(series.collateral_micro)} for ${series.open_interest} sold`,
       `book       ${series.book.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'empty'}`,
+      `bids       ${series.bids.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'none'}`,
       `limit      ${usd(series.side_limit_micro_per_point)} USD a point for all ${series.kind}s of this topic and expiry`,
       `vault      ${series.vault ? `${series.vault.quantity} at ${usd(series.vault.premium_micro)}` : 'writes none'}`,
       ...(series.synthetic ? ['The demand behind this index is invented (demo).'] : []),
@@ -145,6 +142,18 @@ export async function showPositions(
               { title: 'state', of: (row) => row.state },
             ]),
           ]),
+      ...(holdings.orders.length === 0
+        ? []
+        : [
+            '',
+            table(holdings.orders, [
+              { title: 'order', of: (row) => row.order_id },
+              { title: 'series', of: (row) => row.symbol },
+              { title: 'limit', of: (row) => usd(row.limit_micro), right: true },
+              { title: 'open', of: (row) => String(row.open_quantity), right: true },
+              { title: 'state', of: (row) => row.state },
+            ]),
+          ]),
       '',
       `to be paid out: ${usd(holdings.payable_micro)} USD`,
       ...holdings.payouts.map(
@@ -176,12 +185,25 @@ export async function runReplay(
   symbol: string,
   json?: boolean,
 ): Promise<void> {
-  const replay = await replayOptionSettlement(reader(), node, symbol)
+  const { settlement } = await readOptionSeries(reader(), node, symbol)
+  const replay = await (settlement === null ? replayOptionPrice : replayOptionSettlement)(reader(), node, symbol)
+  const figures = `computed again from ${replay.inputs} public figures`
   printResult(terminal, json, replay, () =>
     [
-      `${replay.symbol}: ${replay.value ?? 'void'}, a contract pays ${usd(replay.payoff_micro ?? '0')} USD`,
-      `computed anew from ${replay.inputs} public figures`,
-      ...(replay.differences.length === 0 ? ['the node settled it so'] : replay.differences),
+      ...('outcome' in replay
+        ? [
+            `${replay.symbol}: ${replay.value ?? 'void'}, a contract pays ${usd(replay.payoff_micro ?? '0')} USD`,
+            figures,
+          ]
+        : [
+            `${replay.symbol}: index ${replay.index ?? 'none'}, volatility ${replay.volatility}, ${
+              replay.model_micro === null ? 'no price in the band' : `a contract costs ${usd(replay.model_micro)} USD`
+            }`,
+            `${replay.ticks} ticks ${figures}`,
+          ]),
+      ...(replay.differences.length === 0
+        ? [settlement === null ? 'the node priced it so' : 'the node settled it so']
+        : replay.differences),
     ].join('\n'),
   )
   if (replay.differences.length > 0) endWith(exitCodes.notVerified)
@@ -222,10 +244,31 @@ export async function runWriteOption(
   node: string,
   symbol: string,
   premium: string,
-  options: BuyOptions & { quantity: string },
+  options: BuyOptions & { quantity: string; immediate?: boolean },
 ): Promise<void> {
-  const body = { symbol, premium_usd: premium, quantity: quantityOf(options.quantity) }
+  const body = {
+    symbol,
+    premium_usd: premium,
+    quantity: quantityOf(options.quantity),
+    immediate: options.immediate ?? false,
+  }
   await runBuy(context, `${node}/v1/options/write`, paying(options, body))
+}
+
+export async function runOrderOption(
+  context: CommandContext,
+  node: string,
+  symbol: string,
+  limit: string,
+  options: BuyOptions & { quantity: string; immediate?: boolean },
+): Promise<void> {
+  const body = {
+    symbol,
+    limit_usd: limit,
+    quantity: quantityOf(options.quantity),
+    immediate: options.immediate ?? false,
+  }
+  await runBuy(context, `${node}/v1/options/order`, paying(options, body))
 }
 
 export async function runWithdrawOption(

@@ -17,6 +17,10 @@ export type OptionSeriesDetail = AnswerOf<'options.series.show'>
 export type OptionQuote = AnswerOf<'options.quote'>
 export type OptionPurchase = AnswerOf<'options.buy'>
 export type OptionOffer = AnswerOf<'options.write'>
+export type OptionLimitOrder = AnswerOf<'options.order'>
+export type OptionTrade = RowOf<'options.trades'>
+export type OptionDays = AnswerOf<'options.days'>
+export type OptionVault = AnswerOf<'options.vault'>
 export type OptionWithdrawal = AnswerOf<'options.withdraw'>
 export type OptionBid = AnswerOf<'options.bid'>
 export type OptionClosing = AnswerOf<'options.close'>
@@ -73,7 +77,35 @@ export function writeOption(
   return ask(client, node, 'options.write', { body: order }, options)
 }
 
-/** Takes unsold contracts out of the book; the wallet that wrote them signs the request. */
+/** Pays the limit of all contracts and puts an order to buy into the book. */
+export function orderOption(
+  client: Fetching,
+  node: string,
+  order: BodyOf<'options.order'>,
+  options?: BuyOptions,
+): Promise<OptionLimitOrder> {
+  return ask(client, node, 'options.order', { body: order }, options)
+}
+
+/** What was traded, newest first: one page. */
+export function listOptionTrades(
+  client: Fetching,
+  node: string,
+  page: QueryOf<'options.trades'> = {},
+): Promise<AnswerOf<'options.trades'>> {
+  return ask(client, node, 'options.trades', { query: page })
+}
+
+/** Volume and open interest of a series by day, and what it settled at. */
+export function readOptionDays(client: Fetching, node: string, symbol: string): Promise<OptionDays> {
+  return ask(client, node, 'options.days', { params: { symbol } })
+}
+
+export function readOptionVault(client: Fetching, node: string): Promise<OptionVault> {
+  return ask(client, node, 'options.vault', {})
+}
+
+/** Takes unsold contracts, or an order to buy, of the book; the wallet that placed them signs the request. */
 export function withdrawOption(
   client: Fetching,
   node: string,

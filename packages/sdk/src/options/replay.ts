@@ -1,11 +1,11 @@
 import { utf8 } from '@assay/protocol/bytes'
 import { tryCanonicalJson } from '@assay/protocol/canonical-json'
-import { type AnswerOf, allPages, ask, given, type QueryOf, type RowOf } from '../call-operation.ts'
+import { type AnswerOf, allPages, ask, given, type QueryOf } from '../call-operation.ts'
 import type { AssayClient } from '../client.ts'
+import { type IndexTerms, indexAt, type OptionInput, pointsText } from './replay-index.ts'
 
 export type OptionSettlement = AnswerOf<'options.settlements.show'>
 export type SettlementDocument = OptionSettlement['document']
-export type OptionInput = RowOf<'options.inputs'>
 
 type Fetching = Pick<AssayClient, 'fetch'>
 
@@ -84,13 +84,12 @@ async function digestOf(inputs: readonly OptionInput[]): Promise<string> {
   return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-type Point = { value: bigint; agents: number | null }
-
 function decide(
   document: SettlementDocument,
   inputs: readonly OptionInput[],
 ): { value: string | null; payoff: string | null } {
   const { rules, index } = document
+  const terms: IndexTerms = { ...index, cluster: document.cluster, base_share_e12: document.base_share_e12 }
   const expires = Date.parse(document.expires_at)
   const wanted = Math.ceil(rules.window_ms / index.tick_ms / 2)
   for (let extension = 0; extension <= rules.extensions_max; extension += 1) {
@@ -98,7 +97,7 @@ function decide(
     const counted: bigint[] = []
     const first = Math.floor((to - rules.window_ms) / index.tick_ms) * index.tick_ms + index.tick_ms
     for (let at = first; at <= to; at += index.tick_ms) {
-      const point = indexAt(document, inputs, at)
+      const point = indexAt(terms, inputs, at)
       if (point && point.agents !== null && point.agents >= rules.agents_min) counted.push(point.value)
     }
     if (counted.length < wanted) continue
@@ -109,39 +108,6 @@ function decide(
   return { value: null, payoff: null }
 }
 
-/** Docs/options.md says how, in words; the order of the sums decides the last digit. */
-function indexAt(document: SettlementDocument, inputs: readonly OptionInput[], at: number): Point | undefined {
-  const { tick_ms, lookback } = document.index
-  const decay = document.index.decay_ppb / 1e9
-  const weights: number[] = []
-  for (let age = 0, weight = 1; age < lookback; age += 1, weight *= decay) weights.push(weight)
-  const sums = new Map<string, { weighted: number; agents: number | null }>()
-  const spoken = new Set<number>()
-  for (const { cluster, starts_at, ends_at, bonded } of inputs) {
-    const first = Math.max(0, Math.ceil((at - Date.parse(ends_at)) / tick_ms))
-    const behind = Math.min(lookback, Math.ceil((at - Date.parse(starts_at)) / tick_ms))
-    if (first >= behind) continue
-    const sum = sums.get(cluster) ?? { weighted: 0, agents: null }
-    sums.set(cluster, sum)
-    if (first === 0) sum.agents = bonded
-    const level = Math.max(bonded ?? 0, 0)
-    for (let age = first; age < behind; age += 1) {
-      spoken.add(age)
-      sum.weighted += (weights[age] as number) * level
-    }
-  }
-  const mine = sums.get(document.cluster)
-  if (!spoken.has(0) || !mine || mine.weighted === 0) return undefined
-  let weight = 0
-  for (const [age, one] of weights.entries()) if (spoken.has(age)) weight += one
-  const levels = [...sums].filter(([, sum]) => sum.weighted > 0).sort(([a], [b]) => (a < b ? -1 : 1))
-  let total = 0
-  for (const [, sum] of levels) total += sum.weighted / weight
-  const share = BigInt(Math.round((mine.weighted / weight / total) * 1e12))
-  const base = BigInt(document.base_share_e12)
-  return { value: (share * 1_000_000n + base / 2n) / base, agents: mine.agents }
-}
-
 function payoffOf(document: SettlementDocument, value: bigint): bigint {
   const strike = BigInt(document.strike) * 10_000n
   const points = document.kind === 'C' ? value - strike : strike - value
@@ -149,5 +115,3 @@ function payoffOf(document: SettlementDocument, value: bigint): bigint {
   const most = BigInt(document.width) * 10_000n
   return ((points < most ? points : most) * BigInt(document.size_micro)) / 10_000n
 }
-
-const pointsText = (value: bigint): string => `${value / 10_000n}.${(value % 10_000n).toString().padStart(4, '0')}`

@@ -1,4 +1,5 @@
 import type { Micro } from '@assay/protocol/money'
+import { loadSharedSecret } from '@assay/till/proofs'
 import { createSince, type Shop, type ShopContext, type Unavailable } from '../../http/index.ts'
 import type { PeerReader, PublishedDemand } from '../ports.ts'
 import {
@@ -8,6 +9,7 @@ import {
   type SubscriptionPolicy,
   streamRouteId,
 } from '../subscriptions/index.ts'
+import { browserRoutes } from './browser-routes.ts'
 import { type Carrier, postgresCarrier } from './carrier.ts'
 import { createClassifier } from './classify.ts'
 import { closeBuckets } from './close-bucket.ts'
@@ -24,6 +26,7 @@ import { bucketEpsilonMicro, ladder, type Plan, widest } from './plan.ts'
 import type { IntentSettings } from './settings.ts'
 import { publishedBuckets } from './store.ts'
 import { streamRoute, streamUnavailable } from './stream-route.ts'
+import { createStreamTickets } from './stream-ticket.ts'
 
 export type IntentOptions = {
   settings: IntentSettings
@@ -83,6 +86,8 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
     policy: options.subscriptions,
   })
   const since = createSince(context.clock)
+  const streaming = { ...deps, feed, subscriptions, streams, network: context.base.caip2, since }
+  const secret = await loadSharedSecret(context.database, 'stream_tickets', context.rng)
   const unavailable = () => streamUnavailable({ feed, clock: context.clock, settings, since })
   const reader = settings.peers.length > 0 ? options.peers?.(context) : undefined
   const closeMs = Math.min(5_000, Math.max(1_000, (settings.fixedPlan ?? widest).bucketMs / 10))
@@ -96,7 +101,8 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
     unavailable,
     shop: {
       routes: [
-        streamRoute({ ...deps, feed, subscriptions, streams, network: context.base.caip2, since }),
+        streamRoute(streaming),
+        ...browserRoutes({ ...streaming, tickets: createStreamTickets({ secret, clock: context.clock }) }),
         ...freeRoutes({ ...deps, feed, unavailable }),
         ...(settings.share ? [sharedRoute(deps)] : []),
       ],

@@ -246,3 +246,60 @@ export async function publishedBuckets(
   )
   return rows.map((row) => toPublished(toEvent({ ...row, event: '', ewma: null, error: null })))
 }
+
+/** Events in one file of a day: about a megabyte. */
+const perFile = 1_000
+
+export type EventFile = { name: string; day: string; events: number; full: boolean }
+
+/** Files of the days (UTC) on which something was published after this place. */
+export async function listFiles(sql: Sql, after: number): Promise<EventFile[]> {
+  const { rows } = await sql.query<{ day: string; part: bigint; events: bigint }>(
+    `select day, part, count(*)::bigint as events from (
+       select to_char(ends_at at time zone 'utc', 'YYYY-MM-DD') as day,
+         (row_number() over (partition by date_trunc('day', ends_at at time zone 'utc') order by seq) - 1) / $2 as part
+       from intent_event where seq > $1) numbered group by day, part order by day, part`,
+    [after, perFile],
+  )
+  return rows.map(({ day, part, events }) => ({
+    name: `${day}.${part}`,
+    day,
+    events: Number(events),
+    full: Number(events) === perFile,
+  }))
+}
+
+export async function fileEvents(sql: Sql, name: string, after: number): Promise<string[]> {
+  const [day, part = '0'] = name.split('.')
+  const fromMs = Date.parse(`${day}T00:00:00.000Z`)
+  if (Number.isNaN(fromMs)) return []
+  const { rows } = await sql.query<{ event: string }>(
+    `select event from intent_event where ends_at >= $1 and ends_at < $2 and seq > $3 order by seq offset $4 limit $5`,
+    [new Date(fromMs), new Date(fromMs + 86_400_000), after, Number(part) * perFile, perFile],
+  )
+  return rows.map(({ event }) => event)
+}
+
+const seriesMax = 1_000
+
+/** Figures of one cluster after this place, oldest first. */
+export async function seriesOf(sql: Sql, cluster: string, after: number) {
+  const { rows } = await sql.query<EventRow>(
+    `select ${columns} from intent_event where cluster = $1 and seq > $2 order by ends_at, seq limit $3`,
+    [cluster, after, seriesMax + 1],
+  )
+  const shown = rows.slice(0, seriesMax).map(toEvent)
+  const last = shown.at(-1)
+  return {
+    data: shown.map((one) => ({
+      id: eventId(one.seq),
+      starts_at: toRfc3339(one.startsAtMs),
+      ends_at: toRfc3339(one.endsAtMs),
+      demand: one.demand ?? 0,
+      bonded: one.bonded ?? 0,
+      error_95: one.error,
+      ewma: one.ewma,
+    })),
+    next_cursor: rows.length > shown.length && last ? eventId(last.seq) : null,
+  }
+}

@@ -66,7 +66,7 @@ const output = z.strictObject({
   stream: facts,
 })
 
-const streamFacts = ({
+export const streamFacts = ({
   apiUrl,
   settings,
   feed,
@@ -80,7 +80,7 @@ const streamFacts = ({
   attribution: taxonomyAttribution,
 })
 
-const clusterList = (deps: IntentDeps) =>
+export const clusterList = (deps: IntentDeps) =>
   z
     .string()
     .max(700)
@@ -95,7 +95,7 @@ const clusterList = (deps: IntentDeps) =>
     })
     .describe(`Only these clusters, ids separated by commas; ${streamPath}/clusters lists them.`)
 
-const position = z
+export const position = z
   .string()
   .refine((text) => parseEventId(text) !== undefined, 'must be the id of an event of this stream, such as 0-42')
   .describe('Goes on after this event; Last-Event-ID says the same.')

@@ -14,4 +14,7 @@ export const optionAccounts = {
    */
   collateral: (network: string, symbol: string) =>
     chainAccount('liability', true, network, `option_collateral:${series(symbol)}`),
+  /** Premiums of orders to buy that are not matched yet; it is empty when the series is. */
+  orders: (network: string, symbol: string) =>
+    chainAccount('liability', true, network, `option_orders:${series(symbol)}`),
 } as const

@@ -6,15 +6,21 @@ import { lockSeries, writeEvents } from './series-store.ts'
 type Pending = { id: string; symbol: string; quantity: number; price_micro: Micro }
 
 const perRunMax = 500
+const walletColumn = { option_order: 'writer', option_bid: 'bidder' }
 
-/** Offers whose money can no longer be taken back enter the book, in the order in which they came. */
+/** Offers and orders to buy whose money can no longer be taken back enter the book, in the order in which they came. */
 export async function activateOffers(deps: OptionDeps): Promise<number> {
+  return (await activate(deps, 'option_order')) + (await activate(deps, 'option_bid'))
+}
+
+async function activate(deps: OptionDeps, table: keyof typeof walletColumn): Promise<number> {
+  const wallet = `o.${walletColumn[table]}`
   const { rows } = await deps.database.query<Pending>(
-    `select o.id, o.symbol, o.quantity, o.price_micro from option_order o
-     where o.state = 'pending' and ${moneyIsFinal('o.writer', 'o.created_at')}
-       -- Anyone who spent money that a reorg took away owes it: nothing is sold on such an offer.
+    `select o.id, o.symbol, o.quantity, o.price_micro from ${table} o
+     where o.state = 'pending' and ${moneyIsFinal(wallet, 'o.created_at')}
+       -- Anyone who spent money that a reorg took away owes it: nothing is traded on such an order.
        and not exists (select from ledger_account a
-         where a.name = 'receivable:credit:' || o.writer || '@' || $1 and ledger_sum(a.id) > 0)
+         where a.name = 'receivable:credit:' || ${wallet} || '@' || $1 and ledger_sum(a.id) > 0)
      order by o.created_at, o.id limit $3`,
     [...finalValues(deps), perRunMax],
   )
@@ -27,14 +33,14 @@ export async function activateOffers(deps: OptionDeps): Promise<number> {
     for (const { id, symbol } of rows)
       await tx.query(
         `with moved as (update option_series set seq = seq + 1 where symbol = $2 returning seq)
-         update option_order set state = 'live', seq = (select seq from moved) where id = $1 and state = 'pending'`,
+         update ${table} set state = 'live', seq = (select seq from moved) where id = $1 and state = 'pending'`,
         [id, symbol],
       )
     await writeEvents(
       tx,
       rows.map(({ id, symbol, quantity, price_micro }) => ({
         symbol,
-        kind: 'offered' as const,
+        kind: table === 'option_bid' ? ('bid' as const) : ('offered' as const),
         subject: id,
         quantity,
         priceMicro: price_micro,

@@ -1,6 +1,7 @@
 import { type Micro, smallerOf } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
 import type { OptionDeps } from './deps.ts'
+import { vaultClosed } from './describe-vault.ts'
 import { type Book, createBook } from './domain/book.ts'
 import { optionProblems } from './problems.ts'
 import { interestProblem, vaultOffer } from './reserve-contracts.ts'
@@ -101,7 +102,13 @@ export function createBoard(deps: OptionDeps): Board {
       if (!isTraded(entry.series, deps.clock.nowMs())) throw new Problem(optionProblems.series_closed)
       if (isFull(entry, quantity)) throw interestProblem(entry.series)
       const ask = askOf(entry, quantity)
-      if (!ask) throw new Problem(optionProblems.options_sold_out, { extra: { symbol } })
+      if (!ask) {
+        const closed = vaultClosed(deps, vault())
+        throw new Problem(optionProblems.options_sold_out, {
+          ...(closed ? { detail: closed.reason } : {}),
+          extra: { symbol, ...(closed ? { vault: closed.state } : {}) },
+        })
+      }
       return ask
     },
     cheapest: async () => {

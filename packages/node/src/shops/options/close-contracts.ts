@@ -15,7 +15,7 @@ import { findSeries, isTraded, lockSeries, type Series, writeEvents } from './se
 import { debtsOf, payoutLines } from './set-off-debts.ts'
 
 /** What the vault keeps of the model's price when it buys back. */
-const bidPercent = 95n
+export const bidPercent = 95n
 
 type Held = { symbol: string; holder: Address; quantity: number; premium_micro: Micro; state: string; final: boolean }
 type VaultPart = { place: number; quantity: number; price_micro: Micro }

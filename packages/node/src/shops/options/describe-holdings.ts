@@ -17,9 +17,10 @@ const shownMax = 200
 
 /** What a wallet holds, offers and is owed by the exchange, newest first. */
 export async function describeHoldings(deps: OptionDeps, wallet: Address) {
-  const [positions, offers, payouts, payableMicro] = await Promise.all([
+  const [positions, offers, orders, payouts, payableMicro] = await Promise.all([
     readPositions(deps, wallet),
     readOffers(deps.database, wallet),
+    readOrders(deps.database, wallet),
     deps.database.query<{ id: string; amount_micro: Micro; state: string; transaction: string | null }>(
       `select id, amount_micro, state, transaction from payout where payee = $1 and purpose = $2
        order by created_at desc limit 50`,
@@ -31,6 +32,7 @@ export async function describeHoldings(deps: OptionDeps, wallet: Address) {
     wallet: checksumAddress(wallet),
     positions,
     offers,
+    orders,
     payable_micro: payableMicro.toString(),
     payouts: payouts.rows.map(({ id, amount_micro, state, transaction }) => ({
       id,
@@ -121,6 +123,23 @@ function profitOf(
     value_micro: valueMicro?.toString() ?? null,
     profit_micro: worth === null ? null : (worth + row.closed_paid - paid).toString(),
   }
+}
+
+async function readOrders(sql: Sql, wallet: Address) {
+  const { rows } = await sql.query<{
+    id: string
+    symbol: string
+    price_micro: Micro
+    quantity: number
+    open_quantity: number
+    immediate: boolean
+    state: string
+  }>(
+    `select id, symbol, price_micro, quantity, open_quantity, immediate, state from option_bid
+     where bidder = $1 order by created_at desc, id desc limit $2`,
+    [wallet, shownMax],
+  )
+  return rows.map(({ id, price_micro, ...row }) => ({ order_id: id, limit_micro: price_micro.toString(), ...row }))
 }
 
 async function readOffers(sql: Sql, wallet: Address) {

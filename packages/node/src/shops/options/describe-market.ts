@@ -7,8 +7,8 @@ import type { Board, BoardEntry } from './board.ts'
 import { indexMethodName, type OptionDeps, settlementMethodName } from './deps.ts'
 import { createBook } from './domain/book.ts'
 import { isListable, pointsText } from './follow-index.ts'
-import { methodKey, methodTerms } from './index-method.ts'
-import { valueSeries } from './price-series.ts'
+import { methodKey, methodNamed, methodTerms } from './index-method.ts'
+import { modelOf } from './price-series.ts'
 import { optionProblems } from './problems.ts'
 import { readIndex, volatilityOf } from './read-index.ts'
 import { vaultOffer } from './reserve-contracts.ts'
@@ -34,7 +34,25 @@ export function describeSeries(deps: MarketDeps, entry: BoardEntry) {
     premium_micro: ask ? ask.totalMicro.toString() : null,
     premium_usd: ask ? formatUsd(ask.totalMicro) : null,
     buyable: ask !== undefined,
+    ...describeModel(deps, series, ask?.totalMicro),
     ...(series.synthetic ? { synthetic: true } : {}),
+  }
+}
+
+function describeModel(deps: MarketDeps, series: Series, premiumMicro: bigint | undefined) {
+  const model = modelOf(deps, series, premiumMicro, deps.clock.nowMs())
+  const implied = model?.impliedVolatility
+  return {
+    volatility: series.volatility,
+    implied_volatility: implied === undefined ? null : Math.round(implied * 10_000) / 10_000,
+    greeks: model
+      ? {
+          delta: six(model.greeks.delta),
+          gamma: six(model.greeks.gamma),
+          vega: six(model.greeks.vega),
+          theta: six(model.greeks.theta),
+        }
+      : null,
   }
 }
 
@@ -56,16 +74,15 @@ export async function listMarket(
   return { data: page, next_cursor: rest.length > page.length && last ? keyOf(last) : null }
 }
 
-const historyTicks = 200
-
 export async function describeOneSeries(deps: MarketDeps, symbol: string) {
   const entry = (await deps.board.read()).get(symbol) ?? (await endedEntry(deps, symbol))
   const { series, book } = entry
   const nowMs = deps.clock.nowMs()
-  const [index] = await readIndex(deps.database, series.method, historyTicks, series.cluster)
+  // What is priced is shown as it was priced: anybody can replay the price from the same ticks.
+  const upToMs = isTraded(series, nowMs) ? series.pricedTick?.atMs : undefined
+  const [index] = await readIndex(deps.database, series.method, deps.settings.volatilityTicks, series.cluster, upToMs)
   const ticks = index?.ticks ?? []
   const newest = ticks.at(-1)
-  const { delta, gamma, vega, theta } = valueSeries(deps, series, { ticks }, series.volatility, nowMs)
   const vault = isTraded(series, nowMs)
     ? vaultOffer(deps, { quantity: deps.settings.quantityMax }, series, { vault: deps.board.vault() })
     : undefined
@@ -74,10 +91,10 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
     ...describeSeries(deps, entry),
     index: newest ? pointsText(newest.valueE4) : null,
     index_at: newest ? toRfc3339(newest.atMs) : null,
-    volatility: series.volatility,
     model_micro: series.modelMicro?.toString() ?? null,
-    greeks: { delta: six(delta), gamma: six(gamma), vega: six(vega), theta: six(theta) },
+    priced_at: toRfc3339(series.pricedAtMs),
     book: book.depth(20).map(({ price, quantity, offers }) => ({ premium_micro: price.toString(), quantity, offers })),
+    bids: await bidsOf(deps, symbol),
     vault: vault ? { premium_micro: vault.price.toString(), quantity: vault.quantity } : null,
     open_interest: series.sold,
     open_interest_micro_per_point: (BigInt(series.sold) * series.sizeMicro).toString(),
@@ -86,20 +103,41 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
     collateral_micro: collateralMicro.toString(),
     history: ticks.map(({ atMs, valueE4, agents }) => ({ at: toRfc3339(atMs), index: pointsText(valueE4), agents })),
     settlement: series.state === 'trading' ? null : `/v1/options/settlements/${symbol}`,
-    method: methodOf(deps, series),
+    method: await methodOf(deps, series),
   }
+}
+
+async function bidsOf({ database }: OptionDeps, symbol: string) {
+  const { rows } = await database.query<{ price_micro: bigint; quantity: bigint; orders: bigint }>(
+    `select price_micro, sum(open_quantity)::bigint as quantity, count(*)::bigint as orders from option_bid
+     where symbol = $1 and state = 'live' and open_quantity > 0 group by price_micro order by price_micro desc limit 20`,
+    [symbol],
+  )
+  return rows.map(({ price_micro, quantity, orders }) => ({
+    premium_micro: price_micro.toString(),
+    quantity: Number(quantity),
+    orders: Number(orders),
+  }))
 }
 
 const six = (value: number): number => Math.round(value * 1e6) / 1e6
 
-function methodOf({ settings }: OptionDeps, { method }: Series) {
+async function methodOf({ settings, database }: OptionDeps, { method, cluster }: Series) {
   const { tickMs, halfLifeMs } = methodTerms(settings, method)
+  const { decayPpb, lookback } = methodNamed(settings, method)
+  const { rows } = await database.query<{ base_share_e12: bigint }>(
+    `select base_share_e12 from option_cluster where cluster = $1`,
+    [cluster],
+  )
   return {
     index: indexMethodName,
     settlement: settlementMethodName,
     pricing: 'Black-76, zero rate, call capped as a spread',
     tick_ms: tickMs,
     half_life_ms: halfLifeMs,
+    decay_ppb: decayPpb,
+    lookback,
+    base_share_e12: rows[0]?.base_share_e12.toString() ?? null,
     window_ms: settings.windowMs,
     agents_min: settings.agentsMin,
     extensions_max: settings.extensionsMax,

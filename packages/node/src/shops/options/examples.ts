@@ -21,16 +21,19 @@ export const exampleSeries = {
   premium_micro: '80000000',
   premium_usd: '80',
   buyable: true,
+  volatility: 0.9,
+  implied_volatility: 0.9,
+  greeks: { delta: 0.553, gamma: 0.0151, vega: 11.4, theta: -62.1 },
 }
 
 export const exampleDetail = {
   ...exampleSeries,
   index: '101.2500',
   index_at: '2026-11-20T08:00:00.000Z',
-  volatility: 0.9,
   model_micro: '80000000',
-  greeks: { delta: 0.553, gamma: 0.0151, vega: 11.4, theta: -62.1 },
+  priced_at: '2026-11-20T08:00:20.000Z',
   book: [{ premium_micro: '79000000', quantity: 2, offers: 1 }],
+  bids: [{ premium_micro: '76000000', quantity: 1, orders: 1 }],
   vault: null,
   open_interest: 3,
   open_interest_micro_per_point: '8000000',
@@ -39,7 +42,15 @@ export const exampleDetail = {
   collateral_micro: '3756005240',
   history: [{ at: '2026-11-20T08:00:00.000Z', index: '101.2500', agents: 41 }],
   settlement: null,
-  method: { index: 'assay.options.index/v1', settlement: 'assay.options.settlement/v1' },
+  method: {
+    index: 'assay.options.index/v1',
+    settlement: 'assay.options.settlement/v1',
+    tick_ms: 3_600_000,
+    decay_ppb: 890_898_718,
+    lookback: 48,
+    base_share_e12: '41000000000',
+    time_scale: 1,
+  },
 }
 
 export const exampleCluster = {
@@ -118,6 +129,50 @@ export const exampleOffer = {
   note: 'The offer enters the book once its money is final. Unsold contracts can be withdrawn.',
 }
 
+export const exampleOrder = {
+  order_id: 'ord_06d1z8k4q2v7e9m3x5c0w8r2t4',
+  symbol,
+  wallet,
+  quantity: 1,
+  limit_micro: '76000000',
+  limit_usd: '76',
+  paid_micro: '76000000',
+  immediate: false,
+  last_trade_at: '2026-12-03T08:00:00.000Z',
+  state: 'pending',
+  note: 'The order enters the book once its money is final. What is not bought is paid back.',
+}
+
+export const exampleTrade = {
+  trade_id: '1791',
+  at: '2026-11-20T08:00:00.000Z',
+  symbol,
+  kind: 'sale',
+  position_id: examplePurchase.position_id,
+  quantity: 1,
+  total_micro: '80000000',
+}
+
+export const exampleDays = {
+  symbol,
+  days: [{ day: '2026-11-20', contracts: 4, premium_micro: '320000000', closed: 1, open_interest: 3 }],
+  settlement: null,
+}
+
+export const exampleVault = {
+  state: 'quoting',
+  reason: 'The vault quotes both sides.',
+  capital_micro: '50000000000',
+  limit_micro: '50000000000',
+  used_micro: '2108336400',
+  free_micro: '47891663600',
+  realised_micro: '184000000',
+  quotes: [{ symbol, ask_micro: '80000000', quantity: 10, bid_micro: '76000000' }],
+  inventory: [
+    { symbol, contracts: 3, premium_micro: '240000000', locked_micro: '2108336400', profit_micro: '-33000000' },
+  ],
+}
+
 export const exampleWithdrawn = {
   offer_id: exampleOfferId,
   symbol,
@@ -148,6 +203,7 @@ export const exampleHoldings = {
     },
   ],
   offers: [],
+  orders: [],
   payable_micro: '0',
   payouts: [],
 }

@@ -19,6 +19,7 @@ import { createBoard } from './board.ts'
 import { commitBuys, prepareBuy, revokeBuy } from './buy-contracts.ts'
 import type { OptionDeps } from './deps.ts'
 import { capOf, symbolOf, widthOf } from './domain/contract-terms.ts'
+import { commitOrder, type OrderBody, prepareOrder, revokeOrder } from './place-order.ts'
 import { createQuotes } from './quotes.ts'
 import { createReserveContracts } from './reserve-contracts.ts'
 import { type OptionSettings, parseOptionSettings } from './settings.ts'
@@ -191,6 +192,16 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
       })
       return sale
     },
+    order: async (payer: Address, body: OrderBody, amountMicro: Micro, more: { final?: boolean } = {}) => {
+      const id = await payment(payer, amountMicro, more.final ?? true, 'options.order')
+      const prepared = await prepareOrder(deps, body, { payer })
+      const sale = saleOf(id, 'options.order', payer, amountMicro, prepared.reservation ?? null)
+      await database.transaction(async (tx) => {
+        await settleMoney(tx, [sale])
+        await commitOrder(deps, tx, sale)
+      })
+      return sale
+    },
     /** What the till does when a reorg took the payment away. */
     revoke: (sale: Sale) =>
       database.transaction(async (tx) => {
@@ -206,7 +217,8 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
             ],
           },
         ])
-        await (sale.routeId === 'options.buy' ? revokeBuy : revokeWrite)(deps, tx, sale)
+        const undo = { 'options.buy': revokeBuy, 'options.order': revokeOrder, 'options.write': revokeWrite }
+        await undo[sale.routeId as keyof typeof undo](deps, tx, sale)
       }),
     count: () => payments,
   }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import { describeHoldings, findSettlement, listInputs, listSettlements } from './describe-holdings.ts'
 import { describeOneSeries, listClusters, listMarket, type MarketDeps } from './describe-market.ts'
+import { describeVault } from './describe-vault.ts'
 import {
   exampleCluster,
   exampleDetail,
@@ -12,6 +13,7 @@ import {
   exampleSeries,
   exampleSettlement,
   exampleSymbol,
+  exampleVault,
   exampleWallet,
 } from './examples.ts'
 import {
@@ -23,6 +25,7 @@ import {
   seriesView,
   settlementView,
   symbolInput,
+  vaultView,
   walletInput,
 } from './schemas.ts'
 
@@ -44,6 +47,7 @@ export function marketRoutes(deps: MarketDeps): RouteDeclaration[] {
     seriesRoute(deps),
     oneSeriesRoute(deps),
     positionsRoute(deps),
+    vaultRoute(deps),
     settlementsRoute(deps),
     oneSettlementRoute(deps),
     inputsRoute(deps),
@@ -139,6 +143,22 @@ function positionsRoute(deps: MarketDeps): RouteDeclaration {
       kind: 'free',
       handle: async ({ params }) => jsonAnswer(await describeHoldings(deps, parseAddress(params.wallet) as Address)),
     },
+  })
+}
+
+function vaultRoute(deps: MarketDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'options.vault',
+    area: 'C',
+    method: 'GET',
+    path: '/v1/options/vault',
+    summary: 'The operator’s vault: what it quotes, what it holds, its profit and limits, and why it sells nothing',
+    output: vaultView,
+    example: { output: exampleVault },
+    next: '/v1/options/series',
+    cost: 5,
+    cacheSeconds: 2,
+    access: { kind: 'free', handle: async () => jsonAnswer(await describeVault(deps)) },
   })
 }
 

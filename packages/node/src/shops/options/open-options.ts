@@ -14,6 +14,7 @@ import { followIndex } from './follow-index.ts'
 import { forgetOld } from './forget-old.ts'
 import { listSeries } from './list-series.ts'
 import { marketRoutes } from './market-routes.ts'
+import { matchOrders } from './match-orders.ts'
 import { priceSeries } from './price-series.ts'
 import { createQuotes } from './quotes.ts'
 import { refundLost, refusePartRefunds } from './refund-lost.ts'
@@ -135,6 +136,7 @@ function jobsOf(deps: OptionDeps, demo: boolean): NonNullable<Shop['jobs']> {
       work: async () => {
         await releaseLapsed(deps)
         await activateOffers(deps)
+        await matchOrders(deps)
         await refundLost(deps)
       },
     },

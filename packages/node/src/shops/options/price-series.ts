@@ -1,14 +1,21 @@
 import type { Micro } from '@assay/protocol/money'
 import { lockSpare } from '@assay/till/payouts'
 import type { OptionDeps } from './deps.ts'
-import { cappedValue } from './domain/black76.ts'
+import { type CappedInput, cappedValue, type Greeks } from './domain/black76.ts'
 import { isInBand, premiumOf } from './domain/contract-terms.ts'
+import { impliedVolatility } from './domain/implied-volatility.ts'
 import { methodTerms } from './index-method.ts'
 import { crowdOf, interestLimit } from './list-series.ts'
 import { type ClusterIndex, readIndex, volatilityOf, yearsUntil } from './read-index.ts'
 import { isTraded, openSeries, type Series } from './series-store.ts'
 
-export type Priced = { symbol: string; modelMicro: Micro | null; volatility: number; interestMicro: Micro }
+export type Priced = {
+  symbol: string
+  modelMicro: Micro | null
+  volatility: number
+  interestMicro: Micro
+  tick: ClusterIndex['ticks'][number] | undefined
+}
 
 /** Prices every open series again and renews its limits; what left the premium band is written by nobody but a person. */
 export async function priceSeries(deps: OptionDeps): Promise<number> {
@@ -27,8 +34,10 @@ export async function priceSeries(deps: OptionDeps): Promise<number> {
   await renewVault(deps)
   if (priced.length === 0) return 0
   await database.query(
-    `update option_series s set model_micro = d.model, volatility = d.volatility, interest_limit_micro = d.interest, priced_at = $1
-     from unnest($2::text[], $3::bigint[], $4::double precision[], $5::bigint[]) d (symbol, model, volatility, interest)
+    `update option_series s set model_micro = d.model, volatility = d.volatility, interest_limit_micro = d.interest, priced_at = $1,
+       priced_tick_at = d.tick_at, priced_index_e4 = d.index_e4
+     from unnest($2::text[], $3::bigint[], $4::double precision[], $5::bigint[], $6::timestamptz[], $7::bigint[])
+       d (symbol, model, volatility, interest, tick_at, index_e4)
      where s.symbol = d.symbol and s.state = 'trading'`,
     [
       new Date(nowMs),
@@ -36,6 +45,8 @@ export async function priceSeries(deps: OptionDeps): Promise<number> {
       priced.map(({ modelMicro }) => modelMicro),
       priced.map(({ volatility }) => volatility),
       priced.map(({ interestMicro }) => interestMicro),
+      priced.map(({ tick }) => (tick ? new Date(tick.atMs) : null)),
+      priced.map(({ tick }) => tick?.valueE4 ?? null),
     ],
   )
   return priced.length
@@ -54,24 +65,55 @@ function priceOne(deps: OptionDeps, series: Series, index: ClusterIndex, nowMs: 
     modelMicro: writable ? premiumMicro : null,
     volatility,
     interestMicro: interestLimit(settings, index, agents),
+    tick: index.ticks.at(-1),
   }
 }
 
 export function valueSeries(
   { settings }: Pick<OptionDeps, 'settings'>,
   series: Pick<Series, 'kind' | 'strike' | 'width' | 'expiresAtMs'>,
-  index: Pick<ClusterIndex, 'ticks'>,
+  index: { ticks: readonly { valueE4: bigint }[] },
   volatility: number,
   nowMs: number,
 ) {
-  return cappedValue({
-    kind: series.kind,
-    forward: Number(index.ticks.at(-1)?.valueE4 ?? 0n) / 10_000,
-    strike: series.strike,
-    width: series.width,
-    volatility,
-    years: yearsUntil(settings, series.expiresAtMs, nowMs),
-  })
+  return cappedValue(modelInput(settings, series, { valueE4: index.ticks.at(-1)?.valueE4 ?? 0n, volatility, nowMs }))
+}
+
+type At = { valueE4: bigint; volatility: number; nowMs: number }
+
+const modelInput = (
+  settings: OptionDeps['settings'],
+  series: Pick<Series, 'kind' | 'strike' | 'width' | 'expiresAtMs'>,
+  { valueE4, volatility, nowMs }: At,
+): CappedInput => ({
+  kind: series.kind,
+  forward: Number(valueE4) / 10_000,
+  strike: series.strike,
+  width: series.width,
+  volatility,
+  years: yearsUntil(settings, series.expiresAtMs, nowMs),
+})
+
+export type ModelView = { greeks: Greeks; impliedVolatility: number | undefined }
+
+/** Greeks at the index of the last pricing, and the volatility that this premium of one contract implies there. */
+export function modelOf(
+  { settings }: Pick<OptionDeps, 'settings'>,
+  series: Series,
+  premiumMicro: Micro | undefined,
+  nowMs: number,
+): ModelView | undefined {
+  if (!series.pricedTick) return undefined
+  const { valueE4 } = series.pricedTick
+  const input = modelInput(settings, series, { valueE4, volatility: series.volatility, nowMs })
+  const { price: _price, ...greeks } = cappedValue(input)
+  return {
+    greeks,
+    impliedVolatility:
+      premiumMicro === undefined
+        ? undefined
+        : impliedVolatility(Number(premiumMicro) / Number(series.sizeMicro), input),
+  }
 }
 
 /** The vault promises no more than its limit, and no more than the custody wallet holds beyond everybody's money. */

@@ -8,8 +8,14 @@ export type ClusterIndex = {
   ticks: { atMs: number; valueE4: bigint; shareE12: number; agents: number | null }[]
 }
 
-/** The newest ticks of every cluster, or of one, by one method. */
-export async function readIndex(sql: Sql, method: string, ticks: number, cluster?: string): Promise<ClusterIndex[]> {
+/** The newest ticks of every cluster, or of one, by one method; with `upToMs` as they were then. */
+export async function readIndex(
+  sql: Sql,
+  method: string,
+  ticks: number,
+  cluster?: string,
+  upToMs?: number,
+): Promise<ClusterIndex[]> {
   const { rows } = await sql.query<{
     cluster: string
     at: Date
@@ -19,9 +25,11 @@ export async function readIndex(sql: Sql, method: string, ticks: number, cluster
   }>(
     `select cluster, at, value_e4, share_e12, agents from option_tick
      where method = $3
-       and at >= (select min(at) from (select at from option_tick_proof where method = $3 order by at desc limit $1) newest)
+       and at >= (select min(at) from (select at from option_tick_proof where method = $3 and ($4::timestamptz is null or at <= $4)
+         order by at desc limit $1) newest)
+       and ($4::timestamptz is null or at <= $4)
        and ($2::text is null or cluster = $2) order by cluster, at`,
-    [ticks, cluster ?? null, method],
+    [ticks, cluster ?? null, method, upToMs === undefined ? null : new Date(upToMs)],
   )
   const found = new Map<string, ClusterIndex>()
   for (const row of rows) {

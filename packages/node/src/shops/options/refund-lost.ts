@@ -4,11 +4,11 @@ import type { OptionDeps } from './deps.ts'
 
 /**
  * Anyone who paid for contracts and could not be given them gets the money back, without asking: a buyer whose reservation
- * had lapsed or whose payment landed again after a reorg, a writer whose series had closed.
+ * had lapsed or whose payment landed again after a reorg, a writer or bidder whose series had closed.
  */
 export async function refundLost({ database, log }: OptionDeps): Promise<number> {
   const { rows } = await database.query<{ id: string }>(
-    `select p.id from payment p where p.state = 'credited' and p.route_id in ('options.buy', 'options.write')
+    `select p.id from payment p where p.state = 'credited' and p.route_id in ('options.buy', 'options.write', 'options.order')
        and not exists (select from refund r where r.payment_id = p.id) limit 100`,
   )
   for (const { id } of rows) {
@@ -24,7 +24,7 @@ export async function refundLost({ database, log }: OptionDeps): Promise<number>
 
 /** A part of a premium cannot be given back: the rest would no longer cover the contract. */
 export const refusePartRefunds: ReversalHook = async (_tx, sale, part) => {
-  const isOption = sale.routeId === 'options.buy' || sale.routeId === 'options.write'
+  const isOption = ['options.buy', 'options.write', 'options.order'].includes(sale.routeId)
   if (isOption && part.reason === 'refund' && part.micro !== sale.amountMicro)
     throw new Error(`${sale.paymentId}: option money is given back whole or not at all`)
 }

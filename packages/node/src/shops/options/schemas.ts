@@ -8,6 +8,10 @@ export const walletInput = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wa
 export const quantityInput = z.number().int().min(1, 'must be 1 to 10').max(10, 'must be 1 to 10')
 const micro = z.string().describe('Micro-USDC.')
 const at = z.string()
+const immediateInput = z
+  .boolean()
+  .optional()
+  .describe('true: what is not traded on entering the book goes back at once. Default: it waits there.')
 
 export const buyBody = z.strictObject({
   symbol: symbolInput,
@@ -20,10 +24,33 @@ export const writeBody = z.strictObject({
   symbol: symbolInput,
   premium_usd: z.string().max(20).describe('Asked per contract, from 50 to 120.'),
   quantity: quantityInput.optional(),
+  immediate: immediateInput,
+})
+
+export const orderBody = z.strictObject({
+  symbol: symbolInput,
+  limit_usd: z.string().max(20).describe('The most paid for a contract, from 50 to 120.'),
+  quantity: quantityInput.optional(),
+  immediate: immediateInput,
+})
+
+export const orderView = z.strictObject({
+  order_id: z.string(),
+  symbol: z.string(),
+  wallet: z.string(),
+  quantity: z.number(),
+  limit_micro: micro,
+  limit_usd: z.string(),
+  paid_micro: micro,
+  immediate: z.boolean(),
+  last_trade_at: at,
+  state: z.literal('pending'),
+  note: z.string(),
+  synthetic: z.boolean().optional(),
 })
 
 export const withdrawBody = z.strictObject({
-  offer_id: z.string().regex(/^ofr_[0-9a-z]{26}$/, 'must be the id of an offer'),
+  offer_id: z.string().regex(/^(?:ofr|ord)_[0-9a-z]{26}$/, 'must be the id of an offer or order'),
   quantity: z.number().int().min(1).max(10).optional().describe('Default: all that is free.'),
 })
 
@@ -61,16 +88,30 @@ export const seriesView = z.strictObject({
   premium_micro: micro.nullable(),
   premium_usd: z.string().nullable(),
   buyable: z.boolean(),
+  volatility: z.number().describe('Of the model, a year: 0.9 is 90 %.'),
+  implied_volatility: z
+    .number()
+    .nullable()
+    .describe('At which the model gives the premium asked now; null where nothing is offered or none does.'),
+  greeks: z
+    .strictObject({
+      delta: z.number().describe('Price of a point of contract size, for one point of the index.'),
+      gamma: z.number().describe('Delta, for one point of the index.'),
+      vega: z.number().describe('Price, for 1 (100 %) of volatility.'),
+      theta: z.number().describe('Price, for one year.'),
+    })
+    .nullable()
+    .describe('By the model at the index of its last pricing; null before the first one.'),
   synthetic,
 })
 
 export const seriesDetail = seriesView.extend({
   index: z.string().nullable(),
   index_at: at.nullable(),
-  volatility: z.number(),
   model_micro: micro.nullable(),
-  greeks: z.strictObject({ delta: z.number(), gamma: z.number(), vega: z.number(), theta: z.number() }),
+  priced_at: at.describe('When the model priced it last.'),
   book: z.array(z.strictObject({ premium_micro: micro, quantity: z.number(), offers: z.number() })),
+  bids: z.array(z.strictObject({ premium_micro: micro, quantity: z.number(), orders: z.number() })),
   vault: z.strictObject({ premium_micro: micro, quantity: z.number() }).nullable(),
   open_interest: z.number(),
   open_interest_micro_per_point: micro.describe('Micro-USDC that all contracts of this series pay for one point.'),
@@ -81,7 +122,13 @@ export const seriesDetail = seriesView.extend({
   collateral_micro: micro,
   history: z.array(z.strictObject({ at, index: z.string(), agents: z.number().nullable() })),
   settlement: z.string().nullable(),
-  method: z.record(z.string(), z.unknown()),
+  method: z.looseObject({
+    tick_ms: z.number(),
+    decay_ppb: z.number(),
+    lookback: z.number(),
+    base_share_e12: z.string().nullable(),
+    time_scale: z.number(),
+  }),
 })
 
 export const purchaseView = z.strictObject({
@@ -203,9 +250,68 @@ export const positionsView = z.strictObject({
       state: z.enum(['pending', 'live', 'closed', 'revoked']),
     }),
   ),
+  orders: z.array(
+    z.strictObject({
+      order_id: z.string(),
+      symbol: z.string(),
+      limit_micro: micro,
+      quantity: z.number(),
+      open_quantity: z.number(),
+      immediate: z.boolean(),
+      state: z.enum(['pending', 'live', 'closed', 'revoked']),
+    }),
+  ),
   payable_micro: micro,
   payouts: z.array(
     z.strictObject({ id: z.string(), amount_micro: micro, state: z.string(), transaction: z.string().nullable() }),
+  ),
+})
+
+export const tradeView = z.strictObject({
+  trade_id: z.string(),
+  at,
+  symbol: z.string(),
+  kind: z
+    .enum(['sale', 'close', 'revoked'])
+    .describe(
+      'sale: contracts were bought. close: sold back to the vault. revoked: a reorg took the premium of a sale.',
+    ),
+  position_id: z.string(),
+  quantity: z.number(),
+  total_micro: micro.nullable().describe('Of all its contracts; null where nothing was paid.'),
+})
+
+export const daysView = z.strictObject({
+  symbol: z.string(),
+  days: z.array(
+    z.strictObject({
+      day: z.string(),
+      contracts: z.number().describe('Bought on that day.'),
+      premium_micro: micro,
+      closed: z.number().describe('Sold back on that day.'),
+      open_interest: z.number().describe('Contracts at the end of the day.'),
+    }),
+  ),
+  settlement: z.strictObject({ outcome: z.enum(['fixed', 'void']), value: z.string().nullable(), at }).nullable(),
+})
+
+export const vaultView = z.strictObject({
+  state: z.enum(['quoting', 'off', 'not_funded', 'used_up', 'no_series']),
+  reason: z.string(),
+  capital_micro: micro.describe('What the operator set aside: a hard limit.'),
+  limit_micro: micro.describe('Of it, what the custody wallet covers beyond everybody’s money.'),
+  used_micro: micro.describe('Locked behind contracts.'),
+  free_micro: micro,
+  realised_micro: micro.describe('Profit of contracts that ended; may be negative.'),
+  quotes: z.array(z.strictObject({ symbol: z.string(), ask_micro: micro, quantity: z.number(), bid_micro: micro })),
+  inventory: z.array(
+    z.strictObject({
+      symbol: z.string(),
+      contracts: z.number(),
+      premium_micro: micro.describe('Received for them.'),
+      locked_micro: micro,
+      profit_micro: micro.nullable().describe('By the model, now; may be negative. Null before the first pricing.'),
+    }),
   ),
 })
 

@@ -19,13 +19,15 @@ export type Series = ContractTerms & {
   volatility: number
   modelMicro: Micro | null
   pricedAtMs: number
+  /** The tick that the last pricing went by; undefined before the first one. */
+  pricedTick: { atMs: number; valueE4: bigint } | undefined
   synthetic: boolean
   /** Of the index it was listed on. */
   method: string
 }
 
 export const seriesColumns = `symbol, cluster, kind, strike, width, size_micro, cap_micro, listed_at, last_trade_at, expires_at, state,
-  seq, sold, interest_limit_micro, volatility, model_micro, priced_at, synthetic, method`
+  seq, sold, interest_limit_micro, volatility, model_micro, priced_at, priced_tick_at, priced_index_e4, synthetic, method`
 
 type Row = {
   symbol: string
@@ -45,6 +47,8 @@ type Row = {
   volatility: number
   model_micro: Micro | null
   priced_at: Date
+  priced_tick_at: Date | null
+  priced_index_e4: bigint | null
   synthetic: boolean
   method: string
 }
@@ -68,6 +72,10 @@ export function toSeries(row: Row): Series {
     volatility: row.volatility,
     modelMicro: row.model_micro,
     pricedAtMs: row.priced_at.getTime(),
+    pricedTick:
+      row.priced_tick_at && row.priced_index_e4 !== null
+        ? { atMs: row.priced_tick_at.getTime(), valueE4: row.priced_index_e4 }
+        : undefined,
     synthetic: row.synthetic,
     method: row.method,
   }
@@ -105,6 +113,7 @@ export type OptionEvent = {
   kind:
     | 'listed'
     | 'offered'
+    | 'bid'
     | 'reserved'
     | 'released'
     | 'sold'

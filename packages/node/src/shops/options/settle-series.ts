@@ -7,6 +7,7 @@ import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { type Fixing, fixSeries } from './fix-series.ts'
 import { returnContracts } from './return-contracts.ts'
+import { returnOrders } from './return-orders.ts'
 import { findSeries, lockSeries, type Series, writeEvents } from './series-store.ts'
 import { type Debts, debtsOf, payoutLines } from './set-off-debts.ts'
 
@@ -39,6 +40,7 @@ async function settleOne(deps: OptionDeps, symbol: string): Promise<boolean> {
   if (!series) return false
   while ((await deps.database.transaction((tx) => endPositions(deps, tx, series, fixing))) > 0);
   while ((await deps.database.transaction((tx) => returnOffers(deps, tx, series))) > 0);
+  while ((await deps.database.transaction((tx) => returnOrders(deps, tx, symbol, 'all'))) > 0);
   return deps.database.transaction((tx) => endSeries(deps, tx, series))
 }
 
@@ -139,14 +141,15 @@ function endPosting(
 }
 
 /** Collateral of contracts that were never sold, also of offers that a debt of their writer kept out of the book. */
-async function returnOffers(deps: OptionDeps, tx: Tx, series: Series): Promise<number> {
+async function returnOffers(deps: OptionDeps, tx: Tx, series: Series, which?: 'immediate'): Promise<number> {
   const seq = (await lockSeries(tx, [series.symbol])).get(series.symbol)?.seq
   const { rows } = await tx.query<{ id: string; writer: Address; open_quantity: number; price_micro: Micro }>(
     `select id, writer, open_quantity, price_micro from option_order o
      where symbol = $3 and open_quantity > 0
-       and (state = 'live' or (state = 'pending' and ${moneyIsFinal('o.writer', 'o.created_at')}))
+       and (state = 'live' or ($5::text is null and state = 'pending' and ${moneyIsFinal('o.writer', 'o.created_at')}))
+       and ($5::text is null or immediate)
      order by id limit $4 for update`,
-    [...finalValues(deps), series.symbol, perStepMax],
+    [...finalValues(deps), series.symbol, perStepMax, which ?? null],
   )
   if (rows.length === 0) return 0
   const debts = await debtsOf(
@@ -186,6 +189,10 @@ async function returnOffers(deps: OptionDeps, tx: Tx, series: Series): Promise<n
   return rows.length
 }
 
+/** What was to be sold at once and found no buyer. */
+export const returnImmediateOffers = (deps: OptionDeps, tx: Tx, series: Series): Promise<number> =>
+  returnOffers(deps, tx, series, 'immediate')
+
 /** The end, once nothing is open: then nothing may be left behind it either. */
 async function endSeries(deps: OptionDeps, tx: Tx, { symbol }: Series): Promise<boolean> {
   await lockSeries(tx, [symbol])
@@ -196,11 +203,14 @@ async function endSeries(deps: OptionDeps, tx: Tx, { symbol }: Series): Promise<
   await returnContracts(deps, tx, held, { from: 'held', to: 'released' })
   const { rowCount: open } = await tx.query(
     `select from option_position where symbol = $1 and state in ('held', 'open')
-     union all select from option_order where symbol = $1 and (state = 'pending' or open_quantity > 0)`,
+     union all select from option_order where symbol = $1 and (state = 'pending' or open_quantity > 0)
+     union all select from option_bid where symbol = $1 and (state = 'pending' or open_quantity > 0)`,
     [symbol],
   )
   if (open > 0) return false
-  const leftMicro = await owedTo(tx, optionAccounts.collateral(deps.network, symbol))
+  const leftMicro =
+    (await owedTo(tx, optionAccounts.collateral(deps.network, symbol))) +
+    (await owedTo(tx, optionAccounts.orders(deps.network, symbol)))
   if (leftMicro !== 0n) {
     deps.metrics.count('alarms', { alarm: 'option_collateral' })
     throw new Error(`${leftMicro} is left behind ${symbol} after everybody was paid`)

@@ -2,14 +2,7 @@ import { formatUsd, type Micro } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
-import {
-  defineRoute,
-  jsonAnswer,
-  type RouteDeclaration,
-  type RouteInput,
-  type Since,
-  type Unavailable,
-} from '../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput, type Since } from '../../http/index.ts'
 import type { Board } from './board.ts'
 import { type BuyBody, type BuyDeps, commitBuys, prepareBuy, revokeBuy } from './buy-contracts.ts'
 import { closeRoutes } from './close-routes.ts'
@@ -22,7 +15,10 @@ import {
   exampleSymbol,
   exampleWithdrawn,
 } from './examples.ts'
+import { bodyMissing, withoutSeries } from './market-closed.ts'
+import { orderRoutes } from './order-routes.ts'
 import { optionProblems } from './problems.ts'
+import { withdrawOrder } from './return-orders.ts'
 import {
   buyBody,
   offerView,
@@ -47,14 +43,15 @@ import {
 export type TradeDeps = BuyDeps & { board: Board; proofs: ProofDeps; since: Since }
 
 export function tradeRoutes(deps: TradeDeps): RouteDeclaration[] {
-  return [quoteRoute(deps), buyRoute(deps), writeRoute(deps), withdrawRoute(deps), ...closeRoutes(deps)]
+  return [
+    quoteRoute(deps),
+    buyRoute(deps),
+    writeRoute(deps),
+    withdrawRoute(deps),
+    ...orderRoutes(deps),
+    ...closeRoutes(deps),
+  ]
 }
-
-const bodyMissing = () =>
-  new Problem('input_invalid', {
-    detail: 'body is missing',
-    extra: { problems: [{ field: 'body', problem: 'is missing' }] },
-  })
 
 function quoteRoute(deps: TradeDeps): RouteDeclaration {
   return defineRoute({
@@ -147,15 +144,6 @@ async function premiumFor(deps: TradeDeps, { body }: RouteInput): Promise<Micro>
   return (await deps.board.ask(symbol, quantity)).totalMicro
 }
 
-/** A series is listed on an index that has figures; without any there is nothing to buy or to write. */
-function withoutSeries({ board, since }: TradeDeps): Unavailable | undefined {
-  const trading = board.isTrading()
-  const sinceMs = since('options', !trading)
-  return trading
-    ? undefined
-    : { why: 'no_index', detail: 'No series is traded: no index has enough published figures.', sinceMs }
-}
-
 const collateralLowestMicro = 1_000_000n
 
 function writeRoute(deps: TradeDeps): RouteDeclaration {
@@ -221,9 +209,9 @@ function withdrawRoute(deps: TradeDeps): RouteDeclaration {
     area: 'C',
     method: 'POST',
     path: '/v1/options/withdraw',
-    summary: 'Take back the collateral of contracts that nobody bought',
+    summary: 'Take back the collateral of contracts that nobody bought, or the money of an order to buy',
     description:
-      'The request is signed (ERC-8128) by the wallet that wrote them. What is sold or reserved stays locked until it ends.',
+      'The request is signed (ERC-8128) by the wallet that wrote or ordered them. What is sold or reserved stays locked until it ends.',
     body: withdrawBody,
     output: withdrawnView,
     example: { body: { offer_id: exampleOfferId }, output: exampleWithdrawn },
@@ -242,7 +230,8 @@ function withdrawRoute(deps: TradeDeps): RouteDeclaration {
         // Paid back on the chain of the exchange: elsewhere a contract wallet's address may have another owner.
         if (account.kind === 'contract' && `eip155:${account.chainId}` !== deps.network)
           throw new Problem('forbidden', { detail: `Sign for the wallet on ${deps.network}.` })
-        const done = await withdrawOffer(deps, {
+        const withdraw = body.offer_id.startsWith('ord_') ? withdrawOrder : withdrawOffer
+        const done = await withdraw(deps, {
           offerId: body.offer_id,
           writer: account.address,
           quantity: body.quantity,

@@ -15,13 +15,13 @@ import { requireEligible } from './eligibility.ts'
 import { optionProblems } from './problems.ts'
 import { findSeries, isTraded, lockSeries, type Series, writeEvents } from './series-store.ts'
 
-export type WriteBody = { symbol: string; premium_usd: string; quantity?: number }
+export type WriteBody = { symbol: string; premium_usd: string; quantity?: number; immediate?: boolean }
 
-export function premiumAsked(text: string): Micro {
+export function premiumAsked(text: string, field = 'premium_usd'): Micro {
   const micro = parseUsd(text)
   if (micro === undefined || !isInBand(micro))
     throw new Problem(optionProblems.premium_out_of_band, {
-      detail: 'premium_usd must be decimal USD from 50 to 120.',
+      detail: `${field} must be decimal USD from 50 to 120.`,
       extra: { lowest_usd: formatUsd(premiumLowestMicro), highest_usd: formatUsd(premiumHighestMicro) },
     })
   return micro
@@ -36,7 +36,7 @@ export function collateralOf(series: Pick<Series, 'capMicro'>, premiumMicro: Mic
   return (series.capMicro - premiumMicro) * BigInt(quantity)
 }
 
-type Reservation = { order: string; symbol: string; premium: string; quantity: number }
+type Reservation = { order: string; symbol: string; premium: string; quantity: number; immediate?: boolean }
 
 export async function prepareWrite(
   deps: OptionDeps,
@@ -64,7 +64,13 @@ export async function prepareWrite(
       note: 'The offer enters the book once its money is final. Unsold contracts can be withdrawn.',
       ...(series.synthetic ? { synthetic: true } : {}),
     }),
-    reservation: { order, symbol: series.symbol, premium: premiumMicro.toString(), quantity } satisfies Json,
+    reservation: {
+      order,
+      symbol: series.symbol,
+      premium: premiumMicro.toString(),
+      quantity,
+      immediate: body.immediate ?? false,
+    } satisfies Json,
   }
 }
 
@@ -77,7 +83,7 @@ export async function requireTraded(deps: Pick<OptionDeps, 'database' | 'clock'>
 
 export async function commitWrite(deps: OptionDeps, tx: Tx, sale: Sale): Promise<AnswerContent | undefined> {
   if (sale.network !== deps.network) throw new Error(`options are paid on ${deps.network}`)
-  const { order, symbol, premium, quantity } = sale.reservation as unknown as Reservation
+  const { order, symbol, premium, quantity, immediate = false } = sale.reservation as unknown as Reservation
   // Locked, so that a settlement either sees this offer or has already ended the series.
   const series = (await lockSeries(tx, [symbol])).get(symbol)
   const isSecondTime = sale.round > 0
@@ -86,9 +92,9 @@ export async function commitWrite(deps: OptionDeps, tx: Tx, sale: Sale): Promise
   if (collateralOf(series, BigInt(premium), quantity) !== sale.amountMicro)
     throw new SaleImpossible('the collateral is not what these contracts need')
   await tx.query(
-    `insert into option_order (id, symbol, writer, payment_id, price_micro, quantity, open_quantity, state, created_at)
-     values ($1, $2, $3, $4, $5, $6, $6, 'pending', $7)`,
-    [order, symbol, sale.payer, sale.paymentId, premium, quantity, new Date(sale.settledAtMs)],
+    `insert into option_order (id, symbol, writer, payment_id, price_micro, quantity, open_quantity, immediate, state, created_at)
+     values ($1, $2, $3, $4, $5, $6, $6, $7, 'pending', $8)`,
+    [order, symbol, sale.payer, sale.paymentId, premium, quantity, immediate, new Date(sale.settledAtMs)],
   )
   await post(tx, [
     {

@@ -16,6 +16,7 @@ export { parseSubscriptionPolicy, type SubscriptionPolicy, streamRouteId } from 
 export { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 export { exampleSubscription, subscriptionSchema } from './show-subscription.ts'
 export {
+  type OpenedSubscription,
   openStreamSubscriptions,
   type StoredStreamSubscription,
   type StreamSubscriptions,

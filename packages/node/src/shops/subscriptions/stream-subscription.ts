@@ -3,19 +3,29 @@ import { decodeJson } from '@assay/protocol/json-object'
 import { formatUsd } from '@assay/protocol/money'
 import { receiptIn } from '@assay/protocol/receipt-in'
 import type { Sale } from '@assay/till'
-import { createTokenMaker } from '@assay/till/signing'
+import { Problem } from '@assay/till/kernel/problem'
+import { createTokenMaker, tokenHash } from '@assay/till/signing'
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { ShopContext } from '../../http/index.ts'
 import { grantPeriod, takeBackPeriod } from './grant-period.ts'
 import type { SubscriptionPolicy } from './policy.ts'
+import { subscriptionProblems } from './problems.ts'
 import { chainOf, type SubscriptionView, showSubscription } from './show-subscription.ts'
-import { findSubscription } from './store.ts'
+import { findByToken, findSubscription, type Subscription } from './store.ts'
 import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
 
 /** What is stored of a sold or opened stream: the token is named by its versions, and made again each time it is given. */
 export type StoredStreamSubscription = {
   subscription: SubscriptionView
   token: StoredToken | null
+}
+
+/** A subscription to the stream that is open now, with the digest of the token that opens it. */
+export type OpenedSubscription = {
+  wallet: Address
+  tokenSha256: string
+  fromMs: number
+  stored: StoredStreamSubscription
 }
 
 /** Selling and finding subscriptions to the intent stream, for the shop that streams. */
@@ -26,16 +36,45 @@ export type StreamSubscriptions = {
   /** Without a token: anyone who opens the stream with it has it already. */
   describe(sql: Sql, wallet: Address): Promise<StoredStreamSubscription | undefined>
   tokenOf(stored: StoredStreamSubscription): Promise<string | null>
+  /** What the token in an Authorization header opens now. Throws a Problem where that is nothing. */
+  requireByToken(authorization: string | undefined): Promise<OpenedSubscription>
+  /** The same for a wallet, as long as its token is the one with this digest. */
+  requireUnchanged(holder: { wallet: Address; tokenSha256: string }): Promise<OpenedSubscription>
   receiptIn(paymentResponse: string): string | null
 }
 
 export function openStreamSubscriptions(
-  context: Pick<ShopContext, 'database' | 'rng' | 'networks'>,
+  context: Pick<ShopContext, 'database' | 'rng' | 'networks' | 'clock'>,
   policy: SubscriptionPolicy,
 ): StreamSubscriptions {
   const tokens = createTokenMaker(context.rng, 'asub')
   const priceMicro = policy.priceMicro.stream
+  const opened = (found: Subscription): OpenedSubscription => {
+    const ended = found.untilMs <= context.clock.nowMs() || found.pausedAtMs !== null
+    if (found.product !== 'stream' || ended || found.tokenHash === null)
+      throw new Problem(subscriptionProblems.subscription_required)
+    return {
+      wallet: found.wallet,
+      tokenSha256: found.tokenHash.toString('hex'),
+      fromMs: found.fromMs,
+      stored: { subscription: showSubscription(policy, found), token: null },
+    }
+  }
+  const noToken = () => new Problem('proof_invalid', { detail: 'This token opens nothing (any more).' })
   return {
+    requireByToken: async (authorization) => {
+      const token = /^Bearer (asub_\S+)$/i.exec(authorization ?? '')?.[1]
+      if (token === undefined)
+        throw new Problem('proof_required', { detail: 'Send the token of a subscription to the stream.' })
+      const found = await findByToken(context.database, tokenHash(token))
+      if (found === undefined || found === 'ended') throw noToken()
+      return opened(found)
+    },
+    requireUnchanged: async ({ wallet, tokenSha256 }) => {
+      const found = await findSubscription(context.database, wallet, 'stream')
+      if (!found || found.tokenHash?.toString('hex') !== tokenSha256) throw noToken()
+      return opened(found)
+    },
     priceMicro,
     receiptIn: (paymentResponse) => receiptIn(decodeJson(paymentResponse)) ?? null,
     grant: async (tx, sale) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chainOf, expiriesOf, firstBuyable, type Series } from './chain.ts'
+import { chainOf, expiriesOf, firstBuyable, modelCells, type Series } from './chain.ts'
 
 const series = (kind: 'call' | 'put', strike: number, expires_at: string, buyable = true, cluster = '1'): Series => ({
   symbol: `TC-${cluster}-${expires_at}-${strike}-${kind}`,
@@ -15,6 +15,8 @@ const series = (kind: 'call' | 'put', strike: number, expires_at: string, buyabl
   premium_micro: null,
   premium_usd: null,
   buyable,
+  implied_volatility: 0.9,
+  greeks: { delta: -0.553, gamma: 0.0151, vega: 11.4, theta: -62.1 },
 })
 
 const all = [
@@ -37,4 +39,9 @@ test('ends are listed in order, and the first one shown has something to buy', (
   expect(expiriesOf(all, '1')).toEqual(['2026-01-01', '2026-02-01'])
   expect(firstBuyable(all, '1')).toBe('2026-02-01')
   expect(firstBuyable(all, 'none')).toBeUndefined()
+})
+
+test('greeks are shown for one percent of volatility and one day, and as a dash before the first pricing', () => {
+  expect(modelCells(series('call', 95, '2026-02-01'))).toEqual(['90 %', '-0.55', '0.0151', '0.114', '-0.170'])
+  expect(modelCells({ implied_volatility: null, greeks: null })).toEqual(['–', '–', '–', '–', '–'])
 })

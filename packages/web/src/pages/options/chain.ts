@@ -12,7 +12,19 @@ export type Series = {
   premium_micro: string | null
   premium_usd: string | null
   buyable: boolean
+  implied_volatility: number | null
+  greeks: Record<'delta' | 'gamma' | 'vega' | 'theta', number> | null
   synthetic?: boolean
+}
+
+/** As traders write them: volatility in percent, vega for one percent, theta for one day. */
+export const modelColumns = ['IV', 'Delta', 'Gamma', 'Vega', 'Theta'] as const
+
+export function modelCells({ implied_volatility, greeks }: Pick<Series, 'implied_volatility' | 'greeks'>): string[] {
+  const iv = implied_volatility === null ? '–' : `${Math.round(implied_volatility * 100)} %`
+  if (greeks === null) return [iv, '–', '–', '–', '–']
+  const { delta, gamma, vega, theta } = greeks
+  return [iv, delta.toFixed(2), gamma.toFixed(4), (vega / 100).toFixed(3), (theta / 365.25).toFixed(3)]
 }
 
 export type ChainRow = { strike: number; call: Series | undefined; put: Series | undefined }

@@ -8,9 +8,10 @@ import { useAnswer } from '../../node/use-answer.ts'
 import { useEvery } from '../../node/use-every.ts'
 import { ageText, centsOfMicro, timeText } from '../../ui/format.ts'
 import { Await, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
-import { type ChainRow, chainOf, expiriesOf, firstBuyable, type Series } from './chain.ts'
+import { type ChainRow, chainOf, expiriesOf, firstBuyable, modelCells, modelColumns, type Series } from './chain.ts'
 import { Positions } from './positions.tsx'
 import { SeriesPanel } from './series-panel.tsx'
+import { VaultPanel } from './vault.tsx'
 
 type Cluster = { id: string; name: string }
 
@@ -40,7 +41,12 @@ export function OptionsPage({ route }: PageProps) {
           <Chain series={body.data.filter(({ state }) => state === 'trading')} names={names} chosen={route.rest[0]} />
         )}
       </Await>
-      {open ? <Positions /> : null}
+      {open ? (
+        <>
+          <Positions />
+          <VaultPanel />
+        </>
+      ) : null}
     </>
   )
 }
@@ -113,6 +119,11 @@ function ChainTable({ rows, chosen }: { rows: readonly ChainRow[]; chosen: strin
       <table class="option-chain">
         <thead>
           <tr>
+            {[...modelColumns].reverse().map((title) => (
+              <th key={title} scope="col" class="right model" aria-label={`${title} of the call`}>
+                {title}
+              </th>
+            ))}
             <th scope="col" class="right">
               Call
             </th>
@@ -120,11 +131,17 @@ function ChainTable({ rows, chosen }: { rows: readonly ChainRow[]; chosen: strin
               Strike
             </th>
             <th scope="col">Put</th>
+            {modelColumns.map((title) => (
+              <th key={title} scope="col" class="right model" aria-label={`${title} of the put`}>
+                {title}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
           {rows.map(({ strike, call, put }) => (
             <tr key={strike}>
+              <ModelCells series={call} mirrored />
               <td class="right">
                 <Premium series={call} chosen={chosen} />
               </td>
@@ -134,12 +151,23 @@ function ChainTable({ rows, chosen }: { rows: readonly ChainRow[]; chosen: strin
               <td>
                 <Premium series={put} chosen={chosen} />
               </td>
+              <ModelCells series={put} />
             </tr>
           ))}
         </tbody>
       </table>
     </Scroll>
   )
+}
+
+/** On a phone the chain keeps to premiums; the panel of a series has the same figures. */
+function ModelCells({ series, mirrored }: { series: Series | undefined; mirrored?: boolean }) {
+  const cells = modelColumns.map((title, at) => (
+    <td key={title} class="right small model">
+      {series === undefined ? '' : modelCells(series)[at]}
+    </td>
+  ))
+  return <>{mirrored ? cells.reverse() : cells}</>
 }
 
 function Premium({ series, chosen }: { series: Series | undefined; chosen: string | undefined }) {

@@ -7,24 +7,43 @@ import { centsOfMicro } from '../../ui/format.ts'
 import { Badge, Problem, type Tone } from '../../ui/parts.tsx'
 import type { Wallet } from '../../wallet/wallet-store.ts'
 
-type Offer = OptionHoldings['offers'][number]
+type Own = { id: string; symbol: string; state: string; open: number; text: string }
 
 const tones: Record<string, Tone> = { pending: 'calm', live: 'good', closed: 'plain', revoked: 'bad' }
 
-/** Contracts this wallet wrote. What nobody bought comes back when its owner signs for it. */
-export function OwnOffers({ offers, wallet, again }: { offers: readonly Offer[]; wallet: Wallet; again: () => void }) {
+const ownOf = ({ offers, orders }: Pick<OptionHoldings, 'offers' | 'orders'>): Own[] => [
+  ...orders.map((order) => ({
+    id: order.order_id,
+    symbol: order.symbol,
+    state: order.state,
+    open: order.open_quantity,
+    text: `order for ${order.quantity} at ${centsOfMicro(order.limit_micro)}, ${order.open_quantity} open`,
+  })),
+  ...offers.map((offer) => ({
+    id: offer.offer_id,
+    symbol: offer.symbol,
+    state: offer.state,
+    open: offer.free_quantity,
+    text: `offer of ${offer.quantity} at ${centsOfMicro(offer.premium_micro)}, ${offer.sold_quantity} sold, ${centsOfMicro(offer.collateral_micro)} collateral`,
+  })),
+]
+
+type OwnOffersProps = { holdings: OptionHoldings; wallet: Wallet; again: () => void }
+
+/** What this wallet has in the book. What was not traded comes back when its owner signs for it. */
+export function OwnOffers({ holdings, wallet, again }: OwnOffersProps) {
   const index = useNode()
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<ProblemError>()
-  if (offers.length === 0) return null
-  const withdraw = async ({ offer_id }: Offer) => {
+  const own = ownOf(holdings)
+  if (own.length === 0) return null
+  const withdraw = async ({ id }: Own) => {
     setBusy(true)
     setProblem(undefined)
     try {
       const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       const url = `${index.api_url}/v1/options/withdraw`
-      const body = { offer_id }
-      const taken = await askSigned<OptionWithdrawal>(index, wallet, url, { method: 'POST', body })
+      const taken = await askSigned<OptionWithdrawal>(index, wallet, url, { method: 'POST', body: { offer_id: id } })
       announce(`Withdrawn; ${centsOfMicro(taken.returned_micro)} come back`)
       again()
     } catch (error) {
@@ -34,20 +53,17 @@ export function OwnOffers({ offers, wallet, again }: { offers: readonly Offer[];
   }
   return (
     <>
-      <h3>Written by you</h3>
+      <h3>Your orders and offers</h3>
       <ul class="switches">
-        {offers.map((offer) => (
-          <li key={offer.offer_id}>
+        {own.map((one) => (
+          <li key={one.id}>
             <div>
-              <span class="mono">{offer.symbol}</span> <Badge tone={tones[offer.state] ?? 'plain'}>{offer.state}</Badge>
-              <span class="source">
-                {offer.quantity} at {centsOfMicro(offer.premium_micro)}, {offer.sold_quantity} sold,{' '}
-                {centsOfMicro(offer.collateral_micro)} collateral
-              </span>
+              <span class="mono">{one.symbol}</span> <Badge tone={tones[one.state] ?? 'plain'}>{one.state}</Badge>
+              <span class="source">{one.text}</span>
             </div>
-            {offer.state === 'pending' ? <span class="small soft">listed once its payment is final</span> : null}
-            {offer.state === 'live' && offer.free_quantity > 0 ? (
-              <button type="button" class="button small" disabled={busy} onClick={() => withdraw(offer)}>
+            {one.state === 'pending' ? <span class="small soft">listed once its payment is final</span> : null}
+            {one.state === 'live' && one.open > 0 ? (
+              <button type="button" class="button small" disabled={busy} onClick={() => withdraw(one)}>
                 Withdraw
               </button>
             ) : null}

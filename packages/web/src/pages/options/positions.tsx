@@ -32,7 +32,7 @@ export function Positions() {
         {({ body }) => (
           <>
             <Holdings holdings={body} wallet={wallet} again={again} />
-            {wallet === undefined ? null : <OwnOffers offers={body.offers} wallet={wallet} again={again} />}
+            {wallet === undefined ? null : <OwnOffers holdings={body} wallet={wallet} again={again} />}
           </>
         )}
       </Await>

@@ -1,3 +1,4 @@
+import type { OptionTrade } from '@assay/sdk'
 import { useState } from 'preact/hooks'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
@@ -8,19 +9,19 @@ import { Signed } from '../../ui/signed.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
-import type { Series } from './chain.ts'
+import { modelCells, modelColumns, type Series } from './chain.ts'
+import { LimitForm } from './limit-form.tsx'
 import { PayoffPicture } from './payoff-picture.tsx'
 import { QuotedBuy } from './quoted-buy.tsx'
-import { WriteForm } from './write-form.tsx'
 
 type Detail = Series & {
   index: string | null
   index_at: string | null
   volatility: number
   model_micro: string | null
-  greeks: Record<'delta' | 'gamma' | 'vega' | 'theta', number>
   open_interest: number
   side_limit_micro_per_point: string
+  bids: { premium_micro: string; quantity: number }[]
   book: { premium_micro: string; quantity: number }[]
   vault: { premium_micro: string; quantity: number } | null
   collateral_micro: string
@@ -46,7 +47,7 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
       {bought === undefined ? null : (
         <>
           <Notice tone="good">
-            <strong>{boughtText(bought.body as { position_id?: string; offer_id?: string })}</strong>
+            <strong>{boughtText(bought.body as Placed)}</strong>
           </Notice>
           <Hallmarks bought={bought} fileName={`evidence-${series.symbol}.json`} />
         </>
@@ -80,7 +81,9 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
                   />
                   <Badge tone="warn">the premium is not refundable</Badge>
                 </div>
-                <WriteForm series={series} onBought={setBought} />
+                <LimitForm side="order" series={series} onBought={setBought} />
+                <LimitForm side="write" series={series} onBought={setBought} />
+                <LastTrades symbol={series.symbol} />
               </div>
             </div>
           )
@@ -90,8 +93,34 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
   )
 }
 
-const boughtText = (body: { position_id?: string; offer_id?: string }) =>
-  body.offer_id === undefined ? `Yours: ${body.position_id}` : `Offered: ${body.offer_id}`
+type Placed = { position_id?: string; offer_id?: string; order_id?: string }
+
+function boughtText({ position_id, offer_id, order_id }: Placed): string {
+  if (order_id !== undefined) return `Ordered: ${order_id}`
+  return offer_id === undefined ? `Yours: ${position_id}` : `Offered: ${offer_id}`
+}
+
+function LastTrades({ symbol }: { symbol: string }) {
+  const index = useNode()
+  const [trades] = useAnswer(symbol, (signal) =>
+    ask<{ data: OptionTrade[] }>(`${index.api_url}/v1/options/trades?symbol=${encodeURIComponent(symbol)}&limit=5`, {
+      signal,
+    }),
+  )
+  if (trades.state !== 'done' || trades.value.body.data.length === 0) return null
+  return (
+    <p class="small">
+      Last trades:{' '}
+      {trades.value.body.data
+        .map(({ kind, quantity, total_micro }) =>
+          kind === 'revoked'
+            ? `${quantity} revoked`
+            : `${quantity} ${kind === 'sale' ? 'bought' : 'sold back'} for ${centsOfMicro(total_micro ?? '0')}`,
+        )
+        .join(', ')}
+    </p>
+  )
+}
 
 function SeriesFacts({ detail, name }: { detail: Detail; name: string }) {
   return (
@@ -126,13 +155,21 @@ function SeriesFacts({ detail, name }: { detail: Detail; name: string }) {
             : [`${detail.vault.quantity} at ${centsOfMicro(detail.vault.premium_micro)} by the vault`]),
         ].join(', ') || 'none'}
       </dd>
+      <dt>Bids</dt>
+      <dd class="small">
+        {detail.bids
+          .slice(0, 5)
+          .map(({ quantity, premium_micro }) => `${quantity} at ${centsOfMicro(premium_micro)}`)
+          .join(', ') || 'none'}
+      </dd>
       <dt>Limit of this side</dt>
       <dd class="small">{centsOfMicro(detail.side_limit_micro_per_point)} a point, less than moving the index costs</dd>
       <dt>Greeks</dt>
       <dd class="small">
-        {Object.entries(detail.greeks)
-          .map(([greek, value]) => `${greek} ${Math.round(value * 1000) / 1000}`)
+        {modelCells(detail)
+          .map((cell, at) => `${modelColumns[at]} ${cell}`)
           .join(', ')}
+        , model {Math.round(detail.volatility * 100)} %
       </dd>
     </dl>
   )

@@ -10,6 +10,7 @@ import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
 import { keepToken, subscriptionTokens, tokenOf } from '../../wallet/tokens.ts'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { Backfill } from './backfill.tsx'
 import { Topics } from './stream-page.tsx'
 import { TopicChart } from './topic-chart.tsx'
 import { tickIn, topicsOf } from './topics.ts'
@@ -47,7 +48,10 @@ export function LiveStream() {
           </div>
         </>
       ) : (
-        <Events key={token} token={token} />
+        <>
+          <Events key={token} token={token} />
+          <Backfill token={token} />
+        </>
       )}
     </section>
   )

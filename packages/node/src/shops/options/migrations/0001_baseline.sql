@@ -64,6 +64,9 @@ create table option_series (
   -- Of one contract by the model, in the last pricing; null where it left the band, and then the vault writes none.
   model_micro bigint,
   priced_at timestamptz not null,
+  -- The tick that the last pricing went by; null before the first one.
+  priced_tick_at timestamptz,
+  priced_index_e4 bigint,
   synthetic boolean not null,
   -- How a series is settled is part of what was sold: it stays as it was when the series was listed, whatever is set later.
   window_ms bigint check (window_ms > 0),
@@ -86,6 +89,8 @@ create table option_order (
   quantity integer not null check (quantity > 0),
   -- Neither sold nor reserved nor withdrawn.
   open_quantity integer not null check (open_quantity between 0 and quantity),
+  -- What no order to buy takes when it enters the book goes back at once.
+  immediate boolean not null default false,
   -- pending: its money is not final, so nothing is sold on it. live: in the book. closed: nothing of it is open any more.
   state text not null check (state in ('pending', 'live', 'closed', 'revoked')),
   seq bigint,
@@ -96,6 +101,28 @@ create index option_order_book on option_order (symbol, price_micro, seq) where 
 create index option_order_writer on option_order (writer, created_at);
 create index option_order_pending on option_order (created_at) where state = 'pending';
 insert into app_access values ('option_order', 'select, insert, update');
+
+-- An order to buy at a limit. Its whole limit lies in the account of the orders of the series from the first moment on.
+create table option_bid (
+  id text primary key,
+  symbol text not null references option_series (symbol),
+  bidder text not null check (bidder ~ '^0x[0-9a-f]{40}$'),
+  payment_id text not null unique,
+  price_micro bigint not null check (price_micro > 0),
+  quantity integer not null check (quantity > 0),
+  -- Neither bought nor withdrawn.
+  open_quantity integer not null check (open_quantity between 0 and quantity),
+  -- What is not bought when it enters the book goes back at once.
+  immediate boolean not null,
+  state text not null check (state in ('pending', 'live', 'closed', 'revoked')),
+  seq bigint,
+  created_at timestamptz not null,
+  check (state not in ('closed', 'revoked') or open_quantity = 0)
+);
+create index option_bid_book on option_bid (symbol, price_micro desc, seq) where open_quantity > 0;
+create index option_bid_bidder on option_bid (bidder, created_at);
+create index option_bid_pending on option_bid (created_at) where state = 'pending';
+insert into app_access values ('option_bid', 'select, insert, update');
 
 -- Contracts of one buyer, from the reservation on.
 create table option_position (
@@ -169,7 +196,7 @@ create table option_event (
   id bigint primary key default time_number(nextval('option_event_number')),
   symbol text not null,
   at timestamptz not null,
-  kind text not null check (kind in ('listed', 'offered', 'reserved', 'released', 'sold', 'closed', 'withdrawn', 'revoked', 'fixed',
+  kind text not null check (kind in ('listed', 'offered', 'bid', 'reserved', 'released', 'sold', 'closed', 'withdrawn', 'revoked', 'fixed',
     'voided', 'settled', 'ended')),
   subject text not null,
   quantity integer,

@@ -1,0 +1,196 @@
+import { accounts, owedTo, trialBalance } from '@assay/till/ledger'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { optionAccounts } from './accounts.ts'
+import { activateOffers } from './activate-offers.ts'
+import { describeVault } from './describe-vault.ts'
+import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
+import { listDays, listTrades } from './list-trades.ts'
+import { matchOrders } from './match-orders.ts'
+import { withdrawOrder } from './return-orders.ts'
+import { settleSeries } from './settle-series.ts'
+
+let db: TestDatabase
+let exchange: Exchange
+const usd = (amount: number) => BigInt(amount) * 1_000_000n
+const cap = usd(1_000)
+const [bidder, writer] = [walletOf(81), walletOf(82)]
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+  exchange = createExchange(db.database)
+})
+afterAll(() => db.close())
+
+const payable = (wallet: typeof bidder) => owedTo(db.database, accounts.payable(network, wallet, 'option'))
+const locked = (symbol: string) => owedTo(db.database, optionAccounts.collateral(network, symbol))
+const waiting = (symbol: string) => owedTo(db.database, optionAccounts.orders(network, symbol))
+const listed = (given: Parameters<typeof listTestSeries>[1] = {}) => {
+  // A minute later, so that each has a symbol of its own.
+  exchange.clock.advance(60_000)
+  return listTestSeries(exchange, given)
+}
+async function bid(symbol: string, limit: number, quantity = 1, more: { immediate?: boolean; final?: boolean } = {}) {
+  const body = { symbol, limit_usd: String(limit), quantity, immediate: more.immediate ?? false }
+  const sale = await exchange.order(bidder, body, usd(limit) * BigInt(quantity), more)
+  await activateOffers(exchange.deps)
+  return { sale, id: (sale.reservation as { order: string }).order }
+}
+async function offer(symbol: string, premium: number, quantity = 1, immediate = false) {
+  const body = { symbol, premium_usd: String(premium), quantity, immediate }
+  await exchange.write(writer, body, (cap - usd(premium)) * BigInt(quantity))
+  await activateOffers(exchange.deps)
+}
+
+test('an order waits with its whole limit, and buys at its own price from a writer who comes later and asks less', async () => {
+  const symbol = await listed()
+  await bid(symbol, 90, 2)
+  await matchOrders(exchange.deps)
+  expect(await waiting(symbol)).toBe(usd(180))
+  const [mine, theirs] = [await payable(bidder), await payable(writer)]
+  await offer(symbol, 80)
+  expect(await matchOrders(exchange.deps)).toBe(1)
+  expect(await waiting(symbol)).toBe(usd(90))
+  expect(await locked(symbol)).toBe(cap)
+  // Ten more than it asked, and so much less collateral.
+  expect((await payable(writer)) - theirs).toBe(usd(10))
+  expect(await payable(bidder)).toBe(mine)
+
+  const expiresAtMs = exchange.clock.nowMs() + 600_000
+  exchange.clock.set(expiresAtMs)
+  await publishTicks(exchange, '52', expiresAtMs, 1_100_000n)
+  await settleSeries(exchange.deps)
+  expect((await payable(bidder)) - mine).toBe(usd(100) + usd(90))
+  expect((await payable(writer)) - theirs).toBe(cap - usd(100) + usd(10))
+  expect([await locked(symbol), await waiting(symbol)]).toEqual([0n, 0n])
+})
+
+test('an order that finds offers buys at theirs, and what it saved goes back; also of the vault, within its limit', async () => {
+  const symbol = await listed({ modelMicro: usd(85) })
+  await db.database.query(`update option_vault set limit_micro = $1`, [usd(1_000)])
+  await offer(symbol, 80)
+  const before = await payable(bidder)
+  await bid(symbol, 90, 3)
+  expect(await matchOrders(exchange.deps)).toBe(2)
+  expect((await payable(bidder)) - before).toBe(usd(10) + usd(5))
+  expect(await waiting(symbol)).toBe(usd(90))
+  expect(await locked(symbol)).toBe(2n * cap)
+  const { rows } = await db.database.query<{ used_micro: bigint }>('select used_micro from option_vault')
+  expect(rows[0]?.used_micro).toBe(cap - usd(85))
+  await db.database.query(`update option_vault set limit_micro = 0`)
+})
+
+test('what was to be immediate and finds nobody goes back at once, of both sides', async () => {
+  const symbol = await listed()
+  const [mine, theirs] = [await payable(bidder), await payable(writer)]
+  await bid(symbol, 70, 2, { immediate: true })
+  await offer(symbol, 90, 1, true)
+  expect(await matchOrders(exchange.deps)).toBe(0)
+  expect((await payable(bidder)) - mine).toBe(usd(140))
+  expect((await payable(writer)) - theirs).toBe(cap - usd(90))
+  expect([await locked(symbol), await waiting(symbol)]).toEqual([0n, 0n])
+})
+
+test('an order can be withdrawn in parts by its bidder, and by nobody else', async () => {
+  const symbol = await listed()
+  const { id } = await bid(symbol, 70, 2)
+  await expect(withdrawOrder(exchange.deps, { offerId: id, writer })).rejects.toMatchObject({ code: 'offer_unknown' })
+  const done = await withdrawOrder(exchange.deps, { offerId: id, writer: bidder, quantity: 1 })
+  expect(done).toMatchObject({ left: 1, returnedMicro: usd(70) })
+  await expect(withdrawOrder(exchange.deps, { offerId: id, writer: bidder, quantity: 2 })).rejects.toMatchObject({
+    code: 'collateral_locked',
+  })
+  expect(await waiting(symbol)).toBe(usd(70))
+})
+
+test('money that is not final buys nothing, and a reorg finds the order whole', async () => {
+  const symbol = await listed()
+  await offer(symbol, 80)
+  const { sale, id } = await bid(symbol, 90, 1, { final: false })
+  expect(await matchOrders(exchange.deps)).toBe(0)
+  await expect(withdrawOrder(exchange.deps, { offerId: id, writer: bidder })).rejects.toMatchObject({
+    code: 'money_not_final',
+  })
+  await exchange.revoke(sale)
+  await db.database.query(`update payment set final = true where id = $1`, [sale.paymentId])
+  await activateOffers(exchange.deps)
+  expect(await matchOrders(exchange.deps)).toBe(0)
+  expect(await waiting(symbol)).toBe(0n)
+})
+
+test('the bound of open interest holds for orders too, and the end of trading returns them', async () => {
+  const symbol = await listed({ interestMicro: 10_000_000n })
+  await offer(symbol, 80, 3)
+  await bid(symbol, 90, 3)
+  expect(await matchOrders(exchange.deps)).toBe(1)
+  expect(await locked(symbol)).toBe(cap + 2n * (cap - usd(80)))
+  expect(await waiting(symbol)).toBe(usd(180))
+  const before = await payable(bidder)
+  exchange.clock.advance(590_000)
+  await matchOrders(exchange.deps)
+  expect((await payable(bidder)) - before >= usd(180)).toBe(true)
+  expect(await waiting(symbol)).toBe(0n)
+})
+
+test('trades and days say what was bought, what is open and what it settled at', async () => {
+  const symbol = await listed()
+  await offer(symbol, 80, 2)
+  await bid(symbol, 80, 2)
+  await matchOrders(exchange.deps)
+  const trades = await listTrades(db.database, { symbol, limit: 5 })
+  expect(trades).toMatchObject({ data: [{ kind: 'sale', quantity: 2, total_micro: '160000000' }], next_cursor: null })
+  const day = new Date(exchange.clock.nowMs()).toISOString().slice(0, 10)
+  const row = { day, contracts: 2, premium_micro: '160000000', closed: 0 }
+  expect(await listDays(db.database, symbol)).toEqual({
+    symbol,
+    days: [{ ...row, open_interest: 2 }],
+    settlement: null,
+  })
+  const expiresAtMs = exchange.clock.nowMs() + 600_000
+  exchange.clock.set(expiresAtMs)
+  await publishTicks(exchange, '52', expiresAtMs, 1_100_000n)
+  await settleSeries(exchange.deps)
+  const { days, settlement } = await listDays(db.database, symbol)
+  expect(days).toEqual([{ ...row, open_interest: 0 }])
+  expect(settlement).toMatchObject({ outcome: 'fixed', value: '110.0000' })
+})
+
+test('the vault shows quotes, inventory, profit and limits, and says why nothing is sold without funds', async () => {
+  const vault = () => describeVault({ ...exchange.deps, board: exchange.board })
+  const fresh = async () => {
+    exchange.board.changed()
+    await expect.poll(async () => (await vault()).limit_micro, { timeout: 30_000 }).toBe(await limitNow())
+    return vault()
+  }
+  const limitNow = async () => {
+    const { rows } = await db.database.query<{ limit_micro: bigint }>('select limit_micro from option_vault')
+    return String(rows[0]?.limit_micro)
+  }
+  const symbol = await listed({ modelMicro: usd(85) })
+  expect(await fresh()).toMatchObject({ state: 'not_funded', quotes: [] })
+  await expect(exchange.board.ask(symbol, 1)).rejects.toMatchObject({ details: { extra: { vault: 'not_funded' } } })
+  await db.database.query(`update option_vault set limit_micro = 5000000000`)
+  expect(await fresh()).toMatchObject({
+    state: 'quoting',
+    quotes: [{ symbol, ask_micro: '85000000', bid_micro: '80750000' }],
+  })
+  const before = BigInt((await fresh()).realised_micro)
+  await exchange.buy(bidder, symbol, 1, usd(85))
+  expect((await fresh()).inventory).toContainEqual({
+    symbol,
+    contracts: 1,
+    premium_micro: '85000000',
+    locked_micro: '915000000',
+    profit_micro: null,
+  })
+  const expiresAtMs = exchange.clock.nowMs() + 600_000
+  exchange.clock.set(expiresAtMs)
+  await publishTicks(exchange, '52', expiresAtMs, 1_100_000n)
+  await settleSeries(exchange.deps)
+  expect(BigInt((await fresh()).realised_micro) - before).toBe(usd(85) - usd(100))
+})
+
+test('the books balance after all of it', async () => {
+  const { sumByUnit } = await trialBalance(db.database)
+  for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)
+})

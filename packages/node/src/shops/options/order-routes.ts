@@ -1,0 +1,110 @@
+import type { Micro } from '@assay/protocol/money'
+import { z } from 'zod'
+import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
+import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
+import { exampleDays, exampleOrder, exampleSymbol, exampleTrade } from './examples.ts'
+import { listDays, listTrades } from './list-trades.ts'
+import { bodyMissing, withoutSeries } from './market-closed.ts'
+import { commitOrder, type OrderBody, prepareOrder, revokeOrder } from './place-order.ts'
+import { daysView, listOf, orderBody, orderView, symbolInput, tradeView } from './schemas.ts'
+import type { TradeDeps } from './trade-routes.ts'
+import { premiumAsked } from './write-contracts.ts'
+
+/** Orders to buy that wait in the book, and what was traded. */
+export function orderRoutes(deps: TradeDeps): RouteDeclaration[] {
+  return [orderRoute(deps), tradesRoute(deps), daysRoute(deps)]
+}
+
+function orderRoute(deps: TradeDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'options.order',
+    area: 'C',
+    method: 'POST',
+    path: '/v1/options/order',
+    summary: 'Order option contracts at a limit; the order waits in the book until it is matched or withdrawn',
+    description:
+      'The price is the limit of all contracts, held until they are bought. An order pays what earlier offers ask, and its own limit to later ones; the rest is paid back.',
+    body: orderBody.optional(),
+    output: orderView,
+    example: { body: { symbol: exampleSymbol, limit_usd: '76' }, output: exampleOrder },
+    next: '/v1/options/withdraw',
+    cost: 2,
+    access: {
+      kind: 'paid',
+      price: {
+        kind: 'from_input',
+        lowestMicro: premiumLowestMicro,
+        highestMicro: premiumHighestMicro * BigInt(deps.settings.quantityMax),
+        of: limitOf,
+      },
+      networks: [deps.network],
+      // Premium and payout are on one chain.
+      creditOnNetworksOnly: true,
+      payee: 'custody',
+      revocable: true,
+      consumption: 'none',
+      unavailable: () => withoutSeries(deps),
+      prepare: async ({ body }, call) => {
+        if (body === undefined) throw bodyMissing()
+        return prepareOrder(deps, body as OrderBody, call)
+      },
+      commit: (tx, sale) => commitOrder(deps, tx, sale),
+      revoke: (tx, sale) => revokeOrder(deps, tx, sale),
+    },
+  })
+}
+
+function limitOf({ body }: RouteInput): Promise<Micro> {
+  const { limit_usd = '50', quantity = 1 } = (body ?? {}) as Partial<OrderBody>
+  return Promise.resolve(premiumAsked(limit_usd, 'limit_usd') * BigInt(quantity))
+}
+
+function tradesRoute(deps: TradeDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'options.trades',
+    area: 'C',
+    method: 'GET',
+    path: '/v1/options/trades',
+    summary: 'What was traded on the options exchange, newest first',
+    query: z.strictObject({
+      symbol: symbolInput.optional(),
+      limit: z
+        .string()
+        .regex(/^(?:[1-9]\d?|[1-4]\d\d|500)$/, 'must be 1 to 500')
+        .optional(),
+      cursor: z
+        .string()
+        .regex(/^\d{1,18}$/, 'must be a next_cursor')
+        .optional(),
+    }),
+    output: listOf(tradeView),
+    example: { query: { limit: '10' }, output: { data: [exampleTrade], next_cursor: null } },
+    next: '/v1/options/series',
+    access: {
+      kind: 'free',
+      handle: async ({ query }) =>
+        jsonAnswer(
+          await listTrades(deps.database, {
+            limit: Number(query.limit ?? 100),
+            ...(query.symbol === undefined ? {} : { symbol: query.symbol }),
+            ...(query.cursor === undefined ? {} : { before: BigInt(query.cursor) }),
+          }),
+        ),
+    },
+  })
+}
+
+function daysRoute(deps: TradeDeps): RouteDeclaration {
+  return defineRoute({
+    id: 'options.days',
+    area: 'C',
+    method: 'GET',
+    path: '/v1/options/series/:symbol/days',
+    summary: 'Volume and open interest of one option series by day, and what it settled at',
+    params: z.strictObject({ symbol: symbolInput }),
+    output: daysView,
+    example: { params: { symbol: exampleSymbol }, output: exampleDays },
+    next: '/v1/options/trades',
+    access: { kind: 'free', handle: async ({ params }) => jsonAnswer(await listDays(deps.database, params.symbol)) },
+  })
+}
