@@ -8,7 +8,7 @@ import { openTestDatabase, startTestServer, testServerVariable } from '../../pac
 import type { Verdict } from './verdict.ts'
 
 /** Rows of one statement: what it needs in memory stays small. */
-const chunk = 50_000
+const chunk = 20_000
 
 /** What jobs and routes read from a database with a short past and with a long one, in blocks. */
 export async function readWithHistory(sizes: readonly number[], say: (text: string) => void): Promise<Verdict> {

@@ -27,7 +27,6 @@ import { collectDue } from '../payouts/collect-due.ts'
 import { parsePayoutPolicy } from '../payouts/policy.ts'
 import { prepareDue } from '../payouts/purposes.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
-import { keepPartitions } from '../store/partitions.ts'
 import type { TestDatabase } from '../store/testing.ts'
 import { creditUndelivered } from './credit-undelivered.ts'
 import { forgetIdle } from './forget-idle.ts'
@@ -46,7 +45,7 @@ const deps = { clock: systemClock, ids, log: silentLog, metrics: silentMetrics, 
 export async function addHistory(db: TestDatabase, from: number, count: number): Promise<void> {
   const values = [from, from + count - 1, wallet, network, payTo]
   await db.owner.transaction(async (tx) => {
-    await tx.query('set local session_replication_role = replica')
+    await tx.query('set local session_replication_role = replica; set local statement_timeout = 0')
     await tx.query(
       `with sale as (select n, first_id_at('pay', now() - n * interval '1 second' - interval '2 days') || lpad(n::text, 17, '0') as id,
          now() - n * interval '1 second' - interval '2 days' as at, ('0x' || lpad(to_hex(n), 64, '0')) as hash,
@@ -138,7 +137,6 @@ export const readsOf = (db: TestDatabase): Record<string, () => Promise<unknown>
   'postings to be sealed': () => sealBooks(db.database),
   'refunds that were asked for': () => carryOutRefunds({ database: db.database, ...deps, routeOf, reversalHooks: [] }),
   'nonces whose time is over': () => purgeNonces(db.database, Date.now()),
-  'partitions of the next periods': () => keepPartitions({ sql: db.owner, ...deps }, {}, Date.now()),
   'payments with several facilitators': () => forgetHolders(db.database, Date.now()),
   'the status of a payment': () => readPaymentStatus(db.database, ids.next('pay')),
   'the newest entries of an account': () => entriesOf(db.database, share, { limit: 50 }),
