@@ -9,7 +9,6 @@ import type { SubscriptionStreams } from '../subscriptions/index.ts'
 import type { FileCache } from './as-of/file-cache.ts'
 import type { FetchPlan } from './ingest/fetch-plan.ts'
 import type { Looks } from './ingest/fetch-state.ts'
-import type { FileReader } from './ingest/reader-thread-adapter.ts'
 import type { LicenceGate } from './licences/gate.ts'
 import type { SnapshotKeeper } from './snapshots/keeper.ts'
 import type { SymbolTable } from './store/symbol-table.ts'
@@ -35,8 +34,6 @@ export type MatrixDeps = {
   /** What the node fetches by itself, and how the last looks went. */
   plans: readonly FetchPlan[]
   looks: Looks
-  /** Reads files where that holds up nobody; without it this thread does. */
-  reader?: FileReader
   memo: AnswerMemo
   delayMs: number
   prices: { liveMicro: bigint; vipMicro: bigint }

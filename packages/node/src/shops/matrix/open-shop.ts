@@ -25,7 +25,6 @@ import { fetchDue } from './ingest/fetch-due.ts'
 import { fetchPlans } from './ingest/fetch-plan.ts'
 import { createLooks } from './ingest/fetch-state.ts'
 import { officialOutbound } from './ingest/official-outbound.ts'
-import { openFileReader } from './ingest/reader-thread-adapter.ts'
 import { createLicenceGate } from './licences/gate.ts'
 import type { MatrixDeps } from './matrix-deps.ts'
 import { qualityOf } from './quality/quality-document.ts'
@@ -135,7 +134,6 @@ async function openShop(
       stopping.abort()
       await watching
       await streams.stop()
-      await deps.reader?.stop()
     },
   }
 }
@@ -172,7 +170,6 @@ function createDeps(
     stopping,
     plans: fetchPlans(settings),
     looks: createLooks(database),
-    reader: openFileReader(clock),
     since: createSince(clock),
     keeper: createSnapshotKeeper({ database, clock, log, fileCache, symbols, gate, delayMs }),
     memo: createAnswerMemo(),

@@ -1,7 +1,10 @@
+import { basename } from 'node:path'
 import { sha256 } from '@assay/till/kernel/bytes'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Database, Tx } from '@assay/till/store/database'
-import { sourceOf } from '../sources/catalogue.ts'
+import { gunzipWithin, isGzip } from '../reading/gunzip.ts'
+import { FileRefused, refuse } from '../reading/refused.ts'
+import { recogniseSource, sourceOf } from '../sources/catalogue.ts'
 import type { ParsedFile, Source, SourceId } from '../sources/source.ts'
 import { type AvailableBasis, insertFile, lockRevisions } from '../store/files.ts'
 import { insertRows } from '../store/insert-rows.ts'
@@ -9,19 +12,15 @@ import { keepRaw } from '../store/raw-bytes.ts'
 import type { SymbolTable } from '../store/symbol-table.ts'
 import { keepChanges } from './keep-changes.ts'
 import { keepRefusal } from './keep-refusal.ts'
-import { type FileRead, type FileToRead, readMarketFile } from './read-file.ts'
-import type { FileReader } from './reader-thread-adapter.ts'
 
-export type IngestDeps = {
-  database: Database
-  clock: Clock
-  symbols: SymbolTable
-  /** Reads files in another thread; without it this one does. */
-  reader?: Pick<FileReader, 'read'>
-}
+export type IngestDeps = { database: Database; clock: Clock; symbols: SymbolTable }
 
-export type FileToIngest = FileToRead & {
+export type FileToIngest = {
+  name: string
+  bytes: Uint8Array
   url?: string
+  /** Default: recognised by name and content. */
+  source?: SourceId
   /** When it became public, if somebody knows. */
   availableAtMs?: number
   lastModifiedMs?: number
@@ -46,26 +45,30 @@ export type IngestOutcome =
 
 /** From bytes to rows of truth in one transaction; a file that fails any check is kept aside and changes nothing. */
 export async function ingestFile(deps: IngestDeps, file: FileToIngest): Promise<IngestOutcome> {
-  const { name, bytes, source } = file
-  const given = { name, bytes, ...(source === undefined ? {} : { source }) }
-  const nowMs = deps.clock.nowMs()
-  const read = deps.reader ? await deps.reader.read(given, nowMs) : readMarketFile(given, nowMs)
-  return storeRead(deps, read, file)
+  let source: Source | undefined
+  try {
+    const read = readFileBytes(file)
+    source = file.source === undefined ? recogniseSource(read.name, read.bytes) : sourceOf(file.source)
+    if (read.bytes.byteLength > source.bytesMax)
+      refuse('too_large', `${read.bytes.byteLength} bytes; files of this source have at most ${source.bytesMax}`)
+    const parsed = source.parse({ ...read, nowMs: deps.clock.nowMs() })
+    const chosen = source
+    // Symbols first and outside: their numbers are shared by all transactions.
+    await deps.symbols.idsOf(deps.database, parsed.rows.symbols)
+    return await deps.database.transaction((tx) => storeParsed(deps, tx, chosen, parsed, read, file))
+  } catch (error) {
+    if (!(error instanceof FileRefused)) throw error
+    await keepRefusal(deps, file, source?.id, error)
+    return { status: 'refused', source: source?.id, code: error.code, detail: error.message }
+  }
 }
 
-/** The same for a file that was read already. */
-export async function storeRead(
-  deps: IngestDeps,
-  read: FileRead,
-  file: Omit<FileToIngest, 'source'>,
-): Promise<IngestOutcome> {
-  if (read.status === 'refused') {
-    await keepRefusal(deps, file, read)
-    return read
-  }
-  // Symbols first and outside: their numbers are shared by all transactions.
-  await deps.symbols.idsOf(deps.database, read.parsed.rows.symbols)
-  return deps.database.transaction((tx) => storeParsed(deps, tx, sourceOf(read.source), read.parsed, read, file))
+const gzippedBytesMax = 256 * 1024 * 1024
+
+function readFileBytes(file: FileToIngest): { name: string; bytes: Uint8Array } {
+  const name = basename(file.name).slice(0, 200)
+  if (!isGzip(file.bytes)) return { name, bytes: file.bytes }
+  return { name: name.replace(/\.gz$/, ''), bytes: gunzipWithin(file.bytes, gzippedBytesMax) }
 }
 
 async function storeParsed(
@@ -74,7 +77,7 @@ async function storeParsed(
   source: Source,
   parsed: ParsedFile,
   read: { name: string; bytes: Uint8Array },
-  file: Omit<FileToIngest, 'source'>,
+  file: FileToIngest,
 ): Promise<IngestOutcome> {
   const key = { source: source.id, part: parsed.part, period: parsed.period }
   const digest = sha256(read.bytes)
@@ -112,7 +115,7 @@ async function storeParsed(
 export function availability(
   source: Source,
   parsed: ParsedFile,
-  file: Omit<FileToIngest, 'source'>,
+  file: FileToIngest,
   revision: number,
   nowMs: number,
 ): { availableAtMs: number; availableBasis: AvailableBasis } {

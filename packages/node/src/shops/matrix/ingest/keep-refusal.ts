@@ -1,16 +1,18 @@
 import { basename } from 'node:path'
 import { sha256 } from '@assay/till/kernel/bytes'
+import type { FileRefused } from '../reading/refused.ts'
+import type { SourceId } from '../sources/source.ts'
 import { keepRaw } from '../store/raw-bytes.ts'
 import type { FileToIngest, IngestDeps } from './ingest-file.ts'
-import type { FileRead } from './read-file.ts'
 
 /** Evidence of a bad file is worth keeping, an endless one is not. */
 const keptBytesMax = 8 * 1024 * 1024
 
 export async function keepRefusal(
   deps: IngestDeps,
-  file: Omit<FileToIngest, 'source'>,
-  { source, code, detail }: Extract<FileRead, { status: 'refused' }>,
+  file: FileToIngest,
+  source: SourceId | undefined,
+  refusal: FileRefused,
 ): Promise<void> {
   const digest = sha256(file.bytes)
   if (file.bytes.byteLength <= keptBytesMax) await keepRaw(deps.database, digest, file.bytes)
@@ -23,8 +25,8 @@ export async function keepRefusal(
       file.url ?? null,
       digest,
       file.bytes.byteLength,
-      code,
-      detail,
+      refusal.code,
+      refusal.message,
       new Date(deps.clock.nowMs()),
     ],
   )
