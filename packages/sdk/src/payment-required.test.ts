@@ -10,7 +10,7 @@ const read = (extensions: Record<string, unknown>) => {
   return parsePaymentRequired(btoa(JSON.stringify(required))).accepts
 }
 
-test('credit that is told of beside a full list is an offer like the others, at the price of the first', () => {
+test('credit in an extension beside a full list is an offer at the price of the first', () => {
   expect(read({ credit: { info: { proof: 'erc8128' } } }).at(-1)).toMatchObject({
     ...{ scheme: 'credit', network: 'eip155:8453', amount: '1000', extra: { proof: 'erc8128' } },
   })

@@ -44,7 +44,7 @@ export function parsePaymentRequired(header: string | null): PaymentRequired {
         if (offer === undefined) throw malformed('an offer has a field of the wrong type')
         return offer
       }),
-      // Where the list is full, credit is told of beside it.
+      // Where the list is full, credit is an extension.
       ...(aside ? [aside] : []),
     ],
     extensions: extensions as Record<string, Record<string, unknown>>,

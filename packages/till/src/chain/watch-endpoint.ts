@@ -46,7 +46,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
   const { clock, log = silentLog, metrics = silentMetrics } = options
   let health = newHealth(clock.monotonicMs())
   const budget = createCallBudget(clock, options.callsPerMinute)
-  const { vet, judgeChain } = createVetting(endpoint, options, () => void budget.take(1, true))
+  const { vet, requireChain } = createVetting(endpoint, options, () => void budget.take(1, true))
 
   const fail = (error?: unknown) => {
     const { reason, rest } = failureOf(error)
@@ -90,7 +90,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
       if (error instanceof RpcRefusal) await vet(0)
       throw error
     })
-    judgeChain(answers[calls.length])
+    requireChain(answers[calls.length])
     return answers.slice(0, calls.length)
   }
   const measure = (calls: readonly RpcCall[], startedMs: number) => {
@@ -151,11 +151,11 @@ function createVetting(
   endpoint: RpcEndpoint,
   { clock, chainId, log = silentLog, metrics = silentMetrics }: WatchOptions,
   onAsked: () => void,
-): { vet(vettedMsMax: number): Promise<void>; judgeChain(answer: unknown): void } {
-  if (chainId === undefined) return { vet: async () => {}, judgeChain: () => {} }
+): { vet(vettedMsMax: number): Promise<void>; requireChain(answer: unknown): void } {
+  if (chainId === undefined) return { vet: async () => {}, requireChain: () => {} }
   let vettedAtMs = Number.NEGATIVE_INFINITY
   let running: Promise<void> | undefined
-  const judgeChain = (answer: unknown) => {
+  const requireChain = (answer: unknown) => {
     if (Number(answer) === chainId) {
       vettedAtMs = clock.monotonicMs()
       return
@@ -169,10 +169,10 @@ function createVetting(
   const run = async () => {
     onAsked()
     const [answer] = await endpoint.send([chainIdCall])
-    judgeChain(answer)
+    requireChain(answer)
   }
   return {
-    judgeChain,
+    requireChain,
     vet: async (vettedMsMax) => {
       if (clock.monotonicMs() - vettedAtMs < vettedMsMax) return
       running ??= run().finally(() => {
