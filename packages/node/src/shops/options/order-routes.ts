@@ -8,7 +8,7 @@ import { bodyMissing, withoutSeries } from './market-closed.ts'
 import { commitOrder, type OrderBody, prepareOrder, revokeOrder } from './place-order.ts'
 import { daysView, listOf, orderBody, orderView, symbolInput, tradeView } from './schemas.ts'
 import type { TradeDeps } from './trade-routes.ts'
-import { premiumAsked } from './write-contracts.ts'
+import { premiumAsked, requireTraded } from './write-contracts.ts'
 
 /** Orders to buy that wait in the book, and what was traded. */
 export function orderRoutes(deps: TradeDeps): RouteDeclaration[] {
@@ -35,7 +35,7 @@ function orderRoute(deps: TradeDeps): RouteDeclaration {
         kind: 'from_input',
         lowestMicro: premiumLowestMicro,
         highestMicro: premiumHighestMicro * BigInt(deps.settings.quantityMax),
-        of: limitOf,
+        of: (input) => limitFor(deps, input),
       },
       networks: [deps.network],
       // Premium and payout are on one chain.
@@ -54,9 +54,13 @@ function orderRoute(deps: TradeDeps): RouteDeclaration {
   })
 }
 
-function limitOf({ body }: RouteInput): Promise<Micro> {
-  const { limit_usd = '50', quantity = 1 } = (body ?? {}) as Partial<OrderBody>
-  return Promise.resolve(premiumAsked(limit_usd, 'limit_usd') * BigInt(quantity))
+async function limitFor(deps: TradeDeps, { body }: RouteInput): Promise<Micro> {
+  if (body === undefined) return premiumLowestMicro
+  const { symbol, limit_usd, quantity = 1 } = body as OrderBody
+  const limitMicro = premiumAsked(limit_usd, 'limit_usd')
+  // What cannot be ordered is said with the price, before anything is paid.
+  if (!(await deps.board.read()).has(symbol)) await requireTraded(deps, symbol)
+  return limitMicro * BigInt(quantity)
 }
 
 function tradesRoute(deps: TradeDeps): RouteDeclaration {

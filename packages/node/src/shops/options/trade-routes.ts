@@ -56,7 +56,6 @@ export function tradeRoutes(deps: TradeDeps): RouteDeclaration[] {
 function quoteRoute(deps: TradeDeps): RouteDeclaration {
   return defineRoute({
     id: 'options.quote',
-    main: true,
     area: 'C',
     method: 'POST',
     path: '/v1/options/quote',
