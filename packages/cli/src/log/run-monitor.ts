@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import {
   createMonitorHttp,
   emptyState,
@@ -52,7 +52,7 @@ async function openLogs(urls: readonly string[], flags: MonitorFlags): Promise<W
     urls.map(async (text) => {
       const url = logPrefix('<url>', text)
       const name = folderName(url)
-      const folder = join(flags.state, name)
+      const folder = resolve(flags.state, name)
       const store = openFolderStore(folder, flags.mirror === undefined ? folder : join(flags.mirror, name))
       const state = (await store.readState()) ?? emptyState(url)
       return { url, store, state, deps: { http, clock: systemClock, store, options } }
