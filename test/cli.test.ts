@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { getAddress } from 'viem'
 import { afterAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal, type TestTerminal } from '../packages/cli/src/terminal.fixture.ts'
@@ -47,7 +48,7 @@ test('the purchase a start prints works: the answer on standard output, the rest
   expect(err).toContain('0.001 USDC on base (eip155:8453)')
   expect(err).toMatch(/paid 0\.001 USDC .* payment pay_\w{26} · transaction 0x\w{64} · signature verified/)
   expect(code).toBe(0)
-  expect(JSON.parse(out)).toMatchObject({ echo: 'hello', paid_by: demoAccount('buyer').address })
+  expect(JSON.parse(out)).toMatchObject({ echo: 'hello', paid_by: getAddress(demoAccount('buyer').address) })
 })
 
 test('a POST on Polygon, as one JSON document', async () => {

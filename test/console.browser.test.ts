@@ -171,7 +171,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByLabel(/^Premium/).fill('90')
       await pay(page, page.getByRole('button', { name: 'Offer one for $90' }))
       await page.getByText(/^Offered: /).waitFor()
-      await page.getByText('Written by you').waitFor()
+      await page.getByText('Your orders and offers').waitFor()
       await takePicture(page, 'option-written', true)
 
       await go(page, '#/wallet')

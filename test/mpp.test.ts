@@ -47,7 +47,7 @@ describe('an unmodified mppx client', () => {
     const response = await mppClient(buyer).fetch(at(query), init)
     expect(response.status).toBe(200)
     const bytes = new Uint8Array(await response.clone().arrayBuffer())
-    expect(await response.json()).toMatchObject({ echo: 'hi', paid_by: buyer.address.toLowerCase() })
+    expect(await response.json()).toMatchObject({ echo: 'hi', paid_by: buyer.address })
     const receipt = Receipt.fromResponse(response)
     expect(receipt).toMatchObject({ method: 'evm', status: 'success', network: 'eip155:8453', amount: '1000' })
     expect(receipt.reference).toMatch(/^0x[0-9a-f]{64}$/)
