@@ -76,7 +76,7 @@ function sayLongest(files) {
 /** Each failure of a file with its first lines, for the end of the output: often only that is kept. */
 function whyBroken({ name, message, assertionResults }) {
   const failures = assertionResults.filter(({ status }) => status === 'failed')
-  const first = (text) => stripVTControlCharacters(text).split('\n').slice(0, 12).join('\n    ')
+  const first = (text) => stripVTControlCharacters(text).split('\n').slice(0, 24).join('\n    ')
   if (failures.length === 0 && message !== '') return [`${relative(root, name)}\n    ${first(message)}`]
   return failures.map(
     ({ fullName, failureMessages }) =>
