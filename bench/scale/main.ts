@@ -57,7 +57,10 @@ export async function runScale(args: string[]): Promise<number> {
     restart: () => onCluster(options, (cluster) => restartUnderLoad(cluster, 4, restarts, payers, say)),
     throughput: () =>
       onCluster(options, (cluster) => measureThroughput(cluster, [1, 2, 4], values.quick ? 600 : 3_000, say)),
-    cores: () => onCluster(options, (cluster) => compareWithWorkers(cluster, values.quick ? 300 : 1_500, say)),
+    cores: () =>
+      onCluster({ ...options, payers: 1_000 }, (cluster) =>
+        compareWithWorkers(cluster, values.quick ? 300 : 1_000, say),
+      ),
     pooler: () => onCluster(options, (cluster) => workThroughPooler(cluster, values.quick ? 20 : 100, install, say)),
     upgrade: () => onCluster(options, (cluster) => migrateUnderLoad(cluster, payers, values.quick ? 4 : 12)),
     history: async () => [await readWithHistory([10_000, Number(values.rows)], say)],
