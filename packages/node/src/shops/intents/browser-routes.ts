@@ -1,11 +1,10 @@
-import type { Address } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { OpenedSubscription } from '../subscriptions/index.ts'
 import { openStream } from './open-stream.ts'
-import { fileEvents, listFiles, seqBeforeNewestBucket, seriesOf } from './store.ts'
+import { fileEvents, listFiles, type PaidTime, seqBeforeNewestBucket, seriesOf } from './store.ts'
 import { clusterList, position, type StreamDeps, streamFacts } from './stream-route.ts'
 import { type StreamTickets, ticketMs, ticketPattern } from './stream-ticket.ts'
 import { parseEventId, streamPath } from './tick-event.ts'
@@ -157,9 +156,9 @@ function filesRoute(deps: BrowserDeps): RouteDeclaration {
       kind: 'free',
       security: 'siwx',
       handle: async ({ query }, call) => {
-        const after = await firstPlace(deps, await subscriberOf(deps, call, query.ticket))
+        const paid = await paidTime(deps, await subscriberOf(deps, call, query.ticket))
         const today = toRfc3339(deps.clock.nowMs()).slice(0, 10)
-        const files = await listFiles(deps.database, after)
+        const files = await listFiles(deps.database, paid)
         return jsonAnswer({
           data: files.map(({ name, day, events, full }) => ({
             file: name,
@@ -176,8 +175,10 @@ function filesRoute(deps: BrowserDeps): RouteDeclaration {
 }
 
 /** The bucket that was the newest when the subscription began belongs to it; what is older was not paid for. */
-const firstPlace = (deps: BrowserDeps, { fromMs }: { fromMs: number; wallet: Address }) =>
-  seqBeforeNewestBucket(deps.database, fromMs)
+const paidTime = async (deps: BrowserDeps, { wallet, fromMs }: OpenedSubscription): Promise<PaidTime> => ({
+  after: await seqBeforeNewestBucket(deps.database, fromMs),
+  pauses: await deps.subscriptions.pausesOf(wallet),
+})
 
 function fileRoute(deps: BrowserDeps): RouteDeclaration {
   return defineRoute({
@@ -199,8 +200,8 @@ function fileRoute(deps: BrowserDeps): RouteDeclaration {
       kind: 'free',
       security: 'siwx',
       handle: async ({ params, query }, call) => {
-        const after = await firstPlace(deps, await subscriberOf(deps, call, query.ticket))
-        const events = await fileEvents(deps.database, params.file, after)
+        const paid = await paidTime(deps, await subscriberOf(deps, call, query.ticket))
+        const events = await fileEvents(deps.database, params.file, paid)
         if (events.length === 0) throw new Problem('not_found', { detail: 'There is no such file.' })
         return {
           status: 200,
@@ -265,10 +266,10 @@ function seriesRoute(deps: BrowserDeps): RouteDeclaration {
       security: 'siwx',
       handle: async ({ query }, call) => {
         const { ticket, cluster, after } = query as { ticket?: string; cluster: string[]; after?: string }
-        const first = await firstPlace(deps, await subscriberOf(deps, call, ticket))
+        const paid = await paidTime(deps, await subscriberOf(deps, call, ticket))
         const wanted = cluster[0] as string
-        const place = Math.max(first, parseEventId(after ?? '') ?? 0)
-        return jsonAnswer({ cluster: wanted, ...(await seriesOf(deps.database, wanted, place)) })
+        const place = Math.max(paid.after, parseEventId(after ?? '') ?? 0)
+        return jsonAnswer({ cluster: wanted, ...(await seriesOf(deps.database, wanted, { ...paid, after: place })) })
       },
     },
   })

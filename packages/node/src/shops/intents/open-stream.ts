@@ -51,10 +51,14 @@ export async function openStream(
     Buffer.from('retry: 5000\n\n'),
     noticeText(deps, 'subscription', subscription.wallet, shown as Json),
   ]
-  const place = await placeOf(deps, wish.after, Date.parse(subscription.from_at))
+  const wallet = parseAddress(subscription.wallet) as Address
+  const pauses = await deps.subscriptions.pausesOf(wallet)
+  // What was published in a pause is not paid for; what is older than the last one is in the files.
+  const paidFromMs = Math.max(Date.parse(subscription.from_at), ...pauses.map(({ endedMs }) => endedMs))
+  const place = await placeOf(deps, wish.after, paidFromMs)
   if (place.gap) greeting.push(gapText(deps, place.gap.from, place.gap.to, place.gap.reason))
   const clusters = wish.clusters ?? undefined
-  const seat = await deps.streams.take(parseAddress(subscription.wallet) as Address)
+  const seat = await deps.streams.take(wallet)
   const { body, endAt, end } = deps.feed.hub.open({
     ...(clusters === undefined ? {} : { topics: new Set(clusters) }),
     greeting: Buffer.concat(greeting),

@@ -250,16 +250,28 @@ export async function publishedBuckets(
 /** Events in one file of a day: about a megabyte. */
 const perFile = 1_000
 
+/** What a subscriber paid for: after this place, without the times that were given back. */
+export type PaidTime = { after: number; pauses: readonly { beganMs: number; endedMs: number }[] }
+
+const pauseValues = ({ pauses }: PaidTime) => [
+  pauses.map(({ beganMs }) => new Date(beganMs)),
+  pauses.map(({ endedMs }) => new Date(endedMs)),
+]
+/** The two parameters from `first` on are those of `pauseValues`. */
+const notPaused = (first: number) =>
+  `not exists (select from unnest($${first}::timestamptz[], $${first + 1}::timestamptz[]) p (began, ended)
+     where ends_at > p.began and ends_at <= p.ended)`
+
 export type EventFile = { name: string; day: string; events: number; full: boolean }
 
-/** Files of the days (UTC) on which something was published after this place. */
-export async function listFiles(sql: Sql, after: number): Promise<EventFile[]> {
+/** Files of the days (UTC) on which something was published that is paid for. */
+export async function listFiles(sql: Sql, paid: PaidTime): Promise<EventFile[]> {
   const { rows } = await sql.query<{ day: string; part: bigint; events: bigint }>(
     `select day, part, count(*)::bigint as events from (
        select to_char(ends_at at time zone 'utc', 'YYYY-MM-DD') as day,
          (row_number() over (partition by date_trunc('day', ends_at at time zone 'utc') order by seq) - 1) / $2 as part
-       from intent_event where seq > $1) numbered group by day, part order by day, part`,
-    [after, perFile],
+       from intent_event where seq > $1 and ${notPaused(3)}) numbered group by day, part order by day, part`,
+    [paid.after, perFile, ...pauseValues(paid)],
   )
   return rows.map(({ day, part, events }) => ({
     name: `${day}.${part}`,
@@ -269,24 +281,32 @@ export async function listFiles(sql: Sql, after: number): Promise<EventFile[]> {
   }))
 }
 
-export async function fileEvents(sql: Sql, name: string, after: number): Promise<string[]> {
+export async function fileEvents(sql: Sql, name: string, paid: PaidTime): Promise<string[]> {
   const [day, part = '0'] = name.split('.')
   const fromMs = Date.parse(`${day}T00:00:00.000Z`)
   if (Number.isNaN(fromMs)) return []
   const { rows } = await sql.query<{ event: string }>(
-    `select event from intent_event where ends_at >= $1 and ends_at < $2 and seq > $3 order by seq offset $4 limit $5`,
-    [new Date(fromMs), new Date(fromMs + 86_400_000), after, Number(part) * perFile, perFile],
+    `select event from intent_event where ends_at >= $1 and ends_at < $2 and seq > $3 and ${notPaused(6)}
+     order by seq offset $4 limit $5`,
+    [
+      new Date(fromMs),
+      new Date(fromMs + 86_400_000),
+      paid.after,
+      Number(part) * perFile,
+      perFile,
+      ...pauseValues(paid),
+    ],
   )
   return rows.map(({ event }) => event)
 }
 
 const seriesMax = 1_000
 
-/** Figures of one cluster after this place, oldest first. */
-export async function seriesOf(sql: Sql, cluster: string, after: number) {
+/** Figures of one cluster that are paid for, oldest first. */
+export async function seriesOf(sql: Sql, cluster: string, paid: PaidTime) {
   const { rows } = await sql.query<EventRow>(
-    `select ${columns} from intent_event where cluster = $1 and seq > $2 order by ends_at, seq limit $3`,
-    [cluster, after, seriesMax + 1],
+    `select ${columns} from intent_event where cluster = $1 and seq > $2 and ${notPaused(4)} order by ends_at, seq limit $3`,
+    [cluster, paid.after, seriesMax + 1, ...pauseValues(paid)],
   )
   const shown = rows.slice(0, seriesMax).map(toEvent)
   const last = shown.at(-1)

@@ -1,4 +1,4 @@
-import { accounts, owedTo, trialBalance } from '@assay/till/ledger'
+import { accounts, owedTo, post, trialBalance } from '@assay/till/ledger'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { optionAccounts } from './accounts.ts'
@@ -30,9 +30,10 @@ const listed = (given: Parameters<typeof listTestSeries>[1] = {}) => {
   exchange.clock.advance(60_000)
   return listTestSeries(exchange, given)
 }
-async function bid(symbol: string, limit: number, quantity = 1, more: { immediate?: boolean; final?: boolean } = {}) {
+type More = { immediate?: boolean; final?: boolean; wallet?: typeof bidder }
+async function bid(symbol: string, limit: number, quantity = 1, more: More = {}) {
   const body = { symbol, limit_usd: String(limit), quantity, immediate: more.immediate ?? false }
-  const sale = await exchange.order(bidder, body, usd(limit) * BigInt(quantity), more)
+  const sale = await exchange.order(more.wallet ?? bidder, body, usd(limit) * BigInt(quantity), more)
   await activateOffers(exchange.deps)
   return { sale, id: (sale.reservation as { order: string }).order }
 }
@@ -130,6 +131,52 @@ test('the bound of open interest holds for orders too, and the end of trading re
   await matchOrders(exchange.deps)
   expect((await payable(bidder)) - before >= usd(180)).toBe(true)
   expect(await waiting(symbol)).toBe(0n)
+})
+
+test('orders of a wallet that may hold no more keep nobody else from buying', async () => {
+  const symbol = await listed()
+  const hog = walletOf(83)
+  const deps = { ...exchange.deps, settings: { ...exchange.deps.settings, contractsPerWallet: 1 } }
+  await bid(symbol, 120, 1, { wallet: hog })
+  await offer(symbol, 80)
+  expect(await matchOrders(deps)).toBe(1)
+  await db.database.query(
+    `insert into option_bid (id, symbol, bidder, payment_id, price_micro, quantity, open_quantity, immediate, state, seq, created_at)
+     select 'ord_hog' || n, $1, $2, 'hog' || n, 120000000, 1, 1, false, 'live', n, now() from generate_series(1, 250) n`,
+    [symbol, hog],
+  )
+  await bid(symbol, 90)
+  await offer(symbol, 80)
+  expect(await matchOrders(deps)).toBe(1)
+  await db.database.query(`update option_bid set open_quantity = 0, state = 'closed' where bidder = $1`, [hog])
+})
+
+test('nothing is matched for a wallet that owes, nor before restored books were compared with the chain', async () => {
+  const symbol = await listed()
+  const debtor = walletOf(84)
+  await bid(symbol, 90, 1, { wallet: debtor })
+  await offer(symbol, 80)
+  const debt = (amount: bigint) =>
+    post(db.database, [
+      {
+        reference: `debt:${amount}`,
+        kind: 'reorg',
+        lines: [
+          { account: accounts.receivable(network, debtor, 'credit'), amount },
+          { account: accounts.reorgLoss(network), amount: -amount },
+        ],
+      },
+    ])
+  await debt(1n)
+  expect(await matchOrders(exchange.deps)).toBe(0)
+  await debt(-1n)
+  await db.owner.query(
+    `insert into restore_gap (network, reason, until_block, lapses_at) values ($1, 'test', 1, now())`,
+    [network],
+  )
+  expect(await matchOrders(exchange.deps)).toBe(0)
+  await db.owner.query(`update restore_gap set reconciled_at = now()`)
+  expect(await matchOrders(exchange.deps)).toBe(1)
 })
 
 test('trades and days say what was bought, what is open and what it settled at', async () => {

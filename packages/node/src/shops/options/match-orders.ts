@@ -2,6 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import { accounts, type LedgerLine, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
+import { isRestoring } from '@assay/till/store/restore'
 import { optionAccounts } from './accounts.ts'
 import type { OptionDeps } from './deps.ts'
 import { crossOrders, type Match } from './domain/cross-orders.ts'
@@ -23,7 +24,8 @@ export async function matchOrders(deps: OptionDeps): Promise<number> {
      union select symbol from option_order where state = 'live' and immediate and open_quantity > 0 order by symbol`,
   )
   const paused = await deps.requireTrading().then(
-    () => false,
+    // A restored database may show orders and offers that were withdrawn and paid out since.
+    () => isRestoring(deps.database, deps.network),
     () => true,
   )
   let matched = 0
@@ -50,23 +52,16 @@ async function returnRest(deps: OptionDeps, tx: Tx, symbol: string, paused: bool
 }
 
 async function matchSeries(deps: OptionDeps, tx: Tx, series: Series): Promise<number> {
-  const read = async (table: 'option_bid' | 'option_order') =>
-    (
-      await tx.query<Row>(
-        `select id, ${table === 'option_bid' ? 'bidder' : 'writer'} as wallet, price_micro, seq, open_quantity from ${table}
-         where symbol = $1 and state = 'live' and open_quantity > 0
-         order by price_micro ${table === 'option_bid' ? 'desc' : ''}, seq limit $2 for update`,
-        [series.symbol, perRunMax],
-      )
-    ).rows
-  const [buys, sells] = [await read('option_bid'), await read('option_order')]
-  if (buys.length === 0) return 0
+  const [bids, offers] = [await readBids(deps, tx, series.symbol), await readOffers(tx, series.symbol)]
+  if (bids.length === 0) return 0
   // In the order in which a settlement locks them: debts, then the vault.
   const debts = await debtsOf(
     deps,
     tx,
-    [...buys, ...sells].map(({ wallet }) => wallet),
+    [...bids, ...offers].map(({ wallet }) => wallet),
   )
+  // As when they enter the book: nothing is traded for anyone who owes, after a restore perhaps this very money.
+  const [buys, sells] = [bids, offers].map((rows) => rows.filter(({ wallet }) => !debts.has(wallet))) as [Row[], Row[]]
   const wanted = await readWanted(
     tx,
     buys.map(({ id, wallet, open_quantity }) => ({
@@ -84,6 +79,27 @@ async function matchSeries(deps: OptionDeps, tx: Tx, series: Series): Promise<nu
   if (matches.length === 0) return 0
   await writeMatches(deps, tx, { series, buys, sells, matches, debts, vaultUsedMicro: wanted.vault.usedMicro })
   return matches.length
+}
+
+/** Without those of wallets that may hold no more: they would keep all others from being looked at. */
+async function readBids({ settings }: OptionDeps, tx: Tx, symbol: string): Promise<Row[]> {
+  const { rows } = await tx.query<Row>(
+    `select id, bidder as wallet, price_micro, seq, open_quantity from option_bid b
+     where symbol = $1 and state = 'live' and open_quantity > 0 and $3 > (select coalesce(sum(p.quantity), 0)
+       from option_position p where p.symbol = b.symbol and p.holder = b.bidder and p.state in ('held', 'open'))
+     order by price_micro desc, seq limit $2 for update`,
+    [symbol, perRunMax, settings.contractsPerWallet],
+  )
+  return rows
+}
+
+async function readOffers(tx: Tx, symbol: string): Promise<Row[]> {
+  const { rows } = await tx.query<Row>(
+    `select id, writer as wallet, price_micro, seq, open_quantity from option_order
+     where symbol = $1 and state = 'live' and open_quantity > 0 order by price_micro, seq limit $2 for update`,
+    [symbol, perRunMax],
+  )
+  return rows
 }
 
 const orderOf = ({ id, wallet, price_micro, seq, open_quantity }: Row) => ({

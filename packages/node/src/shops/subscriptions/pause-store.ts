@@ -12,8 +12,8 @@ export const pauseMaxMs = 90 * dayMs
 export const pauseEveryMs = 60 * dayMs
 
 /** Those that give time back, oldest first; one that goes on counts up to now. */
-export async function pausesOf(tx: Tx, wallet: Address, product: Product, nowMs: number): Promise<Pause[]> {
-  const { rows } = await tx.query<{ began_at: Date; ended_at: Date | null }>(
+export async function pausesOf(sql: Sql, wallet: Address, product: Product, nowMs: number): Promise<Pause[]> {
+  const { rows } = await sql.query<{ began_at: Date; ended_at: Date | null }>(
     'select began_at, ended_at from subscription_pause where wallet = $1 and product = $2 order by began_at',
     [wallet, product],
   )

@@ -7,7 +7,9 @@ import { Problem } from '@assay/till/kernel/problem'
 import { createTokenMaker, tokenHash } from '@assay/till/signing'
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { ShopContext } from '../../http/index.ts'
+import type { Pause } from './fold-periods.ts'
 import { grantPeriod, takeBackPeriod } from './grant-period.ts'
+import { pausesOf } from './pause-store.ts'
 import type { SubscriptionPolicy } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
 import { chainOf, type SubscriptionView, showSubscription } from './show-subscription.ts'
@@ -40,6 +42,8 @@ export type StreamSubscriptions = {
   requireByToken(authorization: string | undefined): Promise<OpenedSubscription>
   /** The same for a wallet, as long as its token is the one with this digest. */
   requireUnchanged(holder: { wallet: Address; tokenSha256: string }): Promise<OpenedSubscription>
+  /** Times that were given back, so that what was published in them is not paid for. */
+  pausesOf(wallet: Address): Promise<Pause[]>
   receiptIn(paymentResponse: string): string | null
 }
 
@@ -75,6 +79,7 @@ export function openStreamSubscriptions(
       if (!found || found.tokenHash?.toString('hex') !== tokenSha256) throw noToken()
       return opened(found)
     },
+    pausesOf: (wallet) => pausesOf(context.database, wallet, 'stream', context.clock.nowMs()),
     priceMicro,
     receiptIn: (paymentResponse) => receiptIn(decodeJson(paymentResponse)) ?? null,
     grant: async (tx, sale) => {

@@ -43,8 +43,11 @@ export const reversalsSql = (evidence: EvidenceSql, where: string) =>
      array[p.ref, p.aff] || ${evidence.bringersSql('r.payment_id')} as referrers
    from rating_reversal r left join payment p on p.id = r.payment_id where r.counted and ${where}`
 
-/** Money that stays the payer's own after such a call, so that paying it proves nothing. */
-const ownMoney = /^credit\./
+/**
+ * Money that stays the payer's own after such a call, so that paying it proves nothing: an order or an offer is withdrawn at
+ * will, and a premium may go to the buyer under another name.
+ */
+const ownMoney = /^(?:credit|options)\./
 /** Ends of a payment that are nobody's fault: its time ran out before it was carried to the chain. */
 const blameless: ReadonlySet<string> = new Set(['authorization_expired', 'reorged', 'owner_gone'])
 

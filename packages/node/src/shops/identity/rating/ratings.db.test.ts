@@ -78,7 +78,7 @@ test('evidence of one chain says nothing about an account of the other', async (
   expect(await rated(deps, wallet)).not.toBeNull()
 })
 
-test('paying oneself weighs nothing: own source, own house, own kickback, own credit, unproven source, washed citation', async () => {
+test('paying oneself weighs nothing: own source, own house, own kickback, own credit, own orders, unproven source, washed citation', async () => {
   const deps = open()
   const wallet = addressOf('self dealer')
   const sister = addressOf('sister')
@@ -92,6 +92,7 @@ test('paying oneself weighs nothing: own source, own house, own kickback, own cr
   await pay('kickback', { aff: sister })
   await pay('referred', { ref: wallet })
   await pay('topup', { route: 'credit.topup' })
+  for (const route of ['options.order', 'options.write', 'options.buy']) await pay(route, { route })
   await pay('unproven')
   await insertAccrual(db.database, { paymentId: 'unproven', payer: wallet, wallet: null })
   await pay('washed')
