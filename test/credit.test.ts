@@ -12,6 +12,7 @@ import { openSubscriptionsShop } from '../packages/node/src/shops/subscriptions/
 import type { Address } from '../packages/protocol/src/address.ts'
 import {
   type AssayClientOptions,
+  askSigned,
   createAssayClient,
   createMandate,
   listMandates,
@@ -32,6 +33,7 @@ import { activeBonds } from '../packages/till/src/credit/bonds/index.ts'
 import { openMandates } from '../packages/till/src/credit/mandates/index.ts'
 import { type Devnet, demoAccount } from '../packages/till/src/devnet/index.ts'
 import { accounts, balanceDifferences, balanceOf, post } from '../packages/till/src/ledger/index.ts'
+import { setPause } from '../packages/till/src/store/pauses.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
 import { paymentRows, spentOnChain } from './harness/invariants.ts'
 import { postJson } from './harness/post-json.ts'
@@ -202,6 +204,30 @@ test('a revoked mandate is refused at the next call, stays revoked, and only its
   expect([response.status, await code(response)]).toEqual([403, 'mandate_revoked'])
   expect(await presentMandate(free, till.node.url, signed)).toMatchObject({ id, state: 'revoked' })
   expect(await shown()).toEqual([])
+})
+
+test('after a restore a mandate draws once its owner, and nobody else, sends it in a signed request', async () => {
+  const owner = await withCredit('1')
+  const agent = stranger()
+  const pause = (paused: boolean) =>
+    setPause(till.db.database, { name: 'mandates', paused, reason: 'test', by: 'node' })
+  await pause(true)
+  try {
+    const signed = await signMandate(owner, termsFor(agent.address))
+    const { id } = await presentMandate(clientOf(agent), till.node.url, signed)
+    const draw = (mandate: string) => clientOf(agent, { credit: { mandate } }).fetch(echo('restored'))
+    const send = (account: PrivateKeyAccount) =>
+      askSigned(clientOf(account), 'mandates.create', { body: signed }, { node: till.node.url, account })
+    await send(agent)
+    const { response } = await draw(id)
+    expect([response.status, await code(response)]).toEqual([403, 'mandate_unconfirmed'])
+    await send(owner)
+    expect((await draw(id)).payment).toMatchObject({ status: 'drawn' })
+    const fresh = await createMandate(clientOf(owner), owner, termsFor(agent.address))
+    expect((await draw(fresh.id)).payment).toMatchObject({ status: 'drawn' })
+  } finally {
+    await pause(false)
+  }
 })
 
 test('forged, foreign, altered and expired mandates are not accepted, and a nonce counts once', async () => {

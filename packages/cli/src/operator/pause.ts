@@ -9,6 +9,7 @@ const meanings: Record<string, string> = {
   settlement: 'nothing is settled for other sellers',
   options: 'no option is bought or written',
   renewals: 'no subscription is renewed from credit',
+  mandates: 'nothing is drawn under mandates',
 }
 
 const names = Object.keys(meanings).join(', ')
@@ -26,7 +27,7 @@ export const addPause: AddCommand = (program, context) => {
     'Takes effect in every process of the node within a second. Each change is kept in the audit log with its reason.'
   program
     .command('pause')
-    .summary('Pause sales, payouts, settlement, options or renewals')
+    .summary('Pause sales, payouts, settlement, options, renewals or mandates')
     .description(changed)
     .argument('<name>', `One of ${names}`)
     .requiredOption('--reason <text>', 'reason, kept in the audit log')

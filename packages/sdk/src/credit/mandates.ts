@@ -74,12 +74,15 @@ export function presentMandate(client: AssayClient, node: string, mandate: Signe
   return ask(client, node, 'mandates.create', { body: mandate })
 }
 
+/** In a request that the owner signs, too: so it is confirmed, and draws after a restore of the node as well. */
 export async function createMandate(
   client: AssayClient,
-  account: Pick<LocalAccount, 'address' | 'signTypedData'>,
+  account: Signer['account'] & Pick<LocalAccount, 'signTypedData'>,
   terms: MandateTerms,
 ): Promise<Mandate> {
-  return presentMandate(client, terms.node, await signMandate(account, terms))
+  const { node, chainId } = terms
+  const body = await signMandate(account, terms)
+  return askSigned(client, 'mandates.create', { body }, { node, account, ...given({ chainId }) })
 }
 
 /** Those the wallet gave or was given; only open ones unless all are wanted. */

@@ -1,10 +1,21 @@
 import type { Clock } from '../kernel/clock.ts'
 import { ChainUnreadable } from './chain-port.ts'
 import { hedgeAfterMs, rankOf } from './endpoint-health.ts'
-import { type RpcCall, RpcRefusal } from './rpc.ts'
+import { isRevert, type RpcCall, RpcRefusal } from './rpc.ts'
 import type { WatchedEndpoint } from './watch-endpoint.ts'
 
 export type Voice = { endpoint: WatchedEndpoint; answers: unknown[] }
+
+type Refused = { endpoint: WatchedEndpoint; error: RpcRefusal }
+
+/** One operator that refuses decides no more than one that answers, and one that did not run the call confirms no revert. */
+function refusalOf(refused: readonly Refused[], voices: number): RpcRefusal | undefined {
+  const reverted = refused.filter(({ error }) => isRevert(error))
+  const others = refused.filter(({ error }) => !isRevert(error))
+  const isEnough = (some: readonly Refused[]) => new Set(some.map(({ endpoint }) => endpoint.operator)).size >= voices
+  if (isEnough(reverted)) return reverted.at(-1)?.error
+  return isEnough(refused) ? others.at(-1)?.error : undefined
+}
 
 export type HedgedQuestion<T> = {
   clock: Clock
@@ -38,7 +49,7 @@ export function askHedged<T>(question: HedgedQuestion<T>): Promise<T | undefined
     const queue = inTurn(endpoints, clock.monotonicMs())
     const pending = new Map<WatchedEndpoint, number>()
     const heard: Voice[] = []
-    const refused: { endpoint: WatchedEndpoint; error: RpcRefusal }[] = []
+    const refused: Refused[] = []
     const failures: string[] = []
     const done = new AbortController()
     let isOver = false
@@ -80,10 +91,7 @@ export function askHedged<T>(question: HedgedQuestion<T>): Promise<T | undefined
         while (pending.size < Math.max(1, voices - heard.length) && launch());
         if (pending.size > 0) return
         if (heard.length > 0) return end(() => resolve(decide(heard, true)))
-        // One operator that refuses while the others are silent decides no more than one that answers.
-        const refusers = new Set(refused.map(({ endpoint }) => endpoint.operator))
-        const refusal = refusers.size >= voices ? refused.at(-1)?.error : undefined
-        end(() => reject(refusal ?? new ChainUnreadable(failures.join('; ').slice(0, 300))))
+        end(() => reject(refusalOf(refused, voices) ?? new ChainUnreadable(failures.join('; ').slice(0, 300))))
       } catch (error) {
         end(() => reject(error))
       }

@@ -25,6 +25,10 @@ export class RpcRefusal extends ChainUnreadable {
   }
 }
 
+/** The endpoint ran the call and it failed, as opposed to one that did not run it. */
+export const isRevert = (error: unknown): error is RpcRefusal =>
+  error instanceof RpcRefusal && (error.code === 3 || /revert|out of gas|gas required|exceeds/i.test(error.message))
+
 /** The endpoint takes no more calls for now. */
 export class RpcRateLimited extends Error {
   override readonly name = 'RpcRateLimited'

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { channelContract } from '@assay/protocol/typed-data/channel'
-import { ChainUnreadable, RpcRefusal } from '../chain/index.ts'
+import { ChainUnreadable, isRevert } from '../chain/index.ts'
 import { type ChannelDeps, chainOf } from './channel-deps.ts'
 
 export type Simulated = { status: 'passes' } | { status: 'fails'; message: string } | { status: 'could_not_read' }
@@ -14,8 +14,7 @@ export async function simulate(deps: ChannelDeps, network: string, from: Address
     return answer === undefined ? { status: 'could_not_read' } : { status: 'passes' }
   } catch (error) {
     if (!(error instanceof ChainUnreadable)) throw error
-    const failed = error instanceof RpcRefusal && (error.code === 3 || /revert|out of gas|exceeds/i.test(error.message))
-    return failed ? { status: 'fails', message: error.message.slice(0, 200) } : { status: 'could_not_read' }
+    return isRevert(error) ? { status: 'fails', message: error.message.slice(0, 200) } : { status: 'could_not_read' }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { type ChainPort, createChain, type Network, type Rpc } from '../chain/index.ts'
+import { type ChainPort, ChainUnreadable, createChain, type Network, type Rpc } from '../chain/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type CheckContractSignature, createContractSignatureChecker } from '../proofs/index.ts'
 import type { Interceptors } from './parts.ts'
@@ -47,13 +47,16 @@ export function contractSignatures(
   })
 }
 
+/** As enough operators see it: by one alone nobody signs for a contract wallet. */
 function signatureRpc(rpc: Rpc) {
+  const agreed = async (method: string, params: readonly unknown[]) => {
+    const answer = await rpc.agreed(method, params)
+    if (answer === undefined) throw new ChainUnreadable('the endpoints do not agree on a contract wallet')
+    return answer as Hex
+  }
   return {
-    call: async (request: { to: Address; data: Hex; gas: bigint }) =>
-      (await rpc.first('eth_call', [
-        { to: request.to, data: request.data, gas: `0x${request.gas.toString(16)}` },
-        'latest',
-      ])) as Hex,
-    getCode: async (address: Address) => (await rpc.first('eth_getCode', [address, 'latest'])) as Hex,
+    call: ({ to, data, gas }: { to: Address; data: Hex; gas: bigint }) =>
+      agreed('eth_call', [{ to, data, gas: `0x${gas.toString(16)}` }, 'latest']),
+    getCode: (address: Address) => agreed('eth_getCode', [address, 'latest']),
   }
 }

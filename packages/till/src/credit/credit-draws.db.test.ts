@@ -2,10 +2,15 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { idempotencyKeyPattern, keepAnswer } from '../entitlements/entitled-calls.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { silentLog } from '../kernel/log.ts'
+import { silentMetrics } from '../kernel/metrics.ts'
 import { accounts, balanceDifferences, balanceOf, credit, debit, InsufficientBalance, post } from '../ledger/index.ts'
+import { setPause } from '../store/pauses.ts'
+import { noteAgain, noteRestore } from '../store/restore.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { base, insertTestMandate, mandateCounters, openTestCredit, polygon, randomWallet } from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
+import { confirmMandate } from './mandates/store.ts'
 
 const db = await useTestDatabase()
 const testCredit = openTestCredit(db)
@@ -128,6 +133,43 @@ test('unknown, expired and revoked mandates, other signers and other routes are 
   expect(await refusal({ ...ask, mandate: old })).toBe('mandate_expired')
   // Nothing fell back to the delegate's own credit.
   expect(await testCredit.balance(delegate)).toBe(1_000_000n)
+})
+
+test('a mandate that was revoked after the backup is open again after the restore', async () => {
+  const [owner, delegate] = [randomWallet(), randomWallet()]
+  await testCredit.topUp(owner, 1_000_000n)
+  const [old, confirmed] = [
+    await insertTestMandate(db, { owner, delegate }),
+    await insertTestMandate(db, { owner, delegate }),
+  ]
+  const draw = (mandate: string) => refusal({ by: delegate, micro: 10n, mandate })
+  const confirm = () => db.database.transaction((tx) => confirmMandate(tx, confirmed))
+  const pause = (paused: boolean) => setPause(db.database, { name: 'mandates', paused, reason: 'test', by: 'operator' })
+  const deps = { clock: systemClock, log: silentLog, metrics: silentMetrics }
+  const restored = () => noteRestore(db.database, deps, { network: base, untilBlock: 1n, reason: 'test' })
+  await confirm()
+  expect(await draw(confirmed)).toBe('held')
+  await restored()
+  expect([await draw(old), await draw(confirmed)]).toEqual(['mandate_unconfirmed', 'mandate_unconfirmed'])
+  await confirm()
+  // Presented by its delegate, who may have kept it: it may be one that was revoked in the lost time.
+  const presented = await insertTestMandate(db, { owner, delegate })
+  // The chain says nothing of what was revoked, and a gap that grows is no other restore.
+  await restored()
+  await db.owner.query('update restore_gap set reconciled_at = now()')
+  const drawn = await Promise.all([old, presented, confirmed].map(draw))
+  expect(drawn).toEqual(['mandate_unconfirmed', 'mandate_unconfirmed', 'held'])
+  await noteAgain(db.database)
+  expect(await draw(confirmed)).toBe('mandate_unconfirmed')
+  await pause(false)
+  expect(await draw(old)).toBe('held')
+  // The operator's pause is for all of them, and a restore does not loosen it.
+  await pause(true)
+  await confirm()
+  await restored()
+  expect(await draw(confirmed)).toBe('not_available')
+  await pause(false)
+  await db.owner.query('delete from restore_gap')
 })
 
 test('what was signed cannot be changed afterwards', async () => {

@@ -219,6 +219,12 @@ export const problemTable = {
     'Mandate was revoked',
     'Ask the owner for a new mandate, or pay for this call another way. Nothing was charged.',
   ),
+  mandate_unconfirmed: row(
+    403,
+    false,
+    'Mandate is not confirmed since a restore',
+    'Ask the owner to send it again to POST /v1/mandates in a request signed by the owner, or for a new one sent so. Nothing was charged.',
+  ),
   mandate_over_cap: row(
     403,
     false,

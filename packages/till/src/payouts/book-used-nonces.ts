@@ -68,7 +68,7 @@ async function bookUsed(deps: WatchDeps, chain: ChainPort, custody: Address, use
   return used.length
 }
 
-/** A hint from one endpoint: whatever it says, the token refuses a nonce that was used. */
+/** As enough endpoints see it: a restore that one alone reports would stop payouts, renewals and mandates. */
 async function readUsed(
   chain: ChainPort,
   rpc: Rpc,
@@ -79,7 +79,7 @@ async function readUsed(
     target: chain.network.usdc.address,
     data: usdcCalls.authorizationState(custody, nonce),
   }))
-  const answer = await rpc.first('eth_call', [{ to: chain.network.multicall3, data: aggregate3Call(calls) }, 'latest'])
+  const answer = await rpc.agreed('eth_call', [{ to: chain.network.multicall3, data: aggregate3Call(calls) }, 'latest'])
   const results = readAggregate3(answer, calls.length)
   if (!results) throw new Error('whether nonces of payouts are used could not be read')
   return results.map(({ success, returnData }) => success && /[1-9a-f]/i.test(returnData.slice(2)))

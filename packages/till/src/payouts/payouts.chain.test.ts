@@ -1,14 +1,23 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { createWalletClient, encodeFunctionData, keccak256, parseAbi } from 'viem'
+import {
+  createWalletClient,
+  encodeErrorResult,
+  encodeFunctionData,
+  encodeFunctionResult,
+  keccak256,
+  parseAbi,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import { type RpcEndpoint, RpcRefusal } from '../chain/index.ts'
+import { createRpc, type RpcEndpoint, RpcRefusal } from '../chain/index.ts'
+import { readAggregate3 } from '../chain/wallet/index.ts'
 import { open, outcomeOf, rowsOf, transfer, until, world } from '../chain/wallet/use-wallets.fixture.ts'
 import { testHolder, testKey } from '../chain/wallet/wallet.fixture.ts'
 import { demoIssuer, devnetTransport } from '../devnet/index.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { accounts, balanceOf, credit, debit, owedTo, post } from '../ledger/index.ts'
+import { isRestoring } from '../store/restore.ts'
 import { approvePayout } from './approve-payout.ts'
 import { createCustodyKey } from './custody-key.ts'
 import { bookGas, parsePayoutPolicy, runPayouts } from './index.ts'
@@ -89,6 +98,48 @@ test('a blocked payee is parked without harm to others, and is paid once it can 
   await runPayouts(payouts())
   expect(await received(blocked)).toBe(20_000_000n)
   expect(await received(other)).toBe(20_000_000n)
+})
+
+/** Says the same of every member of a multicall, and otherwise what the chain says. */
+const liar = (says: { success: boolean; returnData: Hex }): RpcEndpoint => ({
+  name: 'liar',
+  send: async (calls) => {
+    const answers = await world.endpoint.send(calls)
+    return answers.map((answer, index) => {
+      const members = calls[index]?.method === 'eth_call' ? (readAggregate3(answer, 1)?.length ?? 0) : 0
+      if (members === 0) return answer
+      return encodeFunctionResult({ abi: multicall, functionName: 'aggregate3', result: [says] })
+    })
+  },
+})
+const multicall = parseAbi([
+  'struct Result { bool success; bytes returnData; }',
+  'function aggregate3() returns (Result[] results)',
+])
+const blocked = encodeErrorResult({
+  abi: parseAbi(['error Error(string)']),
+  errorName: 'Error',
+  args: ['Blacklistable: account is blacklisted'],
+})
+
+test.each([
+  ['called a payee blocked parked its payout', { success: false, returnData: blocked }],
+  [
+    'called a nonce used stopped payouts as after a restore',
+    { success: true, returnData: `0x${'1'.padStart(64, '0')}` },
+  ],
+] as const)('one endpoint that %s', async (_, lie) => {
+  const [payee] = books.payees as [Address]
+  await owe(payee, 20_000_000n)
+  const { chain, custody: key, wallets } = books
+  const seenBy = (...endpoints: RpcEndpoint[]) =>
+    payouts({ chains: [{ chain, rpc: createRpc(endpoints, { clock: systemClock }), key, wallets }] })
+  await runPayouts(seenBy(liar(lie), world.endpoint))
+  expect(await isRestoring(world.store.database, base)).toBe(false)
+  expect((await states()).filter(({ state }) => state === 'parked')).toEqual([])
+  expect(books.alarms).toEqual([])
+  await runPayouts(seenBy(liar(lie), world.endpoint, { ...world.endpoint, name: 'another' }))
+  expect(await received(payee)).toBe(20_000_000n)
 })
 
 test('the kill switch, the daily limit, approval and an empty custody wallet each keep money in', async () => {

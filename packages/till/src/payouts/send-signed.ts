@@ -133,7 +133,7 @@ async function readReady({ database, clock, policy }: SendDeps, network: string)
   return rows.map(toPayout)
 }
 
-/** Undefined when the chain could not be asked: nothing is then sent, and nobody is parked. */
+/** Undefined when too few endpoints say the same: nothing is then sent, and nobody is parked. */
 async function simulate(
   rpc: Rpc,
   sender: Address,
@@ -142,7 +142,7 @@ async function simulate(
 ): Promise<string[] | undefined> {
   try {
     const gas = gasBase + gasEach * BigInt(calls.length)
-    const answer = await rpc.first('eth_call', [
+    const answer = await rpc.agreed('eth_call', [
       { from: sender, to: chain.network.multicall3, data: aggregate3Call(calls), gas: `0x${gas.toString(16)}` },
       'latest',
     ])

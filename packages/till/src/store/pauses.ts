@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import { writeAudit } from './audit-log.ts'
-import type { Database, Sql } from './database.ts'
+import type { Database, Sql, Tx } from './database.ts'
 import { StoreError } from './errors.ts'
 
 export type PauseState = { paused: boolean; reason: string; changedBy: string; changedAt: Date }
@@ -34,25 +34,26 @@ export async function readPauses(sql: Sql): Promise<Pauses> {
   }
 }
 
+type PauseChange = { name: string; paused: boolean; reason: string; by: string }
+
 /** False when there is nothing of that name to pause. */
-export async function setPause(
-  database: Database,
-  change: { name: string; paused: boolean; reason: string; by: string },
-): Promise<boolean> {
-  return database.transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      'update pause set paused = $2, reason = $3, changed_by = $4, changed_at = now() where name = $1',
-      [change.name, change.paused, change.reason, change.by],
-    )
-    if (rowCount !== 1) return false
-    await writeAudit(tx, {
-      actor: change.by,
-      action: change.paused ? 'pause' : 'resume',
-      subject: change.name,
-      details: { reason: change.reason },
-    })
-    return true
+export function setPause(database: Database, change: PauseChange): Promise<boolean> {
+  return database.transaction((tx) => changePause(tx, change))
+}
+
+export async function changePause(tx: Tx, change: PauseChange): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'update pause set paused = $2, reason = $3, changed_by = $4, changed_at = now() where name = $1',
+    [change.name, change.paused, change.reason, change.by],
+  )
+  if (rowCount !== 1) return false
+  await writeAudit(tx, {
+    actor: change.by,
+    action: change.paused ? 'pause' : 'resume',
+    subject: change.name,
+    details: { reason: change.reason },
   })
+  return true
 }
 
 export type PauseReader = {

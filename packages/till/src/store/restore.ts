@@ -1,7 +1,8 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Sql } from './database.ts'
+import type { Database, Sql, Tx } from './database.ts'
+import { changePause } from './pauses.ts'
 
 /** A part of the chain's history that the books may have lost: everything up to `untilBlock`. */
 export type RestoreGap = { network: string; untilBlock: bigint; reason: string; detectedAt: Date }
@@ -17,25 +18,29 @@ export const authorizationSecondsMax = 600
  * the answer is whether it is a new one.
  */
 export async function noteRestore(
-  sql: Sql,
+  database: Database,
   { clock, log, metrics }: RestoreDeps,
   gap: Pick<RestoreGap, 'network' | 'untilBlock' | 'reason'> & { lastSeenMs?: number | undefined },
 ): Promise<boolean> {
-  const { rows } = await sql.query<{ is_new: boolean }>(
-    `insert into restore_gap as g (network, reason, until_block, lapses_at, last_seen_at) values ($1, $2, $3, $4, $5)
+  const isNew = await database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ is_new: boolean }>(
+      `insert into restore_gap as g (network, reason, until_block, lapses_at, last_seen_at) values ($1, $2, $3, $4, $5)
      on conflict (network) where reconciled_at is null
        do update set until_block = greatest(g.until_block, excluded.until_block),
          last_seen_at = coalesce(excluded.last_seen_at, g.last_seen_at), lapses_at = greatest(g.lapses_at, excluded.lapses_at), lapsed_block = null
      returning xmax = 0 as is_new`,
-    [
-      gap.network,
-      gap.reason.slice(0, 300),
-      gap.untilBlock,
-      new Date(clock.nowMs() + authorizationSecondsMax * 1_000),
-      gap.lastSeenMs === undefined ? null : new Date(gap.lastSeenMs),
-    ],
-  )
-  const isNew = rows[0]?.is_new === true
+      [
+        gap.network,
+        gap.reason.slice(0, 300),
+        gap.untilBlock,
+        new Date(clock.nowMs() + authorizationSecondsMax * 1_000),
+        gap.lastSeenMs === undefined ? null : new Date(gap.lastSeenMs),
+      ],
+    )
+    if (rows[0]?.is_new !== true) return false
+    await pauseMandates(tx)
+    return true
+  })
   if (isNew) {
     metrics.count('alarms', { alarm: 'restored' })
     log.error(
@@ -47,8 +52,25 @@ export async function noteRestore(
 }
 
 /** The open gaps were found once more: whatever was compared with the outside before this is to be compared again. */
-export async function noteAgain(sql: Sql): Promise<void> {
-  await sql.query('update restore_gap set noticed_at = clock_timestamp() where reconciled_at is null')
+export async function noteAgain(database: Database): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.query('update restore_gap set noticed_at = clock_timestamp() where reconciled_at is null')
+    await pauseMandates(tx)
+  })
+}
+
+/**
+ * What an owner revoked after the backup is open again, and no chain knows of it. So only mandates that their owner
+ * confirms from now on go on, until the operator vouches for all of them (`assay resume mandates`).
+ */
+async function pauseMandates(tx: Tx): Promise<void> {
+  const byOperator = await tx.query(
+    `select from pause where name = 'mandates' and paused and changed_by <> 'node' for update`,
+  )
+  // All of them wait then, also those that are confirmed.
+  if (byOperator.rowCount > 0) return
+  const reason = 'the database was restored: what was revoked since the backup is not known'
+  await changePause(tx, { name: 'mandates', paused: true, reason, by: 'node' })
 }
 
 export async function readGap(sql: Sql, network: string): Promise<RestoreGap | undefined> {

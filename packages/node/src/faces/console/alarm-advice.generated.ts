@@ -57,7 +57,7 @@ export const alarmAdvice: Readonly<Record<string, string>> = {
   payout_above_limit:
     '`assay payouts list --state waiting`, then `assay payouts approve …`, or raise the limit in `PAYOUTS`.',
   restored:
-    'Nothing, if you restored it: payouts, creator roots, credit refunds and automatic credit go on when the chain is reconciled, in about a minute. Renewals of subscriptions wait for their wallets, or for `assay resume renewals` where nothing was lost. If you did not, find out who used the custody key or the settlement key, for example by hand while the node was stopped.',
+    'Nothing, if you restored it: payouts, creator roots, credit refunds and automatic credit go on when the chain is reconciled, in about a minute. Renewals of subscriptions and draws under mandates wait for their wallets, or for `assay resume renewals` and `assay resume mandates` where nothing was lost: after a restore (docs/operations.md). If you did not, find out who used the custody key or the settlement key, for example by hand while the node was stopped.',
   log_forked:
     'When the log is stopped (docs/operations.md).',
   fees_too_high:

@@ -131,7 +131,7 @@ function overviewRoute(deps: OperatorDeps): RouteDeclaration {
 }
 
 const change = z.strictObject({
-  name: z.string().max(31).describe('sales, payouts, settlement, options or renewals.'),
+  name: z.string().max(31).describe('sales, payouts, settlement, options, renewals or mandates.'),
   paused: z.boolean(),
   reason: z.string().trim().min(3).max(200),
 })
@@ -142,7 +142,7 @@ function pauseRoute(deps: OperatorDeps): RouteDeclaration {
     operator: 'operate',
     method: 'POST',
     path: '/v1/operator/pauses',
-    summary: 'Pause or resume sales, payouts, settlement, options or renewals, for the operator',
+    summary: 'Pause or resume sales, payouts, settlement, options, renewals or mandates, for the operator',
     description: 'Takes effect within a second, and is kept in the audit log.',
     body: change,
     output: z.strictObject({ name: z.string(), paused: z.boolean(), reason: z.string() }),

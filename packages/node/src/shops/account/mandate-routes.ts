@@ -1,8 +1,10 @@
 import type { ProvenAccount } from '@assay/protocol/account'
+import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { mandateId, mandateStatement } from '@assay/till/credit/mandates/mandate-statement'
 import { type MandateBody, mandateBody, parseMandate } from '@assay/till/credit/mandates/parse-mandate'
 import {
+  confirmMandate,
   countOpen,
   findMandate,
   insertMandate,
@@ -83,7 +85,7 @@ function createRoute(deps: MandateDeps): RouteDeclaration {
     path: '/v1/mandates',
     summary: 'Let another wallet draw on your credit, within limits that you sign',
     description:
-      'EIP-712 Mandate in the domain of this node (name Assay, version 1, salt keccak256 of BASE_URL), signed by the owner; contract wallets too. Anyone who has it may present it; presenting it again changes nothing.',
+      'EIP-712 Mandate in the domain of this node (name Assay, version 1, salt keccak256 of BASE_URL), signed by the owner; contract wallets too. Anyone who has it may present it; presenting it again changes nothing. A request that the owner signs (ERC-8128) confirms it: after a restore of the database, only confirmed mandates draw.',
     body: mandateBody,
     output: view,
     example: { body: { ...exampleBody, signature: `0x${'11'.repeat(65)}` }, output: exampleView },
@@ -91,12 +93,12 @@ function createRoute(deps: MandateDeps): RouteDeclaration {
     cost: 5,
     access: {
       kind: 'free',
-      handle: async (input) => jsonAnswer(await createMandate(deps, input.body as MandateBody)),
+      handle: async (input, call) => jsonAnswer(await createMandate(deps, input.body as MandateBody, call)),
     },
   })
 }
 
-async function createMandate(deps: MandateDeps, body: MandateBody): Promise<MandateView> {
+async function createMandate(deps: MandateDeps, body: MandateBody, call: CallContext): Promise<MandateView> {
   const nowMs = deps.clock.nowMs()
   const mandate = parseMandate(body, deps.baseUrl, nowMs)
   const chainId = body.chain_id ?? deps.base.chainId
@@ -108,9 +110,12 @@ async function createMandate(deps: MandateDeps, body: MandateBody): Promise<Mand
     signature,
   })
   const id = mandateId(mandate, chainId)
+  const signer = call.headers.has('signature-input') ? await signerOf(deps, call) : undefined
   const outcome = await deps.database.transaction(async (tx) => {
     if ((await countOpen(tx, mandate.owner, nowMs)) >= openMax && !(await findMandate(tx, id, nowMs))) return 'too_many'
-    return insertMandate(tx, { id, mandate, chainId, ownerKind: proven.kind, signature }, nowMs)
+    const inserted = await insertMandate(tx, { id, mandate, chainId, ownerKind: proven.kind, signature }, nowMs)
+    if (inserted !== 'nonce_used' && signer && isOwner(signer, mandate.owner, chainId)) await confirmMandate(tx, id)
+    return inserted
   })
   if (outcome === 'nonce_used') throw new Problem(accountProblems.mandate_conflict)
   if (outcome === 'too_many')
@@ -185,15 +190,18 @@ function revokeRoute(deps: MandateDeps): RouteDeclaration {
         const nowMs = deps.clock.nowMs()
         const found = await findMandate(deps.database, input.params.id, nowMs)
         if (!found) throw new Problem('mandate_unknown')
-        const isOwner =
-          found.owner === signer.address && (signer.kind === 'key' || signer.chainId === found.view.chain_id)
-        if (!isOwner) throw new Problem('forbidden', { detail: 'Only the owner of a mandate can revoke it.' })
+        if (!isOwner(signer, found.owner, found.view.chain_id))
+          throw new Problem('forbidden', { detail: 'Only the owner of a mandate can revoke it.' })
         await revokeMandate(deps.database, input.params.id, nowMs)
         return jsonAnswer((await findMandate(deps.database, input.params.id, nowMs))?.view)
       },
     },
   })
 }
+
+/** The contract at the owner's address on another chain may be somebody else's. */
+const isOwner = (signer: ProvenAccount, owner: Address, chainId: number): boolean =>
+  signer.address === owner && (signer.kind === 'key' || signer.chainId === chainId)
 
 function signerOf(deps: MandateDeps, call: CallContext): Promise<ProvenAccount> {
   const request = { method: call.method, ...call.received, headers: call.headers, rawBody: call.rawBody }

@@ -21,8 +21,12 @@ describe('after a restore', () => {
   const restored = () =>
     noteRestore(world.db.database, { clock: world.clock, ...quiet }, { network, untilBlock: 1n, reason: 'test' })
   const reconciled = () => world.db.owner.query('update restore_gap set reconciled_at = now()')
-  const resume = () =>
-    setPause(world.db.database, { name: 'renewals', paused: false, reason: 'nothing was lost', by: 'test' })
+  const resumeOne = (name: string) =>
+    setPause(world.db.database, { name, paused: false, reason: 'nothing was lost', by: 'test' })
+  const resume = async () => {
+    await resumeOne('renewals')
+    await resumeOne('mandates')
+  }
   afterEach(async () => {
     await world.db.owner.query('delete from restore_gap')
     await resume()
@@ -49,8 +53,11 @@ describe('after a restore', () => {
     await renewDue(world.deps)
     expect(await world.credit.balance(asks.wallet)).toBe(0n)
     expect(await world.credit.balance(vouched.wallet)).toBe(price)
-    await resume()
     world.nowMs += 3_600_000
+    // The mandate may have been revoked, too.
+    await resumeOne('renewals')
+    await waits(vouched.wallet, 'mandate_unconfirmed')
+    await resume()
     await renewDue(world.deps)
     expect(await world.credit.balance(vouched.wallet)).toBe(0n)
   })

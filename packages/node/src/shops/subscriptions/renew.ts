@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
+import { confirmMandate } from '@assay/till/credit/mandates/store'
 import { drawCredit, mandateFor, payeeAddress } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import type { TokenMaker } from '@assay/till/signing'
@@ -29,7 +30,10 @@ const leadMs = 24 * hourMs
 /** So long after the end it is still tried. */
 const graceMs = 72 * hourMs
 /** What passes by itself, or by a top-up; anything else ends the renewal. */
-const passing = new Set(['not_enough', 'not_final', 'mandate_day', 'not_available', 'payer_refused', 'restored'])
+const passing = new Set([
+  ...['not_enough', 'not_final', 'mandate_day', 'mandate_unconfirmed', 'mandate_paused'],
+  ...['not_available', 'payer_refused', 'restored'],
+])
 
 /** Who draws for a renewal: a mandate names this address as its delegate. */
 export const renewalDelegate = ({ payees, base }: Pick<ShopContext, 'payees' | 'base'>): Address =>
@@ -80,6 +84,7 @@ export async function turnOn(
   }
   await saveRenewal(tx, renewal, nowMs)
   await confirmRenewal(tx, renewal)
+  await confirmMandate(tx, mandateId)
   return renewal
 }
 

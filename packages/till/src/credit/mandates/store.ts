@@ -159,6 +159,11 @@ export async function insertMandate(
   return rows.length > 0 ? 'known' : 'nonce_used'
 }
 
+/** The owner itself asked for it, by the clock of the database: a restore that is noticed later makes it doubtful. */
+export async function confirmMandate(tx: Tx, id: string): Promise<void> {
+  await tx.query('update mandate set confirmed_at = now() where id = $1', [id])
+}
+
 /** How many an owner has open; those that ended take no place. */
 export async function countOpen(sql: Sql, owner: Address, nowMs: number): Promise<number> {
   const { rows } = await sql.query<{ open: number }>(

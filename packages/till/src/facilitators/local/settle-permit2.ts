@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { permit2Proxies } from '@assay/protocol/typed-data/permit2'
 import { encodeFunctionData, parseAbi, parseSignature } from 'viem'
-import { ChainUnreadable, type Rpc, RpcRefusal } from '../../chain/index.ts'
+import { ChainUnreadable, isRevert, type Rpc } from '../../chain/index.ts'
 import type { SettlementWallets } from '../../chain/wallet/index.ts'
 import type { SettleOutcome } from '../../contract/facilitator.ts'
 import type { Permit2Payment, TokenPermit } from '../permit2-payment.ts'
@@ -83,11 +83,11 @@ export async function settlePermit2(
   const gas = payment.scheme === 'exact' && payment.permit2.tokenPermit ? carried + gasForApproval : carried
   try {
     const from = named ?? (wallets.addresses[0] as Address)
-    await rpc.first('eth_call', [{ from, to, data, gas: `0x${gas.toString(16)}` }, 'latest'])
+    const played = await rpc.agreed('eth_call', [{ from, to, data, gas: `0x${gas.toString(16)}` }, 'latest'])
+    if (played === undefined) throw new ChainUnreadable('the endpoints do not agree on the simulation')
   } catch (error) {
     if (!(error instanceof ChainUnreadable)) throw error
-    const failed = error instanceof RpcRefusal && (error.code === 3 || /revert|out of gas|exceeds/i.test(error.message))
-    return failed
+    return isRevert(error)
       ? refuse('invalid_permit2_simulation_failed', `The transfer would fail: ${error.message}`)
       : refuse('facilitator_unavailable', error.message)
   }

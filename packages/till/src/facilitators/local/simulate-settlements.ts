@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import { ChainUnreadable, type Network, type Rpc, type RpcCall, RpcRefusal } from '../../chain/index.ts'
+import { ChainUnreadable, isRevert, type Network, type Rpc, type RpcCall, type RpcRefusal } from '../../chain/index.ts'
 import { aggregate3Call, readAggregate3 } from '../../chain/wallet/index.ts'
 import { explainRevert, type SettleRefusal } from '../revert-reason.ts'
 import { type GasLimits, joinPlans, type SettlementPlan } from './plan-settlement.ts'
@@ -23,10 +23,9 @@ export async function simulateSettlements(
     if (verdicts?.every(({ status }) => status === 'passes')) return { verdicts, answers }
     return { verdicts: await confirmed(deps, plans, verdicts), answers }
   } catch (error) {
-    if (!(error instanceof RpcRefusal)) throw error
-    if (!isVerdict(error)) throw new ChainUnreadable(error.message)
+    if (!isRevert(error)) throw error
     const answers = alongside.length > 0 ? await deps.rpc.batch(alongside) : []
-    if (plans.length === 1) return { verdicts: [failed(error)], answers }
+    if (plans.length === 1) return { verdicts: await confirmedRefusal(deps, plans, error), answers }
     // One of them breaks the whole call: the halves show which.
     const middle = plans.length >> 1
     const first = await simulateSettlements(deps, plans.slice(0, middle))
@@ -45,6 +44,21 @@ async function confirmed(
   const verdicts = deps.rpc.quorum === 1 ? first : readVerdicts(plans, await deps.rpc.agreed(method, params))
   if (!verdicts) throw new ChainUnreadable('the simulation gave no readable answer')
   return verdicts
+}
+
+/** Some refuse the call as a whole instead of an answer: as much a verdict, and believed from as many. */
+async function confirmedRefusal(
+  deps: SimulationDeps,
+  plans: readonly SettlementPlan[],
+  first: RpcRefusal,
+): Promise<Verdict[]> {
+  if (deps.rpc.quorum === 1) return [failed(first)]
+  try {
+    return await confirmed(deps, plans, undefined)
+  } catch (error) {
+    if (isRevert(error)) return [failed(error)]
+    throw error
+  }
 }
 
 /** Always through the multicall, which reports failures as results where a plain call would be an error of the node. */
@@ -70,10 +84,6 @@ function readVerdicts(plans: readonly SettlementPlan[], outcome: unknown): Verdi
     return { status: 'fails', ...explainRevert(transfer?.returnData ?? '0x') }
   })
 }
-
-/** The node ran the call and it failed, as opposed to a node that did not run it. */
-const isVerdict = (error: RpcRefusal): boolean =>
-  error.code === 3 || /revert|out of gas|gas required|exceeds/i.test(error.message)
 
 const failed = (error: RpcRefusal): Verdict => ({
   status: 'fails',

@@ -903,6 +903,8 @@ create table mandate (
   signature bytea not null,
   created_at timestamptz not null,
   revoked_at timestamptz,
+  -- When its owner last asked for it in a request of its own. Anyone may present a mandate, so that alone confirms nothing.
+  confirmed_at timestamptz,
   -- The UTC day that day_micro counts. It never goes back, whatever the clock of a process says.
   day date not null default '1970-01-01',
   day_micro bigint not null default 0,
@@ -1070,6 +1072,7 @@ declare
   lefts bigint[] := array_fill(null::bigint, array[hold_count]);
   days date[] := array_fill(null::date, array[hold_count]);
   terms mandate%rowtype;
+  pausing record;
   candidate integer;
 begin
   -- Not waited for on its way to disk: nothing leaves the node before the capture, whose own commit writes all that came
@@ -1089,6 +1092,7 @@ begin
 
   if array_length(array_remove(hold_mandates, null), 1) > 0 then
     perform from mandate m where m.id = any (hold_mandates) order by m.id for no key update;
+    select p.* into strict pausing from pause p where p.name = 'mandates';
   end if;
   select array_agg((select a.id from ledger_account a where a.name = p.name) order by p.place) into credit_ids
     from unnest(pool_credits) with ordinality p (name, place);
@@ -1123,6 +1127,8 @@ begin
         when terms.id is null then 'mandate_unknown'
         when terms.revoked_at is not null then 'mandate_revoked'
         when terms.valid_until <= now_at then 'mandate_expired'
+        when pausing.paused and pausing.changed_by <> 'node' then 'mandate_paused'
+        when pausing.paused and coalesce(terms.confirmed_at, '-infinity') <= pausing.changed_at then 'mandate_unconfirmed'
         when hold_amounts[i] > terms.cap_call_micro then 'mandate_call'
         when terms.day_micro + hold_amounts[i] > terms.cap_day_micro then 'mandate_day'
         when terms.total_micro + hold_amounts[i] > terms.cap_total_micro then 'mandate_total'
@@ -1541,7 +1547,7 @@ create table pause (
   changed_at timestamptz not null default now()
 );
 insert into app_access values ('pause', 'select, update');
-insert into pause (name) values ('sales'), ('payouts'), ('settlement');
+insert into pause (name) values ('sales'), ('payouts'), ('settlement'), ('mandates');
 
 create function announce_pause() returns trigger language plpgsql as $$
 begin
