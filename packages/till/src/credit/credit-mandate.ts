@@ -113,7 +113,12 @@ export function mandateProblem(
   nowMs: number,
 ): Problem {
   if (outcome === 'mandate_revoked' || outcome === 'mandate_unconfirmed') return new Problem(outcome)
-  if (outcome === 'mandate_paused') return new Problem('not_available', { detail: 'Draws under mandates are paused.' })
+  if (outcome === 'mandate_paused')
+    return new Problem('not_available', {
+      detail: 'Draws under mandates are paused.',
+      retryAfterSeconds: 60,
+      extra: { why: 'paused' },
+    })
   if (outcome === 'mandate_expired')
     return new Problem('mandate_expired', { detail: `The mandate ended at ${toRfc3339(terms.validUntilMs)}.` })
   const caps = {
