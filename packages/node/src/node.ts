@@ -27,6 +27,7 @@ import type { PauseState } from '@assay/till/store/pauses'
 import { demoObject } from './compose/demo.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
 import { type Ground, type Interceptors, openGround, type Ports } from './compose/ground.ts'
+import { openMetrics, type WorkerPlace } from './compose/processes/worker-place.ts'
 import { type Origins, openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { openWalletKeys } from './compose/wallet-keys.ts'
 import type { Config, ConfiguredShop } from './config/load-config.ts'
@@ -37,17 +38,13 @@ import {
   type Announcements,
   createFrontDoor,
   createLog,
-  createMetrics,
   errorRoutes,
-  type Families,
   type FrontDoor,
   nodeSite,
   type OpenShop,
   openListener,
-  type PrometheusMetrics,
   type RouteDeclaration,
   type Shop,
-  type SocketHandle,
   settleNextHops,
   sheddingLoad,
   type Unavailable,
@@ -66,16 +63,6 @@ export type RunningNode = {
   /** Path of something cheap to buy first. */
   firstPurchase: string | undefined
   stop(): Promise<void>
-}
-
-export type WorkerPlace = {
-  /** The first does the jobs. */
-  index: number
-  handles: readonly SocketHandle[]
-  /** What /metrics shows: the series of all workers. */
-  metricsText(): Promise<string>
-  /** Called with this worker's own metrics, for the others. */
-  answerWith(families: () => Promise<Families>): void
 }
 
 export type NodeOptions = {
@@ -299,13 +286,6 @@ function openPorts(config: Config, options: NodeOptions): Ports {
     metrics: openMetrics(options.worker),
     progress: options.onProgress ?? (() => {}),
   }
-}
-
-function openMetrics(worker: WorkerPlace | undefined): PrometheusMetrics {
-  if (!worker) return createMetrics()
-  const own = createMetrics({ process: String(worker.index) })
-  worker.answerWith(own.families)
-  return { ...own, text: worker.metricsText }
 }
 
 /** Without a collector none of it is loaded, and nothing is measured for it. */

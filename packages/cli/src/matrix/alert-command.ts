@@ -1,21 +1,14 @@
 import type { WalletOptions } from '../buy/choose-wallet.ts'
-import { type AddCommand, jsonOption } from '../command-context.ts'
-import { nodeOption } from '../find-node.ts'
+import type { AddCommand } from '../command-context.ts'
+import { withSigner } from './signed-options.ts'
 
 export type AlertOptions = WalletOptions & { url: string; webhook?: string; email?: string; json?: boolean }
 
 /** Alerts on market data: rules that the node holds against each new snapshot. */
 export const addAlert: AddCommand = (program, context) => {
   const alert = program.command('alert').summary('Set, list and remove alerts on market data')
-  const signed = (command: ReturnType<typeof alert.command>) =>
-    command
-      .option(...nodeOption)
-      .option('--demo', 'sign with the buyer wallet of a demo node on this machine')
-      .option('--key-file <path>', 'file with the private key of the wallet that signs')
-      .option('--key-env <name>', 'environment variable with that key')
-      .option(...jsonOption)
-  signed(alert.command('add'))
-    .summary('Be told when a figure of a feed passes a limit')
+  withSigner(alert.command('add'))
+    .summary('Notify when a value of a feed crosses a threshold')
     .argument('<rule>', 'feed:SYMBOL:field and a limit, such as squeeze:GME:score>=95')
     .option('--webhook <url>', 'https address that gets the events; proven by a challenge first')
     .option('--email <address>', 'mail address that gets them')
@@ -23,10 +16,10 @@ export const addAlert: AddCommand = (program, context) => {
     .action(async (rule: string, options: AlertOptions) =>
       (await import('./run-alert.ts')).addRule(context, rule, options),
     )
-  signed(alert.command('list'))
+  withSigner(alert.command('list'))
     .summary('List the alerts, endpoints and latest deliveries of a wallet')
     .action(async (options: AlertOptions) => (await import('./run-alert.ts')).listRules(context, options))
-  signed(alert.command('remove'))
+  withSigner(alert.command('remove'))
     .summary('Remove an alert, or an endpoint with all its alerts')
     .argument('<id>', 'nwt_… or nep_…')
     .action(async (id: string, options: AlertOptions) =>

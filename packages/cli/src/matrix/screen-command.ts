@@ -1,6 +1,6 @@
 import type { WalletOptions } from '../buy/choose-wallet.ts'
-import { type AddCommand, jsonOption } from '../command-context.ts'
-import { nodeOption } from '../find-node.ts'
+import type { AddCommand } from '../command-context.ts'
+import { withSigner } from './signed-options.ts'
 
 export type ScreenOptions = WalletOptions & {
   url: string
@@ -16,14 +16,7 @@ export type ScreenOptions = WalletOptions & {
 /** Saved queries of the feeds, and watchlists. */
 export const addScreen: AddCommand = (program, context) => {
   const screen = program.command('screen').summary('Save, list and remove screens and watchlists')
-  const signed = (command: ReturnType<typeof screen.command>) =>
-    command
-      .option(...nodeOption)
-      .option('--demo', 'sign with the buyer wallet of a demo node on this machine')
-      .option('--key-file <path>', 'file with the private key of the wallet that signs')
-      .option('--key-env <name>', 'environment variable with that key')
-      .option(...jsonOption)
-  signed(screen.command('save'))
+  withSigner(screen.command('save'))
     .summary('Save a screen; the same name again replaces it')
     .argument('<name>', 'its name')
     .option('--feed <feed>', 'the feed it is for; a watchlist may do without')
@@ -36,10 +29,10 @@ export const addScreen: AddCommand = (program, context) => {
     .action(async (name: string, options: ScreenOptions) =>
       (await import('./run-screen.ts')).saveScreen(context, name, options),
     )
-  signed(screen.command('list'))
+  withSigner(screen.command('list'))
     .summary('List the screens and watchlists of a wallet')
     .action(async (options: ScreenOptions) => (await import('./run-screen.ts')).listScreens(context, options))
-  signed(screen.command('remove'))
+  withSigner(screen.command('remove'))
     .summary('Remove a screen')
     .argument('<id>', 'scr_…')
     .action(async (id: string, options: ScreenOptions) =>

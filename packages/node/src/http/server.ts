@@ -82,7 +82,7 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     port,
     serve: (given) => {
       door = given
-      // Not before: other processes answer whoever comes meanwhile.
+      // Not before: other processes answer callers who come meanwhile.
       if (!options.handles || acceptors || draining.signal.aborted) return
       server.on('error', (error) => noteUntaken(options.log, error))
       acceptors = openGivenAcceptors(server, options.handles, backlog)

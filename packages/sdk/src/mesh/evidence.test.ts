@@ -52,7 +52,7 @@ test('a price that no signature of the node carries is not taken', async () => {
   expect(rejected).toContainEqual({ address: silent.address, reason: expect.stringContaining('not signed') })
 })
 
-test('a node that asks buyers another price than it states is told on, in a form that anybody can verify', async () => {
+test('a node that asks buyers another price than it states is reported, in a form that anybody can verify', async () => {
   const entry = play(home)
   const liar = play('https://liar.example.net', { priceMicro: '1' })
   liar.asksMicro = () => '90000'

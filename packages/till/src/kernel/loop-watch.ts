@@ -58,8 +58,7 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
     if (!kept.worst || stall.ms > kept.worst.ms) kept.worst = stall
     if (nowMs - kept.loggedMs < logEveryMs) return
     const line = { stalls: kept.count, ...kept.worst }
-    if (isOwn) log.warn(line, 'the event loop stood still')
-    else log.info(line, 'the process got no core')
+    log.info(line, isOwn ? 'the event loop stood still' : 'the process got no core')
     Object.assign(kept, { count: 0, loggedMs: nowMs, worst: undefined })
   }
 

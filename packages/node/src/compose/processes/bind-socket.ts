@@ -12,7 +12,7 @@ const { _createServerHandle: createHandle } = net as unknown as {
 
 /**
  * A bound socket that takes no connections itself: it is sent to workers, who listen on it. As long as this process has it,
- * whoever connects while a worker is replaced waits in the queue of the system for the next one.
+ * callers who connect while a worker is replaced wait in the queue of the system for the next one.
  */
 export async function bindSocket(host: string, port: number): Promise<{ handle: SocketHandle; port: number }> {
   const { address } = await lookup(host)

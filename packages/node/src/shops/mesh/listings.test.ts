@@ -48,7 +48,7 @@ test('other directories name origins to visit, whatever else they say', () => {
     expect(origins(wrong)).toEqual([])
 })
 
-test('what is told in other shapes leads back to the same node', () => {
+test('listings in other shapes lead back to the same node', () => {
   const [item] = bazaarItems([peer])
   expect(item).toMatchObject({
     ...{ resource: 'https://a.example/v1/report/0x1', accepts: [{ scheme: 'exact', amount: '20000', asset: '0x1' }] },

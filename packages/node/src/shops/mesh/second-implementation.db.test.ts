@@ -14,7 +14,7 @@ import { findPeer } from './store.ts'
 
 const db = await useTestDatabase()
 
-test('a node that was written from the document alone joins, is visited, priced and listed, and reads what it is told', async () => {
+test('a node that was written from the document alone joins, is visited, priced and listed, and reads their answers', async () => {
   const mesh = await emptyMesh(db)
   const { clock } = mesh
   const other = secondImplementation('https://api.second.example', clock.nowMs)
