@@ -20,7 +20,10 @@ const table = [
     /\b(one|none|some) of (its|their|our|your|my) own\b/,
   ],
   [/\b(stands?|stood)\b/, 'is, remains, applies', /\bstands? for\b|\bstand[- ]?ins?\b|\bstands? (up|trial)\b/],
-  [/\b(lies?|lay) (in|on|at|below|above|within|behind|between|before|after|outside|inside|under|there|here|beside|open)\b/, 'is'],
+  [
+    /\b(lies?|lay) (in|on|at|below|above|within|behind|between|before|after|outside|inside|under|there|here|beside|open)\b/,
+    'is',
+  ],
   [/\bmend(s|ed|ing)?\b/, 'repair, fix'],
   [/\belsewhere\b/, 'in another place: say which (another process, another route)'],
   [/\bdoors?\b/, 'HTTP server, listener'],
@@ -36,8 +39,16 @@ const table = [
   [/\bforget(s|ting)?\b/, 'delete, evict, expire'],
   [/\bfold(s|ed|ing)?\b/, 'aggregate, roll up', /\bcase[- ]fold(s|ed|ing)?\b|\bfold(s|ed|ing)?[- ]case\b/],
   [/\bjudg(e|es|ed|ing|ement)\b/, 'decide, check, evaluate'],
-  [/\b(a|the|each|every|one|last|next|first|this|another|per|of|between|no) looks?\b/, 'check, read, poll', /\blooks? ?-?(up|like|ahead|back)\b/],
-  [/(?<!['’]s )\bbook(ed|ing)?\b|\b(it|that|which|and|who|run|job|node|till) books (?!and\b|of\b|are\b|is\b)/, 'post, record', /\border book\b|\bbook[- ]keeping\b/],
+  [
+    /\b(a|the|each|every|one|last|next|first|this|another|per|of|between|no) looks?\b/,
+    'check, read, poll',
+    /\blooks? ?-?(up|like|ahead|back)\b/,
+  ],
+  [
+    /(?<!['’]s )\bbook(ed|ing)?\b|\b(it|that|which|and|who|run|job|node|till) books (?!and\b|of\b|are\b|is\b)/,
+    'post, record',
+    /\border book\b|\bbook[- ]keeping\b/,
+  ],
   [/\b(taken|take|takes|took) (back|out|for a|for an|for the|up)\b/, 'revoked, removed, treated as', /\bnpm\b/],
   [/^\W*gives (?!up)|(?<=[.;:] )Gives (?!up)/, 'returns'],
 ]

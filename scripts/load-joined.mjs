@@ -57,7 +57,7 @@ async function joinedFolder() {
   })
   // Its process would stay for as long as the node, with 200 MB.
   await stop()
-  forgetUnused()
+  deleteUnused()
   try {
     renameSync(draft, folder)
   } catch (error) {
@@ -70,7 +70,7 @@ async function joinedFolder() {
 const keptMs = 30 * 86_400_000
 
 /** Only what no start has used for long: a node that runs still loads parts of its own state of the sources. */
-function forgetUnused() {
+function deleteUnused() {
   for (const name of readdirSync(cache)) {
     const folder = join(cache, name)
     if (/^[0-9a-f]{32}/.test(name) && Date.now() - statSync(folder).mtimeMs > keptMs)

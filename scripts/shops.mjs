@@ -38,7 +38,7 @@ function reachedFrom(file) {
 }
 
 /** A shop and those that import it, however indirectly. */
-function takenOutWith(name) {
+function removedWith(name) {
   const out = new Set([name])
   for (const one of out)
     for (const file of files.filter((file) => isSource(file) && shopOf(file) !== undefined))
@@ -61,7 +61,7 @@ const tests = files.filter(isTest).map((file) => ({ file, shops: new Set([...rea
 
 let failed = 0
 for (const name of names) {
-  const out = takenOutWith(name)
+  const out = removedWith(name)
   const rest = tests.filter(({ file, shops }) => ![...out].some((one) => shops.has(one)) && !startsAllShops(file))
   const arguments_ = ['run', '--reporter=dot', ...rest.map(({ file }) => relative(root, file))]
   process.stdout.write(`without ${[...out].join(', ')}: ${rest.length} of ${tests.length} test files\n`)

@@ -19,7 +19,7 @@ import { schemes } from '../packages/till/src/schemes/exact/schemes.fixture.ts'
 import { openTestDatabase } from '../packages/till/src/store/testing.ts'
 import { alarmsRaised, expectAnswer, lower, nonceOf, useAdversaryTill } from './harness/adversary-till.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
-import { carryAuthorization, signAgain, transferPlainly } from './harness/wallets.ts'
+import { signAgain, submitAuthorization, transferPlainly } from './harness/wallets.ts'
 
 /** What outsiders can do to the books by sending money, and what one endpoint can do by lying. */
 let chain: ChainPort
@@ -89,11 +89,11 @@ test('a flood of dust costs no read each and does not stop the cursor', async ()
   receiptsRead = 0
   await given.work('payments.reconcile')
   expect(receiptsRead).toBeLessThan(5)
-  const { rows } = await db.owner.query<{ booked_for: string }>(
-    `select booked_for from transfer where booked_as = 'dust' and recipient = $1`,
+  const { rows } = await db.owner.query<{ posted_for: string }>(
+    `select posted_for from transfer where posted_as = 'dust' and recipient = $1`,
     [payTo()],
   )
-  expect(rows.reduce((sum, row) => sum + Number(row.booked_for), 0)).toBe(60)
+  expect(rows.reduce((sum, row) => sum + Number(row.posted_for), 0)).toBe(60)
   const behind = await countOf(
     `select $1 - min(block_number) as n from reconcile_cursor where network = 'eip155:8453'`,
     [base.control.head().number],
@@ -134,7 +134,7 @@ test('plain transfers from a contract, two in one transaction, go to review once
   const reviews = `select count(*) as n from inbound_review where transaction = $1 and amount_micro = 6000`
   expect(await countOf(reviews, [hash])).toBe(2)
   expect(
-    await countOf(`select count(*) as n from transfer where transaction = $1 and booked_as = 'review'`, [hash]),
+    await countOf(`select count(*) as n from transfer where transaction = $1 and posted_as = 'review'`, [hash]),
   ).toBe(2)
   expect(await given.creditOf(multicall3Address)).toBe(0n)
 })
@@ -170,7 +170,7 @@ test('plain dust of a payer with a claim filled the review queue, one entry each
   for (let sent = 0; sent < 5; sent += 1) await transferPlainly(base, buyer, payTo(), 1n)
   // A nonce that was used for dust is still booked for its payer.
   const payload = await given.sign(buyer, '/test/small')
-  await carryAuthorization(base, await signAgain(base, buyer, payload, { value: 3n }))
+  await submitAuthorization(base, await signAgain(base, buyer, payload, { value: 3n }))
   for (let round = 0; round < 3; round += 1) await given.work()
   expect(await countOf('select count(*) as n from inbound_review where sender = $1', [lower(buyer)])).toBe(0)
   expect(await given.creditOf(buyer.address)).toBe(3n)
@@ -236,14 +236,14 @@ test('a payee that two databases share: what the other one sold, and what nobody
          now(), now(), 0)`,
       [given.till.base.usdc, lower(buyer), Buffer.from(nonceOf(carried).slice(2), 'hex'), payTo()],
     )
-    await carryAuthorization(given.till.base, carried)
+    await submitAuthorization(given.till.base, carried)
     for (let round = 0; round < 2; round += 1) await reconcileBooks(deps, [target])
-    const { rows } = await other.owner.query(`select booked_as, amount_micro from transfer where sender = $1`, [
+    const { rows } = await other.owner.query(`select posted_as, amount_micro from transfer where sender = $1`, [
       lower(buyer),
     ])
     expect(rows).toEqual([
-      { booked_as: 'review', amount_micro: 1_500n },
-      { booked_as: 'review', amount_micro: 1_500n },
+      { posted_as: 'review', amount_micro: 1_500n },
+      { posted_as: 'review', amount_micro: 1_500n },
     ])
     const { rows: credit } = await other.owner.query(`select name from ledger_account where name like 'credit:%'`)
     expect(credit).toEqual([])
@@ -280,11 +280,11 @@ test('money that came before a forgotten payout was credited before the restore 
     await reconcileBooks(deps, targets)
     const buyer = await newBuyer()
     const payload = await given.sign(buyer, '/test/small')
-    await carryAuthorization(base, await signAgain(base, buyer, payload, { to: lower(paidTo) }))
+    await submitAuthorization(base, await signAgain(base, buyer, payload, { to: lower(paidTo) }))
     await transferPlainly(base, custody, lower(buyer), 5_000n)
     await reconcileBooks(deps, targets)
-    const { rows } = await restored.owner.query(`select booked_as from transfer where sender = $1`, [lower(buyer)])
-    expect(rows).toEqual([{ booked_as: 'gap' }])
+    const { rows } = await restored.owner.query(`select posted_as from transfer where sender = $1`, [lower(buyer)])
+    expect(rows).toEqual([{ posted_as: 'gap' }])
   } finally {
     await restored.close()
   }

@@ -5,11 +5,11 @@ import { alarmsRaised, expectAnswer, lower, useAdversaryTill } from './harness/a
 import { spentOnChain } from './harness/invariants.ts'
 import { type Payload, send } from './harness/till-fixture.ts'
 import {
-  carryAuthorization,
   delegateAccount,
   deploySwitchWallet,
   setBlacklisted,
   setSignatureValid,
+  submitAuthorization,
   transferPlainly,
 } from './harness/wallets.ts'
 
@@ -116,7 +116,7 @@ test('a transfer carried after our 402 is credit and one alarm', async () => {
     [broke, unfunded],
     [blocked, refused],
   ] as const) {
-    await carryAuthorization(base, payload)
+    await submitAuthorization(base, payload)
     const raised = await alarmsRaised(given, async () => {
       await given.work()
       await given.work()

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { alarmsRaised, expectAnswer, nonceOf, releasedPayment, useAdversaryTill } from './harness/adversary-till.ts'
 import { send } from './harness/till-fixture.ts'
-import { authorizationOf, cancelAuthorization, carryAuthorization, signAgain } from './harness/wallets.ts'
+import { authorizationOf, cancelAuthorization, signAgain, submitAuthorization } from './harness/wallets.ts'
 
 /** A nonce may be signed any number of times. Only the very transfer that was claimed pays a claim. */
 const small = '/test/small'
@@ -21,7 +21,7 @@ test('a nonce signed again for one micro and carried after the claim was release
   const { till } = given
   const { buyer, payload } = await releasedPayment(given, small)
   expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'released' }])
-  await carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
+  await submitAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
   await given.work()
   expect(await given.creditOf(buyer.address)).toBe(1n)
   const again = await expectAnswer(await send(given.at(small), payload), 409, 'payment_credited')
@@ -35,7 +35,7 @@ test('a nonce used for one micro while its payment settles ends that payment; sa
   const buyer = await till.newBuyer()
   const payload = await given.sign(buyer, small)
   given.whileSettling(async () =>
-    carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n })),
+    submitAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n })),
   )
   const first = await expectAnswer(await send(given.at(small), payload), 503, 'settlement_unknown')
   expect(first.status_url).toContain('/v1/payments/')
@@ -67,7 +67,7 @@ test('a nonce used in a final block while its payment settles is answered at onc
   const credited = await given.sign(toUs, small)
   const custody = till.node.config.networks[0]?.custody as `0x${string}`
   given.whileSettling(async () => {
-    await carryAuthorization(till.base, await signAgain(till.base, toUs, credited, { to: custody, value: 1_499n }))
+    await submitAuthorization(till.base, await signAgain(till.base, toUs, credited, { to: custody, value: 1_499n }))
     await given.pass(1)
   })
   const answer = await expectAnswer(await send(given.at(small), credited), 409, 'payment_credited')
@@ -78,7 +78,7 @@ test('a nonce used in a final block while its payment settles is answered at onc
   const elsewhere = await till.newBuyer()
   const lost = await given.sign(elsewhere, small)
   given.whileSettling(async () => {
-    await carryAuthorization(till.base, await signAgain(till.base, elsewhere, lost, { to: stranger }))
+    await submitAuthorization(till.base, await signAgain(till.base, elsewhere, lost, { to: stranger }))
     await given.pass(1)
   })
   await expectAnswer(await send(given.at(small), lost), 402, 'payment_failed')
@@ -92,7 +92,7 @@ test('a nonce used for nothing is 402, and one used for dust before any claim is
   const settling = await till.newBuyer()
   const emptied = await given.sign(settling, small)
   given.whileSettling(async () => {
-    await carryAuthorization(till.base, await signAgain(till.base, settling, emptied, { value: 0n }))
+    await submitAuthorization(till.base, await signAgain(till.base, settling, emptied, { value: 0n }))
     await given.pass(1)
   })
   await expectAnswer(await send(given.at(small), emptied), 402, 'payment_failed')
@@ -100,13 +100,13 @@ test('a nonce used for nothing is 402, and one used for dust before any claim is
 
   const before = await till.newBuyer()
   const nothing = await given.sign(before, small)
-  await carryAuthorization(till.base, await signAgain(till.base, before, nothing, { value: 0n }))
+  await submitAuthorization(till.base, await signAgain(till.base, before, nothing, { value: 0n }))
   await given.pass(1)
   await expectAnswer(await send(given.at(small), nothing), 402, 'payment_failed')
 
   const dusty = await till.newBuyer()
   const dust = await given.sign(dusty, small)
-  await carryAuthorization(till.base, await signAgain(till.base, dusty, dust, { value: 999n }))
+  await submitAuthorization(till.base, await signAgain(till.base, dusty, dust, { value: 999n }))
   await given.work()
   await expectAnswer(await send(given.at(small), dust), 409, 'payment_nonce_reused')
   expect(await given.creditOf(dusty.address)).toBe(0n)
@@ -118,7 +118,7 @@ test('the exact transfer signed for a longer window pays the claim like the one 
   const payload = await given.sign(buyer, small)
   const { validBefore } = authorizationOf(payload).authorization
   given.whileSettling(async () =>
-    carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { validBefore: validBefore + 3_600n })),
+    submitAuthorization(till.base, await signAgain(till.base, buyer, payload, { validBefore: validBefore + 3_600n })),
   )
   expect((await send(given.at(small), payload)).status).toBe(200)
   await given.work()
@@ -148,7 +148,7 @@ test('a cancellation that a reorg takes away does not fail the payment; carried 
   await given.work('payments.recover')
   expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'unknown' }])
   await till.base.control.reorg(2, { transactions: 'drop' })
-  await carryAuthorization(till.base, payload)
+  await submitAuthorization(till.base, payload)
   await given.work()
   expect(await given.paymentsOf(buyer.address)).toMatchObject([{ state: 'served' }])
   expect((await send(given.at(small), payload)).status).toBe(200)
@@ -174,7 +174,7 @@ test('a reorg that replaces our transfer by one micro of the same nonce takes th
   expect((await send(given.at(small), payload)).status).toBe(200)
   await given.pass(0)
   await till.base.control.reorg(2, { transactions: 'drop' })
-  await carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
+  await submitAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
   till.base.control.setFinalityLag(0)
   for (let round = 0; round < 2; round += 1)
     await given.work('payments.finality', 'payments.reconcile', 'payments.recover')
@@ -185,7 +185,7 @@ test('a reorg that replaces our transfer by one micro of the same nonce takes th
 test('a released payment whose nonce was used otherwise is not watched for ever, however fast blocks become final', async () => {
   const { till } = given
   const { buyer, payload } = await releasedPayment(given, small)
-  await carryAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
+  await submitAuthorization(till.base, await signAgain(till.base, buyer, payload, { value: 1n }))
   await given.pass(120)
   // Another block is final before each job.
   await given.work('payments.reconcile', 'payments.recover')
@@ -200,14 +200,14 @@ test('an expired payment whose nonce moved other money to us is answered 409 and
   const [failed, released] = [await till.newBuyer(), await till.newBuyer()]
   const settling = await given.sign(failed, small)
   given.whileSettling(async () =>
-    carryAuthorization(till.base, await signAgain(till.base, failed, settling, { value: 1n })),
+    submitAuthorization(till.base, await signAgain(till.base, failed, settling, { value: 1n })),
   )
   await send(given.at(small), settling)
   const prepared = await given.sign(released, small)
   shop.prepareFails = new Error('the answer cannot be made')
   await send(given.at(small), prepared)
   shop.prepareFails = undefined
-  await carryAuthorization(till.base, await signAgain(till.base, released, prepared, { value: 1n }))
+  await submitAuthorization(till.base, await signAgain(till.base, released, prepared, { value: 1n }))
   await given.pass(120)
   await given.work('payments.reconcile', 'payments.recover')
   for (const payload of [settling, prepared]) {

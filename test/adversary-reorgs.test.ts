@@ -6,15 +6,15 @@ import { cancelAuthorization } from './harness/wallets.ts'
 /** Payments whose facts change between the moment they are read and the moment something is concluded from them. */
 const small = '/test/small'
 /** Runs once, after the chain was asked whether a key is used at a named block, and before the answer is acted on. */
-let afterLook: (() => Promise<unknown>) | undefined
+let afterCheck: (() => Promise<unknown>) | undefined
 
 const given = await useAdversaryTill({
   chain: (real) => ({
     ...real,
     authorizationUsed: async (payer, nonce, at) => {
       const used = await real.authorizationUsed(payer, nonce, at)
-      const work = typeof at === 'bigint' ? afterLook : undefined
-      if (work) afterLook = undefined
+      const work = typeof at === 'bigint' ? afterCheck : undefined
+      if (work) afterCheck = undefined
       await work?.()
       return used
     },
@@ -57,7 +57,7 @@ test('a released payment that is claimed again while it is watched is not marked
       from,
       to,
     ])
-  afterLook = () => move('released', 'claimed')
+  afterCheck = () => move('released', 'claimed')
   await given.work('payments.recover')
   expect(await isFinal(buyer.address)).toEqual([false])
   await move('claimed', 'released')

@@ -34,7 +34,7 @@ function endpoint(name: string, claimsCancellation: boolean): RpcEndpoint {
   return { name, send: async (calls) => calls.map((call) => answers[call.method]) }
 }
 
-const lookWith = (endpoints: RpcEndpoint[]) =>
+const checkWith = (endpoints: RpcEndpoint[]) =>
   createChain({
     network: { usdc: { address: usdc } } as unknown as Network,
     rpc: createRpc(endpoints, { clock: systemClock }),
@@ -44,7 +44,7 @@ const lookWith = (endpoints: RpcEndpoint[]) =>
 
 test('one endpoint that tells of a cancellation cannot turn a payment into one that moved no money', async () => {
   // Whichever of them is asked first.
-  const { status } = await lookWith([endpoint('liar', true), endpoint('honest', false)])
+  const { status } = await checkWith([endpoint('liar', true), endpoint('honest', false)])
   expect(['could_not_read', 'absent']).toContain(status)
-  expect(await lookWith([endpoint('one', true), endpoint('two', true)])).toMatchObject({ status: 'canceled' })
+  expect(await checkWith([endpoint('one', true), endpoint('two', true)])).toMatchObject({ status: 'canceled' })
 })

@@ -8,7 +8,7 @@ import { expectSoundBooks } from './harness/invariants.ts'
 import { openReconciledTill } from './harness/reconciled-till.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import { buy, echoPath, quote, send, signPayment } from './harness/till-fixture.ts'
-import { carryAuthorization } from './harness/wallets.ts'
+import { submitAuthorization } from './harness/wallets.ts'
 
 const world = await openReconciledTill()
 const till = world.till
@@ -41,7 +41,7 @@ const withdraw = (micro: bigint) => world.transfer('operator', demoAccount('crea
 test('money that came before the first claim is not counted twice when the books are opened', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(`${till.node.url}${echoPath}`))
-  await carryAuthorization(till.base, payload)
+  await submitAuthorization(till.base, payload)
   await till.base.control.mine(2)
   // Credited from a block that lies before the head of its claim.
   expect((await send(`${till.node.url}${echoPath}`, payload)).status).toBe(409)
@@ -51,7 +51,7 @@ test('money that came before the first claim is not counted twice when the books
 test('transfers of nothing, plain or authorized, neither stop the comparison nor fill the review queue', async () => {
   const stranger = await till.newBuyer()
   const offer = await quote(`${till.node.url}${echoPath}`)
-  await carryAuthorization(till.base, await signPayment(stranger, offer, { value: 0n }))
+  await submitAuthorization(till.base, await signPayment(stranger, offer, { value: 0n }))
   await moveNothing(stranger.address, till.node.config.payTo)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 0 })
   const { rows } = await till.db.owner.query(`select 1 from inbound_review where amount_micro = 0`)
@@ -82,7 +82,7 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
     `insert into payer_in_flight (network, payer, in_flight, in_flight_micro) values ('eip155:8453', $1, 1, 1000)`,
     [buyer.address.toLowerCase()],
   )
-  await carryAuthorization(till.base, payload)
+  await submitAuthorization(till.base, payload)
   const before = await stakeOf()
   await withdraw(300n)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n })

@@ -5,7 +5,7 @@ import { spentOnChain, statesOf } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
 import { quote, send, signPayment } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
-import { carryAuthorization } from './harness/wallets.ts'
+import { submitAuthorization } from './harness/wallets.ts'
 
 /** 402 asks a client to pay again, so it may never answer an authorization that has already paid us. */
 const shop = createTestShop()
@@ -92,7 +92,7 @@ test('a refused authorization that somebody carried to the chain after all is ne
   const refused = await send(at('/test/small'), payload)
   expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'settlement_unknown' }])
   answer = 'truth'
-  await carryAuthorization(till.base, payload)
+  await submitAuthorization(till.base, payload)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
   const other = await till.startAnother({ jobs: true, shops: [shop.open] })
   await other.stop()

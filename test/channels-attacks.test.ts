@@ -71,7 +71,7 @@ const extraOf = (answer: Response) =>
 type Row = Record<'charged' | 'sequence' | 'claimed' | 'booked' | 'balance', bigint> & { state: string }
 async function channelRow({ address }: PrivateKeyAccount): Promise<Row> {
   const { rows } = await till.db.owner.query<Row>(
-    `select charged_micro as charged, sequence, claimed_micro as claimed, booked_micro as booked, balance_micro as balance, state
+    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as booked, balance_micro as balance, state
      from channel where payer = $1`,
     [address.toLowerCase()],
   )
@@ -360,7 +360,7 @@ describe('the chain knows more, or less', () => {
     const used = 3_000_000n
     await change(
       account,
-      `charged_micro = ${used}, signed_micro = ${used}, claimed_micro = ${used}, booked_micro = ${used}`,
+      `charged_micro = ${used}, signed_micro = ${used}, claimed_micro = ${used}, posted_micro = ${used}`,
     )
     await change(account, `balance_micro = ${2n * used}`)
     expect((await pay(payer, url('?n=unseen'), { max: used + price })).status).toBe(200)

@@ -48,7 +48,7 @@ type Row = Record<'charged' | 'sequence' | 'claimed' | 'booked' | 'lost' | 'bala
 }
 async function channelRow(account: PrivateKeyAccount): Promise<Row> {
   const { rows } = await till.db.owner.query<Row>(
-    `select charged_micro as charged, sequence, claimed_micro as claimed, booked_micro as booked, lost_micro as lost,
+    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as booked, lost_micro as lost,
        balance_micro as balance, signed_micro as signed, '0x' || encode(signature, 'hex') as signature
      from channel where payer = $1`,
     [account.address.toLowerCase()],
@@ -62,7 +62,7 @@ const makeDue = (account: PrivateKeyAccount) =>
 /** Vouchers that are neither claimed nor lost, by the channels themselves. */
 async function openVouchers(): Promise<bigint> {
   const { rows } = await till.db.owner.query<{ micro: bigint }>(
-    `select coalesce(sum(charged_micro - booked_micro - lost_micro), 0)::bigint as micro from channel`,
+    `select coalesce(sum(charged_micro - posted_micro - lost_micro), 0)::bigint as micro from channel`,
   )
   return rows[0]?.micro ?? 0n
 }

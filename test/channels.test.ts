@@ -38,7 +38,7 @@ type Row = { charged: bigint; sequence: bigint; claimed: bigint; booked: bigint;
 
 async function channelRow(account: PrivateKeyAccount): Promise<Row | undefined> {
   const { rows } = await till.db.owner.query<Row>(
-    `select charged_micro as charged, sequence, claimed_micro as claimed, booked_micro as booked, lost_micro as lost,
+    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as booked, lost_micro as lost,
        balance_micro as balance from channel where payer = $1`,
     [account.address.toLowerCase()],
   )
@@ -144,7 +144,7 @@ describe('an unmodified client of @x402/evm', () => {
     expect(await ledger(accounts.channelClaimed(network))).toBe(0n)
     expect(await ledger(accounts.unmatched(network, 'pay_to'))).toBe(0n)
     const { rows } = await till.db.owner.query<{ vouchers: bigint }>(
-      `select sum(charged_micro - booked_micro - lost_micro)::bigint as vouchers from channel`,
+      `select sum(charged_micro - posted_micro - lost_micro)::bigint as vouchers from channel`,
     )
     expect(await ledger(accounts.channelVouchers(network))).toBe(rows[0]?.vouchers)
   })

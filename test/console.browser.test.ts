@@ -179,7 +179,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await credit.getByRole('button', { name: 'Top up $5' }).click()
       await page.getByRole('dialog').getByRole('button', { name: /^Pay / }).click()
       await credit.getByText('$5.00', { exact: true }).waitFor()
-      await giveAndRevokeMandate(page)
+      await createAndRevokeMandate(page)
       expect(wallet.asked).toEqual([])
       expect(complaints).toEqual([])
     })
@@ -478,7 +478,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       ])
 
       await page.goto(`${productionOrigin}/#/wallet`)
-      await giveAndRevokeMandate(page)
+      await createAndRevokeMandate(page)
       expect(wallet.signed[1]).toMatchObject({
         primaryType: 'Mandate',
         message: {
@@ -509,7 +509,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
   }, 180_000)
 
   const delegate = `0x${'12'.repeat(20)}`
-  const giveAndRevokeMandate = async (page: Page) => {
+  const createAndRevokeMandate = async (page: Page) => {
     await page.getByText('Let an agent spend your credit').click()
     await page.getByLabel('Wallet of the agent').fill(delegate)
     await page.getByRole('button', { name: 'Sign the mandate' }).click()

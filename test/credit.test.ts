@@ -554,5 +554,5 @@ const operatorEnv = (): NodeJS.ProcessEnv => ({
   USER: 'tester',
 })
 
-const deploy = (devnet: Devnet, keeper: Address): Promise<Address> =>
-  deployContract(devnet, smartWallet, [keeper], privateKeyToAccount(demoAccount('creator').privateKey))
+const deploy = (devnet: Devnet, snapshotCache: Address): Promise<Address> =>
+  deployContract(devnet, smartWallet, [snapshotCache], privateKeyToAccount(demoAccount('creator').privateKey))

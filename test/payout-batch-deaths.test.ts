@@ -28,7 +28,7 @@ async function expectPaidOnce(): Promise<void> {
   expect(faults.all()).toEqual([])
   const { rows } = await world.db.owner.query(
     `select count(*)::int as rows, count(distinct transaction)::int as transactions, sum(amount_micro)::bigint as micro
-     from transfer where booked_as = 'payout'`,
+     from transfer where posted_as = 'payout'`,
   )
   expect(rows).toEqual([{ rows: 2, transactions: 1, micro: payees.reduce((sum, { micro }) => sum + micro, 0n) }])
 }

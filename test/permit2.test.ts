@@ -330,10 +330,10 @@ test.each(['exact', 'upto'] as const)(
     expect(await spent(payer)).toBe(charged)
     await vi.waitFor(async () => {
       const { rows } = await till.db.owner.query(
-        `select booked_as, final from transfer where sender = $1 and recipient = $2`,
+        `select posted_as, final from transfer where sender = $1 and recipient = $2`,
         [payer.address.toLowerCase(), till.node.config.payTo],
       )
-      expect(rows).toEqual([{ booked_as: 'payment', final: true }])
+      expect(rows).toEqual([{ posted_as: 'payment', final: true }])
     }, 60_000)
     await jobs.stop()
   },

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
-import { judgeRounds, type Round } from './promises/cheap.ts'
+import { decideRounds, type Round } from './promises/cheap.ts'
 import { canary, openProofNode, proofPath } from './promises/proof-node.ts'
 import { tryPairs } from './promises/quoted.ts'
 import { rows } from './promises/rows.ts'
@@ -56,18 +56,18 @@ describe('whether unpaid work is cheap', () => {
   const five = (changes: Partial<Round>) => Array.from({ length: 5 }, () => ({ ...usual, ...changes }))
 
   test('is not decided by a stall of the machine', () => {
-    expect(judgeRounds([...five({}).slice(1), { ...usual, p99: 900, cpu: 2_000 }])).toEqual([])
-    expect(judgeRounds([usual, ...five({ p99: 900, cpu: 2_000 }).slice(1)])).toEqual([])
+    expect(decideRounds([...five({}).slice(1), { ...usual, p99: 900, cpu: 2_000 }])).toEqual([])
+    expect(decideRounds([usual, ...five({ p99: 900, cpu: 2_000 }).slice(1)])).toEqual([])
   })
 
   test('is not decided by how fast the machine is', () => {
-    expect(judgeRounds(five({ p99: 60, bareP99: 40, cpu: 2_200, bareCpu: 1_200 }))).toEqual([])
+    expect(decideRounds(five({ p99: 60, bareP99: 40, cpu: 2_200, bareCpu: 1_200 }))).toEqual([])
   })
 
   test('is decided by a node that is slow in every round', () => {
-    expect(judgeRounds(five({ p99: 40 })).join()).toContain('p99 is 40 ms')
-    expect(judgeRounds(five({ p99: 130, bareP99: 40 })).join()).toContain('p99 is 130 ms')
-    expect(judgeRounds(five({ cpu: 600 })).join()).toContain('600 µs of CPU')
+    expect(decideRounds(five({ p99: 40 })).join()).toContain('p99 is 40 ms')
+    expect(decideRounds(five({ p99: 130, bareP99: 40 })).join()).toContain('p99 is 130 ms')
+    expect(decideRounds(five({ cpu: 600 })).join()).toContain('600 µs of CPU')
   })
 })
 

@@ -4,7 +4,7 @@ import { demoAccount } from '../packages/till/src/devnet/index.ts'
 import { creditOf, expectSoundBooks, paymentRows } from './harness/invariants.ts'
 import { openReconciledTill } from './harness/reconciled-till.ts'
 import { buy, echoPath, quote, signPayment } from './harness/till-fixture.ts'
-import { carryAuthorization } from './harness/wallets.ts'
+import { submitAuthorization } from './harness/wallets.ts'
 
 const world = await openReconciledTill({ jobs: true })
 const till = world.till
@@ -26,7 +26,7 @@ test('books and chain agree after sales, and the cursor moves on', async () => {
 test('an authorization that nobody claimed is credited to its payer exactly once', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(`${till.node.url}${echoPath}`))
-  await carryAuthorization(till.base, payload)
+  await submitAuthorization(till.base, payload)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 1 })
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n, unexplained: 0 })
   expect(await creditOf(till, buyer.address)).toBe(1_000n)
@@ -102,7 +102,7 @@ test('transfers of less than a thousandth without a claim are booked in sum', as
   for (const micro of [7n, 70n, 700n]) await world.transfer('creator', payTo(), micro)
   expect(await reconcile()).toMatchObject({ differenceMicro: before, unexplained: 0 })
   const { rows } = await till.db.owner.query(
-    `select amount_micro as micro, booked_as as as, booked_for as count from transfer where amount_micro < 1000`,
+    `select amount_micro as micro, posted_as as as, posted_for as count from transfer where amount_micro < 1000`,
   )
   expect(rows).toEqual([{ micro: 777n, as: 'dust', count: '3' }])
 })

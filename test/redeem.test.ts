@@ -131,8 +131,8 @@ test('a contract wallet buys, redeems by EIP-1271 and uses its pass; on a chain 
   expect(used.status).toBe(200)
 })
 
-const deploy = (devnet: Devnet, keeper: Address): Promise<Address> =>
-  deployContract(devnet, smartWallet, [keeper], privateKeyToAccount(demoAccount('creator').privateKey))
+const deploy = (devnet: Devnet, snapshotCache: Address): Promise<Address> =>
+  deployContract(devnet, smartWallet, [snapshotCache], privateKeyToAccount(demoAccount('creator').privateKey))
 
 test('a named call uses the pass once however often it is sent, and another request of that name is 409', async () => {
   const { pass } = (await (await post(await draft())).json()) as { pass: { token: string } }

@@ -7,7 +7,7 @@ import { creditOf } from './harness/invariants.ts'
 import { createJobsByHand } from './harness/jobs-by-hand.ts'
 import { buy, echoPath, openTill, quote, send, signPayment, type TillFixture } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
-import { authorizationOf, carryAuthorization } from './harness/wallets.ts'
+import { authorizationOf, submitAuthorization } from './harness/wallets.ts'
 
 /** What was sold after the backup that a node is restored from, on a chain that then takes blocks back. */
 let till: TillFixture
@@ -86,9 +86,9 @@ async function claimInBackup(payer: PrivateKeyAccount, as: { state: string; head
   )
 }
 
-async function bookedOf(payer: PrivateKeyAccount): Promise<(string | null)[]> {
+async function postedOf(payer: PrivateKeyAccount): Promise<(string | null)[]> {
   const { rows } = await backup.owner.query<{ as: string | null }>(
-    `select booked_as as "as" from transfer where sender = $1 order by id`,
+    `select posted_as as "as" from transfer where sender = $1 order by id`,
     [payer.address.toLowerCase()],
   )
   return rows.map((row) => row.as)
@@ -104,9 +104,9 @@ test('a payment sold after the backup, reorganised and included again after the 
   const after = await restore()
   await till.base.control.reorg(2, { transactions: 'drop' })
   await till.base.control.mine(5)
-  await carryAuthorization(till.base, authorizationOf(payload))
+  await submitAuthorization(till.base, authorizationOf(payload))
   await rest(after)
-  expect([await bookedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
+  expect([await postedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
 
   // No authorization of before the restore is valid any more: what nobody claimed is its payer's credit again.
   till.base.control.advanceTime(700)
@@ -114,9 +114,9 @@ test('a payment sold after the backup, reorganised and included again after the 
   const late = await till.newBuyer()
   const validBefore = BigInt(till.base.control.head().timestamp + 3_600)
   const unclaimed = await signPayment(late, await quote(after.url), { validBefore })
-  await carryAuthorization(till.base, authorizationOf(unclaimed))
+  await submitAuthorization(till.base, authorizationOf(unclaimed))
   await rest(after)
-  expect([await bookedOf(late), await creditOf({ db: backup }, late.address)]).toEqual([['payment'], 1_000n])
+  expect([await postedOf(late), await creditOf({ db: backup }, late.address)]).toEqual([['payment'], 1_000n])
 })
 
 test('a payment that was settling in the backup and sold after it is not credited where a reorganisation put it below its claim', async () => {
@@ -128,7 +128,7 @@ test('a payment that was settling in the backup and sold after it is not credite
   await claimInBackup(buyer, { state: 'unknown', head_block: till.base.control.head().number + 3 })
   const after = await restore()
   await rest(after)
-  expect([await bookedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
+  expect([await postedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
   const { rows: payments } = await backup.owner.query(`select state, reason, final from payment where payer = $1`, [
     buyer.address.toLowerCase(),
   ])
@@ -144,7 +144,7 @@ test('a payment sold after the backup and presented again to the restored node i
   const after = await restore()
   await expectAnswer(await send(after.url, payload), 409, 'payment_credited')
   await rest(after)
-  expect([await bookedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
+  expect([await postedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
 })
 
 test('a payment that was released in the backup and sold after it is not credited to its claim', async () => {
@@ -155,5 +155,5 @@ test('a payment that was released in the backup and sold after it is not credite
   await claimInBackup(buyer, { state: 'released' })
   const after = await restore()
   await rest(after)
-  expect([await bookedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
+  expect([await postedOf(buyer), await creditOf({ db: backup }, buyer.address)]).toEqual([['gap'], 0n])
 })

@@ -10,7 +10,7 @@ import { buy, echoPath, quote, signPayment } from './harness/till-fixture.ts'
 import { tokenBalance } from './harness/token-balance.ts'
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
-import { carryAuthorization } from './harness/wallets.ts'
+import { submitAuthorization } from './harness/wallets.ts'
 
 const nobody = `0x${'99'.repeat(20)}`
 const file = join(mkdtempSync(join(tmpdir(), 'assay-screening-')), 'list.txt')
@@ -114,12 +114,12 @@ test('money of a listed account that nobody claimed is not credited: it waits fo
   list(listed)
   await refusedAs(listed, 403, 'payer_refused')
   for (const account of [listed, other])
-    await carryAuthorization(till.base, await signPayment(account, await quote(echo('carried'))))
+    await submitAuthorization(till.base, await signPayment(account, await quote(echo('carried'))))
   await until('explained', async () => {
     await till.base.control.mine(1)
     await work()
     const { rows } = await till.db.owner.query<{ open: number }>(
-      `select count(*)::int as open from transfer where sender = any($1) and booked_as is null`,
+      `select count(*)::int as open from transfer where sender = any($1) and posted_as is null`,
       [[listed, other].map(({ address }) => address.toLowerCase())],
     )
     return rows[0]?.open === 0 && (await paymentsOf(other)).length > 0

@@ -9,7 +9,7 @@ import { createTestShop, impossible } from './harness/test-shop.ts'
 import { buy, quote, send, signPayment } from './harness/till-fixture.ts'
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
-import { authorizationOf, cancelAuthorization, carryAuthorization, setPaused } from './harness/wallets.ts'
+import { authorizationOf, cancelAuthorization, setPaused, submitAuthorization } from './harness/wallets.ts'
 
 const shop = createTestShop()
 /** Runs between our checks and the settlement, once. */
@@ -57,7 +57,7 @@ test('an answer that cannot be made is never charged, and the same payment may t
 test('A36: an authorization that somebody else submitted after our claim is served once and never called failed', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
-  beforeSettle = () => carryAuthorization(till.base, payload)
+  beforeSettle = () => submitAuthorization(till.base, payload)
   const response = await send(at('/test/small'), payload)
   expect(response.status).toBe(200)
   expect(await statesOf(till, buyer.address)).toEqual(['served'])
@@ -76,7 +76,7 @@ test('a payment that another transaction carried than the facilitator named is s
 test('a nonce that was spent before our claim answers 409 and its money is the payer’s credit, once', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
-  await carryAuthorization(till.base, payload)
+  await submitAuthorization(till.base, payload)
   const preparedBefore = shop.prepared
   for (let i = 0; i < 3; i += 1) {
     const response = await send(at('/test/small'), payload)
@@ -99,7 +99,7 @@ test('an authorization too short for us, that somebody carried to the chain, is 
   const validBefore = BigInt(Math.floor(Date.now() / 1000) + 10)
   const payload = await signPayment(buyer, await quote(at('/test/small')), { validBefore })
   expect((await send(at('/test/small'), payload)).status).toBe(402)
-  await carryAuthorization(till.base, payload)
+  await submitAuthorization(till.base, payload)
   const response = await send(at('/test/small'), payload)
   expect(response.status).toBe(409)
   expect(await response.json()).toMatchObject({ code: 'payment_credited' })
@@ -165,7 +165,7 @@ test('A34: a balance that moved away after the check answers 402, and nothing is
       value: 10_000_000n,
       to: demoAccount('creator').address,
     })
-    await carryAuthorization(till.base, other)
+    await submitAuthorization(till.base, other)
   }
   const response = await send(at('/test/small'), payload)
   expect(response.status).toBe(402)

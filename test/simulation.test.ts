@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { topics } from '../packages/till/src/chain/index.ts'
 import { breaks, ruleFoundBroken } from './simulation/break-rules.ts'
-import { noteAnswer, pay } from './simulation/buyers.ts'
-import { noteDrawn } from './simulation/perform-credit.ts'
-import { checkTold } from './simulation/perform-streams.ts'
+import { pay, recordAnswer } from './simulation/buyers.ts'
+import { recordDrawn } from './simulation/perform-credit.ts'
+import { checkReceived } from './simulation/perform-streams.ts'
 import { plantedFaults } from './simulation/planted-faults.ts'
 import { readRegressions } from './simulation/regressions.ts'
 import { type Actions, type RunResult, runSeed } from './simulation/run-seed.ts'
@@ -90,10 +90,10 @@ test('a node with the fault "missing posting" is found out, and of its steps onl
 test('rules about answers can be broken too: other bytes, a 402 for money that moved, an event left out', async () => {
   const answered = { id: 'o', path: '/', init: {}, altered: false, identifier: 'named', body: 'one' }
   const order = { ...answered, boughtAgain: new Set() } as never
-  expect(() => noteAnswer(order, 'two', '0x')).toThrow('I12')
+  expect(() => recordAnswer(order, 'two', '0x')).toThrow('I12')
   const draw = { key: 'k', answers: [{ body: '{}', callId: undefined }] } as never
-  expect(() => noteDrawn('d', draw, '{"other":1}')).toThrow('I12')
-  expect(() => checkTold([4, 5, 7], 'w')).toThrow('stream')
+  expect(() => recordDrawn('d', draw, '{"other":1}')).toThrow('I12')
+  expect(() => checkReceived([4, 5, 7], 'w')).toThrow('stream')
   const [payer, payTo, usdc] = ['1', '3', '4'].map((digit) => `0x${digit.repeat(40)}`)
   const nonce = `0x${'2'.repeat(64)}`
   const word = (address: string | undefined) => `0x${address?.slice(2).padStart(64, '0')}`

@@ -198,12 +198,12 @@ test('money that this till did not sell for is credited only where payTo is its 
   const booked = async ({ owner }: typeof shared) =>
     (
       await owner.query(
-        `select booked_as, t.amount_micro, state from transfer t left join payment p on p.payer = t.sender where sender = $1`,
+        `select posted_as, t.amount_micro, state from transfer t left join payment p on p.payer = t.sender where sender = $1`,
         [buyer.address],
       )
     ).rows
-  expect(await booked(shared)).toEqual([{ booked_as: 'review', amount_micro: 30_000n, state: null }])
-  expect(await booked(alone)).toEqual([{ booked_as: 'payment', amount_micro: 30_000n, state: 'credited' }])
+  expect(await booked(shared)).toEqual([{ posted_as: 'review', amount_micro: 30_000n, state: null }])
+  expect(await booked(alone)).toEqual([{ posted_as: 'payment', amount_micro: 30_000n, state: 'credited' }])
   for (const till of tills) await till.close()
   await Promise.all([shared.close(), alone.close()])
 })

@@ -94,7 +94,7 @@ async function paymentsOf(payer: PrivateKeyAccount) {
 
 async function transfersOf(payer: PrivateKeyAccount) {
   const { rows } = await till.db.owner.query(
-    'select booked_as, tries > 0 as tried from transfer where sender = $1 and recipient = $2',
+    'select posted_as, tries > 0 as tried from transfer where sender = $1 and recipient = $2',
     [payer.address.toLowerCase(), till.node.config.payTo],
   )
   return rows
@@ -195,7 +195,7 @@ test('a process that dies between settling and serving is recovered, and the boo
   expect(await paymentsOf(payer)).toMatchObject([{ state: 'settling', charged: used }])
   // Another process sees the transfer before anybody takes the payment over, and leaves it to the claim.
   await till.startAnother({ ...open, jobs: true })
-  await vi.waitFor(async () => expect(await transfersOf(payer)).toEqual([{ booked_as: null, tried: true }]), 60_000)
+  await vi.waitFor(async () => expect(await transfersOf(payer)).toEqual([{ posted_as: null, tried: true }]), 60_000)
   expect(await paymentsOf(payer)).toMatchObject([{ state: 'settling' }])
   // PostgreSQL drops the locks of a process that died.
   for (const lock of locks) await lock.release()
@@ -208,7 +208,7 @@ test('a process that dies between settling and serving is recovered, and the boo
   expect(await spentOnChain(till, 'base', payer.address)).toBe(used)
   await vi.waitFor(async () => {
     const { rows } = await till.db.owner.query<{ open: bigint }>(
-      `select count(*) as open from transfer where recipient = $1 and (booked_as <> 'payment' or not final)`,
+      `select count(*) as open from transfer where recipient = $1 and (posted_as <> 'payment' or not final)`,
       [till.node.config.payTo],
     )
     expect(rows[0]?.open).toBe(0n)

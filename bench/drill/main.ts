@@ -164,7 +164,7 @@ async function untilFound(database: Database, nonces: readonly string[]): Promis
   const startedMs = performance.now()
   for (;;) {
     const { rowCount } = await database.query(
-      `select from transfer where payment_key = any($1::bytea[]) and booked_as is not null`,
+      `select from transfer where payment_key = any($1::bytea[]) and posted_as is not null`,
       [wanted],
     )
     if (rowCount >= nonces.length || performance.now() - startedMs > foundWithinMs) return rowCount

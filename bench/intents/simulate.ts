@@ -1,13 +1,13 @@
 // npx tsx bench/intents/simulate.ts: signal to noise of the intent stream by traffic, with default settings. Writes the table
 // of docs/intents.md; exit code 1 when fewer than nine in ten figures are within their error bars.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createClusterBook } from '../../packages/node/src/shops/intents/clusters.ts'
+import { createClusterTable } from '../../packages/node/src/shops/intents/clusters.ts'
 import { seededRng } from '../../packages/node/src/shops/intents/rng.fixture.ts'
 import { parseIntentSettings } from '../../packages/node/src/shops/intents/settings.ts'
 import { simulateDay } from '../../packages/node/src/shops/intents/simulate-signal.ts'
 
 const file = new URL('../../docs/intents.md', import.meta.url)
-const book = createClusterBook()
+const book = createClusterTable()
 const topics = { childrenOf: book.childrenOf, wordsOf: () => [] }
 const settings = parseIntentSettings({}, false)
 const seeds = [29, 30, 31, 32, 33, 34, 35, 36]

@@ -1,4 +1,4 @@
-import { createCollector, usualWeights } from '../../packages/node/src/shops/match/build-segment.ts'
+import { createCollector, defaultWeights } from '../../packages/node/src/shops/match/build-segment.ts'
 import { createMatchIndex } from '../../packages/node/src/shops/match/match-index.ts'
 import { readQuery } from '../../packages/node/src/shops/match/read-query.ts'
 import { openSegmentFolder } from '../../packages/node/src/shops/match/segment-folder.ts'
@@ -29,7 +29,7 @@ export async function measureIndex(options: {
   for (const page of syntheticPages(options.pages)) {
     collector.add(page)
     if (collector.size() === segmentDocs || page.pageId === options.pages) {
-      built.adopt(collector.finish(usualWeights))
+      built.adopt(collector.finish(defaultWeights))
       collector = createCollector()
       options.say(`  ${page.pageId} pages indexed`)
     }

@@ -93,7 +93,7 @@ async function wholeUniverse(shop: MatrixDeps): Promise<void> {
     '<= 60 ms',
     wall <= 60,
   )
-  const refreshed = await timed(() => shop.keeper.refresh())
+  const refreshed = await timed(() => shop.snapshotCache.refresh())
   process.stdout.write(
     `             all ten feeds made for both tiers in ${refreshed.wallMs.toFixed(0)} ms, ${refreshed.cpuMs.toFixed(0)} ms CPU\n`,
   )

@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { createSince } from '../../packages/node/src/http/index.ts'
 import { createFileCache } from '../../packages/node/src/shops/matrix/as-of/file-cache.ts'
-import { createLooks } from '../../packages/node/src/shops/matrix/ingest/fetch-state.ts'
+import { createLastFetches } from '../../packages/node/src/shops/matrix/ingest/fetch-state.ts'
 import { createLicenceGate } from '../../packages/node/src/shops/matrix/licences/gate.ts'
 import type { MatrixDeps } from '../../packages/node/src/shops/matrix/matrix-deps.ts'
 import { createAnswerMemo } from '../../packages/node/src/shops/matrix/snapshots/answer-memo.ts'
-import { createSnapshotKeeper } from '../../packages/node/src/shops/matrix/snapshots/keeper.ts'
+import { createSnapshotCache } from '../../packages/node/src/shops/matrix/snapshots/snapshot-cache.ts'
 import { createSymbolTable } from '../../packages/node/src/shops/matrix/store/symbol-table.ts'
 import { openSubscriptionStreams, parseSubscriptionPolicy } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
@@ -45,14 +45,14 @@ export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Prom
       ids: { next: (prefix) => `${prefix}_bench` },
       jws: { sign: () => '', verify: () => undefined },
       baseUrl: 'http://127.0.0.1',
-      keeper: createSnapshotKeeper(common),
+      snapshotCache: createSnapshotCache(common),
       memo: createAnswerMemo(),
       prices: { liveMicro: 50_000n, vipMicro: 250_000n },
       network: 'eip155:8453',
       streams,
       stopping: new AbortController().signal,
       plans: [],
-      looks: createLooks(database),
+      looks: createLastFetches(database),
       since: createSince(systemClock),
     },
     close: async () => {

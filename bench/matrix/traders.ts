@@ -11,7 +11,7 @@ import {
   keepScoredDay,
   readScores,
 } from '../../packages/node/src/shops/matrix/score-history/score-store.ts'
-import { isSnapshot } from '../../packages/node/src/shops/matrix/snapshots/keeper.ts'
+import { isSnapshot } from '../../packages/node/src/shops/matrix/snapshots/snapshot-cache.ts'
 import { median, report, timed } from './shop.ts'
 
 /** What traders do with a ranking of 12,000 symbols: screen it, be told of it, download it, look back. */
@@ -80,7 +80,7 @@ async function months(shop: MatrixDeps): Promise<void> {
 }
 
 async function alerts(shop: MatrixDeps): Promise<void> {
-  const snapshot = shop.keeper.current('squeeze', 'live')
+  const snapshot = shop.snapshotCache.current('squeeze', 'live')
   if (!isSnapshot(snapshot)) throw new Error('no snapshot of squeeze')
   const symbols = [...snapshot.rowsOf.keys()]
   const rules = Array.from(

@@ -11,7 +11,7 @@ import { compareWithBaselines } from '../../packages/node/src/shops/matrix/quali
 import { type Evaluation, evaluate } from '../../packages/node/src/shops/matrix/quality/evaluate.ts'
 import { testDefinition } from '../../packages/node/src/shops/matrix/quality/test-definition.ts'
 import { buildSnapshot } from '../../packages/node/src/shops/matrix/snapshots/build-snapshot.ts'
-import { isSnapshot } from '../../packages/node/src/shops/matrix/snapshots/keeper.ts'
+import { isSnapshot } from '../../packages/node/src/shops/matrix/snapshots/snapshot-cache.ts'
 import { archiveFiles } from './archive-files.ts'
 import { candidates } from './candidates.ts'
 import { openBenchShop } from './shop.ts'

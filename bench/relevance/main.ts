@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { trustPower } from '../../packages/node/src/shops/match/rank-pages.ts'
-import { type RescoreWeights, usualRescoring } from '../../packages/node/src/shops/match/rescore.ts'
+import { defaultRescoring, type RescoreWeights } from '../../packages/node/src/shops/match/rescore.ts'
 import { everydayQuestions } from './everyday-questions.ts'
 import { type Collection, judgedQueries, measureRanking, openCollection, type Quality, tune } from './measure.ts'
 import { createPlainBm25 } from './plain-bm25.ts'
@@ -14,14 +14,14 @@ const usage = `npx tsx bench/relevance/main.ts --collection NAME=DOCS,QUERIES,QR
 
 type Row = { collection: string; ranking: string } & Quality & { beside: number }
 
-const off: RescoreWeights = { ...usualRescoring, latent: 0, proximity: 0, feedback: 0, neighbours: 0 }
+const off: RescoreWeights = { ...defaultRescoring, latent: 0, proximity: 0, feedback: 0, neighbours: 0 }
 const steps: readonly (readonly [name: string, weights: RescoreWeights])[] = [
   ['words, fields apart, asking dropped', off],
-  ['… and latent space', { ...off, latent: usualRescoring.latent }],
-  ['… or feedback', { ...off, feedback: usualRescoring.feedback }],
-  ['… or proximity', { ...off, proximity: usualRescoring.proximity }],
-  ['… or neighbours', { ...off, neighbours: usualRescoring.neighbours }],
-  ['match', usualRescoring],
+  ['… and latent space', { ...off, latent: defaultRescoring.latent }],
+  ['… or feedback', { ...off, feedback: defaultRescoring.feedback }],
+  ['… or proximity', { ...off, proximity: defaultRescoring.proximity }],
+  ['… or neighbours', { ...off, neighbours: defaultRescoring.neighbours }],
+  ['match', defaultRescoring],
 ]
 
 /** Scores as sources have them, by chance: what trust costs when it knows nothing of the question. */
@@ -41,11 +41,11 @@ function rowsOf(collection: Collection, tunedElsewhere: readonly (readonly [stri
     row('plain BM25', base),
     ...[...steps, ...tunedElsewhere].map(([name, weights]) => row(name, measureRanking(collection, rank(weights)))),
     ...[trustPower, 0.3, 1].map((power) =>
-      row(`match, trust to the power of ${power}`, measureRanking(collection, rank(usualRescoring, anyTrust(power)))),
+      row(`match, trust to the power of ${power}`, measureRanking(collection, rank(defaultRescoring, anyTrust(power)))),
     ),
     row(
       'match, trust as weighed, and the floor',
-      measureRanking(collection, rank(usualRescoring, anyTrust(trustPower), true)),
+      measureRanking(collection, rank(defaultRescoring, anyTrust(trustPower), true)),
     ),
   ]
 }
@@ -64,7 +64,7 @@ async function readCollection(argument: string): Promise<Collection> {
 /** Questions that people judged, and questions of everyday life, which neither collection answers. */
 function floorText(collection: Collection): string {
   const { rank } = openCollection(collection)
-  const answer = rank(usualRescoring, () => 1, true)
+  const answer = rank(defaultRescoring, () => 1, true)
   const asked = judgedQueries(collection)
   const answered = asked.filter(({ text }) => answer(text).length > 0).length
   const refused = everydayQuestions.filter((text) => answer(text).length === 0).length

@@ -1,8 +1,8 @@
-import { buildSegment, type FieldWeights, usualWeights } from '../../packages/node/src/shops/match/build-segment.ts'
+import { buildSegment, defaultWeights, type FieldWeights } from '../../packages/node/src/shops/match/build-segment.ts'
 import { createMatchIndex, type MatchIndex } from '../../packages/node/src/shops/match/match-index.ts'
 import { readQuery } from '../../packages/node/src/shops/match/read-query.ts'
 import { aboveFloor } from '../../packages/node/src/shops/match/relevance-floor.ts'
-import { type RescoreWeights, usualRescoring } from '../../packages/node/src/shops/match/rescore.ts'
+import { defaultRescoring, type RescoreWeights } from '../../packages/node/src/shops/match/rescore.ts'
 import { averagePrecision, mean, ndcgAt, recallAt } from './measures.ts'
 import type { CollectionDoc, CollectionQuery, Judgements } from './read-collection.ts'
 
@@ -33,8 +33,8 @@ export function measureRanking(collection: Collection, rank: (query: string) => 
 }
 
 /** One index for many rescorings: the weights are read at every search. */
-export function openCollection({ docs }: Collection, fields: FieldWeights = usualWeights) {
-  const rescoring: RescoreWeights = { ...usualRescoring }
+export function openCollection({ docs }: Collection, fields: FieldWeights = defaultWeights) {
+  const rescoring: RescoreWeights = { ...defaultRescoring }
   const index: MatchIndex = createMatchIndex({ fields, rescoring })
   const page = { domain: 'collection.test', language: '', licence: '', type: 'html', day: 0 }
   index.adopt(

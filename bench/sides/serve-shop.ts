@@ -1,4 +1,4 @@
-import { createFrontDoor, type openListener, type Shop } from '../../packages/node/src/http/index.ts'
+import { createHttpApp, type openListener, type Shop } from '../../packages/node/src/http/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
@@ -13,7 +13,7 @@ export function serveShop(
   keyring: Keyring,
 ): void {
   listener.serve(
-    createFrontDoor({
+    createHttpApp({
       routes,
       gate: { challenge: () => undefined, pass: () => Promise.reject(new Error('nothing is sold here')) },
       signer: createResponseSigner(keyring, { clock: systemClock }),

@@ -1,5 +1,5 @@
 import { createOutbound, type LoopbackTarget } from '../../packages/node/src/outbound/index.ts'
-import { type SourceDeps, usualSettings } from '../../packages/node/src/shops/sources/deps.ts'
+import { defaultSettings, type SourceDeps } from '../../packages/node/src/shops/sources/deps.ts'
 import { knownNetworks } from '../../packages/till/src/chain/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
@@ -37,6 +37,6 @@ export function benchDeps(database: Database, hosts: ReadonlyMap<string, Loopbac
     apiUrl: 'http://127.0.0.1',
     base,
     domains: { ownHosts: new Set(), demoHosts: hosts },
-    settings: usualSettings,
+    settings: defaultSettings,
   }
 }

@@ -1,4 +1,7 @@
-import { foldCitations, refoldTrust } from '../../packages/node/src/shops/sources/score/fold-citations.ts'
+import {
+  aggregateCitations,
+  reaggregateTrust,
+} from '../../packages/node/src/shops/sources/score/aggregate-citations.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 import { benchDeps } from './deps.ts'
 
@@ -49,7 +52,7 @@ export async function measureFold(): Promise<FoldFigures> {
     await db.owner.query(
       'update citing_agent a set row_sum = s.total from (select agent, sum(sqrt(citations)) as total from citation_edge group by agent) s where s.agent = a.agent',
     )
-    await db.database.transaction((tx) => refoldTrust(tx, new Date()))
+    await db.database.transaction((tx) => reaggregateTrust(tx, new Date()))
     await db.owner.query('analyze')
     // The sources above were scored without trust: the first batch brings all of them up to date, the others are the measure.
     const rounds: { seconds: number; rescored: number; sources: number }[] = []
@@ -59,7 +62,7 @@ export async function measureFold(): Promise<FoldFigures> {
         source: `s${1 + ((round * 104_729 + n * 31) % sources)}.com`,
       }))
       const startedAt = performance.now()
-      const outcome = await foldCitations(deps, fresh)
+      const outcome = await aggregateCitations(deps, fresh)
       rounds.push({
         seconds: (performance.now() - startedAt) / 1000,
         rescored: outcome.rescored,

@@ -1,8 +1,8 @@
 import { roleNames, roles } from '../../packages/node/src/shops/tokens/abi/b20.ts'
 import { createChecker } from '../../packages/node/src/shops/tokens/checker.ts'
+import { evaluate } from '../../packages/node/src/shops/tokens/evaluate/evaluate.ts'
 import { indexChain } from '../../packages/node/src/shops/tokens/indexer/index-chain.ts'
 import { loadCursor } from '../../packages/node/src/shops/tokens/indexer/store.ts'
-import { judge } from '../../packages/node/src/shops/tokens/judge/judge.ts'
 import {
   answerModel,
   blockHash,
@@ -111,7 +111,7 @@ export async function measureLongHistory() {
         .check(modelToken, { fresh: true })
         .catch(() => undefined)
       if (checked === undefined) cold.failed += 1
-      else if (checked.judgement.complete) cold.complete += 1
+      else if (checked.evaluation.complete) cold.complete += 1
     }
     wire.reset()
     await checkOnce()
@@ -137,7 +137,7 @@ export async function measureLongHistory() {
       latency_ms: latencyMs,
       cold,
       index: { runs, requests_per_run: requestsPerRun, complete: read.indexedTo === BigInt(final() - 300) },
-      warm: { round_trips: wire.trips(), meter: read.meter, ms, complete: judge(read.facts).complete },
+      warm: { round_trips: wire.trips(), meter: read.meter, ms, complete: evaluate(read.facts).complete },
     }
   } finally {
     await db.close()

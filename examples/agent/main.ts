@@ -12,7 +12,7 @@ const node = process.argv[2] ?? 'http://127.0.0.1:4020'
 const agentKey = generatePrivateKey()
 const agent = privateKeyToAccount(agentKey)
 
-const { mandate, owner } = await giveMandate()
+const { mandate, owner } = await signAgentMandate()
 console.log(`mandate ${mandate}: at most 0.03 USD a call and 0.05 USD in all`)
 
 const client = new Client({ name: 'example-agent', version: '1.0.0' })
@@ -60,7 +60,7 @@ function textOf(result: Awaited<ReturnType<typeof client.callTool>>): string {
 }
 
 /** What the owner of the money does, once: pays in, and signs how much of it the agent may spend on what. */
-async function giveMandate(): Promise<{ mandate: string; owner: string }> {
+async function signAgentMandate(): Promise<{ mandate: string; owner: string }> {
   const { accounts, networks } = await readDemo(node)
   const key = accounts.find(({ role }) => role === 'buyer')?.privateKey
   if (key === undefined) throw new Error(`${node} is no demo node`)

@@ -97,12 +97,12 @@ class PureRunner {
     const tests = await this.runAll(chosen, true)
     shared.activeMutant = undefined
     const { hitCount } = shared
-    await this.lookForTraces(tests.at(-1))
+    await this.checkTraces(tests.at(-1))
     return toMutantRunResult(determineHitLimitReached(hitCount, hitLimit) ?? { status: 'complete', tests })
   }
 
   /** A mutant may spoil what a module keeps; the next ones would then be noticed for nothing. */
-  async lookForTraces(last) {
+  async checkTraces(last) {
     if (last?.status !== 1) return
     const [again] = await this.runAll(
       this.tests.filter(({ id }) => id === last.id),

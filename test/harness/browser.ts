@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
-const usualPlaces = [
+const defaultPlaces = [
   process.env['CHROMIUM'],
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -14,7 +14,7 @@ const usualPlaces = [
 ]
 
 /** A Chromium of this machine, or undefined; `CHROMIUM` names another one. */
-export const chromiumPath = usualPlaces.find((path) => path !== undefined && existsSync(path))
+export const chromiumPath = defaultPlaces.find((path) => path !== undefined && existsSync(path))
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '.screenshots')
 

@@ -1,7 +1,7 @@
 import type { RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
 
-/** What a node did behind its door: paid handlers run, settlements asked for. */
+/** What a node did for its requests: paid handlers run, settlements requested. */
 export type CallCounts = { prepared: number; settled: number }
 
 /** Also tells which of its routes are paid. */

@@ -23,12 +23,12 @@ export type Transfer = {
 }
 
 /** An authorization that was used, by anyone who sent the transaction. */
-export type CarriedAuthorization = { transaction: string; authorizer: string; nonce: string; sender: string }
+export type UsedAuthorization = { transaction: string; authorizer: string; nonce: string; sender: string }
 
 /** What every block ever showed; what was in replaced blocks stays. */
 export type ChainRecord = {
   transfers: Map<string, Transfer>
-  carried: Map<string, CarriedAuthorization>
+  carried: Map<string, UsedAuthorization>
   scannedTo: Map<number, number>
 }
 

@@ -34,8 +34,8 @@ type TransferRow = {
   recipient: string
   micro: bigint
   nonce: string | null
-  bookedAs: string | null
-  bookedFor: string | null
+  postedAs: string | null
+  postedFor: string | null
   final: boolean
   missing: boolean
   postedMicro: bigint
@@ -52,11 +52,11 @@ export async function checkTransfers(books: Books): Promise<void> {
   const rows = await readRows(books.sql)
   const own = await readOwn(books.sql)
   for (const row of rows) {
-    if (row.bookedAs !== 'dust') checkShown(row, books.record.transfers.get(keyOf(row)))
+    if (row.postedAs !== 'dust') checkShown(row, books.record.transfers.get(keyOf(row)))
     checkPosted(row, own)
   }
   await checkPaid(books.sql)
-  await checkGiven(books.sql, own, [...books.record.transfers.values()])
+  await checkCredited(books.sql, own, [...books.record.transfers.values()])
   for (const chain of books.chains) await checkTerminal(books.sql, chain)
 }
 
@@ -67,15 +67,15 @@ export async function checkTransfersAtRest(books: Books): Promise<void> {
   const own = await readOwn(books.sql)
   for (const row of rows) {
     const name = `${row.transaction} at ${row.position}`
-    if (row.final && (row.bookedAs === null || row.missing))
+    if (row.final && (row.postedAs === null || row.missing))
       throw new Violation('I14', `${name} is final and booked as nothing`)
-    if (!row.final && row.bookedAs !== null)
-      throw new Violation('I13', `${name} is booked as ${row.bookedAs} and is in no final block`)
+    if (!row.final && row.postedAs !== null)
+      throw new Violation('I13', `${name} is booked as ${row.postedAs} and is in no final block`)
   }
   for (const chain of books.chains) {
     const final = await readTransfers(chain, await blockNumber(chain, 'finalized'))
-    checkEachBooked(chain, rows, own, final)
-    await checkGiven(books.sql, own, final, chain)
+    checkEachPosted(chain, rows, own, final)
+    await checkCredited(books.sql, own, final, chain)
     await checkPayoutsSent(books.sql, chain, final)
     await checkWallets(books.sql, chain)
   }
@@ -100,7 +100,7 @@ function checkShown(row: TransferRow, shown: Transfer | undefined): void {
 function checkPosted(row: TransferRow, own: readonly Own[]): void {
   const isOurs = (address: string) => own.some((one) => one.network === row.network && one.address === address)
   const moved = (isOurs(row.recipient) ? row.micro : 0n) - (isOurs(row.sender) ? row.micro : 0n)
-  const expected = row.bookedAs === null ? 0n : moved
+  const expected = row.postedAs === null ? 0n : moved
   if (row.postedMicro !== expected)
     throw new Violation(
       'I14',
@@ -111,7 +111,7 @@ function checkPosted(row: TransferRow, own: readonly Own[]): void {
 /** A payment that has money has exactly the transfer that it claimed; another use of its nonce pays no claim. */
 async function checkPaid(sql: Sql): Promise<void> {
   const { rows } = await sql.query<{ id: string; state: string; paid: bigint }>(
-    `select p.id, p.state, count(t.id) as paid from payment p left join transfer t on t.booked_for = p.id and t.booked_as = 'payment'
+    `select p.id, p.state, count(t.id) as paid from payment p left join transfer t on t.posted_for = p.id and t.posted_as = 'payment'
        and t.network = p.network and t.sender = p.payer and t.recipient = p.pay_to and t.amount_micro = p.amount_micro and t.payment_key = p.payment_key
      group by p.id, p.state
      having count(t.id) <> case when p.state in ('settled','served','credited','refunded') then 1 else 0 end limit 1`,
@@ -119,7 +119,7 @@ async function checkPaid(sql: Sql): Promise<void> {
   const [wrong] = rows
   if (wrong) throw new Violation('I14', `${wrong.id} is ${wrong.state} and has ${wrong.paid} transfers`)
   const { rows: foreign } = await sql.query<{ transaction: string }>(
-    `select t.transaction from transfer t left join payment p on p.id = t.booked_for where t.booked_as = 'payment' and p.id is null
+    `select t.transaction from transfer t left join payment p on p.id = t.posted_for where t.posted_as = 'payment' and p.id is null
      union all select t.reference from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
        join ledger_account a on a.id = e.account_id where a.is_wallet and t.transfer_id is null and t.kind <> 'opening' limit 1`,
   )
@@ -127,7 +127,12 @@ async function checkPaid(sql: Sql): Promise<void> {
 }
 
 /** Sales, credit and refunds of a payer together are never more than what it sent us. */
-async function checkGiven(sql: Sql, own: readonly Own[], shown: readonly Transfer[], only?: TestChain): Promise<void> {
+async function checkCredited(
+  sql: Sql,
+  own: readonly Own[],
+  shown: readonly Transfer[],
+  only?: TestChain,
+): Promise<void> {
   const { rows } = await sql.query<{ network: string; payer: string; micro: bigint }>(
     `select network, payer, sum(micro)::bigint as micro from (
        select network, payer, amount_micro as micro from payment where state in ('settled','served','credited','refunded')
@@ -181,7 +186,7 @@ export async function checkTerminal(
 }
 
 /** Each transfer in a final block has one row; what no row explains was there when the books were opened. */
-function checkEachBooked(
+function checkEachPosted(
   chain: TestChain,
   rows: readonly TransferRow[],
   own: readonly Own[],
@@ -190,7 +195,7 @@ function checkEachBooked(
   const network = `eip155:${chain.chainId}`
   const here = rows.filter((row) => row.network === network)
   const known = new Set(here.map(keyOf))
-  const dust = here.filter(({ bookedAs }) => bookedAs === 'dust').map(dustRange)
+  const dust = here.filter(({ postedAs }) => postedAs === 'dust').map(dustRange)
   for (const { address, openingMicro } of own.filter((one) => one.network === network)) {
     let unexplained = 0n
     const found = new Map(dust.map((range) => [range, { micro: 0n, count: 0 }]))
@@ -217,10 +222,10 @@ function checkEachBooked(
 }
 
 /** Its name says which blocks it sums up. */
-function dustRange({ transaction, micro, bookedFor }: TransferRow) {
+function dustRange({ transaction, micro, postedFor }: TransferRow) {
   const [, address = '', blocks = ''] = transaction.split(':')
   const [from = 0, upTo = 0] = blocks.split('-').map(Number)
-  return { address, from, upTo, micro, count: Number(bookedFor) }
+  return { address, from, upTo, micro, count: Number(postedFor) }
 }
 
 /** Payouts that were sent are payouts that were booked, one transfer each. */
@@ -265,7 +270,7 @@ export async function checkWallets(sql: Sql, chain: TestChain): Promise<void> {
 async function readRows(sql: Sql): Promise<TransferRow[]> {
   const { rows } = await sql.query<TransferRow>(
     `select t.id, t.network, t.transaction, t.position, t.sender, t.recipient, t.amount_micro as micro,
-       '0x' || encode(t.payment_key, 'hex') as nonce, t.booked_as as "bookedAs", t.booked_for as "bookedFor", t.final, t.missing,
+       '0x' || encode(t.payment_key, 'hex') as nonce, t.posted_as as "postedAs", t.posted_for as "postedFor", t.final, t.missing,
        coalesce((select sum(e.amount_micro) from ledger_transaction l join ledger_entry e on e.transaction_id = l.id
          join ledger_account a on a.id = e.account_id where l.transfer_id = t.id and a.is_wallet), 0)::bigint as "postedMicro"
      from transfer t`,

@@ -1,4 +1,4 @@
-import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 import { around, type CallPlan, interceptPorts, type When } from './port-calls.ts'
 
 /** Lets one port call of the life of a payment fail, before its work or after it. */
@@ -12,7 +12,7 @@ export type FaultPoints = {
 }
 
 /** Jobs, leases and listeners go on by themselves and are not part of a payment. */
-const background = /job_lease|payment_owner|pause|keyring|settlement_lane|nonce_claim|ledger_seal/
+const background = /job_lease|payment_owner|pause|keyring|settlement_wallet|nonce_claim|ledger_seal/
 
 export function createFaultPoints(): FaultPoints {
   let calls: string[] | undefined

@@ -1,4 +1,4 @@
-import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 
 /** The jobs of a node, run when they are told to and in the order given: what a round does is the same in every life. */
 export type JobsByHand = {

@@ -1,4 +1,4 @@
-import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 import { around, type CallPlan, interceptPorts } from './port-calls.ts'
 
 export type KillPlan = CallPlan

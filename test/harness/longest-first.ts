@@ -31,7 +31,7 @@ const longest = [
   'test/readme.test.ts',
   'packages/till/src/store/backup/restore-backup.db.test.ts',
   'test/mesh.test.ts',
-  'packages/till/src/chain/wallet/forgotten-transactions.chain.test.ts',
+  'packages/till/src/chain/wallet/missing-transactions.chain.test.ts',
   'packages/node/src/tlog/restored-log.db.test.ts',
 ]
 

@@ -1,4 +1,4 @@
-import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 import { ChainUnreadable } from '../../packages/till/src/chain/index.ts'
 import type { Database, Statement, Tx } from '../../packages/till/src/store/database.ts'
 import { StoreUnavailable } from '../../packages/till/src/store/errors.ts'

@@ -82,7 +82,7 @@ const isSigned = (given: SignedAuthorization | Pick<Payload, 'payload'>): given 
   'signature' in given
 
 /** Carries an authorization to the chain: anyone can. */
-export function carryAuthorization(
+export function submitAuthorization(
   chain: TestChain,
   given: SignedAuthorization | Pick<Payload, 'payload'>,
   by: PrivateKeyAccount = carrier,

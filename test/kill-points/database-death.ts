@@ -104,7 +104,7 @@ async function dieOnce(scene: Scene, afterMs: number) {
     }),
   )
   ready = (async () => {
-    await untilUnderWay(till)
+    await untilInProgress(till)
     // Among the claims, intents and sales of the six, each time elsewhere.
     await systemClock.sleep(afterMs)
     writing = await killWhileWriting(await postmasterOf(server), till.db.owner)
@@ -129,7 +129,7 @@ function judge(row: Row, say: (text: string) => void): void {
   )
 }
 
-async function untilUnderWay(till: TillFixture): Promise<void> {
+async function untilInProgress(till: TillFixture): Promise<void> {
   for (const giveUpAt = Date.now() + 20_000; Date.now() < giveUpAt; ) {
     const { rows } = await till.db.owner.query<{ n: bigint }>(
       `select count(*) as n from payment where state in ('claimed', 'settling')`,

@@ -12,14 +12,14 @@ export type Session = {
   query: string
 }
 
-const lookSql = `
+const checkSql = `
   select pid, backend_type = 'client backend' and datname = current_database() and pid <> pg_backend_pid() as ours,
     state, backend_xid is not null as wrote, wait_event as wait, query
   from pg_stat_activity`
 
 const changes = /\b(insert into|update|delete from)\s+(?:only\s+)?(\w+)/i
-/** A lease or a wallet's lane is no money: the next one takes it. */
-const noMoney = /\b(job_lease|settlement_lane)\b/i
+/** A lease is no money: the next process takes it. */
+const noMoney = /\b(job_lease|settlement_wallet)\b/i
 const commits = /^\s*commit\b/i
 /** The commit waits until the log is on the disk; PostgreSQL has spelt it in two ways. */
 const flushes = /^wal(sync|write)$/i
@@ -39,7 +39,7 @@ export function describeSession({ query, wait }: Session): string {
 
 const huntMsMax = 3_000
 /** Anyone who stands still may hold what a look needs. */
-const lookMsMax = 500
+const pollMsMax = 500
 
 /**
  * Kills the whole server, all of its processes, while something is being written, and says what. The sessions are stopped
@@ -47,12 +47,12 @@ const lookMsMax = 500
  * writes, they go on until one does.
  */
 export async function killWhileWriting(postmaster: number, owner: Database): Promise<string[]> {
-  const look = async () => (await owner.query<Session>(lookSql)).rows
+  const look = async () => (await owner.query<Session>(checkSql)).rows
   let sessions = await look()
   for (const giveUpAt = Date.now() + huntMsMax; ; await systemClock.sleep(1)) {
     const stopped = new Set(sessions.filter(({ ours }) => ours).map(({ pid }) => pid))
     for (const pid of stopped) signal(pid, 'SIGSTOP')
-    const tooLong = systemClock.sleep(lookMsMax).then(() => undefined)
+    const tooLong = systemClock.sleep(pollMsMax).then(() => undefined)
     const standing = await Promise.race([look().catch(() => undefined), tooLong])
     const writing = standing?.filter((session) => stopped.has(session.pid) && isWriting(session)) ?? []
     if (writing.length > 0 || Date.now() > giveUpAt) {

@@ -149,7 +149,7 @@ const looks = [
   'rewards_(?:find|has|pending|point|read|takes)',
   'subscription_of',
 ]
-/** A lease or a wallet's lane is no money: anyone who dies with one leaves it to the next. */
+/** A lease is no money: a process that dies with one leaves it to the next. */
 const looking = new RegExp(
-  `^db (?:select\\b|(?:insert into|update) (?:job_lease|settlement_lane)|${looks.join('|')})|^rpc (?!.*eth_sendRawTransaction)`,
+  `^db (?:select\\b|(?:insert into|update) (?:job_lease|settlement_wallet)|${looks.join('|')})|^rpc (?!.*eth_sendRawTransaction)`,
 )

@@ -129,7 +129,7 @@ export function mine(bound: Bound, world: World, tx: string, ids: readonly strin
   world.arrived.sort()
 }
 
-export const mayCarry = (bound: Bound, world: World, id: string): boolean => {
+export const maySubmit = (bound: Bound, world: World, id: string): boolean => {
   const { key, until } = authorizationOf(bound, id)
   return headOf(world) < until && !useOf(world, key)
 }

@@ -3,8 +3,8 @@ import { reachOfGap } from '../../packages/till/src/store/restore.ts'
 import { claimKey, decideClaim, fitsBalance, mayReclaim } from '../../packages/till/src/transitions/decide-claim.ts'
 import { bearerOfReorg } from '../../packages/till/src/transitions/decide-finality.ts'
 import { isInGap } from '../../packages/till/src/transitions/explain-transfer.ts'
-import { heldChange, type Move, mayMove, moves } from '../../packages/till/src/transitions/moves.ts'
 import { answeredStates, isOpen, type PaymentState } from '../../packages/till/src/transitions/payment-state.ts'
+import { heldChange, mayMove, moves, type StateChange } from '../../packages/till/src/transitions/state-changes.ts'
 import { authorizationOf } from './abstract-chain.ts'
 import {
   type Authorization,
@@ -40,7 +40,7 @@ function storedKey(id: string, key: string): unknown {
 function apply(
   store: Store,
   row: Row,
-  move: Move,
+  move: StateChange,
   worker?: { owner: number; attempt: number },
 ): PaymentState | undefined {
   const facts = { state: row.state, owner: BigInt(row.owner), attempt: row.attempt, reason: row.reason }
@@ -66,7 +66,7 @@ export function endRow(
   worker?: { owner: number; attempt: number },
 ): boolean {
   const row = rowOf(store, write.row)
-  const move: Move = moves[write.move as keyof typeof moves]
+  const move: StateChange = moves[write.move as keyof typeof moves]
   if (apply(store, row, move, worker) === undefined) return false
   row.reason = write.reason
   if (write.tx !== undefined) row.tx = write.tx
@@ -136,17 +136,17 @@ export function resume(store: Store, handler: Handler): boolean {
 type Money = Pick<TransferRow, 'auth' | 'sender' | 'recipient' | 'micro' | 'key'> & Seen
 
 /** Takes a transfer for booking; undefined when it was booked before. Its row is told from others by the real key. */
-function take(store: Store, money: Money, as: string, bookedFor: string): TransferRow | undefined {
+function take(store: Store, money: Money, as: string, postedFor: string): TransferRow | undefined {
   const id = idOf(money)
   const known = store.transfers.find((row) => row.id === id)
   if (!known) {
-    const row = { ...newTransfer(money, false), bookedAs: as, bookedFor }
+    const row = { ...newTransfer(money, false), postedAs: as, postedFor }
     insert(store, row)
     return row
   }
   const same = known.sender === money.sender && known.recipient === money.recipient && known.micro === money.micro
-  if (known.bookedAs !== null || !same) return undefined
-  Object.assign(known, { bookedAs: as, bookedFor, at: money.at, fork: money.fork })
+  if (known.postedAs !== null || !same) return undefined
+  Object.assign(known, { postedAs: as, postedFor, at: money.at, fork: money.fork })
   return known
 }
 
@@ -166,8 +166,8 @@ function newTransfer(money: Money, final: boolean): TransferRow {
     key,
     at,
     fork,
-    bookedAs: null,
-    bookedFor: null,
+    postedAs: null,
+    postedFor: null,
     final,
   }
 }
@@ -186,7 +186,7 @@ const moneyOf = (row: Row, seen: Seen): Money => ({
   key: row.key,
 })
 
-export type Finished = 'served' | 'held' | 'credited' | 'booked_otherwise' | 'already'
+export type Finished = 'served' | 'held' | 'credited' | 'posted_otherwise' | 'already'
 
 /** Ends a settled payment: its state, its transfer and its postings in one transaction, or nothing. */
 export function finish(world: World, { row: id, seen, hold, provisional }: Extract<Write, { do: 'finish' }>): Finished {
@@ -195,7 +195,7 @@ export function finish(world: World, { row: id, seen, hold, provisional }: Extra
   const move = hold ? moves.hold : moves.serve
   const wasHeld = row.state === 'settled'
   if (!mayMove(move, { ...row, owner: BigInt(row.owner) })) return 'already'
-  if (!wasHeld && !take(store, moneyOf(row, seen), 'payment', row.id)) return failBooked(store, row)
+  if (!wasHeld && !take(store, moneyOf(row, seen), 'payment', row.id)) return failPosted(store, row)
   apply(store, row, move)
   Object.assign(row, { tx: seen.tx, at: seen.at, fork: seen.fork, position: seen.position, reason: null, provisional })
   const { books } = store
@@ -214,9 +214,9 @@ function grant(world: World, row: Row): void {
   if (others.length > 1) throw new Violation(`${row.key} bought ${others.length} answers: one payment, one serve`)
 }
 
-function failBooked(store: Store, row: Row): Finished {
-  endRow(store, { do: 'end', row: row.id, move: 'failBooked', reason: 'paid_otherwise' })
-  return 'booked_otherwise'
+function failPosted(store: Store, row: Row): Finished {
+  endRow(store, { do: 'end', row: row.id, move: 'failPosted', reason: 'paid_otherwise' })
+  return 'posted_otherwise'
 }
 
 /** Up to which block a transfer may have been sold before a restore. */
@@ -230,8 +230,8 @@ export function credit(store: Store, { row: id, seen, reason }: Extract<Write, {
   const row = rowOf(store, id)
   const wasHeld = row.state === 'settled'
   if (!mayMove(moves.credit, { ...row, owner: BigInt(row.owner) })) return 'already'
-  if (!wasHeld && isInGap({ blockNumber: BigInt(seen.at) }, gapOf(store))) return failBooked(store, row)
-  if (!wasHeld && !take(store, moneyOf(row, seen), 'payment', row.id)) return failBooked(store, row)
+  if (!wasHeld && isInGap({ blockNumber: BigInt(seen.at) }, gapOf(store))) return failPosted(store, row)
+  if (!wasHeld && !take(store, moneyOf(row, seen), 'payment', row.id)) return failPosted(store, row)
   apply(store, row, moves.credit)
   Object.assign(row, { tx: seen.tx, at: seen.at, fork: seen.fork, position: seen.position, reason })
   if (wasHeld) store.books.clearing -= row.micro
@@ -286,10 +286,10 @@ export function insertCredited(
   return true
 }
 
-export function bookTransfer(store: Store, { transfer: id, as, micro }: Extract<Write, { do: 'book' }>): void {
+export function postTransfer(store: Store, { transfer: id, as, micro }: Extract<Write, { do: 'book' }>): void {
   const row = store.transfers.find((one) => one.id === id)
-  if (!row || row.bookedAs !== null) return
-  row.bookedAs = as
+  if (!row || row.postedAs !== null) return
+  row.postedAs = as
   store.books.onchain += row.micro
   if (as === 'credit') addCredit(store, row.sender, micro)
   else store.books[as] += row.micro
@@ -300,11 +300,11 @@ export function undo(bound: Bound, world: World, { row: id, fork, state }: Extra
   const { store } = world
   const row = rowOf(store, id)
   if (row.fork !== fork || row.state !== state) return
-  const transfer = store.transfers.find((one) => one.bookedFor === row.id && one.bookedAs === 'payment')
+  const transfer = store.transfers.find((one) => one.postedFor === row.id && one.postedAs === 'payment')
   if (!transfer) throw new Violation(`the transfer of ${row.id} is not booked for it and cannot be reversed`)
   const bearer = bearerOfReorg({ state, payee: 'pay_to', revocable: bound.revocable === true })
   apply(store, row, moves.undo)
-  Object.assign(transfer, { bookedAs: null, bookedFor: null, final: false })
+  Object.assign(transfer, { postedAs: null, postedFor: null, final: false })
   const { books } = store
   books.onchain -= row.micro
   if (bearer === 'clearing') books.clearing -= row.micro

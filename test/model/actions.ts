@@ -1,4 +1,4 @@
-import { authorizationOf, mayCarry, mine } from './abstract-chain.ts'
+import { authorizationOf, maySubmit, mine } from './abstract-chain.ts'
 import { finish, intend } from './abstract-store.ts'
 import { copyStore } from './encode.ts'
 import { jobsOf, mayPayOut, performWrite, reconcile, signPayout } from './jobs.ts'
@@ -7,10 +7,10 @@ import {
   answer,
   claimStep,
   conflictStep,
+  decideStep,
   handlerOf,
   intendStep,
-  judgeStep,
-  lookFirst,
+  readFirst,
   reclaimStep,
   releaseStep,
   resumeStep,
@@ -65,7 +65,7 @@ function requestActions(bound: Bound, world: World, handler: Handler): Action[] 
   })
   switch (handler.at) {
     case 'new':
-      return [step('looks at the chain', (next, own) => lookFirst(bound, next, own), fairRequest)]
+      return [step('looks at the chain', (next, own) => readFirst(bound, next, own), fairRequest)]
     case 'claim':
     case 'claim_again':
       return [step('claims', (next, own) => claimStep(bound, next, own), fairRequest)]
@@ -98,7 +98,7 @@ function requestActions(bound: Bound, world: World, handler: Handler): Action[] 
         saidActions(bound, handler, said, step),
       )
     case 'judge_again':
-      return [step('looks at the chain again', (next, own) => judgeStep(bound, next, own, false), fairRequest)]
+      return [step('looks at the chain again', (next, own) => decideStep(bound, next, own, false), fairRequest)]
     case 'write':
       return writeActions(bound, world, handler, step)
     case 'deferred':
@@ -111,9 +111,9 @@ type Step = (label: string, run: (world: World, own: Handler) => unknown, fair?:
 /** What a facilitator says changes nothing until the request looks at the chain, so both are one step. */
 function saidActions(bound: Bound, handler: Handler, said: Said, step: Step): Action[] {
   const fair = said === 'nothing' ? fairRequest : undefined
-  const look = (lastLook: boolean) => (next: World, own: Handler) => {
+  const look = (lastRead: boolean) => (next: World, own: Handler) => {
     own.said = said
-    return judgeStep(bound, next, own, lastLook)
+    return decideStep(bound, next, own, lastRead)
   }
   const told = `is told "${said}" by the facilitator and looks at the chain`
   if (transactionSaid(bound, handler, said) === undefined) return [step(told, look(false), fair)]
@@ -204,14 +204,14 @@ function jobActions(bound: Bound, world: World): Action[] {
   if (world.store.cursor < world.final)
     actions.push({ label: 'transfers are recorded', fair: fairJob, run: (next) => reconcile(bound, next) })
   for (const { label, write, unlucky } of jobsOf(bound, world))
-    if (bound.jobsUnderWay === 0)
+    if (bound.jobsInProgress === 0)
       actions.push({
         label: `a job ${label}`,
         ...(unlucky ? {} : { fair: fairJob }),
         run: (next) => performWrite(bound, next, write),
       })
     else if (
-      world.jobs.length < bound.jobsUnderWay &&
+      world.jobs.length < bound.jobsInProgress &&
       !world.jobs.some((one) => JSON.stringify(one) === JSON.stringify(write))
     )
       actions.push({
@@ -246,11 +246,11 @@ function chainActions(bound: Bound, world: World): Action[] {
     run: (next) => mine(bound, next, tx, ids),
   })
   for (const id of bound.carried)
-    if (mayCarry(bound, world, id)) {
+    if (maySubmit(bound, world, id)) {
       actions.push(carry(`f:${id}`, [id]))
       if (bound.frontRun) actions.push(carry(`x:${id}`, [id]))
     }
-  if (bound.batch?.every((id) => mayCarry(bound, world, id))) actions.push(carry('f:batch', bound.batch))
+  if (bound.batch?.every((id) => maySubmit(bound, world, id))) actions.push(carry('f:batch', bound.batch))
   actions.push({
     label: `block ${headOf(world) + 1} is empty`,
     fair: fairBlock,

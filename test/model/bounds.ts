@@ -23,7 +23,7 @@ const everySaid: readonly Said[] = [
   'nothing',
 ]
 
-const quiet = { processes: 1, heights: 2, says: ['submitted', 'nothing'], jobsUnderWay: 0 } as const
+const quiet = { processes: 1, heights: 2, says: ['submitted', 'nothing'], jobsInProgress: 0 } as const
 
 export const smallBounds: readonly Bound[] = [
   {
@@ -57,7 +57,7 @@ export const smallBounds: readonly Bound[] = [
     failedPrepares: 1,
     says: ['submitted', 'refused_unsent', 'outage', 'nothing'],
     inclusionMicroMax: 1,
-    jobsUnderWay: 1,
+    jobsInProgress: 1,
   },
   {
     ...quiet,
@@ -156,7 +156,7 @@ export const smallBounds: readonly Bound[] = [
   {
     ...quiet,
     name: 'a payee that two databases share',
-    authorizations: [{ ...quote, soldElsewhere: true }],
+    authorizations: [{ ...quote, soldByOther: true }],
     sends: { a: 1 },
     carried: ['a'],
     shared: true,
@@ -176,7 +176,7 @@ export const fullBounds: readonly Bound[] = [
   more('a reorganisation', {
     authorizations: [quote, less, elsewhere, cancel],
     carried: ['a', 'a-less', 'a-elsewhere', 'a-cancel'],
-    jobsUnderWay: 1,
+    jobsInProgress: 1,
   }),
   more('a restore', { sends: { a: 2 } }),
   more('an answer that is lost, and a fresh authorization', { crashes: 1 }),
@@ -189,7 +189,7 @@ export const fullBounds: readonly Bound[] = [
     processes: 2,
     crashes: 1,
     says: ['submitted', 'submitted_reverted', 'refused', 'refused_unsent', 'nothing'],
-    jobsUnderWay: 1,
+    jobsInProgress: 1,
   },
   {
     ...quiet,

@@ -8,8 +8,8 @@ const rowKeys: readonly (keyof Row)[] = [
   ...(['provisional', 'reorgs'] as const),
 ]
 const transferKeys: readonly (keyof TransferRow)[] = [
-  ...(['id', 'tx', 'position', 'auth', 'sender', 'recipient', 'micro', 'key', 'at', 'fork', 'bookedAs'] as const),
-  ...(['bookedFor', 'final'] as const),
+  ...(['id', 'tx', 'position', 'auth', 'sender', 'recipient', 'micro', 'key', 'at', 'fork', 'postedAs'] as const),
+  ...(['postedFor', 'final'] as const),
 ]
 const handlerKeys: readonly (keyof Handler)[] = [
   ...(['n', 'auth', 'owner', 'at', 'row', 'head', 'looked', 'said', 'write', 'answer'] as const),

@@ -67,8 +67,8 @@ export function createHash() {
       number(row.position)
       number(row.at)
       number(row.fork)
-      text(row.bookedAs)
-      text(row.bookedFor)
+      text(row.postedAs)
+      text(row.postedFor)
       flag(row.final)
     }
     number(-3)

@@ -13,7 +13,7 @@ export function checkAlways(bound: Bound, world: World): void {
   checkBooks(bound, world)
   checkPaid(world)
   checkOpen(world)
-  checkGiven(bound, world, (id) => world.arrived.includes(id))
+  checkCredited(bound, world, (id) => world.arrived.includes(id))
   checkExposure(bound, world)
 }
 
@@ -25,15 +25,15 @@ export function checkAtRest(bound: Bound, world: World): void {
       throw new Violation(`${row.id} is ${row.state}${row.final ? '' : ' and not final'} for ever`)
   if (store.books.clearing !== 0) throw new Violation(`${store.books.clearing} is held in clearing for ever`)
   for (const use of world.uses)
-    if (authorizationOf(bound, use.auth).to === 'us' && !isBooked(world, use.tx, use.position))
+    if (authorizationOf(bound, use.auth).to === 'us' && !isPosted(world, use.tx, use.position))
       throw new Violation(`the transfer of ${use.auth} is final and booked as nothing`)
   for (const transfer of store.transfers)
     if (
-      transfer.bookedAs !== null &&
+      transfer.postedAs !== null &&
       !world.uses.some((use) => use.tx === transfer.tx && use.position === transfer.position)
     )
-      throw new Violation(`${transfer.tx} is booked as ${transfer.bookedAs} and is in no final block`)
-  checkGiven(bound, world, (id) => world.uses.some(({ auth }) => auth === id))
+      throw new Violation(`${transfer.tx} is booked as ${transfer.postedAs} and is in no final block`)
+  checkCredited(bound, world, (id) => world.uses.some(({ auth }) => auth === id))
   const arrived = sum(
     world.uses.map(({ auth }) => authorizationOf(bound, auth)).map(({ to, micro }) => (to === 'us' ? micro : 0)),
   )
@@ -50,13 +50,13 @@ export function checkAtRest(bound: Bound, world: World): void {
       throw new Violation(`402 was answered for ${key}, which then bought an answer`)
 }
 
-const isBooked = (world: World, tx: string, position: number) =>
-  world.store.transfers.some((row) => row.tx === tx && row.position === position && row.bookedAs !== null)
+const isPosted = (world: World, tx: string, position: number) =>
+  world.store.transfers.some((row) => row.tx === tx && row.position === position && row.postedAs !== null)
 
 /** Each booked transfer is in the books once, by its own amount. */
 function checkBooks(bound: Bound, { store }: World): void {
   const { books } = store
-  const booked = sum(store.transfers.map((row) => (row.bookedAs === null ? 0 : authorizationOf(bound, row.auth).micro)))
+  const booked = sum(store.transfers.map((row) => (row.postedAs === null ? 0 : authorizationOf(bound, row.auth).micro)))
   const out = sum(store.payouts.map(({ state, micro }) => (state === 'paid' ? micro : 0)))
   if (books.onchain !== booked - out) throw new Violation(`${booked - out} is booked and ${books.onchain} posted`)
   const owing = sum(Object.values(books.credit)) - sum(Object.values(books.owed))
@@ -71,7 +71,7 @@ function checkPaid({ store }: World): void {
     throw new Violation('one payment key is claimed by two rows')
   for (const row of store.rows) {
     const transfers = store.transfers.filter(
-      ({ bookedFor, bookedAs }) => bookedFor === row.id && bookedAs === 'payment',
+      ({ postedFor, postedAs }) => postedFor === row.id && postedAs === 'payment',
     )
     const fits = transfers.filter((one) => one.key === row.key && one.micro === row.micro && one.recipient === 'us')
     if (fits.length !== (paid(row) ? 1 : 0))
@@ -88,7 +88,7 @@ function checkOpen({ store }: World): void {
 }
 
 /** Answers, credit and payouts of a payer together are never more than what it sent us. */
-function checkGiven(bound: Bound, world: World, counts: (id: string) => boolean): void {
+function checkCredited(bound: Bound, world: World, counts: (id: string) => boolean): void {
   const { store } = world
   // Right after a restore the books are older than the chain. Nothing leaves until they are reconciled.
   if (store.gap && !store.gap.reconciled) return
@@ -115,7 +115,7 @@ function checkGiven(bound: Bound, world: World, counts: (id: string) => boolean)
     // What this database has not sold, the other one may have.
     const elsewhere = sum(
       bound.authorizations
-        .filter((one) => one.payer === payer && one.soldElsewhere && counts(one.id) && !rows.includes(one.key))
+        .filter((one) => one.payer === payer && one.soldByOther && counts(one.id) && !rows.includes(one.key))
         .map(({ micro }) => micro),
     )
     const given = granted + held + credit + out + elsewhere

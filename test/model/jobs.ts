@@ -18,10 +18,10 @@ import {
   explainClaimed,
   explainUnclaimed,
 } from '../../packages/till/src/transitions/explain-transfer.ts'
-import { hasExpired, judgeUnknown, type UnknownFacts } from '../../packages/till/src/transitions/judge-unknown.ts'
-import { moves } from '../../packages/till/src/transitions/moves.ts'
-import { judgeOtherUse } from '../../packages/till/src/transitions/other-use.ts'
+import { decideOtherUse } from '../../packages/till/src/transitions/other-use.ts'
 import { isUnsold, paidStates } from '../../packages/till/src/transitions/payment-state.ts'
+import { hasExpired, resolveUnknown, type UnknownFacts } from '../../packages/till/src/transitions/resolve-unknown.ts'
+import { moves } from '../../packages/till/src/transitions/state-changes.ts'
 import {
   authorizationOf,
   canonicalHash,
@@ -40,7 +40,6 @@ import {
   useOf,
 } from './abstract-chain.ts'
 import {
-  bookTransfer,
   conflictOf,
   credit,
   endRow,
@@ -48,13 +47,14 @@ import {
   gapOf,
   insertCredited,
   moveTo,
+  postTransfer,
   record,
   rowOf,
   undo,
 } from './abstract-store.ts'
 import { checkFreshPayers } from './invariants.ts'
+import { reasons } from './reasons.ts'
 import { admits, finishFacts, isOursOn } from './request.ts'
-import { words } from './words.ts'
 import {
   type Bound,
   headOf,
@@ -94,7 +94,7 @@ export function jobsOf(bound: Bound, world: World): Job[] {
       add(`looks at the block of ${row.id}`, finality(bound, world, row))
   }
   for (const transfer of world.store.transfers)
-    if (transfer.final && transfer.bookedAs === null)
+    if (transfer.final && transfer.postedAs === null)
       add(`explains ${transfer.tx} at ${transfer.position}`, explain(bound, world, transfer))
   for (const payout of world.store.payouts)
     if (payout.state === 'signed') add('looks at the payout', watchPayout(world, payout))
@@ -126,15 +126,15 @@ function resolve(bound: Bound, world: World, row: Row, found: boolean): Write | 
     usedAtFinal: () => ({ usedAtFinal: usedAt(world, row.key, world.final) }),
   }
   let facts: UnknownFacts = {}
-  let verdict = judgeUnknown(payment, facts, words)
+  let verdict = resolveUnknown(payment, facts, reasons)
   while (verdict.status === 'need') {
     facts = { ...facts, ...read[verdict.fact]() }
-    verdict = judgeUnknown(payment, facts, words)
+    verdict = resolveUnknown(payment, facts, reasons)
   }
   if (!found && facts.byKey === undefined) return undefined
   const other =
     verdict.status === 'used_otherwise'
-      ? { final: isFinal(world, verdict.use), ...judgeOtherUse(words, isOursOn, 'n', verdict.use) }
+      ? { final: isFinal(world, verdict.use), ...decideOtherUse(reasons, isOursOn, 'n', verdict.use) }
       : undefined
   const decision = decideUnknown(verdict, other)
   if (decision.do === 'finish') return finishing(bound, world, row, seenIn(decision.evidence))
@@ -150,7 +150,7 @@ function byRows(bound: Bound, world: World, row: Row): Write | undefined {
     { payTo: us, amountMicro: BigInt(row.micro) },
     { usedAndRecorded: usedAt(world, row.key, world.store.cursor), rows: rowsOfKey(world, row.key) },
     isOurs,
-    words.elsewhere,
+    reasons.elsewhere,
   )
   if (decision.do === 'wait') return undefined
   if (decision.do === 'end') return { do: 'end', row: row.id, move: nameOf(decision.move), reason: decision.reason }
@@ -272,7 +272,7 @@ export function performWrite(bound: Bound, world: World, write: Write): void {
       undo(bound, world, write)
       return
     case 'book':
-      bookTransfer(store, write)
+      postTransfer(store, write)
       return
     case 'insert_credited':
       insertCredited(bound, store, write)
@@ -307,12 +307,12 @@ export function reconcile(bound: Bound, world: World): void {
     })
   record(store, world.final, moved)
   if (store.gap?.lapsed === null && timeOf(world.final) > store.gap.lapses) store.gap.lapsed = world.final
-  if (store.gap && !store.gap.reconciled) bookForgottenPayouts(world)
+  if (store.gap && !store.gap.reconciled) postLostPayouts(world)
   if (store.gap && store.gap.until <= store.cursor) store.gap.reconciled = true
 }
 
 /** A payout that the books have forgotten is booked as what the chain shows: its payee owes it. */
-function bookForgottenPayouts({ store, outs, final }: World): void {
+function postLostPayouts({ store, outs, final }: World): void {
   for (const { n, payer, micro, at } of outs) {
     if (at > final || store.payouts.some((payout) => payout.n === n && payout.payer === payer)) continue
     store.payouts.push({ n, payer, micro, state: 'paid', until: at })
@@ -328,7 +328,7 @@ export function mayPayOut(world: World, payer: string): boolean {
   const { store } = world
   if (!moneyMayLeave({ stopped: false, restoring: store.gap !== null && !store.gap.reconciled })) return false
   const settled = store.rows.every((row) => row.payer !== payer || row.final)
-  const known = store.transfers.every(({ sender, bookedAs }) => sender !== payer || bookedAs !== null)
+  const known = store.transfers.every(({ sender, postedAs }) => sender !== payer || postedAs !== null)
   return (
     settled && known && (store.books.credit[payer] ?? 0) > 0 && store.payouts.every(({ state }) => state === 'returned')
   )

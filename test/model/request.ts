@@ -3,22 +3,22 @@ import {
   answerRepeat,
   hasReachedUs,
   isLostAnswer,
+  isStillActive,
   mayResume,
-  stillStands,
 } from '../../packages/till/src/transitions/decide-claim.ts'
 import { admitSale, isExposed } from '../../packages/till/src/transitions/decide-exposure.ts'
 import { decideFinish, decideSettlement } from '../../packages/till/src/transitions/decide-settlement.ts'
 import { decideSpentKey } from '../../packages/till/src/transitions/decide-spent-key.ts'
+import { broughtMoney, decideOtherUse } from '../../packages/till/src/transitions/other-use.ts'
 import {
-  judgeNoAnswer,
-  judgeRefusal,
-  judgeReported,
-  judgeUsedKey,
+  decideNoAnswer,
+  decideRefusal,
+  decideReported,
+  decideUsedKey,
   type KeyReading,
-} from '../../packages/till/src/transitions/judge-settlement.ts'
-import { moves } from '../../packages/till/src/transitions/moves.ts'
-import { broughtMoney, judgeOtherUse } from '../../packages/till/src/transitions/other-use.ts'
+} from '../../packages/till/src/transitions/settlement-outcome.ts'
 import type { SettlementResult } from '../../packages/till/src/transitions/settlement-result.ts'
+import { moves } from '../../packages/till/src/transitions/state-changes.ts'
 import {
   authorizationOf,
   confirmedOf,
@@ -35,7 +35,7 @@ import {
 } from './abstract-chain.ts'
 import { claim, conflictOf, credit, endRow, finish, intend, reclaim, resume, rowOf } from './abstract-store.ts'
 import { checkFreshPayers } from './invariants.ts'
-import { words } from './words.ts'
+import { reasons } from './reasons.ts'
 import {
   type Bound,
   type Handler,
@@ -72,7 +72,7 @@ export function answer(bound: Bound, world: World, handler: Handler, what: strin
 }
 
 /** Reads the chain for a fresh request: is its key used? */
-export function lookFirst(bound: Bound, world: World, handler: Handler): unknown {
+export function readFirst(bound: Bound, world: World, handler: Handler): unknown {
   const auth = authorizationOf(bound, handler.auth)
   handler.head = headOf(world)
   handler.looked = headOf(world)
@@ -84,7 +84,7 @@ export function lookFirst(bound: Bound, world: World, handler: Handler): unknown
     return
   }
   const earlier = conflictOf(world.store, auth)
-  if (earlier && stillStands(earlier)) return answerKnown(bound, world, handler, earlier)
+  if (earlier && isStillActive(earlier)) return answerKnown(bound, world, handler, earlier)
   const found = keyUse(bound, world, auth.key)
   const transfer = found.status === 'transfer' ? found.transfer : undefined
   const broughtUs = transfer !== undefined && broughtMoney(isOursOn, 'n', transfer)
@@ -214,23 +214,23 @@ export function transactionSaid(bound: Bound, handler: Handler, said: Said): str
 }
 
 /** What the chain shows to a request whose settlement was asked for; undefined while it waits. */
-function judge(bound: Bound, world: World, handler: Handler, lastLook: boolean): SettlementResult | undefined {
+function judge(bound: Bound, world: World, handler: Handler, lastRead: boolean): SettlementResult | undefined {
   const row = rowOf(world.store, handler.row)
   const said = handler.said as Said
   const expected = expectedOf(row)
   const head = BigInt(handler.head)
   const byKey = (): KeyReading =>
-    useOf(world, row.key) ? judgeUsedKey(evidenceByKey(bound, world, expected), head) : undefined
+    useOf(world, row.key) ? decideUsedKey(evidenceByKey(bound, world, expected), head) : undefined
   const tx = transactionSaid(bound, handler, said)
   if (tx !== undefined) {
     const evidence = evidenceByTransaction(bound, world, tx, expected)
-    const found = lastLook && evidence.status !== 'confirmed' ? byKey() : undefined
-    const verdict = judgeReported(`0x${tx}`, evidence, found?.status === 'settled' ? found : 'not_read')
-    const decided = verdict === 'read_key' ? judgeReported(`0x${tx}`, evidence, byKey()) : verdict
+    const found = lastRead && evidence.status !== 'confirmed' ? byKey() : undefined
+    const verdict = decideReported(`0x${tx}`, evidence, found?.status === 'settled' ? found : 'not_read')
+    const decided = verdict === 'read_key' ? decideReported(`0x${tx}`, evidence, byKey()) : verdict
     if (typeof decided !== 'string') return decided
-    return lastLook ? { status: 'unknown', reason: 'not seen in a block yet', transaction: `0x${tx}` } : undefined
+    return lastRead ? { status: 'unknown', reason: 'not seen in a block yet', transaction: `0x${tx}` } : undefined
   }
-  if (said === 'nothing') return judgeNoAnswer({ reason: 'timeout' }, byKey())
+  if (said === 'nothing') return decideNoAnswer({ reason: 'timeout' }, byKey())
   const reason = said === 'outage' ? 'facilitator_down' : said === 'screened' ? 'payer_blocked' : 'insufficient_funds'
   const facts = {
     byKey: handler.at === 'judge_again' ? undefined : byKey(),
@@ -242,9 +242,9 @@ function judge(bound: Bound, world: World, handler: Handler, lastLook: boolean):
     said === 'refused_confirmed'
       ? ({ status: 'fails', returnData: exceedsBalance } as const)
       : ({ status: 'passes' } as const)
-  let verdict = judgeRefusal(refusal, facts)
+  let verdict = decideRefusal(refusal, facts)
   if (verdict.status === 'need' && verdict.fact === 'simulationConfirms')
-    verdict = judgeRefusal(refusal, { ...facts, simulationConfirms: simulationConfirms(reason, simulated) })
+    verdict = decideRefusal(refusal, { ...facts, simulationConfirms: simulationConfirms(reason, simulated) })
   if (verdict.status !== 'need') return verdict
   // The key is read once more, after whatever happened since the first look.
   if (handler.at !== 'judge_again') {
@@ -253,7 +253,7 @@ function judge(bound: Bound, world: World, handler: Handler, lastLook: boolean):
     return undefined
   }
   const usedSince = useOf(world, row.key) !== undefined
-  verdict = judgeRefusal(refusal, { ...facts, simulationConfirms: true, usedSince })
+  verdict = decideRefusal(refusal, { ...facts, simulationConfirms: true, usedSince })
   if (verdict.status === 'need') throw new Error('a refusal is judged by now')
   return verdict
 }
@@ -261,14 +261,14 @@ function judge(bound: Bound, world: World, handler: Handler, lastLook: boolean):
 /** Error("exceeds balance"), as the token answers. */
 const exceedsBalance: `0x${string}` = `0x08c379a0${[32, 15].map((word) => word.toString(16).padStart(64, '0')).join('')}${Buffer.from('exceeds balance').toString('hex').padEnd(64, '0')}`
 
-export function judgeStep(bound: Bound, world: World, handler: Handler, lastLook: boolean): boolean {
+export function decideStep(bound: Bound, world: World, handler: Handler, lastRead: boolean): boolean {
   const before = handler.at
-  const result = judge(bound, world, handler, lastLook)
+  const result = judge(bound, world, handler, lastRead)
   if (!result) return handler.at !== before
   handler.looked = headOf(world)
   const other =
     result.status === 'used_otherwise'
-      ? { final: isFinal(world, result.use), ...judgeOtherUse(words, isOursOn, 'n', result.use) }
+      ? { final: isFinal(world, result.use), ...decideOtherUse(reasons, isOursOn, 'n', result.use) }
       : undefined
   const decision = decideSettlement(result, other)
   if (decision.do === 'end' && decision.answer === 'pay_again') checkProvable(world, handler)
@@ -320,7 +320,7 @@ export function writeStep(bound: Bound, world: World, handler: Handler, lost: bo
       return answer(bound, world, handler, 'served')
     }
     if (finished === 'held') row.clientGone = true
-    return answer(bound, world, handler, finished === 'booked_otherwise' ? '409' : '503')
+    return answer(bound, world, handler, finished === 'posted_otherwise' ? '409' : '503')
   }
   if (write.do === 'credit') credit(world.store, write)
   else if (write.do === 'end') {

@@ -13,7 +13,7 @@ export type Authorization = {
   /** The request that it is presented with. */
   request: string
   /** Another database with the same payee sells for it. */
-  soldElsewhere?: true
+  soldByOther?: true
 }
 
 /** What a facilitator may say, whatever it did. */
@@ -66,7 +66,7 @@ export type Bound = {
   /** The payee is shared with another database, which may have sold for the same transfer. */
   shared?: boolean
   /** Jobs that have read and not yet written. 0: a job reads and writes at once. */
-  jobsUnderWay: number
+  jobsInProgress: number
 }
 
 export type Use = { key: string; auth: string; tx: string; at: number; position: number }
@@ -109,8 +109,8 @@ export type TransferRow = {
   key: string
   at: number
   fork: number
-  bookedAs: string | null
-  bookedFor: string | null
+  postedAs: string | null
+  postedFor: string | null
   final: boolean
 }
 

@@ -4,7 +4,7 @@ import type { ReconcileReport } from '../../packages/till/src/recovery/reconcile
 import { faultsInBooks } from '../harness/books.ts'
 import { type BendLogs, endpoints, openReconciledTill, type ReconciledTill } from '../harness/reconciled-till.ts'
 import { echoPath, quote, signPayment } from '../harness/till-fixture.ts'
-import { carryAuthorization } from '../harness/wallets.ts'
+import { submitAuthorization } from '../harness/wallets.ts'
 import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain } from './proof.ts'
 
 const network = 'eip155:8453'
@@ -20,8 +20,8 @@ const kinds = [
   ['extra', unclaimedAuthorization],
   ['extra', withdrawal],
   ['missing', postingWithoutTransfer],
-  ['doubled', saleBookedTwice],
-  ['doubled', transferToldTwice],
+  ['doubled', salePostedTwice],
+  ['doubled', transferReportedTwice],
 ] as const satisfies readonly (readonly [string, Inject])[]
 
 /** Why the first cycle after it may find nothing: the block is not final yet, or the chain cannot be read to the end. */
@@ -113,7 +113,7 @@ async function plainTransfer(world: ReconciledTill, micro: bigint): Promise<Inje
   return { found: async () => (await reviewsOf(world, transaction)) === 1 }
 }
 
-async function transferToldTwice(world: ReconciledTill, micro: bigint): Promise<Injected> {
+async function transferReportedTwice(world: ReconciledTill, micro: bigint): Promise<Injected> {
   world.bend((logs) => [...logs, ...logs])
   const transaction = await world.transfer('creator', world.till.node.config.payTo, micro)
   return {
@@ -125,7 +125,7 @@ async function unclaimedAuthorization(world: ReconciledTill, micro: bigint): Pro
   const { till } = world
   const payer = await till.newBuyer()
   const offer = await quote(`${till.node.url}${echoPath}`)
-  await carryAuthorization(till.base, await signPayment(payer, offer, { value: micro }))
+  await submitAuthorization(till.base, await signPayment(payer, offer, { value: micro }))
   const account = `credit:${payer.address.toLowerCase()}@${network}`
   return { found: async () => (await balanceOf(world, account)) === -micro }
 }
@@ -148,19 +148,19 @@ async function balanceOf({ till }: ReconciledTill, account: string): Promise<big
 
 /** A sale in the books that nobody paid for. */
 async function postingWithoutTransfer(world: ReconciledTill, micro: bigint): Promise<Injected> {
-  return bookUnpaid(world, `invented:${micro}`, micro)
+  return postUnpaid(world, `invented:${micro}`, micro)
 }
 
 /** The newest sale once more, under another name. */
-async function saleBookedTwice(world: ReconciledTill, micro: bigint): Promise<Injected> {
+async function salePostedTwice(world: ReconciledTill, micro: bigint): Promise<Injected> {
   await world.sell()
   const { rows } = await world.till.db.owner.query<{ amount_micro: bigint }>(
     `select amount_micro from payment where state = 'served' order by claimed_at desc limit 1`,
   )
-  return bookUnpaid(world, `again:${micro}`, rows[0]?.amount_micro ?? 0n)
+  return postUnpaid(world, `again:${micro}`, rows[0]?.amount_micro ?? 0n)
 }
 
-async function bookUnpaid(world: ReconciledTill, reference: string, micro: bigint): Promise<Injected> {
+async function postUnpaid(world: ReconciledTill, reference: string, micro: bigint): Promise<Injected> {
   const { database } = world.till.db
   const lines = [
     { account: accounts.onchain(network, 'pay_to'), amount: micro },

@@ -44,7 +44,7 @@ function requestAt(port: number, index: number): Buffer {
 
 const ofConnection = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding'])
 
-async function giveToBare(node: Side, bare: Side): Promise<void> {
+async function copyToBare(node: Side, bare: Side): Promise<void> {
   const ours = await exchange(node.port, requestText(`127.0.0.1:${node.port}`, '/v1/sandbox/echo?message=same'))
   const headers = ours.headers.filter(([name]) => !ofConnection.has(name.toLowerCase())).flat()
   await bare.child.ask('give', { status: ours.status, headers, body: ours.body } satisfies FixedAnswer)
@@ -52,7 +52,7 @@ async function giveToBare(node: Side, bare: Side): Promise<void> {
 
 async function measure(node: Side, bare: Side, count: number, say: (text: string) => void) {
   const faults = createFaults()
-  await giveToBare(node, bare)
+  await copyToBare(node, bare)
   const seconds = count / perSecond / rounds
   const load = async (side: Side, plan: { perSecond: number; seconds: number }) => {
     const before = await side.cpu()
@@ -82,7 +82,7 @@ async function measure(node: Side, bare: Side, count: number, say: (text: string
   }
   for (const what of ['rpc', 'facilitator', 'prepared'] as const)
     if (after[what] !== before[what]) faults.note(`${after[what] - before[what]} calls: ${what}`)
-  for (const fault of judgeRounds(measured)) faults.note(fault)
+  for (const fault of decideRounds(measured)) faults.note(fault)
   const { p99, bareP99, cpu, bareCpu } = bestOf(measured)
   const worst = Math.max(...measured.map((round) => round.p99))
   const late = Math.max(...all.map(({ lateMs }) => lateMs))
@@ -104,7 +104,7 @@ function bestOf(measured: readonly Round[]): Round {
 }
 
 /** Below 20 ms, or, where the machine is so busy that a bare server is not much faster, a small multiple of that. */
-export function judgeRounds(measured: readonly Round[]): string[] {
+export function decideRounds(measured: readonly Round[]): string[] {
   const { p99, bareP99, cpu, bareCpu } = bestOf(measured)
   const faults: string[] = []
   if (p99 >= Math.max(p99MsMax, timesBareMax * bareP99))

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 import { faultsInBooks } from '../harness/books.ts'
 import { createFaultPoints, type FaultPoints } from '../harness/fault-points.ts'
 import {

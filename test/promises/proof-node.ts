@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
 import type { NodeOptions } from '../../packages/node/src/node.ts'
 import { type CallCounts, countHandlers, countSettles } from '../harness/call-counters.ts'

@@ -21,37 +21,37 @@ export const proveOnlyQuoted: Proof = async (options) => {
 }
 
 export async function tryPairs(proofNode: ProofNode, { count, say }: ProofOptions) {
-  const goods = await onSale(goodsOf(proofNode, Math.ceil(Math.sqrt(count / 2)) + 1), say)
+  const products = await onSale(productsOf(proofNode, Math.ceil(Math.sqrt(count / 2)) + 1), say)
   const faults = createFaults()
   const tally = { pairs: 0, statuses: new Map<number, number>(), bought: 0 }
-  const whole = 2 * goods.length * (goods.length - 1)
+  const whole = 2 * products.length * (products.length - 1)
   say(
-    `${goods.length} goods of ${new Set(goods.map(({ name }) => name.split(' ')[0])).size} methods, ${plain(whole)} ordered pairs ...`,
+    `${products.length} products of ${new Set(products.map(({ name }) => name.split(' ')[0])).size} methods, ${plain(whole)} ordered pairs ...`,
   )
   const progress = createProgress(say, whole, 'pairs')
   const buyer = await proofNode.till.newBuyer(100_000_000_000n)
-  for (const [index, good] of goods.entries()) {
+  for (const [index, good] of products.entries()) {
     const offer = await quote(good.url, good.init)
     // One in three is of a client that knows nothing of request binding: it names an address and no more, so where one
     // address sells several things the first use decides.
     const bound = index % 3 !== 0
     const header = bound ? await payFor(buyer, good, offer) : encodePayload(await signPayment(buyer, offer))
-    const others = goods.filter((other) => other !== good)
+    const others = products.filter((other) => other !== good)
     // Unused, it is refused everywhere else; then it buys its own thing, and is refused everywhere once more.
     const elsewhere = bound ? others : others.filter(({ url }) => url !== good.url)
-    await tryElsewhere(proofNode, elsewhere, good, header, tally, faults)
+    await tryOtherProducts(proofNode, elsewhere, good, header, tally, faults)
     const used = await useAtHome(proofNode, good, header, faults)
     if (used) tally.bought += 1
     // One in two does not say what it is for: then the first use decides for good.
     const open = used && index % 2 === 0 ? await unnamed(proofNode, buyer, good, faults) : header
-    await tryElsewhere(proofNode, others, good, open, tally, faults)
+    await tryOtherProducts(proofNode, others, good, open, tally, faults)
     progress(tally.pairs)
   }
   const states = await paymentStates(proofNode.till)
-  if (tally.bought < 12) faults.note(`only ${tally.bought} goods could be bought: this run shows little`)
+  if (tally.bought < 12) faults.note(`only ${tally.bought} products could be bought: this run shows little`)
   const told = [...tally.statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${plain(n)} x ${status}`)
   return {
-    seen: `${faults.count()} wrong in ${plain(tally.pairs)} ordered pairs of ${goods.length} goods (${told.join(', ')}); ${tally.bought} payments then bought what they were for; payments ${JSON.stringify(states)}`,
+    seen: `${faults.count()} wrong in ${plain(tally.pairs)} ordered pairs of ${products.length} products (${told.join(', ')}); ${tally.bought} payments then bought what they were for; payments ${JSON.stringify(states)}`,
     faults: faults.all(),
   }
 }
@@ -76,7 +76,7 @@ async function payFor(buyer: PrivateKeyAccount, { init }: Good, offer: PaymentRe
 
 type Tally = { pairs: number; statuses: Map<number, number>; bought: number }
 
-async function tryElsewhere(
+async function tryOtherProducts(
   { callCounts }: ProofNode,
   others: readonly Good[],
   own: Good,
@@ -102,7 +102,7 @@ async function tryElsewhere(
     )
 }
 
-/** True when it was bought; the goods of our own shop must be, for their nonces were not burned elsewhere. */
+/** True when it was bought; the products of our own shop must be, for their nonces were not spent otherwise. */
 async function useAtHome(_house: ProofNode, good: Good, header: string, faults: Faults): Promise<boolean> {
   if (!good.ours) return false
   const response = await send(good.url, header, good.init)
@@ -119,10 +119,10 @@ async function unnamed(proofNode: ProofNode, buyer: PrivateKeyAccount, good: Goo
 }
 
 /** Demo data take a moment to come in; what has none by then is left out, and named. */
-async function onSale(goods: readonly Good[], say: (text: string) => void): Promise<Good[]> {
+async function onSale(products: readonly Good[], say: (text: string) => void): Promise<Good[]> {
   const sold: Good[] = []
   const giveUpAtMs = performance.now() + 30_000
-  for (const good of goods)
+  for (const good of products)
     for (;;) {
       const response = await fetch(good.url, good.init)
       const body = await response.text()
@@ -139,9 +139,9 @@ async function onSale(goods: readonly Good[], say: (text: string) => void): Prom
 const json = { 'content-type': 'application/json' }
 
 /** Every paid route of the node as its example has it, and many of one price that differ in method, query or body only. */
-function goodsOf({ till, paidRoutes }: ProofNode, atLeast: number): Good[] {
+function productsOf({ till, paidRoutes }: ProofNode, atLeast: number): Good[] {
   const origin = till.node.url
-  const goods = paidRoutes
+  const products = paidRoutes
     .filter(({ id }) => !id.startsWith('proof.') && !id.startsWith('sandbox.'))
     .map(({ method, path, example }): Good => {
       const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => example.params?.[name] ?? 'x')
@@ -151,13 +151,13 @@ function goodsOf({ till, paidRoutes }: ProofNode, atLeast: number): Good[] {
         example.body === undefined ? { method } : { method, headers: json, body: JSON.stringify(example.body) }
       return { name: `${method} ${filled}`, url, init, ours: false }
     })
-  for (let number = 0; goods.length < atLeast || number < 2; number += 1) {
+  for (let number = 0; products.length < atLeast || number < 2; number += 1) {
     const of = `n${number}`
     for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
       const hasBody = method === 'POST' || method === 'PUT'
       const init = hasBody ? { method, headers: json, body: JSON.stringify({ of }) } : { method }
       const query = hasBody && number % 2 === 0 ? '' : `?of=${of}`
-      goods.push({
+      products.push({
         name: `${method} ${proofPath}${query} ${of}`,
         url: `${origin}${proofPath}${query}`,
         init,
@@ -167,8 +167,8 @@ function goodsOf({ till, paidRoutes }: ProofNode, atLeast: number): Good[] {
     for (const method of ['GET', 'POST']) {
       const url = `${origin}/v1/sandbox/echo${method === 'GET' ? `?message=${of}` : ''}`
       const init = method === 'GET' ? { method } : { method, headers: json, body: JSON.stringify({ message: of }) }
-      goods.push({ name: `${method} echo ${of}`, url, init, ours: true })
+      products.push({ name: `${method} echo ${of}`, url, init, ours: true })
     }
   }
-  return goods
+  return products
 }

@@ -13,7 +13,7 @@ import { type Kind, kinds, openReorgShop, type Passes, priceOf } from './reorg-s
 
 const depthMax = 64
 const perReorg = 40
-const reorgsPerHouse = 10
+const reorgsPerNode = 10
 const nodesAtOnce = 3
 const capMicro = 100_000_000n
 const temptationMicro = 50_000_000n
@@ -48,9 +48,9 @@ export const proveReorgs: Proof = async ({ count, say }) => {
   const tally: Tally = { orders: 0, reorgs: 0, reversed: 0, cancelled: 0, failed: 0, lossMicro: 0n, depths: [] }
   const progress = createProgress(say, count, 'purchases')
   // A chain is made again from its first block at every reorg, so it is left before it has grown long.
-  const perNode = perReorg * reorgsPerHouse
+  const perNode = perReorg * reorgsPerNode
   await together(Math.ceil(count / perNode), nodesAtOnce, (index) =>
-    liveInHouse(Math.min(count - index * perNode, perNode), { dice, tally, faults, progress }),
+    reorganizeNode(Math.min(count - index * perNode, perNode), { dice, tally, faults, progress }),
   )
   if (tally.cancelled === 0 && count >= 200) faults.note('no payment was lost for good: this run shows little')
   const deepest = tally.depths.reduce((a, b) => Math.max(a, b), 0)
@@ -65,7 +65,7 @@ type Living = { dice: Dice; tally: Tally; faults: Faults; progress(done: number)
 /** Time that matters runs as always; only waiting is shorter, so that jobs come round more often. */
 const hurried: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms > 1_000 ? ms / 10 : ms, signal) }
 
-async function liveInHouse(count: number, living: Living): Promise<void> {
+async function reorganizeNode(count: number, living: Living): Promise<void> {
   const passes: Passes = new Set()
   const till = await openTill({
     ownShops: 'till',

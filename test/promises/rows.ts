@@ -259,7 +259,7 @@ export const rows: readonly Row[] = [
     promise: 'every way to pay keeps what `exact` keeps',
     asked: 'stock clients buy by each way; 1,000 calls of one channel; every attack gains nothing',
     commands: [
-      tests(['test/channels', 'test/permit2.test.ts', 'test/mpp.test.ts', 'test/ways.test.ts'], (size) => ({
+      tests(['test/channels', 'test/permit2.test.ts', 'test/mpp.test.ts', 'test/payment-methods.test.ts'], (size) => ({
         CHANNEL_CALLS: size === 'asked' ? '1000' : '40',
       })),
     ],

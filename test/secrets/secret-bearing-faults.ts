@@ -1,4 +1,4 @@
-import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 import type { Database } from '../../packages/till/src/store/database.ts'
 import type { FaultPoints } from '../harness/fault-points.ts'
 

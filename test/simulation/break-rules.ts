@@ -119,15 +119,15 @@ export const breaks: readonly Break[] = [
     rule: 'I14',
     what: 'a transfer with the amount of the quote',
     tables: ['transfer'],
-    change: `update transfer set amount_micro = amount_micro + 1 where id = (select min(id) from transfer where booked_as = 'payment')`,
+    change: `update transfer set amount_micro = amount_micro + 1 where id = (select min(id) from transfer where posted_as = 'payment')`,
     look: (scene) => checkTransfers(booksOf(scene)),
   },
   {
     rule: 'I14',
     what: 'a transfer that was never booked',
     tables: ['transfer', 'ledger_transaction'],
-    change: `update ledger_transaction set transfer_id = null, kind = 'opening' where transfer_id = (select min(id) from transfer where booked_as = 'payment');
-      delete from transfer where id = (select min(id) from transfer where booked_as = 'payment')`,
+    change: `update ledger_transaction set transfer_id = null, kind = 'opening' where transfer_id = (select min(id) from transfer where posted_as = 'payment');
+      delete from transfer where id = (select min(id) from transfer where posted_as = 'payment')`,
     look: checkMoney,
   },
   {

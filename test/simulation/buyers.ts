@@ -88,7 +88,7 @@ export async function pay(scene: Scene, order: Order, payload: Payload, patience
     (await reachedUs(scene, payload))
   )
     throw new Violation('promise 3', `402 for ${order.id}, whose authorization moved money: ${body.slice(0, 300)}`)
-  if (status === 200) noteAnswer(order, body, nonce)
+  if (status === 200) recordAnswer(order, body, nonce)
   else order.refusal = body.slice(0, 300)
   // The name stands for a purchase whose money went back: anyone who still wants it needs another.
   if (status === 409 && body.includes('It was refunded.')) order.identifier = undefined
@@ -116,7 +116,7 @@ async function answerOf(world: World, order: Order, headers: Record<string, stri
   }
 }
 
-export function noteAnswer(order: Order, body: string, nonce: string): void {
+export function recordAnswer(order: Order, body: string, nonce: string): void {
   if (order.body !== undefined && order.identifier !== undefined && order.body !== body)
     throw new Violation('I12', `${order.id} was answered twice with different bytes`)
   order.body ??= body

@@ -4,7 +4,7 @@ import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import type { Order } from './history.ts'
 import { has } from './shops.ts'
-import { noteSeen, tellOrder } from './tell-order.ts'
+import { recordSeen, tellOrder } from './tell-order.ts'
 
 export type PaymentRow = {
   id: string
@@ -28,7 +28,7 @@ export async function readPayments(scene: Scene): Promise<PaymentRow[]> {
        encode(payment_key, 'hex') as nonce, delivered_at is not null as delivered, client_gone
      from payment order by claimed_at, id`,
   )
-  noteSeen(scene, rows)
+  recordSeen(scene, rows)
   return rows
 }
 

@@ -23,10 +23,10 @@ export async function readCalls({ world }: Scene): Promise<CallRow[]> {
 
 /** Calls paid from credit: nothing is answered that was not drawn, and nothing drawn twice or from somebody else. */
 export async function checkDraws(scene: Scene): Promise<void> {
-  if (scene.history.draws.size > 0) judgeDraws(scene, await readCalls(scene))
+  if (scene.history.draws.size > 0) checkEachDraw(scene, await readCalls(scene))
 }
 
-export function judgeDraws({ world, history }: Scene, calls: readonly CallRow[]): void {
+export function checkEachDraw({ world, history }: Scene, calls: readonly CallRow[]): void {
   const walletOf = ({ buyer }: Draw) => world.buyers[buyer]?.address.toLowerCase() ?? ''
   const captured = calls.filter(({ state }) => state === 'captured')
   const byId = new Map(captured.map((call) => [call.id, call]))

@@ -44,7 +44,7 @@ export async function checkCredit(scene: Scene): Promise<void> {
       const { rows } = await world.db.owner.query<{ come: bigint; gone: bigint }>(
         `select (select coalesce(sum(amount_micro), 0) from payment where network = $1 and payer = $2
              and (state = 'credited' or (state = 'served' and route_id like 'credit.topup%')))::bigint
-           + (select coalesce(sum(amount_micro), 0) from transfer where network = $1 and sender = $2 and booked_as = 'credit')::bigint
+           + (select coalesce(sum(amount_micro), 0) from transfer where network = $1 and sender = $2 and posted_as = 'credit')::bigint
            + (select coalesce(sum(micro), 0) from creator_accrual where network = $1 and payer = $2 and state = 'expired')::bigint as come,
            (select coalesce(sum(amount), 0) from entitled_call where port = 'credit' and subject = $1 and account = $2
              and state <> 'released')::bigint

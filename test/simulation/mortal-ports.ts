@@ -1,4 +1,4 @@
-import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 import type { Database, HeldLock, Statement, Tx } from '../../packages/till/src/store/database.ts'
 import { CommitUnknown } from '../../packages/till/src/store/errors.ts'
 import type { FaultPlan } from './fault-plan.ts'

@@ -1,4 +1,4 @@
-import type { Interceptors } from '../../packages/node/src/compose/ground.ts'
+import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'
@@ -24,7 +24,7 @@ function count(tally: Tally, statement: string | Statement): void {
   if (statement.values?.at(-1) === true) tally.promisedDraws += (statement.values[0] as unknown[]).length
 }
 
-export type ProcessGround = {
+export type ProcessSetup = {
   time: VirtualTime
   plan: FaultPlan
   rng: Rng
@@ -52,20 +52,20 @@ const patienceMs = 60
 /** Within the window of every authorization. */
 const lateMs = 20_000
 
-export async function startProcess(ground: ProcessGround, attempt = 1): Promise<NodeProcess> {
-  const { time, plan, rng, log } = ground
+export async function startProcess(setup: ProcessSetup, attempt = 1): Promise<NodeProcess> {
+  const { time, plan, rng, log } = setup
   const life = beginLife()
   const clock = time.clockFor(life)
-  const ports = createMortalPorts(life, time, plan, (statement) => count(ground.tally, statement))
-  const schema = standsStill(time)
-  const intercept = ground.plant({
+  const ports = createMortalPorts(life, time, plan, (statement) => count(setup.tally, statement))
+  const schema = isStalled(time)
+  const intercept = setup.plant({
     ...ports.intercept,
     database: (real) => {
       schema.isThere()
       return ports.intercept.database?.(real) ?? real
     },
     rpc: (endpoint) => {
-      const view = ground.views.get(endpoint.name)
+      const view = setup.views.get(endpoint.name)
       if (!view) throw new Error(`no view is called ${endpoint.name}`)
       return { name: view.name, send: (calls) => ports.pass(() => view.send(calls)) }
     },
@@ -81,13 +81,13 @@ export async function startProcess(ground: ProcessGround, attempt = 1): Promise<
             .catch(() => {}),
       }),
   })
-  const starting = startNode(parseConfig(ground.environment), {
+  const starting = startNode(parseConfig(setup.environment), {
     clock,
     rng,
     log,
     intercept,
     ownShops: 'till',
-    shops: ground.shops,
+    shops: setup.shops,
   })
   const node = await time.until(
     Promise.race([starting, whenEnded(life)]).catch((error: unknown) => {
@@ -98,7 +98,7 @@ export async function startProcess(ground: ProcessGround, attempt = 1): Promise<
   schema.isThere()
   if (!node) {
     await ports.bury()
-    return startProcess(ground, attempt + 1)
+    return startProcess(setup, attempt + 1)
   }
   const kill = async () => {
     life.end()
@@ -117,7 +117,7 @@ export async function startProcess(ground: ProcessGround, attempt = 1): Promise<
 }
 
 /** A start makes the schema with connections of its own, before it has its port to the database. */
-function standsStill(time: VirtualTime): { isThere(): void } {
+function isStalled(time: VirtualTime): { isThere(): void } {
   let isThere = () => {}
   void time.busy(() => new Promise<void>((resolve) => (isThere = resolve)))
   return { isThere: () => isThere() }

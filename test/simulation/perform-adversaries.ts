@@ -2,9 +2,9 @@ import { toHex } from '../../packages/protocol/src/bytes.ts'
 import {
   authorizationOf,
   cancelAuthorization,
-  carryAuthorization,
   signAgain,
   signAuthorization,
+  submitAuthorization,
   transferPlainly,
 } from '../harness/wallets.ts'
 import { askPrice, chainOf, pay, type Scene, sign } from './buyers.ts'
@@ -43,12 +43,12 @@ export async function doubleSign(scene: Scene, step: Step): Promise<boolean | un
     { validBefore: validBefore + 3_600n },
   ]
   const other = await signAgain(chain, buyerOf(scene, order.buyer), payload, changes[step.c % changes.length] ?? {})
-  const carryOther = () => unlessRefused(carryAuthorization(chain, other, buyerOf(scene, step.b)))
+  const submitOther = () => unlessRefused(submitAuthorization(chain, other, buyerOf(scene, step.b)))
   // Before the claim, instead of its settlement, or as soon as it was refused.
-  if (step.a % 3 === 0) await carryOther()
+  if (step.a % 3 === 0) await submitOther()
   if (step.a % 3 === 1) world.plan.facilitator.push('refuses')
   await pay(scene, order, payload)
-  await carryOther()
+  await submitOther()
   await pay(scene, order, payload)
   return true
 }
@@ -100,7 +100,7 @@ export async function payForAnother(scene: Scene, step: Step): Promise<boolean |
     validBefore: BigInt(Math.floor(world.time.nowMs() / 1_000) + 600),
     nonce: toHex(rng.bytes(32)),
   })
-  await unlessRefused(carryAuthorization(chain, signed, buyerOf(scene, step.a + 1 + (step.b % (buyerCount - 1)))))
+  await unlessRefused(submitAuthorization(chain, signed, buyerOf(scene, step.a + 1 + (step.b % (buyerCount - 1)))))
   return true
 }
 

@@ -3,7 +3,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import type { Payload } from '../harness/till-fixture.ts'
 import { Violation } from '../harness/violation.ts'
-import { cancelAuthorization, carryAuthorization, transferPlainly } from '../harness/wallets.ts'
+import { cancelAuthorization, submitAuthorization, transferPlainly } from '../harness/wallets.ts'
 import { askPrice, authorizationSpent, chainOf, pay, type Scene, sign } from './buyers.ts'
 import type { Order } from './history.ts'
 import { recent } from './perform-buyers.ts'
@@ -25,7 +25,7 @@ export const unlessRefused = (sent: Promise<unknown>): Promise<void> =>
 /** A buyer carries an authorization, its own or another's. */
 export const carry = (scene: Scene, by: number, payload: Payload): Promise<void> =>
   unlessRefused(
-    carryAuthorization(chainOf(scene.world, String(payload.accepted['network'])), payload, buyerOf(scene, by)),
+    submitAuthorization(chainOf(scene.world, String(payload.accepted['network'])), payload, buyerOf(scene, by)),
   )
 
 export function attackOrder({ history }: Scene, step: Step, path: string, priceMicro: bigint, altered = false): Order {
@@ -48,7 +48,7 @@ export function attackOrder({ history }: Scene, step: Step, path: string, priceM
 }
 
 /** A payment made for one thing, shown for another of the same price. */
-export async function replayElsewhere(scene: Scene, step: Step): Promise<boolean | undefined> {
+export async function replayForOther(scene: Scene, step: Step): Promise<boolean | undefined> {
   const sent = recent(scene, step)
   const route = countedRoutes[step.b % countedRoutes.length]
   if (!sent || !route) return undefined
@@ -85,7 +85,7 @@ export async function bendPayment(scene: Scene, step: Step): Promise<boolean | u
 }
 
 /** Somebody else carries an authorization to the chain, before the node sees it or while it works on it. */
-export async function carryFirst(scene: Scene, step: Step): Promise<boolean | undefined> {
+export async function submitFirst(scene: Scene, step: Step): Promise<boolean | undefined> {
   if (step.c % 2 === 0) {
     const sent = recent(scene, step)
     // Money that goes elsewhere is none of the node's business.

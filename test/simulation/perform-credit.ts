@@ -67,10 +67,10 @@ async function draw(scene: Scene, buyer: number, key: string | undefined, wanted
   const known = history.draws.get(name) ?? { buyer, key, routeId, priceMicro, tries: 0, lost: 0, answers: [] }
   history.draws.set(name, known)
   known.tries += 1
-  const door = world.door()
+  const app = world.app()
   const headers = { ...(wanted.init.headers as Record<string, string>), ...(key ? { 'idempotency-key': key } : {}) }
   const request = await signRequest(
-    `${door.address}${wanted.path}`,
+    `${app.address}${wanted.path}`,
     { ...wanted.init, headers },
     {
       account,
@@ -79,9 +79,9 @@ async function draw(scene: Scene, buyer: number, key: string | undefined, wanted
     },
   )
   try {
-    const response = await door.fetch(wanted.path, { ...wanted.init, headers: Object.fromEntries(request.headers) })
+    const response = await app.fetch(wanted.path, { ...wanted.init, headers: Object.fromEntries(request.headers) })
     const body = await world.time.until(response.text())
-    if (response.status === 200) noteDrawn(name, known, body)
+    if (response.status === 200) recordDrawn(name, known, body)
     else if (response.status >= 500) known.lost += 1
     return response.status
   } catch (error) {
@@ -91,7 +91,7 @@ async function draw(scene: Scene, buyer: number, key: string | undefined, wanted
   }
 }
 
-export function noteDrawn(name: string, draw: Draw, body: string): void {
+export function recordDrawn(name: string, draw: Draw, body: string): void {
   const [before] = draw.answers
   if (draw.key !== undefined && before !== undefined && before.body !== body)
     throw new Violation('I12', `the draw ${name} was answered twice with different bytes`)

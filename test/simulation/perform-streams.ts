@@ -54,7 +54,7 @@ async function hasPaid({ world }: Scene, wallet: string): Promise<boolean> {
   return rowCount > 0
 }
 
-type Told = { seqs: number[]; token: string | undefined }
+type Received = { seqs: number[]; token: string | undefined }
 
 /** Reads for so long, then hangs up. What is told has no hole and nothing twice. */
 async function readEvents(scene: Scene, buyer: number, response: Response, forMs: number, after = 0): Promise<string> {
@@ -72,15 +72,15 @@ async function readEvents(scene: Scene, buyer: number, response: Response, forMs
     text += Buffer.from(chunk.value).toString('utf8')
   }
   void reader.cancel().catch(() => {})
-  const told = readTold(text)
+  const told = readReceived(text)
   held.token = told.token ?? held.token
-  checkTold(after > 0 ? [after, ...told.seqs] : told.seqs, wallet)
+  checkReceived(after > 0 ? [after, ...told.seqs] : told.seqs, wallet)
   held.lastSeq = Math.max(held.lastSeq, told.seqs.at(-1) ?? 0)
   history.eventsRead += told.seqs.length
   return 'a stream'
 }
 
-function readTold(text: string): Told {
+function readReceived(text: string): Received {
   // A hang-up may cut an event in two: what has no end is not an event.
   const events = text.slice(0, text.lastIndexOf('\n\n') + 2).split('\n\n')
   const seqs = events.flatMap((event) => {
@@ -91,7 +91,7 @@ function readTold(text: string): Told {
   return { seqs, token }
 }
 
-export function checkTold(seqs: readonly number[], wallet: string): void {
+export function checkReceived(seqs: readonly number[], wallet: string): void {
   for (const [place, seq] of seqs.entries())
     if (place > 0 && seq !== (seqs[place - 1] as number) + 1)
       throw new Violation('stream', `${wallet} was told ${seq} after ${seqs[place - 1]}`)

@@ -96,13 +96,13 @@ export const performWorld = {
   refund_credit: async ({ world, rng }, step) => {
     const account = world.buyers[step.a % buyerCount]
     if (!account) return undefined
-    const door = world.door()
+    const app = world.app()
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
-    const request = await signRequest(`${door.address}/v1/credit/refund`, init, {
+    const request = await signRequest(`${app.address}/v1/credit/refund`, init, {
       account,
       platform: { nowMs: world.time.nowMs, randomBytes: (n) => rng.bytes(n) },
     })
-    return door
+    return app
       .fetch('/v1/credit/refund', { ...init, headers: Object.fromEntries(request.headers) })
       .then((response) => world.time.until(response.text()).then(() => response.status === 200))
       .catch(() => false)

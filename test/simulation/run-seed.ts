@@ -9,7 +9,7 @@ import { checkLog } from './check-log.ts'
 import { comeToRest } from './come-to-rest.ts'
 import { createHistory } from './history.ts'
 import { buyLate, cancelReorged, doubleSign, payForAnother, sendDust } from './perform-adversaries.ts'
-import { bendPayment, cancel, carryFirst, plainTransfer, replayElsewhere } from './perform-attackers.ts'
+import { bendPayment, cancel, plainTransfer, replayForOther, submitFirst } from './perform-attackers.ts'
 import { buy, impatientBuy, resend, retryFresh, subscribe } from './perform-buyers.ts'
 import { attest } from './perform-citations.ts'
 import { drawCredit, topUp } from './perform-credit.ts'
@@ -36,9 +36,9 @@ const perform: Record<StepKind, Perform> = {
   attest: (scene, step) => attest(scene, step),
   stream_buy: buyStream,
   stream_open: openStream,
-  replay_elsewhere: replayElsewhere,
+  replay_for_other: replayForOther,
   bend_payment: bendPayment,
-  carry_first: carryFirst,
+  submit_first: submitFirst,
   cancel,
   double_sign: doubleSign,
   dust: sendDust,

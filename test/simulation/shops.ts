@@ -11,7 +11,7 @@ import { createIntentDeps, openIntents } from '../../packages/node/src/shops/int
 import { parseIntentSettings } from '../../packages/node/src/shops/intents/settings.ts'
 import { coveredFeeds } from '../../packages/node/src/shops/ports.ts'
 import { openRewardsShop } from '../../packages/node/src/shops/rewards/index.ts'
-import { usualSettings } from '../../packages/node/src/shops/sources/deps.ts'
+import { defaultSettings } from '../../packages/node/src/shops/sources/deps.ts'
 import { sourcesPort } from '../../packages/node/src/shops/sources/index.ts'
 import { sourceRoutes } from '../../packages/node/src/shops/sources/routes.ts'
 import { openSubscriptionsShop, parseSubscriptionPolicy } from '../../packages/node/src/shops/subscriptions/index.ts'
@@ -69,7 +69,7 @@ const sourcesShop: OpenShop = (context) => {
     resolvers: [],
     claimSecret: new Uint8Array(32),
     domains: { ownHosts: new Set<string>(), demoHosts: new Set<string>(sites.map(({ host }) => host)) },
-    settings: usualSettings,
+    settings: defaultSettings,
   }
   context.ports.offer(sourcesPort, sources)
   return { routes: sourceRoutes(sources) }

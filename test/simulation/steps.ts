@@ -20,9 +20,9 @@ const weights = {
   stream_buy: 4,
   stream_open: 6,
   // attackers
-  replay_elsewhere: 4,
+  replay_for_other: 4,
   bend_payment: 5,
-  carry_first: 3,
+  submit_first: 3,
   cancel: 2,
   double_sign: 5,
   dust: 2,

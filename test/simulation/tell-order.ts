@@ -7,7 +7,7 @@ export const placeOf = ({ world, history }: Scene): string =>
   `[${history.step} +${((world.time.nowMs() - world.time.startMs) / 1_000).toFixed(1)} s]`
 
 /** Writes down what has changed about each payment since it was last looked at. */
-export function noteSeen(scene: Scene, payments: readonly PaymentRow[]): void {
+export function recordSeen(scene: Scene, payments: readonly PaymentRow[]): void {
   const { seen } = scene.history
   for (const { id, state, reason, reorgs, delivered, client_gone } of payments) {
     const now = [

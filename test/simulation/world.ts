@@ -10,7 +10,7 @@ import { type Log, silentLog } from '../../packages/till/src/kernel/log.ts'
 import { openTestDatabase, type TestDatabase } from '../../packages/till/src/store/testing.ts'
 import { createView } from './chain-views.ts'
 import { createFaultPlan, type FaultPlan } from './fault-plan.ts'
-import { type NodeProcess, type Plant, type ProcessGround, startProcess, type Tally } from './node-process.ts'
+import { type NodeProcess, type Plant, type ProcessSetup, startProcess, type Tally } from './node-process.ts'
 import { createSeededRng } from './seeded-rng.ts'
 import { simulationShops } from './shops.ts'
 import { proveSites } from './simulated-web.ts'
@@ -26,7 +26,7 @@ export const fundedMicro = 500_000_000_000n
 const processesMax = 2
 
 /** Where one request goes; a signed one is signed for this very process. */
-export type Door = { address: string; fetch(path: string, init?: RequestInit): Promise<Response> }
+export type NodeAccess = { address: string; fetch(path: string, init?: RequestInit): Promise<Response> }
 
 export type World = {
   seed: string
@@ -46,7 +46,7 @@ export type World = {
   lives(): readonly Life[]
   /** Requests go to one process after the other; this says which is next. */
   turnTo(turn: number): void
-  door(): Door
+  app(): NodeAccess
   /** A request to whichever process is next; rejects when that process dies over it. */
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** Ends a process where it stands. */
@@ -136,9 +136,9 @@ async function peopleTheChains(seed: string, time: VirtualTime) {
 }
 
 /** The processes on one database: the first from the start, another beside it from time to time. */
-async function keepProcesses(ground: ProcessGround) {
-  const { time } = ground
-  let running: NodeProcess[] = [await startProcess(ground)]
+async function keepProcesses(setup: ProcessSetup) {
+  const { time } = setup
+  let running: NodeProcess[] = [await startProcess(setup)]
   let turn = 0
   const { config } = (running[0] as NodeProcess).node
   const remove = async (which: number, how: 'kill' | 'drain') => {
@@ -147,7 +147,7 @@ async function keepProcesses(ground: ProcessGround) {
     running = running.filter((one) => one !== process)
     await process[how]()
   }
-  const door = (): Door => {
+  const app = (): NodeAccess => {
     const alive = running.filter(({ life }) => life.alive)
     const process = alive[turn % Math.max(1, alive.length)] ?? (running[0] as NodeProcess)
     turn += 1
@@ -167,19 +167,19 @@ async function keepProcesses(ground: ProcessGround) {
     turnTo: (given: number) => {
       turn = given
     },
-    door,
-    fetch: (path: string, init?: RequestInit) => door().fetch(path, init),
+    app,
+    fetch: (path: string, init?: RequestInit) => app().fetch(path, init),
     kill: (which: number) => remove(which, 'kill'),
     drain: (which: number) => remove(which, 'drain'),
     startAnother: async () => {
-      if (running.length < processesMax) running.push(await startProcess(ground))
+      if (running.length < processesMax) running.push(await startProcess(setup))
     },
     revive: async () => {
       for (const dead of running.filter(({ life }) => !life.alive)) {
         running = running.filter((one) => one !== dead)
         await dead.kill()
       }
-      if (running.length === 0) running.push(await startProcess(ground))
+      if (running.length === 0) running.push(await startProcess(setup))
     },
     close: async () => {
       for (const process of running.splice(0)) await process.kill()

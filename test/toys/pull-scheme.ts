@@ -40,13 +40,13 @@ export function createPullScheme(request: Request, collect: (data: Hex) => Promi
     const { input = '0x' } = ((await request('eth_getTransactionByHash', [transaction])) ?? {}) as { input?: Hex }
     return input.length === callLength + keyLength ? `0x${input.slice(-keyLength)}` : undefined
   }
-  const carriedIn = async (chain: ChainPort, { payer, paymentKey }: ClaimKey, transaction: Hex) =>
+  const submittedIn = async (chain: ChainPort, { payer, paymentKey }: ClaimKey, transaction: Hex) =>
     (await keyIn(transaction)) === paymentKey
       ? (await chain.transfersIn(transaction).catch(() => [])).find(({ sender }) => sender === payer)
       : undefined
   const search = async (chain: ChainPort, key: ClaimKey, from: bigint, to: bigint) => {
     for (const { transaction } of await chain.transferLogs(key.payer, from, to)) {
-      const transfer = await carriedIn(chain, key, transaction)
+      const transfer = await submittedIn(chain, key, transaction)
       if (transfer) return transfer
     }
     return undefined
@@ -124,7 +124,7 @@ export function createPullScheme(request: Request, collect: (data: Hex) => Promi
     evidence: {
       isUsed,
       async byTransaction(chain, claim, transaction) {
-        const transfer = await carriedIn(chain, claim, transaction)
+        const transfer = await submittedIn(chain, claim, transaction)
         return transfer ? judge(claim, transfer) : { status: 'absent' }
       },
       async byKey(chain, claim, fromBlock) {

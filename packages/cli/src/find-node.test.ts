@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { AssayError } from '@assay/sdk'
 import { useFolder } from '@assay/till/kernel/use-folder.fixture'
 import { expect, test } from 'vitest'
-import { findNode, usualNode } from './find-node.ts'
+import { defaultNode, findNode } from './find-node.ts'
 import { toCliError } from './report-error.ts'
 import { runCli } from './run-cli.ts'
 import { createTestTerminal } from './terminal.fixture.ts'
@@ -14,7 +14,7 @@ const running = (text: string) => writeFile(join(home, 'running.json'), text)
 const found = (env: NodeJS.ProcessEnv = {}) => findNode({ ASSAY_HOME: home, ...env })
 
 test('ASSAY_URL stands before the node of the data folder, and that before the usual address', async () => {
-  expect(found()).toEqual({ url: usualNode, why: undefined })
+  expect(found()).toEqual({ url: defaultNode, why: undefined })
   await running(JSON.stringify({ url, pid: process.pid }))
   expect(found()).toEqual({ url, why: `running in ${home}` })
   expect(found({ ASSAY_URL: 'https://api.example.org' })).toEqual({ url: 'https://api.example.org', why: 'ASSAY_URL' })
@@ -23,7 +23,7 @@ test('ASSAY_URL stands before the node of the data folder, and that before the u
 test('a file that a killed node left behind, or a broken one, is not believed', async () => {
   for (const text of [JSON.stringify({ url, pid: 2 ** 22 + 1 }), '{', 'null', JSON.stringify({ url: 'x', pid: 1 })]) {
     await running(text)
-    expect(found()).toEqual({ url: usualNode, why: undefined })
+    expect(found()).toEqual({ url: defaultNode, why: undefined })
   }
 })
 

@@ -3,17 +3,19 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Terminal } from './terminal.ts'
 
-export const usualNode = 'http://127.0.0.1:4020'
+export const defaultNode = 'http://127.0.0.1:4020'
 
 /** The node that a command asks, by one name everywhere. */
-export const nodeOption = ['--url <origin>', 'the node to ask', usualNode] as const
+export const nodeOption = ['--url <origin>', 'the node to ask', defaultNode] as const
 
 /** The node that a command means when it names none, and why this one. */
 export function findNode(env: NodeJS.ProcessEnv): { url: string; why: string | undefined } {
   const { ASSAY_URL, ASSAY_HOME = '.assay' } = env
   if (ASSAY_URL) return { url: ASSAY_URL, why: 'ASSAY_URL' }
   const running = readRunning(join(ASSAY_HOME, 'running.json'))
-  return running === undefined ? { url: usualNode, why: undefined } : { url: running, why: `running in ${ASSAY_HOME}` }
+  return running === undefined
+    ? { url: defaultNode, why: undefined }
+    : { url: running, why: `running in ${ASSAY_HOME}` }
 }
 
 /** What a node left behind when it was killed is not believed. */
@@ -38,7 +40,7 @@ function isAlive(pid: number): boolean {
 /** Where a command would ask the usual address without having been told so, it asks the node that is found. */
 export function askFoundNode(command: Command, terminal: Terminal): void {
   const names = command.options
-    .filter(({ defaultValue }) => defaultValue === usualNode)
+    .filter(({ defaultValue }) => defaultValue === defaultNode)
     .map((one) => one.attributeName())
   if (names.length === 0) return
   command.hook('preAction', (_, action) => {

@@ -7,7 +7,7 @@ import { startPrimary } from './compose/processes/run-primary.ts'
 import type { WorkerPlace } from './compose/processes/worker-place.ts'
 import { createLog, mergedText } from './http/index.ts'
 import { type RunningNode, startNode } from './node.ts'
-import { noteRunning } from './running-file.ts'
+import { writeRunningFile } from './running-file.ts'
 import { parseConfig } from './shop-list.ts'
 import { startSummary } from './start-summary.ts'
 
@@ -59,7 +59,7 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
     else node = await startNode(config, serving)
     if (stopping) return await node.stop()
     if (channel) return channel.ready({ firstPurchase: node.firstPurchase })
-    forget = await noteRunning(config.home, node.address)
+    forget = await writeRunningFile(config.home, node.address)
     say(startSummary({ ...node, config }, (systemClock.monotonicMs() - startedMs) / 1000))
     say(`ready ${node.url}`)
   } catch (error) {

@@ -21,12 +21,12 @@ import { createIds } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import { type LoopWatch, systemLoopHost, watchLoop } from '@assay/till/kernel/loop-watch'
 import { type Rng, systemRng } from '@assay/till/kernel/random'
-import { noteDestinations, type PayoutDeps, prepareDue } from '@assay/till/payouts'
+import { type PayoutDeps, prepareDue, recordDestinations } from '@assay/till/payouts'
 import { createResponseSigner } from '@assay/till/signing'
 import type { PauseState } from '@assay/till/store/pauses'
 import { demoObject } from './compose/demo.ts'
 import { facilitatorService } from './compose/facilitator-service.ts'
-import { type Ground, type Interceptors, openGround, type Ports } from './compose/ground.ts'
+import { type Infrastructure, type Interceptors, openInfrastructure, type Ports } from './compose/infrastructure.ts'
 import { openMetrics, type WorkerPlace } from './compose/processes/worker-place.ts'
 import { type Origins, openShops, payeesOf, shopContext } from './compose/shops.ts'
 import { openWalletKeys } from './compose/wallet-keys.ts'
@@ -36,10 +36,10 @@ import { mcpRoutes } from './faces/mcp/index.ts'
 import { opsRoutes } from './faces/ops/routes.ts'
 import {
   type Announcements,
-  createFrontDoor,
+  createHttpApp,
   createLog,
   errorRoutes,
-  type FrontDoor,
+  type HttpApp,
   nodeSite,
   type OpenShop,
   openListener,
@@ -119,7 +119,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const chosen = chosenShops(config, options)
   const payees = payeesOf(config)
   const keys = await openWalletKeys(config, ports)
-  const ground = await openGround(config, ports, stops, {
+  const infrastructure = await openInfrastructure(config, ports, stops, {
     payees,
     keys,
     onLost: () => lost('the data folder is no longer held'),
@@ -134,7 +134,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   let screening: PayoutDeps['screening']
   let shops: readonly Shop[] = []
   const context = {
-    ...(await shopContext(config, ports, ground, origins, payees, () => payouts)),
+    ...(await shopContext(config, ports, infrastructure, origins, payees, () => payouts)),
     ...(options.worker?.index ? { cacheFolder: join(config.home, 'workers', String(options.worker.index)) } : {}),
     screening: () => screening,
     saleHooks: () => shops.flatMap((shop) => shop.saleHooks ?? []),
@@ -147,19 +147,19 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   shops = openedShops.map((shop) => options.intercept?.shop?.(shop) ?? shop)
   const paidRoutes = new Map<string, PaidRoute>()
   const routeOf = (id: string) => paidRoutes.get(id)
-  const opened: Opened = { config, options, watch, ports, ground, stops, keys, payees, origins, shops }
+  const opened: Opened = { config, options, watch, ports, infrastructure, stops, keys, payees, origins, shops }
   const { till, facilitator } = await openTill(opened, context.jws, routeOf)
   screening = till.screening
   till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
-  const service = facilitatorService(config, ports, ground, till, payees, facilitator)
-  const door = openDoor({ ...opened, shops: [...shops, ...service] }, till, listener.port)
-  for (const { declaration, paid } of door.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
+  const service = facilitatorService(config, ports, infrastructure, till, payees, facilitator)
+  const app = openApp({ ...opened, shops: [...shops, ...service] }, till, listener.port)
+  for (const { declaration, paid } of app.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)
   if (options.jobs !== false && !options.worker?.index) {
     const senders = facilitator?.local?.senders
-    payouts = openPayouts({ ...config, ...keys, payees }, ports, ground, till, shops, senders, stops)
-    await startWork(opened, till, payouts, routeOf, facilitator?.local?.recoverLanes)
+    payouts = openPayouts({ ...config, ...keys, payees }, ports, infrastructure, till, shops, senders, stops)
+    await startWork(opened, till, payouts, routeOf, facilitator?.local?.recoverWallets)
   }
-  listener.serve(watch ? watchedDoor(watch, door) : door)
+  listener.serve(watch ? watchedApp(watch, app) : app)
   if (options.warm)
     for (const shop of shops) shop.warm?.().catch((error) => ports.log.warn({ error }, 'warming up failed'))
   // First of all when the node stops: what is under way still needs wallets, owner and shops to end well.
@@ -168,8 +168,8 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     url: origins.baseUrl,
     address: listener.url,
     config,
-    databaseUrl: ground.store.databaseUrl,
-    devnets: ground.devnets,
+    databaseUrl: infrastructure.store.databaseUrl,
+    devnets: infrastructure.devnets,
     firstPurchase: shops.find((shop) => shop.firstPurchase)?.firstPurchase,
   }
 }
@@ -180,7 +180,7 @@ type Opened = {
   options: NodeOptions
   watch: LoopWatch | undefined
   ports: Ports
-  ground: Ground
+  infrastructure: Infrastructure
   stops: Stops
   keys: Awaited<ReturnType<typeof openWalletKeys>>
   payees: Payees
@@ -202,7 +202,7 @@ const listenFor = (config: Config, { acceptors, worker }: NodeOptions, log: Log)
   })
 
 async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
-  const { config, options, ports, ground, stops, keys, payees, origins, shops } = opened
+  const { config, options, ports, infrastructure, stops, keys, payees, origins, shops } = opened
   let facilitator: OpenedFacilitator | undefined
   const till = await openGate(
     {
@@ -221,12 +221,12 @@ async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
       ...(config.channels ? { channels: options.channels ?? {} } : {}),
       channelWallets: () => facilitator?.local?.senders ?? [],
       openFacilitator: async (owner) => {
-        facilitator = await openFacilitator({ ...config, ...keys }, ports, ground, owner, stops)
+        facilitator = await openFacilitator({ ...config, ...keys }, ports, infrastructure, owner, stops)
         return options.intercept?.facilitator?.(facilitator.facilitator) ?? facilitator.facilitator
       },
     },
     ports,
-    ground,
+    infrastructure,
     stops,
   )
   return { till, facilitator }
@@ -234,33 +234,33 @@ async function openTill(opened: Opened, jws: JwsPort, routeOf: RouteOf) {
 
 /** What the node does unasked: payouts, recovery, and the jobs of till and shops. */
 async function startWork(
-  { config, options, watch, ports, ground, stops, shops }: Opened,
+  { config, options, watch, ports, infrastructure, stops, shops }: Opened,
   till: OpenedGate,
   payouts: PayoutDeps,
   routeOf: RouteOf,
-  recoverLanes: (() => Promise<void>) | undefined,
+  recoverWallets: (() => Promise<void>) | undefined,
 ): Promise<void> {
-  await prepareDue(ground.store.database, payouts.purposes, payouts.policy)
-  await noteDestinations(ground.store.database, config.withdrawals)
+  await prepareDue(infrastructure.store.database, payouts.purposes, payouts.policy)
+  await recordDestinations(infrastructure.store.database, config.withdrawals)
   const { retention } = config
-  const work = { parts: shops, routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
-  await recoverAtStart(ports, ground, till, work)
+  const work = { parts: shops, routeOf, payouts, retention, ...(recoverWallets ? { recoverWallets } : {}) }
+  await recoverAtStart(ports, infrastructure, till, work)
   const given = options.intercept?.job
   const intercept = watch
     ? (name: string, round: () => Promise<void>) => () => watch.during(name, given?.(name, round) ?? round)
     : given
-  const jobs = tillJobs(ports, ground, till, work)
+  const jobs = tillJobs(ports, infrastructure, till, work)
   // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
-  startJobs({ ports, ground, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
+  startJobs({ ports, infrastructure, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
     Promise.all(shops.map((shop) => shop.stop?.())),
   )
 }
 
-const watchedDoor = (watch: LoopWatch, door: FrontDoor): FrontDoor => ({
-  ...door,
+const watchedApp = (watch: LoopWatch, app: HttpApp): HttpApp => ({
+  ...app,
   handle: (request) => {
-    watch.noteRequest()
-    return door.handle(request)
+    watch.recordRequest()
+    return app.handle(request)
   },
 })
 
@@ -309,9 +309,9 @@ function nodeFacts({ facilitators, royaltyRecipient }: Config, payees: Payees): 
   }
 }
 
-/** Every route of the node, and the door they are behind. */
-function openDoor(opened: Opened, till: OpenedGate, localPort: number): FrontDoor {
-  const { config, ports, ground, origins, shops, payees } = opened
+/** Every route of the node, and the app that serves them. */
+function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
+  const { config, ports, infrastructure, origins, shops, payees } = opened
   const { clock, ids, log, metrics } = ports
   const routes: RouteDeclaration[] = []
   const { contactEmail, contentLicense } = config
@@ -320,16 +320,16 @@ function openDoor(opened: Opened, till: OpenedGate, localPort: number): FrontDoo
     ...discoveryRoutes({
       site,
       routes: () => routes,
-      networks: ground.networks,
-      keyring: ground.keyring,
+      networks: infrastructure.networks,
+      keyring: infrastructure.keyring,
       clock,
       facts: nodeFacts(config, payees),
       ...shops.flatMap(({ page }) => page ?? []).map((page) => ({ page }))[0],
-      ...(config.mode === 'demo' ? { demo: () => demoObject(config, ground.devnets, shops) } : {}),
+      ...(config.mode === 'demo' ? { demo: () => demoObject(config, infrastructure.devnets, shops) } : {}),
     }),
-    ...mcpRoutes({ site, mpp: config.mpp, routes: () => routes, handle: (request) => door.handle(request) }),
+    ...mcpRoutes({ site, mpp: config.mpp, routes: () => routes, handle: (request) => app.handle(request) }),
     ...opsRoutes({
-      checks: readinessChecks(ground, till, shops),
+      checks: readinessChecks(infrastructure, till, shops),
       routes: () => routes,
       metrics,
       metricsPublic: config.metricsPublic,
@@ -341,10 +341,10 @@ function openDoor(opened: Opened, till: OpenedGate, localPort: number): FrontDoo
   routes.splice(0, routes.length, ...settleNextHops(routes))
   const announced = () => Object.assign({}, ...shops.map((shop) => shop.announces?.() ?? {})) as Announcements
   for (const shop of shops) shop.onRoutes?.(routes, announced)
-  const door: FrontDoor = createFrontDoor({
+  const app: HttpApp = createHttpApp({
     routes,
     gate: till.gate,
-    signer: createResponseSigner(ground.keyring, { clock }),
+    signer: createResponseSigner(infrastructure.keyring, { clock }),
     config: {
       ...origins,
       demo: config.mode === 'demo',
@@ -362,7 +362,7 @@ function openDoor(opened: Opened, till: OpenedGate, localPort: number): FrontDoo
       // Asked on every request, so it may not wait: the state of recently answers, and the gate itself reads again.
       refusal: () => whilePaused(till.pauses.latest()?.get('sales')),
     },
-    probe: () => ground.store.database.query('select'),
+    probe: () => infrastructure.store.database.query('select'),
     discoveryBlock: (route) => bazaarExtension(route),
     attributed: (attribution) => {
       for (const shop of shops) shop.onAttribution?.(attribution)
@@ -370,8 +370,8 @@ function openDoor(opened: Opened, till: OpenedGate, localPort: number): FrontDoo
     elsewhere: (method, path) => shops.map((shop) => shop.elsewhere?.(method, path)).find((url) => url !== undefined),
   })
   // Anyone who asks for the keys right after a change must not get those of recently.
-  ground.keyring.onChange(() => door.forgetSharedAnswers())
-  return door
+  infrastructure.keyring.onChange(() => app.clearSharedAnswers())
+  return app
 }
 
 function whilePaused(state: PauseState | undefined): Unavailable | undefined {

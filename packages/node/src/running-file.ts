@@ -5,7 +5,7 @@ import { join } from 'node:path'
 export const runningFile = 'running.json'
 
 /** Tells of a node that is up; gives what ends it. */
-export async function noteRunning(home: string, url: string): Promise<() => Promise<void>> {
+export async function writeRunningFile(home: string, url: string): Promise<() => Promise<void>> {
   const path = join(home, runningFile)
   await writeFile(path, `${JSON.stringify({ url, pid: process.pid })}\n`, { mode: 0o600 })
   return () => rm(path, { force: true })

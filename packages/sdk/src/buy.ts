@@ -3,12 +3,12 @@ import type { Hex } from 'viem'
 import { type AssayResult, type ClientContext, verifyExchange } from './context.ts'
 import { AssayError } from './errors.ts'
 import { type Exchange, type PreparedRequest, problemOf } from './exchange.ts'
+import { channelIdOf, channelScheme, chargedInChannel, correctedState } from './payment-methods/channel.ts'
 import { readPaymentOutcome, responseIn } from './payment-outcome.ts'
 import { type AgreedTerms, readOffer, requireAgreed } from './quote.ts'
 import { sendUntilAnswered } from './send-until-answered.ts'
 import { type Purchase, signPayment } from './sign-payment.ts'
 import { type ChosenOffer, depositOf, requireAllowedHost } from './spending-policy.ts'
-import { channelIdOf, channelScheme, chargedInChannel, correctedState } from './ways/channel.ts'
 
 /** Pays for one request, or goes on with a purchase that was begun before. */
 export async function buy(context: ClientContext, prepared: PreparedRequest, start: Start): Promise<AssayResult> {
@@ -54,14 +54,14 @@ async function buyNow(context: ClientContext, prepared: PreparedRequest, start: 
     const mayAgain = signed < againMax[paid.channel ? 'channel' : 'other'] && verified.status === 'verified'
     const again = mayAgain ? await signAgain(context, prepared, received, paid) : undefined
     if (again === undefined) {
-      noteChannel(context, received, paid)
+      recordChannel(context, received, paid)
       return finish(verified)
     }
     purchase = again
   }
 }
 
-function noteChannel(context: ClientContext, received: Exchange, { channel, amountMicro }: Purchase): void {
+function recordChannel(context: ClientContext, received: Exchange, { channel, amountMicro }: Purchase): void {
   if (!channel) return
   const settlement = received.status < 400 ? responseIn(received.headers) : undefined
   const state = settlement && chargedInChannel(settlement, BigInt(channel.baseMicro), BigInt(amountMicro))

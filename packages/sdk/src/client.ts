@@ -10,13 +10,13 @@ import { AssayError } from './errors.ts'
 import { type Exchange, exchange, type PreparedRequest, prepareRequest } from './exchange.ts'
 import { createKeyPins } from './key-pins.ts'
 import { baseNetwork, type PayableNetwork, polygonNetwork } from './networks.ts'
+import { createChannelRegistry } from './payment-methods/channel.ts'
+import type { PaymentMethodPolicy } from './payment-methods/choose-payment-method.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
 import type { OnProgress } from './progress.ts'
 import { type AgreedTerms, type Quote, readOffer } from './quote.ts'
 import type { Purchase } from './sign-payment.ts'
 import { requireAllowedHost } from './spending-policy.ts'
-import { createChannelBook } from './ways/channel.ts'
-import type { WayPolicy } from './ways/choose-way.ts'
 
 export type AssayClientOptions = {
   /** The wallet that signs payments: a local account of viem. */
@@ -43,7 +43,7 @@ export type AssayClientOptions = {
    */
   credit?: CreditOptions
   /** How to pay on chain, or `only` one way; by default the one that costs and risks least. See `Quote.why`. */
-  ways?: WayPolicy
+  paymentMethods?: PaymentMethodPolicy
   /** `require` refuses what is not signed by the node; `report` only tells. */
   verify?: 'require' | 'report'
   /** Key directories by origin; others are pinned at first use. */
@@ -155,7 +155,7 @@ function createContext(options: AssayClientOptions): ClientContext {
       networks: options.networks ?? [baseNetwork, polygonNetwork],
       hosts: options.hosts ?? baseHost,
       payees: options.payees?.map((payee) => payee.toLowerCase()),
-      ways: options.ways,
+      paymentMethods: options.paymentMethods,
     },
     pins: createKeyPins({
       platform,
@@ -164,7 +164,7 @@ function createContext(options: AssayClientOptions): ClientContext {
     }),
     limits: { deadlineMs: options.deadlineMs ?? 90_000, attemptsMax: 30 },
     mustVerify: options.verify !== 'report',
-    channels: createChannelBook(),
+    channels: createChannelRegistry(),
     budget: createBudget(platform, totalMicro, dayMicro),
     confirm: options.confirm,
     onProgress: options.onProgress ?? (() => {}),
@@ -172,9 +172,9 @@ function createContext(options: AssayClientOptions): ClientContext {
   }
 }
 
-function creditOf({ credit, ways }: AssayClientOptions) {
-  if (ways?.only !== undefined && ways.only !== 'credit') return undefined
-  const chosen = credit ?? (ways?.only === 'credit' ? 'prefer' : undefined)
+function creditOf({ credit, paymentMethods }: AssayClientOptions) {
+  if (paymentMethods?.only !== undefined && paymentMethods.only !== 'credit') return undefined
+  const chosen = credit ?? (paymentMethods?.only === 'credit' ? 'prefer' : undefined)
   return chosen === undefined ? undefined : createCreditState(chosen)
 }
 

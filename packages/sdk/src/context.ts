@@ -5,6 +5,7 @@ import type { CreditState } from './credit/credit-state.ts'
 import { AssayError } from './errors.ts'
 import type { Exchange, PreparedRequest } from './exchange.ts'
 import type { KeyPins } from './key-pins.ts'
+import type { ChannelRegistry } from './payment-methods/channel.ts'
 import type { PaymentOutcome } from './payment-outcome.ts'
 import type { Platform } from './platform.ts'
 import type { OnProgress } from './progress.ts'
@@ -12,7 +13,6 @@ import type { Quote } from './quote.ts'
 import type { RetryLimits } from './send-until-answered.ts'
 import type { Purchase } from './sign-payment.ts'
 import type { SpendingPolicy } from './spending-policy.ts'
-import type { ChannelBook } from './ways/channel.ts'
 
 export type AssayResult = {
   response: Response
@@ -34,7 +34,7 @@ export type ClientContext = {
   mustVerify: boolean
   budget: Budget
   onProgress: OnProgress
-  channels: ChannelBook
+  channels: ChannelRegistry
   /** Present when calls may be paid from prepaid credit. */
   credit: CreditState | undefined
   /** Asked with the quote before anything is signed. */

@@ -15,9 +15,16 @@ export {
   polygonAmoyNetwork,
   polygonNetwork,
 } from './networks.ts'
+export {
+  choosePaymentMethod,
+  type PaymentMethod,
+  type PaymentMethodChoice,
+  type PaymentMethodFacts,
+  type PaymentMethodPolicy,
+  paymentMethods,
+} from './payment-methods/choose-payment-method.ts'
 export type { PaymentOutcome } from './payment-outcome.ts'
 export { type Offer, type PaymentRequired, parsePaymentRequired } from './payment-required.ts'
 export type { OnProgress, Progress } from './progress.ts'
 export type { AgreedTerms, Quote } from './quote.ts'
 export type { Purchase } from './sign-payment.ts'
-export { chooseWay, type Way, type WayChoice, type WayFacts, type WayPolicy, ways } from './ways/choose-way.ts'

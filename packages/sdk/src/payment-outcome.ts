@@ -5,8 +5,8 @@ import { parseMicro } from '@assay/protocol/money'
 import { type ReceiptVerification, verifyReceipt } from '@assay/protocol/receipt'
 import { receiptIn } from '@assay/protocol/receipt-in'
 import type { Exchange } from './exchange.ts'
+import { chargedInChannel } from './payment-methods/channel.ts'
 import type { Purchase } from './sign-payment.ts'
-import { chargedInChannel } from './ways/channel.ts'
 
 export type PaymentOutcome =
   /** The answer cost nothing. */

@@ -3,11 +3,11 @@ import { formatUsd } from '@assay/protocol/money'
 import type { ClientContext } from './context.ts'
 import { AssayError } from './errors.ts'
 import type { Exchange, PreparedRequest } from './exchange.ts'
+import { channelScheme } from './payment-methods/channel.ts'
+import type { PaymentMethod } from './payment-methods/choose-payment-method.ts'
 import { type PaymentRequired, parsePaymentRequired } from './payment-required.ts'
 import { offersBinding } from './sign-payment.ts'
 import { type ChosenOffer, chooseOffer, requireSameResource } from './spending-policy.ts'
-import { channelScheme } from './ways/channel.ts'
-import type { Way } from './ways/choose-way.ts'
 
 /** What a purchase would cost. Nothing is signed for it. */
 export type Quote = {
@@ -21,7 +21,7 @@ export type Quote = {
   /** The payment will name the request itself, so that it is worthless for any other. */
   bound: boolean
   /** How it would be paid, and why; with advice where another way would be better after some preparation. */
-  way: Way
+  way: PaymentMethod
   why: string
   advice?: string
 }

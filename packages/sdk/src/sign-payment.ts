@@ -6,13 +6,13 @@ import type { Hex, LocalAccount } from 'viem'
 import { bytesToHex, getAddress } from 'viem/utils'
 import { AssayError } from './errors.ts'
 import { chainIdOf } from './networks.ts'
+import { type ChannelState, channelIdOf, channelScheme, signVoucher } from './payment-methods/channel.ts'
+import type { PaymentMethod } from './payment-methods/choose-payment-method.ts'
+import { challengeFor, challengeNonce, credentialHeader } from './payment-methods/payment-challenge.ts'
+import { signPermit } from './payment-methods/sign-permit.ts'
 import type { PaymentRequired } from './payment-required.ts'
 import type { Platform } from './platform.ts'
 import type { ChosenOffer } from './spending-policy.ts'
-import { type ChannelState, channelIdOf, channelScheme, signVoucher } from './ways/channel.ts'
-import type { Way } from './ways/choose-way.ts'
-import { challengeFor, challengeNonce, credentialHeader } from './ways/payment-challenge.ts'
-import { signPermit } from './ways/sign-permit.ts'
 
 /** One purchase: kept whole, so that every retry sends the same bytes. Plain data, safe to store and resume from. */
 export type Purchase = {
@@ -28,7 +28,7 @@ export type Purchase = {
   nonce: Hex
   validBefore: number
   /** Default: `exact`. */
-  way?: Way
+  way?: PaymentMethod
   /** The channel that is charged, and what it was charged before. */
   channel?: { id: Hex; baseMicro: string }
 }

@@ -2,10 +2,15 @@ import { formatUsd, parseMicro, parseUsd } from '@assay/protocol/money'
 import { isSameResource } from '@assay/protocol/same-resource'
 import { AssayError } from './errors.ts'
 import type { PayableNetwork } from './networks.ts'
+import { channelFault, channelScheme } from './payment-methods/channel.ts'
+import {
+  choosePaymentMethod,
+  type PaymentMethod,
+  type PaymentMethodChoice,
+  type PaymentMethodPolicy,
+} from './payment-methods/choose-payment-method.ts'
+import { challengeFor } from './payment-methods/payment-challenge.ts'
 import type { Offer, PaymentRequired } from './payment-required.ts'
-import { channelFault, channelScheme } from './ways/channel.ts'
-import { chooseWay, type Way, type WayChoice, type WayPolicy } from './ways/choose-way.ts'
-import { challengeFor } from './ways/payment-challenge.ts'
 
 export type SpendingPolicy = {
   maxPerCallMicro: bigint
@@ -14,12 +19,12 @@ export type SpendingPolicy = {
   hosts: readonly string[] | undefined
   /** Addresses that may be paid, lower case; undefined for any. */
   payees?: readonly string[] | undefined
-  ways?: WayPolicy | undefined
+  paymentMethods?: PaymentMethodPolicy | undefined
 }
 
 /** An offer that may be signed, by this way. */
-type AllowedOffer = { offer: Offer; network: PayableNetwork; amountMicro: bigint; way: Way }
-export type ChosenOffer = AllowedOffer & { choice: WayChoice }
+type AllowedOffer = { offer: Offer; network: PayableNetwork; amountMicro: bigint; way: PaymentMethod }
+export type ChosenOffer = AllowedOffer & { choice: PaymentMethodChoice }
 
 const addressPattern = /^0x[0-9a-fA-F]{40}$/
 
@@ -37,7 +42,7 @@ export function chooseOffer(
   const affordable: AllowedOffer[] = []
   let cheapestTooDear: bigint | undefined
   for (const offer of required.accepts) {
-    const judged = judgeOffer(offer, policy, payer)
+    const judged = checkOffer(offer, policy, payer)
     if (typeof judged === 'string') reasons.push(judged)
     else if (judged.amountMicro <= policy.maxPerCallMicro) affordable.push(...withChallenge(judged, challenges))
     else if (cheapestTooDear === undefined || judged.amountMicro < cheapestTooDear) cheapestTooDear = judged.amountMicro
@@ -45,9 +50,9 @@ export function chooseOffer(
   const byPreference = (a: AllowedOffer, b: AllowedOffer) =>
     policy.networks.indexOf(a.network) - policy.networks.indexOf(b.network)
   affordable.sort(byPreference)
-  const { ways = {} } = policy
-  const choice = chooseWay({
-    ...ways,
+  const { paymentMethods = {} } = policy
+  const choice = choosePaymentMethod({
+    ...paymentMethods,
     offered: new Set(required.accepts.flatMap((offer) => wayOf(offer) ?? [])),
     possible: new Set(affordable.map(({ way }) => way)),
     priceMicro: affordable[0]?.amountMicro ?? 0n,
@@ -59,7 +64,8 @@ export function chooseOffer(
       detail: `${formatUsd(cheapestTooDear)} USD asked, ${formatUsd(policy.maxPerCallMicro)} allowed`,
       priceUsd: formatUsd(cheapestTooDear),
     })
-  if (ways.only !== undefined) reasons.unshift(`${ways.only}: not offered, or not possible with this wallet`)
+  if (paymentMethods.only !== undefined)
+    reasons.unshift(`${paymentMethods.only}: not offered, or not possible with this wallet`)
   throw new AssayError('no_acceptable_offer', { detail: reasons.join('; '), reasons })
 }
 /** By EIP-3009 the same money can be signed for in the words of the Payment scheme. */
@@ -69,13 +75,13 @@ function withChallenge(allowed: AllowedOffer, challenges: string | null): Allowe
     : [allowed]
 }
 
-function wayOf({ scheme, extra }: Offer): Way | undefined {
+function wayOf({ scheme, extra }: Offer): PaymentMethod | undefined {
   const method = extra.assetTransferMethod ?? 'eip3009'
   if (scheme === 'exact') return method === 'eip3009' ? 'exact' : method === 'permit2' ? 'permit2' : undefined
   return scheme === 'upto' || scheme === 'credit' || scheme === channelScheme ? scheme : undefined
 }
 
-function judgeOffer(offer: Offer, policy: SpendingPolicy, payer: string): AllowedOffer | string {
+function checkOffer(offer: Offer, policy: SpendingPolicy, payer: string): AllowedOffer | string {
   const where = `${offer.scheme} on ${offer.network}`
   const network = policy.networks.find((known) => known.network === offer.network)
   if (network === undefined) return `${where}: network not allowed`
@@ -83,7 +89,7 @@ function judgeOffer(offer: Offer, policy: SpendingPolicy, payer: string): Allowe
   if (way === undefined || way === 'credit')
     return `${where}: ${way ? 'not a payment on chain' : 'scheme not supported'}`
   const needsPermit2 = way === 'upto' || way === 'permit2'
-  if (needsPermit2 && !policy.ways?.permit2 && policy.ways?.only !== way)
+  if (needsPermit2 && !policy.paymentMethods?.permit2 && policy.paymentMethods?.only !== way)
     return `${where}: needs an allowance for Permit2, and the policy names none`
   const fault = way === channelScheme ? channelFault(offer) : undefined
   if (fault !== undefined) return `${where}: ${fault}`
@@ -105,7 +111,8 @@ function judgeOffer(offer: Offer, policy: SpendingPolicy, payer: string): Allowe
 }
 
 /** What may be put into a channel at once. */
-export const depositOf = ({ ways }: SpendingPolicy): bigint => parseUsd(ways?.depositUsd ?? '0') ?? 0n
+export const depositOf = ({ paymentMethods }: SpendingPolicy): bigint =>
+  parseUsd(paymentMethods?.depositUsd ?? '0') ?? 0n
 
 /** The quote must be for what was asked, at the host that was asked: anything else is bait. */
 export function requireSameResource(required: PaymentRequired, requestUrl: string): void {

@@ -1,12 +1,12 @@
 import {
   createJwsPort,
-  type Ground,
+  type Infrastructure,
   instancePayees,
   type OpenedFacilitator,
   type OpenedGate,
   openFacilitator,
   openGate,
-  openGround,
+  openInfrastructure,
   openPayouts,
   openTillStore,
   type Ports,
@@ -69,40 +69,40 @@ async function compose(
   const store = await openTillStore({ ...settings, migrations: [], onLost }, ports, stops, intercept)
   stops.push(events.stop)
   if (options.payeesChanged) await acceptPayees(store.database, settings, options.payeesChanged)
-  const ground = await openGround({ ...settings, payeesHint }, ports, store, stops, intercept)
+  const infrastructure = await openInfrastructure({ ...settings, payeesHint }, ports, store, stops, intercept)
   const parts = [events.part, ...(options.parts ?? [])]
   let opened: OpenedFacilitator | undefined
-  const selling = openSelling(settings, options, ports, ground)
+  const selling = openSelling(settings, options, ports, infrastructure)
   const gate: OpenedGate = await openGate(
     {
-      ...gateSettings(options, settings, ports, ground),
+      ...gateSettings(options, settings, ports, infrastructure),
       docsOrigin: selling.docsOrigin,
       parts,
       routeOf: selling.routeOf,
       ...(options.channels === undefined ? {} : { channels: options.channels }),
       channelWallets: () => opened?.local?.senders ?? [],
       openFacilitator: async (owner) => {
-        opened = await openFacilitator(settings, ports, ground, owner, stops)
+        opened = await openFacilitator(settings, ports, infrastructure, owner, stops)
         return intercept.facilitator?.(opened.facilitator) ?? opened.facilitator
       },
     },
     ports,
-    ground,
+    infrastructure,
     stops,
   )
   gate.owner.lost.addEventListener('abort', () => {
     log.error({}, 'the database no longer knows this process; nothing is sold until it is started again')
     selling.stop()
   })
-  const payouts = openPayouts(settings, ports, ground, gate, parts, opened?.local?.senders, stops)
+  const payouts = openPayouts(settings, ports, infrastructure, gate, parts, opened?.local?.senders, stops)
   await prepareDue(store.database, payouts.purposes, payouts.policy)
-  const recoverLanes = opened?.local?.recoverLanes
+  const recoverWallets = opened?.local?.recoverWallets
   const { retention } = settings
-  const work = { parts, routeOf: selling.routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
-  const rounds = { ports, ground, ...(intercept.job ? { intercept: intercept.job } : {}) }
-  const jobs = tillJobs(ports, ground, gate, work)
+  const work = { parts, routeOf: selling.routeOf, payouts, retention, ...(recoverWallets ? { recoverWallets } : {}) }
+  const rounds = { ports, infrastructure, ...(intercept.job ? { intercept: intercept.job } : {}) }
+  const jobs = tillJobs(ports, infrastructure, gate, work)
   if (options.jobs !== 'cron') {
-    await recoverAtStart(ports, ground, gate, work)
+    await recoverAtStart(ports, infrastructure, gate, work)
     startJobs(rounds, jobs, stops)
   }
   stops.push(() => selling.drain())
@@ -120,7 +120,7 @@ async function compose(
       await gate.owner.stayAlive()
       return runJobs(rounds, jobs)
     },
-    ready: () => checkReadiness(clock, readinessChecks(ground, gate, parts)),
+    ready: () => checkReadiness(clock, readinessChecks(infrastructure, gate, parts)),
     close,
   }
 }
@@ -140,27 +140,32 @@ async function acceptPayees(
 const pooledEvents = (name: string) =>
   `on('${name}'): events need a connection past the pooler, set databaseDirect; or use commit`
 
-const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports, ground: Ground) => ({
+const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports, infrastructure: Infrastructure) => ({
   ...settings,
   serviceName: settings.name,
   statusUrl: (paymentId: string) => `${settings.origin}${tillPaths.payments}/${paymentId}`,
   answerUrl: (paymentId: string) => `${settings.origin}${tillPaths.payments}/${paymentId}/answer`,
   payToExclusive: options.payToExclusive === true,
   screeningList: options.screeningList,
-  jws: createJwsPort(ground.keyring, [new URL(settings.origin).host], ports.clock),
+  jws: createJwsPort(infrastructure.keyring, [new URL(settings.origin).host], ports.clock),
   credit: false,
   mpp: options.mpp !== false,
   limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
   ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
   // Whoever puts something between the till and its jobs runs them by hand.
-  ...(options.intercept?.job ? {} : { refusesSales: jobsWatch(options, settings.jobsMsMax, ground, ports) }),
+  ...(options.intercept?.job ? {} : { refusesSales: jobsWatch(options, settings.jobsMsMax, infrastructure, ports) }),
 })
 
 /**
  * Whether it is too long since somebody ran the jobs: money that nobody watches is not taken. Also where they run in this
  * process, which a platform may freeze between requests.
  */
-function jobsWatch({ jobs }: TillOptions, msMax: number, { store }: Ground, { clock }: Ports): () => Promise<boolean> {
+function jobsWatch(
+  { jobs }: TillOptions,
+  msMax: number,
+  { store }: Infrastructure,
+  { clock }: Ports,
+): () => Promise<boolean> {
   const startedMs = clock.monotonicMs()
   // Its own first round is under way when this process begins to sell.
   const msSinceStart = () => (jobs === 'cron' ? Number.POSITIVE_INFINITY : clock.monotonicMs() - startedMs)

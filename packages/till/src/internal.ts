@@ -7,7 +7,7 @@ export { arrivedInGap, creditLines, heldDifferences, readCredit } from './credit
 export { type CreditCaller, createCreditEntitlement } from './credit/credit-entitlement.ts'
 export { mandateIdPattern, namedMandate } from './credit/credit-mandate.ts'
 export { type CreditPolicy, parseCreditPolicy } from './credit/credit-policy.ts'
-export { type CreditRefund, refundCredit, requireNoneUnderWay } from './credit/credit-refund.ts'
+export { type CreditRefund, refundCredit, requireNoneInProgress } from './credit/credit-refund.ts'
 export { drawCredit, mandateFor } from './credit/draw-credit.ts'
 export {
   earlierCall,
@@ -34,5 +34,5 @@ export {
   type PaymentDispute,
   readDisputeEvidence,
 } from './recovery/dispute-payment.ts'
-export { carryOutRefunds, readRefund, requestRefund } from './recovery/refund-payment.ts'
+export { executeRefunds, readRefund, requestRefund } from './recovery/refund-payment.ts'
 export { exactRequirements } from './schemes/exact/index.ts'

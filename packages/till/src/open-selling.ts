@@ -1,4 +1,4 @@
-import type { Ground, OpenedGate, Ports } from './compose/index.ts'
+import type { Infrastructure, OpenedGate, Ports } from './compose/index.ts'
 import type { PaidRoute } from './contract/paid-call.ts'
 import type { Scheme, Schemes } from './contract/scheme.ts'
 import { bazaarExtension, type Site, tillDocuments } from './documents/index.ts'
@@ -40,10 +40,15 @@ const exposed =
 type Selling = Pick<Till, 'sell' | 'match' | 'fetch' | 'sold' | 'documents' | 'selfTest'>
 
 /** The routes of a till: declared one by one, found by path, answered through the gate. */
-export function openSelling(settings: TillSettings, options: TillOptions, ports: Ports, ground: Ground) {
+export function openSelling(
+  settings: TillSettings,
+  options: TillOptions,
+  ports: Ports,
+  infrastructure: Infrastructure,
+) {
   const { clock, log, metrics, ids } = ports
   const docsOrigin = `${settings.origin}${tillPaths.errors.slice(0, -'/errors'.length)}`
-  const responder = createResponder(createResponseSigner(ground.keyring, { clock }), {
+  const responder = createResponder(createResponseSigner(infrastructure.keyring, { clock }), {
     docsOrigin,
     https: settings.origin.startsWith('https:'),
     standing: ['Access-Control-Expose-Headers', exposed],
@@ -53,7 +58,7 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
   const traffic = createTraffic()
   const shared = createSharedChallenges(clock)
   // Anyone who asks right after a change of keys must not get a signature of the old one.
-  ground.keyring.onChange(shared.clear)
+  infrastructure.keyring.onChange(shared.clear)
   let deps: AnswerDeps | undefined
   let schemes: Schemes | undefined
 
@@ -81,8 +86,8 @@ export function openSelling(settings: TillSettings, options: TillOptions, ports:
   }
 
   const documents = tillDocuments({
-    ...{ site: siteOf(settings, options), sql: ground.store.database, keyring: ground.keyring },
-    proofs: proofsOn(ground, clock),
+    ...{ site: siteOf(settings, options), sql: infrastructure.store.database, keyring: infrastructure.keyring },
+    proofs: proofsOn(infrastructure, clock),
     routeOf: routes.paid,
     sold: declarations,
   }).map(routes.open)
@@ -126,7 +131,7 @@ function siteOf({ origin, name }: TillSettings, { contactEmail }: TillOptions): 
   }
 }
 
-const proofsOn = ({ store, checkContractSignature, networks }: Ground, clock: Clock): RequestProofDeps => ({
+const proofsOn = ({ store, checkContractSignature, networks }: Infrastructure, clock: Clock): RequestProofDeps => ({
   clock,
   claimNonce: (claim) => claimNonce(store.database, claim),
   checkContractSignature,

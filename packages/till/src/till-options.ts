@@ -13,8 +13,8 @@ import type { Log } from './kernel/log.ts'
 import type { Metrics } from './kernel/metrics.ts'
 import type { Rng } from './kernel/random.ts'
 import { type PayoutPolicy, parsePayoutPolicy } from './payouts/index.ts'
-import { handlerMsUsual } from './selling/index.ts'
-import { answerDaysLeast, paymentDaysLeast, type Retention } from './store/partitions.ts'
+import { defaultHandlerMs } from './selling/index.ts'
+import { minAnswerDays, minPaymentDays, type Retention } from './store/partitions.ts'
 
 /** An embedded PostgreSQL in a folder: `embedded()` of `@assay/till/embedded`. */
 export type EmbeddedDatabase = { embedded: true; folder: string; port?: number }
@@ -158,10 +158,10 @@ export function readTillOptions(options: TillOptions): TillSettings {
   const jobsSecondsMax = options.jobsSecondsMax ?? 60
   if (!(jobsSecondsMax >= 10 && jobsSecondsMax <= 600)) problems.push('jobsSecondsMax: must be between 10 and 600')
   const retention = options.retention ?? {}
-  if ((retention.answerDays ?? answerDaysLeast) < answerDaysLeast)
-    problems.push(`retention.answerDays: must be at least ${answerDaysLeast}`)
-  if ((retention.paymentDays ?? paymentDaysLeast) < paymentDaysLeast)
-    problems.push(`retention.paymentDays: must be at least ${paymentDaysLeast}`)
+  if ((retention.answerDays ?? minAnswerDays) < minAnswerDays)
+    problems.push(`retention.answerDays: must be at least ${minAnswerDays}`)
+  if ((retention.paymentDays ?? minPaymentDays) < minPaymentDays)
+    problems.push(`retention.paymentDays: must be at least ${minPaymentDays}`)
   const settings: TillSettings = {
     mode: demo ? 'demo' : 'production',
     ...readDatabase(options, demo, problems),
@@ -305,7 +305,7 @@ function readEndpoints(name: string, rpc: NetworkOption['rpc'], demo: boolean, p
 const marginMs = 2_000
 
 function readLimits(limits: NonNullable<TillOptions['limits']>, problems: string[]) {
-  const { prepareSeconds = handlerMsUsual / 1000, settleSeconds = 30, platformSeconds } = limits
+  const { prepareSeconds = defaultHandlerMs / 1000, settleSeconds = 30, platformSeconds } = limits
   if (!(prepareSeconds > 0 && prepareSeconds <= 60)) problems.push('limits.prepareSeconds: must be above 0, 60 at most')
   if (!(settleSeconds >= 3 && settleSeconds <= 60)) problems.push('limits.settleSeconds: must be between 3 and 60')
   const [prepareMs, settleMs] = [prepareSeconds * 1000, settleSeconds * 1000]

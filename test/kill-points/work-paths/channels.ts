@@ -19,7 +19,7 @@ type Channel = Record<'charged' | 'claimed' | 'booked' | 'lost' | 'balance', big
 const channelOf = (harness: JobHarness, payer: PrivateKeyAccount) =>
   rowOf<Channel>(
     harness,
-    `select charged_micro as charged, claimed_micro as claimed, booked_micro as booked, lost_micro as lost,
+    `select charged_micro as charged, claimed_micro as claimed, posted_micro as booked, lost_micro as lost,
        balance_micro as balance, state from channel where payer = $1`,
     [payer.address.toLowerCase()],
   )
@@ -36,7 +36,7 @@ async function openChannel({ till }: JobHarness): Promise<PrivateKeyAccount> {
 }
 
 /** All that was charged is claimed, once, and the books say so. */
-async function judgeClaimed(harness: JobHarness, payer: PrivateKeyAccount, gained: bigint): Promise<void> {
+async function expectClaimed(harness: JobHarness, payer: PrivateKeyAccount, gained: bigint): Promise<void> {
   const channel = await channelOf(harness, payer)
   const charged = calls * price
   for (const [name, expected] of Object.entries({ charged, claimed: charged, booked: charged, lost: 0n }))
@@ -44,7 +44,7 @@ async function judgeClaimed(harness: JobHarness, payer: PrivateKeyAccount, gaine
   requireExactly('received', gained, charged)
   const open = await rowOf<{ micro: bigint }>(
     harness,
-    'select coalesce(sum(charged_micro - booked_micro - lost_micro), 0)::bigint as micro from channel',
+    'select coalesce(sum(charged_micro - posted_micro - lost_micro), 0)::bigint as micro from channel',
     [],
   )
   const { owner } = harness.till.db
@@ -69,7 +69,7 @@ export const claimOf = (variant: NodeVariant): WorkPath => ({
         const channel = await channelOf(harness, payer)
         return channel !== undefined && channel.booked === channel.charged
       },
-      judge: async () => judgeClaimed(harness, payer, (await balanceOn(harness, payTo)) - before),
+      judge: async () => expectClaimed(harness, payer, (await balanceOn(harness, payTo)) - before),
     }
   },
 })
@@ -112,7 +112,7 @@ const channelRefund: WorkPath = {
         if (!(await isRefunded())) throw new Broken('lost', 'the refund did not arrive, or arrived twice')
         const { balance } = (await channelOf(harness, payer)) as Channel
         requireExactly('left in the channel', balance, calls * price)
-        await judgeClaimed(harness, payer, (await balanceOn(harness, payTo)) - before)
+        await expectClaimed(harness, payer, (await balanceOn(harness, payTo)) - before)
       },
     }
   },

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { Broken, requireExactly } from '../../harness/broken.ts'
 import { startCrashChild } from '../../harness/crash-child.ts'
 import { quote, send, signPayment } from '../../harness/till-fixture.ts'
-import { carryAuthorization } from '../../harness/wallets.ts'
+import { submitAuthorization } from '../../harness/wallets.ts'
 import type { WorkPath } from '../die-at-work.ts'
 import { finalityLag, type JobHarness } from '../job-harness.ts'
 import { balanceOn, countOf, creditOf, rowOf } from './support.ts'
@@ -20,7 +20,7 @@ const unclaimed: WorkPath = {
     const buyer = await till.newBuyer(10_000_000n)
     // An address is looked at from its first comparison on.
     await harness.run('payments.reconcile')
-    await carryAuthorization(till.base, await signPayment(buyer, await quote(`${till.node.address}/test/small`)))
+    await submitAuthorization(till.base, await signPayment(buyer, await quote(`${till.node.address}/test/small`)))
     await harness.mine()
     const payer = buyer.address.toLowerCase()
     return {
@@ -72,7 +72,7 @@ const reorg: WorkPath = {
           landedAgain = true
           control.setFinalityLag(finalityLag)
           await control.releaseMining()
-          await carryAuthorization(till.base, payload).catch(() => {})
+          await submitAuthorization(till.base, payload).catch(() => {})
           await harness.mine()
         }
         return landedAgain && (await countOf(harness, 'payment where id = $1 and final', [sale?.id])) > 0

@@ -1,12 +1,13 @@
 import { type AddCommand, jsonOption, rawOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { networkNames } from './network-names.ts'
+import { type PaymentMethod, paymentMethods } from './payment-methods.ts'
 import type { BuyOptions } from './run-buy.ts'
-import { type Way, ways } from './ways.ts'
 
-const asWay = (text: string): Way => {
-  const way = ways.find((one) => one === text)
-  if (way === undefined) throw usageError(`--scheme: unknown way to pay: ${text}`, `One of ${ways.join(', ')}.`)
+const asPaymentMethod = (text: string): PaymentMethod => {
+  const way = paymentMethods.find((one) => one === text)
+  if (way === undefined)
+    throw usageError(`--scheme: unknown payment method: ${text}`, `One of ${paymentMethods.join(', ')}.`)
   return way
 }
 
@@ -32,7 +33,7 @@ export const addBuy: AddCommand = (program, context) => {
     .option('-d, --data <text>', 'request body: the text itself, @file, or @- for standard input')
     .option('-H, --header <line>', 'request header such as "Accept: text/csv"; may be repeated', collect, [])
     .option('--network <name>', `where to pay: ${Object.keys(networkNames).join(', ')}`)
-    .option('--scheme <way>', `pay this way and no other: ${ways.join(', ')}`, asWay)
+    .option('--scheme <method>', `use only this payment method: ${paymentMethods.join(', ')}`, asPaymentMethod)
     .option('--permit2', 'the wallet has approved Permit2: metered answers are paid by what was used')
     .option('--deposit <usd>', 'what may be put into a payment channel at once; batch-settlement needs it')
     .option('--calls <n>', 'how many such calls are expected; the advice depends on it', asCount)

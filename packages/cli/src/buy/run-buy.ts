@@ -8,7 +8,7 @@ import { chooseWallet, type Wallet, type WalletOptions } from './choose-wallet.t
 import { type DeliverOptions, deliver } from './deliver.ts'
 import { progressText, quoteText } from './describe.ts'
 import { quoteDocument } from './documents.ts'
-import type { Way } from './ways.ts'
+import type { PaymentMethod } from './payment-methods.ts'
 
 export type BuyOptions = RequestOptions &
   WalletOptions &
@@ -18,7 +18,7 @@ export type BuyOptions = RequestOptions &
     dryRun?: boolean
     allowUnsigned?: boolean
     wait?: string
-    scheme?: Way
+    scheme?: PaymentMethod
     permit2?: boolean
     calls?: number
     deposit?: string
@@ -95,7 +95,7 @@ export function clientOf(
       const text = progressText(progress)
       if (text !== undefined) terminal.status(text)
     },
-    ways: {
+    paymentMethods: {
       ...(options.scheme === undefined ? {} : { only: options.scheme }),
       ...(options.permit2 === undefined ? {} : { permit2: options.permit2 }),
       ...(options.deposit === undefined ? {} : { depositUsd: options.deposit }),

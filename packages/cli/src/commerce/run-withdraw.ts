@@ -98,7 +98,7 @@ export async function showWithdrawable(
       network: row.network,
       withdrawable_micro: row.withdrawableMicro,
       balance_micro: row.balanceMicro,
-      booked_micro: row.bookedMicro,
+      posted_micro: row.postedMicro,
       others_micro: row.othersMicro,
       debts_micro: row.debtsMicro,
       leaving_micro: row.leavingMicro,

@@ -21,8 +21,8 @@ export type Seen = {
 const directoryPath = '/.well-known/http-message-signatures-directory'
 const bodyBytesMax = 1_000_000
 
-export async function gatherEndpoint(url: string, givenMethod: string | undefined): Promise<Seen> {
-  const { method, first } = await firstAnswer(url, givenMethod)
+export async function gatherEndpoint(url: string, requested: string | undefined): Promise<Seen> {
+  const { method, first } = await firstAnswer(url, requested)
   const { origin } = new URL(url)
   const quietly = (target: string, init: RequestInit) => ask(target, init).catch(() => undefined)
   const [head, preflight, nonsense, directory, ...rest] = await Promise.all([

@@ -22,7 +22,7 @@ export async function checkListings(node: Node, config: Config, nowMs: number): 
        where ended_at > $1 and settled_at is not null group by route_id order by route_id`,
       [new Date(nowMs - lookedBackDays * dayMs)],
     )
-    return judgeListings(rows, nowMs)
+    return listingChecks(rows, nowMs)
   } catch {
     return []
   } finally {
@@ -30,7 +30,7 @@ export async function checkListings(node: Node, config: Config, nowMs: number): 
   }
 }
 
-export function judgeListings(rows: readonly { route_id: string; settled_at: Date }[], nowMs: number): Check[] {
+export function listingChecks(rows: readonly { route_id: string; settled_at: Date }[], nowMs: number): Check[] {
   const name = 'bazaar listing'
   const fix = 'buy it once through the facilitator, for example with `assay buy`: a settlement renews the listing'
   const late = rows.flatMap(({ route_id, settled_at }) => {

@@ -11,7 +11,7 @@ export async function checkMarketData(node: Node, config: Config): Promise<Check
   const { systemClock: clock, systemRng: rng, silentLog: log } = node
   const database = node.createDatabase({ target: { url }, poolSize: 1, clock, rng, log })
   try {
-    return (await node.readMarketCoverage(config, database)).map(judgeSource)
+    return (await node.readMarketCoverage(config, database)).map(checkSource)
   } catch {
     return []
   } finally {
@@ -19,7 +19,7 @@ export async function checkMarketData(node: Node, config: Config): Promise<Check
   }
 }
 
-export function judgeSource(row: SourceCoverage): Check {
+export function checkSource(row: SourceCoverage): Check {
   const name = `data ${row.source}`
   const age = row.age_seconds === null ? '' : `, ${ageText(row.age_seconds * 1000)} old`
   const held =

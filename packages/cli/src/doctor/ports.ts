@@ -4,7 +4,7 @@ import { type Check, fail, ok, skipped } from './check.ts'
 
 /** Each port the node will listen at: free, or held by a node that already runs. */
 export async function checkPorts(config: Config): Promise<Check[]> {
-  const checks = [await checkDoor(config)]
+  const checks = [await checkListenPort(config)]
   const bringsChains = config.mode === 'demo' && config.networks.every(({ rpcUrls }) => rpcUrls.length === 0)
   if (!bringsChains) return checks
   for (const [index, port] of config.networks.map(({ devnetPort }) => devnetPort).entries())
@@ -12,7 +12,7 @@ export async function checkPorts(config: Config): Promise<Check[]> {
   return checks
 }
 
-async function checkDoor({ host, port }: Config): Promise<Check> {
+async function checkListenPort({ host, port }: Config): Promise<Check> {
   const name = `port ${port}`
   if (port === 0) return ok('port', 'a free one is picked')
   if (await isFree(host, port)) return ok(name, `free on ${host}`)

@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path'
 import {
+  checkLog,
   createMonitorHttp,
+  defaultMonitorOptions,
   emptyState,
   folderName,
   type LogState,
-  lookAtLog,
   type MonitorDeps,
   openFolderStore,
-  usualOptions,
   verdictOf,
   watchLog,
 } from '@assay/node/log-monitor'
@@ -46,7 +46,7 @@ export async function runMonitor(context: CommandContext, urls: readonly string[
 }
 
 async function openLogs(urls: readonly string[], flags: MonitorFlags): Promise<WatchedLog[]> {
-  const options = monitorOptions(flags, usualOptions)
+  const options = monitorOptions(flags, defaultMonitorOptions)
   const http = createMonitorHttp('AssayMonitor/1.0')
   return Promise.all(
     urls.map(async (text) => {
@@ -62,7 +62,7 @@ async function openLogs(urls: readonly string[], flags: MonitorFlags): Promise<W
 
 async function checkOnce({ terminal, endWith }: CommandContext, logs: readonly WatchedLog[], json = false) {
   const states: LogState[] = []
-  for (const { deps, url } of logs) states.push(await lookAtLog(deps, url))
+  for (const { deps, url } of logs) states.push(await checkLog(deps, url))
   const verdicts = states.map(verdictOf)
   terminal.out(
     json

@@ -3,7 +3,7 @@ import { type AgreeOptions, agreeTo, unlessDryRun } from '../buy/agree.ts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
-import { usualNode } from '../find-node.ts'
+import { defaultNode } from '../find-node.ts'
 import { printResult } from '../output.ts'
 
 export type MatchOptions = WalletOptions &
@@ -70,7 +70,7 @@ function matchText(match: Match, options: MatchOptions): string {
 function citeHint(match: Match, options: MatchOptions): string[] {
   const [first] = match.data
   if (!first) return []
-  const where = options.url === usualNode ? '' : ` --url ${options.url}`
+  const where = options.url === defaultNode ? '' : ` --url ${options.url}`
   const who = options.demo ? ' --demo' : ''
   return [
     `Cite one of them${match.synthetic ? ' (demo pages, invented)' : ''}; 0.005 USD, of which its creator gets nine tenths:`,

@@ -9,7 +9,7 @@ export type PeersOptions = { url: string; json?: boolean }
 export type JoinOptions = { wait: string; url?: string; json?: boolean }
 export type FindOptions = PeersOptions & { maxPrice?: string; schema?: string }
 
-const lookEveryMs = 250
+const pollEveryMs = 250
 
 /** Names the node in the database; the running node sees it at its next round and says whether it answered. */
 export async function joinMesh(
@@ -57,7 +57,7 @@ async function waitUntilSeen({ node, database }: Operator, did: string, forMs: n
   for (;;) {
     const peer = await node.findPeer(database, did)
     if (peer?.state === 'alive' || clock.monotonicMs() >= untilMs) return peer
-    await clock.sleep(lookEveryMs)
+    await clock.sleep(pollEveryMs)
   }
 }
 

@@ -5,24 +5,24 @@ import { post } from '@assay/till/ledger'
 import type { Config } from '../config/load-config.ts'
 import { facilitatorRoutes } from '../faces/facilitator/routes.ts'
 import type { Shop } from '../http/index.ts'
-import type { Ground, Ports } from './ground.ts'
+import type { Infrastructure, Ports } from './infrastructure.ts'
 
 /** `/facilitator/…` for others: only with a token of the operator's, and only where we settle with wallets of our own. */
 export function facilitatorService(
   config: Config,
   ports: Ports,
-  ground: Ground,
+  infrastructure: Infrastructure,
   till: OpenedGate,
   payees: Payees,
   opened: OpenedFacilitator | undefined,
 ): Shop[] {
   if (config.facilitatorToken === undefined || !opened?.local) return []
-  const { database } = ground.store
+  const { database } = infrastructure.store
   return [
     {
       routes: facilitatorRoutes({
         facilitator: opened.local.facilitator,
-        networks: ground.networks,
+        networks: infrastructure.networks,
         ownPayees: new Set([...Object.values(payees.pay_to), ...Object.values(payees.custody)]),
         ownWallets: new Set(opened.local.wallets),
         token: config.facilitatorToken,

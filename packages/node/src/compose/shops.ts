@@ -5,7 +5,7 @@ import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '@assay/till
 import { claimNonce } from '@assay/till/store/nonce-claims'
 import type { Config } from '../config/load-config.ts'
 import { createShopPorts, type OpenShop, type Shop, type ShopContext } from '../http/index.ts'
-import type { Ground, Ports } from './ground.ts'
+import type { Infrastructure, Ports } from './infrastructure.ts'
 
 export type Origins = { baseUrl: string; apiUrl: string }
 
@@ -20,31 +20,35 @@ export function payeesOf({ networks, payTo }: Pick<Config, 'networks' | 'payTo'>
 export async function shopContext(
   config: Config,
   ports: Ports,
-  ground: Ground,
+  infrastructure: Infrastructure,
   origins: Origins,
   payees: Payees,
   payouts: ShopContext['payouts'] = () => undefined,
 ): Promise<ShopContext> {
-  const [base] = ground.networks
+  const [base] = infrastructure.networks
   if (!base) throw new Error('a network is needed')
   return {
     mode: config.mode,
     ...origins,
     base,
-    networks: ground.networks,
-    chains: ground.chains,
-    rpcs: ground.rpcs,
-    endpoints: ground.endpoints,
+    networks: infrastructure.networks,
+    chains: infrastructure.chains,
+    rpcs: infrastructure.rpcs,
+    endpoints: infrastructure.endpoints,
     home: config.home,
     cacheFolder: config.home,
     payees,
     payouts,
     ports: createShopPorts(),
-    database: ground.store.database,
-    keyring: ground.keyring,
-    logKeyring: ground.logKeyring,
-    jws: createJwsPort(ground.keyring, [new URL(origins.baseUrl).host, new URL(origins.apiUrl).host], ports.clock),
-    proofs: await proofDeps(ports, ground),
+    database: infrastructure.store.database,
+    keyring: infrastructure.keyring,
+    logKeyring: infrastructure.logKeyring,
+    jws: createJwsPort(
+      infrastructure.keyring,
+      [new URL(origins.baseUrl).host, new URL(origins.apiUrl).host],
+      ports.clock,
+    ),
+    proofs: await proofDeps(ports, infrastructure),
     clock: ports.clock,
     rng: ports.rng,
     ids: ports.ids,
@@ -69,14 +73,14 @@ export async function openShops(context: ShopContext, shops: readonly OpenShop[]
   return opened
 }
 
-async function proofDeps(ports: Ports, ground: Ground): Promise<ProofDeps> {
-  const { database } = ground.store
+async function proofDeps(ports: Ports, infrastructure: Infrastructure): Promise<ProofDeps> {
+  const { database } = infrastructure.store
   const secret = await loadSharedSecret(database, 'proof_nonces', ports.rng)
   return {
     clock: ports.clock,
     nonces: createNonceIssuer({ secret, clock: ports.clock, rng: ports.rng }),
     claimNonce: (claim) => claimNonce(database, claim),
-    checkContractSignature: ground.checkContractSignature,
-    chainIds: ground.networks.map((network) => network.chainId),
+    checkContractSignature: infrastructure.checkContractSignature,
+    chainIds: infrastructure.networks.map((network) => network.chainId),
   }
 }

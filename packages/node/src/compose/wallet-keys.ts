@@ -4,7 +4,7 @@ import { ConfigError } from '@assay/till/kernel/config-error'
 import { openRemoteSigner, openSigningKeys, signerExchange } from '@assay/till/signer'
 import type { KeyPlace } from '@assay/till/signing'
 import type { Config } from '../config/load-config.ts'
-import type { Ports } from './ground.ts'
+import type { Ports } from './infrastructure.ts'
 
 export type WalletKeys = { settlerKeys: readonly KeySource[]; custodyKeys: readonly KeySource[] }
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { hasChecksum } from '@assay/protocol/address'
 import { parseUsd } from '@assay/protocol/money'
-import { answerDaysLeast, answerDaysUsual, paymentDaysLeast } from '@assay/till/store/partitions'
+import { defaultAnswerDays, minAnswerDays, minPaymentDays } from '@assay/till/store/partitions'
 import { z } from 'zod'
 
 const port = z
@@ -115,8 +115,8 @@ export const environmentSchema = z.object({
     .regex(/^[1-9][0-9]{1,6}$/, 'must be a whole number of calls, 10 or more')
     .transform(Number)
     .optional(),
-  ANSWERS_KEPT_DAYS: daysFrom(answerDaysLeast).default(answerDaysUsual),
-  PAYMENTS_KEPT_DAYS: daysFrom(paymentDaysLeast).optional(),
+  ANSWERS_KEPT_DAYS: daysFrom(minAnswerDays).default(defaultAnswerDays),
+  PAYMENTS_KEPT_DAYS: daysFrom(minPaymentDays).optional(),
   TRUST_PROXY: z
     .string()
     .regex(/^[0-9]$/, 'must be a number of proxies, 0 to 9')

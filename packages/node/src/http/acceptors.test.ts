@@ -21,7 +21,7 @@ async function openServer(acceptors: number) {
 }
 
 /** Twenty callers come at once; how many are taken in each turn of the loop. */
-async function takenPerTurn(server: Server, port: number): Promise<number[]> {
+async function acceptedPerTurn(server: Server, port: number): Promise<number[]> {
   let taken = 0
   const count = () => {
     taken += 1
@@ -53,9 +53,11 @@ const ask = (socket: Socket) =>
 
 test('a server with more acceptors takes more than one connection per turn of its loop', async () => {
   const one = await openServer(1)
-  expect(Math.max(...(await takenPerTurn(one.server, one.port)))).toBe(1)
+  expect(Math.max(...(await acceptedPerTurn(one.server, one.port)))).toBe(1)
   const many = await openServer(4)
-  await expect.poll(async () => Math.max(...(await takenPerTurn(many.server, many.port))), { timeout: 20_000 }).toBe(4)
+  await expect
+    .poll(async () => Math.max(...(await acceptedPerTurn(many.server, many.port))), { timeout: 20_000 })
+    .toBe(4)
   for (const { server, acceptors } of [one, many]) {
     server.close()
     await acceptors.close()
@@ -64,7 +66,7 @@ test('a server with more acceptors takes more than one connection per turn of it
 
 test('what any acceptor took is answered, and none takes anything once closed', async () => {
   const { server, acceptors, port } = await openServer(4)
-  await expect.poll(async () => Math.max(...(await takenPerTurn(server, port))), { timeout: 20_000 }).toBe(4)
+  await expect.poll(async () => Math.max(...(await acceptedPerTurn(server, port))), { timeout: 20_000 }).toBe(4)
   const answers = await Promise.all(Array.from({ length: 24 }, () => ask(connect(port, '127.0.0.1'))))
   expect(answers.filter((text) => text.endsWith('answer'))).toHaveLength(24)
   server.close()

@@ -46,7 +46,7 @@ export function openAcceptors(server: HttpServer, count: number, backlog: number
 export type SocketHandle = { close(): void }
 
 /** Takes connections from descriptors that this process was given. */
-export function openGivenAcceptors(
+export function openInheritedAcceptors(
   server: HttpServer,
   [first, ...more]: readonly SocketHandle[],
   backlog: number,

@@ -13,7 +13,7 @@ const reader = (changes: Partial<HubReader> = {}): HubReader => ({
   endsAtMs: Number.MAX_SAFE_INTEGER,
   ...changes,
 })
-const hubOf = (options: { bufferMax?: number; heartbeatMs?: number; lookMs?: number } = {}) =>
+const hubOf = (options: { bufferMax?: number; heartbeatMs?: number; pollMs?: number } = {}) =>
   createEventHub({ clock: systemClock, bufferMax: 100, ...options })
 
 /** Reads as a client does; `text` is all that came so far. */
@@ -67,7 +67,7 @@ test('anyone who reads too slowly is told what was left out, and costs no more t
 })
 
 test('silence is broken by heartbeats, a stream ends at its hour, and anyone who leaves is forgotten', async () => {
-  const hub = hubOf({ heartbeatMs: 20, lookMs: 10 })
+  const hub = hubOf({ heartbeatMs: 20, pollMs: 10 })
   let closed = 0
   const onClose = () => {
     closed += 1

@@ -22,7 +22,7 @@ export type HubOptions = {
   bufferMax: number
   heartbeatMs?: number
   /** How often ends are looked at. */
-  lookMs?: number
+  pollMs?: number
 }
 
 const heartbeat = Buffer.from(': still here\n\n')
@@ -30,7 +30,7 @@ const sliceSize = 500
 
 /** One event to many open streams: bounded memory per reader, and other requests get their turn in between. */
 export function createEventHub(options: HubOptions): EventHub {
-  const { clock, bufferMax, heartbeatMs = 15_000, lookMs = 1_000 } = options
+  const { clock, bufferMax, heartbeatMs = 15_000, pollMs = 1_000 } = options
   const readers = new Set<Reader>()
   const stopping = new AbortController()
   let publishing: Promise<void> = Promise.resolve()
@@ -51,7 +51,7 @@ export function createEventHub(options: HubOptions): EventHub {
   const look = async () => {
     let beatAtMs = clock.monotonicMs() + heartbeatMs
     while (!stopping.signal.aborted) {
-      await clock.sleep(lookMs, stopping.signal).catch(() => {})
+      await clock.sleep(pollMs, stopping.signal).catch(() => {})
       const nowMs = clock.nowMs()
       for (const reader of readers) if (reader.endsAtMs <= nowMs) unlessBroken(reader, () => reader.end('expired'))
       if (clock.monotonicMs() < beatAtMs) continue

@@ -3,10 +3,10 @@ import type { Attribution, Gate } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import {
   announcesBody,
-  bodyBytesUsual,
   type CallContext,
   carriesCredential,
   carriesPayment,
+  defaultBodyBytes,
   emptyBody,
   type FreeAccess,
   isStream,
@@ -30,8 +30,8 @@ import type { Bucket, Limiter } from './limits.ts'
 import type { Load } from './load.ts'
 import type { RegisteredRoute, Registry, RouteMatch } from './registry.ts'
 import type { Exchange, Responder } from './respond.ts'
+import { preflightHeaders } from './response-headers.ts'
 import type { RouteDeclaration } from './route.ts'
-import { preflightHeaders } from './standing-headers.ts'
 
 export type Readiness = {
   /** Why no paid call is taken now. No I/O: it is asked on every request. */
@@ -53,7 +53,7 @@ export type HandleDeps = {
   attributed?(attribution: Attribution): void
 }
 
-/** One request on its way through the door; filled in step by step. */
+/** One request on its way through the app; filled in step by step. */
 export type Passage = { request: PlainRequest; exchange: Exchange; bucket: Bucket; address: string }
 
 /** What came out, and whether identical requests may be given the same bytes again. */
@@ -87,7 +87,7 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   const paying = carriesCredential(headers)
   if (counted) deps.load.enter(paying)
   try {
-    const maxBytes = declaration.bodyBytesMax ?? bodyBytesUsual
+    const maxBytes = declaration.bodyBytesMax ?? defaultBodyBytes
     const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
     const read = await readInput(route, { params, query: exchange.query, headers, body })
     if (read.attribution.ref ?? read.attribution.aff) deps.attributed?.(read.attribution)
@@ -241,7 +241,7 @@ async function answerPaid(
     const shareMs = context.rawBody.byteLength === 0 ? sharedAnswerMsMax : 0
     return { response, shareMs, paid: true, ...(unavailable && { unavailable }) }
   }
-  if (problem && badPaymentCodes.has(problem.code)) deps.limiter.noteBadPayment(passage.bucket)
+  if (problem && badPaymentCodes.has(problem.code)) deps.limiter.countBadPayment(passage.bucket)
   if (isStream(response.body)) response.body = deps.load.track(response.body)
   return alone(response)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createHotAnswers, hotBody } from './hot-answers.ts'
 import { createLimiter } from './limits.ts'
-import { createLoad, sheddingLoad, usualLoad } from './load.ts'
+import { createLoad, defaultLoad, sheddingLoad } from './load.ts'
 
 const at = (nowMs: () => number) => ({ nowMs, monotonicMs: nowMs, sleep: async () => {} })
 
@@ -27,7 +27,7 @@ test('bad payments are forgiven with time', () => {
     { perSecond: 1, burst: 1, badPaymentsPerMinute: 6, callersMax: 10 },
   )
   const bucket = limiter.bucketOf('192.0.2.1')
-  for (let i = 0; i < 6; i += 1) limiter.noteBadPayment(bucket)
+  for (let i = 0; i < 6; i += 1) limiter.countBadPayment(bucket)
   expect(limiter.maySendPayment(bucket)).toBe(false)
   now = 20_000
   expect(limiter.maySendPayment(limiter.bucketOf('192.0.2.1'))).toBe(true)
@@ -89,7 +89,7 @@ function lateNode(probe?: () => Promise<unknown>) {
     monotonicMs: () => now,
     sleep: (ms: number) => new Promise<void>((wake) => waiting.push({ dueMs: now + ms, wake })),
   }
-  const load = createLoad({ ...usualLoad, ...sheddingLoad }, { clock, ...(probe ? { probe } : {}) })
+  const load = createLoad({ ...defaultLoad, ...sheddingLoad }, { clock, ...(probe ? { probe } : {}) })
   let inside = 0
   const open = (count: number, paying = true) => {
     for (let each = 0; each < count; each += 1) {

@@ -34,7 +34,7 @@ export type Limiter = {
   /** False when the caller must wait; nothing is taken then. */
   spend(bucket: Bucket, cost: number): boolean
   /** Counts a payment that could not be read or was invalid: those cost us mathematics and bring nothing. */
-  noteBadPayment(bucket: Bucket): void
+  countBadPayment(bucket: Bucket): void
   /** Checked before any signature mathematics. */
   maySendPayment(bucket: Bucket): boolean
   secondsUntil(bucket: Bucket, cost: number): number
@@ -72,7 +72,7 @@ export function createLimiter(clock: Clock, config: LimitConfig): Limiter {
       bucket.tokens -= cost
       return true
     },
-    noteBadPayment: (bucket) => {
+    countBadPayment: (bucket) => {
       bucket.badPayments += 1
     },
     maySendPayment: (bucket) => Math.ceil(bucket.badPayments) < config.badPaymentsPerMinute,

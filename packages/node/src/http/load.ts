@@ -12,7 +12,7 @@ export type LoadConfig = {
   payingWaitMsMax: number
 }
 
-export const usualLoad: LoadConfig = {
+export const defaultLoad: LoadConfig = {
   inFlightMax: 2_000,
   // Ten thousand are promised; anyone who asks for one more is still told its price.
   streamsMax: 12_000,
@@ -53,11 +53,11 @@ export function createLoad(config: LoadConfig, ports: { clock: Clock; probe?(): 
   const crowded = () => new Problem('not_ready', { detail: 'The node is busy.', retryAfterSeconds: 1 })
   let busySinceMs: number | undefined
   const isBusy = () => {
-    const standsStill = pressure.overdueMs() > stallMs
-    const busy = inFlight() >= crowd && (standsStill || pressure.lastingMs() > busyMs)
+    const isStalled = pressure.overdueMs() > stallMs
+    const busy = inFlight() >= crowd && (isStalled || pressure.lastingMs() > busyMs)
     busySinceMs = busy ? (busySinceMs ?? ports.clock.monotonicMs()) : undefined
     if (busySinceMs === undefined) return false
-    return standsStill || inFlight() >= heap || ports.clock.monotonicMs() - busySinceMs >= patienceMs
+    return isStalled || inFlight() >= heap || ports.clock.monotonicMs() - busySinceMs >= patienceMs
   }
   /** Of a handful that waits for a chain, seconds pass without one being answered: that says nothing about the next. */
   const isLate = (wait: ExpectedWait, msMax: number) => wait.inFlight() >= crowd && wait.ms() > msMax
@@ -68,7 +68,7 @@ export function createLoad(config: LoadConfig, ports: { clock: Clock; probe?(): 
       : isLate(free, config.freeWaitMsMax) || isLate(paid, config.freeWaitMsMax)
   return {
     enter: (paying) => {
-      pressure.noteRequest()
+      pressure.recordRequest()
       if (inFlight() >= (paying ? config.inFlightMax : config.inFlightMax * 0.8)) throw crowded()
       if (isBusy() && takesTooLong(paying)) throw crowded()
       ;(paying ? paid : free).enter()

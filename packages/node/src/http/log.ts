@@ -63,15 +63,15 @@ function cleanValue(value: unknown, depth: number): unknown {
   return clean
 }
 
-const judged = new Map<string, boolean>()
-const judgedMax = 1_000
+const decided = new Map<string, boolean>()
+const decidedMax = 1_000
 
-/** Field names are few and come again on every line, so each is judged once. */
+/** Field names are few and come again on every line, so each is decided once. */
 function isSecret(name: string): boolean {
-  const known = judged.get(name)
+  const known = decided.get(name)
   if (known !== undefined) return known
   const secret = secretNames.has(name.toLowerCase()) || secretWord.test(name)
-  if (judged.size < judgedMax) judged.set(name, secret)
+  if (decided.size < decidedMax) decided.set(name, secret)
   return secret
 }
 

@@ -10,7 +10,7 @@ export type PressureOptions = {
 
 export type Pressure = {
   /** A request came: watch for a while. */
-  noteRequest(): void
+  recordRequest(): void
   /** How long everything has had to wait lately, at least; a single hiccup does not show. */
   lastingMs(): number
   /**
@@ -20,10 +20,10 @@ export type Pressure = {
   overdueMs(): number
 }
 
-const lookEveryMs = 20
+const pollEveryMs = 20
 const watchForMs = 1_000
 /** A wait counts when this many looks in a row saw it; the one that is not over yet is the last of them. */
-const looksInARow = 4
+const samplesInARow = 4
 /** Fewer open requests than this are nobody's burden, however late we are. */
 export const crowd = 32
 
@@ -39,8 +39,8 @@ export function createPressure({ clock, probe, inFlight }: PressureOptions): Pre
   let askedMs: number | undefined
 
   const look = async () => {
-    dueMs = clock.monotonicMs() + lookEveryMs
-    await clock.sleep(lookEveryMs)
+    dueMs = clock.monotonicMs() + pollEveryMs
+    await clock.sleep(pollEveryMs)
     const probedMs = clock.monotonicMs()
     const lateMs = probedMs - dueMs
     dueMs = undefined
@@ -51,7 +51,7 @@ export function createPressure({ clock, probe, inFlight }: PressureOptions): Pre
       askedMs = undefined
     }
     seen.push(Math.max(lateMs, clock.monotonicMs() - probedMs))
-    if (seen.length > looksInARow) seen.shift()
+    if (seen.length > samplesInARow) seen.shift()
   }
 
   const watch = async () => {
@@ -67,12 +67,12 @@ export function createPressure({ clock, probe, inFlight }: PressureOptions): Pre
   }
 
   return {
-    noteRequest: () => {
+    recordRequest: () => {
       lastRequestMs = clock.monotonicMs()
       if (!watching) void watch()
     },
     lastingMs: () => {
-      if (seen.length < looksInARow) return 0
+      if (seen.length < samplesInARow) return 0
       const [oldest = 0, ...later] = seen
       return Math.min(Math.max(oldest, overdueMs()), ...later)
     },

@@ -1,7 +1,7 @@
 import { jsonAnswer } from '@assay/till/selling'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { fixtureRoutes } from './door.fixture.ts'
+import { fixtureRoutes } from './http-app.fixture.ts'
 import { createRegistry, RouteDeclarationError } from './registry.ts'
 import type { RouteDeclaration } from './route.ts'
 

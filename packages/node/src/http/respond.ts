@@ -7,8 +7,8 @@ import {
 } from '@assay/till/selling'
 import type { ResponseSigner } from '@assay/till/signing'
 import { type MadeHop, madeId } from './next-hop.ts'
+import { corsHeaders, royaltyBps } from './response-headers.ts'
 import type { RouteDeclaration } from './route.ts'
-import { corsHeaders, royaltyBps } from './standing-headers.ts'
 
 /** What a response needs to know of its request. */
 export type Exchange = SignedExchange & {

@@ -5,7 +5,7 @@ import { silentLog } from '@assay/till/kernel/log'
 import { headerLinesMax } from '@assay/till/selling'
 import { afterEach, describe, expect, test } from 'vitest'
 import { opsRoutes } from '../faces/ops/routes.ts'
-import { fixtureRoutes, testDoor } from './door.fixture.ts'
+import { fixtureRoutes, testApp } from './http-app.fixture.ts'
 import { createMetrics } from './metrics.ts'
 import { defineRoute } from './route.ts'
 import { type Listener, openListener } from './server.ts'
@@ -28,12 +28,12 @@ async function start(change: { routes?: ReturnType<typeof fixtureRoutes>; header
     ...(headersTimeoutMs === undefined ? {} : { headersTimeoutMs }),
   })
   open.push(listener)
-  const door = testDoor({
+  const app = testApp({
     ...(change.routes ? { routes: change.routes } : {}),
     config: { baseUrl: listener.url, apiUrl: listener.url } as never,
   })
-  listener.serve(door)
-  return { listener, door }
+  listener.serve(app)
+  return { listener, app }
 }
 
 /** Sends raw bytes and gives back everything until the other side closes, or until `enough` was seen. */
@@ -78,10 +78,10 @@ describe('over a socket', () => {
   })
 
   test('the answer counts as delivered once its last byte was handed over', async () => {
-    const { listener, door } = await start()
+    const { listener, app } = await start()
     const response = await fetch(`${listener.url}/v1/report/1`, { headers: { 'PAYMENT-SIGNATURE': 'good' } })
     expect(await response.json()).toEqual({ echo: '1' })
-    expect(door.gate.delivered).toBe(1)
+    expect(app.gate.delivered).toBe(1)
   })
 
   test('an answer whose caller hung up is never counted as delivered, and the gate hears that the caller has gone', async () => {
@@ -98,16 +98,16 @@ describe('over a socket', () => {
         return prepare(input, call)
       }
     }
-    const { listener, door } = await start({ routes })
+    const { listener, app } = await start({ routes })
     const socket = connect(listener.port, '127.0.0.1')
     socket.write(get(listener.port, '/v1/report/1', 'PAYMENT-SIGNATURE: good\r\n'))
-    while (door.gate.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-    const gone = once(door.gate.calls[0]?.clientGone as AbortSignal, 'abort')
+    while (app.gate.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    const gone = once(app.gate.calls[0]?.clientGone as AbortSignal, 'abort')
     socket.destroy()
     await gone
     release()
     await new Promise((resolve) => setTimeout(resolve, 20))
-    expect([door.gate.prepared, door.gate.delivered]).toEqual([1, 0])
+    expect([app.gate.prepared, app.gate.delivered]).toEqual([1, 0])
   })
 
   test('E2: a huge body is refused before it is read, and the connection ends', async () => {
@@ -177,11 +177,11 @@ describe('over a socket', () => {
   })
 
   test('two lengths for one body are refused', async () => {
-    const { listener, door } = await start()
+    const { listener, app } = await start()
     const head = `POST /v1/order HTTP/1.1\r\nHost: 127.0.0.1:${listener.port}\r\nContent-Length: 3\r\n`
     for (const second of ['Content-Length: 4', 'Transfer-Encoding: chunked'])
       expect(await talk(listener.port, `${head}${second}\r\n\r\n{}`)).toMatch(/^HTTP\/1.1 400 /)
-    expect(door.gate.calls).toHaveLength(0)
+    expect(app.gate.calls).toHaveLength(0)
   })
 
   test('E1: headers that drip in forever are cut off', async () => {

@@ -4,7 +4,7 @@ import { readWholeBody } from '@assay/till/adapters/read-node-body'
 import type { Log } from '@assay/till/kernel/log'
 import { Problem, problemBody } from '@assay/till/kernel/problem'
 import { headerBytesMax, type PlainRequest, type PlainResponse } from '@assay/till/selling'
-import { type Acceptors, openAcceptors, openGivenAcceptors, type SocketHandle } from './acceptors.ts'
+import { type Acceptors, openAcceptors, openInheritedAcceptors, type SocketHandle } from './acceptors.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 import { writeResponse } from './write-response.ts'
 
@@ -17,14 +17,14 @@ export type ListenOptions = {
   connectionsPerAddressMax?: number
   /** How many connections are taken per turn of the loop; see acceptors.ts. */
   acceptors?: number
-  /** Descriptors of a socket that another process bound at `port`: connections are taken from them once there is a door. */
+  /** Descriptors of a socket that another process bound at `port`: connections are accepted once there is an app. */
   handles?: readonly SocketHandle[]
   /** Time to send all headers; a slow drip is cut then. */
   headersTimeoutMs?: number
 }
 
-/** What stands behind the listener. */
-export type Door = {
+/** What the listener passes requests to. */
+export type ListenerTarget = {
   shared: SharedAnswers['find']
   handle(request: PlainRequest): Promise<PlainResponse>
   /** What is answered where not even a path could be read. */
@@ -35,7 +35,7 @@ export type Listener = {
   url: string
   port: number
   /** Until this is called every request is told to come back: the port can be known before the node is complete. */
-  serve(door: Door): void
+  serve(app: ListenerTarget): void
   /** Stops accepting, lets requests in flight end, then closes. */
   drain(): Promise<void>
 }
@@ -46,7 +46,7 @@ const backlog = 4_096
 
 /** The only file that knows node:http. */
 export async function openListener(options: ListenOptions & { log: Log }): Promise<Listener> {
-  let door: Door | undefined
+  let app: ListenerTarget | undefined
   const draining = new AbortController()
   const server = createServer({
     maxHeaderSize: headerBytesMax,
@@ -61,14 +61,14 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
   // All that fit into maxHeaderSize are read here, and too many are refused by readHeaders.
   server.maxHeadersCount = 0
   server.on('request', (request, response) => {
-    if (door) answerOver(door, request, response, draining.signal, options.log)
+    if (app) answerOver(app, request, response, draining.signal, options.log)
     else writeBare(response, new Problem('not_ready', { retryAfterSeconds: 1 }))
   })
   server.on('checkContinue', (request, response) => server.emit('request', request, response))
   server.on('checkExpectation', (_request, response) =>
     writeBare(response, new Problem('bad_request', { detail: 'Only Expect: 100-continue is understood.' })),
   )
-  server.on('clientError', (error, socket) => refuseUnreadable(door, error, socket as Socket))
+  server.on('clientError', (error, socket) => refuseUnreadable(app, error, socket as Socket))
   capConnections(server, options)
   let acceptors: Acceptors | undefined
   if (!options.handles) {
@@ -81,11 +81,11 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     url: `http://${host}:${port}`,
     port,
     serve: (given) => {
-      door = given
+      app = given
       // Not before: other processes answer callers who come meanwhile.
       if (!options.handles || acceptors || draining.signal.aborted) return
-      server.on('error', (error) => noteUntaken(options.log, error))
-      acceptors = openGivenAcceptors(server, options.handles, backlog)
+      server.on('error', (error) => logRefusedConnection(options.log, error))
+      acceptors = openInheritedAcceptors(server, options.handles, backlog)
     },
     drain: () => drain(server, acceptors, draining),
   }
@@ -96,17 +96,18 @@ function listen(server: Server, { port, host, log }: ListenOptions & { log: Log 
     server.once('error', reject)
     server.listen({ port, host, backlog }, () => {
       server.off('error', reject)
-      server.on('error', (error) => noteUntaken(log, error))
+      server.on('error', (error) => logRefusedConnection(log, error))
       resolve()
     })
   })
 }
 
 /** A connection that could not be taken, for want of memory for instance, is no reason to end the node. */
-const noteUntaken = (log: Log, error: Error) => log.warn({ error: error.message }, 'a connection could not be taken')
+const logRefusedConnection = (log: Log, error: Error) =>
+  log.warn({ error: error.message }, 'a connection could not be taken')
 
 function answerOver(
-  door: Door,
+  app: ListenerTarget,
   request: IncomingMessage,
   response: ServerResponse,
   draining: AbortSignal,
@@ -114,7 +115,7 @@ function answerOver(
 ): void {
   const { method = '', url = '', rawHeaders, socket } = request
   // No closures before this point: most requests of a busy node end here.
-  const shared = draining.aborted ? undefined : door.shared(method, url, rawHeaders, socket.remoteAddress ?? '')
+  const shared = draining.aborted ? undefined : app.shared(method, url, rawHeaders, socket.remoteAddress ?? '')
   if (shared !== undefined) {
     response.writeHead(shared.status, shared.headers)
     if (typeof shared.body === 'string') response.end(shared.body, 'latin1')
@@ -122,7 +123,7 @@ function answerOver(
     return
   }
   const connection = controllerOf(socket)
-  door
+  app
     .handle(toPlain(request, response, connection))
     .then((plain) => writeResponse(request, response, plain, { draining, close: connection.signal.aborted }))
     .catch((error: unknown) => {
@@ -169,7 +170,7 @@ function toPlain(request: IncomingMessage, response: ServerResponse, connection:
   }
 }
 
-/** A problem without signature, for what happens before there is a door and for our own failures. */
+/** A problem without signature, for what happens before there is an app and for our own failures. */
 function bareProblem(problem: Problem): PlainResponse {
   const body = JSON.stringify(problemBody(problem, ''))
   const headers = [
@@ -186,14 +187,14 @@ function writeBare(response: ServerResponse, problem: Problem): void {
   response.end(body)
 }
 
-function refuseUnreadable(door: Door | undefined, error: NodeJS.ErrnoException, socket: Socket): void {
+function refuseUnreadable(app: ListenerTarget | undefined, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.destroyed) {
     socket.destroy()
     return
   }
   const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'bad_request'
   const problem = new Problem(code, code === 'bad_request' ? { detail: 'The request could not be read.' } : {})
-  const { status, headers, body } = door?.refuse(problem) ?? bareProblem(problem)
+  const { status, headers, body } = app?.refuse(problem) ?? bareProblem(problem)
   const lines = Array.from(
     { length: headers.length / 2 },
     (_, index) => `${headers[2 * index]}: ${headers[2 * index + 1]}`,

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { fixtureRoutes, type SentRequest, send, testDoor, wallet } from './door.fixture.ts'
+import { fixtureRoutes, type SentRequest, send, testApp, wallet } from './http-app.fixture.ts'
 
 const paid = { 'PAYMENT-SIGNATURE': 'good' }
 
 describe('limits', () => {
   test('A47: an exhausted caller is 429 with Retry-After before the gate is asked; others are not affected', async () => {
-    const door = testDoor({ config: { limits: { perSecond: 1, burst: 3 } } as never })
+    const app = testApp({ config: { limits: { perSecond: 1, burst: 3 } } as never })
     const statuses: number[] = []
-    for (let i = 0; i < 5; i += 1) statuses.push((await send(door, { target: '/v1/report/1' })).status)
+    for (let i = 0; i < 5; i += 1) statuses.push((await send(app, { target: '/v1/report/1' })).status)
     expect(statuses).toEqual([402, 402, 402, 429, 429])
-    const seen = await send(door, { target: '/v1/report/1', headers: paid })
+    const seen = await send(app, { target: '/v1/report/1', headers: paid })
     expect(seen.status).toBe(429)
     expect(Number(seen.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(door.gate.calls).toHaveLength(0)
-    expect((await send(door, { target: '/v1/report/1', remoteAddress: '198.51.100.2' })).status).toBe(402)
+    expect(app.gate.calls).toHaveLength(0)
+    expect((await send(app, { target: '/v1/report/1', remoteAddress: '198.51.100.2' })).status).toBe(402)
   })
 
   test('past the cap on requests in flight free callers are shed first', async () => {
@@ -25,11 +25,11 @@ describe('limits', () => {
         new Promise((resolve) => {
           waiting.push(() => resolve({ status: 200, contentType: 'text/plain', body: '' }))
         })
-    const door = testDoor({ routes, config: { load: { inFlightMax: 5 } } as never })
-    const held = Array.from({ length: 4 }, (_, i) => send(door, { target: `/v1/thing/${i}` }))
-    const shed = await send(door, { target: '/v1/report/2' })
+    const app = testApp({ routes, config: { load: { inFlightMax: 5 } } as never })
+    const held = Array.from({ length: 4 }, (_, i) => send(app, { target: `/v1/thing/${i}` }))
+    const shed = await send(app, { target: '/v1/report/2' })
     expect([shed.status, shed.headers.has('retry-after')]).toEqual([503, true])
-    expect((await send(door, { target: '/v1/report/2', headers: paid })).status).toBe(200)
+    expect((await send(app, { target: '/v1/report/2', headers: paid })).status).toBe(200)
     for (const finish of waiting) finish()
     for (const response of await Promise.all(held)) expect(response.status).toBe(200)
   })
@@ -37,10 +37,10 @@ describe('limits', () => {
 
 describe('shared answers', () => {
   test('the same bytes and signature for an identical request, with its own request id', async () => {
-    const door = testDoor()
-    const first = await send(door, { target: '/cached' })
-    const second = await send(door, { target: '/cached' })
-    expect(door.signer.signed).toHaveLength(1)
+    const app = testApp()
+    const first = await send(app, { target: '/cached' })
+    const second = await send(app, { target: '/cached' })
+    expect(app.signer.signed).toHaveLength(1)
     expect(second.text).toBe(first.text)
     expect(second.headers.get('signature')).toBe(first.headers.get('signature'))
     expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
@@ -48,8 +48,8 @@ describe('shared answers', () => {
   })
 
   test('another method, query, host, accept or any credential takes the long way', async () => {
-    const door = testDoor()
-    await send(door, { target: '/cached' })
+    const app = testApp()
+    await send(app, { target: '/cached' })
     const others: SentRequest[] = [
       { method: 'HEAD', target: '/cached' },
       { target: `/cached?ref=${wallet}` },
@@ -58,23 +58,23 @@ describe('shared answers', () => {
       { target: '/cached', headers: { Authorization: 'x' } },
       { target: '/cached', headers: { 'X-Affiliate-ID': wallet } },
     ]
-    for (const other of others) await send(door, other)
-    expect(door.signer.signed).toHaveLength(1 + others.length)
+    for (const other of others) await send(app, other)
+    expect(app.signer.signed).toHaveLength(1 + others.length)
   })
 
   test('end after five seconds, and at once when forgotten', async () => {
     let nowMs = 1_000
     const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => new Promise<void>(() => {}) }
-    const door = testDoor({}, clock)
-    await send(door, { target: '/v1/report/1' })
+    const app = testApp({}, clock)
+    await send(app, { target: '/v1/report/1' })
     nowMs += 4_999
-    await send(door, { target: '/v1/report/1' })
-    expect(door.signer.signed).toHaveLength(1)
+    await send(app, { target: '/v1/report/1' })
+    expect(app.signer.signed).toHaveLength(1)
     nowMs += 1
-    await send(door, { target: '/v1/report/1' })
-    expect(door.signer.signed).toHaveLength(2)
-    door.forgetSharedAnswers()
-    await send(door, { target: '/v1/report/1' })
-    expect(door.signer.signed).toHaveLength(3)
+    await send(app, { target: '/v1/report/1' })
+    expect(app.signer.signed).toHaveLength(2)
+    app.clearSharedAnswers()
+    await send(app, { target: '/v1/report/1' })
+    expect(app.signer.signed).toHaveLength(3)
   })
 })

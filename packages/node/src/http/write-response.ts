@@ -67,7 +67,7 @@ function writeStream(response: ServerResponse, plain: PlainResponse, options: Wr
   const stop = () => {
     if (over) return
     over = true
-    forgetDraining()
+    offDrain()
     response.off('close', stop)
     source.leave()
   }
@@ -110,7 +110,7 @@ function writeStream(response: ServerResponse, plain: PlainResponse, options: Wr
   }
   response.flushHeaders()
   response.once('close', stop)
-  const forgetDraining = whenDraining(options.draining, onDrain)
+  const offDrain = whenDraining(options.draining, onDrain)
   source.pull(take, fail)
 }
 

@@ -4,7 +4,7 @@ import { verifyEd25519 } from '@assay/till/signing'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Delivery, type Got, openDelivery, target, topic, wallet } from './delivery.fixture.ts'
 import { addEndpoint, codeOf, proveEndpoint, sendChallenges } from './endpoints.ts'
-import { fanOut, forgetOld } from './events.ts'
+import { deleteOld, fanOut } from './events.ts'
 import { addWatch, extendPlan, removeOwn, takeBackPlan } from './watches.ts'
 
 let delivery: Delivery
@@ -167,10 +167,10 @@ test('everything that is kept has an end', async () => {
   await delivery.round()
   const endpoint = await addEndpoint(deps, wallet, 'email', 'never@mail.test')
   world.nowMs += 15 * 86_400_000
-  await forgetOld(delivery.db.database, world.nowMs)
+  await deleteOld(delivery.db.database, world.nowMs)
   expect(await delivery.endpointRow(endpoint)).toBeUndefined()
   expect(await states()).toEqual([])
   world.nowMs += 90 * 86_400_000
-  await forgetOld(delivery.db.database, world.nowMs)
+  await deleteOld(delivery.db.database, world.nowMs)
   expect(await deps.events.recent(topic.name, { limit: 10 })).toEqual([])
 })

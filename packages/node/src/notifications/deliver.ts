@@ -23,40 +23,43 @@ export type DeliveryDeps = {
  * those of the others: one that hangs delays only what hangs too.
  */
 const places = { webhook: 32, webhook_failing: 8, email: 8, email_failing: 2 }
-type Lane = keyof typeof places
+type DeliveryClass = keyof typeof places
 
 /** Several deliveries end between two looks at what is due, so that a long backlog is not sorted again for each. */
-const [lookAgainMsMin, lookAgainMsMax] = [50, 500]
+const [pollMsMin, pollMsMax] = [50, 500]
 
 /** Sends what is due, at most one delivery an endpoint at a time, until nothing is due or the signal is aborted. */
 export async function deliverDue(deps: DeliveryDeps, signal?: AbortSignal): Promise<void> {
-  const running = new Map<string, { lane: Lane; ended: Promise<void> }>()
+  const running = new Map<string, { deliveryClass: DeliveryClass; ended: Promise<void> }>()
   const failures: unknown[] = []
   for (;;) {
     // Without its database it stops: what cannot be recorded would be sent again and again.
     const stopped = () => signal?.aborted === true || failures.length > 0
     const due = stopped() ? [] : await readDue(deps, [...running.keys()])
     for (const one of stopped() ? [] : due) {
-      const lane = laneOf(one)
-      if ([...running.values()].filter((other) => other.lane === lane).length >= places[lane]) continue
+      const deliveryClass = classOf(one)
+      if (
+        [...running.values()].filter((other) => other.deliveryClass === deliveryClass).length >= places[deliveryClass]
+      )
+        continue
       const ended = deliverOne(deps, one)
         .catch((error: unknown) => void failures.push(error))
         .finally(() => running.delete(one.endpoint))
-      running.set(one.endpoint, { lane, ended })
+      running.set(one.endpoint, { deliveryClass, ended })
     }
     if (running.size === 0) break
     const pause = new AbortController()
-    const paused = deps.clock.sleep(lookAgainMsMax, pause.signal).catch(() => {})
+    const paused = deps.clock.sleep(pollMsMax, pause.signal).catch(() => {})
     const oneEnded = Promise.race([paused, ...[...running.values()].map(({ ended }) => ended)])
-    await Promise.all([deps.clock.sleep(lookAgainMsMin), oneEnded])
+    await Promise.all([deps.clock.sleep(pollMsMin), oneEnded])
     pause.abort()
   }
   if (failures.length > 0) throw failures[0]
 }
 
-const laneOf = ({ kind, failing_since }: Due): Lane => (failing_since === null ? kind : `${kind}_failing`)
+const classOf = ({ kind, failing_since }: Due): DeliveryClass => (failing_since === null ? kind : `${kind}_failing`)
 
-/** The oldest delivery of each endpoint that is not busy and does not rest; the longest due of each lane. */
+/** The oldest delivery of each endpoint that is not busy and does not rest; the longest due of each deliveryClass. */
 async function readDue({ database, clock }: DeliveryDeps, busy: readonly string[]): Promise<Due[]> {
   while ((await fanOut(database, clock.nowMs())) > 0);
   const { rows } = await database.query<Due>(

@@ -77,7 +77,7 @@ const dayMs = 86_400_000
 const eventsMax = 200_000
 
 /** The end of everything that is kept. */
-export async function forgetOld(database: Database, nowMs: number): Promise<void> {
+export async function deleteOld(database: Database, nowMs: number): Promise<void> {
   const ago = (days: number) => new Date(nowMs - days * dayMs)
   const rules: [string, unknown[]][] = [
     ['delete from notification_event where at < $1', [ago(90)]],

@@ -3,7 +3,7 @@ import { declareShop, type NodeFacts, type OpenShop, type ShopContext } from '..
 import { createDnsResolver, createOutbound, type Outbound, publicAddresses } from '../outbound/index.ts'
 import { deliverDue } from './deliver.ts'
 import { type Kind, sendChallenges } from './endpoints.ts'
-import { createNotifications, forgetOld } from './events.ts'
+import { createNotifications, deleteOld } from './events.ts'
 import { createMail } from './mail-adapter.ts'
 import { readDeliveryStatus } from './operate.ts'
 import { notifications, type Topic } from './port.ts'
@@ -59,7 +59,7 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
         // Apart from deliveries, which wait for nobody who has not proven anything yet.
         { name: 'notifications.challenge', intervalMs: 2_000, work: () => sendChallenges(engine) },
         { name: 'notifications.measure', intervalMs: 30_000, work: () => measure(context) },
-        { name: 'notifications.forget', intervalMs: 3_600_000, work: () => forgetOld(database, clock.nowMs()) },
+        { name: 'notifications.forget', intervalMs: 3_600_000, work: () => deleteOld(database, clock.nowMs()) },
       ],
       stop: async () => stopping.abort(),
     }

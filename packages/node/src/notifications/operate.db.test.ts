@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Delivery, openDelivery, target, wallet } from './delivery.fixture.ts'
 import { addEndpoint } from './endpoints.ts'
-import { forgetOld } from './events.ts'
+import { deleteOld } from './events.ts'
 import { blockTarget, readDeliveryStatus, retryDead } from './operate.ts'
 import { removeOwn } from './watches.ts'
 
@@ -73,7 +73,7 @@ test('a blocked target gets nothing, not even a challenge, from any wallet, and 
   expect(await removeOwn(deps, wallet, endpoint)).toBe(false)
   for (const owner of [wallet, other])
     await expect(addEndpoint(deps, owner, 'webhook', target)).rejects.toMatchObject({ code: 'notification_limit' })
-  await forgetOld(db.database, world.nowMs + 200 * 86_400_000)
+  await deleteOld(db.database, world.nowMs + 200 * 86_400_000)
   expect(await delivery.endpointRow(endpoint)).toMatchObject({ state: 'paused', reason: 'operator' })
   expect(await retryDead(db.database, undefined, act, world.nowMs)).toBe(0)
 })

@@ -113,15 +113,15 @@ export type CoveredFeed = {
 }
 
 /** What a subscription opens: why none of it is for sale, how many of its parts are not, and each of them. No I/O. */
-export type CoveredGoods = {
+export type CoveredProducts = {
   unavailable(): Unavailable | undefined
   parts(): { down: number; of: number }
   feeds(): readonly CoveredFeed[]
 }
-export const coveredFeeds = shopPort<CoveredGoods>('covered_feeds')
+export const coveredFeeds = shopPort<CoveredProducts>('covered_feeds')
 
 /** Why the stream of demand is not for sale. No I/O. */
-export const streamGoods = shopPort<Pick<CoveredGoods, 'unavailable'>>('stream_goods')
+export const streamProduct = shopPort<Pick<CoveredProducts, 'unavailable'>>('stream_product')
 
 /** Whether `wallet` is an agent with a registration on chain that names it, as SQL. */
 export const registeredAgents = shopPort<{ registeredSql(wallet: string): string }>('registered_agents')

@@ -57,7 +57,7 @@ export type TransparencyLog = {
 
 export function openLog(deps: IntegrateDeps): TransparencyLog {
   const { database, origin, keyring } = deps
-  const { hashesOf, add: keepTiles, forget: forgetTiles } = createTileCache(database)
+  const { hashesOf, add: keepTiles, forget: clearTiles } = createTileCache(database)
   const recent = recentBatches()
   const withCosignatures = async (checkpoint: StoredCheckpoint) =>
     checkpoint.note +
@@ -78,7 +78,7 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
     withCosignatures,
     emptyHead: () => signHead(deps, 0, emptyRoot),
     forget: () => {
-      forgetTiles()
+      clearTiles()
       recent.clear()
     },
     keys: () =>

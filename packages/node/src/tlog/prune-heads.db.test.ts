@@ -2,11 +2,11 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { expect, test } from 'vitest'
 import { leavesPerHead, pruneHeads } from './prune-heads.ts'
-import { openLogHouse } from './restored-log.fixture.ts'
+import { openLogHarness } from './restored-log.fixture.ts'
 import { appendToLog } from './store.ts'
 
 const db = await useTestDatabase()
-const house = await openLogHouse(db)
+const harness = await openLogHarness(db)
 
 const dayMs = 86_400_000
 const counted = async () => {
@@ -28,9 +28,9 @@ test('heads and cosignatures stay bounded however many were signed, and every en
   let leaves = 0
   const grow = async (heads: number) => {
     for (let n = 0; n < heads; n += 1) {
-      await house.append(`leaf ${leaves}`)
+      await harness.append(`leaf ${leaves}`)
       leaves += 1
-      if (n % 5 === 0) await house.compare()
+      if (n % 5 === 0) await harness.compare()
     }
   }
   const large = async () => {
@@ -40,14 +40,14 @@ test('heads and cosignatures stay bounded however many were signed, and every en
       entry: Buffer.from(`many ${leaves + n}`),
     }))
     await appendToLog(db.database, drafts)
-    await house.tree.integrate()
+    await harness.tree.integrate()
     leaves += leavesPerHead
   }
   await grow(120)
-  const first = await house.tree.proofOf('leaf 0', 'first')
+  const first = await harness.tree.proofOf('leaf 0', 'first')
   expect(await pruneHeads(db.database, nowMs), 'young heads stay').toBe(0)
-  house.tree.forget()
-  expect(await house.tree.proofOf('leaf 0', 'first'), 'to the byte').toEqual(first)
+  harness.tree.forget()
+  expect(await harness.tree.proofOf('leaf 0', 'first'), 'to the byte').toEqual(first)
   const sizes: number[] = []
   for (let round = 0; round < 3; round += 1) {
     await large()
@@ -61,16 +61,16 @@ test('heads and cosignatures stay bounded however many were signed, and every en
   // 64 of the newest and one for each stretch of leaves.
   expect(Math.max(...sizes)).toBeLessThan(80)
   expect((sizes[2] as number) - (sizes[1] as number)).toBeLessThanOrEqual(2)
-  house.tree.forget()
-  const after = await house.tree.proofOf('leaf 0', 'first')
+  harness.tree.forget()
+  const after = await harness.tree.proofOf('leaf 0', 'first')
   expect(Number(after?.tree_size)).toBeGreaterThan(1)
   expect(Number(after?.tree_size)).toBeLessThanOrEqual(leavesPerHead)
   await pruneHeads(db.database, nowMs)
-  house.tree.forget()
-  expect(await house.tree.proofOf('leaf 0', 'first'), 'and from then on it is the same').toEqual(after)
+  harness.tree.forget()
+  expect(await harness.tree.proofOf('leaf 0', 'first'), 'and from then on it is the same').toEqual(after)
   for (const subject of ['leaf 0', 'leaf 119', `leaf ${leaves - 1}`])
-    expect(await house.tree.proofOf(subject, 'first'), subject).toBeDefined()
-  expect((await house.compare()).forkReason).toBeNull()
+    expect(await harness.tree.proofOf(subject, 'first'), subject).toBeDefined()
+  expect((await harness.compare()).forkReason).toBeNull()
 })
 
 test('the newest head and young ones cannot be deleted', async () => {
@@ -78,6 +78,6 @@ test('the newest head and young ones cannot be deleted', async () => {
     db.database.query('delete from log_checkpoint where size = (select max(size) from log_checkpoint)')
   await db.database.query('delete from log_cosignature where size = (select max(size) from log_checkpoint)')
   await expect(remove()).rejects.toThrow('still needed')
-  await house.append('one more')
+  await harness.append('one more')
   await expect(remove()).rejects.toThrow('still needed')
 })

@@ -6,7 +6,7 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { useFolder } from '@assay/till/kernel/use-folder.fixture'
-import { noteAgain, noteRestore } from '@assay/till/store/restore'
+import { recordRestore, recordRestoreAgain } from '@assay/till/store/restore'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openHeadFile } from './head-file-adapter.ts'
@@ -14,17 +14,17 @@ import { planRepair } from './repair/plan-repair.ts'
 import { resumeLog } from './repair/resume.ts'
 import { rewriteLog } from './repair/rewrite-log.ts'
 import { readLogKeys } from './repair/trusted-head.ts'
-import { copyOf, createOutsideWitness, type LogHouse, openLogHouse, origin } from './restored-log.fixture.ts'
+import { copyOf, createOutsideWitness, type LogHarness, openLogHarness, origin } from './restored-log.fixture.ts'
 import { databaseTime, newestCheckpoint, readEntries, readTree, rootAt } from './store.ts'
 
 const opened: TestDatabase[] = []
-let house: LogHouse
-const open = async (db: Promise<TestDatabase>, options: Parameters<typeof openLogHouse>[1] = {}) => {
+let harness: LogHarness
+const open = async (db: Promise<TestDatabase>, options: Parameters<typeof openLogHarness>[1] = {}) => {
   opened.push(await db)
-  return openLogHouse(opened.at(-1) as TestDatabase, options)
+  return openLogHarness(opened.at(-1) as TestDatabase, options)
 }
 beforeEach(async () => {
-  house = await open(openTestDatabase())
+  harness = await open(openTestDatabase())
 })
 afterEach(async () => {
   for (const db of opened.splice(0)) await db.close()
@@ -33,26 +33,26 @@ afterEach(async () => {
 const subjects = (from: number, until: number) => Array.from({ length: until - from }, (_, n) => `leaf ${from + n}`)
 
 /** The backup of a log of `kept` leaves that went on to `all`: what others hold is ahead of it. */
-async function restoredFrom(kept: number, all: number): Promise<LogHouse> {
-  await house.append(...subjects(0, kept))
-  await house.compare()
-  const backup = house.db.copy()
-  const { keyring, witnesses } = house
+async function restoredFrom(kept: number, all: number): Promise<LogHarness> {
+  await harness.append(...subjects(0, kept))
+  await harness.compare()
+  const backup = harness.db.copy()
+  const { keyring, witnesses } = harness
   const restored = await open(backup, { keyring, witnesses })
-  await house.append(...subjects(kept, all))
-  await house.compare()
+  await harness.append(...subjects(kept, all))
+  await harness.compare()
   return restored
 }
 
-const keysOf = async ({ tree, witnesses }: LogHouse) => ({
+const keysOf = async ({ tree, witnesses }: LogHarness) => ({
   log: tree.keys().flatMap((vkey) => parseNoteKey(vkey) ?? []),
   witnesses: witnesses.map(({ key }) => key),
 })
 const by = { actor: 'test', reason: 'restored', nowMs: 1_700_000_000_000, operators: [] }
 
 async function repair(
-  target: LogHouse,
-  from = house,
+  target: LogHarness,
+  from = harness,
 ): Promise<{ restored: number; moved: number; size: number } | undefined> {
   const plan = await planRepair(target.db.database, {
     copies: [await copyOf(from)],
@@ -76,9 +76,9 @@ test('a restored log signs nothing while its witness has seen more, and the alar
 })
 
 test('an empty database under a name that has a log signs nothing', async () => {
-  await house.append('one', 'two')
-  await house.compare()
-  const { keyring, witnesses } = house
+  await harness.append('one', 'two')
+  await harness.compare()
+  const { keyring, witnesses } = harness
   const empty = await open(openTestDatabase(), { keyring, witnesses })
   expect((await empty.compare()).forkReason).toContain('has signed a tree of size 2, and ours has 0')
   await empty.append('another one')
@@ -97,7 +97,7 @@ test('a repair brings leaves back to their places, moves what came since, and th
   const entries = (await readEntries(restored.db.database, 0, 601)).map(String)
   expect(entries).toEqual([...subjects(0, 600), 'sold after the restore'].map((subject) => `entry of ${subject}`))
   const proof = await restored.tree.consistency(600, 601)
-  const old = parseCheckpoint((await house.tree.checkpoint()) as string) as Checkpoint
+  const old = parseCheckpoint((await harness.tree.checkpoint()) as string) as Checkpoint
   expect(verifyConsistency(600, 601, proof, old.root, await rootAt(restored.db.database, 601))).toBe(true)
   expect((await restored.compare()).forkReason, 'the witness signs it').toBeNull()
   expect(await repair(restored), 'nothing is left to do').toBeUndefined()
@@ -124,7 +124,7 @@ test('entries that were published in a fork are moved and not lost, and its head
 test('a copy with a changed leaf, or one that ends too early, changes nothing', async () => {
   const restored = await restoredFrom(3, 7)
   await restored.compare()
-  const copy = await copyOf(house)
+  const copy = await copyOf(harness)
   const lying = { ...copy, entries: async () => [...(await copy.entries(0, 6)), Buffer.from('forged')] }
   const keys = await keysOf(restored)
   const { database } = restored.db
@@ -142,12 +142,12 @@ test('a copy with a changed leaf, or one that ends too early, changes nothing', 
 test('evidence files of buyers are enough where they cover every leaf', async () => {
   const restored = await restoredFrom(3, 5)
   await restored.compare()
-  const note = (await house.tree.checkpoint()) as string
+  const note = (await harness.tree.checkpoint()) as string
   const leaves = await Promise.all(
-    (await readEntries(house.db.database, 3, 2)).map(async (entry, n) => ({
+    (await readEntries(harness.db.database, 3, 2)).map(async (entry, n) => ({
       entry,
       hash: (
-        await house.db.database.query<{ h: Buffer }>('select leaf_hash as h from log_entry where leaf_index = $1', [
+        await harness.db.database.query<{ h: Buffer }>('select leaf_hash as h from log_entry where leaf_index = $1', [
           3 + n,
         ])
       ).rows[0]?.h as Buffer,
@@ -167,7 +167,7 @@ test('a repair that ends in the middle leaves the log as it was', async () => {
   await restored.compare()
   await restored.append('sold after the restore')
   const plan = await planRepair(restored.db.database, {
-    copies: [await copyOf(house)],
+    copies: [await copyOf(harness)],
     evidence: [],
     keys: await keysOf(restored),
   })
@@ -211,26 +211,26 @@ test('a repair that ends in the middle leaves the log as it was', async () => {
 })
 
 const deps = { clock: systemClock, log: silentLog, metrics: silentMetrics }
-const noteRestored = async (target: LogHouse) => {
-  await noteRestore(target.db.database, deps, { network: 'eip155:8453', untilBlock: 1n, reason: 'test' })
-  await noteAgain(target.db.database)
+const recordRestored = async (target: LogHarness) => {
+  await recordRestore(target.db.database, deps, { network: 'eip155:8453', untilBlock: 1n, reason: 'test' })
+  await recordRestoreAgain(target.db.database)
 }
 
 test('after a noticed restore nothing is signed until a witness answered, or the operator says so', async () => {
   let away = true
-  const [witness] = house.witnesses
+  const [witness] = harness.witnesses
   if (!witness) throw new Error('no witness')
   const addCheckpoint: typeof witness.addCheckpoint = async (body) => {
     if (away) throw new Error('away')
     return witness.addCheckpoint(body)
   }
   const own = await open(openTestDatabase(), {
-    keyring: house.keyring,
+    keyring: harness.keyring,
     witnesses: [{ key: witness.key, addCheckpoint }],
   })
   await own.append('one')
   expect(await own.size()).toBe(1)
-  await noteRestored(own)
+  await recordRestored(own)
   await own.append('two')
   await own.compare()
   await own.tree.integrate()
@@ -240,7 +240,7 @@ test('after a noticed restore nothing is signed until a witness answered, or the
   await own.tree.integrate()
   expect(await own.size()).toBe(2)
   away = true
-  await noteRestored(own)
+  await recordRestored(own)
   await own.compare()
   await own.append('three')
   expect(await own.size()).toBe(2)
@@ -254,10 +254,10 @@ test('after a noticed restore nothing is signed until a witness answered, or the
 test('after a noticed restore what went back with the database, or sees a head now and then, is no answer', async () => {
   const inside = { ...createOutsideWitness('inside.example/w', () => own.tree.keys()), inside: true }
   const seldom = { name: 'anchor', seesEveryHead: false, outsideHeads: async () => [] }
-  const own: LogHouse = await open(openTestDatabase(), { witnesses: [inside], more: [seldom] })
+  const own: LogHarness = await open(openTestDatabase(), { witnesses: [inside], more: [seldom] })
   await own.append('one')
   await own.compare()
-  await noteRestored(own)
+  await recordRestored(own)
   await own.compare()
   await own.append('two')
   expect([await own.size(), (await readTree(own.db.database)).restoredAt]).toEqual([1, expect.any(Date)])
@@ -269,7 +269,7 @@ test('after a noticed restore what went back with the database, or sees a head n
 test('a database that was restored alone is stopped by the head in the data folder', async () => {
   const folder = useFolder('head')
   const headFile = openHeadFile(folder)
-  const first: LogHouse = await open(openTestDatabase(), { witnesses: [], more: [headFile] })
+  const first: LogHarness = await open(openTestDatabase(), { witnesses: [], more: [headFile] })
   await first.append('one')
   const backup = await first.db.copy()
   await first.append('two', 'three')
@@ -300,45 +300,45 @@ test('a head that a stranger signed under our name stops nothing; one that we si
     seesEveryHead: false,
     outsideHeads: async () => notes.map((note) => ({ source: 'peer', note })),
   }
-  const { keyring } = house
-  await house.append('one', 'two', 'three')
+  const { keyring } = harness
+  await harness.append('one', 'two', 'three')
   const own = await open(openTestDatabase(), { keyring, witnesses: [], more: [source] })
   const stranger = await open(openTestDatabase())
   await own.append('one')
   await stranger.append('one', 'four', 'five')
   notes.push((await stranger.tree.checkpoint()) as string)
   expect((await own.compare()).forkReason).toBeNull()
-  notes.push((await house.tree.checkpoint()) as string)
+  notes.push((await harness.tree.checkpoint()) as string)
   expect((await own.compare()).forkReason).toContain('peer holds a signed head of size 3')
   notes.length = 0
   expect((await own.compare()).forkReason, 'it proves itself, whether it is shown again or not').not.toBeNull()
 })
 
 test('a kept head that only a key taken back since had signed stops nothing any more', async () => {
-  await house.append('one', 'two', 'three')
-  const stolen = (await house.tree.checkpoint()) as string
+  await harness.append('one', 'two', 'three')
+  const stolen = (await harness.tree.checkpoint()) as string
   const source = {
     name: 'peer',
     seesEveryHead: false,
     outsideHeads: async () => [{ source: 'peer', note: stolen }],
   }
-  const own = await open(openTestDatabase(), { keyring: house.keyring, witnesses: [], more: [source] })
+  const own = await open(openTestDatabase(), { keyring: harness.keyring, witnesses: [], more: [source] })
   await own.append('another')
   expect((await own.compare()).forkReason).toContain('peer holds a signed head of size 3')
   // The operator takes that key back and names another: what it signed is no word of this log.
-  const renewed = await openLogHouse(own.db, { witnesses: [], more: [source] })
+  const renewed = await openLogHarness(own.db, { witnesses: [], more: [source] })
   expect((await renewed.compare()).forkReason).toBeNull()
   await renewed.append('goes on')
   expect(await renewed.size()).toBe(2)
 })
 
 test('a process that has just started signs nothing until a witness has answered, restored or not', async () => {
-  await house.append('one')
-  await house.compare()
-  const { keyring, witnesses } = house
+  await harness.append('one')
+  await harness.compare()
+  const { keyring, witnesses } = harness
   const away = witnesses.map((witness) => ({ ...witness, addCheckpoint: () => Promise.reject(new Error('away')) }))
   const copy = opened.at(-1) as TestDatabase
-  const started = await openLogHouse(copy, {
+  const started = await openLogHarness(copy, {
     keyring,
     witnesses: away,
     confirmAfter: await databaseTime(copy.database),
@@ -346,21 +346,21 @@ test('a process that has just started signs nothing until a witness has answered
   await started.compare()
   await started.append('two')
   expect(await started.size(), 'nobody was there to ask').toBe(1)
-  await house.compare()
+  await harness.compare()
   await started.tree.integrate()
   expect(await started.size(), 'another process was told that the tree is right').toBe(2)
 })
 
 test('the operator may answer for a start without witnesses, but not for a fork', async () => {
-  await house.append('one')
-  const started = await openLogHouse(house.db, {
-    keyring: house.keyring,
-    witnesses: house.witnesses,
-    confirmAfter: await databaseTime(house.db.database),
+  await harness.append('one')
+  const started = await openLogHarness(harness.db, {
+    keyring: harness.keyring,
+    witnesses: harness.witnesses,
+    confirmAfter: await databaseTime(harness.db.database),
   })
   await started.append('two')
   expect(await started.size()).toBe(1)
-  expect(await resumeLog(house.db.database, by)).toEqual({ resumed: true })
+  expect(await resumeLog(harness.db.database, by)).toEqual({ resumed: true })
   await started.tree.integrate()
   expect(await started.size()).toBe(2)
 })
@@ -368,7 +368,7 @@ test('the operator may answer for a start without witnesses, but not for a fork'
 test('a fork that a witness showed stays known when the witness is no longer configured', async () => {
   const restored = await restoredFrom(3, 7)
   await restored.compare()
-  const without = await openLogHouse(restored.db, { keyring: restored.keyring, witnesses: [] })
+  const without = await openLogHarness(restored.db, { keyring: restored.keyring, witnesses: [] })
   expect((await without.compare()).forkReason).toContain('holds a signed head of size 7')
   await without.append('sold after the witness was removed')
   expect(await without.size()).toBe(3)

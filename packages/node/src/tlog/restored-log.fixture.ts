@@ -47,10 +47,10 @@ export function createOutsideWitness(
   return { ...witness, seen: () => seen?.size ?? 0, readHead: async () => seen?.note }
 }
 
-export type LogHouse = Awaited<ReturnType<typeof openLogHouse>>
+export type LogHarness = Awaited<ReturnType<typeof openLogHarness>>
 
 /** The log of one database with its key and witnesses, as a process would have it. */
-export async function openLogHouse(
+export async function openLogHarness(
   db: TestDatabase,
   options: {
     keyring?: ReturnType<typeof createFixedKeyring>
@@ -104,7 +104,7 @@ export async function openLogHouse(
 }
 
 /** What a mirror holds, straight from the database that it mirrored. */
-export async function copyOf({ tree, db }: Pick<LogHouse, 'tree' | 'db'>): Promise<LogCopy> {
+export async function copyOf({ tree, db }: Pick<LogHarness, 'tree' | 'db'>): Promise<LogCopy> {
   const note = (await tree.checkpoint()) as string
   const size = parseCheckpoint(note)?.size ?? 0
   const entries = await readEntries(db.database, 0, size)

@@ -53,7 +53,7 @@ const isTime = (value: unknown) => isText(value, 40, timePattern) && !Number.isN
 const isMicro = (value: unknown) => typeof value === 'string' && parseMicro(value) !== undefined
 const isList = (value: unknown, most: number, fits: (item: unknown) => boolean) =>
   Array.isArray(value) && value.length <= most && value.every(fits)
-const ifGiven = (value: unknown, fits: (given: unknown) => boolean) => value === undefined || fits(value)
+const optional = (value: unknown, fits: (given: unknown) => boolean) => value === undefined || fits(value)
 
 function isOffer(value: unknown): boolean {
   if (!isRecord(value)) return false
@@ -63,11 +63,11 @@ function isOffer(value: unknown): boolean {
     methods.includes(String(method)) &&
     isText(path, 300, pathPattern) &&
     isMicro(price_micro) &&
-    ifGiven(price_micro_max, isMicro) &&
-    ifGiven(networks, (given) => isList(given, 8, (one) => isText(one, 64, networkPattern))) &&
-    ifGiven(example, (given) => isText(given, 300, pathPattern)) &&
-    ifGiven(site, (given) => given === 'base') &&
-    ifGiven(schema, (given) => isText(given, 43, /^[A-Za-z0-9_-]{43}$/))
+    optional(price_micro_max, isMicro) &&
+    optional(networks, (given) => isList(given, 8, (one) => isText(one, 64, networkPattern))) &&
+    optional(example, (given) => isText(given, 300, pathPattern)) &&
+    optional(site, (given) => given === 'base') &&
+    optional(schema, (given) => isText(given, 43, /^[A-Za-z0-9_-]{43}$/))
   )
 }
 

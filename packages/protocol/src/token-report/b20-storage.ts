@@ -38,7 +38,7 @@ const mapped = (key: Hex | bigint, slot: Hex): Hex =>
   keccak256(concatHex([typeof key === 'bigint' ? numberToHex(key, { size: 32 }) : pad(key), slot]))
 
 const noSupplyCap = 2n ** 128n - 1n
-const lane = 2n ** 64n - 1n
+const uint64Mask = 2n ** 64n - 1n
 // Proofs are long: beyond this many accounts of its lists the rest of a report stays with the views.
 const listedMax = 1_000
 
@@ -87,7 +87,7 @@ function plainSlots({ supply, completeness, pause }: Report): ReportedSlot[] {
   ]
 }
 
-const scopeLanes: Record<string, readonly [offset: number, lane: number]> = {
+const scopeOffsets: Record<string, readonly [offset: number, index: number]> = {
   TRANSFER_SENDER_POLICY: [inToken.transferIds, 0],
   TRANSFER_RECEIVER_POLICY: [inToken.transferIds, 1],
   TRANSFER_EXECUTOR_POLICY: [inToken.transferIds, 2],
@@ -99,12 +99,12 @@ const scopeLanes: Record<string, readonly [offset: number, lane: number]> = {
 /** Policy ids share a word; a scope that the fork does not know has none. */
 function scopeSlots({ scopes }: Report): ReportedSlot[] {
   return recordsIn(scopes).flatMap(({ name, policy_id }) => {
-    const place = scopeLanes[String(name)]
+    const place = scopeOffsets[String(name)]
     if (place === undefined) throw new TypeError('a scope is not known')
     if (policy_id === null) return []
     const [offset, index] = place
     const id = wordOf(policy_id)
-    const fits = (word: bigint) => ((word >> BigInt(64 * index)) & lane) === id
+    const fits = (word: bigint) => ((word >> BigInt(64 * index)) & uint64Mask) === id
     return [{ name: `scopes.${name}`, slot: slotAt(tokenRoot, offset), fits }]
   })
 }
@@ -113,7 +113,7 @@ function scopeSlots({ scopes }: Report): ReportedSlot[] {
 function pendingSlots({ multiplier, block, fork }: Report): ReportedSlot[] {
   if (multiplier === null || recordOf(fork).name === 'beryl') return []
   const { pending } = recordOf(multiplier)
-  const due = (word: bigint) => (word >> 128n) & lane
+  const due = (word: bigint) => (word >> 128n) & uint64Mask
   const slot = slotAt(assetRoot, inAsset.pending)
   if (pending === null) {
     const now = secondsOf(recordOf(block).at)

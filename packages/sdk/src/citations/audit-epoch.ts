@@ -30,7 +30,7 @@ export type EpochAudit = {
 }
 
 /** Each distributor counts its epochs from 1; the current one where none is named. */
-type GivenEpoch = { network: string; epoch: bigint; distributor?: string }
+type EpochReference = { network: string; epoch: bigint; distributor?: string }
 
 /** Reads the root of an epoch from the contract; see `chainRoot`. */
 export type ReadChainRoot = (contract: Address, epoch: bigint) => Promise<{ root: Hex; potMicro: bigint }>
@@ -42,7 +42,7 @@ export type ReadChainRoot = (contract: Address, epoch: bigint) => Promise<{ root
 export async function auditEpoch(
   client: AssayClient,
   node: string,
-  given: GivenEpoch & { chain?: ReadChainRoot },
+  given: EpochReference & { chain?: ReadChainRoot },
 ): Promise<EpochAudit> {
   const { page, leaves } = await readEpoch(client, node, given)
   const problems: string[] = []
@@ -82,7 +82,7 @@ export async function auditEpoch(
   }
 }
 
-async function readEpoch(client: AssayClient, node: string, { network, epoch, distributor }: GivenEpoch) {
+async function readEpoch(client: AssayClient, node: string, { network, epoch, distributor }: EpochReference) {
   const leaves: Leaf[] = []
   const params = { network, epoch: String(epoch) }
   for (let from = 0; ; ) {

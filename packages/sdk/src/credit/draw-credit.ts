@@ -4,12 +4,12 @@ import { bytesToHex } from 'viem/utils'
 import { type AssayResult, type ClientContext, verifyExchange } from '../context.ts'
 import { AssayError } from '../errors.ts'
 import { type Exchange, exchange, type PreparedRequest, problemOf } from '../exchange.ts'
+import { creditChoice } from '../payment-methods/choose-payment-method.ts'
 import type { PaymentOutcome } from '../payment-outcome.ts'
 import { type Offer, parsePaymentRequired } from '../payment-required.ts'
 import type { AgreedTerms, Quote } from '../quote.ts'
 import { signRequest } from '../sign-request.ts'
 import { requireAllowedHost, requireSameResource } from '../spending-policy.ts'
-import { creditChoice } from '../ways/choose-way.ts'
 import { type CreditState, rememberOffer, routeKey } from './credit-state.ts'
 
 /** A call of a route whose price is known is drawn at once. Undefined when there is none, or the price has moved. */

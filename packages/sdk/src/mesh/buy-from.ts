@@ -8,7 +8,7 @@ import { AssayError } from '../errors.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
 import { readLimited } from '../read-limited.ts'
 import { createFetchGuard } from './fetch-guard.ts'
-import type { FoundNode, PriceProof } from './look-at.ts'
+import type { FoundNode, PriceProof } from './inspect-node.ts'
 import { keptResponse, sendEvidence, signEvidence } from './report.ts'
 
 export type BuyInput = {
@@ -25,7 +25,7 @@ export type BuyFromOptions = Omit<AssayClientOptions, 'baseUrl' | 'hosts' | 'max
   report?: boolean
 }
 
-const usualDeadlineMs = 90_000
+const defaultDeadlineMs = 90_000
 const reportMsMax = 5_000
 const challengeBytesMax = 16_384
 
@@ -33,7 +33,7 @@ const challengeBytesMax = 16_384
 export async function buyFrom(node: FoundNode, options: BuyFromOptions, input: BuyInput = {}): Promise<AssayResult> {
   const { resolve, report, ...client } = options
   const url = fillIn(node.url, input)
-  const deadlineMs = options.deadlineMs ?? usualDeadlineMs
+  const deadlineMs = options.deadlineMs ?? defaultDeadlineMs
   const platform: Platform = {
     ...{ ...defaultPlatform, ...options.platform },
     ...(options.fetch ? { fetch: options.fetch } : {}),

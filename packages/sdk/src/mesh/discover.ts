@@ -3,7 +3,7 @@ import { parseUsd } from '@assay/protocol/money'
 import { defaultPlatform, type Platform } from '../platform.ts'
 import { sendPriceProof } from './buy-from.ts'
 import { createFetchGuard } from './fetch-guard.ts'
-import { type Candidate, type FoundNode, lookAt, type PriceProof } from './look-at.ts'
+import { type Candidate, type FoundNode, inspectNode, type PriceProof } from './inspect-node.ts'
 import type { Reporter } from './report.ts'
 import { untilEnough } from './until-enough.ts'
 import { claimedStatement, compareViews, gatherViews } from './views.ts'
@@ -50,13 +50,13 @@ export type Discovery = {
 
 type Rejected = { address: string; reason: string }[]
 
-const usualLimit = 5
-const usualViews = 3
+const defaultLimit = 5
+const defaultViews = 3
 const reportMsMax = 2_000
-const usualDeadlineMs = 10_000
-const lookMsMax = 5_000
-const looksAtOnce = 16
-const lookGraceMs = 1_500
+const defaultDeadlineMs = 10_000
+const pollMsMax = 5_000
+const checksAtOnce = 16
+const graceMs = 1_500
 
 /** Finds who offers a capability across the mesh, compares them, and says whom to pay. */
 export async function discover(capability: string, options: DiscoverOptions): Promise<Discovery> {
@@ -67,11 +67,11 @@ export async function discover(capability: string, options: DiscoverOptions): Pr
   const homes = options.nodes.map((node) => new URL(node).origin)
   const guard = createFetchGuard({
     ...{ platform, homes, resolve: options.resolve },
-    deadlineMs: options.deadlineMs ?? usualDeadlineMs,
+    deadlineMs: options.deadlineMs ?? defaultDeadlineMs,
   })
   const rejected: Rejected = []
   const asked = { capability, guard, platform, rejected }
-  const views = await gatherViews(homes, options.views ?? usualViews, asked)
+  const views = await gatherViews(homes, options.views ?? defaultViews, asked)
   const { candidates, disagreements } = compareViews(capability, views)
   const minHealth = options.minHealth ?? 0.5
   const healthy = candidates.filter(({ address, health, doubted }) => {
@@ -79,14 +79,14 @@ export async function discover(capability: string, options: DiscoverOptions): Pr
     rejected.push({ address, reason: doubted ? 'most nodes that were asked do not recommend it' : `health ${health}` })
     return false
   })
-  const limit = options.limit ?? usualLimit
+  const limit = options.limit ?? defaultLimit
   const look = { capability, networks: options.networks, schema: options.schema, maxMicro, guard }
   const lies: { home: string; proof: PriceProof }[] = []
   const found = await untilEnough(orderByStatedPrice(capability, healthy), {
-    ...{ platform, atOnce: looksAtOnce, enough: limit, graceMs: lookGraceMs },
+    ...{ platform, atOnce: checksAtOnce, enough: limit, graceMs },
     work: async (candidate, until) => {
       const looked = await guard
-        .within(lookMsMax, (guarded) => lookAt(candidate, look, guarded), until)
+        .within(pollMsMax, (guarded) => inspectNode(candidate, look, guarded), until)
         .catch((error: unknown) => ({ reason: reasonOf(error), proof: undefined }))
       if (!('reason' in looked)) return looked
       rejected.push({ address: candidate.address, reason: looked.reason })

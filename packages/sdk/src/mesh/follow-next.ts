@@ -4,7 +4,7 @@ import type { AssayClient } from '../client.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
 import type { BuyInput } from './buy-from.ts'
 import { createFetchGuard, hopPath } from './fetch-guard.ts'
-import { publishes } from './look-at.ts'
+import { publishes } from './inspect-node.ts'
 
 export type WalkStep = {
   method: string
@@ -39,7 +39,7 @@ export type Walk = {
 type ManifestOffer = { capability: string; method: string; path: string[]; origin: string; body: unknown }
 type Walker = Pick<AssayClient, 'fetch'> & Partial<Pick<AssayClient, 'pinnedKeys'>>
 
-const usualDeadlineMs = 120_000
+const defaultDeadlineMs = 120_000
 const directoryMsMax = 5_000
 
 /**
@@ -49,7 +49,7 @@ const directoryMsMax = 5_000
 export async function followNext(client: Walker, address: string, options: WalkOptions = {}): Promise<Walk> {
   const platform: Platform = { ...defaultPlatform, ...options.platform }
   const { origin: home } = new URL(address)
-  const endMs = platform.nowMs() + (options.deadlineMs ?? usualDeadlineMs)
+  const endMs = platform.nowMs() + (options.deadlineMs ?? defaultDeadlineMs)
   const steps: WalkStep[] = []
   const asked = new Set<string>()
   const offers = createOffers(client, home, platform)
@@ -75,7 +75,7 @@ const pagesMax = 16
 /** The offers of a manifest, whose further pages are read only for a path that the earlier ones do not name. */
 function createOffers(client: Walker, home: string, platform: Platform) {
   const known: ManifestOffer[] = []
-  const guard = createFetchGuard({ platform, homes: [home], deadlineMs: usualDeadlineMs })
+  const guard = createFetchGuard({ platform, homes: [home], deadlineMs: defaultDeadlineMs })
   const sameNode = new Map<string, Promise<boolean>>([[home, Promise.resolve(true)]])
   let signedBy: string | undefined
   let nextPage: string | undefined

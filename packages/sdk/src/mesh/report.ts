@@ -11,7 +11,7 @@ import type { Platform } from '../platform.ts'
 
 export type Reporter = Pick<LocalAccount, 'address' | 'signMessage'>
 
-type Told<T> = T extends MeshEvidence ? Omit<T, 'reporter' | 'reported_at'> : never
+type Unsigned<T> = T extends MeshEvidence ? Omit<T, 'reporter' | 'reported_at'> : never
 
 const keptHeaders = /^(?:content-(?:type|digest)|signature(?:-input)?|payment-(?:required|response|receipt))$/
 
@@ -24,7 +24,7 @@ export function keptResponse({ status, headers, body }: ReceivedResponse): Price
 /** Evidence in the name of a buyer: anyone can verify it, and anyone sees which wallet it is of. */
 export async function signEvidence(
   reporter: Reporter,
-  told: Told<MeshEvidence>,
+  told: Unsigned<MeshEvidence>,
   platform: Pick<Platform, 'nowMs'>,
 ): Promise<SignedEvidence> {
   const reported_at = new Date(platform.nowMs()).toISOString()

@@ -17,7 +17,7 @@ export async function untilEnough<T, R>(items: readonly T[], options: UntilEnoug
   const { platform, atOnce, enough, graceMs, work } = options
   const late = new AbortController()
   const results: R[] = []
-  const underWay: Promise<void>[] = []
+  const inProgress: Promise<void>[] = []
   let grace: ReturnType<Platform['timeout']> | undefined
   let next = 0
   const workOn = async (item: T) => {
@@ -32,7 +32,7 @@ export async function untilEnough<T, R>(items: readonly T[], options: UntilEnoug
     while (next < items.length && results.length < enough && !late.signal.aborted) {
       const working = workOn(items[next] as T)
       next += 1
-      underWay.push(working)
+      inProgress.push(working)
       const place = platform.timeout(placeMs)
       const left = new Promise<void>((resolve) => {
         place.signal.addEventListener('abort', () => resolve(), { once: true })
@@ -42,7 +42,7 @@ export async function untilEnough<T, R>(items: readonly T[], options: UntilEnoug
     }
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
-  await Promise.all(underWay)
+  await Promise.all(inProgress)
   grace?.clear()
   return results
 }

@@ -5,7 +5,7 @@ import { AssayError } from '../errors.ts'
 import type { Platform } from '../platform.ts'
 import type { Disagreement } from './discover.ts'
 import type { FetchGuard } from './fetch-guard.ts'
-import type { Candidate } from './look-at.ts'
+import type { Candidate } from './inspect-node.ts'
 import { type MeshDocument, readMesh } from './read-mesh.ts'
 import { untilEnough } from './until-enough.ts'
 

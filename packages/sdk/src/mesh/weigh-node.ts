@@ -5,7 +5,7 @@ import { openStatement } from '@assay/protocol/mesh/statement'
 import { type PaidCall, weighEvidence, whyRanked } from '@assay/protocol/mesh/weigh-evidence'
 import type { Platform } from '../platform.ts'
 import type { FetchGuard } from './fetch-guard.ts'
-import { asPeerKey, type FoundNode } from './look-at.ts'
+import { asPeerKey, type FoundNode } from './inspect-node.ts'
 import { fetchMeshJson } from './read-mesh.ts'
 
 const evidenceMsMax = 2_000

@@ -29,7 +29,7 @@ const restMsMax = 60_000
 const doubtMsMin = 10_000
 const doubtMsMax = 600_000
 /** After this long without a failure the next rest is short again. */
-const forgottenMs = 120_000
+const restResetMs = 120_000
 /** A slower answer counts for more than a faster one: who is slow now and then is asked last. */
 const [risingWeight, fallingWeight] = [0.5, 0.25]
 /** Measured while it was slow for a time that is over: the next good answer counts alone. */
@@ -55,7 +55,7 @@ export function afterFailure(health: Health, nowMs: number, limit?: { retryAfter
   const failed = { ...health, failures, measuredAtMs: nowMs }
   // What was asked before the rest may still fail during it.
   if (isResting(health, nowMs) || (failures < failuresMax && limit === undefined)) return failed
-  const longer = nowMs - health.restUntilMs > forgottenMs ? restMsMin : health.restMs * 2
+  const longer = nowMs - health.restUntilMs > restResetMs ? restMsMin : health.restMs * 2
   const restMs = Math.min(restMsMax, Math.max(restMsMin, longer, limit?.retryAfterMs ?? 0))
   return { ...failed, restMs, restUntilMs: nowMs + restMs }
 }
@@ -68,7 +68,7 @@ export function afterOvertaken(health: Health, ms: number): Health {
 }
 
 export function afterContradiction(health: Health, nowMs: number): Health {
-  const longer = nowMs - health.doubtedUntilMs > forgottenMs ? doubtMsMin : health.doubtMs * 2
+  const longer = nowMs - health.doubtedUntilMs > restResetMs ? doubtMsMin : health.doubtMs * 2
   const doubtMs = Math.min(doubtMsMax, Math.max(doubtMsMin, longer))
   return { ...health, doubtMs, doubtedUntilMs: nowMs + doubtMs }
 }

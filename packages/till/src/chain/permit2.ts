@@ -123,7 +123,7 @@ export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Pro
       const data = `${selectors.allowance}${addressWord(payer)}${addressWord(permit2Address)}`
       return required(await rpc.agreed('eth_call', [{ to: usdc, data }, blockTag(blockNumber)]))
     },
-    byTransaction: (transaction, permit) => readCarried(reads, transaction, permit).catch(unreadable),
+    byTransaction: (transaction, permit) => readSubmitted(reads, transaction, permit).catch(unreadable),
     use: (payer, nonce, fromBlock) => readUse(reads, payer, nonce, fromBlock).catch(unreadable),
     async permitIn(transaction) {
       const { to, input = '0x' } = await reads.transactionOf(transaction)
@@ -135,7 +135,7 @@ export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Pro
   }
 }
 
-async function readCarried(
+async function readSubmitted(
   { network, used, transactionOf, receiptOf }: Reads,
   transaction: Hex,
   { payer, payTo, amountMicro, nonce }: Parameters<Permit2Port['byTransaction']>[1],

@@ -45,13 +45,17 @@ export async function readSettlement(
   try {
     const answer = await rpc.agreed('eth_getTransactionReceipt', [transaction], relevantOfReceipt)
     // Endpoints that do not agree yet are endpoints that have not all seen the block.
-    return answer ? judgeReceipt(network, answer as Receipt, expected) : { status: 'absent' }
+    return answer ? readReceiptEvidence(network, answer as Receipt, expected) : { status: 'absent' }
   } catch (error) {
     return unreadable(error)
   }
 }
 
-export function judgeReceipt(network: Network, receipt: Receipt, expected: ExpectedTransfer): SettlementEvidence {
+export function readReceiptEvidence(
+  network: Network,
+  receipt: Receipt,
+  expected: ExpectedTransfer,
+): SettlementEvidence {
   const transaction = receipt.transactionHash
   const used =
     receipt.status === '0x1' &&

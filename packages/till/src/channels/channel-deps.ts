@@ -91,7 +91,7 @@ export class VoucherRefused extends Problem {
   }
 }
 
-export const refundOnItsWay = () =>
+export const refundPending = () =>
   new Problem('payment_in_flight', { detail: 'A refund of this channel is on its way.', retryAfterSeconds: 5 })
 
 /** One chain after the other: what fails on one of them must not keep the others waiting. */

@@ -19,7 +19,7 @@ export type ChannelRecord = {
   claimedMicro: Micro
   refundNonce: bigint
   withdrawStartedAt: number
-  bookedMicro: Micro
+  postedMicro: Micro
   lostMicro: Micro
   state: 'open' | 'refunding'
   refundAtMs: number | undefined
@@ -28,7 +28,7 @@ export type ChannelRecord = {
 
 export const channelColumns = `network, id, payer, payer_authorizer, receiver, receiver_authorizer, token, withdraw_delay, salt,
   charged_micro, sequence, signed_micro, signature, public_micro, at_block, balance_micro, claimed_micro, refund_nonce,
-  withdraw_started_at, booked_micro, lost_micro, state, refund_at, claim_failing_since`
+  withdraw_started_at, posted_micro, lost_micro, state, refund_at, claim_failing_since`
 
 // biome-ignore lint/suspicious/noExplicitAny: rows come from the columns above, typed by the driver
 export function toChannelRecord(row: any): ChannelRecord {
@@ -54,7 +54,7 @@ export function toChannelRecord(row: any): ChannelRecord {
     claimedMicro: row.claimed_micro,
     refundNonce: row.refund_nonce,
     withdrawStartedAt: Number(row.withdraw_started_at),
-    bookedMicro: row.booked_micro,
+    postedMicro: row.posted_micro,
     lostMicro: row.lost_micro,
     state: row.state,
     refundAtMs: (row.refund_at as Date | null)?.getTime(),

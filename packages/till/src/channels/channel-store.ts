@@ -34,7 +34,7 @@ export async function insertChannel(
 ): Promise<void> {
   await sql.query(
     `insert into channel (network, id, payer, payer_authorizer, receiver, receiver_authorizer, token, withdraw_delay, salt,
-       charged_micro, balance_micro, claimed_micro, booked_micro, refund_nonce, withdraw_started_at, opened_at, at_block)
+       charged_micro, balance_micro, claimed_micro, posted_micro, refund_nonce, withdraw_started_at, opened_at, at_block)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, $10, $12, $13, $14, $15) on conflict do nothing`,
     [
       network,
@@ -60,7 +60,7 @@ export async function insertChannel(
  * What the contract has now. A reader that lags must neither make room for a claim twice nor bring back a deposit that
  * was refunded, so a state of an older block is not taken.
  */
-export async function noteState(sql: Sql, { network, id }: Key, state: ChannelState): Promise<void> {
+export async function saveState(sql: Sql, { network, id }: Key, state: ChannelState): Promise<void> {
   await sql.query(
     `update channel set balance_micro = $3, claimed_micro = greatest(claimed_micro, $4), refund_nonce = $5,
        withdraw_started_at = $6, at_block = $7,
@@ -75,7 +75,7 @@ export async function noteState(sql: Sql, { network, id }: Key, state: ChannelSt
 }
 
 /** Others may know every voucher up to now. */
-export async function notePublic(sql: Sql, keys: readonly Key[]): Promise<void> {
+export async function recordPublic(sql: Sql, keys: readonly Key[]): Promise<void> {
   await sql.query(
     `update channel c set public_micro = greatest(c.public_micro, c.signed_micro) from unnest($1::text[], $2::bytea[]) i (network, id)
      where c.network = i.network and c.id = i.id`,
@@ -229,7 +229,7 @@ export async function markSalesDelivered(sql: Sql, sales: readonly DeliveredSale
 }
 
 /** Answers are kept as long as those of other payments; the newest of a channel for ever, as its voucher is. */
-export async function forgetSales(sql: Sql, beforeMs: number): Promise<number> {
+export async function deleteSales(sql: Sql, beforeMs: number): Promise<number> {
   const { rowCount } = await sql.query(
     `delete from channel_sale s using channel c where s.sold_at < $1 and c.network = s.network and c.id = s.channel_id
        and s.sequence < c.sequence`,

@@ -4,7 +4,7 @@ import { recoverAddress } from '../kernel/secp256k1.ts'
 import type { ChannelPayment } from '../schemes/channels/decode-channel.ts'
 import { type ChannelDeps, chainOf, channelReason, VoucherRefused } from './channel-deps.ts'
 import { type ChannelRecord, channelStateExtra } from './channel-record.ts'
-import { notePublic } from './channel-store.ts'
+import { recordPublic } from './channel-store.ts'
 
 /** The voucher is of this channel, of this chain and contract, and signed by the key that the channel names. */
 export function checkVoucher(deps: ChannelDeps, { network, config, voucher }: ChannelPayment): void {
@@ -25,7 +25,7 @@ export function checkVoucher(deps: ChannelDeps, { network, config, voucher }: Ch
 /** 402 with the state of the channel, from which its client signs again; it shows the newest voucher to every caller. */
 export async function correctionFor(deps: ChannelDeps, record: ChannelRecord): Promise<VoucherRefused> {
   if (record.publicMicro < record.signedMicro) {
-    await notePublic(deps.database, [record])
+    await recordPublic(deps.database, [record])
     deps.cache.shown(record)
   }
   return new VoucherRefused(

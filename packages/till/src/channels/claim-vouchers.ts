@@ -4,7 +4,7 @@ import { fromHex } from '../kernel/bytes.ts'
 import { claimable, claimCall, settleCall, together } from './channel-calls.ts'
 import { type ChannelDeps, chainOf, headOf } from './channel-deps.ts'
 import { type ChannelRecord, channelColumns, toChannelRecord } from './channel-record.ts'
-import { notePublic, noteState } from './channel-store.ts'
+import { recordPublic, saveState } from './channel-store.ts'
 import { firstPassing, sendCall } from './send-call.ts'
 
 const perBatch = 100
@@ -63,14 +63,14 @@ async function claimBatch(deps: ChannelDeps, network: string, channels: ChannelR
     return claimBatch(deps, network, channels.slice(middle))
   }
   if (found.status === 'fails') return claimAlone(deps, first)
-  await notePublic(deps.database, channels)
+  await recordPublic(deps.database, channels)
   for (const channel of channels) deps.cache.forget(channel)
   const sent = await sendCall(deps, {
     ...{ network, from, data: found.data, gasLimit: gasOf(channels.length), purpose: 'channels.claim' },
     reference: `claim ${first.id} ${first.sequence}`,
   })
   if (sent.status !== 'done') return claimFailed(deps, channels, sent.status)
-  await noteClaimed(deps, channels)
+  await recordClaimed(deps, channels)
   deps.metrics.count('channels_claims')
 }
 
@@ -88,7 +88,7 @@ function waysToClaim(channels: readonly ChannelRecord[]): Hex[] {
 async function claimAlone(deps: ChannelDeps, channel: ChannelRecord): Promise<void> {
   const on = chainOf(deps, channel.network)
   const state = await on.chain.channels.state(channel.id, await headOf(on, channel.atBlock))
-  await noteState(deps.database, channel, state)
+  await saveState(deps.database, channel, state)
   deps.cache.forget(channel)
   const again = { ...channel, ...state }
   const changed = claimable(again) !== claimable(channel) || state.claimedMicro !== channel.claimedMicro
@@ -113,7 +113,7 @@ async function claimFailed(
   log.error({ network: first?.network, channels: channels.length, reason }, 'vouchers could not be claimed')
 }
 
-async function noteClaimed({ database, clock, cache }: ChannelDeps, channels: readonly ChannelRecord[]) {
+async function recordClaimed({ database, clock, cache }: ChannelDeps, channels: readonly ChannelRecord[]) {
   await database.query(
     `update channel c set claimed_micro = greatest(c.claimed_micro, i.claimed), claim_failing_since = null,
        unclaimed_since = case when c.charged_micro > greatest(c.claimed_micro, i.claimed) then $4::timestamptz end

@@ -19,16 +19,16 @@ import {
 } from '../schemes/channels/offer-channel.ts'
 import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
-import { bookClaims, compareClaimed, settledAccount } from './book-claims.ts'
 import { createChannelCache } from './channel-cache.ts'
 import { type ChannelChain, type ChannelPolicy, onEachChain } from './channel-deps.ts'
 import { createChannelQueue } from './channel-queue.ts'
-import { forgetSales } from './channel-store.ts'
+import { deleteSales } from './channel-store.ts'
 import { checkVoucher } from './check-voucher.ts'
 import { claimVouchers } from './claim-vouchers.ts'
-import { namedSale } from './given-sale.ts'
 import { recoverDeposits } from './make-deposit.ts'
+import { compareClaimed, postClaims, settledAccount } from './post-claims.ts'
 import { recoverRefunds, refundChannel } from './refund-channel.ts'
+import { namedSale } from './replay-sale.ts'
 import { type SellDeps, sellByVoucher, type VoucherCall, type Ways } from './sell-by-voucher.ts'
 import { createUnclaimed } from './unclaimed.ts'
 import { createVoucherPort } from './voucher-port.ts'
@@ -104,9 +104,9 @@ export function createChannels(options: ChannelsOptions) {
         await onEachChain(deps, (network) => claimVouchers(deps, network))
         await watched
       }),
-      job('channels.forget', 3_600_000, () => forgetSales(database, clock.nowMs() - answerDays * 86_400_000)),
+      job('channels.forget', 3_600_000, () => deleteSales(database, clock.nowMs() - answerDays * 86_400_000)),
     ],
-    bookClaims: () => onEachChain(deps, (network, on) => bookClaims(deps, network, on)),
+    postClaims: () => onEachChain(deps, (network, on) => postClaims(deps, network, on)),
     settledAccount: (row: TransferRow) => settledAccount(deps, row),
     compareClaimed: (receivers: (network: string) => readonly Address[]) => compareClaimed(deps, receivers),
     idle: () => port.idle(),

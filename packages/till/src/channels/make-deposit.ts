@@ -7,7 +7,7 @@ import { Problem } from '../kernel/problem.ts'
 import type { Deposit } from '../schemes/channels/decode-channel.ts'
 import { depositCall } from './channel-calls.ts'
 import { type ChannelChain, type ChannelDeps, chainOf, channelReason, VoucherRefused } from './channel-deps.ts'
-import { insertChannel, noteState } from './channel-store.ts'
+import { insertChannel, saveState } from './channel-store.ts'
 import { sendCall } from './send-call.ts'
 
 const depositGas = 300_000n
@@ -52,7 +52,7 @@ export async function makeDeposit(deps: ChannelDeps, planned: PlannedDeposit): P
     case 'unknown':
       throw unknown('The deposit is not in a block yet.')
     case 'done':
-      await noteState(deps.database, { network, id }, await stateAt(deps, network, id, sent.blockNumber))
+      await saveState(deps.database, { network, id }, await stateAt(deps, network, id, sent.blockNumber))
       await end('done', sent.transaction)
       deps.cache.forget({ network, id })
       return sent.transaction
@@ -113,7 +113,7 @@ export async function stateAt(deps: ChannelDeps, network: string, id: Hex, block
     }
 }
 
-const lookAfterMs = 2_000
+const checkAfterMs = 2_000
 
 /** Ends deposits whose process died, or whose transaction took long; what the chain shows is the same for all who look. */
 export async function recoverDeposits(deps: ChannelDeps, network: string, { chain }: ChannelChain): Promise<void> {
@@ -122,14 +122,14 @@ export async function recoverDeposits(deps: ChannelDeps, network: string, { chai
     `select payer, '0x' || encode(nonce, 'hex') as nonce, '0x' || encode(channel_id, 'hex') as id,
        valid_before as "validBefore" from channel_deposit
      where network = $1 and state = 'sending' and sent_at < $2 order by sent_at limit 200`,
-    [network, new Date(clock.nowMs() - lookAfterMs)],
+    [network, new Date(clock.nowMs() - checkAfterMs)],
   )
   for (const { payer, nonce, id, validBefore } of rows) {
     const head = await chain.head()
     const used = await chain.authorizationUsed(payer, nonce, head.number)
     const isOver = !used && (await chain.finalizedBlock()).timestamp > Number(validBefore)
     if (!used && !isOver) continue
-    if (used) await noteState(database, { network, id }, await chain.channels.state(id, head.number))
+    if (used) await saveState(database, { network, id }, await chain.channels.state(id, head.number))
     await database.query(
       `update channel_deposit set state = $4, ended_at = $5 where network = $1 and payer = $2 and nonce = $3 and state = 'sending'`,
       [network, payer, fromHex(nonce), used ? 'done' : 'failed', new Date(clock.nowMs())],

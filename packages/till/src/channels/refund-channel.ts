@@ -13,11 +13,11 @@ import {
   chainOf,
   channelReason,
   headOf,
-  refundOnItsWay,
+  refundPending,
   VoucherRefused,
 } from './channel-deps.ts'
 import { type ChannelRecord, channelColumns, channelStateExtra, toChannelRecord } from './channel-record.ts'
-import { noteState, readChannel } from './channel-store.ts'
+import { readChannel, saveState } from './channel-store.ts'
 import { correctionFor } from './check-voucher.ts'
 import { stateAt } from './make-deposit.ts'
 import { requireUnlisted } from './require-unlisted.ts'
@@ -56,7 +56,7 @@ async function refundInTurn(deps: SellDeps, payment: RefundPayment, key: { netwo
   if (!found) throw new VoucherRefused(channelReason('channel_not_found'), 'This channel is not known here.')
   await requireUnlisted(deps, key.network, found.config.payer)
   if (payment.voucher.maxClaimable !== found.chargedMicro) throw await correctionFor(deps, found)
-  if (found.state === 'refunding') throw refundOnItsWay()
+  if (found.state === 'refunding') throw refundPending()
   if (!on.wallets.addresses.includes(found.config.receiverAuthorizer))
     throw new Problem('not_available', { detail: 'The key of this channel is not held any more.' })
   await requireNoRecentRefund(deps, found)
@@ -109,7 +109,7 @@ async function sendRefund(
     throw new VoucherRefused(channelReason('refund_transaction_failed'), 'The refund was not made.')
   }
   const after = await stateAt(deps, network, id, sent.blockNumber)
-  await noteState(deps.database, record, after)
+  await saveState(deps.database, record, after)
   await reopen(deps, record)
   deps.metrics.count('channels_refunds')
   return encodeChannelSale({
@@ -193,7 +193,7 @@ export async function recoverRefunds(deps: ChannelDeps, network: string, on: Cha
     if (sent.rows.some(({ state }) => state === 'signed' || state === 'broadcast')) continue
     const head = await headOf(on, record.atBlock)
     if (sent.rows.some(({ block }) => block !== null && block > head)) continue
-    await noteState(database, record, await on.chain.channels.state(record.id, head))
+    await saveState(database, record, await on.chain.channels.state(record.id, head))
     await reopen(deps, record, sent.rows.length === 0 ? { refundAtMs: undefined } : record)
   }
 }

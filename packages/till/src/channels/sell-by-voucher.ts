@@ -9,23 +9,23 @@ import { keccak256 } from '../kernel/keccak.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { ChannelPayment, Deposit } from '../schemes/channels/decode-channel.ts'
 import { settleMarginSeconds, windowSlackSeconds } from '../schemes/exact/verify-authorization.ts'
-import { adoptClaims } from './book-claims.ts'
 import type { KnownChannel } from './channel-cache.ts'
 import { channelKey } from './channel-cache.ts'
 import { depositCall } from './channel-calls.ts'
-import { type ChannelDeps, chainOf, channelReason, headOf, refundOnItsWay, VoucherRefused } from './channel-deps.ts'
+import { type ChannelDeps, chainOf, channelReason, headOf, refundPending, VoucherRefused } from './channel-deps.ts'
 import type { ChannelQueue } from './channel-queue.ts'
 import type { ChannelRecord } from './channel-record.ts'
 import {
   type DeliveredSale,
   insertChannel,
-  noteState,
   readChannel,
   readSale,
   type StoredSale,
+  saveState,
 } from './channel-store.ts'
 import { correctionFor } from './check-voucher.ts'
-import { type GivenSale, givenAgain } from './given-sale.ts'
+import { adoptClaims } from './post-claims.ts'
+import { type ReplayedSale, replaySale } from './replay-sale.ts'
 import { simulate } from './send-call.ts'
 import type { Unclaimed } from './unclaimed.ts'
 import type { VoucherHold } from './voucher-hold.ts'
@@ -42,7 +42,7 @@ export type Ways<T> = {
   /** Makes the answer and commits the sale. */
   serve(hold: Hold): Promise<T>
   /** Gives the answer of an earlier sale again. */
-  give(sale: GivenSale): Promise<T>
+  give(sale: ReplayedSale): Promise<T>
 }
 
 export type SellDeps = ChannelDeps & {
@@ -105,7 +105,7 @@ type Opened = Pick<
 const unopened = (opened: Opened): ChannelRecord => ({
   ...opened,
   ...{ chargedMicro: opened.claimedMicro, sequence: 0n, signedMicro: 0n, signature: undefined, publicMicro: 0n },
-  ...{ bookedMicro: opened.claimedMicro, lostMicro: 0n, state: 'open', refundAtMs: undefined },
+  ...{ postedMicro: opened.claimedMicro, lostMicro: 0n, state: 'open', refundAtMs: undefined },
   claimFailingSinceMs: undefined,
 })
 
@@ -118,7 +118,7 @@ async function sellInTurn<T>(deps: SellDeps, sale: VoucherCall, found: KnownChan
   const { record } = known
   if (base !== record.chargedMicro) {
     const newest = await newestSale(deps, sale, record)
-    if (newest) return ways.give(givenAgain(deps, record, newest, payment.voucher))
+    if (newest) return ways.give(replaySale(deps, record, newest, payment.voucher))
     throw await correctionFor(deps, record)
   }
   const lost = known.undelivered.get(fingerprint.toString('hex'))
@@ -144,13 +144,13 @@ async function lostAnswer(
   deps: SellDeps,
   { network, voucher }: ChannelPayment,
   sequence: bigint,
-): Promise<GivenSale | undefined> {
+): Promise<ReplayedSale | undefined> {
   const record = await readChannel(deps.database, { network, id: voucher.channelId })
   if (!record || voucher.maxClaimable <= record.publicMicro) return undefined
   const sale = await readSale(deps.database, record, sequence)
   if (!sale) return undefined
   deps.metrics.count('channels_lost_answer')
-  return givenAgain(deps, record, sale, voucher)
+  return replaySale(deps, record, sale, voucher)
 }
 
 async function coverVoucher(deps: SellDeps, sale: VoucherCall, record: ChannelRecord): Promise<VoucherHold> {
@@ -166,7 +166,7 @@ async function coverVoucher(deps: SellDeps, sale: VoucherCall, record: ChannelRe
   const state = await on.chain.channels.state(record.id, await headOf(on, record.atBlock))
   const seen = { ...record, ...state }
   if (state.balanceMicro !== record.balanceMicro) {
-    await noteState(deps.database, record, state)
+    await saveState(deps.database, record, state)
     deps.cache.forget(record)
   }
   if (seen.balanceMicro >= voucher.maxClaimable) return hold(seen)
@@ -232,7 +232,7 @@ const tooMuch = () => new Problem('exposure_limit', { detail: 'Too much is not c
 
 /** Vouchers are worth what can be claimed: none are taken while that is in doubt. */
 function refusalOf({ clock, policy }: SellDeps, record: ChannelRecord, amountMicro: Micro): Problem | undefined {
-  if (record.state === 'refunding') return refundOnItsWay()
+  if (record.state === 'refunding') return refundPending()
   if (record.withdrawStartedAt > 0)
     return new VoucherRefused(
       channelReason('withdrawal_pending'),

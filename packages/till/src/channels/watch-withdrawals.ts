@@ -2,7 +2,7 @@ import { toHex } from '@assay/protocol/bytes'
 import { smallerOf } from '@assay/protocol/money'
 import { fromHex } from '../kernel/bytes.ts'
 import { type ChannelChain, type ChannelDeps, headOf } from './channel-deps.ts'
-import { noteState } from './channel-store.ts'
+import { saveState } from './channel-store.ts'
 
 const piecesMax = 50
 /** The first channel may be older than the first look. */
@@ -51,7 +51,7 @@ async function refresh(deps: ChannelDeps, network: string, on: ChannelChain, ids
   const head = rows.length > 0 ? await headOf(on) : 0n
   for (const row of rows) {
     const key = { network, id: toHex(row.id) }
-    await noteState(deps.database, key, await on.chain.channels.state(key.id, head))
+    await saveState(deps.database, key, await on.chain.channels.state(key.id, head))
     deps.cache.forget(key)
   }
 }

@@ -3,13 +3,13 @@ export { createJwsPort } from './jws-port.ts'
 export { type FacilitatorSettings, type OpenedFacilitator, openFacilitator } from './open-facilitator.ts'
 export { type GateSettings, type OpenedGate, openGate } from './open-gate.ts'
 export {
-  type Ground,
-  type GroundSettings,
+  type Infrastructure,
+  type InfrastructureSettings,
   instancePayees,
-  openGround,
+  openInfrastructure,
   openTillStore,
   type StoreSettings,
-} from './open-ground.ts'
+} from './open-infrastructure.ts'
 export { openPayouts, type PayoutSettings } from './open-payouts.ts'
 export type { Interceptors, Ports, ReadinessCheck, SalePart, Stops, TillJob } from './parts.ts'
 export { readinessChecks } from './readiness.ts'

@@ -1,37 +1,42 @@
 import type { PaidRoute } from '../contract/paid-call.ts'
-import { forgetHolders } from '../facilitators/index.ts'
+import { deleteHolders } from '../facilitators/index.ts'
 import { createScheduler, withLease } from '../jobs/index.ts'
 import { sealBooks } from '../ledger/index.ts'
-import { bookGas, type PayoutDeps, runPayouts, runWithdrawals, watchPayouts } from '../payouts/index.ts'
+import { type PayoutDeps, postGas, runPayouts, runWithdrawals, watchPayouts } from '../payouts/index.ts'
 import { creditUndelivered } from '../recovery/credit-undelivered.ts'
-import { forgetIdle } from '../recovery/forget-idle.ts'
 import { type ReconciledAddress, reconcileBooks } from '../recovery/reconcile.ts'
 import { type RecoverDeps, recoverPayments, repairInFlightCounts } from '../recovery/recover.ts'
-import { carryOutRefunds } from '../recovery/refund-payment.ts'
+import { executeRefunds } from '../recovery/refund-payment.ts'
+import { removeIdle } from '../recovery/remove-idle.ts'
 import { watchFinality } from '../recovery/watch-finality.ts'
 import { detectRestore } from '../store/detect-restore.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
 import { keepPartitions, type Retention } from '../store/partitions.ts'
 import type { OpenedGate } from './open-gate.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 import { payoutHooks } from './open-payouts.ts'
 import type { Interceptors, Ports, SalePart, Stops, TillJob } from './parts.ts'
 
 export type JobSettings = {
   parts: readonly SalePart[]
   routeOf(routeId: string): PaidRoute | undefined
-  recoverLanes?(): Promise<void>
+  recoverWallets?(): Promise<void>
   payouts: PayoutDeps
   retention?: Retention
 }
 
 /** All work that goes on by itself, in the order in which one round runs it. */
-export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, settings: JobSettings): TillJob[] {
+export function tillJobs(
+  ports: Ports,
+  infrastructure: Infrastructure,
+  till: OpenedGate,
+  settings: JobSettings,
+): TillJob[] {
   const { clock, log, metrics, ids } = ports
-  const { chains } = ground
-  const { database } = ground.store
+  const { chains } = infrastructure
+  const { database } = infrastructure.store
   const { routeOf, payouts, parts, retention = {} } = settings
-  const recovery = recoverDeps(ports, ground, till, settings)
+  const recovery = recoverDeps(ports, infrastructure, till, settings)
   const targets = till.ownAddresses.all().flatMap(({ network, payee, address, exclusive }): ReconciledAddress[] => {
     const chain = chains.get(network)
     return chain ? [{ chain, payee, address, exclusive }] : []
@@ -42,7 +47,7 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
     for (const chain of chains.values()) await watchPayouts(payouts, chain)
     for (const part of parts) await part.beforeReconcile?.()
     const { schemes, screening, channels } = till
-    await channels?.bookClaims()
+    await channels?.postClaims()
     const hooks = {
       ...payoutHooks(payouts, parts),
       ...(channels ? { inboundAccount: channels.settledAccount } : {}),
@@ -62,22 +67,22 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
     job('payouts.run', 5_000, () => runPayouts(payouts)),
     job('payouts.withdraw', 5_000, () => runWithdrawals(payouts)),
     job('wallets.gas', 60_000, async () => {
-      for (const chain of chains.values()) await bookGas(payouts, chain)
+      for (const chain of chains.values()) await postGas(payouts, chain)
     }),
-    job('payments.refunds', 2_000, () => carryOutRefunds({ database, clock, ids, log, routeOf, reversalHooks })),
+    job('payments.refunds', 2_000, () => executeRefunds({ database, clock, ids, log, routeOf, reversalHooks })),
     job('payments.undelivered', 600_000, () =>
       creditUndelivered({ database, clock, log, metrics, routeOf, reversalHooks }),
     ),
     job('payments.reconcile', 60_000, reconcile),
     // A standby may be promoted, or an older copy started, under a running node.
-    job('store.restored', 10_000, () => detectRestore(ground.restoreDetection)),
+    job('store.restored', 10_000, () => detectRestore(infrastructure.restoreDetection)),
     job('ledger.seal', 10_000, () => sealBooks(database)),
-    job('payments.forget', 3_600_000, () => forgetIdle(database, clock.nowMs())),
+    job('payments.forget', 3_600_000, () => removeIdle(database, clock.nowMs())),
     job('store.partitions', 3_600_000, () => keepPartitions({ sql: database, log, metrics }, retention, clock.nowMs())),
-    job('facilitators.forget', 3_600_000, () => forgetHolders(database, clock.nowMs())),
+    job('facilitators.forget', 3_600_000, () => deleteHolders(database, clock.nowMs())),
     job('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs())),
     // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
-    ...(settings.recoverLanes ? [job('wallets.recover', 10_000, settings.recoverLanes)] : []),
+    ...(settings.recoverWallets ? [job('wallets.recover', 10_000, settings.recoverWallets)] : []),
     ...(till.channels?.jobs() ?? []),
     ...parts.flatMap((part) => part.jobs ?? []),
   ]
@@ -86,22 +91,30 @@ export function tillJobs(ports: Ports, ground: Ground, till: OpenedGate, setting
 /** What a crash left behind is taken up before anything new is sold. */
 export function recoverAtStart(
   ports: Ports,
-  ground: Ground,
+  infrastructure: Infrastructure,
   till: OpenedGate,
   settings: JobSettings,
 ): Promise<unknown> {
-  return recoverPayments(recoverDeps(ports, ground, till, settings))
+  return recoverPayments(recoverDeps(ports, infrastructure, till, settings))
 }
 
 function recoverDeps(
   { clock, log, metrics }: Ports,
-  ground: Ground,
+  infrastructure: Infrastructure,
   till: OpenedGate,
   { routeOf }: Pick<JobSettings, 'routeOf'>,
 ): RecoverDeps {
   const { settlementFee } = till.facilitator
   return {
-    ...{ database: ground.store.database, chains: ground.chains, schemes: till.schemes, clock, log, metrics, routeOf },
+    ...{
+      database: infrastructure.store.database,
+      chains: infrastructure.chains,
+      schemes: till.schemes,
+      clock,
+      log,
+      metrics,
+      routeOf,
+    },
     owner: till.owner,
     finishSales: till.finishSales,
     inclusionMicroMax: till.limits.inclusionMicroMax,
@@ -111,14 +124,19 @@ function recoverDeps(
   }
 }
 
-type RoundDeps = { ports: Ports; ground: Ground; intercept?: Interceptors['job'] }
+type RoundDeps = { ports: Ports; infrastructure: Infrastructure; intercept?: Interceptors['job'] }
 
 /** Each job runs in one process at a time, no matter who holds its lease. */
-function roundOf({ ports, ground, intercept }: RoundDeps, { name, intervalMs, work }: TillJob): () => Promise<void> {
+function roundOf(
+  { ports, infrastructure, intercept }: RoundDeps,
+  { name, intervalMs, work }: TillJob,
+): () => Promise<void> {
   const { clock, log, rng } = ports
   const round = async () => {
     const ttlMs = Math.max(30_000, intervalMs * 2)
-    await withLease({ database: ground.store.database, clock, rng, log }, name, ttlMs, ({ signal }) => work(signal))
+    await withLease({ database: infrastructure.store.database, clock, rng, log }, name, ttlMs, ({ signal }) =>
+      work(signal),
+    )
   }
   return intercept?.(name, round) ?? round
 }

@@ -8,7 +8,7 @@ import {
   usedNetworks,
 } from '../channels/index.ts'
 import type { Screening } from '../screening/index.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 import type { Ports, Stops } from './parts.ts'
 
 export type ChannelSettings = {
@@ -19,11 +19,11 @@ export type ChannelSettings = {
 }
 
 /** A chain that cannot be read does not hold up the start: channels are sold on it after the next one. */
-const lookMs = 3_000
+const pollMs = 3_000
 
 async function isDeployed({ channels }: ChainPort, { clock }: Pick<Ports, 'clock'>): Promise<boolean> {
   const over = new AbortController()
-  const late = clock.sleep(lookMs, over.signal).then(
+  const late = clock.sleep(pollMs, over.signal).then(
     () => false,
     () => false,
   )
@@ -35,16 +35,16 @@ async function isDeployed({ channels }: ChainPort, { clock }: Pick<Ports, 'clock
 export async function openChannels(
   { channels, channelWallets }: ChannelSettings,
   ports: Ports,
-  ground: Ground,
+  infrastructure: Infrastructure,
   { settleMs, screening }: { settleMs: number; screening: Screening },
   stops: Stops,
 ): Promise<Channels | undefined> {
-  const { database } = ground.store
+  const { database } = infrastructure.store
   const used = await usedNetworks(database)
   const wallets = new Map((channelWallets?.() ?? []).map((one) => [one.network, one]))
   const found = await Promise.all(
-    [...ground.chains].map(async ([network, chain]) => {
-      const [on, rpc] = [wallets.get(network), ground.rpcs.get(network)]
+    [...infrastructure.chains].map(async ([network, chain]) => {
+      const [on, rpc] = [wallets.get(network), infrastructure.rpcs.get(network)]
       if (used.has(network) && !on) {
         ports.metrics.count('alarms', { alarm: 'channel_claim_failed' })
         ports.log.error({ network }, 'there are payment channels, and no wallet of this node claims from them')

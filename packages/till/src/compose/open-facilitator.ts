@@ -3,7 +3,7 @@ import type { KeySource, SettlementWallets } from '../chain/wallet/index.ts'
 import type { Facilitator } from '../contract/facilitator.ts'
 import { type FacilitatorChoice, type LocalChain, openFacilitators } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 import type { Ports, Stops } from './parts.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 
@@ -22,7 +22,7 @@ export type OpenedFacilitator = {
     facilitator: Facilitator
     wallets: readonly Address[]
     senders: readonly SettlementWallets[]
-    recoverLanes(): Promise<void>
+    recoverWallets(): Promise<void>
   }
 }
 
@@ -30,31 +30,31 @@ export type OpenedFacilitator = {
 export async function openFacilitator(
   settings: FacilitatorSettings,
   ports: Ports,
-  ground: Ground,
+  infrastructure: Infrastructure,
   owner: Owner,
   stops: Stops,
 ): Promise<OpenedFacilitator> {
   const chains: LocalChain[] = []
-  const recoverLanes = async () => {
-    for (const chain of chains) await chain.wallets.recoverLanes()
+  const recoverWallets = async () => {
+    for (const chain of chains) await chain.wallets.recoverWallets()
   }
   const { facilitator, local } = await openFacilitators(settings.facilitators, {
     ...ports,
-    sql: ground.store.database,
+    sql: infrastructure.store.database,
     factories: settings.erc6492Factories,
     localChains: async () => {
-      for (const network of ground.networks) {
-        const rpc = ground.rpcs.get(network.caip2)
+      for (const network of infrastructure.networks) {
+        const rpc = infrastructure.rpcs.get(network.caip2)
         if (!rpc) throw new Error(`${network.caip2} is not open`)
-        const wallets = openSettlementWallets(settings.settlerKeys, ports, ground, network.caip2, owner, stops)
+        const wallets = openSettlementWallets(settings.settlerKeys, ports, infrastructure, network.caip2, owner, stops)
         chains.push({ network, rpc, wallets })
       }
-      await recoverLanes()
+      await recoverWallets()
       return chains
     },
   })
   if (!local) return { facilitator }
   const senders = chains.map(({ wallets }) => wallets)
   const wallets = senders.flatMap(({ addresses }) => addresses)
-  return { facilitator, local: { facilitator: local, wallets, senders, recoverLanes } }
+  return { facilitator, local: { facilitator: local, wallets, senders, recoverWallets } }
 }

@@ -6,9 +6,9 @@ import { createOffers, type JwsPort } from '../contract/offers.ts'
 import type { Gate, PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import type { Scheme, Schemes } from '../contract/scheme.ts'
 import { type Payees, termsFor } from '../contract/terms.ts'
-import { noteRefusedPayers } from '../facilitators/index.ts'
+import { recordRefusedPayers } from '../facilitators/index.ts'
 import { createClaims } from '../gate/claims.ts'
-import { creditPayment, failBooked } from '../gate/credit-payment.ts'
+import { creditPayment, failPosted } from '../gate/credit-payment.ts'
 import { createDeferredTransitions } from '../gate/deferred-transitions.ts'
 import { createDeliveries } from '../gate/deliveries.ts'
 import { createExposure, type Exposure } from '../gate/exposure.ts'
@@ -29,7 +29,7 @@ import { openChallengeSecrets } from '../signing/index.ts'
 import type { Database } from '../store/database.ts'
 import { createPauseReader, type PauseReader } from '../store/pauses.ts'
 import { type ChannelSettings, openChannels } from './open-channels.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 import { openScreening } from './open-screening.ts'
 import type { Ports, SalePart, Stops } from './parts.ts'
 
@@ -80,18 +80,18 @@ export type GateSettings = ChannelSettings & {
 export async function openGate(
   settings: GateSettings,
   ports: Ports,
-  ground: Ground,
+  infrastructure: Infrastructure,
   stops: Stops,
 ): Promise<OpenedGate> {
   const { clock, ids, log, metrics } = ports
   const limits = settings.limits ?? defaultGateLimits
-  const { networks, chains } = ground
-  const { database } = ground.store
+  const { networks, chains } = infrastructure
+  const { database } = infrastructure.store
   const { jws, parts, payees } = settings
   const entitlements = parts.flatMap((part) => part.entitlements ?? [])
   const owner = await openOwner(ports, database, stops)
-  const { screening, refused } = await openScreening(settings.screeningList, ports, ground)
-  const facilitator = noteRefusedPayers(await settings.openFacilitator(owner), refused, log)
+  const { screening, refused } = await openScreening(settings.screeningList, ports, infrastructure)
+  const facilitator = recordRefusedPayers(await settings.openFacilitator(owner), refused, log)
   const byName = new Map(networks.map((network) => [network.caip2, network]))
   const termsOf = (call: PaidCall) => termsFor(byName, payees, call.route, call.priceMicro)
   const offers = createOffers(jws, clock)
@@ -108,7 +108,7 @@ export async function openGate(
     createUptoScheme({ chains, walletsOn, sponsorsOn }),
     createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
   ])
-  const channels = await openChannels(settings, ports, ground, { ...limits, screening }, stops)
+  const channels = await openChannels(settings, ports, infrastructure, { ...limits, screening }, stops)
   const work = await openSaleWork(settings, ports, database, owner, stops)
   const own = await recordOwnAddresses(
     database,
@@ -174,7 +174,7 @@ async function openSaleWork(
     jws: settings.jws,
     hooks: saleHooks,
     credit: (claim, evidence, reason) => creditPayment({ database, clock }, claim, evidence, reason),
-    failBooked: (claim) => failBooked({ database, clock }, claim),
+    failPosted: (claim) => failPosted({ database, clock }, claim),
   })
   const exposure = createExposure(database, clock, settings.exposureCapMicro, settings.routeOf)
   return { deliveries, deferred, pauses, saleHooks, finishSales, exposure }

@@ -5,18 +5,18 @@ import {
   createCustodyKey,
   creditRefundPurpose,
   explainPayout,
-  noteDifference,
   type PayoutChain,
   type PayoutDeps,
   type PayoutPolicy,
   payToRefundPurpose,
+  recordDifference,
   type WithdrawPolicy,
   withdrawalPurpose,
 } from '../payouts/index.ts'
 import type { ReconcileDeps } from '../recovery/reconcile.ts'
-import { gapUntil, lapseGaps, markReconciled, noteRestore } from '../store/restore.ts'
+import { gapUntil, lapseGaps, markReconciled, recordRestore } from '../store/restore.ts'
 import type { OpenedGate } from './open-gate.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 import type { Ports, SalePart, Stops } from './parts.ts'
 import { openSettlementWallets } from './settlement-wallets.ts'
 
@@ -45,16 +45,16 @@ const ownPurposes = [
 export function openPayouts(
   settings: PayoutSettings,
   ports: Ports,
-  ground: Ground,
+  infrastructure: Infrastructure,
   till: Pick<OpenedGate, 'owner' | 'pauses' | 'screening'>,
   parts: readonly Pick<SalePart, 'payoutPurposes' | 'promises'>[],
   localWallets: readonly SettlementWallets[] | undefined,
   stops: Stops,
 ): PayoutDeps {
   const keys = settings.custodyKeys.map(createCustodyKey)
-  const chains = ground.networks.map((network): PayoutChain => {
-    const chain = ground.chains.get(network.caip2)
-    const rpc = ground.rpcs.get(network.caip2)
+  const chains = infrastructure.networks.map((network): PayoutChain => {
+    const chain = infrastructure.chains.get(network.caip2)
+    const rpc = infrastructure.rpcs.get(network.caip2)
     if (!chain || !rpc) throw new Error(`${network.caip2} is not open`)
     const key = keys.find(({ address }) => address === settings.payees.custody[network.caip2])
     // Where somebody else settles for us, our own wallets still carry the payouts, if there are any.
@@ -62,11 +62,11 @@ export function openPayouts(
       localWallets?.find((one) => one.network === network.caip2) ??
       (settings.settlerKeys.length === 0
         ? undefined
-        : openSettlementWallets(settings.settlerKeys, ports, ground, network.caip2, till.owner, stops))
+        : openSettlementWallets(settings.settlerKeys, ports, infrastructure, network.caip2, till.owner, stops))
     return { chain, rpc, ...(key === undefined ? {} : { key }), ...(wallets === undefined ? {} : { wallets }) }
   })
   return {
-    database: ground.store.database,
+    database: infrastructure.store.database,
     clock: ports.clock,
     ids: ports.ids,
     log: ports.log,
@@ -100,12 +100,12 @@ export function payoutHooks(
     onMissing: async ({ network, paymentKey: nonce, blockNumber }) => {
       if (nonce === undefined) return
       const reason = `the custody nonce ${nonce} was used and is not known`
-      await noteRestore(database, payouts, { network, untilBlock: blockNumber, reason })
+      await recordRestore(database, payouts, { network, untilBlock: blockNumber, reason })
     },
     gapUntil: (network) => gapUntil(database, network),
     onCompared: async ({ network, payee, upToBlock, upToTime, differenceMicro }) => {
       if (payee !== 'custody') return
-      const money = await noteDifference(database, { network, block: upToBlock, differenceMicro })
+      const money = await recordDifference(database, { network, block: upToBlock, differenceMicro })
       if (money === 'stopped') {
         payouts.metrics.count('alarms', { alarm: 'payouts_stopped' })
         payouts.log.error({ network }, 'the custody wallet holds less than the books say; payouts are stopped')

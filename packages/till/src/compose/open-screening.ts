@@ -7,14 +7,18 @@ import {
   type RefusedPayers,
   type Screening,
 } from '../screening/index.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 import type { Ports } from './parts.ts'
 
 export type OpenedScreening = { screening: Screening; refused: RefusedPayers }
 
 /** The list of the operator and what facilitators said. A list that cannot be used stops the start. */
-export async function openScreening(file: string | undefined, ports: Ports, ground: Ground): Promise<OpenedScreening> {
-  const refused = createRefusedPayers({ sql: ground.store.database, clock: ports.clock, log: ports.log })
+export async function openScreening(
+  file: string | undefined,
+  ports: Ports,
+  infrastructure: Infrastructure,
+): Promise<OpenedScreening> {
+  const refused = createRefusedPayers({ sql: infrastructure.store.database, clock: ports.clock, log: ports.log })
   const list = file === undefined ? [] : [createListScreening(file, ports)]
   for (const one of list)
     await one.find(zeroAddress).catch((error: Error) => {

@@ -5,27 +5,27 @@ import {
   type SettlementWallets,
 } from '../chain/wallet/index.ts'
 import type { Owner } from '../gate/owner.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 import type { Ports, Stops } from './parts.ts'
 
 /** The wallets that send transactions on one chain, whatever for: settlements of others' payments, or our payouts. */
 export function openSettlementWallets(
   settlerKeys: readonly KeySource[],
   ports: Ports,
-  ground: Ground,
+  infrastructure: Infrastructure,
   caip2: string,
   owner: Owner,
   stops: Stops,
 ): SettlementWallets {
-  const network = ground.networks.find((known) => known.caip2 === caip2)
-  const rpc = ground.rpcs.get(caip2)
+  const network = infrastructure.networks.find((known) => known.caip2 === caip2)
+  const rpc = infrastructure.rpcs.get(caip2)
   if (!network || !rpc) throw new Error(`${caip2} is not open`)
   const wallets = createSettlementWallets({
     network,
     rpc,
     // A transaction goes to those that rest too: the first that takes it is enough.
     endpoints: rpc.endpoints.map(({ name, ask }) => ({ name, send: ask })),
-    database: ground.store.database,
+    database: infrastructure.store.database,
     clock: ports.clock,
     log: ports.log,
     metrics: ports.metrics,

@@ -99,7 +99,7 @@ export type Scheme<Signed = unknown> = {
   readonly name: string
   /** True where a charge below the quote takes only the charge; false where the payer signed the very amount. */
   readonly chargesLess: boolean
-  readonly words: SchemeWords
+  readonly words: SchemeReasons
   takes(network: string): boolean
   /** Whether a 402 of this route names it; payments by it are taken all the same. Absent: always. */
   isOffered?(route: PaidRoute, priceMicro: Micro): boolean
@@ -150,7 +150,7 @@ export type SchemeEvidence = {
 }
 
 /** What buyers are told: the scheme's own word for its key. */
-export type SchemeWords = {
+export type SchemeReasons = {
   /** The key stands for another payment of this payer. */
   reused: ProblemCode
   /** Reason of a payment whose key was spent before it came. */

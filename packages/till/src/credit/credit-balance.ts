@@ -86,7 +86,7 @@ export async function creditLines(tx: Tx, network: string, wallet: Address, micr
 export async function arrivedInGap(sql: Sql, network: string, wallet: Address): Promise<Micro> {
   const { rows } = await sql.query<{ micro: Micro }>(
     `select coalesce(sum(amount_micro), 0)::bigint as micro from transfer
-     where network = $1 and sender = $2 and payment_key is not null and booked_as = 'gap'`,
+     where network = $1 and sender = $2 and payment_key is not null and posted_as = 'gap'`,
     [network, wallet],
   )
   return rows[0]?.micro ?? 0n
@@ -113,7 +113,7 @@ export async function openPayments(sql: Sql, network: string, wallet: Address): 
     `select (select count(*) from payment where network = $1 and payer = $2 and not final
         and (state in ('claimed','settling','unknown','failed','released','settled','credited')
           or (state = 'served' and route_id = any($3::text[]))))
-      + (select count(*) from transfer where network = $1 and sender = $2 and booked_as is null and final) as open`,
+      + (select count(*) from transfer where network = $1 and sender = $2 and posted_as is null and final) as open`,
     [network, wallet, topUpRoutes],
   )
   return Number(rows[0]?.open ?? 0n)

@@ -6,7 +6,7 @@ import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { accounts, balanceDifferences, balanceOf, credit, debit, InsufficientBalance, post } from '../ledger/index.ts'
 import { setPause } from '../store/pauses.ts'
-import { noteAgain, noteRestore } from '../store/restore.ts'
+import { recordRestore, recordRestoreAgain } from '../store/restore.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { base, insertTestMandate, mandateCounters, openTestCredit, polygon, randomWallet } from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
@@ -146,7 +146,7 @@ test('a mandate that was revoked after the backup is open again after the restor
   const confirm = () => db.database.transaction((tx) => confirmMandate(tx, confirmed))
   const pause = (paused: boolean) => setPause(db.database, { name: 'mandates', paused, reason: 'test', by: 'operator' })
   const deps = { clock: systemClock, log: silentLog, metrics: silentMetrics }
-  const restored = () => noteRestore(db.database, deps, { network: base, untilBlock: 1n, reason: 'test' })
+  const restored = () => recordRestore(db.database, deps, { network: base, untilBlock: 1n, reason: 'test' })
   await confirm()
   expect(await draw(confirmed)).toBe('held')
   await restored()
@@ -159,7 +159,7 @@ test('a mandate that was revoked after the backup is open again after the restor
   await db.owner.query('update restore_gap set reconciled_at = now()')
   const drawn = await Promise.all([old, presented, confirmed].map(draw))
   expect(drawn).toEqual(['mandate_unconfirmed', 'mandate_unconfirmed', 'held'])
-  await noteAgain(db.database)
+  await recordRestoreAgain(db.database)
   expect(await draw(confirmed)).toBe('mandate_unconfirmed')
   await pause(false)
   expect(await draw(old)).toBe('held')

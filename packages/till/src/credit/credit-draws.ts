@@ -191,7 +191,7 @@ function takePosting(
 }
 
 /** What a void gives back pays first what the wallet owes; where it owes nothing, nothing moves. */
-export async function givePostings(
+export async function voidPostings(
   tx: Tx,
   { id, subject: network, account, amount }: EndedDraw,
 ): Promise<LedgerTransaction[]> {

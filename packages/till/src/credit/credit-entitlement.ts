@@ -25,8 +25,8 @@ import {
   type DrawRequest,
   type EndedDraw,
   endOfDraw,
-  givePostings,
   voidDraw,
+  voidPostings,
 } from './credit-draws.ts'
 import {
   createMandateReader,
@@ -253,7 +253,7 @@ function releaseDraw(database: Database, clock: Clock, holdId: string): Promise<
     const call = await voidDraw(tx, clock.nowMs(), holdId)
     if (!call) return
     await uncount(tx, call)
-    await post(tx, await givePostings(tx, call))
+    await post(tx, await voidPostings(tx, call))
   })
 }
 

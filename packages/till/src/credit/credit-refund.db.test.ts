@@ -6,7 +6,7 @@ import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { systemRng } from '../kernel/random.ts'
 import { accounts, owedTo, post } from '../ledger/index.ts'
-import { markReconciled, noteRestore } from '../store/restore.ts'
+import { markReconciled, recordRestore } from '../store/restore.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { refundCredit } from './credit-refund.ts'
 
@@ -41,7 +41,7 @@ const credit = () => owedTo(db.database, accounts.credit(network, wallet))
 
 test('credit refunds are off until a restore is reconciled', async () => {
   const deps = { clock: systemClock, log: silentLog, metrics: silentMetrics }
-  await noteRestore(db.database, deps, { network, untilBlock: 5n, reason: 'test' })
+  await recordRestore(db.database, deps, { network, untilBlock: 5n, reason: 'test' })
   await expect(refund(100n)).rejects.toThrow('off until the books were compared with the chain')
   expect(await credit()).toBe(1_000n)
   await markReconciled(db.database, network, 5n)

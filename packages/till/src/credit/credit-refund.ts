@@ -70,7 +70,7 @@ export async function refundCredit(tx: Tx, terms: RefundTerms): Promise<CreditRe
     const paidMicro = part.refundedMicro - costMicro
     refunds.push({ network, refundedMicro: part.refundedMicro, costMicro, paidMicro, payoutId: payout, approved })
   }
-  if (refunds.length === 0 && terms.amountMicro !== undefined) await requireNoneUnderWay(tx, network, wallet)
+  if (refunds.length === 0 && terms.amountMicro !== undefined) await requireNoneInProgress(tx, network, wallet)
   return refunds
 }
 
@@ -100,7 +100,7 @@ async function createPart(tx: Tx, terms: RefundTerms, part: Part): Promise<strin
     approved,
     nowMs,
   })
-  if (payout.status !== 'created') throw underWay(network, payout.id)
+  if (payout.status !== 'created') throw inProgress(network, payout.id)
   return payout.id
 }
 
@@ -113,16 +113,16 @@ async function openRefunds(sql: Sql, network: string, wallet: Address, purposes:
   return rows.map(({ id }) => id)
 }
 
-const underWay = (network: string, payout: string): Problem =>
+const inProgress = (network: string, payout: string): Problem =>
   new Problem('credit_unavailable', {
     detail: 'A refund to this wallet is being paid. Ask again once it is final.',
     extra: { network, payout },
   })
 
 /** Nothing to refund reads differently when a refund has just taken it. */
-export async function requireNoneUnderWay(sql: Sql, network: string, wallet: Address): Promise<void> {
+export async function requireNoneInProgress(sql: Sql, network: string, wallet: Address): Promise<void> {
   const [open] = await openRefunds(sql, network, wallet, creditRefundPurposes)
-  if (open !== undefined) throw underWay(network, open)
+  if (open !== undefined) throw inProgress(network, open)
 }
 
 /** Money that came although we had said it did not settle goes back without a cost, once. */

@@ -19,7 +19,7 @@ export async function recentlyPaidIn(sql: Sql, network: string, wallet: Address,
        (select coalesce(sum(amount_micro), 0) from payment where network = $1 and payer = $2 and ended_at > $3 and final
           and (state = 'credited' or (state = 'served' and route_id = any($4::text[]))))::bigint
        + (select coalesce(sum(amount_micro), 0) from transfer where network = $1 and sender = $2 and payment_key is not null
-          and final and booked_as = 'credit' and booked_at > $3)::bigint as came,
+          and final and posted_as = 'credit' and posted_at > $3)::bigint as came,
        (select coalesce(sum(amount), 0) from entitled_call where port = 'credit' and account = $2 and subject = $1
           and state = 'captured' and ended_at > $3)::bigint
        + (select coalesce(sum(amount_micro), 0) from payout where network = $1 and payee = $2 and purpose = any($5::text[])

@@ -11,7 +11,7 @@ const waitingMaxMs = 10 * 60_000
 
 /** Hands a signed transaction to the engine and keeps its bytes, which the journal will need. */
 export async function enterMempool(state: ChainState, raw: Hex): Promise<Hex> {
-  await forgetStale(state)
+  await dropStale(state)
   if (state.mempool.size >= waitingMax) throw new RpcError(rpcCodes.server, 'txpool is full')
   const hash = toHex(keccak256(fromHex(raw)))
   const [, sent] = await state.engine.batch([
@@ -53,7 +53,7 @@ export function dropTransaction(state: ChainState, hash: Hex): Promise<boolean> 
   })
 }
 
-async function forgetStale(state: ChainState): Promise<void> {
+async function dropStale(state: ChainState): Promise<void> {
   if (state.mining === 'held' || state.mempool.size === 0) return
   for (const { hash, sinceMs } of state.mempool.all()) {
     // The first one that is young enough ends the search.

@@ -27,7 +27,7 @@ const idleSecondsMax = 2
 
 const readable = /^(eth|net|web3|debug)_/
 const refused = new Set(['eth_subscribe', 'eth_unsubscribe'])
-const looksAtHead = new Set(['eth_blockNumber', 'eth_call', 'eth_estimateGas', 'eth_feeHistory', 'debug_traceCall'])
+const readsHead = new Set(['eth_blockNumber', 'eth_call', 'eth_estimateGas', 'eth_feeHistory', 'debug_traceCall'])
 
 export type RpcDeps = { state: ChainState; producer: BlockProducer; control: DevnetControl; faults: Faults }
 
@@ -55,8 +55,7 @@ export function createRpc({ state, producer, control, faults }: RpcDeps): RpcReq
 }
 
 async function read(state: ChainState, producer: BlockProducer, method: string, params: readonly unknown[]) {
-  const headWanted =
-    looksAtHead.has(method) || (method === 'eth_getBlockByNumber' && !String(params[0]).startsWith('0x'))
+  const headWanted = readsHead.has(method) || (method === 'eth_getBlockByNumber' && !String(params[0]).startsWith('0x'))
   if (headWanted && state.mining === 'automatic' && chainSeconds(state) - state.head.timestamp >= idleSecondsMax)
     await producer.keepUp()
   return state.gate.shared(() => {

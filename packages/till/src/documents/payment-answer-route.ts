@@ -33,7 +33,7 @@ export function paymentAnswerRoute(deps: PaymentAnswerDeps, path: string): Route
         const payment = publicIdPattern.test(id) ? await findPayment(deps.sql, id) : undefined
         if (!payment) throw noSuchPayment()
         await requirePayer(deps.proofs, payment, call)
-        return givenAgain(deps, payment)
+        return replaySale(deps, payment)
       },
     },
   }
@@ -59,7 +59,7 @@ function isPayer({ address, chainId, kind }: ProvenAccount, { payer, network }: 
 
 const noSuchPayment = () => new Problem('not_found', { detail: 'This wallet made no such payment.' })
 
-async function givenAgain({ sql, routeOf }: PaymentAnswerDeps, payment: PaymentRecord): Promise<AnswerContent> {
+async function replaySale({ sql, routeOf }: PaymentAnswerDeps, payment: PaymentRecord): Promise<AnswerContent> {
   const { state } = payment
   if (state === 'failed' || state === 'released')
     throw new Problem('not_found', { detail: 'Nothing was charged for this payment, so it has no answer.' })

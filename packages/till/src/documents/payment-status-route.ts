@@ -17,7 +17,7 @@ const status = z.strictObject({
   claimed_at: z.string(),
   settled_at: z.string().nullable(),
   other_transfers: z
-    .array(z.strictObject({ transaction: z.string(), amount_micro: z.string(), booked_as: z.string().nullable() }))
+    .array(z.strictObject({ transaction: z.string(), amount_micro: z.string(), posted_as: z.string().nullable() }))
     .describe('What arrived with this nonce and did not pay it; credited by its own amount once final.'),
   dispute: z
     .strictObject({

@@ -3,8 +3,8 @@ export { type ExactPayment, exactPayment } from './exact-payment.ts'
 export type { FacilitatorChoice, FacilitatorKind, FacilitatorPorts } from './facilitator-kind.ts'
 export { chooseFacilitators, facilitatorVariables, openFacilitators } from './kinds.ts'
 export type { LocalChain } from './local/local-facilitator.ts'
-export { noteRefusedPayers } from './note-refused-payers.ts'
-export { forgetHolders } from './ordered/payment-holders.ts'
+export { deleteHolders } from './ordered/payment-holders.ts'
+export { recordRefusedPayers } from './record-refused-payers.ts'
 export { defaultFacilitatorBudget } from './service/facilitator-budget.ts'
 export {
   admitFacilitatorCaller,

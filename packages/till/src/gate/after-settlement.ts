@@ -1,12 +1,12 @@
 import type { ChainPort } from '../chain/index.ts'
 import type { AnswerContent, GateOutcome, PreparedAnswer } from '../contract/paid-call.ts'
-import type { SchemeWords } from '../contract/scheme.ts'
+import type { SchemeReasons } from '../contract/scheme.ts'
 import { post } from '../ledger/index.ts'
 import { decideFinish, decideSettlement } from '../transitions/decide-settlement.ts'
-import { judgeOtherUse } from '../transitions/other-use.ts'
+import { decideOtherUse } from '../transitions/other-use.ts'
 import type { OtherUse, SettlementResult } from '../transitions/settlement-result.ts'
 import { creditPayment } from './credit-payment.ts'
-import { giveStoredAnswer, releasedAnswer, withStatusLink } from './earlier-payment.ts'
+import { releasedAnswer, returnStoredAnswer, withStatusLink } from './earlier-payment.ts'
 import { finishFree } from './finish-free.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
@@ -44,7 +44,7 @@ export async function afterSettlement(
   if (result.status === 'used_otherwise') await recordLoss(deps, claim, 0n)
   const ended = await end(deps, attempted, decision)
   // Recovery took it over meanwhile: what became of it is for the chain to tell, and no longer for this refusal.
-  if (!ended) return giveFinished(deps, purchase.call, claim)
+  if (!ended) return returnFinished(deps, purchase.call, claim)
   if (result.status === 'failed' || result.status === 'refused') await recordLoss(deps, claim, result.gasGwei)
   return answerOf(deps, purchase, claim, result, decision)
 }
@@ -52,7 +52,7 @@ export async function afterSettlement(
 async function readOtherUse(deps: GateDeps, { scheme, chain, payment }: Purchase, use: OtherUse) {
   // Finality that cannot be read is finality not reached.
   const final = await isFinal(chain, use).catch(() => false)
-  return { final, ...judgeOtherUse(scheme.words, deps.isOurs, payment.network, use) }
+  return { final, ...decideOtherUse(scheme.words, deps.isOurs, payment.network, use) }
 }
 
 type Ended = Extract<ReturnType<typeof decideSettlement>, { do: 'end' }>
@@ -106,12 +106,12 @@ function answerOf(
 
 const noMoney = 'The payment did not settle; no money moved.'
 
-function refusalDetail(result: SettlementResult, reason: string, words: SchemeWords): string {
+function refusalDetail(result: SettlementResult, reason: string, words: SchemeReasons): string {
   if (result.status === 'failed') return result.message ?? noMoney
   return [words.canceled, words.elsewhere].find((one) => one.reason === reason)?.detail ?? noMoney
 }
 
-function laterAnswer(result: SettlementResult, statusUrl: string, words: SchemeWords): GateOutcome {
+function laterAnswer(result: SettlementResult, statusUrl: string, words: SchemeReasons): GateOutcome {
   const later = (seconds: number, detail?: string) =>
     refuseForLater('settlement_unknown', statusUrl, seconds, ...(detail === undefined ? [] : [detail]))
   if (result.status === 'refused')
@@ -161,9 +161,9 @@ async function serve(
       'Paid; the answer is released once the payment is final.',
     )
   if (finished.status === 'credited') return refuseForLater('refund_due', deps.statusUrl(claim.id), 60)
-  if (finished.status === 'booked_otherwise')
+  if (finished.status === 'posted_otherwise')
     return refuse('payment_credited', { extra: { status_url: deps.statusUrl(claim.id) } })
-  if (finished.status === 'already') return giveFinished(deps, call, claim)
+  if (finished.status === 'already') return returnFinished(deps, call, claim)
   deps.metrics.count('payments_served', { route: claim.routeId, network: claim.network })
   return servedAnswer(deps, call, claim, finished.answer ?? prepared.answer, finished.paymentResponse)
 }
@@ -175,7 +175,7 @@ export async function serveFree(
   { claim, prepared }: Attempt,
 ): Promise<GateOutcome> {
   const finished = await finishFree(deps, { claim, reservation: prepared.reservation ?? null }, call.route.commit)
-  if (finished === 'already') return giveFinished(deps, call, claim)
+  if (finished === 'already') return returnFinished(deps, call, claim)
   deps.metrics.count('payments_served', { route: claim.routeId, network: claim.network })
   return servedAnswer(deps, call, claim, finished.answer ?? prepared.answer, finished.paymentResponse)
 }
@@ -205,8 +205,8 @@ async function finalNumber(chain: ChainPort): Promise<bigint> {
 }
 
 /** Recovery finished it while this request was still waiting for its own settlement. */
-async function giveFinished(deps: GateDeps, call: Purchase['call'], claim: Claim): Promise<GateOutcome> {
+async function returnFinished(deps: GateDeps, call: Purchase['call'], claim: Claim): Promise<GateOutcome> {
   const payment = await findPayment(deps.database, claim.id)
-  if (payment?.state === 'served') return giveStoredAnswer(deps, call, payment)
+  if (payment?.state === 'served') return returnStoredAnswer(deps, call, payment)
   return refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
 }

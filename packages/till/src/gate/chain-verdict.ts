@@ -1,7 +1,7 @@
 import type { ChainPort } from '../chain/index.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import type { Scheme, SchemeEvidence } from '../contract/scheme.ts'
-import { judgeUnknown, type UnknownFacts } from '../transitions/judge-unknown.ts'
+import { resolveUnknown, type UnknownFacts } from '../transitions/resolve-unknown.ts'
 import type { SettlementResult } from '../transitions/settlement-result.ts'
 import { sinceClaim } from './settle-payment.ts'
 
@@ -14,7 +14,7 @@ export async function chainVerdict(
   let facts: UnknownFacts = {}
   const read = createReads(evidence, chain, payment)
   for (;;) {
-    const verdict = judgeUnknown(payment, facts, words)
+    const verdict = resolveUnknown(payment, facts, words)
     if (verdict.status !== 'need') return verdict
     facts = { ...facts, ...(await read[verdict.fact]()) }
   }

@@ -5,7 +5,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { accounts, balanceOf, owedTo, post } from '../ledger/index.ts'
-import { noteRestore } from '../store/restore.ts'
+import { recordRestore } from '../store/restore.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import { creditPayment } from './credit-payment.ts'
@@ -55,7 +55,7 @@ const rowOf = async (id: string) =>
 test('a held payment whose effect keeps failing was credited after a restore, though its answer may have been delivered before it', async () => {
   const before: Address = `0x${'7'.repeat(40)}`
   const forgotten = await held('pay_before', before)
-  await noteRestore(
+  await recordRestore(
     db.database,
     { clock: systemClock, log: silentLog, metrics: silentMetrics },
     {

@@ -8,10 +8,10 @@ import type { Database, Tx } from '../store/database.ts'
 import { gapUntil } from '../store/restore.ts'
 import { decideSpentKey } from '../transitions/decide-spent-key.ts'
 import { isInGap } from '../transitions/explain-transfer.ts'
-import { moves } from '../transitions/moves.ts'
-import { judgeOtherUse, paidOtherwise } from '../transitions/other-use.ts'
+import { decideOtherUse, paidOtherwise } from '../transitions/other-use.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
-import { TransferBooked } from './finish-sale.ts'
+import { moves } from '../transitions/state-changes.ts'
+import { TransferAlreadyPosted } from './finish-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
 import { becomesCredit } from './other-use.ts'
@@ -66,19 +66,19 @@ export async function creditPayment(
       const wasHeld = rows[0]?.state === 'settled'
       if (wasHeld && rows[0]?.restored) return setAside(tx, claim, deps.clock.nowMs())
       if (!wasHeld && isInGap(evidence, await gapUntil(tx, claim.network)))
-        throw new TransferBooked(`the transfer of ${claim.id} may have been sold before a restore`)
+        throw new TransferAlreadyPosted(`the transfer of ${claim.id} may have been sold before a restore`)
       if (!(await markCredited(tx, claim.id, evidence, deps.clock.nowMs(), reason))) return
       await postCredit(tx, claim, wasHeld ? 'held' : await takeFor(deps, tx, claim, evidence))
     })
   } catch (error) {
-    if (!(error instanceof TransferBooked)) throw error
-    await failBooked(deps, claim)
+    if (!(error instanceof TransferAlreadyPosted)) throw error
+    await failPosted(deps, claim)
   }
 }
 
 /** Its transfer was booked as something else: the claim is over, and the money is where that booking put it. */
-export async function failBooked({ database, clock }: CreditDeps, claim: Pick<FinishedClaim, 'id'>): Promise<void> {
-  await endPayment(database, { id: claim.id, move: moves.failBooked, reason: paidOtherwise }, clock.nowMs())
+export async function failPosted({ database, clock }: CreditDeps, claim: Pick<FinishedClaim, 'id'>): Promise<void> {
+  await endPayment(database, { id: claim.id, move: moves.failPosted, reason: paidOtherwise }, clock.nowMs())
 }
 
 /** Booked in the backup, held for finality, and perhaps delivered after it: nobody gets it a second time. */
@@ -100,7 +100,7 @@ async function setAside(tx: Tx, claim: FinishedClaim, nowMs: number): Promise<vo
 async function takeFor(deps: CreditDeps, tx: Tx, claim: FinishedClaim, evidence: Confirmed): Promise<MoneySource> {
   const booking = { as: 'payment', for: claim.id }
   const transfer = await takeTransfer(tx, movedMoneyOf(claim, evidence), booking, deps.clock.nowMs())
-  if (!transfer) throw new TransferBooked(`the transfer of ${claim.id} was booked before`)
+  if (!transfer) throw new TransferAlreadyPosted(`the transfer of ${claim.id} was booked before`)
   return { transfer }
 }
 
@@ -139,7 +139,7 @@ export async function answerSpentPayment(
   const use = await scheme.evidence.useOf(chain, claim, searchFrom)
   const transfer = use.status === 'transfer' ? use.transfer : undefined
   const place = use.status === 'canceled' ? use : transfer
-  const { reason } = judgeOtherUse(scheme.words, deps.isOurs, network, { transfer })
+  const { reason } = decideOtherUse(scheme.words, deps.isOurs, network, { transfer })
   const broughtMoney = transfer !== undefined && reason === paidOtherwise
   const decision = decideSpentKey({
     use: use.status,
@@ -227,7 +227,7 @@ export async function insertCredited(
       return claim.id
     })
     .catch((error: unknown) => {
-      if (error instanceof TransferBooked) return undefined
+      if (error instanceof TransferAlreadyPosted) return undefined
       throw error
     })
 }

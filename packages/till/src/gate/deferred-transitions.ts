@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'
 import { sqlStateOf, wasRefusedByServer } from '../store/errors.ts'
-import { moves } from '../transitions/moves.ts'
+import { moves } from '../transitions/state-changes.ts'
 import { claimLeaseMs } from './claims.ts'
 import type { Owner } from './owner.ts'
 import { endPayment } from './store-advance.ts'
@@ -91,7 +91,7 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
       ...(attempt === undefined ? {} : { attempt }),
     })
 
-  async function lookFor(paymentId: string): Promise<void> {
+  async function findClaim(paymentId: string): Promise<void> {
     for (const pauseMs of lookedForAfterMs) {
       if (pauseMs > 0) await clock.sleep(pauseMs, stopping.signal)
       if ((await release(paymentId, 'interrupted')) !== false) return
@@ -108,7 +108,7 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
     },
     /** The claim may stand, or may yet, and nobody will work on it. */
     releaseInDoubt(paymentId: string): void {
-      lookFor(paymentId).catch(() => undefined)
+      findClaim(paymentId).catch(() => undefined)
     },
     /** Money may have moved in this attempt: recovery asks the chain. */
     async markUnknown(paymentId: string, reason: string, attempt: number, transaction?: Hex): Promise<void> {

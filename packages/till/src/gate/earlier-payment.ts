@@ -44,7 +44,7 @@ export async function answerDuplicate(
         'Paid; the answer is released once the payment is final.',
       )
     case 'stored_answer':
-      return giveStoredAnswer(deps, call, earlier)
+      return returnStoredAnswer(deps, call, earlier)
     case 'used':
       return refuse('payment_used', { extra: { status_url: statusUrl, ...answerUrl(deps, earlier) } })
     case 'failed':
@@ -88,7 +88,7 @@ function knowsIdentifier(earlier: PaymentRecord, presented: Presented): boolean 
 /** A fresh payment of the same payer for the same request proves the key; it is never submitted. */
 export async function answerLost(deps: GateDeps, call: PaidCall, earlier: PaymentRecord): Promise<GateOutcome> {
   deps.metrics.count('payments_lost_answer', { state: earlier.state })
-  if (earlier.state === 'served') return giveStoredAnswer(deps, call, earlier)
+  if (earlier.state === 'served') return returnStoredAnswer(deps, call, earlier)
   return refuseForLater(
     'settlement_unknown',
     deps.statusUrl(earlier.id),
@@ -98,7 +98,7 @@ export async function answerLost(deps: GateDeps, call: PaidCall, earlier: Paymen
 }
 
 /** The request is the one that was paid for, so its route is the one that made the answer. */
-export async function giveStoredAnswer(deps: GateDeps, call: PaidCall, payment: PaymentRecord): Promise<GateOutcome> {
+export async function returnStoredAnswer(deps: GateDeps, call: PaidCall, payment: PaymentRecord): Promise<GateOutcome> {
   const stored = await readAnswer(deps.database, payment.id)
   if (!stored)
     return refuse('payment_used', {

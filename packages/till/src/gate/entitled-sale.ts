@@ -136,7 +136,7 @@ function saleOf(deps: GateDeps, { call, hold, callId, prepared }: ReadyCall, dra
   }
 }
 
-const looksMax = 5
+const checksMax = 5
 const firstPauseMs = 200
 
 /**
@@ -146,7 +146,7 @@ const firstPauseMs = 200
 async function afterLostCommit(deps: GateDeps, item: ReadyCall, error: unknown): Promise<SaleOutcome> {
   if (!(error instanceof CommitUnknown)) throw error
   const { port, hold, call, made } = item
-  for (let look = 0; look < looksMax; look += 1) {
+  for (let look = 0; look < checksMax; look += 1) {
     await deps.clock.sleep(firstPauseMs * 2 ** look)
     // Waits for a commit that is still under way, and gives back what it did not take.
     const end = await port.release(hold.holdId).catch(() => ({ status: 'absent' as const }))

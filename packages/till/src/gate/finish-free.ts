@@ -1,6 +1,6 @@
 import type { AnswerContent, PaidRoute } from '../contract/paid-call.ts'
 import type { Tx } from '../store/database.ts'
-import { moves } from '../transitions/moves.ts'
+import { moves } from '../transitions/state-changes.ts'
 import { type FinishDeps, paymentResponse, saleOf } from './finish-sale.ts'
 import type { FinishedClaim } from './sale-postings.ts'
 import { completeAnswers } from './store-finish.ts'

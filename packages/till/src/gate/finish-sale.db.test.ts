@@ -38,7 +38,7 @@ const finishSales = () =>
         hooked.push(sales.length)
       },
     ],
-    failBooked: async ({ id }) => {
+    failPosted: async ({ id }) => {
       throw new Error(`the transfer of ${id} was booked before`)
     },
     credit: async (claim) => {

@@ -40,7 +40,7 @@ export type FinishOutcome =
   /** The effect could not be committed: the buyer's money is on its credit. */
   | { status: 'credited' }
   /** Its transfer had been booked as something else, such as the payer's credit. */
-  | { status: 'booked_otherwise' }
+  | { status: 'posted_otherwise' }
   /** Somebody else finished it first. */
   | { status: 'already' }
 
@@ -53,12 +53,12 @@ export type FinishDeps = {
   /** Posts the money to the payer's credit and ends the payment; used when the effect cannot be had. */
   credit(claim: FinishedClaim, evidence: Confirmed, reason: string): Promise<void>
   /** Ends a payment whose transfer was booked as something else. */
-  failBooked(claim: FinishedClaim): Promise<void>
+  failPosted(claim: FinishedClaim): Promise<void>
 }
 
 /** The transfer that paid was booked before: it cannot pay a second time. */
-export class TransferBooked extends Error {
-  override readonly name = 'TransferBooked'
+export class TransferAlreadyPosted extends Error {
+  override readonly name = 'TransferAlreadyPosted'
 }
 
 /** A commit says so when what was sold can no longer be given; anything else is tried again by recovery. */
@@ -95,9 +95,9 @@ export function createFinishSales(deps: FinishDeps) {
       try {
         return await end(input)
       } catch (error) {
-        if (error instanceof TransferBooked) {
-          await deps.failBooked(input.claim)
-          return { status: 'booked_otherwise' }
+        if (error instanceof TransferAlreadyPosted) {
+          await deps.failPosted(input.claim)
+          return { status: 'posted_otherwise' }
         }
         if (!(error instanceof SaleImpossible)) throw error
         deps.log.warn(
@@ -162,7 +162,7 @@ async function moneyOf(
   return inputs.map(({ claim }) => {
     if (served.get(claim.id) === 'held') return 'held'
     const transfer = turns.get(claim.id)
-    if (!transfer) throw new TransferBooked(`the transfer of ${claim.id} was booked before`)
+    if (!transfer) throw new TransferAlreadyPosted(`the transfer of ${claim.id} was booked before`)
     return { transfer }
   })
 }
@@ -199,7 +199,7 @@ async function holdOne(deps: FinishDeps, tx: Tx, input: FinishInput): Promise<Fi
   if (!held) return { status: 'already' }
   const booking = { as: 'payment', for: input.claim.id }
   const transfer = await takeTransfer(tx, movedMoneyOf(input.claim, input.evidence), booking, deps.clock.nowMs())
-  if (!transfer) throw new TransferBooked(`the transfer of ${input.claim.id} was booked before`)
+  if (!transfer) throw new TransferAlreadyPosted(`the transfer of ${input.claim.id} was booked before`)
   await post(tx, holdPostings(input, transfer))
   return { status: 'held' }
 }

@@ -8,7 +8,7 @@ import type { GateDeps } from './gate-deps.ts'
 /** A call whose price may have been taken: the database was out of reach when it was, or was not, committed. */
 export type InDoubt = { call: PaidCall; hold: Hold; answer: AnswerContent }
 
-const looksMax = 14
+const checksMax = 14
 const pauseMsMax = 60_000
 
 /**
@@ -43,7 +43,7 @@ async function nameWhenSeen(
   key: string,
 ): Promise<void> {
   let seen = false
-  for (let look = 0; look < looksMax; look += 1) {
+  for (let look = 0; look < checksMax; look += 1) {
     await clock.sleep(Math.min(1_000 * 2 ** look, pauseMsMax))
     const name = { key, fingerprint: callFingerprint(call) }
     const named = await nameCall(database, hold.holdId, name, answer).catch(() => undefined)

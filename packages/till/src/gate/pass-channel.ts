@@ -1,5 +1,5 @@
 import { ChainUnreadable } from '../chain/index.ts'
-import { type Channels, type GivenSale, VoucherRefused } from '../channels/index.ts'
+import { type Channels, type ReplayedSale, VoucherRefused } from '../channels/index.ts'
 import { identifierHash, requestFingerprint } from '../contract/fingerprint.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
 import type { PaymentEnvelope } from '../contract/scheme.ts'
@@ -63,12 +63,12 @@ async function passChannelPayment(
   const named = identifier === undefined ? null : identifierHash(identifier)
   const earlier = named && (await channels.named(payment, named, fingerprint))
   if (earlier === 'taken') return refuse('payment_identifier_conflict', { detail: 'It names another purchase.' })
-  if (earlier) return giveSale(call, earlier)
+  if (earlier) return returnSale(call, earlier)
   if (call.inputProblem) return { kind: 'refused', problem: call.inputProblem }
   return channels.sell(
     { payment, terms: matched.terms, fingerprint, identifierHash: named },
     {
-      give: (sale) => giveSale(call, sale),
+      give: (sale) => returnSale(call, sale),
       async serve(hold) {
         deps.metrics.count('entitlements', { port: channels.port.name, outcome: hold.status })
         const outcome = await serveHeld(deps, sales, { call, port: channels.port, hold: hold as never })
@@ -83,7 +83,7 @@ async function passChannelPayment(
   )
 }
 
-async function giveSale(call: PaidCall, sale: GivenSale): Promise<GateOutcome> {
+async function returnSale(call: PaidCall, sale: ReplayedSale): Promise<GateOutcome> {
   const { status, contentType, headers, body, paymentResponse } = sale
   return {
     kind: 'served',

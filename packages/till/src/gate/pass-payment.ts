@@ -138,7 +138,7 @@ async function unlessClaimed(deps: GateDeps, presented: Presented, refusal: Gate
   if (!deps.chains.has(presented.payment.network)) return refusal
   const earlier = await findConflict(deps.database, { ...keyOf(presented), identifierHash: null })
   const soldNothing = !earlier || isUnsold(earlier.state)
-  if (soldNothing && !earlier?.final) return unlessCarried(deps, presented, refusal)
+  if (soldNothing && !earlier?.final) return unlessSubmitted(deps, presented, refusal)
   if (soldNothing && !(await reachedUs(deps, earlier))) return refusal
   // Anyone who did not sign it has nothing to learn about it.
   const signature = await signatureOutcome(deps, presented)
@@ -150,13 +150,13 @@ async function unlessClaimed(deps: GateDeps, presented: Presented, refusal: Gate
 }
 
 /** How far back a payment may have been carried that nobody claimed. */
-const carriedWithinBlocks = 5_000n
+const submittedWithinBlocks = 5_000n
 
 /**
  * No claim stands, but anyone may have carried the payment to the chain: its money then becomes the payer's
  * credit once it is final, and a 402 would ask for it a second time.
  */
-async function unlessCarried(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
+async function unlessSubmitted(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
   const { call, scheme, payment } = presented
   const { network } = payment
   const chain = deps.chains.get(network)
@@ -167,7 +167,7 @@ async function unlessCarried(deps: GateDeps, presented: Presented, refusal: Gate
   try {
     if (!(await scheme.evidence.isUsed(chain, payment, 'latest'))) return refusal
     const head = (await chain.head()).number
-    const searchFrom = head > carriedWithinBlocks ? head - carriedWithinBlocks : 0n
+    const searchFrom = head > submittedWithinBlocks ? head - submittedWithinBlocks : 0n
     const found = await scheme.evidence.useOf(chain, payment, searchFrom)
     if (found.status === 'absent' || found.status === 'could_not_read') return notKnownYet()
     const moved = found.status === 'transfer' ? found.transfer : undefined

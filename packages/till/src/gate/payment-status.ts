@@ -18,7 +18,7 @@ export type PaymentStatus = {
   claimed_at: string
   settled_at: string | null
   /** What arrived with this key and did not pay it: credited by its own amount. */
-  other_transfers: { transaction: string; amount_micro: string; booked_as: string | null }[]
+  other_transfers: { transaction: string; amount_micro: string; posted_as: string | null }[]
   /** What the payer said about the answer, once it did. */
   dispute: PaymentDisputeStatus | null
 }
@@ -74,10 +74,10 @@ async function otherTransfers(sql: Sql, payment: PaymentRecord): Promise<Payment
   const rows = await transfersOfKey(sql, { network, sender: payer, paymentKey })
   return rows
     .filter(({ recipient }) => recipient === payTo)
-    .map(({ transaction, amountMicro, bookedAs }) => ({
+    .map(({ transaction, amountMicro, postedAs }) => ({
       transaction,
       amount_micro: amountMicro.toString(),
-      booked_as: bookedAs,
+      posted_as: postedAs,
     }))
 }
 

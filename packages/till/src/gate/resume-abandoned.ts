@@ -1,7 +1,7 @@
 import type { GateOutcome } from '../contract/paid-call.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import { mayResume } from '../transitions/decide-claim.ts'
-import { ownerGone } from '../transitions/moves.ts'
+import { ownerGone } from '../transitions/state-changes.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { Purchase } from './purchase.ts'
 import { readAnswer, takeUpAgain } from './store-advance.ts'

@@ -3,7 +3,7 @@ import { ChainUnreadable } from '../chain/index.ts'
 import type { GateOutcome } from '../contract/paid-call.ts'
 import type { FundsOutcome } from '../contract/scheme.ts'
 import { traced } from '../kernel/metrics.ts'
-import { inFlightPerPayerMax, isLostAnswer, stillStands } from '../transitions/decide-claim.ts'
+import { inFlightPerPayerMax, isLostAnswer, isStillActive } from '../transitions/decide-claim.ts'
 import { answerSpentPayment } from './credit-payment.ts'
 import { answerDuplicate, answerLost } from './earlier-payment.ts'
 import type { GateDeps } from './gate-deps.ts'
@@ -189,7 +189,7 @@ function releaseAndThrow(deps: GateDeps, paymentId: string, error: unknown): nev
 /** The chain says the key is spent. Either we know that payment, or the money came in before anybody claimed it. */
 async function usedBefore(deps: GateDeps, purchase: Purchase, claim: Claim): Promise<GateOutcome> {
   const earlier = await findConflict(deps.database, claim)
-  if (earlier && stillStands(earlier)) {
+  if (earlier && isStillActive(earlier)) {
     const answer = await answerDuplicate(deps, purchase, earlier)
     if (answer.kind !== 'reclaimable') return answer
   }

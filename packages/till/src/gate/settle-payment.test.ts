@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ChainPort, ChainTransfer, SettlementEvidence, SimulatedTransfer } from '../chain/index.ts'
 import type { Facilitator, FacilitatorPayment, SettleOutcome } from '../contract/facilitator.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
-import { judgeUsedKey } from '../transitions/judge-settlement.ts'
+import { decideUsedKey } from '../transitions/settlement-outcome.ts'
 import { another, chainShowing, confirmedAt, expected, named, type Shown, steppingClock } from './chain-stub.fixture.ts'
 import { type Settlement, settlePayment } from './settle-payment.ts'
 
@@ -268,26 +268,26 @@ test('a facilitator that never answers is left at the deadline, and told so', as
 })
 
 test('what a used nonce means: ours after the claim, credit before it, another use otherwise, never more than is seen', () => {
-  expect(judgeUsedKey(confirmedAt(10_001n), headBlock)).toMatchObject({ status: 'settled', feeMicro: 0n })
-  expect(judgeUsedKey(confirmedAt(10_000n), headBlock)).toEqual({
+  expect(decideUsedKey(confirmedAt(10_001n), headBlock)).toMatchObject({ status: 'settled', feeMicro: 0n })
+  expect(decideUsedKey(confirmedAt(10_000n), headBlock)).toEqual({
     status: 'spent_before',
     evidence: confirmedAt(10_000n),
   })
   const canceled: SettlementEvidence = { status: 'canceled', transaction: named, blockNumber: 1n, blockHash: another }
-  expect(judgeUsedKey(canceled, headBlock)).toEqual({
+  expect(decideUsedKey(canceled, headBlock)).toEqual({
     status: 'used_otherwise',
     use: { blockNumber: 1n, blockHash: another, transfer: undefined },
   })
-  expect(judgeUsedKey({ status: 'used_otherwise', transfer: otherTransfer }, headBlock)).toEqual({
+  expect(decideUsedKey({ status: 'used_otherwise', transfer: otherTransfer }, headBlock)).toEqual({
     status: 'used_otherwise',
     use: otherUse,
   })
-  expect(judgeUsedKey({ status: 'could_not_read', reason: 'x' }, headBlock)).toEqual({
+  expect(decideUsedKey({ status: 'could_not_read', reason: 'x' }, headBlock)).toEqual({
     status: 'unknown',
     reason: 'x',
   })
   for (const seen of [absent, { status: 'reverted', transaction: named, gasGwei: 1n }] as const)
-    expect(judgeUsedKey(seen, headBlock)).toEqual({
+    expect(decideUsedKey(seen, headBlock)).toEqual({
       status: 'unknown',
       reason: 'the payment is used, its transaction was not found yet',
     })

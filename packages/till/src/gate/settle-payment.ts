@@ -6,14 +6,14 @@ import type { Charge, Scheme, VerifiedPayment } from '../contract/scheme.ts'
 import { isScreening } from '../facilitators/refusal-causes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import {
-  judgeNoAnswer,
-  judgeRefusal,
-  judgeReported,
-  judgeUsedKey,
+  decideNoAnswer,
+  decideRefusal,
+  decideReported,
+  decideUsedKey,
   type KeyReading,
   type Refusal,
   type RefusalFacts,
-} from '../transitions/judge-settlement.ts'
+} from '../transitions/settlement-outcome.ts'
 import type { SettlementResult } from '../transitions/settlement-result.ts'
 
 export type SettleDeps = { facilitator: Facilitator; clock: Clock; deadlineMs: number }
@@ -87,8 +87,8 @@ async function confirm(
       // Nothing but a transfer ends the wait: the reported transaction may still be included, whatever else is seen now.
       if (found?.status === 'settled') byKey = found
     }
-    let verdict = judgeReported(submitted.transaction, evidence, byKey)
-    if (verdict === 'read_key') verdict = judgeReported(submitted.transaction, evidence, await byKeyOnly(settlement))
+    let verdict = decideReported(submitted.transaction, evidence, byKey)
+    if (verdict === 'read_key') verdict = decideReported(submitted.transaction, evidence, await byKeyOnly(settlement))
     if (typeof verdict !== 'string') return verdict.status === 'settled' ? { ...verdict, ...costs } : verdict
     if (isLast) return { status: 'unknown', reason: 'not seen in a block yet', transaction: submitted.transaction }
     await deps.clock.sleep(pollMs)
@@ -104,7 +104,7 @@ async function afterRefusal(refusal: Refusal, settlement: Settlement): Promise<S
     screening: isScreening(reason),
   }
   for (;;) {
-    const verdict = judgeRefusal(refusal, facts)
+    const verdict = decideRefusal(refusal, facts)
     if (verdict.status !== 'need') return verdict
     if (verdict.fact === 'simulationConfirms') {
       facts = { ...facts, simulationConfirms: await scheme.confirmsRefusal(settlement, claim, chain, reason) }
@@ -125,7 +125,7 @@ async function afterUnknown(
   outcome: { reason: string; transaction?: Hex },
   settlement: Settlement,
 ): Promise<SettlementResult> {
-  return judgeNoAnswer(outcome, await byKeyOnly(settlement))
+  return decideNoAnswer(outcome, await byKeyOnly(settlement))
 }
 
 /** What the key itself tells, or undefined when it is unused. */
@@ -140,5 +140,5 @@ async function byKeyOnly(
     throw error
   }
   const fromBlock = blocksBefore(claim.headBlock, searchBlocks)
-  return judgeUsedKey(await evidence.byKey(chain, claim, fromBlock), claim.headBlock)
+  return decideUsedKey(await evidence.byKey(chain, claim, fromBlock), claim.headBlock)
 }

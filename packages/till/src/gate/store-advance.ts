@@ -5,8 +5,8 @@ import type { Micro } from '@assay/protocol/money'
 import { type PaymentRecord, paymentColumns, type StoredAnswer, toPaymentRecord } from '../contract/payment-record.ts'
 import { fromHex } from '../kernel/bytes.ts'
 import type { Sql } from '../store/database.ts'
-import { type Move, moves, type Worker } from '../transitions/moves.ts'
 import { isOpen, isUnsold, sqlList } from '../transitions/payment-state.ts'
+import { moves, type StateChange, type Worker } from '../transitions/state-changes.ts'
 
 /** What is written before money may move: the answer, its reservation, and that we are about to settle. */
 export type Intent = {
@@ -91,7 +91,7 @@ export async function takeUpAgain(
 
 export type Ending = {
   id: string
-  move: Move
+  move: StateChange
   reason: string
   transaction?: Hex
   /** Who makes it, where the move asks for that. */

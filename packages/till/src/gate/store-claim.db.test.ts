@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
-import { moves } from '../transitions/moves.ts'
+import { moves } from '../transitions/state-changes.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { endPayment, findConflict } from './store-advance.ts'
 import { type Claim, insertClaims, reclaimReleased } from './store-claim.ts'
@@ -60,13 +60,13 @@ test('payment leases use process clocks: a lease is given and judged by the cloc
 })
 
 test('a lost answer is found behind a purchase of the same thing that is still under way', async () => {
-  const [underWay, lost, again] = [4, 5, 6].map((number) => ({
+  const [inProgress, lost, again] = [4, 5, 6].map((number) => ({
     ...sampleClaim(number),
     payer: sampleClaim(4).payer,
     fingerprint: sampleClaim(4).fingerprint,
     ignoreUndelivered: number === 5,
   })) as [Claim, Claim, Claim]
-  await claimAs(1n, underWay)
+  await claimAs(1n, inProgress)
   expect(await claimAs(2n, lost)).toEqual({ status: 'claimed' })
   await db.owner.query(`update payment set state = 'settling', client_gone = id = $1 where payer = $2`, [
     lost.id,

@@ -14,8 +14,8 @@ import {
   inFlightPerPayerMax,
   shelfLifeHours,
 } from '../transitions/decide-claim.ts'
-import { moves } from '../transitions/moves.ts'
 import { answeredStates, openStates, sqlList } from '../transitions/payment-state.ts'
+import { moves } from '../transitions/state-changes.ts'
 
 /** All that is known at the moment a payment is claimed; the row is the stored quote. */
 export type Claim = {

@@ -1,8 +1,8 @@
 import type { AnswerContent } from '../contract/paid-call.ts'
 import type { Sql, Tx } from '../store/database.ts'
-import { type Move, moves } from '../transitions/moves.ts'
 import { openStates, sqlList } from '../transitions/payment-state.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
+import { moves, type StateChange } from '../transitions/state-changes.ts'
 
 export type ServedRow = {
   id: string
@@ -84,7 +84,7 @@ export async function markCredited(
 async function endWithMoney(
   tx: Tx,
   id: string,
-  move: Move,
+  move: StateChange,
   evidence: Confirmed,
   nowMs: number,
   reason: string | null,

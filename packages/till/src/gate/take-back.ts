@@ -3,7 +3,7 @@ import { type Micro, smallerOf } from '@assay/protocol/money'
 import { type Account, type AccountKind, accounts, type LedgerLine, lockBalances, owedTo } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 
-type TakenFrom = { id: string; network: string; amountMicro: Micro }
+type ReversedSale = { id: string; network: string; amountMicro: Micro }
 
 type Share = { account: Account; micro: Micro }
 
@@ -11,7 +11,7 @@ type Share = { account: Account; micro: Micro }
  * Lines that take `micro` of a payment back from the party that got a part of it, each in proportion; the first share bears the
  * rounding, so that they sum to exactly `micro`. What its holder has already spent stands as owed by that holder.
  */
-export async function takeBackLines(tx: Tx, payment: TakenFrom, micro: Micro): Promise<LedgerLine[]> {
+export async function takeBackLines(tx: Tx, payment: ReversedSale, micro: Micro): Promise<LedgerLine[]> {
   const shares = await sharesOf(tx, payment)
   // A hold that is voided between the look and the posting would leave its money free beside the debt for it.
   await lockBalances(
@@ -34,7 +34,7 @@ export async function takeBackLines(tx: Tx, payment: TakenFrom, micro: Micro): P
  * What is still credited from this payment, the operator's own part first. Costs and affiliates are no part of the price;
  * what was set off against a debt of credit counts as that credit.
  */
-async function sharesOf(tx: Tx, payment: TakenFrom): Promise<Share[]> {
+async function sharesOf(tx: Tx, payment: ReversedSale): Promise<Share[]> {
   const { rows } = await tx.query<{ name: string; kind: AccountKind; unit: string; guarded: boolean; micro: bigint }>(
     `select a.name, a.kind, a.unit, a.guarded, -sum(e.amount_micro)::bigint as micro
      from ledger_transaction t
@@ -68,17 +68,17 @@ const holderPattern = /^(?:payable:([a-z0-9._-]+)|(credit(?:_held)?)):(0x[0-9a-f
 /** A balance may be kept in several accounts; what its holder owes is one debt. */
 const unsharded = (purpose: string | undefined) => purpose?.replace(/\.[0-9]+$/, '')
 
-async function takeFrom(tx: Tx, payment: TakenFrom, account: Account, micro: Micro): Promise<LedgerLine[]> {
+async function takeFrom(tx: Tx, payment: ReversedSale, account: Account, micro: Micro): Promise<LedgerLine[]> {
   if (!account.guarded) return [{ account, amount: micro }]
-  const takenMicro = smallerOf(await owedTo(tx, account), micro)
-  const missingMicro = micro - takenMicro
+  const reversedMicro = smallerOf(await owedTo(tx, account), micro)
+  const missingMicro = micro - reversedMicro
   const [, purpose, creditWord, holder] = holderPattern.exec(account.name) ?? []
   const owing =
     holder === undefined
       ? accounts.reorgLoss(payment.network)
       : accounts.receivable(payment.network, holder as Address, unsharded(purpose) ?? creditWord ?? 'share')
   return [
-    ...(takenMicro > 0n ? [{ account, amount: takenMicro }] : []),
+    ...(reversedMicro > 0n ? [{ account, amount: reversedMicro }] : []),
     ...(missingMicro > 0n ? [{ account: owing, amount: missingMicro }] : []),
   ]
 }

@@ -53,7 +53,7 @@ test('a stall is recorded with the work under way, the requests that came and it
   let end = () => {}
   const work = watch.during('ledger.seal', () => new Promise<void>((resolve) => (end = resolve)))
   await tick({ ms: 20 })
-  watch.noteRequest()
+  watch.recordRequest()
   await tick({ ms: 300, cpu: 290 })
   end()
   await work

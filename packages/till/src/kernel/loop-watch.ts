@@ -15,7 +15,7 @@ export type LoopHost = {
 export type LoopWatch = {
   /** Names the work for as long as it is under way. */
   during<T>(name: string, work: () => Promise<T>): Promise<T>
-  noteRequest(): void
+  recordRequest(): void
   stop(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ type Stall = {
  */
 export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; host: LoopHost }): LoopWatch {
   const { clock, log, metrics, host } = ports
-  const underWay = new Map<string, number>()
+  const inProgress = new Map<string, number>()
   const stopping = new AbortController()
   let requests = 0
   const unlogged = {
@@ -67,7 +67,7 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
     let late: (Omit<Stall, 'gcMs' | 'cause'> & { fromMs: number; toMs: number }) | undefined
     while (!stopping.signal.aborted) {
       await clock.sleep(tickMs, stopping.signal).catch(() => {})
-      const now = { atMs: clock.monotonicMs(), cpuMs: host.cpuMs(), requests, work: [...underWay.keys()] }
+      const now = { atMs: clock.monotonicMs(), cpuMs: host.cpuMs(), requests, work: [...inProgress.keys()] }
       // One tick later, for collections are reported in a turn of their own.
       if (late) record(explain(late, host.gcMs(late.fromMs, late.toMs)), now.atMs)
       const ms = now.atMs - last.atMs
@@ -86,16 +86,16 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
   const ended = loop()
   return {
     during: async (name, work) => {
-      underWay.set(name, (underWay.get(name) ?? 0) + 1)
+      inProgress.set(name, (inProgress.get(name) ?? 0) + 1)
       try {
         return await work()
       } finally {
-        const left = (underWay.get(name) ?? 1) - 1
-        if (left === 0) underWay.delete(name)
-        else underWay.set(name, left)
+        const left = (inProgress.get(name) ?? 1) - 1
+        if (left === 0) inProgress.delete(name)
+        else inProgress.set(name, left)
       }
     },
-    noteRequest: () => {
+    recordRequest: () => {
       requests += 1
     },
     stop: async () => {

@@ -16,15 +16,6 @@ export {
   exportTransactions,
   newestPosting,
 } from './export-books.ts'
-export {
-  type BooksGroup,
-  booksByGroup,
-  type DayTurnover,
-  entriesSinceSql,
-  groupBalancesSql,
-  openClearingSinceFold,
-  turnoverByDay,
-} from './fold-books.ts'
 export { joinPostings } from './join-postings.ts'
 export { lockAccounts, lockBalances } from './lock-accounts.ts'
 export { addPayToPart, payToPartOf, takePayToPart } from './pay-to-part.ts'
@@ -42,13 +33,22 @@ export {
   trialBalance,
 } from './read.ts'
 export { reversalReference, reverse } from './reverse.ts'
+export {
+  type BooksGroup,
+  booksByGroup,
+  type DayTurnover,
+  entriesSinceSql,
+  groupBalancesSql,
+  openClearingSinceRollup,
+  turnoverByDay,
+} from './roll-up-books.ts'
 export { type SealBreak, sealBooks, sealHead, verifySeals } from './seal.ts'
 export { credit, debit, type LedgerLine, type LedgerTransaction, type TransferTurn } from './transaction.ts'
 export {
   type MovedMoney,
   postponeTransfer,
   releaseTransfer,
-  type TransferBooking,
+  type TransferPosting,
   type TransferRow,
   takeTransfer,
   takeTransfers,

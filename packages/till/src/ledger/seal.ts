@@ -1,7 +1,7 @@
 import { canonicalJson } from '@assay/protocol/canonical-json'
 import { sha256 } from '../kernel/bytes.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
-import { foldTransactions } from './fold-books.ts'
+import { rollUpTransactions } from './roll-up-books.ts'
 
 type Seal = {
   seq: bigint
@@ -54,7 +54,7 @@ async function sealOnce(tx: Tx): Promise<number> {
      values ($1, $2, $3, $4, $5, $6, clock_timestamp())`,
     [seal.seq, seal.position, ids, seal.leaves, seal.previous_hash, sealHash(seal)],
   )
-  await foldTransactions(tx, ids)
+  await rollUpTransactions(tx, ids)
   return transactions.length
 }
 

@@ -84,7 +84,7 @@ test('review and payment never both book one transfer, however they race', async
 test('a transfer that a row describes otherwise is not taken', async () => {
   const money = moved(13n)
   await book(money, 'payment')
-  await db.owner.query('update transfer set booked_as = null, booked_for = null where transaction = $1', [
+  await db.owner.query('update transfer set posted_as = null, posted_for = null where transaction = $1', [
     money.transaction,
   ])
   expect(await book({ ...money, amountMicro: 14n }, 'credit')).toBe(false)

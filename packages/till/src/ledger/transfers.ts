@@ -23,7 +23,7 @@ export type MovedMoney = {
 }
 
 /** What a transfer is booked as, and the payment, payout or wallet it is booked for. */
-export type TransferBooking = { as: string; for: string }
+export type TransferPosting = { as: string; for: string }
 
 /**
  * Takes transfers for booking, in the transaction that posts them. Undefined for each that was booked before: anyone who
@@ -31,7 +31,7 @@ export type TransferBooking = { as: string; for: string }
  */
 export async function takeTransfers(
   tx: Tx,
-  taken: readonly { money: MovedMoney; booking: TransferBooking }[],
+  taken: readonly { money: MovedMoney; booking: TransferPosting }[],
   nowMs: number,
 ): Promise<(TransferTurn | undefined)[]> {
   if (taken.length === 0) return []
@@ -62,7 +62,7 @@ export async function takeTransfers(
 export async function takeTransfer(
   tx: Tx,
   money: MovedMoney,
-  booking: TransferBooking,
+  booking: TransferPosting,
   nowMs: number,
 ): Promise<TransferTurn | undefined> {
   return (await takeTransfers(tx, [{ money, booking }], nowMs))[0]
@@ -75,13 +75,13 @@ export async function takeTransfer(
 export async function releaseTransfer(
   tx: Tx,
   key: Pick<MovedMoney, 'network' | 'transaction' | 'position'>,
-  bookedFor: string,
+  postedFor: string,
 ): Promise<TransferTurn | undefined> {
   const { rows } = await tx.query<{ id: bigint; turn: number }>(
-    `update transfer set booked_as = null, booked_for = null, booked_at = null, final = false, turn = turn + 2
-     where network = $1 and transaction = $2 and position = $3 and booked_for = $4
+    `update transfer set posted_as = null, posted_for = null, posted_at = null, final = false, turn = turn + 2
+     where network = $1 and transaction = $2 and position = $3 and posted_for = $4
      returning id, turn`,
-    [key.network, key.transaction, key.position, bookedFor],
+    [key.network, key.transaction, key.position, postedFor],
   )
   const [row] = rows
   return row && { id: row.id, turn: row.turn - 1 }
@@ -90,15 +90,15 @@ export async function releaseTransfer(
 export type TransferRow = MovedMoney & {
   id: bigint
   turn: number
-  bookedAs: string | null
-  bookedFor: string | null
+  postedAs: string | null
+  postedFor: string | null
   final: boolean
   tries: number
 }
 
 const columns = `id, network, asset, transaction, position, sender, recipient, amount_micro as "amountMicro",
   '0x' || encode(payment_key, 'hex') as "paymentKey", block_number as "blockNumber", block_hash as "blockHash", turn,
-  booked_as as "bookedAs", booked_for as "bookedFor", final, tries`
+  posted_as as "postedAs", posted_for as "postedFor", final, tries`
 
 /** Transfers with a payment key, whatever they were booked as. */
 export async function transfersOfKey(
@@ -121,7 +121,7 @@ export async function unexplainedTransfers(
   sendersFirst: readonly Address[],
 ): Promise<TransferRow[]> {
   const { rows } = await sql.query<TransferRow>(
-    `select ${columns} from transfer where network = $1 and booked_as is null and final and try_at <= $2
+    `select ${columns} from transfer where network = $1 and posted_as is null and final and try_at <= $2
      order by sender = any($4::text[]) desc, try_at, id limit $3`,
     [network, new Date(nowMs), limit, sendersFirst],
   )
@@ -132,7 +132,7 @@ export async function unexplainedTransfers(
 export async function postponeTransfer(sql: Sql, id: bigint, nowMs: number): Promise<void> {
   await sql.query(
     `update transfer set tries = tries + 1, try_at = $2::timestamptz + least(600, power(2, least(tries, 10))) * interval '1 second'
-     where id = $1 and booked_as is null`,
+     where id = $1 and posted_as is null`,
     [id, new Date(nowMs)],
   )
 }

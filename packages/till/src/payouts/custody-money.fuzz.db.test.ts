@@ -115,7 +115,7 @@ async function play({ network, model, at, write, arrive, payout }: ReturnType<ty
   if (kind === 'sale that is not final') {
     step += 1
     await db.owner.query(
-      `insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, block_number, block_hash, booked_as)
+      `insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, block_number, block_hash, posted_as)
        values ($1, $6, $2, 0, $3, $4, $5, 11, '0x', 'sale')`,
       [network, `tx ${step}`, who, custody, micro, `${network}/erc20:${who}`],
     )

@@ -17,7 +17,7 @@ export async function readFinalBalance(chain: ChainPort, custody: Address): Prom
 export type CustodyFacts = {
   /** On chain at a final block, and what the books say is there in final blocks. */
   balanceMicro: Micro
-  bookedMicro: Micro
+  postedMicro: Micro
   /** Signed transfers that this block does not show yet, and those that the books still have. */
   signedMicro: Micro
   unpaidMicro: Micro
@@ -34,7 +34,7 @@ export type CustodyFacts = {
 
 /** What is neither on its way out nor unexplained: chain and books must both have it. */
 export const certainMicro = (facts: CustodyFacts): Micro =>
-  smallerOf(facts.balanceMicro - facts.signedMicro, facts.bookedMicro - facts.unpaidMicro)
+  smallerOf(facts.balanceMicro - facts.signedMicro, facts.postedMicro - facts.unpaidMicro)
 
 /** The operator's money that nobody has any claim to; negative when debts are not covered. */
 export function spareMicro(facts: CustodyFacts): Micro {
@@ -64,7 +64,7 @@ const factsSql = `with groups as (${groupBalancesSql}),
     select amount_micro, state in ('signed', 'parked') as signed, block_number, purpose = any($4::text[]) as own from payout
     where network = $2 and state in ('waiting', 'queued', 'signed', 'parked')),
   coming as (
-    select amount_micro from transfer where network = $2 and not final and booked_as is not null
+    select amount_micro from transfer where network = $2 and not final and posted_as is not null
       and (recipient = $5 or recipient in (select address from own_address where network = $2 and payee = 'custody')))
   select
     (select coalesce(sum(balance), 0) from groups where kind = 'asset' and role = 'onchain' and purpose = 'custody')::bigint
@@ -98,7 +98,7 @@ export async function readCustodyFacts(sql: Sql, balance: FinalBalance, promised
   const row = rows[0] as Row
   return {
     balanceMicro: balance.micro,
-    bookedMicro: row.booked,
+    postedMicro: row.booked,
     signedMicro: row.signed,
     unpaidMicro: row.unpaid,
     // Credit that arrived at PAY_TO is paid with the operator's own money.

@@ -6,12 +6,12 @@ import { fromHex } from '../kernel/bytes.ts'
 import { accounts, type LedgerLine, lockBalances, owedTo, post, takePayToPart } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 import { readDatabaseId } from '../store/instance.ts'
-import { noteRestore } from '../store/restore.ts'
-import { arrivalLines, bookPaid, type PaidTransfer, takePaidTransfer } from './book-paid.ts'
+import { recordRestore } from '../store/restore.ts'
 import { creditRefundPurposes, payToRefundPurpose } from './credit-refund-purposes.ts'
 import { debtAccount } from './debt-account.ts'
 import { lockPayoutAccount, nextNumber, payoutNonce, refundAccount } from './identity.ts'
 import { openStates, type Payout, payoutColumns, toPayout } from './payout-record.ts'
+import { arrivalLines, type PaidTransfer, postPaid, takePaidTransfer } from './post-paid.ts'
 import type { PayoutDeps } from './run-payouts.ts'
 
 export type ExplainDeps = Pick<PayoutDeps, 'database' | 'clock' | 'ids' | 'log' | 'metrics' | 'purposes'>
@@ -48,8 +48,8 @@ export async function explainPayout(
     `network = $1 and purpose = $2 and account = $3 and n = $4 and state in ${openStates}`,
     [network.caip2, found.purpose, found.account, found.n],
   )
-  if (open) await bookPaid(deps, network, open, transfer)
-  else await bookForgotten(deps, chain, found, transfer)
+  if (open) await postPaid(deps, network, open, transfer)
+  else await postLostPayout(deps, chain, found, transfer)
   return 'booked'
 }
 
@@ -91,7 +91,7 @@ async function findIdentity(
 }
 
 /** No row is left of it: what is owed to the payee pays for it, and the rest is the payee's debt. */
-async function bookForgotten(
+async function postLostPayout(
   deps: ExplainDeps,
   chain: Pick<ChainPort, 'network' | 'head'>,
   found: Found,
@@ -103,7 +103,7 @@ async function bookForgotten(
   const { number: untilBlock } = await chain.head()
   // The gap first: a crash in between finds the same payout again.
   const reason = `the custody nonce ${transfer.paymentKey} paid a payout that the books have forgotten`
-  await noteRestore(deps.database, deps, { network: network.caip2, untilBlock, reason })
+  await recordRestore(deps.database, deps, { network: network.caip2, untilBlock, reason })
   await deps.database.transaction(async (tx) => {
     await lockPayoutAccount(tx, { network: network.caip2, ...found })
     const turn = await takePaidTransfer(tx, network, transfer, { as: 'payout', for: id }, nowMs)

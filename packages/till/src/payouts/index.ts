@@ -1,6 +1,4 @@
 export { type ApproveOutcome, approvePayout } from './approve-payout.ts'
-export { bookGas } from './book-gas.ts'
-export { type PaidTransfer, takePaidTransfer } from './book-paid.ts'
 export { type CreateOutcome, createPayout, type NewPayout } from './create-payout.ts'
 export { creditRefundPurpose, creditRefundPurposes, payToRefundPurpose } from './credit-refund-purposes.ts'
 export { type CustodyKey, createCustodyKey } from './custody-key.ts'
@@ -17,6 +15,8 @@ export { freeCustody } from './free-custody.ts'
 export { type PayoutIdentity, payoutNonce, refundAccount } from './identity.ts'
 export { type Payout, type PayoutState, payoutStates } from './payout-record.ts'
 export { type PayoutPolicy, parsePayoutPolicy } from './policy.ts'
+export { postGas } from './post-gas.ts'
+export { type PaidTransfer, takePaidTransfer } from './post-paid.ts'
 export { type PayoutPurpose, prepareDue, withdrawalPurpose } from './purposes.ts'
 export { listPayouts, type PayoutView, payoutsOf, unfundedPayouts } from './read-payouts.ts'
 export { requestWithdrawal, type WithdrawalRequest, type WithdrawalRequestOutcome } from './request-withdrawal.ts'
@@ -26,11 +26,11 @@ export {
   type AcceptLossOutcome,
   acceptLoss,
   type CustodyDifference,
-  noteDifference,
   payoutsStopped,
+  recordDifference,
   resumePayouts,
   stopPayouts,
 } from './stop-payouts.ts'
 export { watchPayouts } from './watch-payouts.ts'
-export { noteDestinations, type WithdrawPolicy } from './withdraw-policy.ts'
+export { recordDestinations, type WithdrawPolicy } from './withdraw-policy.ts'
 export { type CustodyStatus, listWithdrawals, readCustodyStatus, type Withdrawal } from './withdrawal-status.ts'

@@ -20,7 +20,7 @@ import { accounts, balanceOf, credit, debit, owedTo, post } from '../ledger/inde
 import { isRestoring } from '../store/restore.ts'
 import { approvePayout } from './approve-payout.ts'
 import { createCustodyKey } from './custody-key.ts'
-import { bookGas, parsePayoutPolicy, runPayouts } from './index.ts'
+import { parsePayoutPolicy, postGas, runPayouts } from './index.ts'
 import { base, books, owe, paidCount, payouts, received, states, transactions, usePayouts } from './payouts.fixture.ts'
 
 usePayouts()
@@ -45,7 +45,7 @@ test('the gas of payouts is in the books once its block is final, once, and what
     return rows[0]?.gwei ?? 0n
   }
   const spent = (purpose: string) => balanceOf(world.store.database, accounts.gasSpent(base, purpose))
-  const book = () => bookGas({ database: world.store.database }, books.chain)
+  const book = () => postGas({ database: world.store.database }, books.chain)
   await book()
   const before = await spent('node.payout')
   await owe(books.payees[0] as Address, 20_000_000n)

@@ -9,11 +9,11 @@ import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
 import { isRestoring } from '../store/restore.ts'
 import { moneyMayLeave as mayLeave } from '../transitions/decide-payout.ts'
-import { bookUsedNonces } from './book-used-nonces.ts'
 import { collectDue } from './collect-due.ts'
 import type { CustodyKey } from './custody-key.ts'
 import { holdListed } from './hold-listed.ts'
 import type { PayoutPolicy } from './policy.ts'
+import { postUsedNonces } from './post-used-nonces.ts'
 import type { PayoutPurpose } from './purposes.ts'
 import { sendSigned } from './send-signed.ts'
 import { signQueued } from './sign-queued.ts'
@@ -60,10 +60,10 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
       })
     if (!key) continue
     await guarded(deps, 'sent', async () => {
-      const restored = (await bookUsedNonces(deps, { chain, rpc, key })) > 0
+      const restored = (await postUsedNonces(deps, { chain, rpc, key })) > 0
       if (!mayPay || restored || !wallets) return
       // What a dead process sent and nobody watches would keep its payouts from ever being sent again.
-      await wallets.recoverLanes()
+      await wallets.recoverWallets()
       await holdListed(deps, chain.network.caip2)
       await signQueued(deps, chain, key)
       const sent = await sendSigned(deps, { chain, rpc, wallets })

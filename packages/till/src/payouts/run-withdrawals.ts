@@ -48,7 +48,7 @@ async function runChain(deps: PayoutDeps, { chain, key }: PayoutChain): Promise<
   await saveCustodyStatus(deps.database, balance, facts, deps.clock.nowMs())
   if ((await deps.isPaused()) || !(await moneyMayLeave(deps, network))) return
   if (rows.length === 0) await askBySchedule(deps, network, facts)
-  for (const asked of rows) await deps.database.transaction((tx) => carryOut(deps, tx, asked, balance))
+  for (const asked of rows) await deps.database.transaction((tx) => execute(deps, tx, asked, balance))
 }
 
 const promisedOn = async ({ promised }: Pick<PayoutDeps, 'promised'>, network: string): Promise<Micro> =>
@@ -75,7 +75,7 @@ async function askBySchedule(deps: PayoutDeps, network: string, facts: CustodyFa
 }
 
 /** One payout per request. Chain and books are both asked, so a balance that was read a moment ago can only be too careful. */
-async function carryOut(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBalance): Promise<void> {
+async function execute(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBalance): Promise<void> {
   const { network, payee } = asked
   await lockSpare(tx, network)
   const { rowCount } = await tx.query(`select from withdrawal where id = $1 and state = 'asked' for update`, [asked.id])

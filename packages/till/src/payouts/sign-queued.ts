@@ -69,8 +69,8 @@ async function judge(
   const aboveLimit = payout.countedMicro > dailyLimitOf(deps.policy, payout.purpose)
   if (aboveLimit && payout.approvedBy === null) return waitForPerson(deps, payout)
   // A person let it pass, so the day does not decide.
-  if (!aboveLimit && payout.countedMicro > left.micro) return noteReason(deps.database, payout, 'daily_limit')
-  if (!money.take(payout)) return noteReason(deps.database, payout, 'unfunded')
+  if (!aboveLimit && payout.countedMicro > left.micro) return recordReason(deps.database, payout, 'daily_limit')
+  if (!money.take(payout)) return recordReason(deps.database, payout, 'unfunded')
   left.micro -= payout.countedMicro
   return 'chosen'
 }
@@ -139,7 +139,11 @@ async function limitsToday(
   }
 }
 
-async function noteReason<Reason extends Verdict>(database: Database, payout: Payout, reason: Reason): Promise<Reason> {
+async function recordReason<Reason extends Verdict>(
+  database: Database,
+  payout: Payout,
+  reason: Reason,
+): Promise<Reason> {
   if (payout.reason !== reason)
     await database.query(`update payout set reason = $2 where id = $1 and state = 'queued'`, [payout.id, reason])
   return reason
@@ -192,7 +196,7 @@ async function storeSigned(
 async function staysQueued({ database, metrics, log }: SignDeps, payout: Payout, error: unknown): Promise<boolean> {
   const refused = error instanceof SignerRefused
   if (refused) {
-    await noteReason(database, payout, 'signer_refused')
+    await recordReason(database, payout, 'signer_refused')
     metrics.count('alarms', { alarm: 'signer_refused' })
   }
   log.error({ payout: payout.id, error: String(error) }, 'a payout could not be signed and waits')

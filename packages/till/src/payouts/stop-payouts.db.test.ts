@@ -1,14 +1,14 @@
 import { beforeEach, expect, test } from 'vitest'
 import { accounts, balanceOf } from '../ledger/index.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
-import { acceptLoss, noteDifference, payoutsStopped, resumePayouts, stopPayouts } from './stop-payouts.ts'
+import { acceptLoss, payoutsStopped, recordDifference, resumePayouts, stopPayouts } from './stop-payouts.ts'
 
 const network = 'eip155:8453'
 const db = await useTestDatabase()
 beforeEach(() => db.owner.query('delete from custody_difference'))
 
 const note = (block: bigint, differenceMicro: bigint) =>
-  noteDifference(db.database, { network, block, differenceMicro })
+  recordDifference(db.database, { network, block, differenceMicro })
 
 test('payouts go on while the books miss money', async () => {
   expect(await note(10n, -5n)).toBe('ok')

@@ -10,7 +10,7 @@ export type CustodyDifference = { network: string; block: bigint; differenceMicr
  * Remembers a comparison. Less money than the books say, at two final blocks one after the other, stops the payouts of
  * the network; nothing missing any more lets them go on.
  */
-export async function noteDifference(database: Database, difference: CustodyDifference): Promise<'stopped' | 'ok'> {
+export async function recordDifference(database: Database, difference: CustodyDifference): Promise<'stopped' | 'ok'> {
   const { network, block, differenceMicro } = difference
   const { rows } = await database.query<{ stopped: boolean }>(
     `insert into custody_difference as d (network, block_number, difference_micro) values ($1, $2, $3)
@@ -66,7 +66,7 @@ export async function acceptLoss(
     const [row] = rows
     if (!row) return { status: 'not_stopped' }
     const lossMicro = -row.micro
-    const restMicro = lossMicro - (await bookMissing(tx, network, note))
+    const restMicro = lossMicro - (await postMissing(tx, network, note))
     if (restMicro > 0n)
       await post(tx, [
         {
@@ -93,10 +93,10 @@ const lossLines = (network: string, micro: Micro): LedgerLine[] => [
 ]
 
 /** Books the transfers out of custody that nothing explains, and says how much they took. */
-async function bookMissing(tx: Tx, network: string, note: string): Promise<Micro> {
+async function postMissing(tx: Tx, network: string, note: string): Promise<Micro> {
   const { rows } = await tx.query<{ id: bigint; turn: number; micro: Micro }>(
-    `update transfer set booked_as = 'loss', booked_for = 'custody', booked_at = now()
-     where network = $1 and missing and booked_as is null returning id, turn, amount_micro as micro`,
+    `update transfer set posted_as = 'loss', posted_for = 'custody', posted_at = now()
+     where network = $1 and missing and posted_as is null returning id, turn, amount_micro as micro`,
     [network],
   )
   await post(

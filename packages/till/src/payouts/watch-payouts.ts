@@ -8,10 +8,10 @@ import { accounts, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { isFinalBlock } from '../transitions/decide-finality.ts'
 import { decidePayoutUse, decideUnusedPayout } from '../transitions/decide-payout.ts'
-import { bookPaid } from './book-paid.ts'
 import { owedAccount } from './debt-account.ts'
 import { lockPayoutAccount } from './identity.ts'
 import { openStates, type Payout, payoutColumns, toPayout } from './payout-record.ts'
+import { postPaid } from './post-paid.ts'
 
 export type WatchDeps = { database: Database; clock: Clock; log: Log; metrics: Metrics }
 
@@ -53,7 +53,7 @@ async function watchOne(deps: WatchDeps, chain: ChainPort, payout: Payout, final
     await followUse(deps, chain, payout, use, final)
     return
   }
-  if (payout.blockNumber !== null) await forgetBlock(deps, payout)
+  if (payout.blockNumber !== null) await clearBlock(deps, payout)
   // Asked at that very block: an endpoint that lags behind has no answer, where its own idea of the last final block
   // would be "unused", and the debt would be paid twice.
   const time = { finalTime: final.timestamp, validBefore }
@@ -86,16 +86,16 @@ export async function followUse(
   const mined = use.status === 'transfer' ? use.transfer : use
   const canonical = mined.blockNumber <= final.number ? await chain.blockHash(mined.blockNumber) : undefined
   const decision = decidePayoutUse(use, isFinalBlock(final.number, canonical, mined))
-  if (decision === 'paid' && use.status === 'transfer') await bookPaid(deps, chain.network, payout, use.transfer)
+  if (decision === 'paid' && use.status === 'transfer') await postPaid(deps, chain.network, payout, use.transfer)
   else if (decision === 'canceled') {
     deps.log.error({ payout: payout.id, transaction: mined.transaction }, 'the authorization of a payout was canceled')
     await endUnused(deps, payout, 'authorization_canceled')
-  } else if (mined.blockHash !== payout.blockHash) await noteMined(deps, payout, mined)
+  } else if (mined.blockHash !== payout.blockHash) await recordMined(deps, payout, mined)
 }
 
 type Mined = { transaction?: string; blockNumber: bigint; blockHash: string }
 
-async function noteMined({ database }: WatchDeps, payout: Payout, mined: Mined): Promise<void> {
+async function recordMined({ database }: WatchDeps, payout: Payout, mined: Mined): Promise<void> {
   await database.query(
     `update payout set transaction = $2, block_number = $3, block_hash = $4 where id = $1 and state in ('signed', 'parked')`,
     [payout.id, mined.transaction ?? null, mined.blockNumber, mined.blockHash],
@@ -103,7 +103,7 @@ async function noteMined({ database }: WatchDeps, payout: Payout, mined: Mined):
 }
 
 /** A reorg took its block away: it is sent again, with the same bytes. */
-async function forgetBlock({ database, log }: WatchDeps, payout: Payout): Promise<void> {
+async function clearBlock({ database, log }: WatchDeps, payout: Payout): Promise<void> {
   await database.query(
     `update payout set transaction = null, block_number = null, block_hash = null where id = $1 and state in ('signed', 'parked')`,
     [payout.id],

@@ -16,7 +16,7 @@ export const isAllowed = (policy: WithdrawPolicy, network: string, payee: Addres
   policy.destinations.some((one) => one.network === network && one.address === payee)
 
 /** Keeps who changed where money may go: it is a setting, so the one who started the node. */
-export async function noteDestinations(database: Database, { destinations }: WithdrawPolicy): Promise<void> {
+export async function recordDestinations(database: Database, { destinations }: WithdrawPolicy): Promise<void> {
   const now = destinations.map(({ network, address }) => `${network}=${address}`).sort()
   await database.transaction(async (tx) => {
     const { rows } = await tx.query<{ destinations: string[] }>('select destinations from withdraw_setting for update')

@@ -8,7 +8,7 @@ export type CustodyStatus = {
   block: bigint
   /** On chain at that block, and in the books. */
   balanceMicro: Micro
-  bookedMicro: Micro
+  postedMicro: Micro
   /** Of others; debts of the operator; decided or signed; promised by shops. */
   othersMicro: Micro
   debtsMicro: Micro
@@ -26,17 +26,17 @@ export async function saveCustodyStatus(
 ): Promise<void> {
   const spare = spareMicro(facts)
   await sql.query(
-    `insert into custody_status (network, block_number, balance_micro, booked_micro, others_micro, debts_micro, leaving_micro,
+    `insert into custody_status (network, block_number, balance_micro, posted_micro, others_micro, debts_micro, leaving_micro,
        reserved_micro, withdrawable_micro, checked_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      on conflict (network) do update set block_number = excluded.block_number, balance_micro = excluded.balance_micro,
-       booked_micro = excluded.booked_micro, others_micro = excluded.others_micro, debts_micro = excluded.debts_micro,
+       posted_micro = excluded.posted_micro, others_micro = excluded.others_micro, debts_micro = excluded.debts_micro,
        leaving_micro = excluded.leaving_micro, reserved_micro = excluded.reserved_micro,
        withdrawable_micro = excluded.withdrawable_micro, checked_at = excluded.checked_at`,
     [
       network,
       block,
       facts.balanceMicro,
-      facts.bookedMicro,
+      facts.postedMicro,
       facts.othersMicro,
       facts.debtsMicro,
       facts.unpaidMicro + facts.queuedOthersMicro + facts.queuedOwnMicro,
@@ -49,7 +49,7 @@ export async function saveCustodyStatus(
 
 export async function readCustodyStatus(sql: Sql): Promise<CustodyStatus[]> {
   const { rows } = await sql.query<CustodyStatus>(
-    `select network, block_number as block, balance_micro as "balanceMicro", booked_micro as "bookedMicro",
+    `select network, block_number as block, balance_micro as "balanceMicro", posted_micro as "postedMicro",
        others_micro as "othersMicro", debts_micro as "debtsMicro", leaving_micro as "leavingMicro",
        reserved_micro as "reservedMicro", withdrawable_micro as "withdrawableMicro", checked_at as "checkedAt"
      from custody_status order by network`,

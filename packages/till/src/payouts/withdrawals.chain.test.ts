@@ -4,13 +4,13 @@ import { world } from '../chain/wallet/use-wallets.fixture.ts'
 import { testKey } from '../chain/wallet/wallet.fixture.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { type Account, accounts, balanceOf, credit, debit, post } from '../ledger/index.ts'
-import { noteRestore } from '../store/restore.ts'
+import { recordRestore } from '../store/restore.ts'
 import {
   listWithdrawals,
-  noteDestinations,
   type PayoutDeps,
   parsePayoutPolicy,
   readCustodyStatus,
+  recordDestinations,
   requestWithdrawal,
   runPayouts,
   runWithdrawals,
@@ -141,8 +141,8 @@ test('other destinations are refused, and a change of them is in the audit log',
   await ask(1n)
   await round({ withdrawals: { destinations: [], minimumMicro: 0n } })
   expect([await newest(), await received(to)]).toMatchObject([{ outcome: 'destination_not_allowed' }, 0n])
-  await noteDestinations(world.store.database, policy)
-  await noteDestinations(world.store.database, policy)
+  await recordDestinations(world.store.database, policy)
+  await recordDestinations(world.store.database, policy)
   const { rows } = await world.store.owner.query(
     `select details->'to' as "to" from audit_log where action = 'withdraw.destinations' order by id desc limit 2`,
   )
@@ -157,7 +157,7 @@ test('nothing is withdrawn while payouts are paused or stopped, or the books are
   await stopPayouts(database, network, -1n, 1n)
   await round()
   await world.store.owner.query('delete from custody_difference')
-  await noteRestore(database, deps(), { network, untilBlock: 10n ** 9n, reason: 'test' })
+  await recordRestore(database, deps(), { network, untilBlock: 10n ** 9n, reason: 'test' })
   await round()
   expect(await received(to)).toBe(0n)
   expect(await newest()).toMatchObject({ state: 'asked' })

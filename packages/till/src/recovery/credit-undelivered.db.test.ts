@@ -5,7 +5,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { accounts, owedTo, post } from '../ledger/index.ts'
-import { noteRestore } from '../store/restore.ts'
+import { recordRestore } from '../store/restore.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { creditUndelivered } from './credit-undelivered.ts'
 
@@ -83,7 +83,7 @@ test('an answer sold before a restore may have been delivered after the backup: 
   const before = await credit()
   const id = await sold({ hoursAgo: 25 })
   const deps = { clock: systemClock, log: silentLog, metrics: silentMetrics }
-  await noteRestore(db.database, deps, { network, untilBlock: 1n, reason: 'test' })
+  await recordRestore(db.database, deps, { network, untilBlock: 1n, reason: 'test' })
   const after = await sold({ hoursAgo: 25 })
   await run()
   expect(await stateOf(id)).toMatchObject({ state: 'served' })

@@ -11,8 +11,8 @@ import { accounts, addPayToPart, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
 import { shelfLifeHours } from '../transitions/decide-claim.ts'
 import { decideUndelivered } from '../transitions/decide-recovery.ts'
-import { moves } from '../transitions/moves.ts'
 import { sqlList } from '../transitions/payment-state.ts'
+import { moves } from '../transitions/state-changes.ts'
 
 export type UndeliveredDeps = {
   database: Database
@@ -27,7 +27,7 @@ const perRunMax = 200
 
 /**
  * An answer that nobody fetched within its shelf life is no longer what was bought: the price becomes the payer's credit.
- * Where the sale had an effect, a stamp or a subscription, that effect is what was bought, and it stands.
+ * Where the sale had an effect, a stamp or a subscription, that effect is what was bought, and it isCommitted.
  */
 export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
   const { rows } = await deps.database.query<Record<string, unknown> & { restored: boolean }>(
@@ -42,8 +42,8 @@ export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
     try {
       const route = deps.routeOf(payment.routeId)
       // What cost nothing has nothing to give back.
-      const stands = route?.commit !== undefined || payment.amountMicro === 0n
-      const facts = { routeIsSold: route !== undefined, hasEffect: stands, mayBeForgotten: restored }
+      const isCommitted = route?.commit !== undefined || payment.amountMicro === 0n
+      const facts = { routeIsSold: route !== undefined, hasEffect: isCommitted, mayBeLost: restored }
       if (decideUndelivered(facts) === 'credit') await deps.database.transaction((tx) => creditOne(deps, tx, payment))
       else await settleAsDelivered(deps, payment)
     } catch (error) {

@@ -71,11 +71,11 @@ async function explain(
   if (into && outOf) {
     // The operator's own money may be withdrawn to PAY_TO by a payout.
     const isPayout = outOf.payee === 'custody' && row.paymentKey !== undefined && (await isSentByUs(deps, row))
-    return isPayout ? 'pending' : bookBetween(deps, row, outOf, into, byParties === 'funding')
+    return isPayout ? 'pending' : postBetween(deps, row, outOf, into, byParties === 'funding')
   }
   if (outOf) return explainOutbound(deps, row, byParties === 'withdrawal')
   if (!into) throw new Error('a transfer of addresses that are not ours')
-  if (claim) return bookClaimed(deps, row, into, claim, gapUntil)
+  if (claim) return postClaimed(deps, row, into, claim, gapUntil)
   const expected = await deps.inboundAccount?.(row)
   if (expected) {
     await book(deps, row, { as: 'expected', for: row.sender }, 'inbound', async () => [
@@ -85,11 +85,11 @@ async function explain(
     return 'moved'
   }
   // A plain transfer may be anything; a payment key shows that its sender signed it for us.
-  if (row.paymentKey === undefined) return bookReview(deps, row, into)
+  if (row.paymentKey === undefined) return postReview(deps, row, into)
   const unclaimed = explainUnclaimed(into, row, gapUntil)
-  if (unclaimed.book === 'gap') return bookGap(deps, row, into)
-  if (unclaimed.book === 'review') return bookReview(deps, row, into)
-  if (await isListed(deps, row)) return bookReview(deps, row, into)
+  if (unclaimed.book === 'gap') return postGap(deps, row, into)
+  if (unclaimed.book === 'review') return postReview(deps, row, into)
+  if (await isListed(deps, row)) return postReview(deps, row, into)
   return creditUnclaimed(deps, row, into, row.paymentKey)
 }
 
@@ -104,7 +104,7 @@ async function claimOf({ database, schemes }: ReconcileDeps, row: TransferRow): 
   return undefined
 }
 
-async function bookClaimed(
+async function postClaimed(
   deps: ReconcileDeps,
   row: TransferRow,
   into: ReconciledAddress,
@@ -113,8 +113,8 @@ async function bookClaimed(
 ): Promise<Explained> {
   const explained = explainClaimed(claim, into, row, gapUntil)
   if (explained.book === 'nothing') return 'pending'
-  if (explained.book === 'gap') return bookGap(deps, row, into)
-  if (explained.book === 'review') return bookReview(deps, row, into)
+  if (explained.book === 'gap') return postGap(deps, row, into)
+  if (explained.book === 'review') return postReview(deps, row, into)
   if (explained.book === 'claim') {
     deps.metrics.count('alarms', { alarm: 'paid_after_refusal' })
     deps.log.error(
@@ -169,7 +169,7 @@ async function creditUnclaimed(
   paymentKey: `0x${string}`,
 ): Promise<Explained> {
   const scheme = await schemeShowing(deps, row)
-  if (!scheme) return bookReview(deps, row, into)
+  if (!scheme) return postReview(deps, row, into)
   const claim = {
     id: deps.ids.next('pay'),
     network: row.network,
@@ -207,7 +207,7 @@ async function explainOutbound(deps: ReconcileDeps, row: TransferRow, isWithdraw
   }
   if (await isSentByUs(deps, row)) return 'pending'
   const { rowCount } = await deps.database.query(
-    `update transfer set missing = true where id = $1 and booked_as is null and not missing`,
+    `update transfer set missing = true where id = $1 and posted_as is null and not missing`,
     [row.id],
   )
   if (rowCount > 0) {
@@ -227,7 +227,7 @@ async function isSentByUs({ booksOutbound = [] }: ReconcileDeps, row: TransferRo
 }
 
 /** The operator moved money between addresses of this node, such as into custody so that affiliates can be paid. */
-async function bookBetween(
+async function postBetween(
   deps: ReconcileDeps,
   row: TransferRow,
   outOf: ReconciledAddress,
@@ -248,7 +248,7 @@ async function bookBetween(
 }
 
 /** A plain transfer: it is in the books as unmatched, and a person decides. */
-async function bookReview(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
+async function postReview(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
   await book(deps, row, { as: 'review', for: row.sender }, 'unmatched', async (tx) => {
     await tx.query(
       `insert into inbound_review (network, transaction, log_index, block_number, sender, recipient, amount_micro, seen_at)
@@ -275,7 +275,7 @@ const intoLines = (row: TransferRow, into: ReconciledAddress, micro: Micro): Led
 ]
 
 /** Between the backup and the restore this may have been sold or credited: nobody gets it a second time. */
-async function bookGap(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
+async function postGap(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
   await book(deps, row, { as: 'gap', for: row.sender }, 'restore_gap', async () => [
     { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
     { account: accounts.restoreGap(row.network, into.payee), amount: -row.amountMicro },

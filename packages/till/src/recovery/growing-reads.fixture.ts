@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { openPayments, readCredit } from '../credit/credit-balance.ts'
 import { recentlyPaidIn } from '../credit/recently-paid-in.ts'
-import { forgetHolders } from '../facilitators/index.ts'
+import { deleteHolders } from '../facilitators/index.ts'
 import { sampleClaim } from '../gate/claim.fixture.ts'
 import { sendersWithClaims } from '../gate/dust.ts'
 import { createExposure } from '../gate/exposure.ts'
@@ -29,9 +29,9 @@ import { prepareDue } from '../payouts/purposes.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
 import type { TestDatabase } from '../store/testing.ts'
 import { creditUndelivered } from './credit-undelivered.ts'
-import { forgetIdle } from './forget-idle.ts'
 import { repairInFlightCounts } from './recover.ts'
-import { carryOutRefunds } from './refund-payment.ts'
+import { executeRefunds } from './refund-payment.ts'
+import { removeIdle } from './remove-idle.ts'
 import { expectedOnChain } from './store-reconcile.ts'
 import { abandonedPayments, notFinalUpTo, paymentsIn, watchedPayments } from './store-recover.ts'
 
@@ -52,7 +52,7 @@ export async function addHistory(db: TestDatabase, from: number, count: number):
          decode(lpad(to_hex(n), 64, '0'), 'hex') as key from generate_series($1::integer, $2::integer) n),
        claimed as (insert into claim (payer, network, payment_key, payment_id) select $3::text, $4::text, key, id from sale),
        moved as (insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, payment_key,
-           block_number, block_hash, booked_as, booked_for, booked_at, final)
+           block_number, block_hash, posted_as, posted_for, posted_at, final)
          select $4::text, $4::text || '/erc20:0xa', hash, 0, $3::text, $5::text, 5000, key, 1, hash, 'sale', id, at, true from sale)
        insert into payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro,
          valid_before, route_id, resource, fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction,
@@ -69,7 +69,7 @@ export async function addHistory(db: TestDatabase, from: number, count: number):
        lines as (insert into ledger_entry (transaction_id, line, account_id, amount_micro)
          select m.id, l.line, (select a.id from ledger_account a where a.name = l.name), l.micro
          from made m, unnest($3::text[], $4::bigint[]) with ordinality l (name, micro, line) returning account_id, amount_micro)
-       insert into books_fold_account as f (account_id, balance_micro) select account_id, sum(amount_micro) from lines group by 1
+       insert into books_rollup_account as f (account_id, balance_micro) select account_id, sum(amount_micro) from lines group by 1
        on conflict (account_id) do update set balance_micro = f.balance_micro + excluded.balance_micro`,
       [from, from + count - 1, names.map(({ name }) => name), [5_000n, -5_000n, 700n, -700n, 700n, -700n]],
     )
@@ -117,7 +117,7 @@ export const readsOf = (db: TestDatabase): Record<string, () => Promise<unknown>
     createExposure(db.database, systemClock, 1n).admit({ payer: wallet, amountMicro: 1n, revocable: false }),
   'answers that were not delivered': () =>
     creditUndelivered({ database: db.database, ...deps, routeOf, reversalHooks: [] }),
-  'rows that say nothing any more': () => forgetIdle(db.database, Date.now()),
+  'rows that say nothing any more': () => removeIdle(db.database, Date.now()),
   'payments of a wallet that can still change': () => openPayments(db.database, network, wallet),
   'credit of a wallet': () => readCredit(db.database, network, wallet),
   'money that a wallet paid in recently': () =>
@@ -135,9 +135,9 @@ export const readsOf = (db: TestDatabase): Record<string, () => Promise<unknown>
   'shares below an earlier minimum': () => prepareDue(db.database, [{ purpose: 'refund' }], { minimumMicro: 5n }),
   'a claim of a wallet': () => insertClaims(db.database, [newClaim()], worker()),
   'postings to be sealed': () => sealBooks(db.database),
-  'refunds that were asked for': () => carryOutRefunds({ database: db.database, ...deps, routeOf, reversalHooks: [] }),
+  'refunds that were asked for': () => executeRefunds({ database: db.database, ...deps, routeOf, reversalHooks: [] }),
   'nonces whose time is over': () => purgeNonces(db.database, Date.now()),
-  'payments with several facilitators': () => forgetHolders(db.database, Date.now()),
+  'payments with several facilitators': () => deleteHolders(db.database, Date.now()),
   'the status of a payment': () => readPaymentStatus(db.database, ids.next('pay')),
   'the newest entries of an account': () => entriesOf(db.database, share, { limit: 50 }),
   'turnover of a week': () => turnoverByDay(db.database, daysAgo(7), daysAgo(0)),

@@ -4,7 +4,7 @@ import { world } from '../chain/wallet/use-wallets.fixture.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
-import { explainPayout, noteDifference, runPayouts, watchPayouts } from '../payouts/index.ts'
+import { explainPayout, recordDifference, runPayouts, watchPayouts } from '../payouts/index.ts'
 import { base, books, ids, owe, payouts, received, states, usePayouts } from '../payouts/payouts.fixture.ts'
 import { schemes } from '../schemes/exact/schemes.fixture.ts'
 import { type ReconcileDeps, reconcileBooks } from './reconcile.ts'
@@ -20,7 +20,7 @@ async function compare(booksOutbound: ReconcileDeps['booksOutbound'] = []): Prom
   const target = { chain: books.chain, payee: 'custody', address: books.custody.address } as const
   const [report] = await reconcileBooks(deps, [target])
   if (!report) throw new Error('nothing was compared')
-  await noteDifference(database, { network: base, block: report.upToBlock, differenceMicro: report.differenceMicro })
+  await recordDifference(database, { network: base, block: report.upToBlock, differenceMicro: report.differenceMicro })
   return report.differenceMicro
 }
 
@@ -41,6 +41,6 @@ test('a payout that is mined and not booked yet is no difference; money that nob
   expect(booked - before).toBe(0n)
   await watchPayouts(payouts(), books.chain)
   expect((await compare()) - before).toBe(0n)
-  const { rows } = await world.store.owner.query(`select booked_as as as from transfer where recipient = $1`, [payee])
+  const { rows } = await world.store.owner.query(`select posted_as as as from transfer where recipient = $1`, [payee])
   expect(rows).toEqual([{ as: 'payout' }])
 })

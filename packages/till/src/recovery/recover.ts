@@ -27,18 +27,18 @@ import {
   mayReadRows,
 } from '../transitions/decide-recovery.ts'
 import { decideFinish } from '../transitions/decide-settlement.ts'
-import type { Move } from '../transitions/moves.ts'
-import { judgeOtherUse } from '../transitions/other-use.ts'
+import { decideOtherUse } from '../transitions/other-use.ts'
 import { openStates, sqlList } from '../transitions/payment-state.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
+import type { StateChange } from '../transitions/state-changes.ts'
 import { recordedUpTo } from './store-reconcile.ts'
 import {
   abandonedPayments,
   markFinal,
   markOwnerDead,
   ownersNotYetDead,
-  paymentsCarriedBy,
   paymentsIn,
+  paymentsInTransaction,
   watchedPayments,
 } from './store-recover.ts'
 
@@ -123,7 +123,7 @@ async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promis
     verdict.status === 'used_otherwise'
       ? {
           final: await isFinal(chain, verdict.use),
-          ...judgeOtherUse(scheme.words, deps.isOurs, payment.network, verdict.use),
+          ...decideOtherUse(scheme.words, deps.isOurs, payment.network, verdict.use),
         }
       : undefined
   const decision = decideUnknown(verdict, other)
@@ -136,7 +136,7 @@ async function resolveUnknown(deps: RecoverDeps, payment: PaymentRecord): Promis
 async function endUnknown(
   deps: RecoverDeps,
   payment: PaymentRecord,
-  { move, reason }: { move: Move; reason: string },
+  { move, reason }: { move: StateChange; reason: string },
 ): Promise<void> {
   await endPayment(deps.database, { id: payment.id, move, reason }, deps.clock.nowMs())
   if (!move.final) return
@@ -227,7 +227,7 @@ async function settlementCost(
 ): Promise<{ feeMicro: Micro; gasGwei: bigint }> {
   // It was held after its costs had been posted with the settlement.
   if (payment.state === 'settled') return { feeMicro: 0n, gasGwei: 0n }
-  const carried = await paymentsCarriedBy(deps.database, payment.network, evidence.transaction)
+  const carried = await paymentsInTransaction(deps.database, payment.network, evidence.transaction)
   if (carried === undefined) return { feeMicro: (await deps.settlementFee?.()) ?? 0n, gasGwei: 0n }
   return { feeMicro: 0n, gasGwei: (evidence.gasGwei + carried - 1n) / carried }
 }

@@ -30,7 +30,7 @@ export async function lockDraw(tx: Tx, id: string): Promise<DrawnCall | undefine
 }
 
 /** The credit is the wallet's again. It counts as money at PAY_TO, for the operator pays it back out of its own. */
-export async function giveCreditBack(tx: Tx, draw: DrawnCall, micro: Micro): Promise<Sale> {
+export async function refundCredit(tx: Tx, draw: DrawnCall, micro: Micro): Promise<Sale> {
   const { id, network, account } = draw
   const given = await creditLines(tx, network, account, micro)
   const taken = await takeBackLines(tx, draw, micro)

@@ -13,7 +13,7 @@ import { accounts, type LedgerLine, lockBalances, owedTo, takePayToPart } from '
 import { createPayout, refundAccount } from '../payouts/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
 import type { Database, Tx } from '../store/database.ts'
-import { giveCreditBack, lockDraw } from './refund-draw.ts'
+import { lockDraw, refundCredit } from './refund-draw.ts'
 
 export type RefundRequest = { paymentId: string; amountMicro?: Micro; reason: string; by: string }
 
@@ -63,7 +63,7 @@ type Asked = { payment_id: string; amount_micro: Micro; requested_by: string }
  * Turns refunds that were asked for into payouts, or, of what was paid from credit, into credit. One whose payment is not
  * final waits, and so does all after a restore.
  */
-export async function carryOutRefunds(deps: RefundDeps): Promise<void> {
+export async function executeRefunds(deps: RefundDeps): Promise<void> {
   const { rows } = await deps.database.query<Asked & { draw: boolean }>(
     `select r.payment_id, r.amount_micro, r.requested_by, p.id is null as draw from refund r
      left join payment p on p.id = r.payment_id
@@ -74,7 +74,7 @@ export async function carryOutRefunds(deps: RefundDeps): Promise<void> {
   )
   for (const { draw, ...asked } of rows)
     try {
-      await deps.database.transaction((tx) => (draw ? carryOutDraw(deps, tx, asked) : carryOut(deps, tx, asked)))
+      await deps.database.transaction((tx) => (draw ? executeDrawRefund(deps, tx, asked) : execute(deps, tx, asked)))
     } catch (error) {
       deps.log.error({ paymentId: asked.payment_id, error: String(error) }, 'a refund could not be carried out yet')
     }
@@ -87,15 +87,15 @@ async function isStillAsked(tx: Tx, { payment_id }: Asked): Promise<boolean> {
   return rowCount > 0
 }
 
-async function carryOutDraw(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
+async function executeDrawRefund(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   const draw = await lockDraw(tx, asked.payment_id)
   if (!draw || !(await isStillAsked(tx, asked))) return
-  const sale = await giveCreditBack(tx, draw, asked.amount_micro)
+  const sale = await refundCredit(tx, draw, asked.amount_micro)
   await undo(deps, tx, sale, asked.amount_micro)
   await decide(deps, tx, asked, 'credited', null, null)
 }
 
-async function carryOut(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
+async function execute(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   const payment = await lockPayment(tx, asked.payment_id)
   if (!payment || !(await isStillAsked(tx, asked))) return
   // A reorg took it for good after the refund was asked for: nobody holds anything that could be given back.

@@ -43,7 +43,7 @@ export async function advanceCursor(
     )
     if (rowCount === 0) return false
     await insertTransfers(tx, network, target, step, nowMs)
-    if (step.dust.micro > 0n) await bookDust(tx, target, { fromBlock: blockNumber + 1n, ...step }, nowMs)
+    if (step.dust.micro > 0n) await postDust(tx, target, { fromBlock: blockNumber + 1n, ...step }, nowMs)
     return true
   })
 }
@@ -82,7 +82,7 @@ async function insertTransfers(
 }
 
 /** One row and one posting for all of it: nobody's claim is for so little. */
-async function bookDust(
+async function postDust(
   tx: Tx,
   { chain, address, payee }: ReconciledAddress,
   { fromBlock, toBlock, dust }: RecordedStep & { fromBlock: bigint },
@@ -176,9 +176,9 @@ export async function expectedOnChain(
   const { rows } = await sql.query<{ micro: bigint }>(
     `with open as (
        select (case when recipient = any($3) then amount_micro else 0 end) - (case when sender = any($3) then amount_micro else 0 end) as micro,
-         booked_as is not null as booked
-       from (select * from transfer where network = $2 and not final and booked_as is not null
-         union all select * from transfer where network = $2 and final and booked_as is null and not missing) t
+         posted_as is not null as booked
+       from (select * from transfer where network = $2 and not final and posted_as is not null
+         union all select * from transfer where network = $2 and final and posted_as is null and not missing) t
        where sender = any($3) or recipient = any($3))
      select (coalesce((select ledger_sum(a.id) from ledger_account a where a.name = $1), 0)
        + coalesce((select sum(case when booked then -micro else micro end) from open), 0))::bigint as micro`,

@@ -71,7 +71,11 @@ async function read(sql: Sql, where: string, values: readonly unknown[]): Promis
 }
 
 /** How many payments one of our own transactions carried; undefined when it is somebody else's. */
-export async function paymentsCarriedBy(sql: Sql, network: string, transaction: string): Promise<bigint | undefined> {
+export async function paymentsInTransaction(
+  sql: Sql,
+  network: string,
+  transaction: string,
+): Promise<bigint | undefined> {
   const { rows } = await sql.query<{ carried: number }>(
     `select cardinality(reference_ids) as carried from settlement_transaction
      where network = $1 and (hash = $2 or $2 = any(earlier_hashes)) and purpose = 'settle'`,

@@ -47,7 +47,7 @@ async function openPayments(): Promise<void> {
   )
   await db.owner.query(
     `insert into transfer (network, asset, transaction, position, sender, recipient, amount_micro, payment_key, block_number, block_hash,
-       booked_as, booked_for)
+       posted_as, posted_for)
      select network, asset, transaction, log_position, payer, pay_to, amount_micro, payment_key, block_number, block_hash, 'payment', id
      from payment`,
   )
@@ -79,7 +79,7 @@ test('payments whose transaction moved to another block follow it there, with th
 test('watch-finality: one undo that throws does not stop the finality of the others', async () => {
   await db.owner.query(`update payment set final = false, block_hash = case id when 'pay_0' then 'gone' else 'new' end`)
   // Its transfer is booked for somebody else, so it cannot be taken back.
-  await db.owner.query(`update transfer set booked_for = 'another' where position = 0`)
+  await db.owner.query(`update transfer set posted_for = 'another' where position = 0`)
   const lost = { ...chainWith({ number: 10n, hash: 'new' }, () => 0) } as ChainPort
   lost.settlementByTransaction = async () => ({ status: 'absent' })
   await watch(lost)

@@ -19,8 +19,8 @@ import {
 } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { bearerOfReorg, decideAfterReorg, decideFinality } from '../transitions/decide-finality.ts'
-import { moves } from '../transitions/moves.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
+import { moves } from '../transitions/state-changes.ts'
 import type { RecoverDeps } from './recover.ts'
 import { markFinal, notFinalUpTo } from './store-recover.ts'
 
@@ -43,7 +43,7 @@ export async function watchFinality(deps: FinalityDeps): Promise<void> {
 async function watchChain(deps: FinalityDeps, chain: ChainPort): Promise<void> {
   const final = await chain.finalizedBlock()
   const payments = await notFinalUpTo(deps.database, chain.network.caip2, final.number, perRunMax)
-  for (const [blockNumber, group] of groupByBlock(payments)) await judgeBlock(deps, chain, blockNumber, group)
+  for (const [blockNumber, group] of groupByBlock(payments)) await checkBlock(deps, chain, blockNumber, group)
 }
 
 function groupByBlock(payments: readonly PaymentRecord[]): Map<bigint, PaymentRecord[]> {
@@ -57,7 +57,7 @@ function groupByBlock(payments: readonly PaymentRecord[]): Map<bigint, PaymentRe
   return groups
 }
 
-async function judgeBlock(
+async function checkBlock(
   deps: FinalityDeps,
   chain: ChainPort,
   number: bigint,
@@ -167,7 +167,7 @@ async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise
         { account: accounts.onchain(network, 'custody'), amount: -amountMicro },
       ],
     }
-  const { account, atMostMicro, restOf = accounts.reorgLoss(network) } = await takenBackFrom(tx, payment, bearer)
+  const { account, atMostMicro, restOf = accounts.reorgLoss(network) } = await reverseFrom(tx, payment, bearer)
   const backMicro = smallerOf(atMostMicro, amountMicro)
   const lostMicro = amountMicro - backMicro
   return {
@@ -182,13 +182,13 @@ async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise
   }
 }
 
-type TakenBack = { account: Account; atMostMicro: Micro; restOf?: Account }
+type Reversal = { account: Account; atMostMicro: Micro; restOf?: Account }
 
-async function takenBackFrom(
+async function reverseFrom(
   tx: Tx,
   payment: PaymentRecord,
   bearer: ReturnType<typeof bearerOfReorg>,
-): Promise<TakenBack> {
+): Promise<Reversal> {
   const { network, amountMicro } = payment
   if (bearer === 'clearing') return { account: accounts.clearingPayments(network), atMostMicro: amountMicro }
   if (bearer === 'credit') {

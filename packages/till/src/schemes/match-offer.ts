@@ -17,7 +17,7 @@ export function termsForAmount(
   if (accepted === envelope.quotedMicro) return { ...current, amountMicro: accepted }
   for (const signed of envelope.offers) {
     const offer = offers.honour(signed)
-    const standsFor =
+    const isSame =
       offer !== undefined &&
       offer.scheme === envelope.scheme &&
       offer.amountMicro === accepted &&
@@ -26,7 +26,7 @@ export function termsForAmount(
       offer.network === current.network.caip2 &&
       offer.asset === current.asset &&
       offer.payTo === current.payTo
-    if (standsFor) return { ...current, amountMicro: accepted }
+    if (isSame) return { ...current, amountMicro: accepted }
   }
   return undefined
 }

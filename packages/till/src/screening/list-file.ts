@@ -8,7 +8,7 @@ import { type Screening, ScreeningUnavailable } from './screening.ts'
 
 export type ListDeps = { clock: Clock; log: Log; metrics: Metrics }
 
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 const bytesMax = 256 * 1024 * 1024
 
 type Known = { version: string; addresses: ReadonlySet<Address> } | { version: string; problem: string }
@@ -16,12 +16,12 @@ type Known = { version: string; addresses: ReadonlySet<Address> } | { version: s
 /** A list in a file, read again when the file changes. A file that cannot be read refuses everybody until it can. */
 export function createListScreening(file: string, deps: ListDeps): Screening {
   let known: Known | undefined
-  let lookAtMs = Number.NEGATIVE_INFINITY
+  let checkAtMs = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | undefined
 
   const look = async () => {
     const next = await readVersion(file, known)
-    lookAtMs = deps.clock.monotonicMs() + lookEveryMs
+    checkAtMs = deps.clock.monotonicMs() + pollEveryMs
     if (next === known) return
     known = next
     if ('problem' in next) {
@@ -31,7 +31,7 @@ export function createListScreening(file: string, deps: ListDeps): Screening {
   }
   return {
     find: async (account) => {
-      if (deps.clock.monotonicMs() >= lookAtMs) {
+      if (deps.clock.monotonicMs() >= checkAtMs) {
         looking ??= look().finally(() => {
           looking = undefined
         })

@@ -2,7 +2,7 @@ import { type Address, parseAddress } from '@assay/protocol/address'
 
 export type ParsedList = { addresses: ReadonlySet<Address> } | { problem: string }
 
-const sdnWords = 'Digital Currency Address'
+const sdnMarker = 'Digital Currency Address'
 const evmAddress = /^0x[0-9a-f]{40}$/i
 /** Addresses of other chains, as lists of several currencies have them. */
 const otherAddress = /^[A-Za-z0-9:]{20,120}$/
@@ -12,7 +12,7 @@ const otherAddress = /^[A-Za-z0-9:]{20,120}$/
  * file that was cut off or is something else is a problem, and never an empty list.
  */
 export function parseList(text: string): ParsedList {
-  const parsed = text.includes(sdnWords) ? parseSdn(text) : parseLines(text)
+  const parsed = text.includes(sdnMarker) ? parseSdn(text) : parseLines(text)
   if ('addresses' in parsed && parsed.addresses.size === 0) return { problem: 'has no address of an EVM chain' }
   return parsed
 }

@@ -3,7 +3,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { asProblem, Problem } from '../kernel/problem.ts'
 import { notAvailable } from './availability.ts'
-import { bodyBytesUsual, tooLarge } from './body-limit.ts'
+import { defaultBodyBytes, tooLarge } from './body-limit.ts'
 import type { PaidEntry } from './paid-route.ts'
 import { emptyBody, type PlainResponse } from './plain.ts'
 import { type ReadInput, readInput } from './read-input.ts'
@@ -86,7 +86,7 @@ async function answer(
   const reason = carriesCredential(headers) ? undefined : paid?.access.unavailable?.({ ...request.params })
   if (reason) throw notAvailable(reason)
   if (paid) refuseConditional(headers)
-  const maxBytes = declaration.bodyBytesMax ?? bodyBytesUsual
+  const maxBytes = declaration.bodyBytesMax ?? defaultBodyBytes
   const body = !headOnly && announcesBody(headers, maxBytes) ? await request.readBody(maxBytes) : emptyBody
   const read = await readInput(route, { params: { ...request.params }, query: request.query, headers, body }, false)
   const context: CallContext = {

@@ -5,7 +5,7 @@ import type { AnswerContent, Sale } from '../contract/paid-call.ts'
 import { ConfigError } from '../kernel/config-error.ts'
 import type { Tx } from '../store/database.ts'
 import type { Unavailable } from './availability.ts'
-import { answerBytesUsual, finiteAnswer } from './finite-answer.ts'
+import { defaultAnswerBytes, finiteAnswer } from './finite-answer.ts'
 import type { PaidAccess, RouteDeclaration, RouteExample, RoutePrice } from './route.ts'
 import type { InputOf, OutputOf, Schema } from './schema.ts'
 
@@ -109,7 +109,15 @@ export function declareSale<P extends Part, Q extends Part, B extends Part, O ex
   made: SaleHandler<P, Q, B, O> | SaleEffect<P, Q, B, O>,
   networks: readonly string[],
 ): RouteDeclaration {
-  const { answerBytesMax: bytesMax = answerBytesUsual, output, networks: _own, price, method, summary, ...given } = sale
+  const {
+    answerBytesMax: bytesMax = defaultAnswerBytes,
+    output,
+    networks: _own,
+    price,
+    method,
+    summary,
+    ...given
+  } = sale
   const { unavailable, dataState, ...rest } = given
   const effect: Pick<SaleEffect<P, Q, B, O>, 'prepare'> & Partial<SaleEffect<P, Q, B, O>> =
     typeof made === 'function' ? { prepare: async (call) => ({ answer: await made(call) }) } : made

@@ -2,7 +2,7 @@ import type { AnswerContent } from '../contract/paid-call.ts'
 import { defineProblems, Problem, problemRow } from '../kernel/problem.ts'
 import { checkSchema, type Schema } from './schema.ts'
 
-export const answerBytesUsual = 1_000_000
+export const defaultAnswerBytes = 1_000_000
 
 export type FiniteAnswer = AnswerContent & { body: Uint8Array | string }
 

@@ -8,7 +8,7 @@ export {
   type Since,
   type Unavailable,
 } from './availability.ts'
-export { bodyBytesUsual, tooLarge } from './body-limit.ts'
+export { defaultBodyBytes, tooLarge } from './body-limit.ts'
 export { findDeclarationFaults, paramNames } from './check-routes.ts'
 export {
   declareSale,
@@ -53,5 +53,5 @@ export { type SellDeps, type SellOptions, type SoldCall, sellCall } from './sell
 export { createSharedChallenges } from './shared-challenges.ts'
 export type { SoldRequest } from './sold-request.ts'
 export { splitTarget, type Target, targetBytesMax } from './target.ts'
-export { createTimeLimit, handlerMsUsual, type TimeLimit } from './time-limit.ts'
+export { createTimeLimit, defaultHandlerMs, type TimeLimit } from './time-limit.ts'
 export { fromWebRequest, targetOf, toWebResponse } from './web-request.ts'

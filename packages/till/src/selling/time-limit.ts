@@ -2,8 +2,8 @@ import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 
 /** Longest a handler may take before its caller is told to come back, unless configured. */
-export const handlerMsUsual = 15_000
-const lookEveryMs = 250
+export const defaultHandlerMs = 15_000
+const pollEveryMs = 250
 
 export type TimeLimit = {
   /** Waits for `work`, but not longer than allowed: then `stop` is told why and the caller gets 503, never a hang. */
@@ -13,14 +13,14 @@ export type TimeLimit = {
 type Running = { dueMs: number; overrun(problem: Problem): void }
 
 /** One watch over all running handlers instead of a timer for each: most of them end within a millisecond. */
-export function createTimeLimit(clock: Clock, handlerMsMax = handlerMsUsual): TimeLimit {
+export function createTimeLimit(clock: Clock, handlerMsMax = defaultHandlerMs): TimeLimit {
   const running = new Set<Running>()
   let watching = false
 
   const watch = async () => {
     watching = true
     while (running.size > 0) {
-      await clock.sleep(lookEveryMs)
+      await clock.sleep(pollEveryMs)
       const now = clock.monotonicMs()
       for (const entry of running) if (entry.dueMs <= now) entry.overrun(tookTooLong())
     }

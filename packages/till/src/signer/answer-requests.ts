@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import { requestDigest, type WalletSigner } from '../chain/wallet/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type PrivateSigningKey, signEd25519 } from '../signing/signing-key.ts'
-import { judgeRequest, type KeyRule, type SigningRule, useOf } from './key-limits.ts'
+import { checkRequest, type KeyRule, type SigningRule, useOf } from './key-limits.ts'
 import type { SpendingJournal } from './spending-journal.ts'
 import { signBytesRequestSchema, signerPaths, signRequestSchema } from './wire.ts'
 
@@ -41,7 +41,7 @@ function walletAnswers(keys: readonly HeldKey[], journal: SpendingJournal) {
     const { address, request } = parsed.data
     const key = byAddress.get(address)
     if (key === undefined) return refuse(404, 'no_such_key', `${address} is not held here`)
-    const verdict = judgeRequest(key.rule, address, request)
+    const verdict = checkRequest(key.rule, address, request)
     if (verdict.status === 'refused') return refuse(403, verdict.code, verdict.detail)
     const digest = requestDigest(request).toString('hex')
     if (!(await journal.spend(address, digest, verdict.spends, verdict.perDayMax)))

@@ -54,7 +54,7 @@ const refused = (code: string, detail: string): Verdict => ({ status: 'refused',
 export const useOf = ({ use }: KeyRule): SignerUse => use
 
 /** What the rule of a key says to one request; the day is for the journal to count. */
-export function judgeRequest(rule: KeyRule, own: Address, request: SigningRequest): Verdict {
+export function checkRequest(rule: KeyRule, own: Address, request: SigningRequest): Verdict {
   if (rule.use === 'settler') {
     if (request.kind !== 'transaction') return refused('use', 'this key sends transactions and allows no transfers')
     const { transaction } = request

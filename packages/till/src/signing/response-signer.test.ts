@@ -34,7 +34,7 @@ function signerAt(clock: Clock) {
 }
 
 /** Verifies with a library that knows nothing of ours. */
-async function verifiesElsewhere(signed: ResponseToSign, headers: SignatureHeaders): Promise<boolean> {
+async function verifiesIndependently(signed: ResponseToSign, headers: SignatureHeaders): Promise<boolean> {
   const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key.x }, format: 'jwk' })
   const query = signed.query === '?' ? '' : signed.query
   const result = await httpbis.verifyMessage(
@@ -75,7 +75,7 @@ test('an independent library verifies our answers, with and without payment head
   ]
   for (const kind of kinds) {
     const headers = signer.sign(kind)
-    expect(await verifiesElsewhere(kind, headers)).toBe(true)
+    expect(await verifiesIndependently(kind, headers)).toBe(true)
     expect(headers['signature-input']).toContain(
       kind.bodySha256 === undefined ? 'tag="x402-stream"' : 'tag="x402-response"',
     )
@@ -97,11 +97,11 @@ test('changing any covered part breaks the signature', async () => {
     { query: '?message=c' },
   ]
   for (const change of changes) {
-    const verified = await verifiesElsewhere({ ...answer, ...change }, headers).catch(() => false)
+    const verified = await verifiesIndependently({ ...answer, ...change }, headers).catch(() => false)
     expect(verified, JSON.stringify(change)).toBe(false)
   }
   const moved = { ...headers, 'signature-input': headers['signature-input'].replace(/created=\d/, 'created=9') }
-  expect(await verifiesElsewhere(answer, moved).catch(() => false)).toBe(false)
+  expect(await verifiesIndependently(answer, moved).catch(() => false)).toBe(false)
 })
 
 test('the same answer to the same request shares a signature for five seconds and no longer', () => {

@@ -13,8 +13,8 @@ import {
   lapseGaps,
   lastSeenBeforeRestore,
   markReconciled,
-  noteRestore,
   readGap,
+  recordRestore,
 } from './restore.ts'
 import { useTestDatabase } from './use-database.fixture.ts'
 
@@ -95,7 +95,7 @@ for (const [what, change] of [
   })
 
 test('what was sold before a restore can be included again until its authorization has expired in a final block', async () => {
-  await noteRestore(db.database, deps, { network: 'eip155:1', untilBlock: 100n, reason: 'test' })
+  await recordRestore(db.database, deps, { network: 'eip155:1', untilBlock: 100n, reason: 'test' })
   const seconds = Math.floor(systemClock.nowMs() / 1_000)
   const lapse = (number: bigint, timestamp: number) => lapseGaps(db.database, 'eip155:1', { number, timestamp })
   await lapse(150n, seconds + authorizationSecondsMax - 60)
@@ -104,7 +104,7 @@ test('what was sold before a restore can be included again until its authorizati
   await lapse(300n, seconds + authorizationSecondsMax + 120)
   expect(await gapUntil(db.database, 'eip155:1')).toBe(200n)
   // Found again while it is open, it begins again.
-  await noteRestore(db.database, deps, { network: 'eip155:1', untilBlock: 400n, reason: 'test' })
+  await recordRestore(db.database, deps, { network: 'eip155:1', untilBlock: 400n, reason: 'test' })
   expect(await gapUntil(db.database, 'eip155:1')).toBeGreaterThan(10n ** 18n)
   expect(await gapUntil(db.database, 'eip155:2')).toBeUndefined()
 })
@@ -137,7 +137,7 @@ test('a damaged note, or one about another database, proves nothing', async () =
 
 test('a gap that is found again grows and is reported once', async () => {
   const note = (untilBlock: bigint) =>
-    noteRestore(db.database, deps, { network: base, untilBlock, reason: 'a custody nonce is not known' })
+    recordRestore(db.database, deps, { network: base, untilBlock, reason: 'a custody nonce is not known' })
   expect([await note(5n), await note(9n), await note(7n)]).toEqual([true, false, false])
   expect((await readGap(db.database, base))?.untilBlock).toBe(9n)
   expect(alarms).toEqual(['restored'])

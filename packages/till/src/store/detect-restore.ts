@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { toRfc3339 } from '../kernel/clock.ts'
 import type { Database, Sql } from './database.ts'
 import { readDatabaseId } from './instance.ts'
-import { noteAgain, noteRestore, type RestoreDeps } from './restore.ts'
+import { type RestoreDeps, recordRestore, recordRestoreAgain } from './restore.ts'
 
 /** What tells one life of a database from another. A part that this login may not read is null and proves nothing. */
 export type ServerFacts = {
@@ -35,7 +35,7 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
   const databaseId = await readDatabaseId(database)
   // What was noted first: another process of the same folder may note a later position at any time.
   const marker = deps.home === undefined ? undefined : await readMarker(deps.home, databaseId)
-  const noted = await readNoted(database)
+  const noted = await readRecorded(database)
   const facts = await readServer(database)
   const forgotten = await deps.forgotten?.()
   const reason = difference(facts, noted, marker) ?? forgotten?.reason
@@ -44,9 +44,9 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
     // The gap first: a crash in between finds the same difference again.
     const lastSeenMs = marker?.seenMs
     for (const [network, untilBlock] of heads)
-      await noteRestore(database, deps, { network, untilBlock, reason, lastSeenMs })
+      await recordRestore(database, deps, { network, untilBlock, reason, lastSeenMs })
     await forgotten?.noted()
-    await noteAgain(database)
+    await recordRestoreAgain(database)
   }
   await database.query(
     `update instance set system_identifier = coalesce($1, system_identifier), timeline = coalesce($2, timeline)
@@ -93,7 +93,7 @@ export async function readServer(sql: Sql): Promise<ServerFacts> {
   }
 }
 
-async function readNoted(sql: Sql): Promise<Noted | undefined> {
+async function readRecorded(sql: Sql): Promise<Noted | undefined> {
   const { rows } = await sql.query<Noted>(`select system_identifier as "systemIdentifier", timeline from instance`)
   return rows[0]
 }

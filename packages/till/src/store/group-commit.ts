@@ -32,7 +32,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   const queue: Waiting<Item, Result>[] = []
   let idleWaiters: (() => void)[] = []
   let inFlight = 0
-  let underWay = 0
+  let inProgress = 0
   let scheduled = false
   let late: NodeJS.Timeout | undefined
 
@@ -58,10 +58,10 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     if (queue.length === 0 || inFlight >= options.maxConcurrent) return
     const batch = queue.splice(0, options.maxItems)
     inFlight += 1
-    underWay += batch.length
+    inProgress += batch.length
     void settleBatch(options, batch).then(() => {
       inFlight -= 1
-      underWay -= batch.length
+      inProgress -= batch.length
       clearTimeout(late)
       late = undefined
       if (queue.length > 0) schedule()
@@ -80,9 +80,9 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
         queue.push({ item, resolve, reject })
         schedule()
       }),
-    size: () => queue.length + underWay,
+    size: () => queue.length + inProgress,
     idle: () =>
-      queue.length + underWay === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve)),
+      queue.length + inProgress === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve)),
   }
 }
 

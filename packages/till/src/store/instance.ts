@@ -31,13 +31,13 @@ export class InstanceMismatch extends StoreError {
 
 type Row = { mode: Json; chains: Json; assets: Json; payees: Json; key_id: Json }
 
-const payeesHintUsual = 'If PAY_TO or CUSTODY was changed on purpose: assay payees change --reason "…"'
+const defaultPayeesHint = 'If PAY_TO or CUSTODY was changed on purpose: assay payees change --reason "…"'
 
 /** Writes the facts at the first start and compares them at each later one, so demo data can never reach production. */
 export async function ensureInstance(
   database: Sql,
   facts: InstanceFacts,
-  payeesHint = payeesHintUsual,
+  payeesHint = defaultPayeesHint,
 ): Promise<'written' | 'same'> {
   const wanted = asRow(facts)
   const { rowCount } = await database.query(

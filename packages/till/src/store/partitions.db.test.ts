@@ -6,7 +6,7 @@ import { createIds, firstIdAt } from '../kernel/ids.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { systemRng } from '../kernel/random.ts'
-import { moves } from '../transitions/moves.ts'
+import { moves } from '../transitions/state-changes.ts'
 import { keepPartitions, type Retention } from './partitions.ts'
 import { useTestDatabase } from './use-database.fixture.ts'
 
@@ -76,7 +76,7 @@ test('answers go after their time, unless a payment of theirs has not ended; cla
   const copy = { ...old, id: idAt(Date.now()) }
   expect(await insertClaims(db.database, [copy], worker)).toEqual([{ status: 'conflict' }])
   expect((await findConflict(db.database, copy))?.id).toBe(old.id)
-  await endPayment(db.database, { id: open.id, move: moves.failBooked, reason: 'test' }, Date.now())
+  await endPayment(db.database, { id: open.id, move: moves.failPosted, reason: 'test' }, Date.now())
   await keep(Date.now())
   expect(await readAnswer(db.database, open.id)).toBeUndefined()
 })

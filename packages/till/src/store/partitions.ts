@@ -5,9 +5,9 @@ import type { Sql } from './database.ts'
 /** How many days after their period rows are dropped, where that is set. The books are kept for ever. */
 export type Retention = { answerDays?: number; paymentDays?: number }
 
-export const answerDaysUsual = 35
-export const answerDaysLeast = 2
-export const paymentDaysLeast = 400
+export const defaultAnswerDays = 35
+export const minAnswerDays = 2
+export const minPaymentDays = 400
 
 /** Makes the partitions of the next periods and drops those whose time is over. */
 export async function keepPartitions(

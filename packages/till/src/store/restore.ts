@@ -17,7 +17,7 @@ export const authorizationSecondsMax = 600
  * are off on the network; automatic credit stays off for as long as `gapUntil` says. A gap that is known already grows;
  * the answer is whether it is a new one.
  */
-export async function noteRestore(
+export async function recordRestore(
   database: Database,
   { clock, log, metrics }: RestoreDeps,
   gap: Pick<RestoreGap, 'network' | 'untilBlock' | 'reason'> & { lastSeenMs?: number | undefined },
@@ -52,7 +52,7 @@ export async function noteRestore(
 }
 
 /** The open gaps were found once more: whatever was compared with the outside before this is to be compared again. */
-export async function noteAgain(database: Database): Promise<void> {
+export async function recordRestoreAgain(database: Database): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('update restore_gap set noticed_at = clock_timestamp() where reconciled_at is null')
     await pauseMandates(tx)

@@ -105,7 +105,7 @@ export function answerRepeat({ state, sameKey, sameRequest, knowsIdentifier }: R
   }
 }
 
-type RecordedUse = { recipient: `0x${string}`; bookedAs: string | null; final: boolean }
+type RecordedUse = { recipient: `0x${string}`; postedAs: string | null; final: boolean }
 
 /** 402 asks for money: never if the key of a payment that is over has brought some, unless a reorganisation took it away. */
 export const hasReachedUs = (
@@ -114,8 +114,8 @@ export const hasReachedUs = (
   isOurs: (address: `0x${string}`) => boolean,
 ): boolean =>
   reason === paidOtherwise ||
-  transfers.some(({ recipient, bookedAs, final }) => (final || bookedAs !== null) && isOurs(recipient))
+  transfers.some(({ recipient, postedAs, final }) => (final || postedAs !== null) && isOurs(recipient))
 
 /** Whether a claim that stands under the key still decides about it; what is over does not. */
-export const stillStands = (earlier: { state: PaymentState } | undefined): boolean =>
+export const isStillActive = (earlier: { state: PaymentState } | undefined): boolean =>
   earlier !== undefined && !isUnsold(earlier.state)

@@ -1,4 +1,4 @@
-import { hasExpired } from './judge-unknown.ts'
+import { hasExpired } from './resolve-unknown.ts'
 
 /** Nothing leaves while the books miss money, or are older than the chain. */
 export const moneyMayLeave = (facts: { stopped: boolean; restoring: boolean }): boolean =>

@@ -1,19 +1,19 @@
 import type { Micro } from '@assay/protocol/money'
 import type { SettlementEvidence } from '../chain/index.ts'
-import { hasExpired } from './judge-unknown.ts'
-import { type Move, moves, ownerGone } from './moves.ts'
 import { paidOtherwise } from './other-use.ts'
+import { hasExpired } from './resolve-unknown.ts'
 import type { Confirmed, SettlementResult } from './settlement-result.ts'
+import { moves, ownerGone, type StateChange } from './state-changes.ts'
 
 /** Nobody works on the payment any more. Before its intent nothing was sent for it. */
-export function decideAbandoned(state: 'claimed' | 'settling'): { move: Move; reason: string } {
+export function decideAbandoned(state: 'claimed' | 'settling'): { move: StateChange; reason: string } {
   return { move: state === 'settling' ? moves.doubtAbandoned : moves.releaseAbandoned, reason: ownerGone }
 }
 
 export type Resolution =
   | { do: 'finish'; evidence: Confirmed }
   | { do: 'credit'; evidence: Confirmed }
-  | { do: 'end'; move: Move; reason: string }
+  | { do: 'end'; move: StateChange; reason: string }
   /** The chain near the claim shows nothing: the rows of recorded transfers decide. */
   | { do: 'read_rows' }
   | { do: 'wait' }
@@ -37,7 +37,7 @@ export function decideUnknown(verdict: SettlementResult, other?: { final: boolea
 export type RecordedTransfer = {
   recipient: `0x${string}`
   amountMicro: Micro
-  bookedAs: string | null
+  postedAs: string | null
   /** In a final block. One that is neither final nor booked was taken away by a reorganisation. */
   final: boolean
 }
@@ -55,10 +55,10 @@ export function decideByRows<T extends RecordedTransfer>(
   facts: { usedAndRecorded: boolean; rows: readonly T[] },
   isOurs: (address: `0x${string}`) => boolean,
   elsewhere: { reason: string },
-): { do: 'finish'; row: T } | { do: 'end'; move: Move; reason: string } | { do: 'wait' } {
+): { do: 'finish'; row: T } | { do: 'end'; move: StateChange; reason: string } | { do: 'wait' } {
   if (!facts.usedAndRecorded) return { do: 'wait' }
   const ours = facts.rows.filter(({ recipient, final }) => final && isOurs(recipient))
-  const row = ours.find((one) => one.bookedAs === null && paysExactly(payment, one))
+  const row = ours.find((one) => one.postedAs === null && paysExactly(payment, one))
   if (row) return { do: 'finish', row }
   const reason = ours.length > 0 ? paidOtherwise : elsewhere.reason
   return { do: 'end', move: moves.failUnknownForOtherUse, reason }
@@ -74,12 +74,12 @@ export const paysExactly = (
 export function decideWatched(facts: {
   usedAtFinal: boolean
   usedAndRecorded: boolean
-  rows: readonly Pick<RecordedTransfer, 'bookedAs' | 'final'>[]
+  rows: readonly Pick<RecordedTransfer, 'postedAs' | 'final'>[]
 }): 'final' | 'wait' {
   if (!facts.usedAtFinal) return 'final'
   // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
   if (!facts.usedAndRecorded) return 'wait'
-  return facts.rows.some(({ bookedAs, final }) => final && bookedAs === null) ? 'wait' : 'final'
+  return facts.rows.some(({ postedAs, final }) => final && postedAs === null) ? 'wait' : 'final'
 }
 
 /** A held payment is given once its transfer is in a final block. */
@@ -99,5 +99,5 @@ export function decideHeld(
 export const decideUndelivered = (sale: {
   routeIsSold: boolean
   hasEffect: boolean
-  mayBeForgotten: boolean
-}): 'credit' | 'delivered' => (sale.routeIsSold && !sale.hasEffect && !sale.mayBeForgotten ? 'credit' : 'delivered')
+  mayBeLost: boolean
+}): 'credit' | 'delivered' => (sale.routeIsSold && !sale.hasEffect && !sale.mayBeLost ? 'credit' : 'delivered')

@@ -1,9 +1,9 @@
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
-import { refusedPrefix } from './judge-unknown.ts'
-import { type Move, moves } from './moves.ts'
 import { paidOtherwise } from './other-use.ts'
+import { refusedPrefix } from './resolve-unknown.ts'
 import type { Confirmed, SettlementResult } from './settlement-result.ts'
+import { moves, type StateChange } from './state-changes.ts'
 
 /** The answer of the request: 402, 409, 403, 503 with the status URL, and 503 without one, for nothing was sent. */
 export type SettlementAnswer = 'pay_again' | 'credited' | 'payer_refused' | 'later' | 'not_sent'
@@ -12,7 +12,7 @@ export type AfterSettlement =
   /** Served or held: see `decideFinish`. */
   | { do: 'finish'; evidence: Confirmed }
   | { do: 'credit'; evidence: Confirmed; answer: 'credited' }
-  | { do: 'end'; move: Move; reason: string; transaction?: Hex; answer: SettlementAnswer }
+  | { do: 'end'; move: StateChange; reason: string; transaction?: Hex; answer: SettlementAnswer }
 
 /** What an attempt to settle means for its payment. `other` is set when the key was used for something else. */
 export function decideSettlement(

@@ -7,7 +7,7 @@ type IsOurs = (network: string, address: `0x${string}`) => boolean
 export const paidOtherwise = 'paid_otherwise'
 
 /** Why a claim failed whose payment key was used for something else, in a final block. */
-export function judgeOtherUse(
+export function decideOtherUse(
   words: { canceled: { reason: string }; elsewhere: { reason: string } },
   isOurs: IsOurs,
   network: string,

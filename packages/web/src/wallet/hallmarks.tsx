@@ -5,7 +5,7 @@ import { BrokenMark, OctagonMark, OvalMark, ShieldMark } from '../ui/icons.tsx'
 import { saveFile } from '../ui/parts.tsx'
 import type { Bought } from './order.ts'
 
-const unpaidWords = {
+const unpaidLabels = {
   none: ['Nothing was charged', 'free, or covered by what you hold'],
   drawn: ['Drawn from your credit', 'no transaction was needed'],
   refused: ['Not paid', 'the node says no money moved'],
@@ -39,8 +39,8 @@ export function Hallmarks({ bought, fileName }: { bought: Bought; fileName: stri
             </>
           ) : (
             <>
-              <b>{unpaidWords[payment.status][0]}</b>
-              <span>{unpaidWords[payment.status][1]}</span>
+              <b>{unpaidLabels[payment.status][0]}</b>
+              <span>{unpaidLabels[payment.status][1]}</span>
             </>
           )}
         </li>

@@ -34,7 +34,7 @@ function isNote(value: unknown): value is PurchaseNote {
   return fields.every((field) => typeof note[field] === 'string') && /^\d{1,30}$/.test(String(note.amountMicro))
 }
 
-export function notePurchase(
+export function recordPurchase(
   wallet: string,
   { what, url }: Order,
   { amountMicro, network, transaction }: Settled,

@@ -29,7 +29,7 @@ import type { NodeIndex } from '../node/node-index.ts'
 import { asProblem, problemFrom } from '../node/problem.ts'
 import { accountOf } from './account.ts'
 import type { Bought, Order } from './order.ts'
-import { notePurchase } from './purchases.ts'
+import { recordPurchase } from './purchases.ts'
 import type { Wallet } from './wallet-store.ts'
 
 const known = [baseNetwork, polygonNetwork, baseSepoliaNetwork, polygonAmoyNetwork]
@@ -150,7 +150,7 @@ async function deliver(
           : { ok: false, reason: receipt.reason },
     evidence,
   }
-  if (bought.payment.status === 'settled') notePurchase(wallet.address, order, bought.payment)
+  if (bought.payment.status === 'settled') recordPurchase(wallet.address, order, bought.payment)
   return bought
 }
 
@@ -213,10 +213,10 @@ export async function askSignedIn<T>(index: NodeIndex, wallet: Wallet, url: stri
   }
 }
 
-export type GivenMandate = Omit<MandateTerms, 'node' | 'expiresAt' | 'chainId'> & { days: number }
+export type MandateInput = Omit<MandateTerms, 'node' | 'expiresAt' | 'chainId'> & { days: number }
 
 /** Signs limits within which somebody else may draw on this wallet's credit, and presents them to the node. */
-export async function giveMandate(index: NodeIndex, wallet: Wallet, given: GivenMandate): Promise<Mandate> {
+export async function signMandate(index: NodeIndex, wallet: Wallet, given: MandateInput): Promise<Mandate> {
   const { days, ...terms } = given
   try {
     const client = await clientFor(index, wallet, '0.000001')

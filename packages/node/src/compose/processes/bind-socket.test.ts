@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { silentLog } from '@assay/till/kernel/log'
 import { expect, test } from 'vitest'
-import { testDoor } from '../../http/door.fixture.ts'
+import { testApp } from '../../http/http-app.fixture.ts'
 import { openListener, type SocketHandle } from '../../http/index.ts'
 import { bindSocket } from './bind-socket.ts'
 
@@ -27,8 +27,8 @@ test('a caller who comes while a worker is replaced is answered by the next one'
   const [first, ...next] = (await descriptorsOf(handle, 3)) as [SocketHandle, SocketHandle, SocketHandle]
   const worker = async (handles: readonly SocketHandle[]) => {
     const listener = await openListener({ port, host: '127.0.0.1', log: silentLog, handles })
-    const door = testDoor({ config: { baseUrl: listener.url, apiUrl: listener.url } as never })
-    return { listener, serve: () => listener.serve(door) }
+    const app = testApp({ config: { baseUrl: listener.url, apiUrl: listener.url } as never })
+    return { listener, serve: () => listener.serve(app) }
   }
   const before = await worker([first])
   // A worker that cannot answer yet takes nobody away from those who can.

@@ -1,5 +1,5 @@
 import { serviceVersion } from '../../http/node-site.ts'
-import type { Ports } from '../ground.ts'
+import type { Ports } from '../infrastructure.ts'
 import { encodeMetrics, encodeSpans } from './encode-otlp.ts'
 import { type OtlpSettings, otlpSender } from './otlp-adapter.ts'
 import { createSpanRecorder } from './span-recorder.ts'

@@ -9,7 +9,7 @@ import { hasConsole } from './build-console.ts'
 import type { Operator } from './caller.ts'
 import { operatorRoutes } from './operator-routes.ts'
 import { consolePage, type PageOrigins, pageHeaders } from './page.ts'
-import { foldPayments } from './payment-states.ts'
+import { countPayments } from './payment-states.ts'
 import { readAlarms } from './read-alarms.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { consoleVariables, parseOperators } from './settings.ts'
@@ -43,7 +43,7 @@ export function openConsoleShop(options: { operators: readonly Operator[]; withd
         ...(hasConsole() ? [assetRoute(load), ...referenceRoutes(load, context)] : []),
       ],
       jobs: [
-        { name: 'console.payments', intervalMs: 600_000, work: () => foldPayments(context.database, context.clock) },
+        { name: 'console.payments', intervalMs: 600_000, work: () => countPayments(context.database, context.clock) },
       ],
       ...(hasConsole()
         ? { page: async () => pageOf(context, await load()), warm: async () => void (await load()) }

@@ -60,7 +60,7 @@ async function insertPayment(by: PrivateKeyAccount, state: string, atMs: number)
   return id
 }
 
-/** The route's own handler, given a request as the door would give it. */
+/** The route's own handler, given a request as the app would give it. */
 async function ask(id: string, by: PrivateKeyAccount | undefined, { body, path, chainId, query = {} }: Ask = {}) {
   const route = routes.find((declared) => declared.id === id)
   if (route === undefined) throw new Error(`no route ${id}`)
@@ -195,11 +195,11 @@ test('a wallet lists its own payments, and proves that it is the one that asks',
   const nowMs = proofs.clock.nowMs()
   const paid = [3, 2, 1].map((minutes) => insertPayment(stranger, 'served', nowMs - minutes * 60_000))
   const [oldest, middle, newest] = await Promise.all(paid)
-  const underWay = await insertPayment(stranger, 'settling', nowMs - 600_000)
+  const inProgress = await insertPayment(stranger, 'settling', nowMs - 600_000)
   await insertPayment(operator, 'served', nowMs)
   const page = async (query: object) => (await ask('wallet.payments', stranger, { query })).json()
   const first = await page({ limit: '2' })
-  expect(first.data.map(({ id }: { id: string }) => id)).toEqual([underWay, newest, middle])
+  expect(first.data.map(({ id }: { id: string }) => id)).toEqual([inProgress, newest, middle])
   const second = await page({ limit: '2', cursor: first.next_cursor })
   expect(second).toMatchObject({ data: [{ id: oldest }], next_cursor: null })
   const { customers } = await (await ask('operator.overview', operator)).json()

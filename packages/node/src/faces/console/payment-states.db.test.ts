@@ -3,7 +3,7 @@ import { createIds } from '@assay/till/kernel/ids'
 import { systemRng } from '@assay/till/kernel/random'
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { expect, test } from 'vitest'
-import { foldPayments, readPaymentStates } from './payment-states.ts'
+import { countPayments, readPaymentStates } from './payment-states.ts'
 
 const db = await useTestDatabase()
 
@@ -34,7 +34,7 @@ test('payments are counted once, and what changes its state afterwards is counte
   const [served, unknown] = [await insert('served', 60, 5), await insert('unknown', 50, 7)]
   await insert('failed', 40, 11)
   const young = await insert('served', 1, 13)
-  await foldPayments(db.database, systemClock)
+  await countPayments(db.database, systemClock)
   await expectSameAsRows()
   await db.owner.query(`update payment set state = 'refunded' where id = any($1)`, [[served, young]])
   await db.owner.query(`update payment set state = 'served', amount_micro = 6, ended_at = now() where id = $1`, [
@@ -42,19 +42,19 @@ test('payments are counted once, and what changes its state afterwards is counte
   ])
   await expectSameAsRows()
   await insert('credited', 5, 19)
-  await foldPayments(db.database, { ...systemClock, nowMs: () => Date.now() + 8 * 60_000 })
+  await countPayments(db.database, { ...systemClock, nowMs: () => Date.now() + 8 * 60_000 })
   await db.owner.query(`update payment set state = 'unknown', ended_at = null where id = $1`, [unknown])
   await expectSameAsRows()
 })
 
 test('the count reads what became older since the last one, not all of the past', async () => {
-  await foldPayments(db.database, { ...systemClock, nowMs: () => Date.now() + 3_600_000 })
-  const { rows: before } = await db.owner.query('select sum(payments) as n from books_fold_payment')
+  await countPayments(db.database, { ...systemClock, nowMs: () => Date.now() + 3_600_000 })
+  const { rows: before } = await db.owner.query('select sum(payments) as n from books_rollup_payment')
   // Rows below the head that came past the rules are not seen again: nothing below it is read.
   await db.owner.transaction(async (tx) => {
     await tx.query('set local session_replication_role = replica')
     await tx.query(`update payment set state = 'failed' where state = 'served'`)
   })
-  await foldPayments(db.database, { ...systemClock, nowMs: () => Date.now() + 7_200_000 })
-  expect((await db.owner.query('select sum(payments) as n from books_fold_payment')).rows).toEqual(before)
+  await countPayments(db.database, { ...systemClock, nowMs: () => Date.now() + 7_200_000 })
+  expect((await db.owner.query('select sum(payments) as n from books_rollup_payment')).rows).toEqual(before)
 })

@@ -10,22 +10,22 @@ type Row = { state: string; payments: string; amount_micro: string; oldest: Date
 const settledAgeMs = 600_000
 
 /** Counts what became older, so that nobody who looks has to wait for it. A trigger counts what changes its state after that. */
-export async function foldPayments(database: Database, clock: Clock): Promise<void> {
+export async function countPayments(database: Database, clock: Clock): Promise<void> {
   const until = firstIdAt('pay', clock.nowMs() - settledAgeMs)
   await database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(1634952033, 12)')
-    const { rows } = await tx.query<{ from: string }>('select until_payment as from from payment_fold_head')
+    const { rows } = await tx.query<{ from: string }>('select until_payment as from from payment_count_head')
     const from = rows[0]?.from ?? ''
     if (from >= until) return
     await tx.query(
-      `insert into books_fold_payment as f (state, payments, amount_micro, oldest)
+      `insert into books_rollup_payment as f (state, payments, amount_micro, oldest)
        select state, count(*), sum(amount_micro), min(claimed_at) from payment
        where id >= $1 and id < $2 and state not in ('claimed', 'settling', 'unknown', 'settled') group by state
        on conflict (state) do update set payments = f.payments + excluded.payments,
          amount_micro = f.amount_micro + excluded.amount_micro, oldest = least(f.oldest, excluded.oldest)`,
       [from, until],
     )
-    await tx.query('update payment_fold_head set until_payment = $1', [until])
+    await tx.query('update payment_count_head set until_payment = $1', [until])
   })
 }
 
@@ -36,14 +36,14 @@ export async function readPaymentStates(sql: Sql): Promise<PaymentState[]> {
        select state, amount_micro, claimed_at from payment where state in ('claimed', 'settling', 'unknown', 'settled')
      ), young as (
        select state, amount_micro, claimed_at from payment
-       where id >= (select until_payment from payment_fold_head)
+       where id >= (select until_payment from payment_count_head)
          and state not in ('claimed', 'settling', 'unknown', 'settled')
      )
      select state, sum(payments)::text as payments, sum(amount_micro)::text as amount_micro, min(oldest) as oldest from (
        select state, count(*) as payments, sum(amount_micro) as amount_micro, min(claimed_at) as oldest
        from (select * from unfinished union all select * from young) counted group by state
        union all
-       select state, payments, amount_micro, oldest from books_fold_payment
+       select state, payments, amount_micro, oldest from books_rollup_payment
      ) counted group by state having sum(payments) <> 0 order by state`,
   )
   return rows.map(({ state, payments, amount_micro, oldest }) => ({

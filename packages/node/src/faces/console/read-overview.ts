@@ -1,6 +1,6 @@
 import { checksumAddress } from '@assay/protocol/address'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
-import { type BooksGroup, booksByGroup, openClearingSinceFold } from '@assay/till/ledger'
+import { type BooksGroup, booksByGroup, openClearingSinceRollup } from '@assay/till/ledger'
 import { listPayouts, type WithdrawPolicy } from '@assay/till/payouts'
 import { readAudit } from '@assay/till/store/audit-log'
 import type { Sql } from '@assay/till/store/database'
@@ -27,7 +27,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
   const [books, clearing, payments, payouts, review, pauses, audit, rung, withdrawn, disputes, told, customers] =
     await Promise.all([
       booksByGroup(sql),
-      openClearingSinceFold(sql, 20),
+      openClearingSinceRollup(sql, 20),
       readPaymentStates(sql),
       listPayouts(sql, { limit: 20 }),
       countReview(sql),

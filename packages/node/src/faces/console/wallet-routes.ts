@@ -86,7 +86,7 @@ type Row = {
   ended_us: string | null
 }
 
-const underWayMax = 100
+const inProgressMax = 100
 
 /** Those under way and the newest that ended, each found by the payer. */
 async function readPayments(
@@ -101,7 +101,7 @@ async function readPayments(
        ended_us::text as ended_us
      from ((select *, null::bigint as ended_us from payment
          where payer = $1 and not final and ended_at is null and network = any($2) and $4::bigint is null
-         order by id desc limit ${underWayMax})
+         order by id desc limit ${inProgressMax})
        union all (select *, (extract(epoch from ended_at) * 1000000)::bigint as ended_us from payment
          where payer = $1 and ended_at is not null and network = any($2)
            and ($4::bigint is null

@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { systemClock } from '@assay/till/kernel/clock'
 import { createFixedKeyring, createJwsSigner, privateKeyFromSeed } from '@assay/till/signing'
 import { expect, test } from 'vitest'
-import { fixtureRoutes } from '../../http/door.fixture.ts'
+import { fixtureRoutes } from '../../http/http-app.fixture.ts'
 import { nodeSite } from '../../http/node-site.ts'
 import { agentCard } from './agent-card.ts'
 

@@ -10,10 +10,10 @@ import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x40
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import {
-  createFrontDoor,
+  createHttpApp,
   defineRoute,
   errorRoutes,
-  type FrontDoor,
+  type HttpApp,
   jsonAnswer,
   type RouteDeclaration,
 } from '../../http/index.ts'
@@ -77,7 +77,7 @@ const site = nodeSite({
   contentLicense: 'LicenseRef-Assay-1.0',
 })
 
-function openDoor(demo?: () => unknown): FrontDoor {
+function openApp(demo?: () => unknown): HttpApp {
   const keyring = createFixedKeyring(generateSigningKey(systemRng), 0)
   const routes: RouteDeclaration[] = [...shop, ...errorRoutes]
   routes.push(
@@ -90,7 +90,7 @@ function openDoor(demo?: () => unknown): FrontDoor {
       ...(demo ? { demo } : {}),
     }),
   )
-  return createFrontDoor({
+  return createHttpApp({
     routes,
     gate: {
       challenge: () => ({ paymentRequired: 'e30=', body: '{}' }),
@@ -107,9 +107,9 @@ function openDoor(demo?: () => unknown): FrontDoor {
   })
 }
 
-async function read(door: FrontDoor, target: string, accept = '*/*') {
+async function read(app: HttpApp, target: string, accept = '*/*') {
   const { signal } = new AbortController()
-  const response = await door.handle({
+  const response = await app.handle({
     method: 'GET',
     target,
     rawHeaders: ['Host', 'node.test', 'Accept', accept],
@@ -127,7 +127,7 @@ async function read(door: FrontDoor, target: string, accept = '*/*') {
 
 describe('OpenAPI', () => {
   test('describes every route with price, problem, schemas and examples', async () => {
-    const document = JSON.parse((await read(openDoor(), '/openapi.json')).text)
+    const document = JSON.parse((await read(openApp(), '/openapi.json')).text)
     expect(document.openapi).toBe('3.1.0')
     expect(document.info).toMatchObject({ version: '1.0.0', contact: { email: 'operator@node.test' } })
     expect(document.info['x-guidance']).toContain('PAYMENT-SIGNATURE')
@@ -151,7 +151,7 @@ describe('OpenAPI', () => {
   })
 
   test('every reference in it resolves, every operation id is unique, and nothing hidden is shown', async () => {
-    const { text } = await read(openDoor(), '/openapi.json')
+    const { text } = await read(openApp(), '/openapi.json')
     const document = JSON.parse(text)
     for (const [, pointer] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
       let place = document
@@ -195,7 +195,7 @@ describe('Bazaar', () => {
 
 describe('documents', () => {
   test('the index says what is sold, for how much, where, and with which keys', async () => {
-    const seen = await read(openDoor(), '/')
+    const seen = await read(openApp(), '/')
     const index = JSON.parse(seen.text)
     expect(index).toMatchObject({ service: 'Assay', version: '1.0.0', base_url: 'https://node.test' })
     expect(index.sold.map((item: { price_usd: string }) => item.price_usd)).toEqual(['0.02', '50'])
@@ -206,7 +206,7 @@ describe('documents', () => {
     const demo = JSON.parse(
       (
         await read(
-          openDoor(() => ({ accounts: [] })),
+          openApp(() => ({ accounts: [] })),
           '/',
         )
       ).text,
@@ -215,7 +215,7 @@ describe('documents', () => {
   })
 
   test('every document answers, signed, under its media type', async () => {
-    const door = openDoor()
+    const app = openApp()
     const rows: [string, string][] = [
       ['/openapi.json', 'application/json'],
       ['/llms.txt', 'text/plain; charset=utf-8'],
@@ -226,16 +226,16 @@ describe('documents', () => {
       ['/.well-known/http-message-signatures-directory', 'application/http-message-signatures-directory+json'],
     ]
     for (const [path, type] of rows) {
-      const seen = await read(door, path)
+      const seen = await read(app, path)
       expect([seen.status, seen.headers.get('content-type')], path).toEqual([200, type])
       expect(seen.headers.get('signature-input'), path).toContain('tag="x402-response"')
     }
-    const json = await read(door, '/.well-known/http-message-signatures-directory', 'application/json')
+    const json = await read(app, '/.well-known/http-message-signatures-directory', 'application/json')
     expect([json.status, json.headers.get('content-type')]).toEqual([200, 'application/json'])
   })
 
   test('llms.txt lists routes with prices and says how to pay', async () => {
-    const { text } = await read(openDoor(), '/llms.txt')
+    const { text } = await read(openApp(), '/llms.txt')
     expect(text.startsWith('# Assay\n\n> ')).toBe(true)
     expect(text).toContain('Who controls a token, with evidence (0.02 USD)')
     expect(text).toContain('(50 to 120 USD)')
@@ -243,17 +243,17 @@ describe('documents', () => {
   })
 
   test('every URL of the x402 manifest answers 402 as it stands', async () => {
-    const door = openDoor()
-    const manifest = JSON.parse((await read(door, '/.well-known/x402')).text)
+    const app = openApp()
+    const manifest = JSON.parse((await read(app, '/.well-known/x402')).text)
     expect(manifest).toEqual({
       version: 1,
       resources: [`https://node.test/v1/report/${address}`, 'https://api.test/v1/options'],
     })
-    expect((await read(door, `/v1/report/${address}`)).status).toBe(402)
+    expect((await read(app, `/v1/report/${address}`)).status).toBe(402)
   })
 
   test('the api catalog links both base addresses to their description', async () => {
-    const catalog = JSON.parse((await read(openDoor(), '/.well-known/api-catalog')).text)
+    const catalog = JSON.parse((await read(openApp(), '/.well-known/api-catalog')).text)
     expect(catalog.linkset.map((link: { anchor: string }) => link.anchor)).toEqual([
       'https://node.test/',
       'https://api.test/',

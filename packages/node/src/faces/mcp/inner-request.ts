@@ -10,7 +10,7 @@ export type Caller = { address: string; signal: AbortSignal; requestId: string }
 export type InnerCall = { request: ToolRequest; bound: NonNullable<PlainRequest['bound']>; meta: unknown }
 
 /**
- * A tool call goes through the front door like any other request, so that limits, the gate, validation and signing are
+ * A tool call goes through the HTTP app like any other request, so that limits, the gate, validation and signing are
  * the same for it. It comes from the address of the party that called the tool.
  */
 export function innerRequest(

@@ -25,7 +25,7 @@ export type McpDeps = {
   site: NodeSite
   /** All routes of the node; read at the first call. */
   routes(): readonly RouteDeclaration[]
-  /** The front door. */
+  /** The HTTP app. */
   handle(request: PlainRequest): Promise<PlainResponse>
   /** Whether payments of the Payment authentication scheme are taken. */
   mpp: boolean

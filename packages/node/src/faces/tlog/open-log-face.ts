@@ -124,7 +124,7 @@ function logJobs(context: ShopContext, anchorMs: number, work: LogWork): NonNull
     const answers = await collectCosignatures({ database, log, metrics, tree }, witnesses)
     if (answers.some(({ outcome }) => outcome === 'contradicted')) await compare()
   }
-  const lookOutside = async () => {
+  const pollOutside = async () => {
     await compare()
     await guard.stop()
   }
@@ -132,7 +132,7 @@ function logJobs(context: ShopContext, anchorMs: number, work: LogWork): NonNull
     { name: 'log.heads', intervalMs: 3_600_000, work: () => pruneHeads(database, clock.nowMs()) },
     { name: 'log.anchor', intervalMs: anchorMs, work: anchor },
     { name: 'log.integrate', intervalMs: 1_000, work: integrate },
-    { name: 'log.outside', intervalMs: context.mode === 'demo' ? 5_000 : 30_000, work: lookOutside },
+    { name: 'log.outside', intervalMs: context.mode === 'demo' ? 5_000 : 30_000, work: pollOutside },
   ]
 }
 

@@ -4,14 +4,14 @@ import { z } from 'zod'
 import { defineRoute, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
 import { logPath } from '../../tlog/index.ts'
 import {
+  checkLog,
   createMonitorHttp,
+  defaultMonitorOptions,
   emptyState,
-  lookAtLog,
   openFolderStore,
   renderStatusPage,
   statusJson,
   statusPageHeaders,
-  usualOptions,
 } from '../../tlog/monitor/index.ts'
 
 export const monitorPath = `${logPath}/monitor`
@@ -28,10 +28,10 @@ export function openMonitor(
   const store = openFolderStore(join(home, 'log-monitor'))
   const url = `${apiUrl}${logPath}`
   const witnesses = witnessKeys.map((key) => ({ key }))
-  const options = { ...usualOptions, witnesses, quorum: witnesses.length }
+  const options = { ...defaultMonitorOptions, witnesses, quorum: witnesses.length }
   const deps = { http: createMonitorHttp('AssayMonitor/1.0'), clock, store, options }
   return {
-    jobs: [{ name: 'log.monitor', intervalMs: everyMs, work: () => lookAtLog(deps, url) }],
+    jobs: [{ name: 'log.monitor', intervalMs: everyMs, work: () => checkLog(deps, url) }],
     routes: [
       defineRoute({
         id: 'log.monitor',

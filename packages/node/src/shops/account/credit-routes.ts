@@ -8,7 +8,7 @@ import {
   creditLines,
   readCredit,
   refundCredit,
-  requireNoneUnderWay,
+  requireNoneInProgress,
 } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { accounts, owedTo, post } from '@assay/till/ledger'
@@ -252,7 +252,7 @@ async function refundAsked(deps: CreditRouteDeps, body: { usd?: string; network?
   )
   const refunds = await deps.database.transaction((tx) => refundOn(deps, tx, proven.address, networks, amountMicro))
   if (refunds.length === 0) {
-    for (const network of networks) await requireNoneUnderWay(deps.database, network, proven.address)
+    for (const network of networks) await requireNoneInProgress(deps.database, network, proven.address)
     throw new Problem('credit_unavailable', {
       detail: `Nothing above the cost of ${formatUsd(deps.policy.refundCostMicro)} USD can be refunded now.`,
     })

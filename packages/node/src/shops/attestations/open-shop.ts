@@ -4,8 +4,8 @@ import { declareShop, type OpenShop, royaltyBps, type Shop, type ShopContext } f
 import { findMatched, matchMigrations } from '../match/index.ts'
 import { type OpenedLog, ownCitations, relatedParties, saleShares, transparencyLog } from '../ports.ts'
 import { createMayRead, type SourceDeps, sourcesPort } from '../sources/index.ts'
+import { aggregateAttestations } from './attest/aggregate-attestations.ts'
 import { createCitationAttester } from './attest/attester.ts'
-import { foldAttestations } from './attest/fold-attestations.ts'
 import { createHostTurns } from './attest/host-turns.ts'
 import { markOwn } from './attest/mark-own.ts'
 import { openPageThreads } from './attest/page-threads-adapter.ts'
@@ -113,7 +113,7 @@ async function openAttestations(
     jobs: [
       ...fundingJobs(context, sources, settings, distributors),
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
-      { name: 'citations.fold', intervalMs: 5_000, work: () => foldAttestations(sources) },
+      { name: 'citations.fold', intervalMs: 5_000, work: () => aggregateAttestations(sources) },
       {
         name: 'citations.creators',
         intervalMs: context.mode === 'demo' ? 2_000 : 10_000,

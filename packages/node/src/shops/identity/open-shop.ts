@@ -23,8 +23,8 @@ import { pkhDid, walletDid } from './did/parse-did.ts'
 import { createResolveCache } from './did/resolve-cache.ts'
 import { resolveRoutes } from './did/resolve-routes.ts'
 import { type EvidenceSql, type IdentityPorts, noEvidence } from './ports.ts'
-import { foldRatings } from './rating/fold-ratings.ts'
-import { readStanding } from './rating/read-wallet.ts'
+import { aggregateRatings } from './rating/aggregate-ratings.ts'
+import { readWalletStatus } from './rating/read-wallet.ts'
 import { recordReversal } from './rating/record-reversal.ts'
 import { ratingOf } from './rating/sign-rating.ts'
 import { registrationRoute } from './registration-route.ts'
@@ -37,7 +37,7 @@ export type IdentityShopOptions = {
   ports?: Partial<IdentityPorts>
 }
 
-const foldEveryMs = 15_000
+const aggregateEveryMs = 15_000
 
 export const identityShop = declareShop({
   name: 'identity',
@@ -79,7 +79,7 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
       ],
       saleHooks: [dropPayers],
       reversalHooks: [recordReversal],
-      jobs: [{ name: 'identity.ratings', intervalMs: foldEveryMs, work: () => foldAndScore(deps) }],
+      jobs: [{ name: 'identity.ratings', intervalMs: aggregateEveryMs, work: () => aggregateAndScore(deps) }],
       stop: stopListening,
     }
   }
@@ -130,11 +130,11 @@ function evidenceOf(ports: ShopContext['ports']): EvidenceSql {
 }
 
 /** Folds what is new, then brings the scores in the list of agents up to it. */
-export async function foldAndScore(deps: IdentityDeps): Promise<void> {
-  const changed = await foldRatings(deps)
+export async function aggregateAndScore(deps: IdentityDeps): Promise<void> {
+  const changed = await aggregateRatings(deps)
   const scores = new Map<Address, number | null>()
   for (const wallet of changed.length === 0 ? [] : await walletsWithAgents(deps.database, changed)) {
-    const standing = await readStanding(deps, deps.database, wallet)
+    const standing = await readWalletStatus(deps, deps.database, wallet)
     scores.set(wallet, ratingOf(standing, { wallet, nowMs: deps.clock.nowMs() })?.score ?? null)
   }
   if (scores.size > 0) await saveScores(deps.database, scores)

@@ -1,5 +1,5 @@
 import { tokenize } from '../match/index.ts'
-import type { ClusterBook, ClusterNode } from './clusters.ts'
+import type { ClusterNode, ClusterTable } from './clusters.ts'
 
 export type Classifier = {
   /** The topic that a question is about, after all that it lies below, the broadest first; empty where none fits. */
@@ -20,7 +20,7 @@ const ancestorWeight = 0.5
 type Posting = { node: number; weight: number }
 
 /** BM25 of a question against the names of topics and the words the operator gave them. */
-export function createClassifier(book: ClusterBook): Classifier {
+export function createClassifier(book: ClusterTable): Classifier {
   const postings = new Map<string, Posting[]>()
   const words = new Map<string, string>()
   const wordsBelow = new Map<string, Set<string>>()
@@ -71,7 +71,7 @@ export function createClassifier(book: ClusterBook): Classifier {
   }
 }
 
-function weightsOf(book: ClusterBook, node: ClusterNode): Map<string, number> {
+function weightsOf(book: ClusterTable, node: ClusterNode): Map<string, number> {
   const weights = new Map<string, number>()
   const add = (text: string, weight: number) => {
     for (const term of tokenize(text)) weights.set(term, (weights.get(term) ?? 0) + weight)

@@ -3,7 +3,7 @@ import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { closeBuckets, graceMs } from './close-bucket.ts'
 import { seedPast } from './demo/seed-past.ts'
-import { type Counted, insertSearches, intentDeps, standingClock } from './intents.fixture.ts'
+import { type Counted, fixedClock, insertSearches, intentDeps } from './intents.fixture.ts'
 import { readBudget } from './privacy.ts'
 import { parseIntentSettings } from './settings.ts'
 import { keepsPromise, readSignal } from './signal.ts'
@@ -26,7 +26,7 @@ const buckets = async () =>
   ).rows.map((row) => [row.starts_at.getTime(), row.ends_at.getTime()])
 
 test('a bucket is closed when it is over and the sales on their way have arrived, and then once', async () => {
-  const clock = standingClock(noon + graceMs - 1)
+  const clock = fixedClock(noon + graceMs - 1)
   const deps = intentDeps(db.database, clock)
   expect(await closeBuckets(deps)).toBe(1)
   expect(await buckets()).toEqual([[noon - 2 * hour, noon - hour]])
@@ -37,7 +37,7 @@ test('a bucket is closed when it is over and the sales on their way have arrived
 })
 
 test('demand is published for a topic and what it lies below, bonds of clusters apart, and the day is charged', async () => {
-  const clock = standingClock(afterHour(0))
+  const clock = fixedClock(afterHour(0))
   const deps = intentDeps(db.database, clock)
   await closeBuckets(deps)
   await insertSearches(deps, 60, 'stocks and bonds', noon + 5)
@@ -64,7 +64,7 @@ test('demand is published for a topic and what it lies below, bonds of clusters 
 })
 
 test('eight processes that close at once close every bucket once, with numbers that have no holes', async () => {
-  const clock = standingClock(afterHour(0))
+  const clock = fixedClock(afterHour(0))
   const deps = intentDeps(db.database, clock, { bucket_seconds: 60 })
   await closeBuckets(deps)
   for (let minute = 0; minute < 5; minute += 1)
@@ -78,7 +78,7 @@ test('eight processes that close at once close every bucket once, with numbers t
 })
 
 test('a process that dies while closing leaves nothing, and the next one closes the same bucket', async () => {
-  const clock = standingClock(afterHour(0))
+  const clock = fixedClock(afterHour(0))
   const deps = intentDeps(db.database, clock)
   await closeBuckets(deps)
   await insertSearches(deps, 30, 'stocks and bonds', noon + 5)
@@ -102,7 +102,7 @@ test('a process that dies while closing leaves nothing, and the next one closes 
 })
 
 test('a day whose budget is spent publishes nothing more, and says so', async () => {
-  const clock = standingClock(noon - 11 * hour + graceMs)
+  const clock = fixedClock(noon - 11 * hour + graceMs)
   const deps = intentDeps(db.database, clock)
   await closeBuckets(deps)
   await db.database.query('update intent_budget set cap_micro = spent_micro')
@@ -115,7 +115,7 @@ test('a day whose budget is spent publishes nothing more, and says so', async ()
 })
 
 test('a leap of the clock closes what was searched in between and passes over the rest, and says so', async () => {
-  const clock = standingClock(afterHour(0))
+  const clock = fixedClock(afterHour(0))
   const deps = intentDeps(db.database, clock)
   await closeBuckets(deps)
   await insertSearches(deps, 30, 'stocks and bonds', noon + 50 * hour)
@@ -133,7 +133,7 @@ test('a leap of the clock closes what was searched in between and passes over th
 
 test('a clock that goes back closes nothing twice and raises an alarm', async () => {
   const counted: Counted[] = []
-  const clock = standingClock(afterHour(0))
+  const clock = fixedClock(afterHour(0))
   const deps = intentDeps(db.database, clock, {}, counted)
   await closeBuckets(deps)
   clock.set(noon - 90 * hour)
@@ -143,7 +143,7 @@ test('a clock that goes back closes nothing twice and raises an alarm', async ()
 })
 
 test('after a change of their length buckets still meet end to end', async () => {
-  const clock = standingClock(afterHour(0))
+  const clock = fixedClock(afterHour(0))
   await closeBuckets(intentDeps(db.database, clock, { bucket_seconds: 600 }))
   clock.set(noon + 20 * 60_000 + graceMs)
   await insertSearches(intentDeps(db.database, clock), 1, 'stocks', noon + 1)
@@ -157,7 +157,7 @@ test('after a change of their length buckets still meet end to end', async () =>
 })
 
 test('a bond that ends too early or is too small does not count', async () => {
-  const clock = standingClock(afterHour(0))
+  const clock = fixedClock(afterHour(0))
   const endsAtMs = noon + hour
   const standing = {
     interested: async () => [],
@@ -185,7 +185,7 @@ test('a bond that ends too early or is too small does not count', async () => {
 })
 
 test('a demo begins with a day of invented demand, marked so, and fills what it slept through', async () => {
-  const clock = standingClock(afterHour(0))
+  const clock = fixedClock(afterHour(0))
   const deps = { ...intentDeps(db.database, clock), demo: true }
   await seedPast(deps)
   const first = await publishedBuckets(db.database, { cluster: '414', fromMs: 0, toMs: noon })
@@ -205,7 +205,7 @@ test('a demo begins with a day of invented demand, marked so, and fills what it 
 })
 
 test('the searches of those who bought figures of this time move none of them, whichever wallet of theirs asks', async () => {
-  const clock = standingClock(afterHour(0))
+  const clock = fixedClock(afterHour(0))
   const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as Address
   const standing = {
     ...intentDeps(db.database, clock).standing,
@@ -227,7 +227,7 @@ test('the searches of those who bought figures of this time move none of them, w
 test('a day is cut by what the day before published: wide at first, finer with traffic, wide again without', async () => {
   const day = 24 * hour
   const midnight = noon - 12 * hour
-  const clock = standingClock(midnight + graceMs)
+  const clock = fixedClock(midnight + graceMs)
   const base = intentDeps(db.database, clock)
   const deps = { ...base, settings: parseIntentSettings({}, false) }
   const lengths = async () => (await buckets()).map(([from, to]) => ((to as number) - (from as number)) / hour)
@@ -251,7 +251,7 @@ test('a day is cut by what the day before published: wide at first, finer with t
 })
 
 test('what a day published is worth what its error bars say, and no more is sold', async () => {
-  const clock = standingClock(afterHour(0))
+  const clock = fixedClock(afterHour(0))
   const deps = intentDeps(db.database, clock, { epsilon_daily: 24, k: 10 })
   expect(keepsPromise(await readSignal(db.database))).toBe(false)
   await closeBuckets(deps)

@@ -19,7 +19,7 @@ export type ClusterNode = Cluster & {
   ancestors: readonly string[]
 }
 
-export type ClusterBook = {
+export type ClusterTable = {
   /** What demand is counted for. Topics that the taxonomy marks as sensitive are not among them. */
   nodes: readonly ClusterNode[]
   byId: ReadonlyMap<string, ClusterNode>
@@ -47,7 +47,7 @@ function taxonomy(): readonly Line[] {
 }
 
 /** The shipped taxonomy and the operator's own topics below or beside it. Throws RangeError for a list that does not fit. */
-export function createClusterBook(own: readonly OwnCluster[] = []): ClusterBook {
+export function createClusterTable(own: readonly OwnCluster[] = []): ClusterTable {
   const lines = new Map(taxonomy().map((line) => [line.id, line]))
   const added = new Map<string, OwnCluster>()
   for (const one of own) {

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createClassifier } from './classify.ts'
-import { createClusterBook, parseTaxonomy } from './clusters.ts'
+import { createClusterTable, parseTaxonomy } from './clusters.ts'
 import { type Cell, countDemand, type PaidSearch } from './count-demand.ts'
 import { themes } from './demo/themes.ts'
 import { parseIntentSettings } from './settings.ts'
 import { eventId, parseEventId, smooth } from './tick-event.ts'
 
 const own = [{ id: 'x402', name: 'Agent payments', parent: '52', terms: ['x402', 'facilitator'] }]
-const book = createClusterBook(own)
+const book = createClusterTable(own)
 const classifier = createClassifier(book)
 const search = (agent: string, query: string, bonded = false): PaidSearch => ({ agent, query, bonded })
 
@@ -35,7 +35,7 @@ test.each([
     /below itself/,
   ],
 ])('own topics that do not fit are refused: %j', (list, message) => {
-  expect(() => createClusterBook(list)).toThrow(message)
+  expect(() => createClusterTable(list)).toThrow(message)
 })
 
 test('a question is counted for its topic and what that lies below', () => {
@@ -43,7 +43,7 @@ test('a question is counted for its topic and what that lies below', () => {
   expect(ids('are stocks and bonds overvalued')).toEqual(['391', '410', '414'])
   expect(ids('which facilitator for x402')).toEqual(['52', 'x402'])
   expect(ids('zzzz qqqq')).toEqual([])
-  const plain = createClassifier(createClusterBook())
+  const plain = createClassifier(createClusterTable())
   for (const { cluster, queries } of themes)
     for (const query of queries)
       expect(

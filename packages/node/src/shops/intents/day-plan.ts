@@ -1,12 +1,12 @@
 import type { Sql, Tx } from '@assay/till/store/database'
-import type { ClusterBook } from './clusters.ts'
+import type { ClusterTable } from './clusters.ts'
 import { choosePlan, type Plan, type SeenTraffic, widest } from './plan.ts'
 import type { IntentSettings } from './settings.ts'
 
 const dayMs = 86_400_000
 export const dayStartMs = (atMs: number): number => Math.floor(atMs / dayMs) * dayMs
 
-type Deps = { settings: IntentSettings; book: ClusterBook }
+type Deps = { settings: IntentSettings; book: ClusterTable }
 
 /**
  * How the day of this moment is cut. Decided once, from what the day before published, so that it tells nothing that was
@@ -40,7 +40,7 @@ async function storedPlan(sql: Sql, dayMsOrNewest?: number): Promise<Plan | unde
 }
 
 /** Mean demand of the broadest topics in the buckets of the day before. */
-async function seenTraffic(sql: Sql, book: ClusterBook, startMs: number): Promise<SeenTraffic | undefined> {
+async function seenTraffic(sql: Sql, book: ClusterTable, startMs: number): Promise<SeenTraffic | undefined> {
   const { rows } = await sql.query<{ demand: number; length: number; buckets: number }>(
     `with bucket as (select starts_at, ends_at from intent_bucket where ends_at > $1 and ends_at <= $2),
        length as (select max(extract(epoch from ends_at - starts_at)) as seconds, count(*)::integer as buckets from bucket)

@@ -6,11 +6,11 @@ import type { Metrics } from '@assay/till/kernel/metrics'
 import type { Rng } from '@assay/till/kernel/random'
 import type { Database, Sql } from '@assay/till/store/database'
 import type { Classifier } from './classify.ts'
-import type { ClusterBook } from './clusters.ts'
+import type { ClusterTable } from './clusters.ts'
 import type { IntentSettings } from './settings.ts'
 
 /** What other shops know of the wallets that asked. */
-export type Standing = {
+export type WalletFacts = {
   /** Wallets funded by one party share a cluster; one never seen is its own. */
   fundingClusters(sql: Sql, wallets: readonly Address[]): Promise<ReadonlyMap<Address, string>>
   activeBonds(
@@ -32,7 +32,7 @@ export type IntentDeps = {
   apiUrl: string
   demo: boolean
   settings: IntentSettings
-  book: ClusterBook
+  book: ClusterTable
   classifier: Classifier
-  standing: Standing
+  standing: WalletFacts
 }

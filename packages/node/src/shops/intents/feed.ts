@@ -25,7 +25,7 @@ export type Feed = {
 
 const pageSize = 500
 /** A carrier may fail silently; the rows are looked at anyway. */
-const lookMs = 10_000
+const pollMs = 10_000
 
 export function toHubEvent({ seq, cluster, event }: IntentEvent): HubEvent {
   const name = cluster === null ? 'bucket' : 'tick'
@@ -76,7 +76,7 @@ export async function openFeed(
   }
   const look = async () => {
     while (!stopping.signal.aborted) {
-      await deps.clock.sleep(lookMs, stopping.signal).catch(() => {})
+      await deps.clock.sleep(pollMs, stopping.signal).catch(() => {})
       news()
     }
   }

@@ -4,16 +4,16 @@ import { silentLog } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import { fundingClusters } from '../attestations/index.ts'
 import { createClassifier } from './classify.ts'
-import { createClusterBook } from './clusters.ts'
-import type { IntentDeps, Standing } from './deps.ts'
+import { createClusterTable } from './clusters.ts'
+import type { IntentDeps, WalletFacts } from './deps.ts'
 import { seededRng } from './rng.fixture.ts'
 import { parseIntentSettings } from './settings.ts'
 
-export const book = createClusterBook()
+export const book = createClusterTable()
 const classifier = createClassifier(book)
 
 /** Bonds without an end, as the trust figures have them: one row says both cluster and bond. */
-const citingStanding: Standing = {
+const citingFacts: WalletFacts = {
   fundingClusters,
   activeBonds: async (sql, wallets) => {
     const { rows } = await sql.query<{ agent: Address; bond_micro: bigint }>(
@@ -26,7 +26,7 @@ const citingStanding: Standing = {
 }
 
 /** A clock that stands where it was put. */
-export function standingClock(nowMs: number): Clock & { set(ms: number): void } {
+export function fixedClock(nowMs: number): Clock & { set(ms: number): void } {
   let now = nowMs
   return { ...systemClock, nowMs: () => now, set: (ms) => (now = ms) }
 }
@@ -59,7 +59,7 @@ export function intentDeps(
     ),
     book,
     classifier,
-    standing: citingStanding,
+    standing: citingFacts,
   }
 }
 

@@ -6,7 +6,7 @@ import type { PublishedBucket } from '../ports.ts'
 import { type Carrier, postgresCarrier } from './carrier.ts'
 import { closeBuckets, graceMs } from './close-bucket.ts'
 import { openFeed } from './feed.ts'
-import { insertSearches, intentDeps, standingClock } from './intents.fixture.ts'
+import { fixedClock, insertSearches, intentDeps } from './intents.fixture.ts'
 import { openNatsCarrier } from './nats-carrier-adapter.ts'
 import { natsInstalled, startNats } from './nats-server.fixture.ts'
 import { newestSeq } from './store.ts'
@@ -23,7 +23,7 @@ let hours = 0
 
 /** One hour in which thirty agents searched, closed. */
 async function publishHour(): Promise<void> {
-  const clock = standingClock(noon + hours * hour + graceMs)
+  const clock = fixedClock(noon + hours * hour + graceMs)
   const deps = intentDeps(db.database, clock)
   await closeBuckets(deps)
   await insertSearches(deps, 30, 'stocks and bonds', noon + hours * hour + 5)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createClusterBook } from './clusters.ts'
+import { createClusterTable } from './clusters.ts'
 import type { Cell } from './count-demand.ts'
 import { fit, publishable } from './noise.ts'
 import {
@@ -17,7 +17,7 @@ import { seededRng } from './rng.fixture.ts'
 import { parseIntentSettings } from './settings.ts'
 import { simulateDay } from './simulate-signal.ts'
 
-const book = createClusterBook()
+const book = createClusterTable()
 const topics = { childrenOf: book.childrenOf, wordsOf: () => ['loan', 'bond'] }
 const settings = parseIntentSettings({}, false)
 

@@ -35,7 +35,7 @@ export function publishable(
 ): NoisyCell[] {
   const rate = noiseRate(settings, plan, 'count')
   const wordRate = noiseRate(settings, plan, 'word')
-  const { least, leastWord } = accuracyOf(settings, plan)
+  const { least, minWordCount } = accuracyOf(settings, plan)
   const noisy = (count: number) => count + sampleDiscreteLaplace(rng, rate)
   const draw = ({ id }: ClusterNode): Shown | undefined => {
     const bonded = noisy(cells.get(id)?.bonded ?? 0)
@@ -58,7 +58,7 @@ export function publishable(
   const wordsIn = (id: string, demand: number): NoisyCell['words'] => {
     const said = topics.wordsOf(id).flatMap((word) => {
       const value = (cells.get(id)?.words.get(word) ?? 0) + sampleDiscreteLaplace(rng, wordRate)
-      return value < leastWord ? [] : [{ word, demand: value }]
+      return value < minWordCount ? [] : [{ word, demand: value }]
     })
     const within = fit(
       said.map((one) => one.demand),

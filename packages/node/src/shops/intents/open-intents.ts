@@ -13,10 +13,10 @@ import { browserRoutes } from './browser-routes.ts'
 import { type Carrier, postgresCarrier } from './carrier.ts'
 import { createClassifier } from './classify.ts'
 import { closeBuckets } from './close-bucket.ts'
-import { createClusterBook } from './clusters.ts'
+import { createClusterTable } from './clusters.ts'
 import { openPopulation } from './demo/population.ts'
 import { seedPast } from './demo/seed-past.ts'
-import type { IntentDeps, Standing } from './deps.ts'
+import type { IntentDeps, WalletFacts } from './deps.ts'
 import { type Feed, openFeed } from './feed.ts'
 import { freeRoutes } from './free-routes.ts'
 import { openNatsCarrier } from './nats-carrier-adapter.ts'
@@ -33,7 +33,7 @@ export type IntentOptions = {
   subscriptions: SubscriptionPolicy
   /** `NATS_URL`. */
   natsUrl?: string | undefined
-  standing: Standing
+  standing: WalletFacts
   /** How peers of the mesh are read; without it `peers` in the settings cannot be followed. */
   peers?: ((context: ShopContext) => PeerReader) | undefined
 }
@@ -53,7 +53,7 @@ export function createIntentDeps(context: ShopContext, options: IntentOptions): 
   const demo = context.mode === 'demo'
   const { settings } = options
   bucketEpsilonMicro(settings, settings.fixedPlan ?? (ladder.at(-1) as Plan))
-  const book = createClusterBook(settings.clusters)
+  const book = createClusterTable(settings.clusters)
   const { database, clock, rng, log, metrics, jws, apiUrl } = context
   return {
     database,

@@ -1,7 +1,7 @@
 import { activeBonds } from '@assay/till/credit/bonds'
 import { declareShop, type OpenShop } from '../../http/index.ts'
 import { matchMigrations } from '../match/index.ts'
-import { demandIndex, marketParties, peerReader, relatedParties, streamGoods } from '../ports.ts'
+import { demandIndex, marketParties, peerReader, relatedParties, streamProduct } from '../ports.ts'
 import {
   parseSubscriptionPolicy,
   streamSubscribers,
@@ -40,7 +40,7 @@ export function openIntentsShop(options: Omit<IntentOptions, 'standing' | 'peers
       peers: () => ({ read: async (did, path) => context.ports.find(peerReader)?.read(did, path) }),
     })
     context.ports.offer(demandIndex, { demand, bondMs, spendMicro })
-    context.ports.offer(streamGoods, { unavailable })
+    context.ports.offer(streamProduct, { unavailable })
     return shop
   }
 }

@@ -10,10 +10,10 @@ import { eventId, streamPath } from './tick-event.ts'
 
 /** Small, for a reader that stops in the middle of it keeps one page in memory. */
 const pageSize = 20
-type Told = 'subscription' | 'gap' | 'end'
+type Notice = 'subscription' | 'gap' | 'end'
 
 /** Events about the stream itself: they have no place in the log and no id to come back to. */
-function noticeText(deps: StreamDeps, kind: Told, subject: string, data: Json): Buffer {
+function noticeText(deps: StreamDeps, kind: Notice, subject: string, data: Json): Buffer {
   const attributes = {
     id: `${kind}-${Buffer.from(deps.rng.bytes(8)).toString('hex')}`,
     source: `${deps.apiUrl}${streamPath}`,

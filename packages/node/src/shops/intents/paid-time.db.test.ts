@@ -3,7 +3,7 @@ import { systemRng } from '@assay/till/kernel/random'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStreamSubscriptions, parseSubscriptionPolicy } from '../subscriptions/index.ts'
-import { standingClock } from './intents.fixture.ts'
+import { fixedClock } from './intents.fixture.ts'
 import { closerOf, fileEvents, listFiles, publishEvents, seriesOf } from './store.ts'
 
 const day = 86_400_000
@@ -26,7 +26,7 @@ const published = (days: number) =>
 
 test('what was published in a pause that was given back is in no file and no series', async () => {
   await db.database.transaction((tx) => publishEvents(tx, published(12), startMs + 12 * day))
-  const clock = standingClock(startMs + 12 * day)
+  const clock = fixedClock(startMs + 12 * day)
   const subscriptions = openStreamSubscriptions(
     { database: db.database, rng: systemRng, networks: [], clock },
     parseSubscriptionPolicy(),

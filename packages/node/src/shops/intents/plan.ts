@@ -70,7 +70,7 @@ export type Accuracy = {
   wordError: number
   /** A topic is shown from here on: at least k, and at least twice its own error. */
   least: number
-  leastWord: number
+  minWordCount: number
 }
 
 const upTo = (value: number, decimals: number): number => Math.ceil(value * 10 ** decimals) / 10 ** decimals
@@ -86,7 +86,7 @@ export function accuracyOf(budget: Budget, plan: Plan): Accuracy {
     bondedError: upTo(errorOfOne * scale, 1),
     wordError,
     least: Math.max(budget.k, Math.ceil(2 * demandError)),
-    leastWord: Math.max(budget.k, Math.ceil(2 * wordError)),
+    minWordCount: Math.max(budget.k, Math.ceil(2 * wordError)),
   }
 }
 

@@ -114,7 +114,7 @@ const schema = (demo: boolean) =>
 /** A demo's buckets are short and its agents invented, so its default budget is one that lets their movement show. */
 const demoEpsilonPerBucket = 24
 const demoBucketSeconds = 30
-const usualTiers = 3
+const defaultTiers = 3
 
 /** From the JSON of `INTENTS`. */
 export function parseIntentSettings(given: unknown, demo: boolean): IntentSettings {
@@ -125,7 +125,7 @@ export function parseIntentSettings(given: unknown, demo: boolean): IntentSettin
   const epsilonDaily = data.epsilon_daily ?? (demo ? (demoEpsilonPerBucket * 86_400) / (bucketSeconds ?? 86_400) : 1)
   return {
     fixedPlan:
-      bucketSeconds === undefined ? undefined : { bucketMs: bucketSeconds * 1000, tiers: data.tiers ?? usualTiers },
+      bucketSeconds === undefined ? undefined : { bucketMs: bucketSeconds * 1000, tiers: data.tiers ?? defaultTiers },
     k: data.k,
     epsilonDailyMicro: BigInt(Math.max(1, Math.floor(epsilonDaily * 1_000_000))),
     connections: data.connections,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { createSince } from '../../http/index.ts'
-import { standingClock } from './intents.fixture.ts'
+import { fixedClock } from './intents.fixture.ts'
 import { parseIntentSettings } from './settings.ts'
 import { type StreamAvailability, streamUnavailable } from './stream-route.ts'
 
-const clock = standingClock(Date.UTC(2026, 5, 1, 12))
+const clock = fixedClock(Date.UTC(2026, 5, 1, 12))
 const settings = parseIntentSettings({}, false)
 
 const sold = (error: number | null, figureMs: number | undefined = clock.nowMs()) => {

@@ -21,7 +21,7 @@ import {
 } from '../sources/pages/index.ts'
 import { citePage } from './cite-page.ts'
 import type { Filters } from './filters.ts'
-import { foldCopies } from './fold-copies.ts'
+import { groupCopies } from './group-copies.ts'
 import { makeSnippet } from './make-snippet.ts'
 import type { MatchEngine } from './match-engine.ts'
 import type { Found } from './match-index.ts'
@@ -135,7 +135,7 @@ async function gatherCandidates(
 
 /** How many of the candidates can be shown, and the owners of whom more would not be. */
 function countShown(candidates: Gathered['candidates']): { shown: number; crowded: string[] } {
-  const kept = foldCopies(candidates)
+  const kept = groupCopies(candidates)
   const counts = new Map<string, number>()
   for (const { page } of kept) counts.set(page.registrable, (counts.get(page.registrable) ?? 0) + 1)
   const copied = new Set(candidates.map(({ page }) => page.registrable).filter((name) => !counts.has(name)))
@@ -261,6 +261,6 @@ export async function recordMatch(tx: Tx, reservation: Json, askedAtMs: number):
 
 const keptDays = 90
 
-export async function forgetMatches(sql: Sql, nowMs: number): Promise<void> {
+export async function deleteMatches(sql: Sql, nowMs: number): Promise<void> {
   await sql.query('delete from match_query where asked_at < $1', [new Date(nowMs - keptDays * dayMs)])
 }

@@ -7,10 +7,10 @@ import { tokenize } from './tokenize.ts'
 /** BM25F: what a field weighs, and how much its length counts against it. Tuned on the development set of bench/relevance. */
 export type FieldWeights = { k1: number; titleWeight: number; titleB: number; bodyB: number }
 
-export const usualWeights: FieldWeights = { k1: 1.5, titleWeight: 2.5, titleB: 0.3, bodyB: 0.6 }
+export const defaultWeights: FieldWeights = { k1: 1.5, titleWeight: 2.5, titleB: 0.3, bodyB: 0.6 }
 
 /** Documents must come in ascending order of their page ids. */
-export function buildSegment(docs: Iterable<IndexedDoc>, weights: FieldWeights = usualWeights): Segment {
+export function buildSegment(docs: Iterable<IndexedDoc>, weights: FieldWeights = defaultWeights): Segment {
   const collector = createCollector()
   for (const doc of docs) collector.add(doc)
   return collector.finish(weights)

@@ -153,14 +153,14 @@ function startVectors(rows: number, dims: number): Float32Array {
 }
 
 /** Where the pages of a segment lie: `dims` bytes each, only their direction counts. */
-export function* foldSegment(space: LatentSpace, segment: Segment): Generator<undefined, Int8Array> {
+export function* projectSegment(space: LatentSpace, segment: Segment): Generator<undefined, Int8Array> {
   const { dims, vectors, rarity } = space
   const rowOf = new Int32Array(termCount(segment.terms)).fill(-1)
   for (const [name, row] of space.rows) {
     const term = findTerm(segment.terms, name)
     if (term >= 0) rowOf[term] = row
   }
-  const folded = new Int8Array(segment.docCount * dims)
+  const projected = new Int8Array(segment.docCount * dims)
   const room = createTokenRoom()
   const sum = new Float32Array(dims)
   for (let doc = 0; doc < segment.docCount; doc += 1) {
@@ -172,10 +172,10 @@ export function* foldSegment(space: LatentSpace, segment: Segment): Generator<un
       for (let dim = 0; dim < dims; dim += 1)
         sum[dim] = (sum[dim] as number) + weight * (vectors[row * dims + dim] as number)
     }
-    quantize(sum, folded, doc * dims)
+    quantize(sum, projected, doc * dims)
     if (doc % docsAtOnce === docsAtOnce - 1) yield
   }
-  return folded
+  return projected
 }
 
 function quantize(from: Float32Array, to: Int8Array, at: number): void {
@@ -186,7 +186,7 @@ function quantize(from: Float32Array, to: Int8Array, at: number): void {
 }
 
 /** Direction of a query, from its terms and their weights; undefined when none of them is known to the space. */
-export function foldQuery(
+export function projectQuery(
   { dims, rows, vectors, rarity }: LatentSpace,
   terms: Iterable<readonly [term: string, times: number]>,
 ): Float32Array | undefined {

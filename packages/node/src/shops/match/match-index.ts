@@ -1,10 +1,10 @@
-import { buildSegment, type FieldWeights, usualWeights } from './build-segment.ts'
+import { buildSegment, defaultWeights, type FieldWeights } from './build-segment.ts'
 import { createDenseTerms, type DenseTerms } from './dense-terms.ts'
 import { createFilter, type Filters } from './filters.ts'
-import { foldSegment, type LatentSpace, latentDims, trainLatentSpace } from './latent-space.ts'
+import { type LatentSpace, latentDims, projectSegment, trainLatentSpace } from './latent-space.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { oneSlipAway, type Query } from './read-query.ts'
-import { impactOf, type LookedUp, type Rescored, type RescoreWeights, rescore, usualRescoring } from './rescore.ts'
+import { defaultRescoring, impactOf, type LookedUp, type Rescored, type RescoreWeights, rescore } from './rescore.ts'
 import { createScratch, type QueryTerm, searchSegment } from './search-segment.ts'
 import { findTerm, type IndexedDoc, type Segment } from './segment.ts'
 import { rarityOf, weightOf } from './term-weights.ts'
@@ -58,7 +58,7 @@ type Part = { segment: Segment; dense: DenseTerms; latent: Int8Array | undefined
 
 /** Candidates only: the database tells which of them still are what they were when they were indexed. */
 export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
-  const fields = tuning.fields ?? usualWeights
+  const fields = tuning.fields ?? defaultWeights
   let parts: Part[] = []
   let space: LatentSpace | undefined
   let trainedAt = 0
@@ -68,7 +68,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
   const partOf = (segment: Segment, latent?: Int8Array): Part => ({
     segment,
     dense: createDenseTerms(segment),
-    latent: latent ?? (space && toEnd(foldSegment(space, segment))),
+    latent: latent ?? (space && toEnd(projectSegment(space, segment))),
   })
 
   const settle = () => {
@@ -123,7 +123,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
       for (;;) {
         const missing = parts.find(({ segment }) => !folded.has(segment))
         if (!missing) break
-        folded.set(missing.segment, yield* foldSegment(trained, missing.segment))
+        folded.set(missing.segment, yield* projectSegment(trained, missing.segment))
       }
       space = trained
       parts = parts.map((part) => ({ ...part, latent: folded.get(part.segment) }))
@@ -136,7 +136,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
       const rescored = rescore(
         { parts, terms, order: query.order, space, docCount: pages, lookUp: lookUpAny },
         hits(query, filters, limit),
-        tuning.rescoring ?? usualRescoring,
+        tuning.rescoring ?? defaultRescoring,
       )
       return { candidates: candidatesOf(parts, terms, rescored), ...unknownOf(parts, query) }
     },

@@ -8,14 +8,14 @@ import {
   type Unavailable,
 } from '../../http/index.ts'
 import { sourcesMigrations } from '../sources/index.ts'
-import { forgetMatches, type MatchDeps } from './answer-match.ts'
+import { deleteMatches, type MatchDeps } from './answer-match.ts'
 import { watchCoverage } from './coverage.ts'
 import { type Following, followPages } from './follow-pages.ts'
 import type { MatchEngine } from './match-engine.ts'
 import { matchRoutes } from './match-routes.ts'
 import { loadOnnxRuntime, openOnnxReranker } from './onnx-adapter.ts'
 import { openOpenSearchEngine } from './opensearch-adapter.ts'
-import { forgetStalePages, openPostgresEngine } from './postgres-engine.ts'
+import { deleteStalePages, openPostgresEngine } from './postgres-engine.ts'
 import { type MatchSettings, matchVariables, parseMatchSettings } from './settings.ts'
 import { openThreadEngine } from './thread-engine-adapter.ts'
 
@@ -63,8 +63,8 @@ export function openMatchShop(settings: MatchSettings): OpenShop {
           name: 'citations.match.forget',
           intervalMs: 3_600_000,
           work: async () => {
-            await forgetMatches(context.database, context.clock.nowMs())
-            await forgetStalePages(context.database)
+            await deleteMatches(context.database, context.clock.nowMs())
+            await deleteStalePages(context.database)
           },
         },
       ],

@@ -133,6 +133,6 @@ function vectorOf(title: string, text: string): string {
 }
 
 /** Pages that changed or are gone stand under a number that no page has any more. */
-export async function forgetStalePages(sql: Sql): Promise<void> {
+export async function deleteStalePages(sql: Sql): Promise<void> {
   await sql.query('delete from match_page m where not exists (select from crawl_page p where p.change_seq = m.page_id)')
 }

@@ -1,5 +1,5 @@
 import type { IndexedPage } from '../sources/pages/index.ts'
-import { foldCopies } from './fold-copies.ts'
+import { groupCopies } from './group-copies.ts'
 import type { Candidate } from './match-index.ts'
 import { hasPhrase, type Query } from './read-query.ts'
 import { tokenize } from './tokenize.ts'
@@ -43,7 +43,7 @@ export function rankPages(
       return { page, text, parts, rank }
     })
     .sort((a, b) => b.rank - a.rank || (a.page.url < b.page.url ? -1 : 1))
-  return capped(foldCopies(ranked), options)
+  return capped(groupCopies(ranked), options)
 }
 
 /** A date in the future is a date nobody can have: it counts as none. */

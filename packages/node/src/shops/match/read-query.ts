@@ -1,4 +1,4 @@
-import { fold, wordsOf } from './tokenize.ts'
+import { normalizeText, wordsOf } from './tokenize.ts'
 
 /** A search as it was meant: words with how often they were said, and phrases where quotation marks were set. */
 export type Query = {
@@ -79,7 +79,7 @@ const suggestedFrom = 4
 
 /** Every spelling one slip away: a letter too few, too many, wrong, or swapped with its neighbour. */
 export function* oneSlipAway(term: string): Generator<string> {
-  if (term.length < suggestedFrom || fold(term) !== term) return
+  if (term.length < suggestedFrom || normalizeText(term) !== term) return
   for (let i = 0; i <= term.length; i += 1) {
     const [before, after] = [term.slice(0, i), term.slice(i)]
     if (after.length > 0) yield before + after.slice(1)

@@ -1,4 +1,4 @@
-import { foldQuery, type LatentSpace } from './latent-space.ts'
+import { type LatentSpace, projectQuery } from './latent-space.ts'
 import type { Segment } from './segment.ts'
 import { termAt } from './segment.ts'
 import { createTokenRoom, keptTokensMax, readTokens } from './token-stream.ts'
@@ -21,7 +21,7 @@ export type RescoreWeights = {
   neighbourCount: number
 }
 
-export const usualRescoring: RescoreWeights = {
+export const defaultRescoring: RescoreWeights = {
   latent: 0.2,
   proximity: 0.2,
   proximityWindow: 4,
@@ -51,7 +51,7 @@ export type RescoreInput = {
 const room = createTokenRoom()
 
 /** The candidates in a new order: by their words, what they mean, how near the words stand, and what the best of them share. */
-export function rescore(input: RescoreInput, hits: readonly Hit[], weights = usualRescoring): Rescored[] {
+export function rescore(input: RescoreInput, hits: readonly Hit[], weights = defaultRescoring): Rescored[] {
   const best = hits.reduce((most, { score }) => Math.max(most, score), 1)
   const found = hits.map((hit): Rescored => {
     const words = hit.score / best
@@ -74,7 +74,7 @@ export function rescore(input: RescoreInput, hits: readonly Hit[], weights = usu
 function latentScores({ parts, terms, space }: RescoreInput, hits: readonly Hit[]): number[] | undefined {
   const asked =
     space &&
-    foldQuery(
+    projectQuery(
       space,
       terms.map(({ text, times }) => [text, times] as const),
     )

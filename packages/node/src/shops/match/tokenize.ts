@@ -16,13 +16,13 @@ const stopWords = new Set(
 /** Terms of a text in reading order: folded, split, stemmed; in scripts without spaces every pair of neighbours is one. */
 export function tokenize(text: string): string[] {
   const terms: string[] = []
-  for (const [word] of fold(text).matchAll(wordPattern)) pushTerms(terms, word)
+  for (const [word] of normalizeText(text).matchAll(wordPattern)) pushTerms(terms, word)
   return terms
 }
 
 /** The words of a text as they were written, but folded, each with its terms; a stop word has none. */
 export function wordsOf(text: string): { word: string; terms: readonly string[] }[] {
-  return Array.from(fold(text).matchAll(wordPattern), ([word]) => {
+  return Array.from(normalizeText(text).matchAll(wordPattern), ([word]) => {
     const terms: string[] = []
     pushTerms(terms, word)
     return { word, terms }
@@ -41,7 +41,7 @@ function pushTerms(terms: string[], word: string): void {
 const stem = (word: string) => (/^[a-z]+$/.test(word) ? stemmer(word) : word)
 
 /** Case, width and accents do not tell two words apart in a search. */
-export function fold(text: string): string {
+export function normalizeText(text: string): string {
   return text
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')

@@ -1,4 +1,4 @@
-import { fold } from './tokenize.ts'
+import { normalizeText } from './tokenize.ts'
 
 export type Encoded = { ids: number[]; types: number[] }
 
@@ -20,7 +20,7 @@ export function createWordPieces(vocabulary: string): EncodePair {
   const [unknown, start, end] = [special('[UNK]'), special('[CLS]'), special('[SEP]')]
   const idsOf = (text: string, most: number): number[] => {
     const ids: number[] = []
-    for (const [word] of fold(text).matchAll(wordPattern)) {
+    for (const [word] of normalizeText(text).matchAll(wordPattern)) {
       if (ids.length >= most) break
       ids.push(...(splitWord(word, pieces) ?? [unknown]))
     }

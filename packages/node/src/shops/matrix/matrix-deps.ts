@@ -8,9 +8,9 @@ import type { Since } from '../../http/index.ts'
 import type { SubscriptionStreams } from '../subscriptions/index.ts'
 import type { FileCache } from './as-of/file-cache.ts'
 import type { FetchPlan } from './ingest/fetch-plan.ts'
-import type { Looks } from './ingest/fetch-state.ts'
+import type { LastFetches } from './ingest/fetch-state.ts'
 import type { LicenceGate } from './licences/gate.ts'
-import type { SnapshotKeeper } from './snapshots/keeper.ts'
+import type { SnapshotCache } from './snapshots/snapshot-cache.ts'
 import type { SymbolTable } from './store/symbol-table.ts'
 
 /** Made answers of the newest snapshots. */
@@ -29,11 +29,11 @@ export type MatrixDeps = {
   baseUrl: string
   fileCache: FileCache
   symbols: SymbolTable
-  keeper: SnapshotKeeper
+  snapshotCache: SnapshotCache
   gate: LicenceGate
   /** What the node fetches by itself, and how the last looks went. */
   plans: readonly FetchPlan[]
-  looks: Looks
+  looks: LastFetches
   memo: AnswerMemo
   delayMs: number
   prices: { liveMicro: bigint; vipMicro: bigint }

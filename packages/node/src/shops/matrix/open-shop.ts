@@ -16,14 +16,14 @@ import {
 import { alertJob } from './alerts/alert-job.ts'
 import { createFileCache } from './as-of/file-cache.ts'
 import { bulkRoutes } from './bulk/bulk-routes.ts'
-import { noteBulkFiles } from './bulk/bulk-store.ts'
-import { type DemoSize, fullDemo, judgedDemo, smallDemo } from './demo/plan.ts'
+import { recordBulkFiles } from './bulk/bulk-store.ts'
+import { type DemoSize, evaluatedDemo, fullDemo, smallDemo } from './demo/plan.ts'
 import { type DemoProgress, seedDemo } from './demo/seed-demo.ts'
 import { feedIds } from './feeds/feed.ts'
 import { coverageOf } from './ingest/coverage.ts'
 import { fetchDue } from './ingest/fetch-due.ts'
 import { fetchPlans } from './ingest/fetch-plan.ts'
-import { createLooks } from './ingest/fetch-state.ts'
+import { createLastFetches } from './ingest/fetch-state.ts'
 import { officialOutbound } from './ingest/official-outbound.ts'
 import { createLicenceGate } from './licences/gate.ts'
 import type { MatrixDeps } from './matrix-deps.ts'
@@ -37,8 +37,8 @@ import { screenRoutes } from './screens/screen-routes.ts'
 import { type MatrixSettings, matrixVariables, parseMatrixSettings } from './settings.ts'
 import { createAnswerMemo } from './snapshots/answer-memo.ts'
 import { allUnavailable, feedUnavailable, isOffered } from './snapshots/feed-availability.ts'
-import { createSnapshotKeeper, isSnapshot } from './snapshots/keeper.ts'
 import { createRefreshRhythm } from './snapshots/refresh-rhythm.ts'
+import { createSnapshotCache, isSnapshot } from './snapshots/snapshot-cache.ts'
 import { createSymbolTable } from './store/symbol-table.ts'
 
 export const matrixShop = declareShop({
@@ -93,13 +93,13 @@ async function openShop(
   const seed = (size: DemoSize, restful: boolean) =>
     seedDemo(deps, size, { onProgress, restful, stop: stopping.signal, made })
   // What an earlier start left is served as it is; anything newer is made once the node is up.
-  await deps.keeper.refresh({ staleSnapshots: true })
+  await deps.snapshotCache.refresh({ staleSnapshots: true })
   await deps.looks.refresh()
-  if (seeds && feedIds.some((id) => !isSnapshot(deps.keeper.current(id, 'delayed')))) {
+  if (seeds && feedIds.some((id) => !isSnapshot(deps.snapshotCache.current(id, 'delayed')))) {
     await underLease(context, 'matrix.seed', () => seed(smallDemo, false))
-    await deps.keeper.refresh({ staleSnapshots: true })
+    await deps.snapshotCache.refresh({ staleSnapshots: true })
   }
-  const goods = {
+  const products = {
     unavailable: () => allUnavailable(deps),
     parts: () => ({
       down: feedIds.filter((feed) => isOffered(deps, feed) && feedUnavailable(deps, feed)).length,
@@ -107,7 +107,7 @@ async function openShop(
     }),
     feeds: () => feedIds.map((feed) => coveredFeed(deps, feed)),
   }
-  context.ports.offer(coveredFeeds, goods)
+  context.ports.offer(coveredFeeds, products)
   const loading = () => seeds && (progress.now.state !== 'done' || progress.now.symbols !== wholeDemo.symbols)
   const events = context.ports.find(notifications)
   const watching = watchFiles(context, deps, stopping.signal)
@@ -121,7 +121,7 @@ async function openShop(
     ],
     jobs: [
       ...(seeds ? [demoJob(deps, (size) => seed(size, true), wholeDemo)] : []),
-      outageJob(context, 'feeds', goods.parts),
+      outageJob(context, 'feeds', products.parts),
       qualityJob(deps, loading),
       bulkJob(deps, loading),
       scoreDaysJob(deps, { days: seeds ? demoScoredDays : scoredDaysMax, paused: loading }),
@@ -138,7 +138,7 @@ async function openShop(
   }
 }
 
-const isSeeded = ({ keeper }: MatrixDeps) => isSnapshot(keeper.current('squeeze', 'delayed'))
+const isSeeded = ({ snapshotCache }: MatrixDeps) => isSnapshot(snapshotCache.current('squeeze', 'delayed'))
 
 /** Everything that this node fetches has come, and came in time. */
 const isComplete = (deps: MatrixDeps) =>
@@ -169,9 +169,9 @@ function createDeps(
     streams,
     stopping,
     plans: fetchPlans(settings),
-    looks: createLooks(database),
+    looks: createLastFetches(database),
     since: createSince(clock),
-    keeper: createSnapshotKeeper({ database, clock, log, fileCache, symbols, gate, delayMs }),
+    snapshotCache: createSnapshotCache({ database, clock, log, fileCache, symbols, gate, delayMs }),
     memo: createAnswerMemo(),
     prices: { liveMicro: settings.liveMicro, vipMicro: settings.vipMicro },
     network: context.base.caip2,
@@ -190,7 +190,7 @@ async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: Abor
   while (!stopping.aborted) {
     await context.clock.sleep(1_000, stopping).catch(() => {})
     if (stopping.aborted || !rhythm.due()) continue
-    await deps.keeper
+    await deps.snapshotCache
       .refresh()
       .catch((error: unknown) => context.log.error({ error: String(error) }, 'snapshots could not be made'))
     await deps.looks.refresh().catch(() => {})
@@ -206,16 +206,16 @@ function demoJob(deps: MatrixDeps, seed: (size: DemoSize) => Promise<void>, whol
     intervalMs: 60_000,
     work: async () => {
       if (whole === fullDemo && !(await readQuality(deps.database, 'squeeze'))) {
-        await seed(judgedDemo)
+        await seed(evaluatedDemo)
         await measureQuality(deps)
       }
       await seed(whole)
-      await deps.keeper.refresh()
+      await deps.snapshotCache.refresh()
     },
   }
 }
 
-/** Looks at the schedules every few minutes; what is due is fetched politely, and a refused file changes nothing. */
+/** LastFetches at the schedules every few minutes; what is due is fetched politely, and a refused file changes nothing. */
 function fetchJob(deps: MatrixDeps, outbound: Outbound): TillJob {
   return {
     name: 'matrix.fetch',
@@ -251,7 +251,7 @@ function bulkJob(deps: MatrixDeps, loading: () => boolean): TillJob {
     name: 'matrix.bulk',
     intervalMs: 15_000,
     work: async () => {
-      if (!loading()) await noteBulkFiles(deps, feedIds, bulkFilesAtOnce)
+      if (!loading()) await recordBulkFiles(deps, feedIds, bulkFilesAtOnce)
     },
   }
 }

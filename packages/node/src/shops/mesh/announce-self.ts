@@ -2,7 +2,7 @@ import type { MeshDeps } from './deps.ts'
 import { announcePath, briefBytesMax } from './limits.ts'
 import type { OwnStatement } from './own-statement.ts'
 import { signNodeRequest } from './sign-request.ts'
-import { noteAnnounced, type PeerRow } from './store.ts'
+import { type PeerRow, recordAnnounced } from './store.ts'
 
 /** Tells a peer of this node. What it answers does not matter: whether it listened shows at the next visit. */
 export async function announceSelf(
@@ -11,7 +11,7 @@ export async function announceSelf(
   own: OwnStatement,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  await noteAnnounced(deps.database, peer.did, deps.clock.nowMs())
+  await recordAnnounced(deps.database, peer.did, deps.clock.nowMs())
   const body = JSON.stringify({ address: deps.self.origin, statement: own.jws })
   const authority = new URL(peer.address).host
   const answer = await deps.fetcher.fetch(`${peer.address}${announcePath}`, {

@@ -109,11 +109,11 @@ async function probeOffer(
   // A price that nobody can hold against the peer may be another one for the next buyer. A new key is no fault.
   if (signed.status === 'unknown_key') return 'unknown'
   if (signed.status !== 'verified') return { status: 'differs', askedMicro: null, reason: 'not_signed' }
-  return judgeAsked(offer, askedMicro(answer.headers.get('payment-required')))
+  return compareAskedPrice(offer, askedMicro(answer.headers.get('payment-required')))
 }
 
 /** Exported for its tests: a stated range allows anything within it, a stated price only itself. */
-export function judgeAsked(offer: MeshOffer, asked: readonly bigint[]): Verdict {
+export function compareAskedPrice(offer: MeshOffer, asked: readonly bigint[]): Verdict {
   const lowest = BigInt(offer.price_micro)
   const highest = BigInt(offer.price_micro_max ?? offer.price_micro)
   const wrong = asked.find((amount) => amount < lowest || amount > highest)

@@ -33,7 +33,7 @@ const exampleEvidence = {
 
 /** What buyers signed about nodes: given to one node, read by all. */
 export function evidenceRoutes(deps: MeshDeps, views: MeshViews): RouteDeclaration[] {
-  return [readRoute(deps), giveRoute(deps, views)]
+  return [readRoute(deps), listEvidenceRoute(deps, views)]
 }
 
 function readRoute(deps: MeshDeps): RouteDeclaration {
@@ -91,7 +91,7 @@ function readRoute(deps: MeshDeps): RouteDeclaration {
   })
 }
 
-function giveRoute(deps: MeshDeps, views: MeshViews): RouteDeclaration {
+function listEvidenceRoute(deps: MeshDeps, views: MeshViews): RouteDeclaration {
   return defineRoute({
     id: 'mesh.evidence.give',
     area: 'C',

@@ -36,14 +36,14 @@ export async function saveEvidence(sql: Sql, row: EvidenceRow): Promise<boolean>
   return true
 }
 
-export async function forgetEvidence(sql: Sql, limits: { priceMs: number; purchaseMs: number }): Promise<void> {
+export async function deleteEvidence(sql: Sql, limits: { priceMs: number; purchaseMs: number }): Promise<void> {
   await sql.query(
     `delete from mesh_evidence where received_at < case kind when 'price' then ${at(1)} else ${at(2)} end`,
     [limits.priceMs, limits.purchaseMs],
   )
 }
 
-export type ToldEvidence = { evidence: SignedEvidence; reporter: string; receivedMs: number }
+export type ReportedEvidence = { evidence: SignedEvidence; reporter: string; receivedMs: number }
 export type EvidenceQuery = {
   sinceMs: number
   node?: string | undefined
@@ -52,7 +52,7 @@ export type EvidenceQuery = {
 }
 
 /** Oldest first from a moment on, or the newest about one node. */
-export async function readEvidenceRows(sql: Sql, query: EvidenceQuery): Promise<ToldEvidence[]> {
+export async function readEvidenceRows(sql: Sql, query: EvidenceQuery): Promise<ReportedEvidence[]> {
   const { rows } = await sql.query<{ document: string; reporter: string; received_at: Date }>(
     `select document, reporter, received_at from mesh_evidence
      where received_at > ${at(1)} and ($2::text is null or node = $2) and ($3::text is null or capability = $3)

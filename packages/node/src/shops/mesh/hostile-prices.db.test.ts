@@ -3,9 +3,9 @@ import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { beforeEach, expect, test } from 'vitest'
 import { checkPrices } from './check-prices.ts'
 import type { MeshDeps } from './deps.ts'
-import { createElsewhere } from './elsewhere.ts'
 import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
 import { createMeshViews } from './mesh-view.ts'
+import { createPeerFinder } from './peer-finder.ts'
 import { createRounds } from './run-round.ts'
 import { addSeed } from './seed-store.ts'
 import { findPeer } from './store.ts'
@@ -37,7 +37,7 @@ async function bestFor(path: string, ...peers: PlayedPeer[]): Promise<string | u
     if (row !== undefined) await checkPrices(deps, row, new AbortController().signal)
   }
   await views.refresh()
-  return createElsewhere(views.latest)('GET', path)
+  return createPeerFinder(views.latest)('GET', path)
 }
 
 test('a price of 0 that is not free, a range and a 404 win nothing against a price that was seen', async () => {

@@ -2,10 +2,10 @@ import { type PlayedPeer, playPeer, reportOf } from '@assay/protocol/mesh/hostil
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { MeshDeps } from './deps.ts'
-import { createElsewhere } from './elsewhere.ts'
 import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
 import { createMeshViews, type MeshViews } from './mesh-view.ts'
 import { ownStatement } from './own-statement.ts'
+import { createPeerFinder } from './peer-finder.ts'
 import { createRounds, type Rounds } from './run-round.ts'
 import { findPeer, saveSeen } from './store.ts'
 
@@ -43,7 +43,7 @@ test('the same sequence again with another base_url is refused, and nobody is se
   const [seen] = await shown()
   expect(seen).toMatchObject({ content: { base_url: evil }, recommended: false })
   expect((await findPeer(db.database, peer.did))?.failures).toBe(1)
-  expect(createElsewhere(views.latest)('GET', '/v1/report/0x5')).toBeUndefined()
+  expect(createPeerFinder(views.latest)('GET', '/v1/report/0x5')).toBeUndefined()
 })
 
 test('a key that is called as one of the second address is not that key', async () => {

@@ -6,7 +6,7 @@ import type { MeshDeps } from './deps.ts'
 import { manifestBytesMax, newPerVisitMax } from './limits.ts'
 import type { SeenPeer } from './mesh-view.ts'
 import { fetchJson } from './peer-fetcher.ts'
-import { noteCandidate } from './store.ts'
+import { recordCandidate } from './store.ts'
 
 const originsMax = 64
 const urlsMax = 4_096
@@ -47,7 +47,7 @@ export async function readListings(deps: MeshDeps, signal: AbortSignal): Promise
     }
     for (const origin of answer.ok ? originsIn(answer.value) : [])
       if (origin.did !== deps.self.did)
-        await noteCandidate(database, { ...origin, foundBy: 'gossip', sequence: 0, namedBy: url }, limits)
+        await recordCandidate(database, { ...origin, foundBy: 'gossip', sequence: 0, namedBy: url }, limits)
   }
 }
 

@@ -6,7 +6,6 @@ import { startDnsServer } from '../../outbound/dns/dns-server.fixture.ts'
 import { createDnsResolver } from '../../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
 import { describeMesh } from './describe-mesh.ts'
-import { createElsewhere } from './elsewhere.ts'
 import { findMeshNode } from './find-node.ts'
 import {
   announcementOf,
@@ -19,6 +18,7 @@ import {
 } from './mesh.fixture.ts'
 import { createMeshViews, type MeshViews } from './mesh-view.ts'
 import { ownStatement } from './own-statement.ts'
+import { createPeerFinder } from './peer-finder.ts'
 import { receiveAnnouncement } from './receive-announcement.ts'
 import { createRounds, type Rounds } from './run-round.ts'
 import { addSeed } from './seed-store.ts'
@@ -380,7 +380,7 @@ test('a peer that asks another price than it states is marked, not recommended, 
     recommended: false,
     priceMismatches: [{ capability: 'token.control.report', stated_micro: '20000', asked_micro: '90000' }],
   })
-  const elsewhere = createElsewhere(views.latest)
+  const elsewhere = createPeerFinder(views.latest)
   expect(elsewhere('GET', '/v1/report/0x5')).toBeUndefined()
   const shown = JSON.parse(describeMesh(deps, await views.refresh(), {}) ?? '{}')
   expect(shown.peers[0]).toMatchObject({ price_mismatch: true, recommended: false })
@@ -425,7 +425,7 @@ test('the cheapest healthy peer is named for a path, and no template takes every
   await addSeed(db.database, cheap.origin, clock.nowMs())
   await round()
   await views.refresh()
-  const elsewhere = createElsewhere(views.latest)
+  const elsewhere = createPeerFinder(views.latest)
   const named = () => elsewhere('GET', '/v1/report/0x5')
   // Which offer of a peer is looked at is drawn, and a price that was seen comes before one that was only stated.
   for (let looks = 0; looks < 20 && named() !== `${cheap.origin}/v1/report/0x5`; looks += 1) {

@@ -16,11 +16,11 @@ import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../o
 import { agentDeclarations, meshNodes, peerLogs, peerReader, registeredAgents, relatedParties } from '../ports.ts'
 import type { MeshDeps } from './deps.ts'
 import { createDnsSeeds } from './dns-seeds.ts'
-import { createElsewhere } from './elsewhere.ts'
 import { findMeshNode } from './find-node.ts'
 import { createMeshViews } from './mesh-view.ts'
 import { ownOffers } from './own-offers.ts'
 import { createPeerFetcher, type PeerFetcher } from './peer-fetcher.ts'
+import { createPeerFinder } from './peer-finder.ts'
 import { createPeerLogs } from './peer-logs.ts'
 import { createPeerReader } from './peer-reader.ts'
 import { meshRoutes } from './routes.ts'
@@ -75,7 +75,7 @@ export function openMeshShop(options: MeshShopOptions): OpenShop {
         offers = ownOffers(site, routes)
         announced = announcements
       },
-      elsewhere: createElsewhere(views.latest),
+      elsewhere: createPeerFinder(views.latest),
       // Due visits are taken row by row, so every process may make its rounds under its own name.
       jobs: [{ name: roundName(deps), intervalMs: Math.max(50, deps.settings.visitEveryMs / 2), work: rounds.run }],
       stop: rounds.stop,

@@ -3,7 +3,7 @@ import { readMeshStatement } from '@assay/protocol/mesh/read-statement'
 import { claimedKeyId, openStatement, verifyMeshStatement } from '@assay/protocol/mesh/statement'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { askedMicro, judgeAsked } from './check-prices.ts'
+import { askedMicro, compareAskedPrice } from './check-prices.ts'
 import { reportOffer } from './mesh.fixture.ts'
 import { readBrief } from './mesh-document.ts'
 import { meshSettings } from './settings.ts'
@@ -61,7 +61,7 @@ test('a price fits exactly when every amount asked lies within what is stated', 
       const [low, high] = [Math.min(a, b), Math.max(a, b)]
       const offer = { ...reportOffer, price_micro: String(low), price_micro_max: String(high) }
       const fits = asked.every((amount) => amount >= BigInt(low) && amount <= BigInt(high))
-      expect(judgeAsked(offer, asked).status === 'fits').toBe(fits)
+      expect(compareAskedPrice(offer, asked).status === 'fits').toBe(fits)
     }),
   )
 })

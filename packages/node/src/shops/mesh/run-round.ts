@@ -12,14 +12,14 @@ import type { MeshSettings } from './settings.ts'
 import {
   countLive,
   type Due,
-  forgetPeers,
+  deletePeers,
   knowsAnybody,
-  noteCandidate,
   type PeerRow,
+  recordCandidate,
   takeDuePeers,
   takePriceCheck,
 } from './store.ts'
-import { forgetOldEvidence } from './take-evidence.ts'
+import { deleteOldEvidence } from './take-evidence.ts'
 import { visitPeer } from './visit-peer.ts'
 
 export type Rounds = {
@@ -42,15 +42,15 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   // Each visit listens to it in several places; that is no leak.
   setMaxListeners(visitsAtOnceMax * 8, stopping.signal)
   // Visits outlive their round: one peer that stalls must not keep the others waiting.
-  const underWay = new Set<Promise<void>>()
+  const inProgress = new Set<Promise<void>>()
   const start = (what: string, work: Promise<unknown>) => {
     const visit = work
       .then(() => {})
       .catch((error: unknown) => {
         if (!stopping.signal.aborted) deps.log.warn({ error: String(error) }, `${what} failed`)
       })
-      .finally(() => underWay.delete(visit))
-    underWay.add(visit)
+      .finally(() => inProgress.delete(visit))
+    inProgress.add(visit)
   }
   const alone = createLonelyAlarm(deps)
   let listingsDueMs = 0
@@ -66,13 +66,13 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       start('a push to a peer', announceSelf(deps, peer, own, stopping.signal))
   }
   const idle = async () => {
-    await Promise.all(underWay)
+    await Promise.all(inProgress)
   }
   return {
     run: async () => {
       if (stopping.signal.aborted) return
       if (deps.dnsSeeds.due()) start('a lookup of nodes in DNS', deps.dnsSeeds.refresh(stopping.signal))
-      await noteSeeds(deps)
+      await recordSeeds(deps)
       if (settings.listings.length > 0 && clock.monotonicMs() >= listingsDueMs) {
         listingsDueMs = clock.monotonicMs() + settings.listingsEveryMs
         start('a look at listings', readListings(deps, stopping.signal))
@@ -84,16 +84,16 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
         return
       }
       const own = await ownStatement(deps)
-      const room = visitsAtOnceMax - underWay.size
+      const room = visitsAtOnceMax - inProgress.size
       const due = await takeDue(deps, room)
       const pauseMs = visitPauseMs(settings, await countLive(database))
       for (const peer of due)
         start('a visit to a peer', visitPeer(deps, peer, { own, pauseMs, signal: stopping.signal }))
       push(views.latest()?.peers ?? [], own)
-      start('a look at prices', lookAtPrices(deps, stopping.signal))
-      await waitAtMost(deps, [...underWay], settings.visitEveryMs / 2)
-      await forgetOldEvidence(deps)
-      await forgetPeers(database, clock.nowMs(), settings.forgetAfterMs)
+      start('a look at prices', pollPrices(deps, stopping.signal))
+      await waitAtMost(deps, [...inProgress], settings.visitEveryMs / 2)
+      await deleteOldEvidence(deps)
+      await deletePeers(database, clock.nowMs(), settings.expireAfterMs)
       const view = await views.refresh()
       deps.metrics.gauge('mesh_peers', view.peers.length)
       alone(view.peers.length)
@@ -128,7 +128,7 @@ async function waitAtMost({ clock }: MeshDeps, work: readonly Promise<void>[], m
   done.abort()
 }
 
-async function noteSeeds(deps: MeshDeps): Promise<void> {
+async function recordSeeds(deps: MeshDeps): Promise<void> {
   const { database, clock, settings } = deps
   const named = (await readSeeds(database)).map(parseNodeAddress)
   const limits = {
@@ -139,10 +139,10 @@ async function noteSeeds(deps: MeshDeps): Promise<void> {
   }
   for (const seed of [...deps.seeds, ...deps.dnsSeeds.current(), ...named])
     if (seed !== undefined && seed.did !== deps.self.did)
-      await noteCandidate(database, { ...seed, foundBy: 'seed', sequence: 0 }, limits)
+      await recordCandidate(database, { ...seed, foundBy: 'seed', sequence: 0 }, limits)
 }
 
-async function lookAtPrices(deps: MeshDeps, signal: AbortSignal): Promise<void> {
+async function pollPrices(deps: MeshDeps, signal: AbortSignal): Promise<void> {
   const peer = await takePriceCheck(deps.database, deps.clock.nowMs(), deps.settings.priceCheckEveryMs)
   if (peer !== undefined) await checkPrices(deps, peer, signal)
 }

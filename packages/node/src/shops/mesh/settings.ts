@@ -30,7 +30,7 @@ export type MeshSettings = {
   visitTimeoutMs: number
   deadAfterMs: number
   backoffMaxMs: number
-  forgetAfterMs: number
+  expireAfterMs: number
   statementSeconds: number
   priceCheckEveryMs: number
   announceEveryMs: number
@@ -54,7 +54,7 @@ const production: MeshSettings = {
   visitTimeoutMs: 5_000,
   deadAfterMs: 60_000,
   backoffMaxMs: 600_000,
-  forgetAfterMs: 86_400_000,
+  expireAfterMs: 86_400_000,
   statementSeconds: 900,
   priceCheckEveryMs: 600_000,
   announceEveryMs: 120_000,

@@ -47,7 +47,7 @@ export type PeerRow = {
   evidenceReadMs: number
   agentsReadMs: number
   /** When evidence and agents were last asked for. */
-  wordsReadAtMs: number
+  reportsReadAtMs: number
 }
 
 type RawPeer = {
@@ -74,12 +74,12 @@ type RawPeer = {
   changes_read_ms: bigint
   evidence_read_ms: bigint
   agents_read_ms: bigint
-  words_read_at: Date | null
+  reports_read_at: Date | null
 }
 
 const columns = `did, address, state, found_by, sequence, statement, keys, keys_read_at, network_address, first_seen_at,
   last_seen_at, failures, health, latency_ms, announced_at, price_mismatches, prices_checked_at, asked_micro, problem, operator,
-  changes_read_ms, evidence_read_ms, agents_read_ms, words_read_at`
+  changes_read_ms, evidence_read_ms, agents_read_ms, reports_read_at`
 
 function peerOf(raw: RawPeer): PeerRow {
   return {
@@ -107,7 +107,7 @@ function peerOf(raw: RawPeer): PeerRow {
     changesReadMs: Number(raw.changes_read_ms),
     evidenceReadMs: Number(raw.evidence_read_ms),
     agentsReadMs: Number(raw.agents_read_ms),
-    wordsReadAtMs: raw.words_read_at?.getTime() ?? 0,
+    reportsReadAtMs: raw.reports_read_at?.getTime() ?? 0,
   }
 }
 
@@ -224,7 +224,7 @@ export type CandidateLimits = { nowMs: number; retryMs: number; candidatesMax: n
  * Notes an address that is worth a visit. A dead one is only tried at once when it is said to have spoken since, and
  * not more often than `retryMs`: anyone who lists the dead again and again gains nothing.
  */
-export async function noteCandidate(
+export async function recordCandidate(
   sql: Sql,
   found: Found,
   { nowMs, retryMs, candidatesMax, perNamerMax }: CandidateLimits,
@@ -315,15 +315,19 @@ export async function saveHeard(sql: Sql, heard: Heard, nowMs: number, nextVisit
   return rowCount === 1
 }
 
-export async function noteChangesRead(sql: Sql, did: string, changesMs: number): Promise<void> {
+export async function recordChangesRead(sql: Sql, did: string, changesMs: number): Promise<void> {
   await sql.query('update mesh_peer set changes_read_ms = $2 where did = $1', [did, changesMs])
 }
 
-export type WordsRead = { nowMs: number; evidenceMs: number; agentsMs: number }
+export type ReportsRead = { nowMs: number; evidenceMs: number; agentsMs: number }
 
-export async function noteWordsRead(sql: Sql, did: string, { nowMs, evidenceMs, agentsMs }: WordsRead): Promise<void> {
+export async function recordReportsRead(
+  sql: Sql,
+  did: string,
+  { nowMs, evidenceMs, agentsMs }: ReportsRead,
+): Promise<void> {
   await sql.query(
-    `update mesh_peer set evidence_read_ms = $2, agents_read_ms = $3, words_read_at = ${at(4)} where did = $1`,
+    `update mesh_peer set evidence_read_ms = $2, agents_read_ms = $3, reports_read_at = ${at(4)} where did = $1`,
     [did, evidenceMs, agentsMs, nowMs],
   )
 }
@@ -353,19 +357,19 @@ export async function saveMissed(sql: Sql, { did, problem, state, nextVisitMs }:
   )
 }
 
-export async function noteAnnounced(sql: Sql, did: string, nowMs: number): Promise<void> {
+export async function recordAnnounced(sql: Sql, did: string, nowMs: number): Promise<void> {
   await sql.query(`update mesh_peer set announced_at = ${at(2)} where did = $1`, [did, nowMs])
 }
 
 const deadMax = 1_024
 
 /** Candidates that never answered go, and the long dead and all too many dead; seeds stay: the operator wants them. */
-export async function forgetPeers(sql: Sql, nowMs: number, forgetAfterMs: number): Promise<void> {
+export async function deletePeers(sql: Sql, nowMs: number, expireAfterMs: number): Promise<void> {
   await sql.query(
     `delete from mesh_peer where (state = 'candidate' and failures >= 3 and found_by <> 'seed')
        or (state = 'dead' and found_by <> 'seed' and (coalesce(last_seen_at, found_at) < ${at(1)}
          or did in (select did from mesh_peer where state = 'dead' order by last_seen_at desc nulls last offset $2)))`,
-    [nowMs - forgetAfterMs, deadMax],
+    [nowMs - expireAfterMs, deadMax],
   )
 }
 

@@ -5,13 +5,13 @@ import { beforeEach, expect, test } from 'vitest'
 import { admitSeen } from './admit-seen.ts'
 import type { MeshDeps } from './deps.ts'
 import { createMeshDocuments } from './describe-mesh.ts'
-import { createElsewhere } from './elsewhere.ts'
 import { pageBytesMax } from './limits.ts'
 import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
 import { createMeshViews } from './mesh-view.ts'
+import { createPeerFinder } from './peer-finder.ts'
 import { createRounds } from './run-round.ts'
 import { addSeed } from './seed-store.ts'
-import { findPeer, noteCandidate, placedPeers } from './store.ts'
+import { findPeer, placedPeers, recordCandidate } from './store.ts'
 
 let clock: ReturnType<typeof movableClock>
 let world: FakeWorld
@@ -121,7 +121,7 @@ test('names that one peer brings leave room for those of others, and are visited
   const note = (name: string, namedBy: string) => {
     const address = parseNodeAddress(`https://${name}.example`)
     if (address === undefined) throw new Error('no address')
-    return noteCandidate(db.database, { ...address, foundBy: 'gossip', sequence: 1, namedBy }, limits)
+    return recordCandidate(db.database, { ...address, foundBy: 'gossip', sequence: 1, namedBy }, limits)
   }
   let taken = 0
   for (let i = 0; i < 300; i += 1) if (await note(`flood${i}`, 'did:web:evil.example')) taken += 1
@@ -153,7 +153,7 @@ test('a broad template wins no traffic, and a peer whose price was not seen come
   ])
   const views = createMeshViews(deps)
   await views.refresh()
-  const elsewhere = createElsewhere(views.latest)
+  const elsewhere = createPeerFinder(views.latest)
   expect(elsewhere('GET', '/v1/report/0x5')).toBe(`${honest.address}/v1/report/0x5`)
   expect(elsewhere('GET', '/v1/other/0x5')).toBeUndefined()
 })

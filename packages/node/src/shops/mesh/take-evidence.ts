@@ -6,12 +6,12 @@ import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
 import { openStatement, type PeerKey } from '@assay/protocol/mesh/statement'
 import { keyDirectory } from '@assay/till/signing'
 import type { MeshDeps } from './deps.ts'
-import { forgetEvidence, saveEvidence } from './evidence-store.ts'
+import { deleteEvidence, saveEvidence } from './evidence-store.ts'
 import { agentsPath, evidenceBytesMax, evidencePageMax, evidencePath } from './limits.ts'
 import { ownStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
 import { keysIn } from './read-peer-keys.ts'
-import { dropPeer, findPeer, noteWordsRead, type PeerRow } from './store.ts'
+import { dropPeer, findPeer, type PeerRow, recordReportsRead } from './store.ts'
 
 export type Taken = { status: 'taken' | 'known' } | { status: 'refused'; reason: string } | { status: 'unknown_node' }
 
@@ -56,12 +56,12 @@ async function subjectOf(deps: MeshDeps, did: string): Promise<Subject | undefin
 }
 
 /** Reads what a peer was given since the last time; each piece is verified here as if its author had brought it. */
-export async function readPeerWords(deps: MeshDeps, peer: PeerRow, signal: AbortSignal): Promise<void> {
+export async function readPeerReports(deps: MeshDeps, peer: PeerRow, signal: AbortSignal): Promise<void> {
   const evidence = await readSince(deps, peer, `${evidencePath}?since=${peer.evidenceReadMs}`, signal)
   for (const entry of evidence?.data ?? []) if (isRecord(entry)) await takeEvidence(deps, entry.evidence)
   const agents = await readSince(deps, peer, `${agentsPath}?since=${peer.agentsReadMs}`, signal)
   for (const entry of agents?.data ?? []) await deps.takeDeclaration(entry, peer.did).catch(() => {})
-  await noteWordsRead(deps.database, peer.did, {
+  await recordReportsRead(deps.database, peer.did, {
     nowMs: deps.clock.nowMs(),
     evidenceMs: evidence?.untilMs ?? peer.evidenceReadMs,
     agentsMs: agents?.untilMs ?? peer.agentsReadMs,
@@ -77,8 +77,8 @@ async function readSince(deps: MeshDeps, peer: PeerRow, path: string, signal: Ab
   return { data: (data as unknown[]).slice(0, evidencePageMax), untilMs: Math.max(0, readMs) }
 }
 
-export const forgetOldEvidence = ({ database, clock }: Pick<MeshDeps, 'database' | 'clock'>) =>
-  forgetEvidence(database, {
+export const deleteOldEvidence = ({ database, clock }: Pick<MeshDeps, 'database' | 'clock'>) =>
+  deleteEvidence(database, {
     priceMs: clock.nowMs() - priceEvidenceMs,
     purchaseMs: clock.nowMs() - purchaseEvidenceMs,
   })

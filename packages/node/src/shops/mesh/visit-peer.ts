@@ -9,14 +9,14 @@ import type { OwnStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
 import {
   findPeer,
-  noteCandidate,
-  noteChangesRead,
   type PeerRow,
   type PeerState,
+  recordCandidate,
+  recordChangesRead,
   saveHeard,
   saveMissed,
 } from './store.ts'
-import { readPeerWords } from './take-evidence.ts'
+import { readPeerReports } from './take-evidence.ts'
 
 /** Asks one peer how it is, believes what it signed, learns whom it knows, and tells it of this node if it has to. */
 export async function visitPeer(
@@ -58,7 +58,7 @@ export async function visitPeer(
   deps.metrics.count('mesh_visits', { outcome: 'ok' })
   await learnPeers(deps, peer, document)
   await learnChanges(deps, peer, document, pauseMs)
-  if (nowMs - peer.wordsReadAtMs >= settings.evidenceEveryMs) await readPeerWords(deps, peer, signal)
+  if (nowMs - peer.reportsReadAtMs >= settings.evidenceEveryMs) await readPeerReports(deps, peer, signal)
   const listed = document.peers.some((known) => known.did === deps.self.did)
   if (!listed && nowMs - peer.announcedAtMs >= settings.announceEveryMs) await announceSelf(deps, peer, own, signal)
 }
@@ -75,7 +75,7 @@ async function learnPeers(deps: MeshDeps, namer: PeerRow, { peers }: BriefDocume
   let fresh = 0
   for (const peer of peers) {
     if (peer.did === deps.self.did) continue
-    if (await noteCandidate(database, { ...peer, foundBy: 'gossip', namedBy: namer.did }, limits)) fresh += 1
+    if (await recordCandidate(database, { ...peer, foundBy: 'gossip', namedBy: namer.did }, limits)) fresh += 1
     if (fresh >= newPerVisitMax) return
   }
 }
@@ -102,7 +102,7 @@ async function learnChanges(deps: MeshDeps, namer: PeerRow, document: BriefDocum
   }
   const { changedUntilMs } = document
   if (changedUntilMs !== undefined && changedUntilMs > namer.changesReadMs)
-    await noteChangesRead(database, namer.did, Math.min(changedUntilMs, nowMs))
+    await recordChangesRead(database, namer.did, Math.min(changedUntilMs, nowMs))
 }
 
 async function missed(deps: MeshDeps, peer: PeerRow, problem: string): Promise<void> {

@@ -10,7 +10,7 @@ export async function spareCustody(chain: ChainPort, custody: Address): Promise<
   return async (sql) => {
     // What the vault itself promises is not in the way of its own limit.
     const facts = await readCustodyFacts(sql, balance, 0n)
-    const spare = spareMicro((await booksHaveBegun(sql, balance)) ? facts : { ...facts, bookedMicro: balance.micro })
+    const spare = spareMicro((await booksHaveBegun(sql, balance)) ? facts : { ...facts, postedMicro: balance.micro })
     return spare > 0n ? spare : 0n
   }
 }

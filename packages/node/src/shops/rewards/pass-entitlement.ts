@@ -98,7 +98,7 @@ async function holdPass(deps: PassDeps, call: PaidCall): Promise<HoldOutcome> {
   return { status: 'refused', problem: new Problem('call_in_flight', { retryAfterSeconds: 1 }) }
 }
 
-/** Others' money cannot be paid with points, so a pass opens the node's own goods only. */
+/** Others' money cannot be paid with points, so a pass opens the node's own products only. */
 function whyNotCovered(pass: Pass, call: PaidCall, nowMs: number): string | undefined {
   if (pass.expires_at.getTime() <= nowMs) return `The pass ended at ${toRfc3339(pass.expires_at.getTime())}.`
   if (call.route.payee !== 'pay_to') return 'A pass does not pay others, and this call does.'

@@ -19,7 +19,7 @@ export type Reward = {
   what: string
   /** For one call. */
   points: bigint
-  /** A pass replaces the payment of any call of the node's own goods up to this price. */
+  /** A pass replaces the payment of any call of the node's own products up to this price. */
   maxPriceMicro: Micro
 }
 

@@ -8,7 +8,7 @@ import { ignoredReason } from './attribute.ts'
 import { decideReferrals, type Referral } from './decide-referrals.ts'
 import { affiliateShare, pointsFor, referralPoints, rewardedMicro } from './earn.ts'
 import type { RewardsPolicy } from './policy.ts'
-import { bookRewards, type CountedSale, countSales, type LoyaltyRow, type RewardRow } from './store.ts'
+import { type CountedSale, countSales, type LoyaltyRow, postRewards, type RewardRow } from './store.ts'
 import { takesOf } from './takes.ts'
 
 export type RewardDeps = { policy: RewardsPolicy; ownPayees: ReadonlySet<Address> }
@@ -38,7 +38,7 @@ export async function rewardSales(
   const referrals = await decideReferrals(tx, deps, counted, payers)
   const rows = toRewards(deps, counted, payers, referrals)
   const postings = await postingsOf(tx, rows, payers)
-  await bookRewards(tx, rows, joinPostings(unposted.splice(0), postings))
+  await postRewards(tx, rows, joinPostings(unposted.splice(0), postings))
 }
 
 function explicitAffiliate(deps: RewardDeps, { attribution, payer }: Sale): Pick<CountedSale, 'affiliate' | 'note'> {

@@ -117,7 +117,7 @@ from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::b
 const postParameters = Array.from({ length: 13 }, (_, index) => `$${index + 18}`).join(', ')
 
 /** The rows and their postings in one statement: its own round trip for each would be most of what a sale hook costs. */
-export async function bookRewards(
+export async function postRewards(
   tx: Tx,
   rows: readonly RewardRow[],
   postings: readonly LedgerTransaction[],
@@ -126,7 +126,7 @@ export async function bookRewards(
     await tx.query({ name: 'rewards_insert_sales', text: insertSql, values: rewardValues(rows) })
   else {
     const { rows: posted } = await tx.query<{ count: bigint }>({
-      name: 'rewards_book_sales',
+      name: 'rewards_post_sales',
       text: `with made as (${insertSql}) select count(transaction_id) from ledger_post(${postParameters})`,
       values: [...rewardValues(rows), ...postValues(postings)],
     })

@@ -83,7 +83,7 @@ export type CrawlSettings = {
 
 const day = 86_400_000
 
-export const usualSettings: SourceSettings = {
+export const defaultSettings: SourceSettings = {
   noticeMs: 7 * day,
   walletDelayMs: 3 * day,
   recheckMs: 7 * day,

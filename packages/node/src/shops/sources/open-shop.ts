@@ -13,7 +13,7 @@ import { ownCitations, upheldDisputes } from '../ports.ts'
 import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'
-import { type CrawlSettings, type ReadBonds, type SourceDeps, type SourceSettings, usualSettings } from './deps.ts'
+import { type CrawlSettings, defaultSettings, type ReadBonds, type SourceDeps, type SourceSettings } from './deps.ts'
 import { createPdfReader } from './page/pdf-process-adapter.ts'
 import { sourceRoutes } from './routes.ts'
 import { disputes } from './score/disputes-sql.ts'
@@ -106,9 +106,9 @@ export function createSourceDeps(
     mode: context.mode,
     ...(demo ? { loopbackHosts: hosts } : {}),
   })
-  const crawl = options.crawl ?? { ...usualSettings.crawl, ...(demo ? { hostDelayMs: 0 } : {}) }
+  const crawl = options.crawl ?? { ...defaultSettings.crawl, ...(demo ? { hostDelayMs: 0 } : {}) }
   const settings = {
-    ...usualSettings,
+    ...defaultSettings,
     ...(demo ? { checkPauseMs: 0, recrawlPauseMs: 0 } : {}),
     crawl,
     ...options.settings,

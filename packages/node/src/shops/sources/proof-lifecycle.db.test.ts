@@ -7,7 +7,7 @@ import { describeSource } from './register/describe-source.ts'
 import { registerSource } from './register/register-source.ts'
 import { recheckSources } from './register/settle-contests.ts'
 import { claimOfWallet, proveWallet, verifySource } from './register/verify-source.ts'
-import { foldCitations } from './score/fold-citations.ts'
+import { aggregateCitations } from './score/aggregate-citations.ts'
 import { scoreSources } from './score/score-sources.ts'
 import { openSourceWorld, type SourceWorld } from './sources.fixture.ts'
 
@@ -368,7 +368,7 @@ test('what an owner cited of its own before the proof stops counting with the pr
       [agent],
     )
   const citations = [wallet, other].map((agent) => ({ agent, source: domain }))
-  await foldCitations(world.deps, citations)
+  await aggregateCitations(world.deps, citations)
   const trust = async () =>
     (await world.db.database.query<{ mass: number }>('select mass from source_trust where domain = $1', [domain]))
       .rows[0]?.mass

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseMembers, type Variables } from '../../http/index.ts'
-import { type CrawlSettings, usualSettings } from './deps.ts'
+import { type CrawlSettings, defaultSettings } from './deps.ts'
 
 export const sourcesVariables = {
   CRAWL: {
@@ -21,7 +21,7 @@ const schema = z.strictObject({
 /** From the JSON of `CRAWL`. What is offered is visited every day at least: terms that changed must be seen by then. */
 export function parseCrawlSettings(given: unknown, demo: boolean): CrawlSettings {
   const { pages, host_delay_ms, hosts_at_once, again_hours } = parseMembers('CRAWL', schema, given)
-  const usual = usualSettings.crawl
+  const usual = defaultSettings.crawl
   return {
     ...usual,
     pagesMax: pages ?? usual.pagesMax,

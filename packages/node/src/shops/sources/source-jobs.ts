@@ -2,7 +2,7 @@ import type { Shop } from '../../http/index.ts'
 import { runCrawler } from './crawl/run-crawler.ts'
 import type { SourceDeps } from './deps.ts'
 import { recheckSources } from './register/settle-contests.ts'
-import { followBonds, refoldAll } from './score/fold-citations.ts'
+import { followBonds, reaggregateAll } from './score/aggregate-citations.ts'
 import { scoreSources } from './score/score-sources.ts'
 import { crawlWantedChannel, scoreWantedChannel, type WorkWatch, watchForWork } from './wait-for-work.ts'
 
@@ -36,7 +36,7 @@ export async function openSourceJobs(
         },
       },
       { name: 'citations.recheck', intervalMs: 60_000, work: () => recheckSources(deps) },
-      { name: 'citations.refold', intervalMs: 86_400_000, work: () => refoldAll(deps) },
+      { name: 'citations.recomputeTerm', intervalMs: 86_400_000, work: () => reaggregateAll(deps) },
       ...(deps.bonds ? [{ name: 'citations.bonds', intervalMs: 60_000, work: () => followBonds(deps) }] : []),
     ],
     stop: async () => {

@@ -7,7 +7,7 @@ import { systemRng } from '@assay/till/kernel/random'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import type { Outbound, OutboundOutcome, OutboundRequest, Resolver } from '../../outbound/index.ts'
 import { markOwn } from '../attestations/attest/mark-own.ts'
-import { type SourceDeps, usualSettings } from './deps.ts'
+import { defaultSettings, type SourceDeps } from './deps.ts'
 import { createPdfReader } from './page/pdf-process-adapter.ts'
 
 export type Answering = (request: OutboundRequest) => {
@@ -99,7 +99,7 @@ export async function openSourceWorld(): Promise<SourceWorld> {
     base,
     domains: { ownHosts: new Set(['api.node.example.net']), demoHosts: new Set<string>() },
     markOwn,
-    settings: { ...usualSettings, checkPauseMs: 0, crawl: { ...usualSettings.crawl, hostDelayMs: 0 } },
+    settings: { ...defaultSettings, checkPauseMs: 0, crawl: { ...defaultSettings.crawl, hostDelayMs: 0 } },
   }
   return Object.assign(world, { deps })
 }

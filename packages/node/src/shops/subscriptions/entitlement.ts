@@ -7,7 +7,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { verifySession, verifySiwx } from '@assay/till/proofs'
 import { type TokenMaker, tokenHash } from '@assay/till/signing'
 import type { ShopContext } from '../../http/index.ts'
-import { givePullBack, secondsLeft, takePull } from './fair-use.ts'
+import { refundPull, secondsLeft, takePull } from './fair-use.ts'
 import { type Product, productOf, type SubscriptionPolicy, tiersCovering } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
 import { findByToken, findSubscription, paidOn, type Subscription } from './store.ts'
@@ -37,7 +37,7 @@ export function createSubscriptionEntitlement(deps: EntitlementDeps): Entitlemen
     // The pull was counted by the hold, and nothing else is used up.
     capture: async (_tx, held) => held.map(() => ({ status: 'captured' })),
     release: async (holdId) => {
-      if (holdId !== uncountedHold) await givePullBack(deps.database, holdId as Address)
+      if (holdId !== uncountedHold) await refundPull(deps.database, holdId as Address)
       return undefined
     },
     describe: async () => undefined,

@@ -37,7 +37,7 @@ export async function takePull(
 }
 
 /** A pull that gave nothing does not count. */
-export async function givePullBack(sql: Sql, wallet: Address): Promise<void> {
+export async function refundPull(sql: Sql, wallet: Address): Promise<void> {
   await sql.query(`update subscription_usage set used = greatest(0, used - 1) where wallet = $1`, [wallet])
 }
 

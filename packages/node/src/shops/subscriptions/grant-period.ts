@@ -1,11 +1,12 @@
 import type { Address } from '@assay/protocol/address'
 import type { TokenMaker } from '@assay/till/signing'
 import type { Tx } from '@assay/till/store/database'
-import { foldPeriods, type Term, withPauses } from './fold-periods.ts'
-import { noteExtension, outagesSince } from './outage-store.ts'
+import { computeTerm, type Term, withPauses } from './compute-term.ts'
+import { outagesSince, recordExtension } from './outage-store.ts'
 import { endPause, pausesOf } from './pause-store.ts'
 import type { Product } from './policy.ts'
 import {
+  activePurchases,
   findSubscription,
   insertPurchase,
   lockWallet,
@@ -15,7 +16,6 @@ import {
   type Subscription,
   saveSubscription,
   saveTerm,
-  standingPurchases,
 } from './store.ts'
 
 /** A token is named by its wallet and a counter; what it opens is looked up. */
@@ -33,7 +33,7 @@ export async function grantPeriod(
   // A wallet that pays wants to use what it pays for.
   await endPause(tx, purchase.wallet, purchase.product ?? 'feeds', nowMs)
   await insertPurchase(tx, purchase)
-  const subscription = await refold(tx, tokens, purchase.wallet, purchase.product ?? 'feeds', nowMs)
+  const subscription = await recomputeTerm(tx, tokens, purchase.wallet, purchase.product ?? 'feeds', nowMs)
   if (!subscription) throw new Error(`${purchase.paymentId} bought nothing`)
   return subscription
 }
@@ -44,7 +44,7 @@ export async function takeBackPeriod(tx: Tx, tokens: TokenMaker, paymentId: stri
   if (revoked === undefined) return
   const { wallet, product } = revoked
   await lockWallet(tx, wallet)
-  const left = await refold(tx, tokens, wallet, product, nowMs)
+  const left = await recomputeTerm(tx, tokens, wallet, product, nowMs)
   if (left) return
   // Nothing remains: the row stays, so that its token is known as expired and not as unknown.
   await tx.query(
@@ -59,17 +59,17 @@ export async function countAgain(tx: Tx, wallet: Address, product: Product, nowM
   const [before, term] = [await findSubscription(tx, wallet, product), await termOf(tx, wallet, product, nowMs)]
   if (!term) return
   await saveTerm(tx, wallet, product, term, nowMs)
-  const givenMs = term.extendedMs - (before?.extendedMs ?? 0)
-  if (givenMs !== 0) await noteExtension(tx, { wallet, product, givenMs, untilMs: term.untilMs, atMs: nowMs })
+  const addedMs = term.extendedMs - (before?.extendedMs ?? 0)
+  if (addedMs !== 0) await recordExtension(tx, { wallet, product, addedMs, untilMs: term.untilMs, atMs: nowMs })
 }
 
 async function termOf(tx: Tx, wallet: Address, product: Product, nowMs: number): Promise<Term | undefined> {
-  const purchases = await standingPurchases(tx, wallet, product)
+  const purchases = await activePurchases(tx, wallet, product)
   const outages = await outagesSince(tx, product, purchases[0]?.boughtAtMs ?? nowMs)
-  return foldPeriods(purchases, withPauses(outages, await pausesOf(tx, wallet, product, nowMs)))
+  return computeTerm(purchases, withPauses(outages, await pausesOf(tx, wallet, product, nowMs)))
 }
 
-async function refold(
+async function recomputeTerm(
   tx: Tx,
   tokens: TokenMaker,
   wallet: Address,

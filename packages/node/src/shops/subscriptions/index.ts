@@ -1,6 +1,6 @@
 import { createTokenMaker } from '@assay/till/signing'
 import { declareShop, type OpenShop, type ShopContext, type Unavailable } from '../../http/index.ts'
-import { coveredFeeds, streamGoods } from '../ports.ts'
+import { coveredFeeds, streamProduct } from '../ports.ts'
 import { changeRoutes } from './change-routes.ts'
 import { createSubscriptionEntitlement } from './entitlement.ts'
 import { manageRoutes } from './manage-routes.ts'
@@ -10,7 +10,7 @@ import { renewDue } from './renew.ts'
 import { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
 import { subscribeRoutes } from './subscribe-routes.ts'
 
-export { outageJob } from './give-time-back.ts'
+export { outageJob } from './extend-for-outages.ts'
 export { listSubscriptions } from './list-subscriptions.ts'
 export { parseSubscriptionPolicy, type SubscriptionPolicy, streamRouteId } from './policy.ts'
 export { subscriptionsMigrations, subscriptionsVariables } from './settings.ts'
@@ -72,15 +72,15 @@ function withoutFeeds({ ports, clock }: ShopContext): () => Unavailable | undefi
   const openedMs = clock.nowMs()
   const none = { why: 'no_feed', detail: 'This node sells no feed that a subscription could open.', sinceMs: openedMs }
   return () => {
-    const goods = ports.find(coveredFeeds)
-    return goods === undefined ? none : goods.unavailable()
+    const products = ports.find(coveredFeeds)
+    return products === undefined ? none : products.unavailable()
   }
 }
 
 function withoutStream({ ports, clock }: ShopContext): () => Unavailable | undefined {
   const none = { why: 'no_stream', detail: 'This node has no stream of demand.', sinceMs: clock.nowMs() }
   return () => {
-    const goods = ports.find(streamGoods)
-    return goods === undefined ? none : goods.unavailable()
+    const products = ports.find(streamProduct)
+    return products === undefined ? none : products.unavailable()
   }
 }

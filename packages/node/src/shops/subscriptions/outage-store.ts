@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sql, Tx } from '@assay/till/store/database'
-import type { Outage } from './fold-periods.ts'
+import type { Outage } from './compute-term.ts'
 import type { Product } from './policy.ts'
 
 type Row = { began_at: Date; ended_at: Date; down: number; parts: number }
@@ -46,7 +46,7 @@ export async function insertOutage(tx: Tx, product: Product, outage: Outage, ope
 }
 
 /** Notes this look and gives the moment of the one before. */
-export async function noteLook(tx: Tx, product: Product, nowMs: number): Promise<number | undefined> {
+export async function recordCheck(tx: Tx, product: Product, nowMs: number): Promise<number | undefined> {
   const { rows } = await tx.query<{ looked_at: Date }>(
     `select looked_at from subscription_look where product = $1 for update`,
     [product],
@@ -59,13 +59,13 @@ export async function noteLook(tx: Tx, product: Product, nowMs: number): Promise
   return rows[0]?.looked_at.getTime()
 }
 
-export async function noteExtension(
+export async function recordExtension(
   tx: Tx,
-  given: { wallet: Address; product: Product; givenMs: number; untilMs: number; atMs: number },
+  given: { wallet: Address; product: Product; addedMs: number; untilMs: number; atMs: number },
 ): Promise<void> {
   await tx.query(
     `insert into subscription_extension (wallet, product, given_ms, until_at, given_at) values ($1, $2, $3, $4, $5)`,
-    [given.wallet, given.product, given.givenMs, new Date(given.untilMs), new Date(given.atMs)],
+    [given.wallet, given.product, given.addedMs, new Date(given.untilMs), new Date(given.atMs)],
   )
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sql, Tx } from '@assay/till/store/database'
-import type { Pause } from './fold-periods.ts'
+import type { Pause } from './compute-term.ts'
 import type { Product } from './policy.ts'
 
 const dayMs = 86_400_000

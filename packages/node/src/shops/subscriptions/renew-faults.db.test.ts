@@ -1,11 +1,11 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sale } from '@assay/till'
 import { insertTestMandate, randomWallet } from '@assay/till/credit/credit.fixture'
-import { carryOutRefunds, type PaidRoute, readRefund, requestRefund } from '@assay/till/internal'
+import { executeRefunds, type PaidRoute, readRefund, requestRefund } from '@assay/till/internal'
 import { accounts, balanceOf } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { readPauses, setPause } from '@assay/till/store/pauses'
-import { noteAgain, noteRestore } from '@assay/till/store/restore'
+import { recordRestore, recordRestoreAgain } from '@assay/till/store/restore'
 import { afterEach, describe, expect, test } from 'vitest'
 import { takeBackPeriod } from './grant-period.ts'
 import { periodMs, soldBy } from './policy.ts'
@@ -19,7 +19,7 @@ afterEach(() => world.db.owner.query('delete from subscription_renewal'))
 
 describe('after a restore', () => {
   const restored = () =>
-    noteRestore(world.db.database, { clock: world.clock, ...quiet }, { network, untilBlock: 1n, reason: 'test' })
+    recordRestore(world.db.database, { clock: world.clock, ...quiet }, { network, untilBlock: 1n, reason: 'test' })
   const reconciled = () => world.db.owner.query('update restore_gap set reconciled_at = now()')
   const resumeOne = (name: string) =>
     setPause(world.db.database, { name, paused: false, reason: 'nothing was lost', by: 'test' })
@@ -70,7 +70,7 @@ describe('after a restore', () => {
     await renewDue(world.deps)
     await resume()
     await restored()
-    await noteAgain(world.db.database)
+    await recordRestoreAgain(world.db.database)
     world.nowMs += 3_600_000
     await waits(wallet, 'restored')
   })
@@ -203,14 +203,14 @@ test('a renewal is refunded to the credit it came from, once, and its period is 
   expect((await Promise.all([ask(), ask()])).map(({ status }) => status).sort()).toEqual(['asked', 'refused'])
   const reversed: unknown[] = []
   const revoke = (t: Tx, sale: Sale) => takeBackPeriod(t, tokens, sale.paymentId, world.nowMs)
-  const carryOut = () =>
-    carryOutRefunds({
+  const execute = () =>
+    executeRefunds({
       ...world.deps,
       routeOf: () => ({ revoke }) as unknown as PaidRoute,
       reversalHooks: [async (_tx, sale, part) => void reversed.push([sale.paymentId, part.micro])],
     })
-  await Promise.all([carryOut(), carryOut()])
-  await carryOut()
+  await Promise.all([execute(), execute()])
+  await execute()
   expect(await world.credit.balance(wallet)).toBe(price)
   expect((await of(wallet))?.untilMs).toBe(startMs + periodMs)
   expect(reversed).toEqual([[paymentId, price]])
@@ -243,7 +243,7 @@ test('a part of a renewal is refunded and the period stays; a pass, a call that 
     status: 'asked',
     amountMicro: 7n,
   })
-  await carryOutRefunds({ ...world.deps, routeOf: () => undefined, reversalHooks: [] })
+  await executeRefunds({ ...world.deps, routeOf: () => undefined, reversalHooks: [] })
   expect(await world.credit.balance(wallet)).toBe(7n)
   expect((await of(wallet))?.untilMs).toBe(startMs + 2 * periodMs)
   await world.db.owner.query(

@@ -11,7 +11,7 @@ import { pauseAfterRestore } from './pause-after-restore.ts'
 import { type AnyTier, type Product, type SubscriptionPolicy, soldBy } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
 import { confirmRenewal, dueRenewals, findRenewal, putOff, type Renewal, saveRenewal } from './renewal-store.ts'
-import { findSubscription, lockWallet, type Subscription, standingPurchases } from './store.ts'
+import { activePurchases, findSubscription, lockWallet, type Subscription } from './store.ts'
 
 export type RenewDeps = Pick<
   ShopContext,
@@ -132,8 +132,8 @@ async function renewOne(deps: RenewDeps, tx: Tx, wallet: Address, product: Produ
     return false
   }
   // What was refunded leaves its row behind, with an end that is near.
-  const isStanding = (await standingPurchases(tx, wallet, product)).length > 0
-  if (!known || !isStanding) return save({ state: 'ended', problem: 'no_subscription' })
+  const isActive = (await activePurchases(tx, wallet, product)).length > 0
+  if (!known || !isActive) return save({ state: 'ended', problem: 'no_subscription' })
   if (known.pausedAtMs !== null) return save({ nextAtMs: nowMs + hourMs })
   if (known.untilMs - leadMs > nowMs) return save({ nextAtMs: known.untilMs - leadMs, problem: null })
   const why = whyNot(deps, renewal, known, nowMs) ?? refused ?? (await payFor(deps, tx, renewal, known, nowMs))

@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import { tokenInForce } from '@assay/till/signing'
 import type { Sql, Tx } from '@assay/till/store/database'
-import type { Purchase, Term } from './fold-periods.ts'
+import type { Purchase, Term } from './compute-term.ts'
 import type { AnyTier, Product } from './policy.ts'
 
 export type Subscription = Term & {
@@ -138,7 +138,7 @@ type PurchaseRow = {
   paid_ms: bigint | null
 }
 
-export async function standingPurchases(tx: Tx, wallet: Address, product: Product): Promise<Purchase[]> {
+export async function activePurchases(tx: Tx, wallet: Address, product: Product): Promise<Purchase[]> {
   const { rows } = await tx.query<PurchaseRow>(
     `select tier, bought_at, standard_micro, vip_micro, kind, paid_ms from subscription_purchase
      where wallet = $1 and product = $2 and revoked_at is null order by bought_at, kind = 'upgrade', payment_id`,

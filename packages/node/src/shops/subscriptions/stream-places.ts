@@ -43,7 +43,7 @@ export function createStreamPlaces(deps: {
   const renewIfOld = async () => {
     if (clock.monotonicMs() - renewedAtMs > leaseMs / 2) await renew()
   }
-  const giveBack = (wallet: Address) => {
+  const releasePlace = (wallet: Address) => {
     const work = database
       .query(
         `update stream_place set streams = streams - 1 where product = $1 and wallet = $2 and process = $3 and streams > 0`,
@@ -79,7 +79,7 @@ export function createStreamPlaces(deps: {
       if (rows[0]?.free !== true) return undefined
       let given = false
       return () => {
-        if (!given) giveBack(wallet)
+        if (!given) releasePlace(wallet)
         given = true
       }
     },

@@ -94,18 +94,18 @@ export function openSubscriptionStreams(deps: Deps, options: SubscriptionStreams
       await places.requireFree(wallet)
     },
     take: async (wallet) => {
-      const giveBack = await places.take(wallet)
+      const releasePlace = await places.take(wallet)
       const release = takeSlot(() => slots.take(wallet))
       let forget = () => {}
       return {
         watch: (stream) => {
           // Two openings may have passed the check together.
-          if (release === undefined || giveBack === undefined) stream.end('connections')
+          if (release === undefined || releasePlace === undefined) stream.end('connections')
           forget = watched.add(wallet, stream)
         },
         close: () => {
           forget()
-          giveBack?.()
+          releasePlace?.()
           release?.()
         },
       }

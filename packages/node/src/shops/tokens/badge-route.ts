@@ -4,8 +4,8 @@ import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import { defineRoute, type RouteDeclaration } from '../../http/index.ts'
 import type { Checked, Checker } from './checker.ts'
+import type { Verdict } from './evaluate/types.ts'
 import { exampleChecked } from './example.ts'
-import type { Verdict } from './judge/types.ts'
 import { escapeHtml } from './report/escape-html.ts'
 import { addressParams } from './schemas.ts'
 import { showBlock, validUntil } from './show.ts'
@@ -65,15 +65,15 @@ export function badgeRoute(deps: BadgeDeps): RouteDeclaration {
   })
 }
 
-function statementOf({ network, baseUrl, synthetic }: BadgeDeps, { facts, judgement }: Checked) {
+function statementOf({ network, baseUrl, synthetic }: BadgeDeps, { facts, evaluation }: Checked) {
   return {
     type: 'assay-badge',
     node: baseUrl,
     network,
     ...(synthetic ? { synthetic: true } : {}),
     address: checksumAddress(facts.token),
-    verdict: judgement.verdict,
-    complete: judgement.complete,
+    verdict: evaluation.verdict,
+    complete: evaluation.complete,
     block: showBlock(facts.block),
     valid_until_at: toRfc3339(validUntil(facts) * 1000),
   }
@@ -81,9 +81,9 @@ function statementOf({ network, baseUrl, synthetic }: BadgeDeps, { facts, judgem
 
 const characterWidth = 6.6
 
-export function renderBadge({ facts, judgement }: Checked, statement: string, ageSeconds: number): string {
+export function renderBadge({ facts, evaluation }: Checked, statement: string, ageSeconds: number): string {
   const label = 'B20 control'
-  const verdict = `${judgement.verdict}${judgement.complete ? '' : ' (incomplete)'}`
+  const verdict = `${evaluation.verdict}${evaluation.complete ? '' : ' (incomplete)'}`
   const read = `block ${facts.block.number}, ${ageSeconds} s old`
   const widths = [label, verdict, read].map((text) => Math.round(text.length * characterWidth) + 14) as [
     number,
@@ -94,5 +94,5 @@ export function renderBadge({ facts, judgement }: Checked, statement: string, ag
   const part = (x: number, width: number, fill: string, text: string) =>
     `<rect x="${x}" width="${width}" height="20" fill="${fill}"/><text x="${x + width / 2}" y="14" fill="#fff" text-anchor="middle">${escapeHtml(text)}</text>`
   const title = `${label} of ${checksumAddress(facts.token)}: ${verdict}, ${read}`
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${first + second + third}" height="20" role="img" aria-label="${escapeHtml(title)}" font-family="Verdana, sans-serif" font-size="11"><title>${escapeHtml(title)}</title><metadata>${escapeHtml(statement)}</metadata>${part(0, first, '#334155', label)}${part(first, second, colors[judgement.verdict], verdict)}${part(first + second, third, '#64748b', read)}</svg>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${first + second + third}" height="20" role="img" aria-label="${escapeHtml(title)}" font-family="Verdana, sans-serif" font-size="11"><title>${escapeHtml(title)}</title><metadata>${escapeHtml(statement)}</metadata>${part(0, first, '#334155', label)}${part(first, second, colors[evaluation.verdict], verdict)}${part(first + second, third, '#64748b', read)}</svg>`
 }

@@ -2,7 +2,7 @@ import { checksumAddress } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { noSupplyCap } from './abi/b20.ts'
 import type { Checked } from './checker.ts'
-import { powerNames, type Verdict } from './judge/types.ts'
+import { powerNames, type Verdict } from './evaluate/types.ts'
 import {
   show,
   showBlock,
@@ -27,17 +27,17 @@ export type AnswerOptions = { network: string; synthetic: boolean; reportUrl: st
 
 /** The free answer: verdict, powers and flags, with where and how completely they were read. */
 export function checkAnswer(checked: Checked, options: AnswerOptions) {
-  const { facts, judgement } = checked
+  const { facts, evaluation } = checked
   return {
     address: checksumAddress(facts.token),
     network: options.network,
     ...(options.synthetic ? { synthetic: true } : {}),
-    verdict: judgement.verdict,
-    summary: verdictSentences[judgement.verdict],
-    complete: judgement.complete,
+    verdict: evaluation.verdict,
+    summary: verdictSentences[evaluation.verdict],
+    complete: evaluation.complete,
     token: showToken(checked),
-    powers: Object.fromEntries(powerNames.map((name) => [name, showPower(facts, judgement.powers[name])])),
-    flags: judgement.flags,
+    powers: Object.fromEntries(powerNames.map((name) => [name, showPower(facts, evaluation.powers[name])])),
+    flags: evaluation.flags,
     unreachable: showUnreachable(checked),
     block: showBlock(facts.block),
     fork: showFork(facts),

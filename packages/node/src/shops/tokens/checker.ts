@@ -1,15 +1,15 @@
 import type { Address } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
+import { evaluate } from './evaluate/evaluate.ts'
+import type { Evaluation } from './evaluate/types.ts'
 import type { PinnedBlock } from './facts.ts'
-import { judge } from './judge/judge.ts'
-import type { Judgement } from './judge/types.ts'
 import { newMeter, type Panel } from './read/panel.ts'
 import { pinNumber, Unreadable } from './read/pin-block.ts'
 import { pinHead, type ReaderDeps, type Reading, type ReadOptions, readToken } from './read/read-token.ts'
 import { validUntil } from './show.ts'
 import { hasTokenPrefix } from './token-address.ts'
 
-export type Checked = Extract<Reading, { status: 'read' }> & { judgement: Judgement }
+export type Checked = Extract<Reading, { status: 'read' }> & { evaluation: Evaluation }
 
 /** Reads and judges tokens, each at most once per block, however many ask. */
 export type Checker = {
@@ -135,7 +135,7 @@ async function checkAt(deps: ReaderDeps, token: Address, block: PinnedBlock, opt
   if (reading.status === 'not_b20') throw notB20(reading.reason, 'The address does not have the form of a B20 token.')
   if (reading.status === 'not_created')
     throw notB20('b20_address_not_created', 'The address has the form of a B20 token, but none was created there.')
-  return { ...reading, judgement: judge(reading.facts) }
+  return { ...reading, evaluation: evaluate(reading.facts) }
 }
 
 function notB20(reason: string, detail: string): Problem {

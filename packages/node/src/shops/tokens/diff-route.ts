@@ -4,8 +4,8 @@ import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index
 import { scopeNames } from './abi/b20.ts'
 import { showToken } from './check-answer.ts'
 import type { Checked, Checker } from './checker.ts'
+import { powerNames } from './evaluate/types.ts'
 import { exampleChecked } from './example.ts'
-import { powerNames } from './judge/types.ts'
 import { describeEvent, historyOf } from './report/describe-event.ts'
 import * as shapes from './schemas.ts'
 import { show, showBlock, showNumber } from './show.ts'
@@ -84,16 +84,16 @@ export function diffOf(before: Checked, after: Checked, options: { network: stri
   }
 }
 
-const sideOf = ({ facts, judgement }: Checked) => ({
+const sideOf = ({ facts, evaluation }: Checked) => ({
   block: showBlock(facts.block),
-  verdict: judgement.verdict,
-  complete: judgement.complete,
+  verdict: evaluation.verdict,
+  complete: evaluation.complete,
 })
 
 /** What is compared, by name; parties in an order of their own, so that only who it is matters. */
 function fieldsOf(checked: Checked): Record<string, unknown> {
-  const { facts, judgement } = checked
-  const fields: Record<string, unknown> = { verdict: judgement.verdict, complete: judgement.complete }
+  const { facts, evaluation } = checked
+  const fields: Record<string, unknown> = { verdict: evaluation.verdict, complete: evaluation.complete }
   for (const [name, value] of Object.entries(showToken(checked))) fields[`token.${name}`] = value
   fields.admin_count = showNumber(facts.adminCount)
   fields.paused = show(facts.paused, (features) => features)
@@ -104,12 +104,12 @@ function fieldsOf(checked: Checked): Record<string, unknown> {
   const accounts = (parties: readonly { account: Address }[]) =>
     parties.map(({ account }) => checksumAddress(account)).sort()
   for (const name of powerNames) {
-    const power = judgement.powers[name]
+    const power = evaluation.powers[name]
     fields[`powers.${name}.now`] = power.now
     fields[`powers.${name}.exercised`] = power.exercised
     fields[`powers.${name}.who`] = accounts(power.who)
     fields[`powers.${name}.could_become`] = accounts(power.couldBecome)
   }
-  fields.flags = judgement.flags.map(({ code }) => code)
+  fields.flags = evaluation.flags.map(({ code }) => code)
   return fields
 }

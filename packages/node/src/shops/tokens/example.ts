@@ -2,8 +2,8 @@ import type { Hex } from '@assay/protocol/bytes'
 import { adminRole, noSupplyCap, roles, scopeNames, wad } from './abi/b20.ts'
 import { checkAnswer } from './check-answer.ts'
 import type { Checked } from './checker.ts'
+import { evaluate } from './evaluate/evaluate.ts'
 import { known, type RoleFacts, type TokenFacts } from './facts.ts'
-import { judge } from './judge/judge.ts'
 import { newMeter } from './read/panel.ts'
 
 /** Facts of a token that nobody controls, as documentation shows it. */
@@ -64,7 +64,7 @@ export function exampleChecked(): Checked {
     providers: ['rpc.example'],
     indexedTo: undefined,
     quorum: 1,
-    judgement: judge(facts),
+    evaluation: evaluate(facts),
   }
 }
 

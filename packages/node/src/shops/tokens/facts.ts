@@ -90,7 +90,7 @@ export type ForkFact = {
   unreviewed: boolean
 }
 
-/** Everything read about one token at one block. The judge sees nothing else. */
+/** Everything read about one token at one block. The evaluation reads nothing else. */
 export type TokenFacts = {
   chainId: number
   token: Address

@@ -5,8 +5,8 @@ import { toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errorSelectors, roles, scopes, selectors, tokenSlots } from './abi/b20.ts'
 import { checkAnswer } from './check-answer.ts'
+import { evaluate } from './evaluate/evaluate.ts'
 import { type FaultChain, openFaultChain } from './fault-chain.fixture.ts'
-import { judge } from './judge/judge.ts'
 import { readToken } from './read/read-token.ts'
 import { panelOf, readerOver } from './reader.fixture.ts'
 import { buildReport } from './report/build-report.ts'
@@ -49,7 +49,7 @@ describe('meaning', () => {
   test('R4: sentinels, inversion and composites are taken apart; a type byte nobody knows is unknown', async () => {
     const token = await issuer.create('all kinds')
     const flags = async (endpoints = [honest]) =>
-      (await judged(endpoints, token)).judgement.flags.map(({ code }) => code)
+      (await judged(endpoints, token)).evaluation.flags.map(({ code }) => code)
     // Not "always allow": nobody may send.
     expect(await issuer.call(token, 'updatePolicy', scopes.TRANSFER_SENDER_POLICY, 1n << 63n)).toBe(true)
     expect(await flags()).toEqual(expect.arrayContaining(['inverted_policy', 'transfers_blocked_for_all']))
@@ -59,10 +59,10 @@ describe('meaning', () => {
     const id = (await issuer.registry('createCompositePolicy', issuer.address, 2, children)) as bigint
     expect(await issuer.call(token, 'updatePolicy', scopes.TRANSFER_SENDER_POLICY, id)).toBe(true)
     const checked = await judged([honest], token)
-    expect(checked.judgement.missing).toEqual([])
+    expect(checked.evaluation.missing).toEqual([])
     expect(checked.facts.policies.get(id)?.children).toEqual({ known: true, value: children })
     // The issuer may replace both lists and needs nobody; the admin of the other list needs the issuer.
-    expect(checked.judgement.powers.freeze.who).toEqual([
+    expect(checked.evaluation.powers.freeze.who).toEqual([
       expect.objectContaining({ account: issuer.address, alone: true }),
       expect.objectContaining({ account: guard.address, alone: false }),
     ])
@@ -105,9 +105,9 @@ describe('meaning', () => {
     await issuer.call(token, 'updatePolicy', scopes.TRANSFER_SENDER_POLICY, id)
     await guard.registry('updateBlocklist', id, true, [issuer.address])
     await guard.registry('stageUpdateAdmin', id, issuer.address)
-    const { facts, judgement } = await judged([honest], token)
+    const { facts, evaluation } = await judged([honest], token)
     expect(facts.policies.get(id)?.members).toEqual([issuer.address])
-    expect(judgement.flags.map(({ code }) => code)).toEqual(
+    expect(evaluation.flags.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['freeze_by_third_party', 'policy_admin_pending']),
     )
     const wallet = await viewWallet(
@@ -130,9 +130,9 @@ describe('meaning', () => {
   })
 
   test('R9: renounced, while an earlier grant still works', async () => {
-    const { judgement } = await judged([honest])
-    expect(judgement.powers.mint).toMatchObject({ now: 'armed', who: [{ account: guard.address }] })
-    expect(judgement.flags.map(({ code }) => code)).toContain('minter_irrevocable')
+    const { evaluation } = await judged([honest])
+    expect(evaluation.powers.mint).toMatchObject({ now: 'armed', who: [{ account: guard.address }] })
+    expect(evaluation.flags.map(({ code }) => code)).toContain('minter_irrevocable')
   })
 
   test('R28: ids that do not fit a JavaScript number survive end to end', async () => {
@@ -142,9 +142,9 @@ describe('meaning', () => {
     expect(await issuer.call(token, 'updatePolicy', scopes.TRANSFER_SENDER_POLICY, inverted)).toBe(true)
     expect(await issuer.call(token, 'updatePolicy', scopes.TRANSFER_RECEIVER_POLICY, 72057594037927937n)).toBe(true)
     const checked = await judged([honest], token)
-    const { facts, judgement } = checked
+    const { facts, evaluation } = checked
     expect(facts.scopes.TRANSFER_SENDER_POLICY).toEqual({ known: true, value: inverted })
-    expect(judgement.flags.map(({ code }) => code)).toEqual(
+    expect(evaluation.flags.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['inverted_policy', 'transfers_blocked_for_all']),
     )
     const wallet = await viewWallet(panelOf(honest), readerOver([]).multicall3, checked, guard.address)
@@ -169,8 +169,8 @@ describe('meaning', () => {
     await issuer.call(token, 'updateName', `<script>alert(1)</script>\u202e${'x'.repeat(3_000)}`)
     await issuer.call(token, 'updateSymbol', '](http://evil) | `')
     const checked = await judged([honest], token)
-    expect(checked.judgement.complete).toBe(true)
-    expect(checked.judgement.flags.map(({ code }) => code)).toContain('tricky_text')
+    expect(checked.evaluation.complete).toBe(true)
+    expect(checked.evaluation.flags.map(({ code }) => code)).toContain('tricky_text')
     const options = { network: 'eip155:8453', node: 'http://127.0.0.1', synthetic: false }
     const report = { ...buildReport(checked, options), attestation: {} }
     for (const page of [renderHtml(report), renderMarkdown(report)]) {
@@ -189,7 +189,7 @@ describe('meaning', () => {
     if (again.status !== 'read') throw new Error(again.status)
     const options = { network: 'eip155:8453', node: 'http://127.0.0.1', synthetic: false }
     const of = (one: typeof first) => JSON.stringify({ ...buildReport(one, options), reading: null })
-    expect(of({ ...again, judgement: judge(again.facts) })).toBe(of(first))
+    expect(of({ ...again, evaluation: evaluate(again.facts) })).toBe(of(first))
   })
 })
 
@@ -226,14 +226,14 @@ describe('polarity and selectors', () => {
   test('R5: always-block exempts nobody on the seize scope, and stops everybody on the others', async () => {
     const token = await issuer.create('always block')
     await issuer.call(token, 'grantRole', roles.SEIZE_ROLE, guard.address)
-    expect((await judged([honest], token)).judgement.powers.seize.now).toBe('latent')
+    expect((await judged([honest], token)).evaluation.powers.seize.now).toBe('latent')
     await issuer.call(token, 'updatePolicy', scopes.SEIZE_EXEMPT_POLICY, everyone)
-    const { judgement } = await judged([honest], token)
-    expect(judgement.powers.seize.now).toBe('armed')
-    expect(judgement.flags.find(({ code }) => code === 'seizable_unless_listed')?.sentence).toContain('every account')
+    const { evaluation } = await judged([honest], token)
+    expect(evaluation.powers.seize.now).toBe('armed')
+    expect(evaluation.flags.find(({ code }) => code === 'seizable_unless_listed')?.sentence).toContain('every account')
     // Denying every receiver of seized tokens is the one thing that stops it again.
     await issuer.call(token, 'updatePolicy', scopes.SEIZE_RECEIVER_POLICY, everyone)
-    expect((await judged([honest], token)).judgement.powers.seize.now).toBe('latent')
+    expect((await judged([honest], token)).evaluation.powers.seize.now).toBe('latent')
   })
 
   test('R12: an error of the same name with another selector is not the one that means an older fork', async () => {

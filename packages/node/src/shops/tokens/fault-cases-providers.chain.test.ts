@@ -127,7 +127,7 @@ describe('providers', () => {
   test('R27: revert data that a provider strips leaves the fork unknown', async () => {
     await chain.control.setB20Fork('beryl')
     try {
-      expect((await judged([honest], locked)).judgement.complete).toBe(true)
+      expect((await judged([honest], locked)).evaluation.complete).toBe(true)
       const stripped = faulty({ view: (_call, result) => (result.success ? result : { success: false, data: '0x' }) })
       expect(await codes([stripped], locked)).toContain('fork_unknown')
       expect(await verdict([stripped], locked)).toBe('UNKNOWN')
@@ -170,7 +170,7 @@ describe('logs', () => {
             ? (answer as unknown[]).slice(0, length)
             : undefined,
       })
-      const { complete, powers } = (await judged([cut], token)).judgement
+      const { complete, powers } = (await judged([cut], token)).evaluation
       // Asked for fewer blocks, it may leave nothing out: then the answer is whole, and right.
       expect([length > 0 && complete, powers.mint.now]).toEqual([complete, complete ? 'armed' : 'unknown'])
     }
@@ -210,8 +210,8 @@ describe('logs', () => {
           if (Number(toBlock) - Number(fromBlock) + 1 > limit) throw new RpcRefusal(-32005, 'block range too wide')
         },
       })
-      const { judgement, facts } = await judged([narrow], token, { pace: newPace() })
-      expect(judgement.missing).toEqual([])
+      const { evaluation, facts } = await judged([narrow], token, { pace: newPace() })
+      expect(evaluation.missing).toEqual([])
       expect(facts.events.filter((event) => event.kind === 'role_granted')).toHaveLength(7)
     },
   )

@@ -6,9 +6,9 @@ import { silentLog } from '@assay/till/kernel/log'
 import { roles } from './abi/b20.ts'
 import { bending, type Faults } from './bending.fixture.ts'
 import type { Checked } from './checker.ts'
+import { evaluate } from './evaluate/evaluate.ts'
+import type { Verdict } from './evaluate/types.ts'
 import { type Actor, createActor } from './issuer.fixture.ts'
-import { judge } from './judge/judge.ts'
-import type { Verdict } from './judge/types.ts'
 import { type ReaderDeps, readToken } from './read/read-token.ts'
 import { endpointOf, readerOver } from './reader.fixture.ts'
 
@@ -41,7 +41,7 @@ export async function openFaultChain(): Promise<FaultChain> {
   const judged = async (endpoints: Endpoints, token = mintable, changes: Partial<ReaderDeps> = {}) => {
     const reading = await readToken(readerOver(endpoints, changes), token)
     if (reading.status !== 'read') throw new Error(reading.status)
-    return { ...reading, judgement: judge(reading.facts) }
+    return { ...reading, evaluation: evaluate(reading.facts) }
   }
   return {
     chain,
@@ -52,7 +52,7 @@ export async function openFaultChain(): Promise<FaultChain> {
     locked,
     faulty: (faults, name) => bending(endpointOf(chain), faults, name),
     judged,
-    verdict: async (...args) => (await judged(...args)).judgement.verdict,
-    codes: async (...args) => (await judged(...args)).judgement.missing.map(({ code }) => code),
+    verdict: async (...args) => (await judged(...args)).evaluation.verdict,
+    codes: async (...args) => (await judged(...args)).evaluation.missing.map(({ code }) => code),
   }
 }

@@ -5,8 +5,8 @@ import { systemClock } from '@assay/till/kernel/clock'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { roles, type ScopeName } from './abi/b20.ts'
-import { judge } from './judge/judge.ts'
-import { type Judgement, powerNames } from './judge/types.ts'
+import { evaluate } from './evaluate/evaluate.ts'
+import { type Evaluation, powerNames } from './evaluate/types.ts'
 import { answerModel, createModel, type ModelToken, operations } from './model-chain.fixture.ts'
 import { Unreadable } from './read/pin-block.ts'
 import { readToken } from './read/read-token.ts'
@@ -180,14 +180,14 @@ function reorganised(before: ModelToken, after: ModelToken, atQuestion: number):
   return ['one', 'two', 'three'].map((name) => ({ name, send: async (calls) => calls.map(one) }))
 }
 
-/** What a judgement says, without when and where it was made. */
-const saidBy = ({ verdict, powers }: Judgement) =>
+/** What an evaluation says, without when and where it was made. */
+const saidBy = ({ verdict, powers }: Evaluation) =>
   JSON.stringify([verdict, ...powerNames.map((name) => powers[name].now)])
 
 async function outcomeOf(
   endpoints: readonly RpcEndpoint[],
   token: Address,
-): Promise<Judgement | 'unreadable' | 'missing'> {
+): Promise<Evaluation | 'unreadable' | 'missing'> {
   try {
     const reading = await readToken(
       readerOver(endpoints, {
@@ -196,7 +196,7 @@ async function outcomeOf(
       }),
       token,
     )
-    return reading.status === 'read' ? judge(reading.facts) : 'missing'
+    return reading.status === 'read' ? evaluate(reading.facts) : 'missing'
   } catch (error) {
     if (error instanceof Unreadable) return 'unreadable'
     throw error
@@ -206,7 +206,7 @@ async function outcomeOf(
 const rank = { impossible: 0, latent: 1, armed: 2 } as const
 
 /** Empty where the faulty answer is no cleaner than the true one. */
-function cleanerThan(faulty: Judgement | 'unreadable' | 'missing', truth: Judgement): string[] {
+function cleanerThan(faulty: Evaluation | 'unreadable' | 'missing', truth: Evaluation): string[] {
   if (faulty === 'unreadable') return []
   if (faulty === 'missing') return ['a live token became a missing one']
   const found: string[] = []
@@ -238,7 +238,7 @@ test(`no fault makes an answer cleaner (${faultSets} fault sets)`, { timeout: 60
         tally.sets += 1
         if (faultSets > 10_000 && tally.sets % 10_000 === 0) console.log(`${tally.sets} of ${faultSets} fault sets`)
         const model = all[index] as ModelToken
-        const truth = truths[index] as Judgement
+        const truth = truths[index] as Evaluation
         const roll = dice(seed)
         if (setting === 'reorg between reads') {
           const other = Math.floor(roll() * all.length)
@@ -247,7 +247,7 @@ test(`no fault makes an answer cleaner (${faultSets} fault sets)`, { timeout: 60
           tally.reorged += 1
           // Of one branch or of the other, or nothing at all; never some facts of each.
           if (typeof outcome === 'object')
-            expect([saidBy(truth), saidBy(truths[other] as Judgement)]).toContain(saidBy(outcome))
+            expect([saidBy(truth), saidBy(truths[other] as Evaluation)]).toContain(saidBy(outcome))
           else expect(outcome).toBe('unreadable')
           return
         }

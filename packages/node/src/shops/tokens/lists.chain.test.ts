@@ -2,8 +2,8 @@ import type { Address } from '@assay/protocol/address'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { policyRegistryAddress, roles, scopes, selectors } from './abi/b20.ts'
 import { checkAnswer } from './check-answer.ts'
+import { evaluate } from './evaluate/evaluate.ts'
 import { type FaultChain, openFaultChain } from './fault-chain.fixture.ts'
-import { judge } from './judge/judge.ts'
 import { readToken } from './read/read-token.ts'
 import { readerOver } from './reader.fixture.ts'
 import { buildReport } from './report/build-report.ts'
@@ -28,8 +28,8 @@ const options = { network: 'eip155:8453', node: 'https://node.example', syntheti
 
 test('a list of 640 is counted exactly and named whole in the report', async () => {
   const checked = await fault.judged([fault.honest], token)
-  expect(checked.judgement.missing).toEqual([])
-  expect(checked.judgement.powers.freeze.exercised).toBe(640)
+  expect(checked.evaluation.missing).toEqual([])
+  expect(checked.evaluation.powers.freeze.exercised).toBe(640)
   const [policy] = buildReport(checked, options).policies
   expect([policy?.listed_count, policy?.listed.length, policy?.listed_complete]).toEqual([640, 640, true])
 })
@@ -43,9 +43,9 @@ test('an account of a list that could not be asked about makes the answer incomp
         ? { success: true, data: '0x' }
         : result,
   })
-  const { judgement } = await fault.judged([endpoint], token)
-  expect([judgement.complete, judgement.verdict]).toEqual([false, 'UNKNOWN'])
-  expect(judgement.missing.map(({ code }) => code)).toContain('list_unread')
+  const { evaluation } = await fault.judged([endpoint], token)
+  expect([evaluation.complete, evaluation.verdict]).toEqual([false, 'UNKNOWN'])
+  expect(evaluation.missing.map(({ code }) => code)).toContain('list_unread')
 })
 
 test('logs of a list that nobody could read make the answer incomplete', async () => {
@@ -55,8 +55,8 @@ test('logs of a list that nobody could read make the answer incomplete', async (
         ? 'garbled'
         : undefined,
   })
-  const { judgement } = await fault.judged([endpoint], token)
-  expect(judgement.missing.map(({ code }) => code)).toContain('list_unread')
+  const { evaluation } = await fault.judged([endpoint], token)
+  expect(evaluation.missing.map(({ code }) => code)).toContain('list_unread')
 })
 
 test('of many holders a check names fifty and counts all, a report names all', { timeout: 60_000 }, async () => {
@@ -65,7 +65,7 @@ test('of many holders a check names fifty and counts all, a report names all', {
   for (const account of listed.slice(0, 55)) await issuer.call(many, 'grantRole', roles.MINT_ROLE, account)
   const reading = await readToken(readerOver([fault.honest]), many)
   if (reading.status !== 'read') throw new Error(reading.status)
-  const checked = { ...reading, judgement: judge(reading.facts) }
+  const checked = { ...reading, evaluation: evaluate(reading.facts) }
   const answer = checkAnswer(checked, { ...options, reportUrl: '', reportPriceUsd: '0.02' })
   expect([answer.powers.mint?.who.length, answer.powers.mint?.who_count]).toEqual([50, 55])
   expect(buildReport(checked, options).powers.mint?.who.length).toBe(55)

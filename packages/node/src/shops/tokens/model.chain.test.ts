@@ -5,8 +5,8 @@ import { keccak256 } from '@assay/till/kernel/keccak'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { noSupplyCap, roleNames, roles, type ScopeName, scopeNames, scopes } from './abi/b20.ts'
+import { evaluate } from './evaluate/evaluate.ts'
 import { type Actor, createActor } from './issuer.fixture.ts'
-import { judge } from './judge/judge.ts'
 import { adminCount, createModel, type ModelToken, operations } from './model-chain.fixture.ts'
 import { readToken } from './read/read-token.ts'
 import { endpointOf, readerOver } from './reader.fixture.ts'
@@ -121,7 +121,7 @@ test('the reader finds the control graph that random operations made', { timeout
       const reading = await readToken(readerOver([endpointOf(chain)]), token)
       if (reading.status !== 'read') throw new Error(reading.status)
       const { facts } = reading
-      expect(judge(facts).missing).toEqual([])
+      expect(evaluate(facts).missing).toEqual([])
       for (const role of allRoles) {
         const found = facts.roles.get(role)
         const holders = (found?.holders ?? []).map(({ account }) => account).sort()

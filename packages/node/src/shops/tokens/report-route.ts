@@ -105,14 +105,14 @@ async function prepareReport(deps: ReportRouteDeps, input: RouteInput, call: Cal
     ...report,
     ...(input.query.proof === '1' ? { proof: await readProof(await deps.panel(), checked.facts, report) } : {}),
   }
-  const { facts, judgement } = checked
+  const { facts, evaluation } = checked
   const attestation = await deps.attester.attest({
     chainId: facts.chainId,
     token,
     blockNumber: facts.block.number,
     blockHash: facts.block.hash,
-    verdict: judgement.verdict,
-    complete: judgement.complete,
+    verdict: evaluation.verdict,
+    complete: evaluation.complete,
     reportHash: reportHash(content as unknown as { [key: string]: Json }, keccak256),
     validUntil: validUntil(facts),
   })
@@ -120,12 +120,12 @@ async function prepareReport(deps: ReportRouteDeps, input: RouteInput, call: Cal
 }
 
 /** Half a report is not sold: the free check says as much, and what is missing may be there in a moment. */
-function refuseIncomplete({ judgement }: Checked): void {
-  if (judgement.complete) return
+function refuseIncomplete({ evaluation }: Checked): void {
+  if (evaluation.complete) return
   throw new Problem('upstream_unavailable', {
     detail: 'Not everything about this token could be read or proven, so there is no report to sell.',
     hint: 'Nothing was charged. GET /v1/check/{address} shows what is known; try again later.',
-    extra: { reason: 'incomplete', verdict: judgement.verdict, missing: judgement.missing.slice(0, 20) },
+    extra: { reason: 'incomplete', verdict: evaluation.verdict, missing: evaluation.missing.slice(0, 20) },
     retryAfterSeconds: 10,
   })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { powerNames } from './judge/types.ts'
+import { powerNames } from './evaluate/types.ts'
 
 /** Shapes of area A's answers, for OpenAPI and the SDK. Unknown facts are `{ unknown: reason }`. */
 export const addressPattern = /^0x[0-9a-fA-F]{40}$/

@@ -1,8 +1,8 @@
 import { checksumAddress } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Checked } from './checker.ts'
+import type { Party, Power } from './evaluate/types.ts'
 import type { AccountLabel, Known, PinnedBlock, TokenFacts } from './facts.ts'
-import type { Party, Power } from './judge/types.ts'
 
 /** A fact as answers carry it: its value, or why it is not known. Never a zero or an empty list in its place. */
 export type Shown<T> = T | { unknown: string }
@@ -66,8 +66,8 @@ export function showPower(facts: TokenFacts, power: Power, shownMax = partiesSho
   }
 }
 
-export function showUnreachable({ judgement }: Pick<Checked, 'judgement'>) {
-  return judgement.unreachable.map(({ account, reason, holds }) => ({
+export function showUnreachable({ evaluation }: Pick<Checked, 'evaluation'>) {
+  return evaluation.unreachable.map(({ account, reason, holds }) => ({
     account: checksumAddress(account),
     reason,
     holds: [...holds],
@@ -83,11 +83,11 @@ export function validUntil(facts: TokenFacts): number {
   return pending === undefined ? ceiling : Math.min(ceiling, pending)
 }
 
-export function showCompleteness({ facts, judgement }: Pick<Checked, 'facts' | 'judgement'>) {
+export function showCompleteness({ facts, evaluation }: Pick<Checked, 'facts' | 'evaluation'>) {
   return {
-    complete: judgement.complete,
-    missing: judgement.missing,
-    admin_set: judgement.adminSet,
+    complete: evaluation.complete,
+    missing: evaluation.missing,
+    admin_set: evaluation.adminSet,
     admin_count: showNumber(facts.adminCount),
     logs: {
       from_block: facts.logs.fromBlock.toString(),

@@ -6,8 +6,8 @@ import { encodeFunctionData } from 'viem'
 import { expect, test } from 'vitest'
 import { alwaysBlockId, invertBit, roles, type ScopeName, scopeNames, scopes, tokenAbi } from './abi/b20.ts'
 import type { Checked } from './checker.ts'
+import { evaluate } from './evaluate/evaluate.ts'
 import { type Actor, createActor } from './issuer.fixture.ts'
-import { judge } from './judge/judge.ts'
 import { readToken } from './read/read-token.ts'
 import { endpointOf, panelOf, readerOver } from './reader.fixture.ts'
 import { viewWallet } from './wallet-view.ts'
@@ -58,8 +58,8 @@ test('what a wallet can do, and what can be done to it, is what the chain does',
       const some = async (tries: Promise<boolean>[]) => (await Promise.all(tries)).includes(true)
       const reading = await readToken(readerOver([endpointOf(chain)]), address)
       if (reading.status !== 'read') throw new Error(reading.status)
-      const checked: Checked = { ...reading, judgement: judge(reading.facts) }
-      expect(checked.judgement.missing).toEqual([])
+      const checked: Checked = { ...reading, evaluation: evaluate(reading.facts) }
+      expect(checked.evaluation.missing).toEqual([])
       const callers = [issuer.address, other.address, stranger]
       for (const wallet of [...everybody, zeroAddress]) {
         const shown = await viewWallet(panelOf(endpointOf(chain)), readerOver([]).multicall3, checked, wallet)

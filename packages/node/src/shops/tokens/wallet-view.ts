@@ -2,7 +2,6 @@ import { type Address, checksumAddress, zeroAddress } from '@assay/protocol/addr
 import type { Hex } from '@assay/protocol/bytes'
 import { errorSelectors, roles, type ScopeName } from './abi/b20.ts'
 import type { Checked } from './checker.ts'
-import type { TokenFacts } from './facts.ts'
 import {
   type Condition,
   canReceive,
@@ -14,12 +13,13 @@ import {
   someoneReceives,
   someoneSeized,
   together,
-} from './judge/conditions.ts'
-import { freezingScopes, listMovers, liveView, viewScope } from './judge/policies.ts'
-import type { Standing } from './judge/policy-tree.ts'
-import { worst } from './judge/reach.ts'
-import { isReachable } from './judge/reachable.ts'
-import type { Level } from './judge/types.ts'
+} from './evaluate/conditions.ts'
+import { freezingScopes, listMovers, liveView, viewScope } from './evaluate/policies.ts'
+import type { Membership } from './evaluate/policy-tree.ts'
+import { worst } from './evaluate/reach.ts'
+import { isReachable } from './evaluate/reachable.ts'
+import type { Level } from './evaluate/types.ts'
+import type { TokenFacts } from './facts.ts'
 import { calls, transferData } from './read/calls.ts'
 import { askLabel, labelAccount } from './read/label-account.ts'
 import { agree, askAll, newMeter, type Panel } from './read/panel.ts'
@@ -63,14 +63,14 @@ function withWallet(facts: TokenFacts, questions: Questions, wallet: Address) {
     else if (answer.value === (base >> 56n === 1n)) listed.add(base)
   }
   const accounts = new Map([...facts.accounts, [wallet, labelAccount(questions, wallet)] as const])
-  const standing: Standing | undefined = known ? { listed, accounts: [wallet] } : undefined
+  const standing: Membership | undefined = known ? { listed, accounts: [wallet] } : undefined
   return { facts: { ...facts, accounts }, standing }
 }
 
 const say = (answer: Answer, why: string): Capability => ({ answer, why })
 const unread: Condition = { level: 'unknown', bringers: [] }
 
-const said = (facts: TokenFacts, scope: ScopeName, wanted: boolean, of: Standing | undefined): Condition =>
+const said = (facts: TokenFacts, scope: ScopeName, wanted: boolean, of: Membership | undefined): Condition =>
   of === undefined ? unread : saidOf(facts, scope, wanted, of)
 
 /** What is so now, for questions about this moment. */
@@ -85,7 +85,7 @@ function firstUnmet(checks: readonly (readonly [Answer, string])[]): Capability 
 
 const receiverText = 'the receiver policy denies this wallet'
 
-function creditable(facts: TokenFacts, wallet: Address, standing: Standing | undefined) {
+function creditable(facts: TokenFacts, wallet: Address, standing: Membership | undefined) {
   return [
     [
       canReceive(facts, wallet) ? 'yes' : 'no',
@@ -95,7 +95,7 @@ function creditable(facts: TokenFacts, wallet: Address, standing: Standing | und
   ] as const
 }
 
-function holdOf(facts: TokenFacts, wallet: Address, standing: Standing | undefined): Capability {
+function holdOf(facts: TokenFacts, wallet: Address, standing: Membership | undefined): Capability {
   const unmet = firstUnmet(creditable(facts, wallet, standing))
   if (unmet === undefined) return say('yes', 'the receiver policy lets this wallet in')
   return unmet.answer === 'no' ? say('no', `${unmet.why}; what it has already stays`) : unmet
@@ -106,7 +106,12 @@ const pausedAnswer = (facts: TokenFacts): Answer =>
 
 type Simulated = 'works' | 'policy' | 'paused' | 'unclear'
 
-function sendOf(facts: TokenFacts, wallet: Address, standing: Standing | undefined, simulated: Simulated): Capability {
+function sendOf(
+  facts: TokenFacts,
+  wallet: Address,
+  standing: Membership | undefined,
+  simulated: Simulated,
+): Capability {
   const executes = freezingScopes(facts).scopes.includes('TRANSFER_EXECUTOR_POLICY')
   const unmet = firstUnmet([
     [isReachable(facts, wallet) ? 'yes' : 'no', 'this address can never call anything'],
@@ -141,7 +146,7 @@ function sendOf(facts: TokenFacts, wallet: Address, standing: Standing | undefin
 const mostOf = (others: Answer, ...own: Answer[]): Answer =>
   others !== 'no' || own.includes('no') ? others : own.includes('unknown') ? 'unknown' : 'yes'
 
-function receiveOf(facts: TokenFacts, wallet: Address, standing: Standing | undefined): Capability {
+function receiveOf(facts: TokenFacts, wallet: Address, standing: Membership | undefined): Capability {
   const executes = freezingScopes(facts).scopes.includes('TRANSFER_EXECUTOR_POLICY')
   const unmet = firstUnmet([
     [pausedAnswer(facts), 'transfers are paused'],
@@ -155,8 +160,8 @@ function receiveOf(facts: TokenFacts, wallet: Address, standing: Standing | unde
   return unmet ?? say('yes', 'the receiver policy lets this wallet in')
 }
 
-function frozenOf({ facts, judgement }: Checked, wallet: Address, standing: Standing | undefined): Capability {
-  const pause = judgement.powers.pause.now
+function frozenOf({ facts, evaluation }: Checked, wallet: Address, standing: Membership | undefined): Capability {
+  const pause = evaluation.powers.pause.now
   const { scopes } = freezingScopes(facts)
   const denied = scopes.find((scope) => said(facts, scope, false, standing).level === 'armed')
   if (denied !== undefined) return say('yes', `it is frozen now: ${scopeTexts[denied] ?? denied} denies it`)
@@ -176,7 +181,7 @@ const scopeTexts: Partial<Record<ScopeName, string>> = {
 }
 
 /** Whether a list can stop this wallet now, or only another policy could. */
-function freezeLevel(facts: TokenFacts, scope: ScopeName, standing: Standing | undefined): Level {
+function freezeLevel(facts: TokenFacts, scope: ScopeName, standing: Membership | undefined): Level {
   if (standing === undefined) return 'unknown'
   const live = liveView(facts, viewScope(facts, scope))
   if (listMovers(live, false, [standing]).length > 0) return 'armed'
@@ -184,7 +189,7 @@ function freezeLevel(facts: TokenFacts, scope: ScopeName, standing: Standing | u
 }
 
 /** Polarity differs: to be exempt is to be authorised, to be burnable is to be denied as a sender. */
-function seizedOf(facts: TokenFacts, standing: Standing | undefined): Capability {
+function seizedOf(facts: TokenFacts, standing: Membership | undefined): Capability {
   const beryl = facts.fork.fork.known && facts.fork.fork.value === 'beryl'
   const seized: Level = beryl
     ? 'impossible'

@@ -1,5 +1,5 @@
 import { originHash } from '../witness-store.ts'
-import type { View } from './judge-views.ts'
+import type { View } from './compare-views.ts'
 import { readAnchors, readNote } from './read-anchors.ts'
 import { type Description, readHead } from './read-head.ts'
 import { remoteTiles } from './tile-source.ts'

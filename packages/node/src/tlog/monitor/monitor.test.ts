@@ -315,7 +315,7 @@ const wrongTiles = forTiles((response, path) => {
 test('a huge tree that hashes to its root costs a bounded number of requests at each look', async () => {
   const log = logOf(20_000)
   const server = await serve(log)
-  const monitor = await monitorOf(server.url, { tilesPerLook: 16 })
+  const monitor = await monitorOf(server.url, { tilesPerCheck: 16 })
   const first = await monitor.look()
   expect([kinds(first), first.head?.size, first.audited]).toEqual([[], 20_000, 4_096])
   expect(server.asked.length).toBeLessThan(40)

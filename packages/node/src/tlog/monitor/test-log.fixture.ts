@@ -11,10 +11,10 @@ import { privateKeyFromSeed } from '@assay/till/signing'
 import { cosign, signNote } from '../sign-note.ts'
 import { growTiles, hashBytes, hashRanges, tileKey, widthAt } from '../tiles.ts'
 import { leafHash } from '../tree-hash.ts'
+import { checkLog } from './check-log.ts'
 import { openFolderStore } from './folder-store.ts'
 import { createMonitorHttp } from './http-adapter.ts'
-import { lookAtLog } from './look-at-log.ts'
-import { type MonitorOptions, usualOptions } from './types.ts'
+import { defaultMonitorOptions, type MonitorOptions } from './types.ts'
 
 const secretOf = (fill: number) => privateKeyFromSeed(Buffer.alloc(32, fill).toString('base64url'))
 export const keyOf = (name: string, type: number, fill: number) => noteKey(name, type, secretOf(fill).x)
@@ -102,13 +102,13 @@ export async function openMonitor(url: string, options: Partial<MonitorOptions> 
     http: createMonitorHttp('test'),
     clock,
     store,
-    options: { ...usualOptions, keys: [logKey.vkey], ...options },
+    options: { ...defaultMonitorOptions, keys: [logKey.vkey], ...options },
   }
   return {
     home,
     store,
     clock,
-    look: () => lookAtLog(deps, url),
+    look: () => checkLog(deps, url),
     advance: (ms: number) => {
       aheadMs += ms
     },

@@ -85,7 +85,7 @@ export type MonitorOptions = {
   stillMs: number
   /** Also download entry bundles. */
   entries: boolean
-  tilesPerLook: number
+  tilesPerCheck: number
   leavesMax: number
 }
 
@@ -108,7 +108,7 @@ export type LogStore = KeptTiles & {
 
 export type MonitorDeps = { http: MonitorHttp; clock: Clock; store: LogStore; options: MonitorOptions }
 
-export const usualOptions: MonitorOptions = {
+export const defaultMonitorOptions: MonitorOptions = {
   keys: [],
   witnesses: [],
   quorum: 0,
@@ -117,7 +117,7 @@ export const usualOptions: MonitorOptions = {
   graceMs: 60_000,
   stillMs: 86_400_000,
   entries: false,
-  tilesPerLook: 1_024,
+  tilesPerCheck: 1_024,
   leavesMax: 20_000_000,
 }
 

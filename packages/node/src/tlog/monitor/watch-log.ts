@@ -1,4 +1,4 @@
-import { lookAtLog } from './look-at-log.ts'
+import { checkLog } from './check-log.ts'
 import type { LogState, MonitorDeps } from './types.ts'
 
 const pauseMsMax = 600_000
@@ -9,11 +9,11 @@ export async function watchLog(
   url: string,
   intervalMs: number,
   signal: AbortSignal,
-  onLook: (state: LogState) => void,
+  onCheck: (state: LogState) => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    const state = await lookAtLog(deps, url)
-    onLook(state)
+    const state = await checkLog(deps, url)
+    onCheck(state)
     const pauseMs = Math.min(Math.max(pauseMsMax, intervalMs), intervalMs * 2 ** Math.min(state.failures, 10))
     await deps.clock.sleep(pauseMs, signal).catch(() => {})
   }

@@ -8,7 +8,7 @@ import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { beforeEach, expect, test } from 'vitest'
 import { askWitness } from '../collect-cosignatures.ts'
 import { pruneHeads } from '../prune-heads.ts'
-import { createOutsideWitness, type LogHouse, openLogHouse, origin } from '../restored-log.fixture.ts'
+import { createOutsideWitness, type LogHarness, openLogHarness, origin } from '../restored-log.fixture.ts'
 import { cosign } from '../sign-note.ts'
 import { newestCheckpoint } from '../store.ts'
 import { addCheckpointBody, createWitness, type Witness } from '../witness.ts'
@@ -16,10 +16,13 @@ import { createPeerAsker } from './ask-peers.ts'
 import { peerHeads } from './peer-heads.ts'
 import type { PeerLogs, PeerWitness } from './peer-logs.ts'
 
-let house: LogHouse
+let harness: LogHarness
 const db = await useTestDatabase()
 beforeEach(async () => {
-  house = await openLogHouse(db, house === undefined ? {} : { keyring: house.keyring, witnesses: house.witnesses })
+  harness = await openLogHarness(
+    db,
+    harness === undefined ? {} : { keyring: harness.keyring, witnesses: harness.witnesses },
+  )
 })
 
 type Member = Pick<Witness, 'key' | 'addCheckpoint'> & { readHead(): Promise<string | undefined> }
@@ -60,9 +63,9 @@ function peersAt(members: ReadonlyMap<string, Member>, shown: () => readonly str
   }
 }
 
-const memberAt = (host: string) => createOutsideWitness(`${host}/w`, house.tree.keys)
+const memberAt = (host: string) => createOutsideWitness(`${host}/w`, harness.tree.keys)
 const askDeps = (peers: PeerLogs) => ({
-  ...house.deps,
+  ...harness.deps,
   metrics: silentMetrics,
   log: silentLog,
   clock: systemClock,
@@ -70,22 +73,22 @@ const askDeps = (peers: PeerLogs) => ({
 })
 
 test('peers that come and go do not make the head unreadable, nor push the configured witness out of it', async () => {
-  await house.append('crowd')
-  await house.compare()
+  await harness.append('crowd')
+  await harness.compare()
   const newest = await newestCheckpoint(db.database)
   if (!newest) throw new Error('no head')
   for (let n = 0; n < 120; n += 1) {
     const { key, addCheckpoint } = memberAt(`sybil-${n}.example`)
-    const answer = await askWitness(house.deps, { key, addCheckpoint, peer: true }, newest)
+    const answer = await askWitness(harness.deps, { key, addCheckpoint, peer: true }, newest)
     expect(answer.outcome).toBe('signed')
   }
-  const head = parseCheckpoint((await house.tree.checkpoint()) ?? '')
+  const head = parseCheckpoint((await harness.tree.checkpoint()) ?? '')
   expect(head?.signatures.length).toBeLessThanOrEqual(34)
   expect(head?.signatures.map(({ name }) => name)).toContain('witness.example/w')
 })
 
 test('a peer that dates its cosignature back is not kept', async () => {
-  await house.append('dated')
+  await harness.append('dated')
   const newest = await newestCheckpoint(db.database)
   if (!newest) throw new Error('no head')
   const key = generateSigningKey(systemRng)
@@ -100,7 +103,7 @@ test('a peer that dates its cosignature back is not kept', async () => {
     const text = parseCheckpoint(newest.note)?.text ?? ''
     const line = cosign(text, name, key.privateKey, seconds)
     const addCheckpoint = async () => ({ status: 200, contentType: 'text/plain', body: line })
-    const answer = await askWitness(house.deps, { key: name, peer: true, addCheckpoint }, newest)
+    const answer = await askWitness(harness.deps, { key: name, peer: true, addCheckpoint }, newest)
     expect(answer, String(seconds)).toMatchObject({ outcome: 'refused' })
   }
   const { rowCount } = await db.database.query(`select from log_cosignature where witness = 'dated.example/w'`)
@@ -112,7 +115,7 @@ test('a crowd of strangers neither takes the place of a peer that has cosigned, 
   const members = new Map<string, Member>([['zz-honest.example', honest]])
   const asked = (shown: () => readonly string[]) =>
     createPeerAsker(askDeps(peersAt(members, shown)), { witnessesMax: 4, everyMs: 0 }, [])
-  await house.append('before the crowd')
+  await harness.append('before the crowd')
   await asked(() => ['zz-honest.example'])()
   const before = honest.seen()
   expect(before).toBeGreaterThan(0)
@@ -120,13 +123,13 @@ test('a crowd of strangers neither takes the place of a peer that has cosigned, 
   for (const host of crowd) members.set(host, memberAt(host))
   // Another process, which has asked nobody yet, and a mesh that names none but strangers.
   const restarted = asked(() => crowd)
-  await house.append('in the crowd')
+  await harness.append('in the crowd')
   await restarted()
   expect(honest.seen()).toBe(before + 1)
   const { rows } = await db.database.query<{ vkey: string }>(`select distinct vkey from log_cosignature where peer`)
   const heads = await peerHeads(
     peersAt(members, () => crowd),
-    house.tree,
+    harness.tree,
     rows.map(({ vkey }) => vkey),
   )
   expect(heads.map(({ source }) => source)).toContain('https://zz-honest.example/w')
@@ -148,13 +151,13 @@ test('one peer that claims a tree which does not exist stops nothing', async () 
     )
     const liar: Member = { key, addCheckpoint: async () => lie, readHead: async () => foreign.slice(7) }
     const peers = peersAt(new Map([['liar.example', liar]]), () => ['liar.example'])
-    await house.append(`lie ${n}`)
+    await harness.append(`lie ${n}`)
     await createPeerAsker(askDeps(peers), { witnessesMax: 4, everyMs: 0 }, [])()
-    expect(await peerHeads(peers, house.tree, [])).toEqual([])
-    expect(await house.compare()).toMatchObject({ forkReason: null })
-    const size = await house.size()
-    await house.append(`after lie ${n}`)
-    expect(await house.size()).toBe(size + 1)
+    expect(await peerHeads(peers, harness.tree, [])).toEqual([])
+    expect(await harness.compare()).toMatchObject({ forkReason: null })
+    const size = await harness.size()
+    await harness.append(`after lie ${n}`)
+    expect(await harness.size()).toBe(size + 1)
   }
 })
 
@@ -162,7 +165,7 @@ test('what strangers cosigned goes with the heads it is under', async () => {
   await db.owner.query('alter table log_checkpoint disable trigger user')
   await db.owner.query(`update log_checkpoint set signed_at = now() - interval '60 days'`)
   await db.owner.query('alter table log_checkpoint enable trigger user')
-  for (let n = 0; n < 70; n += 1) await house.append(`later ${n}`)
+  for (let n = 0; n < 70; n += 1) await harness.append(`later ${n}`)
   const nowMs = systemClock.nowMs()
   const sizesOf = async () =>
     (await db.database.query<{ size: bigint }>('select distinct size from log_cosignature where peer')).rows.length

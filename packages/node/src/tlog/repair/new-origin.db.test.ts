@@ -3,7 +3,7 @@ import { silentMetrics } from '@assay/till/kernel/metrics'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, expect, test } from 'vitest'
 import { openLog } from '../open-log.ts'
-import { openLogHouse, origin } from '../restored-log.fixture.ts'
+import { openLogHarness, origin } from '../restored-log.fixture.ts'
 import { newestCheckpoint, readEntries } from '../store.ts'
 import { startNewOrigin } from './new-origin.ts'
 
@@ -15,15 +15,15 @@ afterEach(async () => {
 test('a new origin says in its first leaf what it could not extend, and every entry gets a place in it', async () => {
   const db = await openTestDatabase()
   opened.push(db)
-  const house = await openLogHouse(db)
-  await house.append('one', 'two', 'three')
-  await house.compare()
+  const harness = await openLogHarness(db)
+  await harness.append('one', 'two', 'three')
+  await harness.compare()
   const backup = await db.copy()
   opened.push(backup)
-  const { keyring, witnesses } = house
-  const restored = await openLogHouse(backup, { keyring, witnesses })
-  await house.append('lost 1', 'lost 2')
-  await house.compare()
+  const { keyring, witnesses } = harness
+  const restored = await openLogHarness(backup, { keyring, witnesses })
+  await harness.append('lost 1', 'lost 2')
+  await harness.compare()
   await restored.compare()
   await restored.append('sold after the restore')
   const last = (await newestCheckpoint(backup.database))?.note

@@ -48,7 +48,7 @@ test('a transaction that costs more than what it moves allows is not sent, and i
   expect((await outcomeOf(result)).status).toBe('mined')
 })
 
-test('lane nonces come from the chain after a restore that forgot the last transactions', async () => {
+test('nonces come from the chain after a restore that lost the last transactions', async () => {
   const wallets = open()
   for (let round = 0; round < 3; round += 1) await outcomeOf(await wallets.send(transfer()))
   await wallets.stop()
@@ -60,7 +60,7 @@ test('lane nonces come from the chain after a restore that forgot the last trans
     [wallets.addresses],
   )
   const restored = open()
-  await restored.recoverLanes()
+  await restored.recoverWallets()
   const result = await restored.send(transfer())
   expect(result).toMatchObject({ status: 'sent', nonce: 3n })
   expect((await outcomeOf(result)).status).toBe('mined')

@@ -1,11 +1,11 @@
 import { broadcast } from './broadcast.ts'
-import type { LaneState } from './lane-state.ts'
+import type { LeasedWalletState } from './leased-wallet-state.ts'
 import { fillerCall } from './replace-in-flight.ts'
-import { noteBroadcast, signCall, track } from './send-call.ts'
+import { recordBroadcast, signCall, track } from './send-call.ts'
 import { storeTransaction, unfinishedTransactions } from './transaction-store.ts'
 
 /** Uses up one nonce that nothing is stored for; everything behind it would wait for ever. */
-export async function fillNonce(state: LaneState, nonce: bigint): Promise<void> {
+export async function fillNonce(state: LeasedWalletState, nonce: bigint): Promise<void> {
   const { deps, lease } = state
   const call = fillerCall(state)
   const fees = await deps.fees.current()
@@ -24,12 +24,12 @@ export async function fillNonce(state: LaneState, nonce: bigint): Promise<void> 
   const { entry } = track(state, { nonce, call, hashes: [signed.hash], raw: signed.raw, fees, accepted: false })
   entry.fillers.add(signed.hash)
   const result = await broadcast(deps.endpoints, signed.raw)
-  if (result.status === 'accepted') noteBroadcast(state, entry, signed.hash)
+  if (result.status === 'accepted') recordBroadcast(state, entry, signed.hash)
   deps.log.warn({ wallet: state.key.address, nonce, result: result.status }, 'a gap in the nonces was filled')
 }
 
 /** Nonces before the head of our line that the chain does not count: forgotten, or taken back by a reorganisation. */
-export async function closeGap(state: LaneState, from: bigint, until: bigint): Promise<void> {
+export async function closeGap(state: LeasedWalletState, from: bigint, until: bigint): Promise<void> {
   await state.exclusive(async () => {
     const { deps } = state
     const stored = await unfinishedTransactions(deps.database, deps.network.caip2, state.key.address, from)

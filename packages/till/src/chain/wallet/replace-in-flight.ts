@@ -1,12 +1,12 @@
 import type { Hex } from '@assay/protocol/bytes'
 import { broadcast } from './broadcast.ts'
 import { bumpFees, costMicroOf, type Fees } from './fees.ts'
-import type { InFlight, LaneState, OutgoingCall } from './lane-state.ts'
-import { noteBroadcast, signCall } from './send-call.ts'
+import type { InFlight, LeasedWalletState, OutgoingCall } from './leased-wallet-state.ts'
+import { recordBroadcast, signCall } from './send-call.ts'
 import { replaceTransaction } from './transaction-store.ts'
 
 /** An empty transfer to ourselves: the cheapest way to use up a nonce. */
-export const fillerCall = (state: LaneState): OutgoingCall => ({
+export const fillerCall = (state: LeasedWalletState): OutgoingCall => ({
   purpose: 'fill',
   references: [],
   to: state.key.address,
@@ -19,7 +19,7 @@ export const fillerCall = (state: LaneState): OutgoingCall => ({
  * The next offer for a nonce; undefined when there shall be none. Without a market that asks for more, raising again and
  * again finds nothing but the price of somebody else's outage.
  */
-function nextOffer(state: LaneState, entry: InFlight, call: OutgoingCall, market: Fees): Fees | undefined {
+function nextOffer(state: LeasedWalletState, entry: InFlight, call: OutgoingCall, market: Fees): Fees | undefined {
   const { network, limits } = state.deps
   const asksMore =
     market.maxFeePerGas > entry.fees.maxFeePerGas || market.maxPriorityFeePerGas > entry.fees.maxPriorityFeePerGas
@@ -31,7 +31,7 @@ function nextOffer(state: LaneState, entry: InFlight, call: OutgoingCall, market
 }
 
 /** It goes on being sent as it is. */
-function waitStuck(state: LaneState, entry: InFlight): void {
+function waitStuck(state: LeasedWalletState, entry: InFlight): void {
   const { deps } = state
   entry.sentAtMs = deps.clock.monotonicMs()
   if (entry.reportedStuck) return
@@ -44,7 +44,7 @@ function waitStuck(state: LaneState, entry: InFlight): void {
 }
 
 /** Offers more for the same nonce: the same call again, or nothing at all. Never another intent. */
-export function replaceInFlight(state: LaneState, entry: InFlight, how: 'same' | 'fill'): Promise<void> {
+export function replaceInFlight(state: LeasedWalletState, entry: InFlight, how: 'same' | 'fill'): Promise<void> {
   return state.exclusive(async () => {
     const { deps, lease } = state
     if (state.inFlight.get(entry.nonce) !== entry || !lease.holds()) return
@@ -66,7 +66,7 @@ export function replaceInFlight(state: LaneState, entry: InFlight, how: 'same' |
     entry.lastSentAtMs = entry.sentAtMs
     if (!lease.holds()) return
     const result = await broadcast(deps.endpoints, signed.raw)
-    if (result.status === 'accepted') noteBroadcast(state, entry, signed.hash)
+    if (result.status === 'accepted') recordBroadcast(state, entry, signed.hash)
     deps.metrics.count('wallet_replacements', {
       network: deps.network.caip2,
       how: isFill ? 'fill' : 'same',

@@ -4,13 +4,13 @@ import { costMicroOf, type Fees, feesAreTooHigh } from './fees.ts'
 import {
   type InFlight,
   keyOf,
-  type LaneState,
+  type LeasedWalletState,
   type NotSentReason,
   note,
   type OutgoingCall,
   type SendResult,
   type TransactionOutcome,
-} from './lane-state.ts'
+} from './leased-wallet-state.ts'
 import type { SignedTransaction } from './transaction-bytes.ts'
 import { transactionCount } from './transaction-count.ts'
 import { markAbandoned, markBroadcast, storeTransaction } from './transaction-store.ts'
@@ -18,7 +18,7 @@ import { markAbandoned, markBroadcast, storeTransaction } from './transaction-st
 const attemptsMax = 4
 
 /** Signs with the next nonce, stores, then broadcasts. In this order, or a crash could leave money moving unknown to us. */
-export function sendCall(state: LaneState, call: OutgoingCall): Promise<SendResult> {
+export function sendCall(state: LeasedWalletState, call: OutgoingCall): Promise<SendResult> {
   return state
     .exclusive(async () => {
       for (let attempt = 1; ; attempt += 1) {
@@ -37,7 +37,7 @@ const notSent = (reason: NotSentReason, message?: string): SendResult => ({
   ...(message === undefined ? {} : { message: message.slice(0, 200) }),
 })
 
-async function trySend(state: LaneState, call: OutgoingCall): Promise<SendResult | 'wrong_nonce'> {
+async function trySend(state: LeasedWalletState, call: OutgoingCall): Promise<SendResult | 'wrong_nonce'> {
   const { deps, lease } = state
   const fees = await deps.fees.current()
   const cost = costMicroOf(deps.network, call.gasLimit, fees)
@@ -73,7 +73,7 @@ async function trySend(state: LaneState, call: OutgoingCall): Promise<SendResult
 }
 
 async function launch(
-  state: LaneState,
+  state: LeasedWalletState,
   call: OutgoingCall,
   version: SignedTransaction & { nonce: bigint; fees: Fees },
 ): Promise<SendResult | 'wrong_nonce'> {
@@ -95,7 +95,7 @@ async function launch(
   state.nextNonce = nonce + 1n
   const accepted = result.status === 'accepted'
   const { entry, outcome } = track(state, { nonce, call, hashes: [hash], raw, fees, accepted })
-  if (accepted) noteBroadcast(state, entry, hash)
+  if (accepted) recordBroadcast(state, entry, hash)
   else
     deps.log.warn(
       { wallet: state.key.address, nonce, message: result.message },
@@ -104,12 +104,17 @@ async function launch(
   return { status: 'sent', nonce, transaction: hash, outcome }
 }
 
-export function noteBroadcast(state: LaneState, entry: InFlight, hash: Hex): void {
+export function recordBroadcast(state: LeasedWalletState, entry: InFlight, hash: Hex): void {
   entry.accepted = true
   note(state, markBroadcast(state.deps.database, keyOf(state, entry.nonce), hash, state.deps.clock.nowMs()))
 }
 
-export function signCall(state: LaneState, call: OutgoingCall, nonce: bigint, fees: Fees): Promise<SignedTransaction> {
+export function signCall(
+  state: LeasedWalletState,
+  call: OutgoingCall,
+  nonce: bigint,
+  fees: Fees,
+): Promise<SignedTransaction> {
   const { to, data, gasLimit } = call
   return state.key.sign({ chainId: state.deps.network.chainId, nonce, to, data, gasLimit, value: 0n, ...fees })
 }
@@ -117,7 +122,7 @@ export function signCall(state: LaneState, call: OutgoingCall, nonce: bigint, fe
 export type Tracked = { entry: InFlight; outcome: Promise<TransactionOutcome> }
 
 export function track(
-  state: LaneState,
+  state: LeasedWalletState,
   start: Pick<InFlight, 'nonce' | 'call' | 'hashes' | 'raw' | 'fees' | 'accepted'>,
 ): Tracked {
   let end: (outcome: TransactionOutcome) => void = () => {}
@@ -141,7 +146,7 @@ export function track(
 }
 
 /** What the chain takes next, counting what waits in its pool and what we have on its way ourselves. */
-async function freeNonce(state: LaneState): Promise<bigint> {
+async function freeNonce(state: LeasedWalletState): Promise<bigint> {
   let nonce = await transactionCount(state.deps.rpc, state.key.address, 'pending')
   while (state.inFlight.has(nonce)) nonce += 1n
   // The node may not yet count what it has just called used.

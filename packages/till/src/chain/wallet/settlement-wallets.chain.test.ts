@@ -185,11 +185,11 @@ describe('a wallet shared by processes', () => {
   it('stops sending for a process that lost its lease, and its later writes change nothing', async () => {
     const wallets = open({ limits: { leaseMs: 2_000, idleMs: 60_000 } })
     await outcomeOf(await wallets.send(transfer()))
-    await world.store.owner.query('update settlement_lane set token = token + 1, holder = 1 where wallet = any($1)', [
+    await world.store.owner.query('update settlement_wallet set token = token + 1, holder = 1 where wallet = any($1)', [
       wallets.addresses,
     ])
     await world.store.owner.query(
-      `update settlement_lane set expires_at = clock_timestamp() + interval '1 hour' where wallet = any($1)`,
+      `update settlement_wallet set expires_at = clock_timestamp() + interval '1 hour' where wallet = any($1)`,
       [wallets.addresses],
     )
     const otherLock = await world.store.database.holdLock(1n)

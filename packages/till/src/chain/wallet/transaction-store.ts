@@ -3,8 +3,8 @@ import { type Hex, toHex } from '@assay/protocol/bytes'
 import { fromHex } from '../../kernel/bytes.ts'
 import type { Sql } from '../../store/database.ts'
 import type { Fees } from './fees.ts'
-import type { LaneLease } from './lane-lease.ts'
 import type { SignedTransaction } from './transaction-bytes.ts'
+import type { WalletLease } from './wallet-lease.ts'
 
 export type NewTransaction = SignedTransaction & {
   nonce: bigint
@@ -26,14 +26,14 @@ export type StoreOutcome = {
  * been broadcast: refused by every node, or written by this very holder, who then saw its own write fail.
  */
 const storeSql = `
-with lane as (
-  update settlement_lane set expires_at = clock_timestamp() + $4 * interval '1 millisecond'
+with leased as (
+  update settlement_wallet set expires_at = clock_timestamp() + $4 * interval '1 millisecond'
   where network = $1 and wallet = $2 and token = $3
   returning coalesce(wanted_until > clock_timestamp(), false) as wanted
 ), stored as (
   insert into settlement_transaction as t (network, wallet, nonce, token, purpose, reference_ids, state, hash, raw,
     max_fee_wei, priority_fee_wei, useful_until, signed_at)
-  select $1, $2, $5, $3, $6, $7, 'signed', $8, $9, $10, $11, $12, $13 from lane
+  select $1, $2, $5, $3, $6, $7, 'signed', $8, $9, $10, $11, $12, $13 from leased
   on conflict (network, wallet, nonce) do update
     set token = excluded.token, purpose = excluded.purpose, reference_ids = excluded.reference_ids, state = 'signed',
       hash = excluded.hash, earlier_hashes = t.earlier_hashes || t.hash, raw = excluded.raw,
@@ -42,9 +42,9 @@ with lane as (
     where t.state = 'abandoned' or (t.state = 'signed' and t.token = excluded.token)
   returning 1
 )
-select wanted, exists (select 1 from stored) as stored from lane`
+select wanted, exists (select 1 from stored) as stored from leased`
 
-export async function storeTransaction(sql: Sql, lease: LaneLease, row: NewTransaction): Promise<StoreOutcome> {
+export async function storeTransaction(sql: Sql, lease: WalletLease, row: NewTransaction): Promise<StoreOutcome> {
   const { rows } = await sql.query<{ wanted: boolean; stored: boolean }>({
     name: 'settlement-transaction-store',
     text: storeSql,
@@ -72,17 +72,17 @@ export async function storeTransaction(sql: Sql, lease: LaneLease, row: NewTrans
 /** Another version for a nonce that is already on its way. False when another process has the wallet now. */
 export async function replaceTransaction(
   sql: Sql,
-  lease: LaneLease,
+  lease: WalletLease,
   version: SignedTransaction & { nonce: bigint; fees: Fees; purpose: string; signedAtMs: number },
 ): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `with lane as (
-       update settlement_lane set expires_at = clock_timestamp() + $4 * interval '1 millisecond'
+    `with leased as (
+       update settlement_wallet set expires_at = clock_timestamp() + $4 * interval '1 millisecond'
        where network = $1 and wallet = $2 and token = $3 returning 1
      )
      update settlement_transaction t set token = $3, purpose = $6, hash = $7, earlier_hashes = t.earlier_hashes || t.hash,
        raw = $8, max_fee_wei = $9, priority_fee_wei = $10, signed_at = $11, state = 'signed', ended_at = null, mined_hash = null
-     from lane where t.network = $1 and t.wallet = $2 and t.nonce = $5`,
+     from leased where t.network = $1 and t.wallet = $2 and t.nonce = $5`,
     [
       lease.network,
       lease.wallet,

@@ -7,7 +7,7 @@ import { openTestDatabase, type TestDatabase } from '../../store/testing.ts'
 import type { Network } from '../network.ts'
 import type { RpcEndpoint } from '../rpc.ts'
 import { transferCall } from './authorization-calls.ts'
-import type { OutgoingCall, SendResult } from './lane-state.ts'
+import type { OutgoingCall, SendResult } from './leased-wallet-state.ts'
 import type { SettlementWallets } from './settlement-wallets.ts'
 import {
   demoNetwork,
@@ -134,6 +134,6 @@ export const allEnded = async (wallets: SettlementWallets) =>
 /** The server notices the end of a connection a moment after it ended. */
 export const recover = (wallets: SettlementWallets) =>
   until(
-    async () => (await wallets.recoverLanes()).every(({ status }) => status === 'clean' || status === 'taken_over'),
+    async () => (await wallets.recoverWallets()).every(({ status }) => status === 'clean' || status === 'taken_over'),
     'taken over',
   )

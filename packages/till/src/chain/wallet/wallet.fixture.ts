@@ -13,7 +13,7 @@ import type { Database } from '../../store/database.ts'
 import { createRpc } from '../create-rpc.ts'
 import { knownNetworks, type Network } from '../network.ts'
 import { type RpcCall, type RpcEndpoint, RpcRefusal } from '../rpc.ts'
-import type { WalletLimits } from './lane-state.ts'
+import type { WalletLimits } from './leased-wallet-state.ts'
 import { createSettlementWallets, type SettlementWallets } from './settlement-wallets.ts'
 import { createWalletKey } from './wallet-key.ts'
 
@@ -97,7 +97,7 @@ export const testLimits: Partial<WalletLimits> = {
   stuckMs: 300,
   idleMs: 200,
   waitForWalletMs: 4_000,
-  takenBackMs: 0,
+  reorgCheckMs: 0,
 }
 
 export function testWallets(options: {

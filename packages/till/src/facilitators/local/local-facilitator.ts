@@ -9,7 +9,7 @@ import { type ExactPayment, isExact } from '../exact-payment.ts'
 import { isPermit2 } from '../permit2-payment.ts'
 import type { SettleRefusal } from '../revert-reason.ts'
 import { createPayerCodes } from './payer-codes.ts'
-import { defaultGasLimits, type GasLimits, looksPlain, planContract, planPlain } from './plan-settlement.ts'
+import { defaultGasLimits, type GasLimits, hasPlainSignature, planContract, planPlain } from './plan-settlement.ts'
 import { type SettleGroupDeps, settleGroup } from './settle-group.ts'
 import { settlePermit2 } from './settle-permit2.ts'
 import { createSettlementQueue, defaultQueueLimits, type QueueLimits } from './settlement-queue.ts'
@@ -138,7 +138,7 @@ function refusalBeforeChain(network: Network, payment: ExactPayment, clock: Cloc
 
 async function verifyByPlaying(deps: SettlerDeps, payment: ExactPayment): Promise<VerifyOutcome> {
   try {
-    const plan = looksPlain(payment) ? planPlain(payment, deps.gas) : await planForContract(deps, payment)
+    const plan = hasPlainSignature(payment) ? planPlain(payment, deps.gas) : await planForContract(deps, payment)
     if (!('calls' in plan)) return { status: 'invalid', ...plan }
     const sender = deps.wallets.addresses[0] as Address
     const { verdicts } = await simulateSettlements({ ...deps, sender }, [plan])

@@ -29,7 +29,7 @@ export type SettlementPlan = { calls: readonly MulticallCall[]; gasLimit: bigint
 const plainSignatureLength = 2 + 65 * 2
 
 /** Ordinary wallets sign 65 bytes; what signs otherwise is a contract and is never put into a batch. */
-export const looksPlain = (payment: ExactPayment): boolean => payment.signature.length === plainSignatureLength
+export const hasPlainSignature = (payment: ExactPayment): boolean => payment.signature.length === plainSignatureLength
 
 export function planPlain(payment: ExactPayment, gas: GasLimits): SettlementPlan {
   return { calls: [transfer(payment, payment.signature)], gasLimit: gas.single }

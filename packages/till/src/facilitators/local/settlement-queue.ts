@@ -3,7 +3,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { SettleOutcome } from '../../contract/facilitator.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { ExactPayment } from '../exact-payment.ts'
-import { looksPlain } from './plan-settlement.ts'
+import { hasPlainSignature } from './plan-settlement.ts'
 
 /** A payment between the call of `settle` and its outcome. */
 export type QueuedPayment = {
@@ -127,7 +127,7 @@ export function createSettlementQueue(options: QueueOptions): SettlementQueue {
       const item: QueuedPayment = {
         payment,
         signal,
-        alone: !looksPlain(payment),
+        alone: !hasPlainSignature(payment),
         retried: false,
         transaction: undefined,
         gasGwei: 0n,

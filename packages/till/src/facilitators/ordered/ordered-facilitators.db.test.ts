@@ -10,7 +10,7 @@ import { type ContractServer, json, silence, startContractServer } from '../http
 import { createHttpFacilitator } from '../http/http-facilitator.ts'
 import { paymentOf } from '../local/local.fixture.ts'
 import { createOrderedFacilitators } from './ordered-facilitators.ts'
-import { createPaymentHolders, forgetHolders } from './payment-holders.ts'
+import { createPaymentHolders, deleteHolders } from './payment-holders.ts'
 
 const network = knownNetworks[0] as Network
 const hash = `0x${'ab'.repeat(32)}`
@@ -166,6 +166,6 @@ test('a contradiction is the fault of the one that settled', async () => {
 test('who held what is forgotten after a day', async () => {
   const holders = createPaymentHolders(db.database)
   expect(await holders.any()).toBe(true)
-  await forgetHolders(db.database, systemClock.nowMs() + 25 * 3_600_000)
+  await deleteHolders(db.database, systemClock.nowMs() + 25 * 3_600_000)
   expect(await holders.any()).toBe(false)
 })

@@ -17,7 +17,7 @@ const unavailable: SettleOutcome = {
   payloadSent: false,
   message: 'No facilitator is available; nothing was sent.',
 }
-const heldElsewhere: SettleOutcome = {
+const heldByAnother: SettleOutcome = {
   status: 'refused',
   reason: 'facilitator_holds_payment',
   payloadSent: true,
@@ -160,12 +160,12 @@ async function settleBy(
 ): Promise<{ result: SettleOutcome; by?: Facilitator }> {
   const { holder, isNew } = await deps.holders.take(payment, member.facilitator.name)
   const holding = members.find(({ facilitator }) => facilitator.name === holder)
-  if (!holding) return { result: heldElsewhere }
+  if (!holding) return { result: heldByAnother }
   const result = await holding.facilitator.settle(payment, signal)
   note(deps, holding, afterSettle(holding.health, result, deps.clock.monotonicMs()))
   if (result.status !== 'refused' || result.payloadSent) return { result, by: holding.facilitator }
   // An earlier attempt may have handed it out, whatever became of this one.
-  if (!isNew) return { result: heldElsewhere }
+  if (!isNew) return { result: heldByAnother }
   await deps.holders.release(payment, member.facilitator.name)
   if (isHandedBack(result)) deps.metrics.count('facilitator_failovers', { facilitator: member.facilitator.name })
   return { result }

@@ -17,7 +17,7 @@ export type PaymentHolders = {
 /** No payment is good for longer than minutes. */
 const keptHours = 24
 
-export async function forgetHolders(sql: Sql, nowMs: number): Promise<void> {
+export async function deleteHolders(sql: Sql, nowMs: number): Promise<void> {
   await sql.query(`delete from facilitator_hold where held_at < $1`, [new Date(nowMs - keptHours * 3_600_000)])
 }
 

@@ -11,7 +11,7 @@ import { cdpFeeMicro, countSettlement } from '../cdp/facilitator-usage.ts'
 import { facilitatorBody } from '../http/payment-wire.ts'
 import { paymentOf, shopAddress } from '../local/local.fixture.ts'
 import type { LocalFacilitator } from '../local/local-facilitator.ts'
-import { defaultFacilitatorBudget, forgetBudgets } from './facilitator-budget.ts'
+import { defaultFacilitatorBudget, deleteBudgets } from './facilitator-budget.ts'
 import {
   type FacilitatorServiceDeps,
   settleForOthers,
@@ -171,7 +171,7 @@ describe('settling for others', () => {
       errorReason: 'insufficient_funds',
     })
     await expect(settleForOthers(failing, from, requestOf(payment))).rejects.toMatchObject({ code: 'rate_limited' })
-    await forgetBudgets(store.database, { ...systemClock, nowMs: () => systemClock.nowMs() + 2 * 86_400_000 })
+    await deleteBudgets(store.database, { ...systemClock, nowMs: () => systemClock.nowMs() + 2 * 86_400_000 })
     expect(await settleForOthers(failing, from, requestOf(payment))).toMatchObject({ success: false })
   })
 })

@@ -1,6 +1,6 @@
 import { isHex } from '@assay/protocol/bytes'
 import type { ExpectedTransfer } from '../../chain/index.ts'
-import type { ClaimedTransfer, SchemeEvidence, SchemeWords } from '../../contract/scheme.ts'
+import type { ClaimedTransfer, SchemeEvidence, SchemeReasons } from '../../contract/scheme.ts'
 
 const expected = ({ payer, payTo, amountMicro, paymentKey }: ClaimedTransfer): ExpectedTransfer => ({
   payer,
@@ -18,7 +18,7 @@ export const exactEvidence: SchemeEvidence = {
   keyOf: async ({ paymentKey }) => (isHex(paymentKey, 32) ? paymentKey : undefined),
 }
 
-export const exactWords: SchemeWords = {
+export const exactReasons: SchemeReasons = {
   reused: 'payment_nonce_reused',
   usedBefore: 'invalid_exact_evm_nonce_already_used',
   usedUp: 'The nonce is used up.',

@@ -6,7 +6,7 @@ import { exactPayment } from '../../facilitators/exact-payment.ts'
 import { simulationConfirms } from '../../facilitators/refusal-causes.ts'
 import { usdcDomainSeparator } from '../../kernel/eip3009.ts'
 import { decodeExact, type ExactSigned } from './decode-exact.ts'
-import { exactEvidence, exactWords } from './evidence.ts'
+import { exactEvidence, exactReasons } from './evidence.ts'
 import { matchTerms } from './match-terms.ts'
 import { checkAgain, checkSignature, checkWindow, readFunds } from './verify-authorization.ts'
 
@@ -32,7 +32,7 @@ export function createExactScheme(networks: readonly Network[]): Scheme<ExactSig
     id: 'exact',
     name: 'exact',
     chargesLess: false,
-    words: exactWords,
+    words: exactReasons,
     evidence: exactEvidence,
     takes: (network) => network.startsWith('eip155:'),
     offer: exactRequirements,

@@ -3,7 +3,7 @@ import type { ChainPort } from '../../chain/index.ts'
 import type { Clock } from '../../kernel/clock.ts'
 
 /** A chain on which the contracts were missing, or that could not be read, is looked at again after this long. */
-const lookEveryMs = 60_000
+const pollEveryMs = 60_000
 
 type WalletsOn = (network: string) => readonly Address[]
 
@@ -32,7 +32,7 @@ export async function whereDeployed(
   }
   await look()
   return (network) => {
-    if (clock.monotonicMs() - lookedAtMs >= lookEveryMs) void look()
+    if (clock.monotonicMs() - lookedAtMs >= pollEveryMs) void look()
     return deployed.has(network) ? walletsOn(network) : []
   }
 }

@@ -1,6 +1,6 @@
 import { nonceOfPermit2Key, permit2Key } from '@assay/protocol/typed-data/permit2'
 import type { ChainPort } from '../../chain/index.ts'
-import type { ClaimKey, SchemeEvidence, SchemeWords } from '../../contract/scheme.ts'
+import type { ClaimKey, SchemeEvidence, SchemeReasons } from '../../contract/scheme.ts'
 
 function nonceOf({ paymentKey }: Pick<ClaimKey, 'paymentKey'>): bigint {
   const nonce = nonceOfPermit2Key(paymentKey)
@@ -34,7 +34,7 @@ export function permit2Evidence(chains: ReadonlyMap<string, ChainPort>): SchemeE
   }
 }
 
-export const permit2Words: SchemeWords = {
+export const permit2Reasons: SchemeReasons = {
   reused: 'payment_nonce_reused',
   usedBefore: 'permit2_invalid_nonce',
   usedUp: 'The nonce is used up.',

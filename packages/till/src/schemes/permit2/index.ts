@@ -12,7 +12,7 @@ import { bindingFits } from '../exact/match-terms.ts'
 import { askContract, checkDigest, settleMarginSeconds, windowSlackSeconds } from '../exact/verify-authorization.ts'
 import { termsForAmount } from '../match-offer.ts'
 import { decodePermit2, type Permit2SchemePayment, type Permit2Signed } from './decode-permit2.ts'
-import { permit2Evidence, permit2Words } from './evidence.ts'
+import { permit2Evidence, permit2Reasons } from './evidence.ts'
 import { isSignedPermit, sponsoringExtension, sponsoringKey } from './gas-sponsoring.ts'
 
 export type Permit2Deps = {
@@ -57,7 +57,7 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }:
     return wallets[turn % wallets.length]
   }
   return {
-    words: permit2Words,
+    words: permit2Reasons,
     evidence: permit2Evidence(chains),
     takes: (network) => walletsOn(network).length > 0,
     offer: (terms) => requirements(scheme, terms, scheme === 'upto' ? nextWallet(terms.network.caip2) : undefined),

@@ -9,7 +9,7 @@ export type Backup = { bytes: number; serverVersion: number; startedAt: string }
 
 export const archiveFile = 'base.tar'
 export const manifestFile = 'backup_manifest'
-const noteFile = 'backup.json'
+const summaryFile = 'backup.json'
 const oldestServer = 150_000
 /** What may wait to be written before the server is asked to pause. */
 const unwrittenMax = 16 * 1_048_576
@@ -34,7 +34,7 @@ export async function takeBackup(target: ConnectionTarget, folder: string, nowIs
     // Under its name only when it is whole.
     await rename(draft, join(folder, archiveFile))
     const note = { bytes: files.bytes(), serverVersion, startedAt: nowIso }
-    await writeFile(join(folder, noteFile), `${JSON.stringify(note)}\n`, { mode: 0o600 })
+    await writeFile(join(folder, summaryFile), `${JSON.stringify(note)}\n`, { mode: 0o600 })
     return note
   } catch (cause) {
     await rm(draft, { force: true })

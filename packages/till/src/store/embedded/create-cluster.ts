@@ -54,10 +54,10 @@ async function initialise(place: Place, staging: string, rng: Rng): Promise<void
   const passwordFile = join(staging, 'password')
   for (const folder of [data, sockets]) {
     await mkdir(folder, { mode: 0o700 })
-    await giveTo(place.user, folder)
+    await changeOwner(place.user, folder)
   }
   await writeFile(passwordFile, `${credentials.password}\n`, { mode: 0o600 })
-  await giveTo(place.user, passwordFile)
+  await changeOwner(place.user, passwordFile)
   const { code, output } = await runTool(
     place.binaries.initdb,
     [
@@ -104,7 +104,7 @@ async function putInPlace(place: Place, staging: string): Promise<Place> {
   }
 }
 
-async function giveTo(user: RunUser | undefined, path: string): Promise<void> {
+async function changeOwner(user: RunUser | undefined, path: string): Promise<void> {
   if (user) await chown(path, user.uid, user.gid)
 }
 

@@ -95,10 +95,10 @@ const urlOf = (server: RunningServer, { user, password, database }: Credentials)
 /** What other programs of the operator read to find the running database; for the owner's eyes only. */
 type Note = { port: number; database_url: string }
 
-const noteFile = 'database.json'
+const manifestFile = 'database.json'
 
 export async function readNote(place: Pick<Place, 'home'>): Promise<Note | undefined> {
-  const text = await readFile(join(place.home, noteFile), 'utf8').catch(() => undefined)
+  const text = await readFile(join(place.home, manifestFile), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   try {
     return JSON.parse(text) as Note
@@ -108,7 +108,7 @@ export async function readNote(place: Pick<Place, 'home'>): Promise<Note | undef
 }
 
 async function writeNote(place: Place, note: Note): Promise<void> {
-  const path = join(place.home, noteFile)
+  const path = join(place.home, manifestFile)
   const draft = `${path}.new`
   await writeFile(draft, JSON.stringify(note), { mode: 0o600 })
   await rename(draft, path)

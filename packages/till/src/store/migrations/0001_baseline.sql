@@ -606,10 +606,10 @@ create table reconcile_cursor (
 );
 
 -- Who sends with a wallet at the moment. The token grows with each holder and fences off the ones before.
-create table settlement_lane (
+create table settlement_wallet (
   network text not null,
   wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
-  -- Key of the advisory lock its process holds for life: without the lock the lane is free, however long the lease runs.
+  -- Key of the advisory lock its process holds for life: without the lock the wallet is free, however long the lease runs.
   holder bigint not null,
   token bigint not null check (token > 0),
   expires_at timestamptz not null,
@@ -617,7 +617,7 @@ create table settlement_lane (
   wanted_until timestamptz,
   primary key (network, wallet)
 );
-insert into app_access values ('settlement_lane', 'select, insert, update');
+insert into app_access values ('settlement_wallet', 'select, insert, update');
 
 -- Every transaction we sign, written before it is broadcast. One row per nonce: a replacement by fee, or the empty
 -- transfer that fills a nonce nobody needs any more, takes the place of what it replaces and keeps its hash.
@@ -649,12 +649,12 @@ create table settlement_transaction (
   gas_used bigint,
   cost_wei numeric(38,0),
   -- What settled a payment is booked with it; everything else once its block is final.
-  gas_booked boolean not null default false,
+  gas_posted boolean not null default false,
   primary key (network, wallet, nonce),
   check ((state = 'mined') = (mined_hash is not null))
 );
 create index settlement_transaction_gas on settlement_transaction (network, block_number)
-  where state = 'mined' and purpose <> 'settle' and not gas_booked;
+  where state = 'mined' and purpose <> 'settle' and not gas_posted;
 create unique index settlement_transaction_hash on settlement_transaction (network, hash);
 create index settlement_transaction_unfinished on settlement_transaction (network, wallet, nonce)
   where state in ('signed','broadcast');
@@ -986,7 +986,7 @@ create trigger mandate_news after insert or update of revoked_at on mandate
 
 -- Balances and open clearing as of the last seal, folded in its transaction, so that nobody reads millions of entries. A cache:
 -- whatever it says can be folded again from the entries.
-create table books_fold_account (
+create table books_rollup_account (
   account_id bigint primary key,
   balance_micro numeric not null
 );
@@ -994,14 +994,14 @@ create table books_fold_account (
 -- What an account holds: as of the last seal, and what was posted since.
 create function ledger_sum(account bigint) returns numeric language sql stable
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-  select coalesce((select f.balance_micro from books_fold_account f where f.account_id = account), 0)
+  select coalesce((select f.balance_micro from books_rollup_account f where f.account_id = account), 0)
     + coalesce((select sum(e.amount_micro) from ledger_entry e where e.account_id = account
         and e.transaction_id >= (select min(u.transaction_id) from ledger_unsealed u)
         and exists (select from ledger_unsealed u where u.transaction_id = e.transaction_id)), 0)
 $$;
 
 -- What clearing accounts hold, per payment; rows that come to zero go.
-create table books_fold_clearing (
+create table books_rollup_clearing (
   account_id bigint not null,
   payment_id text not null,
   balance_micro numeric not null,
@@ -1010,13 +1010,13 @@ create table books_fold_clearing (
 );
 
 -- Payments with a lower id are counted.
-create table payment_fold_head (
+create table payment_count_head (
   only_one boolean primary key default true check (only_one),
   until_payment text collate "C" not null
 );
-insert into payment_fold_head values (true, '');
+insert into payment_count_head values (true, '');
 
-create table books_fold_payment (
+create table books_rollup_payment (
   state text primary key,
   payments bigint not null,
   amount_micro numeric not null,
@@ -1028,12 +1028,12 @@ create table books_fold_payment (
 create function payment_recount() returns trigger language plpgsql as $$
 begin
   perform pg_advisory_xact_lock_shared(1634952033, 12);
-  insert into books_fold_payment as f (state, payments, amount_micro, oldest)
+  insert into books_rollup_payment as f (state, payments, amount_micro, oldest)
     select c.state, c.n, c.n * c.micro, c.claimed_at
     from (values (old.state, -1, old.amount_micro, old.claimed_at), (new.state, 1, new.amount_micro, new.claimed_at))
       c (state, n, micro, claimed_at)
     where c.state not in ('claimed','settling','unknown','settled')
-      and new.id < (select h.until_payment from payment_fold_head h)
+      and new.id < (select h.until_payment from payment_count_head h)
     on conflict (state) do update set payments = f.payments + excluded.payments,
       amount_micro = f.amount_micro + excluded.amount_micro, oldest = least(f.oldest, excluded.oldest);
   return null;
@@ -1256,9 +1256,9 @@ create table transfer (
   block_number bigint not null,
   block_hash text not null,
   -- What its money was booked as, and for which payment, payout or wallet. Null until it is explained.
-  booked_as text check (booked_as ~ '^[a-z][a-z_]{0,39}$'),
-  booked_for text,
-  booked_at timestamptz,
+  posted_as text check (posted_as ~ '^[a-z][a-z_]{0,39}$'),
+  posted_for text,
+  posted_at timestamptz,
   -- Number of its next posting: even books it, odd reverses that after a reorganisation.
   turn smallint not null default 0,
   -- Seen in a final block.
@@ -1271,11 +1271,11 @@ create table transfer (
   missing boolean not null default false,
   unique (network, transaction, position)
 );
-create index transfer_unexplained on transfer (network, try_at) where booked_as is null and final;
+create index transfer_unexplained on transfer (network, try_at) where posted_as is null and final;
 create index transfer_by_key on transfer (network, sender, payment_key) where payment_key is not null;
 create index transfer_not_final on transfer (network, block_number) where not final;
-create index transfer_credited on transfer (network, sender, booked_at) where booked_as = 'credit';
-create index transfer_missing on transfer (network) where missing and booked_as is null;
+create index transfer_credited on transfer (network, sender, posted_at) where posted_as = 'credit';
+create index transfer_missing on transfer (network) where missing and posted_as is null;
 insert into app_access values ('transfer', 'select, insert, update');
 
 -- Money that moved names its transfer, and moves by exactly that amount. What an address held before the books began is
@@ -1406,14 +1406,14 @@ create function transfer_take(
       n (network, asset, transaction, position, sender, recipient, amount, payment_key, block_number, block_hash, kind, subject, place)
   ), taken as (
     insert into transfer as t (network, asset, transaction, position, sender, recipient, amount_micro, payment_key, block_number,
-      block_hash, booked_as, booked_for, booked_at)
+      block_hash, posted_as, posted_for, posted_at)
     select network, asset, transaction, position, sender, recipient, amount, payment_key, block_number, block_hash, kind, subject,
       now_at
     from given order by network, transaction, position
     on conflict (network, transaction, position) do update
-      set booked_as = excluded.booked_as, booked_for = excluded.booked_for, booked_at = excluded.booked_at,
+      set posted_as = excluded.posted_as, posted_for = excluded.posted_for, posted_at = excluded.posted_at,
         block_number = excluded.block_number, block_hash = excluded.block_hash
-      where t.booked_as is null and t.asset = excluded.asset and t.sender = excluded.sender and t.recipient = excluded.recipient
+      where t.posted_as is null and t.asset = excluded.asset and t.sender = excluded.sender and t.recipient = excluded.recipient
         and t.amount_micro = excluded.amount_micro
     returning t.id, t.turn, t.network, t.transaction, t.position
   )
@@ -1557,7 +1557,7 @@ end $$;
 create trigger pause_changed after update on pause for each statement execute function announce_pause();
 
 -- The fold of the books by role and purpose: what custody holds for whom is read from here, however many holders there are.
-create table books_fold_group (
+create table books_rollup_group (
   unit text not null,
   kind text not null,
   role text not null,
@@ -1567,7 +1567,7 @@ create table books_fold_group (
 );
 
 -- What was earned and spent per day (UTC), for the operator's own accounts.
-create table books_fold_day (
+create table books_rollup_day (
   day date not null,
   unit text not null,
   kind text not null,
@@ -1617,7 +1617,7 @@ create table custody_status (
   network text primary key,
   block_number bigint not null,
   balance_micro bigint not null,
-  booked_micro bigint not null,
+  posted_micro bigint not null,
   others_micro bigint not null,
   debts_micro bigint not null,
   leaving_micro bigint not null,
@@ -1677,7 +1677,7 @@ create table channel (
   refund_nonce bigint not null default 0,
   withdraw_started_at bigint not null default 0,
   -- Of what was charged: claimed at a final block, and gone for good.
-  booked_micro bigint not null default 0,
+  posted_micro bigint not null default 0,
   lost_micro bigint not null default 0,
   -- refunding: a refund is on its way and nothing is sold.
   state text not null default 'open' check (state in ('open', 'refunding')),
@@ -1689,7 +1689,7 @@ create table channel (
   check (signed_micro >= charged_micro or sequence = 0)
 ) with (fillfactor = 70);
 create index channel_unclaimed on channel (network) where charged_micro > claimed_micro;
-create index channel_unbooked on channel (network) where charged_micro > booked_micro + lost_micro;
+create index channel_unposted on channel (network) where charged_micro > posted_micro + lost_micro;
 create index channel_refunded on channel (payer, refund_at) where refund_at is not null;
 create index channel_refunding on channel (network) where state = 'refunding';
 insert into app_access values ('channel', 'select, insert, update');

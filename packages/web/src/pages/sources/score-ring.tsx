@@ -10,7 +10,7 @@ export function ScoreRing({ score, large = false }: { score: number | null; larg
       role="img"
       aria-label={score === null ? 'no CiteScore yet' : `CiteScore ${score} of 100`}
     >
-      <circle cx="24" cy="24" r={radius} class="ring-ground" />
+      <circle cx="24" cy="24" r={radius} class="ring-track" />
       {score === null ? null : (
         <circle
           cx="24"

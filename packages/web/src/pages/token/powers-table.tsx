@@ -2,7 +2,7 @@ import type { TokenParty, TokenPower } from '@assay/sdk'
 import { sentence, shortHex } from '../../ui/format.ts'
 import { Scroll } from '../../ui/parts.tsx'
 
-export const stateWords: Record<TokenPower['state'], string> = {
+export const stateLabels: Record<TokenPower['state'], string> = {
   impossible: 'impossible',
   latent: 'can be brought about',
   armed: 'possible now',
@@ -31,7 +31,7 @@ export function PowersTable({ powers }: { powers: Record<string, TokenPower> }) 
                 <span class="why">{power.why}</span>
               </th>
               <td>
-                <span class={`power-state ${power.now}`}>{stateWords[power.now]}</span>
+                <span class={`power-state ${power.now}`}>{stateLabels[power.now]}</span>
                 {power.exercised === 0 ? null : (
                   <span class="source">{power.exercised === 1 ? 'used once' : `used ${power.exercised} times`}</span>
                 )}

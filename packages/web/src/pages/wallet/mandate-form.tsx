@@ -12,7 +12,7 @@ type Fields = { delegate: string; route: string; perCall: string; perDay: string
 const first: Fields = { delegate: '', route: '*', perCall: '0.05', perDay: '1', total: '5', days: '30' }
 
 /** Limits are written here and signed by the wallet; the node only keeps what was signed. */
-export function MandateForm({ wallet, onGiven }: { wallet: Wallet; onGiven: (mandate: Mandate) => void }) {
+export function MandateForm({ wallet, onCreated }: { wallet: Wallet; onCreated: (mandate: Mandate) => void }) {
   const index = useNode()
   const [fields, setFields] = useState(first)
   const [busy, setBusy] = useState(false)
@@ -23,9 +23,9 @@ export function MandateForm({ wallet, onGiven }: { wallet: Wallet; onGiven: (man
     setBusy(true)
     setProblem(undefined)
     try {
-      const { giveMandate } = await import('../../wallet/sign-and-pay.ts')
-      onGiven(
-        await giveMandate(index, wallet, {
+      const { signMandate } = await import('../../wallet/sign-and-pay.ts')
+      onCreated(
+        await signMandate(index, wallet, {
           delegate: fields.delegate.trim(),
           routes: [fields.route],
           maxPerCallUsd: fields.perCall.trim(),

@@ -47,7 +47,7 @@ export function Mandates({ wallet }: { wallet: Wallet }) {
         <>
           {!shown && changed.length > 0 ? list([]) : null}
           {problem === undefined ? null : <Problem problem={problem} />}
-          <MandateForm wallet={wallet} onGiven={note} />
+          <MandateForm wallet={wallet} onCreated={note} />
         </>
       )}
     >

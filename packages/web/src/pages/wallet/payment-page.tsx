@@ -11,7 +11,7 @@ import { stateTones } from './payment-list.ts'
 
 type Status = AnswerOf<'payments.status'>
 
-const nextWords: Record<string, string> = {
+const nextLabels: Record<string, string> = {
   wait: 'Wait: the node is still working on it.',
   resend: 'Send the same payment again to get the answer; it is not charged twice.',
   pay_again: 'Nothing was taken. Buy again if you still want it.',
@@ -40,7 +40,7 @@ export function PaymentPage({ id }: { id: string }) {
               </h2>
               <Signed exchange={exchange} />
             </header>
-            <p>{nextWords[body.next]}</p>
+            <p>{nextLabels[body.next]}</p>
             <Facts status={body} />
             <Dispute status={body} />
           </section>
@@ -75,10 +75,10 @@ function Facts({ status }: { status: Status }) {
           />
         )}
       </dd>
-      {status.other_transfers.map(({ transaction, amount_micro, booked_as }) => [
+      {status.other_transfers.map(({ transaction, amount_micro, posted_as }) => [
         <dt key={transaction}>Also arrived</dt>,
         <dd key={`${transaction} amount`}>
-          <Money micro={amount_micro} />, {booked_as ?? 'not booked yet'} <Hex value={transaction} what="transaction" />
+          <Money micro={amount_micro} />, {posted_as ?? 'not booked yet'} <Hex value={transaction} what="transaction" />
         </dd>,
       ])}
     </dl>

@@ -36,7 +36,7 @@ export type AttestationDraft = {
   write(shares: readonly Share[]): { record: { [key: string]: Json }; data: Omit<CitationData, 'recordSha256'> }
 }
 
-type Judged = { stamping: AttestationDraft; tollMicro: Micro; shares: Share[]; wash: WashSign[] }
+type Allocation = { stamping: AttestationDraft; tollMicro: Micro; shares: Share[]; wash: WashSign[] }
 
 /**
  * Everything that stamps do, in the one transaction of their payments: attestations, leaves of the log, accruals of the
@@ -47,7 +47,7 @@ export async function commitRecords(
   tx: Tx,
   stampings: readonly AttestationDraft[],
 ): Promise<AnswerContent[]> {
-  const judged = await judge(deps, tx, stampings)
+  const judged = await allocate(deps, tx, stampings)
   const rows = await stamp(deps, tx, judged)
   const lines = await accrueAll(
     tx,
@@ -73,7 +73,7 @@ export async function commitRecords(
 }
 
 /** Whom each of them pays, how much, and whether somebody cites himself. */
-async function judge(deps: AttestDeps, tx: Tx, stampings: readonly AttestationDraft[]): Promise<Judged[]> {
+async function allocate(deps: AttestDeps, tx: Tx, stampings: readonly AttestationDraft[]): Promise<Allocation[]> {
   const pages = stampings.flatMap((stamping) => stamping.pages.map((page) => ({ stamping, page })))
   const payees = await findPayees(
     tx,
@@ -116,7 +116,7 @@ function heldFor(deps: AttestDeps, sale: Sale, signs: readonly WashSign[]): Shar
 }
 
 /** After a reorg the same sale ends a second time: the stamp stands already, only the money is booked again. */
-async function stamp(deps: AttestDeps, tx: Tx, judged: readonly Judged[]): Promise<AttestationRow[]> {
+async function stamp(deps: AttestDeps, tx: Tx, judged: readonly Allocation[]): Promise<AttestationRow[]> {
   const again = judged.filter(({ stamping }) => stamping.sale.round > 0)
   const known = await findByPayments(
     tx,
@@ -145,7 +145,7 @@ async function stamp(deps: AttestDeps, tx: Tx, judged: readonly Judged[]): Promi
   return rows
 }
 
-function signedRow(deps: AttestDeps, { stamping, tollMicro, shares, wash }: Judged): AttestationRow {
+function signedRow(deps: AttestDeps, { stamping, tollMicro, shares, wash }: Allocation): AttestationRow {
   const { sale, id, kind, agent, pages, quoteFound } = stamping
   const creator = shares[0]?.payee.wallet
   const { record, data } = stamping.write(shares)

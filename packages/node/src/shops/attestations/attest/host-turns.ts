@@ -18,7 +18,7 @@ export function createHostTurns(options: HostTurnOptions): HostTurns {
   const busy = (host: string) =>
     new Problem('not_ready', { detail: `Too many pages of ${host} are being read.`, retryAfterSeconds: 5 })
 
-  const forgetIdle = () => {
+  const removeIdle = () => {
     for (const [host, line] of lines) if (line.waiting === 0 && line.nextAtMs <= clock.monotonicMs()) lines.delete(host)
   }
   const turn = async <T>(host: string, line: Line, askedAtMs: number, work: () => Promise<T>): Promise<T> => {
@@ -35,7 +35,7 @@ export function createHostTurns(options: HostTurnOptions): HostTurns {
   }
   return {
     take: (host, work) => {
-      if (lines.size >= hostsKept) forgetIdle()
+      if (lines.size >= hostsKept) removeIdle()
       const line = lines.get(host) ?? { waiting: 0, last: Promise.resolve(), nextAtMs: 0 }
       lines.set(host, line)
       if (line.waiting >= waitingMax) return Promise.reject(busy(host))

@@ -45,7 +45,7 @@ const keptCharactersMax = 32_000_000
 /** What the crawler or an earlier citation read recently; otherwise the page is fetched now. Writes nothing. */
 export function createSnapshots(deps: SnapshotDeps): Snapshots {
   const kept = new Map<string, Snapshot>()
-  const underWay = new Map<string, Promise<Snapshot>>()
+  const inProgress = new Map<string, Promise<Snapshot>>()
   let keptCharacters = 0
   const isFresh = (snapshot: Snapshot) => deps.clock.nowMs() - snapshot.fetchedAt.getTime() < deps.freshMs
   const keep = (url: string, snapshot: Snapshot) => {
@@ -75,11 +75,11 @@ export function createSnapshots(deps: SnapshotDeps): Snapshots {
       }
       // Many citations of one page at once ask for it once; no caller's leaving ends it, for the others wait for it too.
       const loading =
-        underWay.get(page.url) ??
+        inProgress.get(page.url) ??
         load(page)
           .then((snapshot) => keep(page.url, snapshot))
-          .finally(() => underWay.delete(page.url))
-      underWay.set(page.url, loading)
+          .finally(() => inProgress.delete(page.url))
+      inProgress.set(page.url, loading)
       return loading
     },
     toStore: async (page, snapshot) => {

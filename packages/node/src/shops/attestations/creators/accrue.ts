@@ -60,7 +60,7 @@ export async function accrueAll(tx: Tx, accruals: readonly Accrual[]): Promise<L
     (paid[index] as Share[]).map((share, place) => ({ sale, subject, share, place })),
   )
   await insertAccruals(tx, shard, rows)
-  await noteWaiting(tx, rows)
+  await recordWaiting(tx, rows)
   return accruals.map(({ sale }, index) =>
     mergeLines(
       (paid[index] as Share[]).map(({ payee, micro }) => ({
@@ -110,7 +110,7 @@ async function insertAccruals(tx: Tx, shard: number, rows: readonly NewRow[]): P
 }
 
 /** So that release finds the domain without reading its shares. Its row is written once: sales do not queue up at it. */
-async function noteWaiting(tx: Tx, rows: readonly NewRow[]): Promise<void> {
+async function recordWaiting(tx: Tx, rows: readonly NewRow[]): Promise<void> {
   const waiting = new Map(
     rows
       .map(({ share }) => share.payee)

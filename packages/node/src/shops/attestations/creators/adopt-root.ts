@@ -9,7 +9,7 @@ import { keccak256 } from '@assay/till/kernel/keccak'
 import { accounts, post, type TransferRow } from '@assay/till/ledger'
 import { takePaidTransfer } from '@assay/till/payouts'
 import type { Sql, Tx } from '@assay/till/store/database'
-import { noteRestore } from '@assay/till/store/restore'
+import { recordRestore } from '@assay/till/store/restore'
 import { decodeEventLog, toEventSelector } from 'viem'
 import { creatorAccounts } from '../accounts.ts'
 import { mergeLines } from './accrue.ts'
@@ -199,7 +199,7 @@ export async function adoptRoot(
   deps.metrics.count('creator_roots', { network, outcome: 'adopted' })
   // Anyone who stole the key of an earlier custody wallet must not be able to stop payouts again and again.
   if (place.treasurer === place.key.address)
-    await noteRestore(deps.database, deps, { network, untilBlock: advance.blockNumber, reason })
+    await recordRestore(deps.database, deps, { network, untilBlock: advance.blockNumber, reason })
   else deps.log.error({ network, contract: place.contract }, reason)
 }
 
@@ -214,11 +214,11 @@ async function domainsOf(tx: Tx, leaves: readonly PayoutLeaf[]): Promise<Map<Hex
 }
 
 /** Transfers into the distributor that were seen more often than this back no root: roots are followed before each look. */
-const looksMax = 3
+const checksMax = 3
 
 /** A transfer out of custody that a root takes, once the block it became final with was followed. */
 export async function mayBackRoot({ database }: CreatorDeps, transfer: TransferRow): Promise<boolean> {
-  if (transfer.tries >= looksMax) return false
+  if (transfer.tries >= checksMax) return false
   const known = await acceptedDistributors(database, transfer.network)
   return known.some(({ contract }) => contract === transfer.recipient)
 }

@@ -19,7 +19,7 @@ export type CreatorBooks = {
 /** From the fold of the books and what was posted since: all of the past is never read. */
 const held = (which: string) =>
   `(select coalesce(sum(coalesce(f.balance_micro, 0) + coalesce(s.micro, 0)), 0)::bigint from ledger_account a
-    left join books_fold_account f on f.account_id = a.id left join since s on s.account_id = a.id where ${which})`
+    left join books_rollup_account f on f.account_id = a.id left join since s on s.account_id = a.id where ${which})`
 
 /** All sums in one statement, so that they are of one moment. */
 export async function readCreatorBooks(sql: Sql, network: string): Promise<CreatorBooks> {

@@ -158,7 +158,7 @@ const anyCommand: fc.Arbitrary<Command> = fc.record({
   price: fc.bigInt({ min: 10n, max: 20_000n }),
 })
 
-async function carryOut(market: Market, { kind, who, price }: Command): Promise<void> {
+async function execute(market: Market, { kind, who, price }: Command): Promise<void> {
   if (kind === 'sell') return market.sell(walletAt(who % 3), price)
   if (kind === 'reverse') return market.reverse(who)
   return market[kind]()
@@ -170,7 +170,7 @@ test('whatever is sold, taken back, sent and given up: rows, ledger and contract
       const market = await openMarketOfOneChain()
       let before = new Map<Address, Micro>()
       for (const command of commands) {
-        await carryOut(market, command)
+        await execute(market, command)
         await expectSoundBooks(market)
         const after = await committedOf(market)
         for (const [wallet, micro] of before) expect(after.get(wallet) ?? 0n).toBeGreaterThanOrEqual(micro)

@@ -81,7 +81,7 @@ function createModel(it: OpenDistributor, run: number) {
     const payee = payeeOf(leaf, one.epoch)
     paid.set(payee, (paid.get(payee) ?? 0n) + leaf.micro)
   }
-  const carryOut = async (command: Command): Promise<void> => {
+  const execute = async (command: Command): Promise<void> => {
     if (command.kind === 'pass') return it.pass(command.long ? moveDelay : claimDelay)
     if (command.kind === 'advance') {
       const { tree, epoch } = await it.advance(command.leaves.map(([w, d, micro]) => leafAt(w, d, BigInt(micro))))
@@ -188,7 +188,7 @@ function createModel(it: OpenDistributor, run: number) {
           pay(one, at)
         }
   }
-  return { carryOut, check, settle }
+  return { execute, check, settle }
 }
 
 test('whatever is allotted, claimed, redirected, moved, refused and tried with a stolen key: each epoch pays its own pot', async () => {
@@ -201,7 +201,7 @@ test('whatever is allotted, claimed, redirected, moved, refused and tried with a
       const held = await it.balance(it.contract)
       const model = createModel(it, run)
       for (const command of commands) {
-        await model.carryOut(command)
+        await model.execute(command)
         await model.check(before)
       }
       await model.settle()

@@ -2,10 +2,10 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { agreedLogs, type BlockRef } from '@assay/till/chain'
 import { decodeEventLog, toEventSelector } from 'viem'
-import { type Claim, type ClaimedEvent, takeClaims, toClaims } from './book-claims.ts'
 import { distributorAbi } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import { type MoveEvent, takeMoves } from './follow-moves.ts'
+import { type Claim, type ClaimedEvent, takeClaims, toClaims } from './post-claims.ts'
 
 const topics = [
   'Claimed(uint64,bytes32,address,address,uint256)',

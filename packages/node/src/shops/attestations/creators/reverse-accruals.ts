@@ -30,7 +30,7 @@ export const reverseAccruals: ReversalHook = async (tx, sale) => {
   for (const row of rows) {
     const names = accountsOf(row)
     const key = names.join(' ')
-    const open = left.get(key) ?? (await takenFrom(tx, sale.paymentId, names))
+    const open = left.get(key) ?? (await reversedFrom(tx, sale.paymentId, names))
     const taken = smallerOf(open, row.micro)
     left.set(key, open - taken)
     if (taken > 0n) await insertCounter(tx, row, taken)
@@ -51,7 +51,7 @@ function accountsOf({ network, registrable, wallet, shard }: Row): string[] {
 const reversingKinds = `('reorg', 'payout')`
 
 /** What the reversal of this payment took from these accounts. */
-async function takenFrom(tx: Tx, paymentId: string, names: readonly string[]): Promise<Micro> {
+async function reversedFrom(tx: Tx, paymentId: string, names: readonly string[]): Promise<Micro> {
   const { rows } = await tx.query<{ taken: Micro }>(
     `select coalesce(sum(e.amount_micro) filter (where e.amount_micro > 0), 0)::bigint as taken
      from ledger_transaction t join ledger_entry e on e.transaction_id = t.id join ledger_account a on a.id = e.account_id

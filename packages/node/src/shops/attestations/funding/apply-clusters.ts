@@ -1,5 +1,5 @@
 import type { Tx } from '@assay/till/store/database'
-import { refoldAll } from '../../sources/index.ts'
+import { reaggregateAll } from '../../sources/index.ts'
 import { clusterWallets } from './cluster-wallets.ts'
 import type { FundingDeps } from './deps.ts'
 import { materialFunders } from './material.ts'
@@ -27,7 +27,7 @@ export async function applyClusters(deps: FundingDeps): Promise<number> {
     await moveAgents(tx, wanted)
     return { moves: wanted.length, cut: await cutOwnCitations(tx) }
   })
-  if (moves > 0 || cut > 0) await refoldAll(deps)
+  if (moves > 0 || cut > 0) await reaggregateAll(deps)
   return moves
 }
 

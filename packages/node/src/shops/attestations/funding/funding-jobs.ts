@@ -2,7 +2,7 @@ import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Shop, ShopContext } from '../../../http/index.ts'
 import type { SourceDeps } from '../../sources/index.ts'
 import type { MarketSettings } from '../settings.ts'
-import { usualFunding } from './deps.ts'
+import { defaultFunding } from './deps.ts'
 import { createFundingWork } from './run-funding.ts'
 
 /** Citations are paid on Base, which seals a block every two seconds. */
@@ -31,7 +31,7 @@ export function fundingJobs(
       ...settings.funding.publicFunders,
     ]),
     settings: {
-      ...usualFunding,
+      ...defaultFunding,
       lookBackBlocks: BigInt(Math.ceil(settings.funding.lookBackMs / blockMs)),
       challengeMs: settings.attest.challengeMs,
     },

@@ -3,10 +3,10 @@ import { type Rpc, RpcRefusal } from '@assay/till/chain'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { registerSource } from '../../sources/register/register-source.ts'
-import { foldCitations, followBonds } from '../../sources/score/fold-citations.ts'
+import { aggregateCitations, followBonds } from '../../sources/score/aggregate-citations.ts'
 import { openSourceWorld } from '../../sources/sources.fixture.ts'
 import { clusterWallets } from './cluster-wallets.ts'
-import { type FundingDeps, usualFunding } from './deps.ts'
+import { defaultFunding, type FundingDeps } from './deps.ts'
 import { entropyOf, findCycles, pairKey } from './find-cycles.ts'
 import { fundingClusters } from './funding-clusters.ts'
 import { servesThePublic } from './probe-hubs.ts'
@@ -69,7 +69,7 @@ function fundingOf(chain: ReturnType<typeof createTransfers>): FundingDeps {
     },
     rpc: chain.rpc,
     publicFunders: new Set([zeroAddress]),
-    settings: { ...usualFunding, lookBackBlocks: 50_000n, challengeMs: 7 * day },
+    settings: { ...defaultFunding, lookBackBlocks: 50_000n, challengeMs: 7 * day },
   }
 }
 
@@ -115,10 +115,10 @@ const washed = { wash: ['same_funding_cluster'], judged: true, held: true, reaso
 
 test('wallets that live on one cluster are one citer; what they cite of its own is paid later and counts for nothing', async () => {
   const chain = createTransfers()
-  const [creator, keeper, stranger, ...herd] = Array.from({ length: 23 }, newWallet) as [Address, Address, Address]
+  const [creator, funder, stranger, ...herd] = Array.from({ length: 23 }, newWallet) as [Address, Address, Address]
   chain.send(zeroAddress, creator, 100)
-  chain.send(creator, keeper, 50)
-  for (const wallet of herd) chain.send(keeper, wallet, 1)
+  chain.send(creator, funder, 50)
+  for (const wallet of herd) chain.send(funder, wallet, 1)
   chain.send(zeroAddress, stranger, 100)
   // Dust from a cluster must not pull a stranger into it.
   chain.send(creator, stranger, 0.5)
@@ -127,14 +127,14 @@ test('wallets that live on one cluster are one citer; what they cite of its own 
   await createFundingWork(fundingOf(chain))()
   for (const id of own) expect(await verdictOf(id)).toEqual(washed)
   expect(await verdictOf(honest)).toEqual(counted)
-  const clusters = await fundingClusters(world.db.database, [...herd, creator, stranger, keeper])
+  const clusters = await fundingClusters(world.db.database, [...herd, creator, stranger, funder])
   expect(new Set([...herd, creator].map((wallet) => clusters.get(wallet))).size).toBe(1)
   expect(clusters.get(stranger)).toBe(stranger)
   // Never cited itself, so it is no party: its own name.
-  expect(clusters.get(keeper)).toBe(keeper)
+  expect(clusters.get(funder)).toBe(funder)
 })
 
-test('an exchange in common says nothing, a keeper with a herd does, and a funder of a funder is the last one looked at', async () => {
+test('an exchange in common says nothing, a funder with a herd does, and a funder of a funder is the last one looked at', async () => {
   const chain = createTransfers()
   const [exchange, agent, creator] = [newWallet(), newWallet(), newWallet()]
   for (let n = 0; n < 80; n += 1) chain.send(exchange, newWallet(), 5)
@@ -219,7 +219,7 @@ test('transfers are counted once however often the chain is read, and money that
   await cite(first, newWallet(), 'elsewhere.com')
   await cite(second, newWallet(), 'elsewhere.com')
   await work()
-  await foldCitations(world.deps, [
+  await aggregateCitations(world.deps, [
     { agent: first, source: 'joined.com' },
     { agent: second, source: 'joined.com' },
   ])
@@ -306,9 +306,9 @@ test('a flood of citations with almost no variety is seen, also when it comes fr
     }),
   )
   const chain = createTransfers()
-  const keeper = newWallet()
+  const funder = newWallet()
   const herd = Array.from({ length: 30 }, newWallet)
-  for (const wallet of herd) chain.send(keeper, wallet, 1)
+  for (const wallet of herd) chain.send(funder, wallet, 1)
   const creator = newWallet()
   const flood: string[] = []
   for (const wallet of herd) flood.push(await cite(wallet, creator, 'flooded.com'))

@@ -1,6 +1,6 @@
 import { applyClusters } from './apply-clusters.ts'
+import { checkCitations, type FlowsSeen, seeFlows } from './check-citations.ts'
 import type { FundingDeps } from './deps.ts'
-import { type FlowsSeen, judgeCitations, seeFlows } from './judge-citations.ts'
 import { readFunding } from './read-funding.ts'
 
 /** Reads who funded whom, makes clusters of it, and judges the citations that wait for it. */
@@ -13,7 +13,7 @@ export function createFundingWork(deps: FundingDeps): () => Promise<void> {
     flows = await seeFlows(deps, flows)
     const upToMs = deps.clock.nowMs() - (known ? 0 : deps.settings.patienceMs)
     for (;;) {
-      const { judged, washed } = await judgeCitations(deps, flows, upToMs)
+      const { judged, washed } = await checkCitations(deps, flows, upToMs)
       if (washed > 0) deps.log.info({ judged, washed }, 'citations were found to be washed')
       if (judged === 0) return
     }

@@ -46,15 +46,15 @@ create table attestation (
   wash text[] not null default '{}',
   created_at timestamptz not null,
   -- When it was taken into the books of trust.
-  folded_at timestamptz,
+  aggregated_at timestamptz,
   -- A citation enters the books of trust only after its parties were looked at in the light of the chain.
   judged_at timestamptz
 ) with (toast_tuple_target = 6000);
 create index attestation_by_agent on attestation (agent, created_at desc);
 create index attestation_by_pair on attestation (payer, creator) where creator is not null;
-create index attestation_unfolded on attestation (created_at) where folded_at is null;
+create index attestation_unfolded on attestation (created_at) where aggregated_at is null;
 create index attestation_unjudged on attestation (created_at) where judged_at is null;
-insert into app_access values ('attestation', 'select, insert, update (folded_at, wash, judged_at)');
+insert into app_access values ('attestation', 'select, insert, update (aggregated_at, wash, judged_at)');
 
 -- Written far more often than read, and the usual compression is most of the cost of writing. Where the server lacks the
 -- quick one, they stay as they are.

@@ -1,22 +1,22 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { send } from '../../../http/door.fixture.ts'
+import { send } from '../../../http/http-app.fixture.ts'
 import { insertPayment, signedHeaders, startMs } from '../identity.fixture.ts'
 import {
   account,
+  appFor,
   didOf,
-  doorFor,
   host,
   nextNonce,
-  openIdentityDoor,
+  openIdentityApp,
   registry,
   walletOf,
-} from '../identity-door.fixture.ts'
-import { foldAndScore } from '../open-shop.ts'
-import { foldLagMs } from '../rating/fold-ratings.ts'
+} from '../identity-app.fixture.ts'
+import { aggregateAndScore } from '../open-shop.ts'
+import { aggregateLagMs } from '../rating/aggregate-ratings.ts'
 import { appendVersion, versionsPerDayMax } from './store.ts'
 import { agentWriteRoutes } from './write-routes.ts'
 
-const open = await openIdentityDoor()
+const open = await openIdentityApp()
 afterAll(() => open.db.close())
 
 describe('capabilities', () => {
@@ -97,8 +97,8 @@ describe('capabilities', () => {
     const wallet = walletOf('s2')
     const before = open.deps.clock.nowMs()
     await insertPayment(open.db.database, { id: 's2paid', payer: wallet, atMs: before })
-    open.deps.moveTo(before + foldLagMs + 1)
-    await foldAndScore(open.deps)
+    open.deps.moveTo(before + aggregateLagMs + 1)
+    await aggregateAndScore(open.deps)
     const page = await open.ask('/v1/agents?capability=weather&limit=2')
     expect(page.json.data[0]).toMatchObject({ did: didOf('s2'), capabilities: [{ id: 'weather.now' }] })
     expect(page.json.data[0].credit_score).toBeGreaterThan(0)
@@ -212,7 +212,7 @@ describe('proofs', () => {
   test('a contract wallet speaks for its own chain alone', async () => {
     const wallet = account('contract').address.toLowerCase()
     const proofs = { ...open.deps.proofs, checkContractSignature: async () => 'valid' as const }
-    const contractDoor = doorFor(open.deps, agentWriteRoutes({ ...open.deps, proofs, forget: () => {} }))
+    const contractApp = appFor(open.deps, agentWriteRoutes({ ...open.deps, proofs, forget: () => {} }))
     const attempt = async (did: string) => {
       const path = `/v1/agents/${did}/capabilities`
       const text = JSON.stringify(body)
@@ -220,7 +220,7 @@ describe('proofs', () => {
         { address: wallet, signMessage: async ({ message }) => account('owner').signMessage({ message }) },
         { method: 'PUT', target: path, body: text, createdMs: open.deps.clock.nowMs(), nonce: nextNonce() },
       )
-      return send(contractDoor, { method: 'PUT', target: path, host, body: text, headers })
+      return send(contractApp, { method: 'PUT', target: path, host, body: text, headers })
     }
     expect((await attempt(`did:x402:${wallet}`)).status).toBe(403)
     expect((await attempt(`did:pkh:eip155:137:${wallet}`)).status).toBe(403)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { exampleCapabilities, exampleWallet } from '../examples.ts'
-import { readDeclarations, requireTaken, signedDeclaration, takeDeclaration } from './signed-declarations.ts'
+import { readDeclarations, requireAccepted, signedDeclaration, takeDeclaration } from './signed-declarations.ts'
 
 const path = '/v1/agent-declarations'
 const exampleSigned = {
@@ -48,7 +48,7 @@ export function declarationRoutes(deps: IdentityDeps): RouteDeclaration[] {
       access: {
         kind: 'free',
         handle: async ({ body }) => {
-          const { status, version } = requireTaken(await takeDeclaration(deps, body))
+          const { status, version } = requireAccepted(await takeDeclaration(deps, body))
           return jsonAnswer({ account: body.account, status, version })
         },
       },

@@ -1,10 +1,10 @@
 import { declarationMessage } from '@assay/protocol/mesh/agent-declaration'
 import { afterAll, expect, test } from 'vitest'
-import { account, didOf, openIdentityDoor, walletOf } from '../identity-door.fixture.ts'
+import { account, didOf, openIdentityApp, walletOf } from '../identity-app.fixture.ts'
 import { readDeclarations, takeDeclaration } from './signed-declarations.ts'
 
-const open = await openIdentityDoor()
-const elsewhere = await openIdentityDoor()
+const open = await openIdentityApp()
+const elsewhere = await openIdentityApp()
 afterAll(async () => {
   await open.db.close()
   await elsewhere.db.close()

@@ -113,7 +113,7 @@ export async function readDeclarations(
 }
 
 /** For a person or program that gave it: why it was not taken. */
-export function requireTaken(taken: Taken): Exclude<Taken, { status: 'refused' }> {
+export function requireAccepted(taken: Taken): Exclude<Taken, { status: 'refused' }> {
   if (taken.status === 'refused')
     throw new Problem('proof_invalid', { detail: `The declaration is not taken: ${taken.reason}.` })
   return taken

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { agentChangedChannel } from '../agents/store.ts'
 import { insertPayment, startMs } from '../identity.fixture.ts'
-import { account, didOf, openIdentityDoor, registry, walletOf } from '../identity-door.fixture.ts'
+import { account, didOf, openIdentityApp, registry, walletOf } from '../identity-app.fixture.ts'
 
-const open = await openIdentityDoor()
+const open = await openIdentityApp()
 afterAll(() => open.db.close())
 
 describe('resolving', () => {

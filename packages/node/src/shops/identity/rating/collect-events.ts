@@ -81,13 +81,13 @@ function toEvent(operator: Address, clusters: ReadonlyMap<Address, string>, row:
   if ((row.kind === 'payment' && row.state !== 'served') || ownMoney.test(row.route)) return undefined
   // An answer that turned out to cost nothing: anyone can have as many of those as they like.
   if (row.micro === '0') return undefined
-  const houseOf = (one: Address) => clusters.get(one) ?? one
+  const clusterOf = (one: Address) => clusters.get(one) ?? one
   const creators = row.creators ?? []
   const parties = creators.length > 0 ? creators.flatMap((one) => one ?? []) : [row.payee ?? operator]
-  const own = houseOf(wallet)
-  const kickback = row.referrers.some((one) => one !== null && houseOf(one as Address) === own)
+  const own = clusterOf(wallet)
+  const kickback = row.referrers.some((one) => one !== null && clusterOf(one as Address) === own)
   const standing =
-    row.washed === true || kickback || parties.some((one) => houseOf(one) === own)
+    row.washed === true || kickback || parties.some((one) => clusterOf(one) === own)
       ? 'self_dealt'
       : creators.includes(null)
         ? 'unattributed'

@@ -9,7 +9,7 @@ export type RatingInput = {
   wallet: Address
   /** One for each network that counts for the DID asked about. */
   evidence: readonly WalletEvidence[]
-  /** Which house a wallet belongs to; a wallet never seen is its own house. */
+  /** Which cluster a wallet belongs to; a wallet never seen is its own cluster. */
   clusters: ReadonlyMap<Address, string>
   upheldDisputes: number
   nowMs: number
@@ -40,7 +40,7 @@ const dayMs = 86_400_000
 
 /**
  * How likely a payment of this wallet settles, as far as it was seen to: the lower end of a Beta posterior, times what
- * age and breadth add. Null without evidence. What a wallet paid to its own house is no evidence.
+ * age and breadth add. Null without evidence. What a wallet paid to its own cluster is no evidence.
  */
 export function rate(input: RatingInput): Rating | null {
   const seen = independentEvidence(input)
@@ -84,7 +84,7 @@ export function rate(input: RatingInput): Rating | null {
 
 type Seen = ReturnType<typeof independentEvidence>
 
-/** Houses are looked up now, so that payments between wallets later found to be one house lose their weight. */
+/** Clusters are looked up now, so that payments between wallets later found to be one cluster lose their weight. */
 function independentEvidence({ wallet, evidence, clusters }: RatingInput) {
   const own = clusters.get(wallet) ?? wallet
   const relatedGroups = new Set<string>()
@@ -96,9 +96,9 @@ function independentEvidence({ wallet, evidence, clusters }: RatingInput) {
     activeDays = Math.max(activeDays, tally.activeDays)
     failed += tally.failed
     for (const [name, party] of parties) {
-      const house = clusters.get(name) ?? name
-      if (house === own || party.settled === 0) continue
-      relatedGroups.add(house)
+      const cluster = clusters.get(name) ?? name
+      if (cluster === own || party.settled === 0) continue
+      relatedGroups.add(cluster)
       settled += party.settled
       micro += party.micro
       weight += partyWeight(party)

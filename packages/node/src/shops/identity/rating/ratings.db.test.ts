@@ -11,8 +11,8 @@ import {
   startMs,
   type TestIdentity,
 } from '../identity.fixture.ts'
-import { foldLagMs, foldRatings } from './fold-ratings.ts'
-import { readStanding } from './read-wallet.ts'
+import { aggregateLagMs, aggregateRatings } from './aggregate-ratings.ts'
+import { readWalletStatus } from './read-wallet.ts'
 import { recordReversal } from './record-reversal.ts'
 import { ratingOf } from './sign-rating.ts'
 
@@ -32,9 +32,9 @@ beforeEach(async () => {
 const open = (): TestIdentity =>
   createTestIdentity(db.database, { ports: { fundingClusters: async () => relatedGroups } })
 
-const standingOf = (deps: TestIdentity, wallet: Address) => readStanding(deps, db.database, wallet)
+const walletStatusOf = (deps: TestIdentity, wallet: Address) => readWalletStatus(deps, db.database, wallet)
 const rated = async (deps: TestIdentity, wallet: Address, network?: string) =>
-  ratingOf(await standingOf(deps, wallet), {
+  ratingOf(await walletStatusOf(deps, wallet), {
     wallet,
     nowMs: deps.clock.nowMs(),
     ...(network === undefined ? {} : { network }),
@@ -55,14 +55,16 @@ test('what has just happened counts before it is folded, and the same afterwards
   deps.moveTo(startMs + 10)
   const before = await rated(deps, wallet)
   expect(before?.evidence).toMatchObject({ settled_payments: 3, independent_payments: 3, failed_settlements: 1 })
-  await foldRatings(deps)
+  await aggregateRatings(deps)
   expect((await db.database.query('select from agent_rating where wallet = $1', [wallet])).rowCount).toBe(0)
-  deps.moveTo(startMs + 10 + foldLagMs)
-  expect(await foldRatings(deps)).toContain(wallet)
+  deps.moveTo(startMs + 10 + aggregateLagMs)
+  expect(await aggregateRatings(deps)).toContain(wallet)
   expect((await db.database.query('select from agent_rating where wallet = $1', [wallet])).rowCount).toBe(1)
   deps.moveTo(startMs + 10)
   expect(await rated(deps, wallet)).toEqual(before)
-  expect(await foldRatings({ ...deps, clock: { ...deps.clock, nowMs: () => startMs + 10 + foldLagMs } })).toEqual([])
+  expect(
+    await aggregateRatings({ ...deps, clock: { ...deps.clock, nowMs: () => startMs + 10 + aggregateLagMs } }),
+  ).toEqual([])
 })
 
 test('a wallet never seen has no rating', async () => {
@@ -102,10 +104,10 @@ test('paying oneself weighs nothing: own source, own house, own kickback, own cr
     [wallet],
   )
   expect(await rated(deps, wallet)).toBeNull()
-  const [seen] = (await standingOf(deps, wallet)).evidence.values()
+  const [seen] = (await walletStatusOf(deps, wallet)).evidence.values()
   expect(seen?.tally).toMatchObject({ settled: 6, selfDealt: 5, unattributed: 1 })
-  deps.moveTo(startMs + foldLagMs + 1)
-  await foldRatings(deps)
+  deps.moveTo(startMs + aggregateLagMs + 1)
+  await aggregateRatings(deps)
   expect(await rated(deps, wallet)).toBeNull()
 })
 
@@ -114,7 +116,7 @@ test('a payment to a stranger’s source counts for the stranger', async () => {
   const [wallet, creator] = [addressOf('citer'), addressOf('creator')]
   await insertPayment(db.database, { id: 'cited', payer: wallet, atMs: startMs })
   await insertAccrual(db.database, { paymentId: 'cited', payer: wallet, wallet: creator })
-  const [seen] = (await standingOf(deps, wallet)).evidence.values()
+  const [seen] = (await walletStatusOf(deps, wallet)).evidence.values()
   expect([...(seen?.parties.keys() ?? [])]).toEqual([creator])
   expect(await rated(deps, wallet)).not.toBeNull()
 })
@@ -167,8 +169,8 @@ test('draws of credit count like payments', async () => {
   )
   const before = await rated(deps, wallet)
   expect(before?.evidence).toMatchObject({ settled_payments: 3, independent_payments: 3 })
-  deps.moveTo(startMs + foldLagMs + 1)
-  await foldRatings(deps)
+  deps.moveTo(startMs + aggregateLagMs + 1)
+  await aggregateRatings(deps)
   deps.moveTo(startMs)
   expect(await rated(deps, wallet)).toEqual(before)
 })
@@ -215,8 +217,8 @@ test('a sale undone after it was folded is taken back, one undone before never c
   const wallet = addressOf('refunded')
   await insertPayment(db.database, { id: 'r1', payer: wallet, atMs: startMs })
   await insertPayment(db.database, { id: 'r2', payer: wallet, atMs: startMs + day })
-  deps.moveTo(startMs + foldLagMs + 1)
-  await foldRatings(deps)
+  deps.moveTo(startMs + aggregateLagMs + 1)
+  await aggregateRatings(deps)
   deps.moveTo(startMs + 2 * day)
   for (const [id, atMs] of [
     ['r1', startMs],
@@ -235,9 +237,9 @@ test('a sale undone after it was folded is taken back, one undone before never c
     { payment_id: 'r2', counted: false },
   ])
   expect(await rated(deps, wallet)).toBeNull()
-  await foldRatings(deps)
+  await aggregateRatings(deps)
   expect(await rated(deps, wallet)).toBeNull()
-  const [seen] = (await standingOf(deps, wallet)).evidence.values()
+  const [seen] = (await walletStatusOf(deps, wallet)).evidence.values()
   expect(seen?.tally).toMatchObject({ settled: 0, refunded: 1, settledMicro: 0n })
 })
 
@@ -257,6 +259,6 @@ test('an upheld dispute over a source stays with the wallet that held it', async
      values ('dsp_1', 'd.test', 'content', 'copied', 'upheld', $1, $1), ('dsp_2', 'd.test', 'score', 'too low', 'upheld', $1, $1), ('dsp_3', 'd.test', 'content', 'no', 'rejected', $1, $1)`,
     [new Date(startMs + day)],
   )
-  expect((await standingOf(deps, wallet)).upheldDisputes).toBe(1)
+  expect((await walletStatusOf(deps, wallet)).upheldDisputes).toBe(1)
   expect((await rated(deps, wallet))?.score).toBeLessThan(10)
 })

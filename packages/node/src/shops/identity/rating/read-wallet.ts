@@ -1,20 +1,20 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import type { EvidenceSql, IdentityPorts } from '../ports.ts'
+import { evidenceOf } from './aggregate-ratings.ts'
 import { drawsSql, paymentsSql, reversalsSql, type SeenRow, toEvents, walletsIn } from './collect-events.ts'
 import { takeIn, type WalletEvidence } from './evidence.ts'
 import { gatherEvidence, type PartyRow, partyColumns, type TallyRow, tallyColumns } from './evidence-store.ts'
-import { evidenceOf } from './fold-ratings.ts'
 
 /** Everything known of one wallet at one moment: what was folded, and what has happened since. */
-export type WalletStanding = {
+export type WalletStatus = {
   /** By network. */
   evidence: ReadonlyMap<string, WalletEvidence>
   clusters: ReadonlyMap<Address, string>
   upheldDisputes: number
 }
 
-export type StandingRow = {
+export type WalletStatusRow = {
   tallies: TallyRow[] | null
   parties: PartyRow[] | null
   payments: SeenRow[] | null
@@ -34,7 +34,7 @@ const since = (wallet: string, of: string) =>
  * from the books and what is read behind them. The limit tells the planner that there is one cursor; without it, it plans
  * for hundreds.
  */
-export const standingSql = (evidence: EvidenceSql, more = '') => `select ${more}
+export const walletStatusSql = (evidence: EvidenceSql, more = '') => `select ${more}
   ${list(`select ${tallyColumns} from agent_rating where wallet = $1`)} as tallies,
   ${list(`select ${partyColumns} from agent_rating_party where wallet = $1`)} as parties,
   ${list(paymentsSql(evidence, since('payer', 'payment')))} as payments,
@@ -43,23 +43,23 @@ export const standingSql = (evidence: EvidenceSql, more = '') => `select ${more}
   ${evidence.disputesSql('$1')} as disputes
   from (select * from rating_cursor limit 1) c`
 
-export async function readStanding(deps: StandingDeps, sql: Sql, wallet: Address): Promise<WalletStanding> {
-  const { rows } = await sql.query<StandingRow>({
+export async function readWalletStatus(deps: WalletStatusDeps, sql: Sql, wallet: Address): Promise<WalletStatus> {
+  const { rows } = await sql.query<WalletStatusRow>({
     name: 'identity-standing',
-    text: standingSql(deps.ports.evidence),
+    text: walletStatusSql(deps.ports.evidence),
     values: [wallet],
   })
-  return toStanding(deps, sql, wallet, rows[0])
+  return toWalletStatus(deps, sql, wallet, rows[0])
 }
 
-type StandingDeps = { ports: Pick<IdentityPorts, 'fundingClusters' | 'evidence'>; operator: Address }
+type WalletStatusDeps = { ports: Pick<IdentityPorts, 'fundingClusters' | 'evidence'>; operator: Address }
 
-export async function toStanding(
-  deps: StandingDeps,
+export async function toWalletStatus(
+  deps: WalletStatusDeps,
   sql: Sql,
   wallet: Address,
-  row: StandingRow | undefined,
-): Promise<WalletStanding> {
+  row: WalletStatusRow | undefined,
+): Promise<WalletStatus> {
   if (row === undefined) throw new Error('the cursor of ratings is missing')
   const seen = [...(row.payments ?? []), ...(row.draws ?? []), ...(row.reversals ?? [])]
   const known = gatherEvidence(row.tallies ?? [], row.parties ?? [])

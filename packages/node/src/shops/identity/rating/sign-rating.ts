@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { JwsPort } from '@assay/till/internal'
 import { type Rating, rate, ratingMethod } from './rate.ts'
-import type { WalletStanding } from './read-wallet.ts'
+import type { WalletStatus } from './read-wallet.ts'
 
 export type SignedRating = Rating & {
   subject: string
@@ -24,7 +24,7 @@ export type RatingQuestion = {
   nowMs: number
 }
 
-export function ratingOf(standing: WalletStanding, question: Omit<RatingQuestion, 'did'>): Rating | null {
+export function ratingOf(standing: WalletStatus, question: Omit<RatingQuestion, 'did'>): Rating | null {
   const evidence = [...standing.evidence].flatMap(([network, seen]) =>
     question.network === undefined || question.network === network ? [seen] : [],
   )
@@ -35,7 +35,7 @@ export function ratingOf(standing: WalletStanding, question: Omit<RatingQuestion
 /** The rating in a form that its reader can keep and show to others. */
 export function signRating(
   deps: { jws: Pick<JwsPort, 'sign'>; issuer: string },
-  standing: WalletStanding,
+  standing: WalletStatus,
   question: RatingQuestion,
 ): SignedRating | null {
   const rating = ratingOf(standing, question)

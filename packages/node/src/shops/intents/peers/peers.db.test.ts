@@ -5,7 +5,7 @@ import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { PeerReader } from '../../ports.ts'
 import { closeBuckets, graceMs } from '../close-bucket.ts'
-import { insertSearches, intentDeps, standingClock } from '../intents.fixture.ts'
+import { fixedClock, insertSearches, intentDeps } from '../intents.fixture.ts'
 import { eventsAfter, publishedBuckets } from '../store.ts'
 import { mergePeers, type PeerBucket } from './merge-peers.ts'
 import { peersFor, readPeers } from './read-peers.ts'
@@ -17,7 +17,7 @@ const did = 'did:web:peer.example.org'
 const address = 'https://peer.example.org'
 
 /** A key of the peer, and the port that signs with it. */
-function signerOf(seed: number, clock = standingClock(noon)) {
+function signerOf(seed: number, clock = fixedClock(noon)) {
   const key = privateKeyFromSeed(Buffer.alloc(32, seed).toString('base64url'))
   const keyring = createFixedKeyring(key, 0)
   const signer = createJwsSigner(keyring, { authority: 'peer.example.org', clock })
@@ -36,7 +36,7 @@ const peer = signerOf(5)
 /** What the peer shares of a bucket; every part can be bent. */
 type Bend = { jws?: typeof peer.jws; ms?: number; synthetic?: boolean }
 function shared(endsAtMs: number, counts: Record<string, number>, bend: Bend = {}) {
-  const deps = { ...intentDeps(db.database, standingClock(noon)), apiUrl: address, jws: bend.jws ?? peer.jws }
+  const deps = { ...intentDeps(db.database, fixedClock(noon)), apiUrl: address, jws: bend.jws ?? peer.jws }
   const at = { startsAtMs: endsAtMs - (bend.ms ?? minute), endsAtMs, synthetic: bend.synthetic ?? false }
   const none = { bonded: null, error: null, ewma: null, event: '' }
   return sharedEvent(
@@ -65,7 +65,7 @@ test('only what the peer signed for its own address is believed, byte for byte',
 })
 
 test('unsigned, foreign, too long, early and repeated words of a peer are not kept', async () => {
-  const clock = standingClock(noon + 1_000)
+  const clock = fixedClock(noon + 1_000)
   const counted: { name: string; labels: Record<string, string> }[] = []
   const deps = intentDeps(db.database, clock, { bucket_seconds: 60, peers: [did] }, counted)
   const outcomes = () => counted.filter(({ name }) => name === 'intent_peer_reads').map(({ labels }) => labels.outcome)
@@ -83,7 +83,7 @@ test('unsigned, foreign, too long, early and repeated words of a peer are not ke
 
 test('demand that a peer made up is shown by a demo alone, and what is long past is not kept', async () => {
   const counted: { name: string; labels: Record<string, string> }[] = []
-  const deps = intentDeps(db.database, standingClock(noon + 1_000), { bucket_seconds: 60, peers: [did] }, counted)
+  const deps = intentDeps(db.database, fixedClock(noon + 1_000), { bucket_seconds: 60, peers: [did] }, counted)
   const madeUp = readerOf([shared(noon, { '52': 40 }, { synthetic: true })])
   await readPeers(deps, madeUp)
   await readPeers(deps, readerOf([shared(noon - 24 * minute, { '52': 40 })]))
@@ -94,7 +94,7 @@ test('demand that a peer made up is shown by a demo alone, and what is long past
 })
 
 test('a bucket shows own demand and that of peers apart, and what the options read is the own alone', async () => {
-  const clock = standingClock(noon + graceMs)
+  const clock = fixedClock(noon + graceMs)
   const deps = intentDeps(db.database, clock, { bucket_seconds: 60, peers: [did] })
   await closeBuckets(deps)
   await insertSearches(deps, 60, 'stocks and bonds', noon + 5)
@@ -118,7 +118,7 @@ test('a bucket shows own demand and that of peers apart, and what the options re
 })
 
 test('without named peers nothing of them is said', async () => {
-  const deps = intentDeps(db.database, standingClock(noon + graceMs), { bucket_seconds: 60 })
+  const deps = intentDeps(db.database, fixedClock(noon + graceMs), { bucket_seconds: 60 })
   await closeBuckets(deps)
   expect(
     await peersFor(db.database, deps, new Map(), { endsAtMs: noon, plan: { bucketMs: minute, tiers: 3 } }),

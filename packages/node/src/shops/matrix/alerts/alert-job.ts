@@ -2,8 +2,8 @@ import type { TillJob } from '@assay/till/compose'
 import type { Database, Tx } from '@assay/till/store/database'
 import type { Notifications, Topic } from '../../../notifications/index.ts'
 import type { FeedId } from '../feeds/feed.ts'
-import { isSnapshot, type SnapshotKeeper } from '../snapshots/keeper.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
+import { isSnapshot, type SnapshotCache } from '../snapshots/snapshot-cache.ts'
 import { type Checked, checkRules, type Seen } from './check-rules.ts'
 import { parseRule, type Rule } from './rule.ts'
 
@@ -15,7 +15,7 @@ export const alertTopic: Topic = {
   subjectOf: (text) => parseRule(text)?.text,
 }
 
-export type AlertDeps = { database: Database; keeper: Pick<SnapshotKeeper, 'current'>; events: Notifications }
+export type AlertDeps = { database: Database; snapshotCache: Pick<SnapshotCache, 'current'>; events: Notifications }
 
 /** Holds what is watched against each new snapshot of what is sold. */
 export function alertJob(deps: AlertDeps): TillJob {
@@ -24,14 +24,14 @@ export function alertJob(deps: AlertDeps): TillJob {
 }
 
 /** One transaction a feed: alerts are published together with the note that they were, so that none is told twice or lost. */
-export async function checkAlerts({ database, keeper, events }: AlertDeps): Promise<number> {
+export async function checkAlerts({ database, snapshotCache, events }: AlertDeps): Promise<number> {
   const rules = (await events.watched(alertTopic.name)).flatMap((text) => parseRule(text) ?? [])
   await database.query('delete from matrix_alert where rule not in (select unnest($1::text[]))', [
     rules.map(({ text }) => text),
   ])
   let told = 0
   for (const [feed, own] of byFeed(rules)) {
-    const snapshot = keeper.current(feed, 'live')
+    const snapshot = snapshotCache.current(feed, 'live')
     if (!isSnapshot(snapshot)) continue
     told += await database.transaction(async (tx) => {
       await tx.query(`select pg_advisory_xact_lock(hashtextextended('matrix alerts', 21))`)

@@ -36,10 +36,10 @@ async function openAlerts(rules: readonly string[]) {
        values ($1, $2, 'nep_1', $3, $4, false, now())`,
       [`nwt_${index}`, wallet, alertTopic.name, alertTopic.subjectOf(rule)],
     )
-  const keeper = { current: (feed: FeedId) => shown.get(feed) ?? { status: 'no_data' as const, leftOut: [] } }
+  const snapshotCache = { current: (feed: FeedId) => shown.get(feed) ?? { status: 'no_data' as const, leftOut: [] } }
   const texts = async () =>
     (await events.recent(alertTopic.name, { limit: 50 })).map(({ payload }) => payload['text']).reverse()
-  return { check: () => checkAlerts({ database: db.database, keeper, events }), texts }
+  return { check: () => checkAlerts({ database: db.database, snapshotCache, events }), texts }
 }
 
 test('a rule tells once when it begins to hold, and again after it stopped holding; a new rule only learns how things are', async () => {

@@ -13,7 +13,7 @@ const list = (...entered: string[]) =>
     'any',
     entered.map((symbol) => ({ symbol, values: { days_on_list: 1, entered: true } })),
   )
-const keeperOf = (shown: Partial<Record<FeedId, Snapshot>>, recent: readonly Snapshot[] = []) => ({
+const snapshotCacheOf = (shown: Partial<Record<FeedId, Snapshot>>, recent: readonly Snapshot[] = []) => ({
   current: (feed: FeedId) => shown[feed] ?? { status: 'no_data' as const, leftOut: [] },
   recent: (sha256: string) => recent.find((one) => one.sha256 === sha256),
 })
@@ -21,8 +21,11 @@ const texts = (alerts: readonly { payload: { [key: string]: unknown } }[]) =>
   alerts.map(({ payload }) => payload['text'])
 
 test('a stream tells when a rule begins to hold and of new entries, not of what is there when it begins', () => {
-  const keeper = keeperOf({ squeeze: ranking(90), threshold: list('AMC') })
-  const watch = createStreamAlerts({ keeper }, { feed: 'squeeze', alerts: 'squeeze:GME:score>=95,threshold:*:entered' })
+  const snapshotCache = snapshotCacheOf({ squeeze: ranking(90), threshold: list('AMC') })
+  const watch = createStreamAlerts(
+    { snapshotCache },
+    { feed: 'squeeze', alerts: 'squeeze:GME:score>=95,threshold:*:entered' },
+  )
   expect(texts(watch(ranking(96)))).toEqual(['GME: score is 96 (0..100), was 90'])
   expect(watch(ranking(97))).toEqual([])
   expect(texts(watch(list('AMC', 'GME')))).toEqual(['GME: entered'])
@@ -31,10 +34,10 @@ test('a stream tells when a rule begins to hold and of new entries, not of what 
 
 test('after a break the stream goes on from what its reader saw last', () => {
   const [seen, now] = [ranking(90), ranking(96)]
-  const keeper = keeperOf({ squeeze: now }, [seen])
+  const snapshotCache = snapshotCacheOf({ squeeze: now }, [seen])
   const wish = { feed: 'squeeze' as const, alerts: 'squeeze:GME:score>=95' }
-  expect(texts(createStreamAlerts({ keeper }, { ...wish, last_event_id: seen.sha256 })(now))).toHaveLength(1)
-  expect(createStreamAlerts({ keeper }, wish)(now)).toEqual([])
+  expect(texts(createStreamAlerts({ snapshotCache }, { ...wish, last_event_id: seen.sha256 })(now))).toHaveLength(1)
+  expect(createStreamAlerts({ snapshotCache }, wish)(now)).toEqual([])
 })
 
 test('rules of a stream may name any column, at most twenty of them', () => {

@@ -1,6 +1,6 @@
 import type { FeedId } from '../feeds/feed.ts'
-import { isSnapshot, type SnapshotKeeper } from '../snapshots/keeper.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
+import { isSnapshot, type SnapshotCache } from '../snapshots/snapshot-cache.ts'
 import { type Alert, checkRules, type Seen } from './check-rules.ts'
 import { parseRules, type Rule } from './rule.ts'
 
@@ -9,7 +9,7 @@ import { parseRules, type Rule } from './rule.ts'
  * reader saw last, so that nothing is missed between two connections.
  */
 export function createStreamAlerts(
-  { keeper }: { keeper: Pick<SnapshotKeeper, 'current' | 'recent'> },
+  { snapshotCache }: { snapshotCache: Pick<SnapshotCache, 'current' | 'recent'> },
   wish: { feed: FeedId; alerts?: string; last_event_id?: string },
 ): (snapshot: Snapshot) => readonly Alert[] {
   const rules = wish.alerts === undefined ? [] : (parseRules(wish.alerts) ?? [])
@@ -30,8 +30,8 @@ export function createStreamAlerts(
       return true
     })
   for (const feed of new Set(rules.map((rule) => rule.feed))) {
-    const last = wish.last_event_id === undefined ? undefined : keeper.recent(wish.last_event_id)
-    const first = last?.manifest.feed === feed ? last : keeper.current(feed, 'vip')
+    const last = wish.last_event_id === undefined ? undefined : snapshotCache.recent(wish.last_event_id)
+    const first = last?.manifest.feed === feed ? last : snapshotCache.current(feed, 'vip')
     if (isSnapshot(first)) news(first)
   }
   return news

@@ -8,8 +8,8 @@ import { availability, type FileToIngest, ingestFile } from '../ingest/ingest-fi
 import { createLicenceGate, type Variant } from '../licences/gate.ts'
 import { readHistory } from '../routes/read-history.ts'
 import type { ScoreMethodName } from '../score/method.ts'
-import { createSnapshotKeeper, isSnapshot } from '../snapshots/keeper.ts'
 import type { NoSnapshot, Snapshot } from '../snapshots/snapshot.ts'
+import { createSnapshotCache, isSnapshot } from '../snapshots/snapshot-cache.ts'
 import { recogniseSource, sourceOf } from '../sources/catalogue.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
 import { createFileCache } from './file-cache.ts'
@@ -61,7 +61,7 @@ export async function expectNoLookAhead(
       const fileCache = createFileCache()
       const deps = { database: db.database, clock, log: silentLog, fileCache, symbols: createSymbolTable(), gate }
       await fileCache.refresh(db.database)
-      const { at } = createSnapshotKeeper({ ...deps, delayMs: 0 })
+      const { at } = createSnapshotCache({ ...deps, delayMs: 0 })
       const snapshots: string[] = []
       for (const { feed, variant, method } of kinds) snapshots.push(hashOf(await at(feed, variant, atMs, method)))
       const query = { feed: 'squeeze' as const, symbol, days: 60, knownAtMs: atMs, sinceDate: '2000-01-01' }

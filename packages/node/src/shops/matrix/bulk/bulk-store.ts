@@ -62,7 +62,7 @@ export async function makeBulkFile(
 }
 
 /** Brings the manifest up to date: so many files at once, newest months first. How many were made. */
-export async function noteBulkFiles(deps: BulkDeps, feeds: readonly FeedId[], filesMax: number): Promise<number> {
+export async function recordBulkFiles(deps: BulkDeps, feeds: readonly FeedId[], filesMax: number): Promise<number> {
   let made = 0
   for (const feed of feeds) {
     const kept = await bulkEntries(deps.database, feed)

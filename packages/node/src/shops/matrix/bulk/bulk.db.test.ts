@@ -10,9 +10,9 @@ import { feedIds } from '../feeds/feed.ts'
 import { ingestFile } from '../ingest/ingest-file.ts'
 import { createLicenceGate } from '../licences/gate.ts'
 import { scoreDays } from '../score-history/score-days.ts'
-import { createSnapshotKeeper } from '../snapshots/keeper.ts'
+import { createSnapshotCache } from '../snapshots/snapshot-cache.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
-import { bulkEntries, makeBulkFile, noteBulkFiles } from './bulk-store.ts'
+import { bulkEntries, makeBulkFile, recordBulkFiles } from './bulk-store.ts'
 import { type BulkInputs, bulkInputs } from './make-table.ts'
 
 test('months of feeds are files whose hashes the manifest has; a revision adds rows and makes another file', async () => {
@@ -25,9 +25,9 @@ test('months of feeds are files whose hashes the manifest has; a revision adds r
     const plan = planDemo(sampleNowMs, { symbols: 60, tradingDays: 22 })
     for (const planned of plan) await ingestFile(common, { ...planned.make(), source: planned.source, synthetic: true })
     await fileCache.refresh(db.database)
-    const keeper = createSnapshotKeeper({ ...common, delayMs: 0 })
-    await scoreDays({ ...common, keeper, stopping: new AbortController().signal }, 3)
-    while ((await noteBulkFiles(common, feedIds, 4)) > 0);
+    const snapshotCache = createSnapshotCache({ ...common, delayMs: 0 })
+    await scoreDays({ ...common, snapshotCache, stopping: new AbortController().signal }, 3)
+    while ((await recordBulkFiles(common, feedIds, 4)) > 0);
     const file = async (feed: 'squeeze' | 'short-volume' | 'ftd', format: 'csv' | 'parquet') => {
       const [newest] = (await bulkEntries(db.database, feed)).filter((one) => one.format === format)
       if (!newest) throw new Error(`no file of ${feed}`)
@@ -65,7 +65,7 @@ test('months of feeds are files whose hashes the manifest has; a revision adds r
       synthetic: true,
     })
     await fileCache.refresh(db.database)
-    expect(await noteBulkFiles(common, feedIds, 10)).toBeGreaterThan(0)
+    expect(await recordBulkFiles(common, feedIds, 10)).toBeGreaterThan(0)
     const after = await file('short-volume', 'csv')
     expect([after.newest.sha256 === before.newest.sha256, after.newest.rows > before.newest.rows]).toEqual([
       false,

@@ -33,7 +33,7 @@ export type DemoSize = { symbols: number; tradingDays: number }
 
 export const smallDemo: DemoSize = { symbols: 600, tradingDays: 22 }
 /** Enough of a past to judge the rankings by, soon after the start. */
-export const judgedDemo: DemoSize = { symbols: 600, tradingDays: 75 }
+export const evaluatedDemo: DemoSize = { symbols: 600, tradingDays: 75 }
 export const fullDemo: DemoSize = { symbols: 12_000, tradingDays: 120 }
 
 /** All files of the demo, what is seen first in front. The last day is one whose every list has long been public. */

@@ -9,7 +9,7 @@ import { sources } from '../sources/catalogue.ts'
 import type { Source, SourceId } from '../sources/source.ts'
 import { factorDays } from '../sources/trading-day-files.ts'
 import type { FetchPlan } from './fetch-plan.ts'
-import type { LastLook } from './fetch-state.ts'
+import type { LastFetch } from './fetch-state.ts'
 
 export type CoverageDeps = {
   fileCache: FileCache
@@ -46,11 +46,11 @@ export type SourceCoverage = {
 
 const missingShown = 10
 
-export function coverageOf(deps: CoverageDeps, looks: ReadonlyMap<SourceId, LastLook> = new Map()): SourceCoverage[] {
+export function coverageOf(deps: CoverageDeps, looks: ReadonlyMap<SourceId, LastFetch> = new Map()): SourceCoverage[] {
   return sources.map((source) => describe(deps, source, looks.get(source.id)))
 }
 
-function describe(deps: CoverageDeps, source: Source, look: LastLook | undefined): SourceCoverage {
+function describe(deps: CoverageDeps, source: Source, look: LastFetch | undefined): SourceCoverage {
   const { fileCache, gate } = deps
   const nowMs = deps.clock.nowMs()
   const { id, title, publisher, licence } = source
@@ -86,7 +86,7 @@ function describe(deps: CoverageDeps, source: Source, look: LastLook | undefined
 }
 
 /** A publisher that has nothing newer says so; that is no reason to call what it gave before late. */
-function lookedInVain(source: Source, held: boolean, look: LastLook | undefined, nowMs: number): boolean {
+function lookedInVain(source: Source, held: boolean, look: LastFetch | undefined, nowMs: number): boolean {
   if (!held || look === undefined || source.schedule.files !== undefined) return false
   return ['200', '304'].includes(look.status) && look.checkedAtMs > nowMs - source.schedule.graceMs
 }

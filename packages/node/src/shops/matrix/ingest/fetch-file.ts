@@ -2,7 +2,7 @@ import type { Outbound, OutboundOutcome } from '../../../outbound/index.ts'
 import { sourceOf } from '../sources/catalogue.ts'
 import type { DueFile } from '../sources/source.ts'
 import type { FetchPlan } from './fetch-plan.ts'
-import { type FetchState, heldAlready, noteState, readState } from './fetch-state.ts'
+import { type FetchState, heldAlready, readState, saveState } from './fetch-state.ts'
 import { type IngestDeps, type IngestOutcome, ingestFile } from './ingest-file.ts'
 import { awaitTurn, holdPublisher } from './publisher-pause.ts'
 
@@ -33,7 +33,7 @@ export async function fetchFile(
   const state = await readState(deps, due.url)
   if (state && !options.now && state.next_at.getTime() > nowMs)
     return { status: 'waiting', detail: `not before ${state.next_at.toISOString()}` }
-  const look = lookOf(deps, plan, due, state, nowMs)
+  const look = attemptOf(deps, plan, due, state, nowMs)
   if (!state && (await heldAlready(deps, plan, due))) {
     await look.note('held', look.againMs, 0)
     return { status: 'held', detail: due.name }
@@ -52,7 +52,7 @@ export async function fetchFile(
   return 'detail' in outcome ? { ...outcome, detail: withoutKey(outcome.detail, plan) } : outcome
 }
 
-type Look = {
+type FetchAttempt = {
   state: FetchState | undefined
   nowMs: number
   againMs: number
@@ -60,14 +60,20 @@ type Look = {
 }
 
 /** The older a file, the rarer it is looked at: publishers correct what is new. */
-function lookOf(deps: FetchDeps, plan: FetchPlan, due: DueFile, state: FetchState | undefined, nowMs: number): Look {
+function attemptOf(
+  deps: FetchDeps,
+  plan: FetchPlan,
+  due: DueFile,
+  state: FetchState | undefined,
+  nowMs: number,
+): FetchAttempt {
   const oldMs = due.dueAtMs > 0 ? (nowMs - due.dueAtMs) / 8 : 0
   return {
     state,
     nowMs,
     againMs: Math.max(plan.againMs, oldMs),
     note: (status, waitMs, failures, headers) =>
-      noteState(deps, plan.source, due, { status, failures, nextAtMs: nowMs + waitMs, headers, state }),
+      saveState(deps, plan.source, due, { status, failures, nextAtMs: nowMs + waitMs, headers, state }),
   }
 }
 
@@ -75,7 +81,7 @@ async function takeAnswer(
   deps: FetchDeps,
   plan: FetchPlan,
   due: DueFile,
-  look: Look,
+  look: FetchAttempt,
   answer: OutboundOutcome,
 ): Promise<FetchOutcome> {
   const { nowMs, againMs, note } = look
@@ -110,7 +116,7 @@ async function ingestAnswer(
   deps: FetchDeps,
   plan: FetchPlan,
   due: DueFile,
-  { nowMs, againMs, note, state }: Look,
+  { nowMs, againMs, note, state }: FetchAttempt,
   { bytes, headers }: OutboundOutcome & { status: 'ok' },
 ): Promise<FetchOutcome> {
   const outcome = await ingestFile(deps, {

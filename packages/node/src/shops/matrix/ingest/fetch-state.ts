@@ -23,7 +23,7 @@ export async function readState({ database }: Deps, url: string): Promise<FetchS
   return rows[0]
 }
 
-export async function noteState(
+export async function saveState(
   deps: Deps,
   source: SourceId,
   due: DueFile,
@@ -66,22 +66,22 @@ export async function heldAlready({ database }: Deps, plan: FetchPlan, due: DueF
 }
 
 /** How the newest look at each source went. */
-export type LastLook = { status: string; checkedAtMs: number; nextAtMs: number }
+export type LastFetch = { status: string; checkedAtMs: number; nextAtMs: number }
 
 /** Kept in memory, for answers that do no I/O. */
-export type Looks = { last(): ReadonlyMap<SourceId, LastLook>; refresh(): Promise<void> }
+export type LastFetches = { last(): ReadonlyMap<SourceId, LastFetch>; refresh(): Promise<void> }
 
-export function createLooks(sql: Sql): Looks {
-  let known: ReadonlyMap<SourceId, LastLook> = new Map()
+export function createLastFetches(sql: Sql): LastFetches {
+  let known: ReadonlyMap<SourceId, LastFetch> = new Map()
   return {
     last: () => known,
     refresh: async () => {
-      known = await readLastLooks(sql)
+      known = await readLastFetches(sql)
     },
   }
 }
 
-async function readLastLooks(sql: Sql): Promise<Map<SourceId, LastLook>> {
+async function readLastFetches(sql: Sql): Promise<Map<SourceId, LastFetch>> {
   const { rows } = await sql.query<{ source: SourceId; last_status: string; checked_at: Date; next_at: Date }>(
     `select distinct on (source) source, last_status, checked_at, next_at from matrix_fetch
      order by source, checked_at desc, period desc`,

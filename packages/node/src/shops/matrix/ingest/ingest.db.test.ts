@@ -10,8 +10,8 @@ import { borrowFile, shortVolumeFile } from '../demo/write-files.ts'
 import { createLicenceGate } from '../licences/gate.ts'
 import { evaluate } from '../quality/evaluate.ts'
 import { LookAhead, refuseLookAhead } from '../quality/outcomes.ts'
-import { createSnapshotKeeper, isSnapshot } from '../snapshots/keeper.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
+import { createSnapshotCache, isSnapshot } from '../snapshots/snapshot-cache.ts'
 import { readRaw } from '../store/raw-bytes.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
 import { ingestFile } from './ingest-file.ts'
@@ -29,7 +29,7 @@ function openDeps(database = db.database, nowMs = sampleNowMs) {
   const symbols = createSymbolTable()
   const fileCache = createFileCache()
   const gate = createLicenceGate({ demo: true, assertions: [] })
-  const keeper = createSnapshotKeeper({
+  const snapshotCache = createSnapshotCache({
     database,
     clock,
     log: silentLog,
@@ -38,7 +38,7 @@ function openDeps(database = db.database, nowMs = sampleNowMs) {
     gate,
     delayMs: 65 * 60_000,
   })
-  return { database, clock, symbols, fileCache, gate, keeper, sql: database }
+  return { database, clock, symbols, fileCache, gate, snapshotCache, sql: database }
 }
 
 const count = async (table: string) =>
@@ -98,8 +98,8 @@ test('a correction without a stamp is known from when it was seen, never dated b
 
 test('a refused file is kept aside with its reason and changes nothing', async () => {
   const deps = openDeps()
-  await deps.keeper.refresh()
-  const before = deps.keeper.current('short-volume', 'live')
+  await deps.snapshotCache.refresh()
+  const before = deps.snapshotCache.current('short-volume', 'live')
   const files = await count('matrix_file')
   const good = shortVolumeFile(createDemoWorld(30), '2026-11-11').bytes.toString('latin1')
   const bad: [string, Buffer][] = [
@@ -116,8 +116,8 @@ test('a refused file is kept aside with its reason and changes nothing', async (
   }
   expect(await count('matrix_file')).toBe(files)
   expect(await count('matrix_refusal')).toBe(bad.length)
-  await deps.keeper.refresh()
-  expect((deps.keeper.current('short-volume', 'live') as Snapshot).sha256).toBe((before as Snapshot).sha256)
+  await deps.snapshotCache.refresh()
+  expect((deps.snapshotCache.current('short-volume', 'live') as Snapshot).sha256).toBe((before as Snapshot).sha256)
 })
 
 test('later borrow files of a day are stored as changes, and read back whole', async () => {
@@ -146,7 +146,7 @@ test('snapshots are made again byte for byte from the raw files, in another data
     const first = openDeps(one.database)
     for (const planned of planDemo(sampleNowMs, { symbols: 200, tradingDays: 14 }))
       await ingestFile(first, { ...planned.make(), source: planned.source, synthetic: true })
-    await first.keeper.refresh()
+    await first.snapshotCache.refresh()
     const files = await one.database.query<{ sha256: Buffer; name: string; available_at: Date; source: never }>(
       'select sha256, name, available_at, source from matrix_file order by source, period',
     )
@@ -170,7 +170,7 @@ test('snapshots are made again byte for byte from the raw files, in another data
         availableAtMs: row.available_at.getTime(),
       })
     }
-    await second.keeper.refresh()
+    await second.snapshotCache.refresh()
     for (const feed of [
       'squeeze',
       'equities',
@@ -184,15 +184,15 @@ test('snapshots are made again byte for byte from the raw files, in another data
       'institutional',
     ] as const)
       for (const tier of ['live', 'delayed'] as const) {
-        const made = first.keeper.current(feed, tier)
-        const again = second.keeper.current(feed, tier)
+        const made = first.snapshotCache.current(feed, tier)
+        const again = second.snapshotCache.current(feed, tier)
         expect(isSnapshot(made) && isSnapshot(again)).toBe(true)
         expect((again as Snapshot).sha256).toBe((made as Snapshot).sha256)
         expect((again as Snapshot).bytes.equals((made as Snapshot).bytes)).toBe(true)
       }
     const past = Date.parse('2026-11-06T15:00:00Z')
-    expect(await second.keeper.at('squeeze', 'paid', past)).toMatchObject({
-      sha256: ((await first.keeper.at('squeeze', 'paid', past)) as Snapshot).sha256,
+    expect(await second.snapshotCache.at('squeeze', 'paid', past)).toMatchObject({
+      sha256: ((await first.snapshotCache.at('squeeze', 'paid', past)) as Snapshot).sha256,
     })
   } finally {
     await Promise.all([one.close(), two.close()])

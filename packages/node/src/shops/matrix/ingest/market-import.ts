@@ -11,7 +11,7 @@ import { createSymbolTable } from '../store/symbol-table.ts'
 import { coverageOf, type SourceCoverage } from './coverage.ts'
 import type { FetchDeps } from './fetch-file.ts'
 import { type FetchPlan, fetchPlans, planOf } from './fetch-plan.ts'
-import { createLooks } from './fetch-state.ts'
+import { createLastFetches } from './fetch-state.ts'
 import { officialOutbound } from './official-outbound.ts'
 
 /** As far as the import is configured. */
@@ -45,7 +45,7 @@ export function openMarketImport(
 
 export async function readMarketCoverage(config: ImportConfig, sql: Sql): Promise<SourceCoverage[]> {
   const settings = settingsOf(config)
-  const [fileCache, looks] = [createFileCache(), createLooks(sql)]
+  const [fileCache, looks] = [createFileCache(), createLastFetches(sql)]
   await Promise.all([fileCache.refresh(sql), looks.refresh()])
   const gate = createLicenceGate({ demo: config.mode === 'demo', assertions: settings.assertions })
   return coverageOf({ fileCache, gate, plans: fetchPlans(settings), clock: systemClock }, looks.last())

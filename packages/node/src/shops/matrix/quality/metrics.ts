@@ -143,26 +143,26 @@ function quantiles(blocks: number, figure: (drawn: readonly number[]) => number 
 export const liftAt = (days: Days, depth: number): number | null => liftOf(days.map((day) => countsOf(day, depth)))
 
 function liftOf(blocks: readonly Counts[]): number | null {
-  const { all, hits, taken, takenHits } = blocks.reduce(addCounts, nothing)
-  return round(takenHits / taken / (hits / all))
+  const { all, hits, taken, topHits } = blocks.reduce(addCounts, nothing)
+  return round(topHits / taken / (hits / all))
 }
 
 /** All that a lift depends on: blocks of days are drawn hundreds of times, and sums are all that has to be drawn. */
-type Counts = { all: number; hits: number; taken: number; takenHits: number }
+type Counts = { all: number; hits: number; taken: number; topHits: number }
 
-const nothing: Counts = { all: 0, hits: 0, taken: 0, takenHits: 0 }
+const nothing: Counts = { all: 0, hits: 0, taken: 0, topHits: 0 }
 
 function countsOf(day: readonly Observation[], depth: number): Counts {
   const taken = bestFirst(day).slice(0, depth)
   const hitsIn = (observations: readonly Observation[]) => observations.filter(({ hit }) => hit).length
-  return { all: day.length, hits: hitsIn(day), taken: taken.length, takenHits: hitsIn(taken) }
+  return { all: day.length, hits: hitsIn(day), taken: taken.length, topHits: hitsIn(taken) }
 }
 
 const addCounts = (a: Counts, b: Counts): Counts => ({
   all: a.all + b.all,
   hits: a.hits + b.hits,
   taken: a.taken + b.taken,
-  takenHits: a.takenHits + b.takenHits,
+  topHits: a.topHits + b.topHits,
 })
 
 export function round(value: number | null, digits = 4): number | null {

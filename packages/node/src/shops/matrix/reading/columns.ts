@@ -7,10 +7,10 @@ export function findColumns<Name extends string, Optional extends string = never
   required: readonly Name[],
   optional: readonly Optional[] = [],
 ): { at: Record<Name, number> & Record<Optional, number | undefined>; width: number } {
-  const names = splitRow(header, delimiter).map(foldName)
+  const names = splitRow(header, delimiter).map(normalizeName)
   const at: Record<string, number | undefined> = {}
   for (const name of [...required, ...optional]) {
-    const wanted = foldName(name)
+    const wanted = normalizeName(name)
     const found = names.indexOf(wanted)
     if (found >= 0 && names.indexOf(wanted, found + 1) >= 0) refuse('header', `the column ${name} stands twice`)
     if (found < 0 && (required as readonly string[]).includes(name))
@@ -20,7 +20,7 @@ export function findColumns<Name extends string, Optional extends string = never
   return { at: at as Record<Name, number> & Record<Optional, number | undefined>, width: names.length }
 }
 
-const foldName = (name: string) => name.trim().toLowerCase().replace(/\s+/g, ' ')
+const normalizeName = (name: string) => name.trim().toLowerCase().replace(/\s+/g, ' ')
 
 /** Cells of a row; the empty cell behind a trailing delimiter is dropped. */
 export function splitRow(line: string, delimiter: string): string[] {

@@ -8,10 +8,10 @@ import type { MatrixDeps } from '../matrix-deps.ts'
 import { matrixProblems } from '../problems.ts'
 import type { ScoreMethodName } from '../score/method.ts'
 import { findScreen } from '../screens/screen-store.ts'
-import { isSnapshot } from '../snapshots/keeper.ts'
 import { pageOf, readSymbols, snapshotOfCursor } from '../snapshots/page.ts'
 import { type Head, renderCsv, renderJson, renderNdjson, type Tier } from '../snapshots/render.ts'
 import type { NoSnapshot, Snapshot } from '../snapshots/snapshot.ts'
+import { isSnapshot } from '../snapshots/snapshot-cache.ts'
 import { envelopeOf } from './envelope.ts'
 import { limitDefault, limitMax } from './limits.ts'
 import { readHistory } from './read-history.ts'
@@ -102,7 +102,7 @@ function memoKey(
   deps: MatrixDeps,
   { feed, tier, query, representation }: Parameters<typeof answerPull>[1],
 ): string | undefined {
-  const snapshot = query.cursor === undefined ? deps.keeper.current(feed, tier) : undefined
+  const snapshot = query.cursor === undefined ? deps.snapshotCache.current(feed, tier) : undefined
   if (!snapshot || !isSnapshot(snapshot)) return undefined
   // Staleness is told by the minute.
   const minute = Math.floor(deps.clock.nowMs() / 60_000)
@@ -140,12 +140,12 @@ async function snapshotFor(
   knownAtMs: number,
 ): Promise<Snapshot> {
   const wanted = query.cursor === undefined ? undefined : snapshotOfCursor(query.cursor)
-  const held = wanted === undefined ? undefined : deps.keeper.recent(wanted)
+  const held = wanted === undefined ? undefined : deps.snapshotCache.recent(wanted)
   if (held && held.manifest.feed === feed && mayContinue(deps, held, tier)) return held
   const found =
     query.as_of === undefined && query.method === undefined
-      ? deps.keeper.current(feed, tier)
-      : await deps.keeper.at(feed, variantOf(tier), knownAtMs, query.method)
+      ? deps.snapshotCache.current(feed, tier)
+      : await deps.snapshotCache.at(feed, variantOf(tier), knownAtMs, query.method)
   if (isSnapshot(found)) return found
   throw nothingToShow(found, feed)
 }

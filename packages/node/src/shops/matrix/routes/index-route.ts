@@ -8,7 +8,7 @@ import { type FeedId, feedIds } from '../feeds/feed.ts'
 import { coverageOf, type SourceCoverage } from '../ingest/coverage.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { feedUnavailable } from '../snapshots/feed-availability.ts'
-import { isSnapshot } from '../snapshots/keeper.ts'
+import { isSnapshot } from '../snapshots/snapshot-cache.ts'
 import { sourceState } from '../snapshots/staleness.ts'
 import { sourceOf, unpublishedSources } from '../sources/catalogue.ts'
 
@@ -130,8 +130,8 @@ export function coveredFeed(deps: MatrixDeps, id: FeedId): CoveredFeed {
 function describeFeed(deps: MatrixDeps, id: FeedId) {
   const feed = feeds[id]
   const nowMs = deps.clock.nowMs()
-  const live = deps.keeper.current(id, 'live')
-  const delayed = deps.keeper.current(id, 'delayed')
+  const live = deps.snapshotCache.current(id, 'live')
+  const delayed = deps.snapshotCache.current(id, 'delayed')
   const sold = isSnapshot(live)
   const reason = feedUnavailable(deps, id)
   const sources = [...feed.needs, ...feed.uses].map((source) => {

@@ -5,10 +5,10 @@ import type { Alert } from '../alerts/check-rules.ts'
 import { createStreamAlerts } from '../alerts/stream-alerts.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
-import { isSnapshot } from '../snapshots/keeper.ts'
 import { pageOf } from '../snapshots/page.ts'
 import { renderJson } from '../snapshots/render.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
+import { isSnapshot } from '../snapshots/snapshot-cache.ts'
 import { envelopeOf } from './envelope.ts'
 
 /** Long enough to be worth while, short enough that readers spread over the processes again. */
@@ -52,7 +52,7 @@ async function* streamSnapshots(deps: MatrixDeps, wish: StreamWish, ended: Abort
   const watch = createStreamAlerts(deps, wish)
   const alerts: string[] = []
   let wake = () => {}
-  const forget = deps.keeper.onNew((feed, snapshot) => {
+  const forget = deps.snapshotCache.onNew((feed, snapshot) => {
     alerts.push(...watch(snapshot).map((alert) => alertText(deps, alert)))
     if (alerts.length > 0) wake()
     if (feed !== wish.feed) return
@@ -61,7 +61,7 @@ async function* streamSnapshots(deps: MatrixDeps, wish: StreamWish, ended: Abort
     wake()
   })
   try {
-    const current = deps.keeper.current(wish.feed, 'vip')
+    const current = deps.snapshotCache.current(wish.feed, 'vip')
     if (isSnapshot(current) && current.sha256 !== wish.last_event_id) waiting.push(current)
     const endsAtMs = deps.clock.monotonicMs() + streamMsMax
     yield 'retry: 5000\n\n'

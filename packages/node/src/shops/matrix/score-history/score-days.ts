@@ -7,8 +7,8 @@ import type { FeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { currentMethod } from '../score/method.ts'
 import { columnValues, queryColumns } from '../snapshots/columns-of.ts'
-import { isSnapshot } from '../snapshots/keeper.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
+import { isSnapshot } from '../snapshots/snapshot-cache.ts'
 import { snapshotInputs } from '../snapshots/snapshot-inputs.ts'
 import { figureNames, keepScoredDay, keptScoredDays } from './score-store.ts'
 
@@ -18,7 +18,7 @@ const scoredFeeds: readonly FeedId[] = ['squeeze', 'equities', 'etf']
 export const scoredDaysMax = 1_260
 const daysAtOnce = 10
 
-export type ScoreDaysDeps = Pick<MatrixDeps, 'database' | 'clock' | 'fileCache' | 'gate' | 'keeper' | 'stopping'>
+export type ScoreDaysDeps = Pick<MatrixDeps, 'database' | 'clock' | 'fileCache' | 'gate' | 'snapshotCache' | 'stopping'>
 
 /** Keeps the ranking of every trading day as it was known before its open, newest first; what is held costs one look. */
 export function scoreDaysJob(deps: ScoreDaysDeps, options: { days: number; paused(): boolean }): TillJob {
@@ -44,7 +44,7 @@ export async function scoreDays(deps: ScoreDaysDeps, daysMax: number, atOnce = d
     for (const feed of scoredFeeds) {
       const inputs = snapshotInputs(deps.fileCache, deps.gate, feeds[feed], 'paid', knownByMs)
       if ('status' in inputs || kept.get(`${feed} ${day}`) === inputs.key) continue
-      const snapshot = await deps.keeper.at(feed, 'paid', knownByMs)
+      const snapshot = await deps.snapshotCache.at(feed, 'paid', knownByMs)
       if (!isSnapshot(snapshot)) continue
       await keepScoredDay(deps.database, { feed, day, key: inputs.key, ...figuresOf(snapshot) })
       made += 1

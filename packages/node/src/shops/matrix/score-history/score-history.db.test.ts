@@ -6,7 +6,7 @@ import { planDemo } from '../demo/plan.ts'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { ingestFile } from '../ingest/ingest-file.ts'
 import { createLicenceGate } from '../licences/gate.ts'
-import { createSnapshotKeeper, isSnapshot } from '../snapshots/keeper.ts'
+import { createSnapshotCache, isSnapshot } from '../snapshots/snapshot-cache.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
 import { lastScoredDay, scoreDays } from './score-days.ts'
 import { readScores } from './score-store.ts'
@@ -25,12 +25,12 @@ test('each day has the score known before its open, with rank and factors; what 
     }
     const plan = planDemo(sampleNowMs, { symbols: 100, tradingDays: 22 })
     for (const planned of plan) await ingestFile(common, { ...planned.make(), source: planned.source, synthetic: true })
-    const keeper = createSnapshotKeeper({ ...common, delayMs: 0 })
-    const deps = { ...common, keeper, stopping: new AbortController().signal }
+    const snapshotCache = createSnapshotCache({ ...common, delayMs: 0 })
+    const deps = { ...common, snapshotCache, stopping: new AbortController().signal }
     const made = await scoreDays(deps, 4)
     expect(made).toBeGreaterThan(6)
     expect(await scoreDays(deps, 4)).toBe(0)
-    const snapshot = await keeper.at('squeeze', 'paid', Date.parse('2026-11-13T14:29:59.999Z'))
+    const snapshot = await snapshotCache.at('squeeze', 'paid', Date.parse('2026-11-13T14:29:59.999Z'))
     if (!isSnapshot(snapshot)) throw new Error('no snapshot')
     const [symbol] = [...snapshot.rowsOf.keys()] as [string]
     const query = { feed: 'squeeze', symbol, since: '2026-01-01' } as const

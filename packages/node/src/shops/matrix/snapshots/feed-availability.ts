@@ -12,7 +12,7 @@ export type AvailabilityDeps = {
   clock: { nowMs(): number }
   fileCache: FileCache
   gate: LicenceGate
-  keeper: { current(feed: FeedId, tier: 'live'): Snapshot | NoSnapshot }
+  snapshotCache: { current(feed: FeedId, tier: 'live'): Snapshot | NoSnapshot }
   plans: readonly { source: SourceId }[]
   since: Since
 }
@@ -20,7 +20,7 @@ export type AvailabilityDeps = {
 /** Why a feed is not for sale now; undefined while it is. */
 export function feedUnavailable(deps: AvailabilityDeps, feed: FeedId): Unavailable | undefined {
   const nowMs = deps.clock.nowMs()
-  const shown = deps.keeper.current(feed, 'live')
+  const shown = deps.snapshotCache.current(feed, 'live')
   const reason = isSnapshot(shown)
     ? reasonOf(shown, freshnessOf(deps.fileCache, feeds[feed], nowMs).late)
     : reasonWithout(shown, feed, deps)
@@ -38,8 +38,8 @@ export function allUnavailable(deps: AvailabilityDeps): Unavailable | undefined 
 }
 
 /** What a subscriber may count on: the node may sell it and holds data for it. */
-export function isOffered({ keeper }: AvailabilityDeps, feed: FeedId): boolean {
-  return isSnapshot(keeper.current(feed, 'live'))
+export function isOffered({ snapshotCache }: AvailabilityDeps, feed: FeedId): boolean {
+  return isSnapshot(snapshotCache.current(feed, 'live'))
 }
 
 /** For the operator, who reads it in /readyz: what is waited for, and what was never set up. */

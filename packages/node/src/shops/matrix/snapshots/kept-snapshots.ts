@@ -56,7 +56,7 @@ export async function findKept(sql: Sql, key: string): Promise<Snapshot | undefi
 }
 
 /** The newest by the same rules whose data were public by a moment: what to show while a newer one is being made. */
-export async function findStandIn(
+export async function findStaleSnapshot(
   sql: Sql,
   feed: FeedId,
   rules: string,

@@ -3,7 +3,7 @@ import type { Variant } from '../licences/gate.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Notes what was served and from which files. Several processes make the same snapshot: the first one notes it. */
-export async function noteSnapshot(
+export async function recordSnapshot(
   sql: Sql,
   snapshot: Snapshot,
   input: { variant: Variant; knownAtMs: number; madeAtMs: number },

@@ -54,7 +54,7 @@ create table mesh_peer (
   changes_read_ms bigint not null default 0,
   evidence_read_ms bigint not null default 0,
   agents_read_ms bigint not null default 0,
-  words_read_at timestamptz,
+  reports_read_at timestamptz,
   problem text,
   check (state in ('candidate', 'dead') or statement is not null)
 );

@@ -29,7 +29,7 @@ export type AddedSeeds = {
 
 const listingsMax = 50
 /** What one domain has at most until its own number is set. */
-const usualPages = 50
+const defaultPages = 50
 
 /** Sites, sitemaps, feeds and pages for the crawler to read, as soon as it is free. Each domain is one transaction. */
 export async function addSeeds(
@@ -89,7 +89,7 @@ async function addDomain(
         name.domain,
         pages.map((url) => ({ url, foundBy: 'operator' as const })),
         now,
-        Math.max(pageBudget(source, usualPages), budget.pages ?? pages.length),
+        Math.max(pageBudget(source, defaultPages), budget.pages ?? pages.length),
       )
     // A wish for a visit: the trigger wakes the crawler.
     await tx.query(

@@ -25,7 +25,7 @@ export type ImportedArchive = {
 
 const recordBytesMax = 5 * 1024 * 1024
 const batchPages = 50
-const usualPages = 50
+const defaultPages = 50
 
 type Read = { url: string; result: PageResult }
 
@@ -141,7 +141,7 @@ async function storeBatch(
       name.domain,
       [...newest.keys()].map((url) => ({ url, foundBy: 'archive' as const })),
       now,
-      pageBudget(source, usualPages),
+      pageBudget(source, defaultPages),
     )
     const urls = await unread(tx, name.domain, [...newest.values()])
     await storePages(

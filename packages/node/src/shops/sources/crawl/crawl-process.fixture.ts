@@ -7,7 +7,7 @@ import { systemRng } from '@assay/till/kernel/random'
 import type { ProofDeps } from '@assay/till/proofs'
 import { createDatabase } from '@assay/till/store/pool'
 import { createOutbound } from '../../../outbound/index.ts'
-import { type SourceDeps, usualSettings } from '../deps.ts'
+import { defaultSettings, type SourceDeps } from '../deps.ts'
 import { runCrawler } from './run-crawler.ts'
 
 /** Crawls hosts that are served on one loopback port, with a lease of a second. */
@@ -35,8 +35,8 @@ export function loopbackDeps(databaseUrl: string, port: number, domains: readonl
     base,
     domains: { ownHosts: new Set(), demoHosts: hosts },
     settings: {
-      ...usualSettings,
-      crawl: { ...usualSettings.crawl, hostDelayMs: 0, requestMs: 3_000, leaseMs: 1_000 },
+      ...defaultSettings,
+      crawl: { ...defaultSettings.crawl, hostDelayMs: 0, requestMs: 3_000, leaseMs: 1_000 },
     },
   }
 }

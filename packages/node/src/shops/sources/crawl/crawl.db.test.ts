@@ -67,7 +67,7 @@ const redirected = (from: string, to: string, body: string) => async (url: strin
 
 test('a creator whose home page leads elsewhere is told to register that name', async () => {
   await register('apex.com')
-  world.intercept = redirected('https://apex.com/', 'https://other.com/', page('Elsewhere'))
+  world.intercept = redirected('https://apex.com/', 'https://other.com/', page('Elsewhere page'))
   await crawl()
   expect((await view('apex.com')).next_steps[2]).toMatchObject({
     state: 'missing',

@@ -16,7 +16,7 @@ const soonest = 8
  * Until a page is read again, after a visit that found it changed or not. A page that is offered is asked for within
  * the usual time however seldom it changes: what its creator forbids meanwhile must be seen.
  */
-export function nextVisitMs(lastMs: number | undefined, changed: boolean, usualMs: number): number {
-  const last = lastMs ?? usualMs
-  return changed ? Math.max(usualMs / soonest, last / 2) : Math.min(usualMs, last * 1.5)
+export function nextVisitMs(lastMs: number | undefined, changed: boolean, defaultMs: number): number {
+  const last = lastMs ?? defaultMs
+  return changed ? Math.max(defaultMs / soonest, last / 2) : Math.min(defaultMs, last * 1.5)
 }

@@ -10,8 +10,8 @@ export type CrawlRun = { hosts: number; pages: number }
 export type CrawlLimit = { forMs: number; signal?: AbortSignal; watch?: WorkWatch }
 
 // Hosts that become due while others are slow do not wait for them; where they announce themselves, looking is rare.
-const lookEveryMs = 250
-const lookAnywayMs = 2_000
+const pollEveryMs = 250
+const pollAnywayMs = 2_000
 
 /** Takes due hosts and works on many of them at once, one request at a time each, until nothing is due or time is up. */
 export async function runCrawler(deps: SourceDeps, limit: CrawlLimit): Promise<CrawlRun> {
@@ -43,7 +43,7 @@ export async function runCrawler(deps: SourceDeps, limit: CrawlLimit): Promise<C
       running.add(work)
     }
     if (nothingAtWork && leases.length === 0) break
-    if (running.size > 0) await (limit.watch?.wait(lookAnywayMs, running) ?? anyOf(deps, running, signal))
+    if (running.size > 0) await (limit.watch?.wait(pollAnywayMs, running) ?? anyOf(deps, running, signal))
   }
   await Promise.all(running)
   return total
@@ -51,7 +51,7 @@ export async function runCrawler(deps: SourceDeps, limit: CrawlLimit): Promise<C
 
 /** Until one of them has ended, or it is time to look again. */
 async function anyOf(deps: SourceDeps, running: ReadonlySet<Promise<void>>, signal: AbortSignal): Promise<void> {
-  await withTimeLimit(deps.clock, lookEveryMs, signal, (within) => {
+  await withTimeLimit(deps.clock, pollEveryMs, signal, (within) => {
     const timeUp = new Promise<void>((resolve) => within.addEventListener('abort', () => resolve(), { once: true }))
     return Promise.race([...running, timeUp])
   })

@@ -44,7 +44,7 @@ test('a home page that leads to another name of the site has that name read, and
           status: 'ok',
           httpStatus: 200,
           headers: new Map([['content-type', 'text/html']]),
-          bytes: Buffer.from(page('Elsewhere')),
+          bytes: Buffer.from(page('Elsewhere page')),
           cut: false,
           url: target,
           redirectedFrom: [url],

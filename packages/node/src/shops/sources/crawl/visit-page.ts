@@ -105,11 +105,11 @@ function readable(read: ReadPage | PageProblem): ReadPage | PageProblem {
 
 /** When the page is read again, by whether it had changed. */
 function rhythm(deps: SourceDeps, page: DuePage, changed: boolean, nowMs: number) {
-  const usualMs = deps.settings.crawl.againMs
-  const ms = nextVisitMs(page.again_seconds === null ? undefined : page.again_seconds * 1_000, changed, usualMs)
+  const defaultMs = deps.settings.crawl.againMs
+  const ms = nextVisitMs(page.again_seconds === null ? undefined : page.again_seconds * 1_000, changed, defaultMs)
   return {
     dueAt: new Date(nowMs + ms),
-    againSeconds: ms >= usualMs ? null : Math.max(1, Math.round(ms / 1_000)),
+    againSeconds: ms >= defaultMs ? null : Math.max(1, Math.round(ms / 1_000)),
   }
 }
 

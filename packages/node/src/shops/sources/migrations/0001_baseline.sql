@@ -222,7 +222,7 @@ create table external_rank_list (
 create table trust_scale (
   only_one boolean primary key default true check (only_one),
   mean_mass double precision not null check (mean_mass > 0),
-  folded_at timestamptz not null
+  aggregated_at timestamptz not null
 );
 
 -- The newest score taken apart, so that a change of authority alone needs no page to be read again.

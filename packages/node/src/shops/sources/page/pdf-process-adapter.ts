@@ -8,13 +8,13 @@ export type ReadPdf = (bytes: Uint8Array) => Promise<PlainDocument | { problem: 
 
 export type PdfLimits = { ms: number; memoryMb: number; answerBytesMax: number }
 
-const usualLimits: PdfLimits = { ms: 15_000, memoryMb: 256, answerBytesMax: 2 * 1024 * 1024 }
+const defaultLimits: PdfLimits = { ms: 15_000, memoryMb: 256, answerBytesMax: 2 * 1024 * 1024 }
 
 const program = fileURLToPath(new URL('./read-pdf-process.mjs', import.meta.url))
 
 /** Each document is read by a process of its own, one at a time, which is killed when it takes too long or answers too much. */
 export function createPdfReader(clock: Clock, limits: Partial<PdfLimits> = {}): ReadPdf {
-  const within = { ...usualLimits, ...limits }
+  const within = { ...defaultLimits, ...limits }
   let turn: Promise<unknown> = Promise.resolve()
   return (bytes) => {
     const result = turn.then(() => readInProcess(clock, within, bytes))

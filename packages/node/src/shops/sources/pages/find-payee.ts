@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import { matchSuffix } from '../domain/public-suffix.ts'
-import type { ProofMethod } from '../proof/judge-claim.ts'
+import type { ProofMethod } from '../proof/check-claim.ts'
 import type { SourceState } from '../register/records.ts'
 
 export type CitedSource = {

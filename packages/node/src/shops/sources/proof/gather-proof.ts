@@ -8,7 +8,7 @@ import { txtName, wellKnownPath } from './instructions.ts'
 import { type PublishedClaim, parseFile, parseMeta, parseTxt } from './parse-proof.ts'
 
 /** One way of publishing: what was found there, or why nothing could be. */
-export type WayFinding =
+export type ProofFinding =
   | {
       status: 'read'
       claims: readonly PublishedClaim[]
@@ -23,9 +23,9 @@ export type WayFinding =
 
 export type ProofEvidence = {
   checkedAtMs: number
-  dns: WayFinding & { resolvers: readonly string[]; authenticated: boolean }
-  file: WayFinding
-  meta: WayFinding
+  dns: ProofFinding & { resolvers: readonly string[]; authenticated: boolean }
+  file: ProofFinding
+  meta: ProofFinding
 }
 
 /** One look at DNS, file and home page serves every claim of a domain. */
@@ -85,7 +85,7 @@ const dnsClaimsMax = 50
 const sameClaim = (one: PublishedClaim, other: PublishedClaim) =>
   one.account === other.account && one.token === other.token && one.pay?.toLowerCase() === other.pay?.toLowerCase()
 
-async function readFile(deps: SourceDeps, domain: string): Promise<WayFinding> {
+async function readFile(deps: SourceDeps, domain: string): Promise<ProofFinding> {
   const url = `${originOf(deps.domains, domain)}${wellKnownPath}`
   const answer = await ask(deps, url, ['application/json', 'text/plain', 'application/octet-stream'])
   const missing = notOk(answer, url, domain)
@@ -99,7 +99,7 @@ async function readFile(deps: SourceDeps, domain: string): Promise<WayFinding> {
   return { status: 'read', claims: parsed.claims, url, sha256: toHex(sha256(answer.bytes)), note: undefined }
 }
 
-async function readMeta(deps: SourceDeps, domain: string): Promise<WayFinding> {
+async function readMeta(deps: SourceDeps, domain: string): Promise<ProofFinding> {
   const url = `${originOf(deps.domains, domain)}/`
   const answer = await ask(deps, url, ['text/html', 'application/xhtml+xml'])
   const missing = notOk(answer, url, domain)
@@ -125,7 +125,7 @@ const ask = (deps: SourceDeps, url: string, accept: readonly string[]) =>
   })
 
 /** File and tag prove the host that served them and no other: a redirect elsewhere proves nothing here. */
-function notOk(answer: OutboundOutcome, url: string, domain: string): WayFinding | undefined {
+function notOk(answer: OutboundOutcome, url: string, domain: string): ProofFinding | undefined {
   if (answer.status === 'refused') return { status: 'absent', url, note: `${url} is not asked: ${answer.detail}.` }
   if (answer.status === 'failed')
     return { status: 'unreadable', url, note: `${url} could not be read: ${answer.detail}.` }

@@ -1,10 +1,10 @@
 import type { Address } from '@assay/protocol/address'
 import type { Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
+import { checkClaim, type ProofMethod, type ProofVerdict, strengthOf } from '../proof/check-claim.ts'
 import { freshTerms, termsExpireAt, walletsPublished } from '../proof/claim-token.ts'
 import type { ProofEvidence } from '../proof/gather-proof.ts'
 import type { ProofTerms } from '../proof/instructions.ts'
-import { judgeClaim, type ProofMethod, type ProofVerdict, strengthOf } from '../proof/judge-claim.ts'
 import type { ClaimRow, SourceRow } from './records.ts'
 
 type Proven = ProofVerdict & { status: 'proven' }
@@ -23,22 +23,22 @@ export function findNewcomers(
   return walletsPublished(evidence)
     .filter((wallet) => !taken.has(wallet))
     .flatMap((wallet) => {
-      const { terms, verdict } = judgeWallet(deps, domain, wallet, evidence)
+      const { terms, verdict } = classifyWallet(deps, domain, wallet, evidence)
       return verdict.status === 'proven' ? [{ terms, verdict }] : []
     })
     .sort((one, other) => strengthOf(other.verdict.method) - strengthOf(one.verdict.method))
 }
 
-function judgeWallet(
+function classifyWallet(
   deps: SourceDeps,
   domain: string,
   wallet: Address,
   evidence: ProofEvidence,
 ): { terms: ProofTerms; verdict: ProofVerdict } {
   const [today, yesterday] = freshTerms(deps.claimSecret, domain, wallet, deps.clock.nowMs())
-  const verdict = judgeClaim(deps.base, today, evidence)
+  const verdict = checkClaim(deps.base, today, evidence)
   if (verdict.status === 'proven') return { terms: today, verdict }
-  const earlier = judgeClaim(deps.base, yesterday, evidence)
+  const earlier = checkClaim(deps.base, yesterday, evidence)
   return earlier.status === 'proven' ? { terms: yesterday, verdict: earlier } : { terms: today, verdict }
 }
 
@@ -123,7 +123,7 @@ export function openClaim(
 
 function reportOf(deps: SourceDeps, source: SourceRow, held: ProofMethod | null, wallet: Address): ClaimRow['report'] {
   if (source.last_look === null) return null
-  const { verdict } = judgeWallet(deps, source.domain, wallet, source.last_look)
+  const { verdict } = classifyWallet(deps, source.domain, wallet, source.last_look)
   if (verdict.status !== 'proven') return { status: verdict.status, notes: verdict.notes }
   const note =
     strengthOf(held) > strengthOf(verdict.method)

@@ -1,5 +1,5 @@
+import type { ProofMethod } from '../proof/check-claim.ts'
 import { metaName, txtName, wellKnownPath } from '../proof/instructions.ts'
-import type { ProofMethod } from '../proof/judge-claim.ts'
 import type { ClaimRow, SourceRow } from './records.ts'
 
 export type Step = {
@@ -47,7 +47,7 @@ function domainStep({ source, holder, claim }: StepFacts): Step {
     return {
       step,
       state: 'missing',
-      fix: `Nobody has proven this domain; register it with your wallet to get the values to publish.${lastLook(source)}`.slice(
+      fix: `Nobody has proven this domain; register it with your wallet to get the values to publish.${lastCheck(source)}`.slice(
         0,
         900,
       ),
@@ -66,7 +66,7 @@ function domainStep({ source, holder, claim }: StepFacts): Step {
   }
 }
 
-function lastLook({ last_look: look }: SourceRow): string {
+function lastCheck({ last_look: look }: SourceRow): string {
   const notes = look ? [look.dns, look.file, look.meta].flatMap(({ note }) => note ?? []) : []
   return notes.length === 0 ? '' : ` Last check: ${notes.join(' ')}`
 }

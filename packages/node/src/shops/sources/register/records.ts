@@ -1,8 +1,8 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import type { Homograph } from '../domain/homograph.ts'
+import type { ProofMethod, ProofRecord } from '../proof/check-claim.ts'
 import type { ProofEvidence } from '../proof/gather-proof.ts'
-import type { ProofMethod, ProofRecord } from '../proof/judge-claim.ts'
 
 export type SourceState = 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'
 export const sourceStates: readonly SourceState[] = ['registered', 'proving', 'proven', 'disputed', 'held', 'refused']

@@ -1,6 +1,6 @@
 import type { SourceDeps } from '../deps.ts'
+import { checkClaim, methodNow, type ProofMethod, strengthOf } from '../proof/check-claim.ts'
 import { gatherProof } from '../proof/gather-proof.ts'
-import { judgeClaim, methodNow, type ProofMethod, strengthOf } from '../proof/judge-claim.ts'
 import { wantScore } from './ask-for-work.ts'
 import { type ClaimRow, liveClaims, lockSource } from './records.ts'
 import { closeContest, installHolder, settleHolder } from './source-state.ts'
@@ -42,7 +42,7 @@ export async function settleContest(deps: SourceDeps, domain: string): Promise<v
     )
     const holder = claims.find((claim) => claim.state === 'proven')
     const standing = [...ended, ...(holder ? [holder] : [])].flatMap((claim) => {
-      const method = methodNow(claim.method, judgeClaim(deps.base, termsOf(claim), evidence), evidence)
+      const method = methodNow(claim.method, checkClaim(deps.base, termsOf(claim), evidence), evidence)
       return method === undefined ? [] : [{ claim, method }]
     })
     const winner = chooseWinner(standing, holder)

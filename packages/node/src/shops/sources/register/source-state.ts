@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
-import { type ProofMethod, strengthOf } from '../proof/judge-claim.ts'
+import { type ProofMethod, strengthOf } from '../proof/check-claim.ts'
 import { wantCrawl } from './ask-for-work.ts'
 import { keepNewcomer, type Newcomer } from './newcomers.ts'
 import { type ClaimRow, liveClaims, type SourceRow } from './records.ts'

@@ -1,6 +1,6 @@
 import type { Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
-import { cutCitations } from '../score/fold-citations.ts'
+import { cutCitations } from '../score/aggregate-citations.ts'
 
 /**
  * Anyone who is found to own a source may have cited it before anybody knew: those citations stop counting now, not when

@@ -3,10 +3,10 @@ import type { Hex } from '@assay/protocol/bytes'
 import { verifyStatement } from '@assay/till/proofs'
 import type { Tx } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
+import { checkClaim, methodNow, type ProofVerdict } from '../proof/check-claim.ts'
 import { freshTerms } from '../proof/claim-token.ts'
 import { gatherProof, type ProofEvidence } from '../proof/gather-proof.ts'
 import type { ProofTerms } from '../proof/instructions.ts'
-import { judgeClaim, methodNow, type ProofVerdict } from '../proof/judge-claim.ts'
 import { walletStatement } from '../proof/wallet-statement.ts'
 import { wantCrawl, wantScore } from './ask-for-work.ts'
 import { findNewcomers } from './newcomers.ts'
@@ -31,7 +31,7 @@ export async function verifySource(deps: SourceDeps, domain: string): Promise<bo
     if (!source || source.state === 'refused') return
     const judged = (await liveClaims(tx, domain)).map((claim) => ({
       claim,
-      verdict: judgeClaim(deps.base, termsOf(claim), evidence),
+      verdict: checkClaim(deps.base, termsOf(claim), evidence),
     }))
     const newcomers = findNewcomers(
       deps,
@@ -39,13 +39,13 @@ export async function verifySource(deps: SourceDeps, domain: string): Promise<bo
       judged.map(({ claim }) => claim),
       evidence,
     )
-    await writeLook(tx, domain, evidence)
+    await saveCheck(tx, domain, evidence)
     await writeReports(deps, tx, judged)
     const checked: CheckedClaim[] = []
     for (const { claim, verdict } of judged) checked.push(await recordVerdict(deps, tx, claim, verdict, evidence))
     const added = await settleState(deps, tx, source, checked, newcomers)
     for (const claim of [...judged.map((one) => one.claim), ...added]) {
-      const verdict = judgeClaim(deps.base, termsOf(claim), evidence)
+      const verdict = checkClaim(deps.base, termsOf(claim), evidence)
       if (verdict.status === 'proven' && verdict.signature !== undefined && claim.wallet_proven_at === null)
         signatures.push({ claim, signature: verdict.signature })
     }
@@ -68,7 +68,7 @@ async function takeTurn(deps: SourceDeps, domain: string): Promise<boolean> {
 }
 
 /** Signatures are large, and of no use to those who read what was found. */
-async function writeLook(tx: Tx, domain: string, evidence: ProofEvidence): Promise<void> {
+async function saveCheck(tx: Tx, domain: string, evidence: ProofEvidence): Promise<void> {
   const look = JSON.stringify(evidence, (key, value: unknown) => (key === 'signature' ? undefined : value))
   await tx.query('update source set last_look = $2 where domain = $1', [domain, look])
 }

@@ -1,5 +1,5 @@
 /** What an agent's voice rests on. Nothing in it can be earned by citing. */
-export type AgentStanding = {
+export type AgentStake = {
   seed: boolean
   /** Slashable, of the whole funding cluster. */
   clusterBondMicro: bigint
@@ -13,7 +13,7 @@ export type AgentStanding = {
 /** A bond of this size is a full voice. */
 export const fullBondMicro = 100_000_000n
 /** Less at stake than this is no voice at all. */
-const leastBondMicro = 10_000_000n
+const minBondMicro = 10_000_000n
 /** Half the bond is less than half the voice: splitting a stake over many wallets loses most of it. */
 const bondPower = 1.5
 /** A stake counts in full once it has been at risk for so long; at first a quarter of it does. */
@@ -25,11 +25,11 @@ const yearMs = 365 * 86_400_000
 const spendShareMax = 0.5
 
 /** Trust in 0..1 of a funding cluster: its wallets share one bond and speak with one voice, however many they are. */
-export function agentWeight(standing: AgentStanding): number {
+export function agentWeight(standing: AgentStake): number {
   if (standing.seed) return 1
   const { clusterBondMicro: bond, bondAgeMs, ageMs, independentSpendMicro } = standing
   const seasoned = freshShare + (1 - freshShare) * Math.min(1, bondAgeMs / seasonedMs)
-  const byBond = bond < leastBondMicro ? 0 : seasoned * Math.min(1, Number(bond) / Number(fullBondMicro)) ** bondPower
+  const byBond = bond < minBondMicro ? 0 : seasoned * Math.min(1, Number(bond) / Number(fullBondMicro)) ** bondPower
   const years = Math.min(1, ageMs / yearMs)
   const bySpend = Math.min(spendShareMax, ((years * Number(independentSpendMicro)) / fullSpendMicro) ** bondPower)
   return Math.min(1, byBond + bySpend)

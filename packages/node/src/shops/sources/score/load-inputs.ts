@@ -1,7 +1,7 @@
 import { parseAddress } from '@assay/protocol/address'
 import { writeAudit } from '@assay/till/store/audit-log'
 import type { Database, Tx } from '@assay/till/store/database'
-import { refoldTrust } from './fold-citations.ts'
+import { reaggregateTrust } from './aggregate-citations.ts'
 import { refreshWeights } from './refresh-weights.ts'
 
 export type RankLine = { domain: string; position: number }
@@ -76,7 +76,7 @@ export async function loadSeeds(
       [seeds],
     )
     await refreshWeights(tx, new Date(input.nowMs))
-    await refoldTrust(tx, new Date(input.nowMs))
+    await reaggregateTrust(tx, new Date(input.nowMs))
     await scoreAgain(tx, input.actor, 'score.seeds', { seeds: seeds.length })
   })
   return { seeds: seeds.length, skipped: lines.length - seeds.length }

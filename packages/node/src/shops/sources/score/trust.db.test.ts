@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { registerSource } from '../register/register-source.ts'
 import { openSourceWorld, type SourceWorld } from '../sources.fixture.ts'
 import { agentWeight, isSelfDealing } from './agent-weight.ts'
+import { aggregateCitations, reaggregateAll, reaggregateTrust } from './aggregate-citations.ts'
 import { authorityValue } from './components.ts'
 import { roundScore } from './compute-score.ts'
-import { foldCitations, refoldAll, refoldTrust } from './fold-citations.ts'
 import { loadRanks, loadSeeds } from './load-inputs.ts'
 import { componentWeights } from './model.ts'
 import { refreshWeights } from './refresh-weights.ts'
@@ -42,7 +42,7 @@ test('batches folded one after another hold the same trust as everything folded 
   )
   for (const batch of batches) {
     graph.add(batch)
-    await foldCitations(world.deps, batch)
+    await aggregateCitations(world.deps, batch)
   }
   const trust = async () =>
     (
@@ -55,12 +55,12 @@ test('batches folded one after another hold the same trust as everything folded 
     expect(row.mass).toBeCloseTo(graph.mass(row.domain), 9)
     expect(row.stake).toBeCloseTo(graph.stake(row.domain), 9)
   }
-  await world.db.database.transaction((tx) => refoldTrust(tx, new Date()))
+  await world.db.database.transaction((tx) => reaggregateTrust(tx, new Date()))
   for (const row of await trust()) expect(row.mass).toBeCloseTo(graph.mass(row.domain), 9)
 })
 
 test('the database gives a changed authority the same score as the code', async () => {
-  await foldCitations(
+  await aggregateCitations(
     world.deps,
     Array.from({ length: 30 }, (_, n): Citation => ({ agent: `agent-${n}`, source: sources[n % 6] ?? '' })),
   )
@@ -96,7 +96,7 @@ test('wash citing by any number of wallets without trust moves no score', async 
       )
     ).rows
   const before = await scores()
-  const outcome = await foldCitations(
+  const outcome = await aggregateCitations(
     world.deps,
     Array.from({ length: 2_000 }, (_, n) => ({ agent: `wash-${n % 500}`, source: sources[0] ?? '' })),
   )
@@ -109,7 +109,7 @@ test('wallets of one cluster are one citer', async () => {
     `insert into citing_agent (agent, cluster, weight, first_seen_at) values ('cluster', 'cluster', 1, now()), ('w1', 'cluster', 0, now()), ('w2', 'cluster', 0, now())`,
   )
   await registerSource(world.deps, { domain: 'clustered.com', wallet })
-  await foldCitations(world.deps, [
+  await aggregateCitations(world.deps, [
     { agent: 'w1', source: 'clustered.com' },
     { agent: 'w2', source: 'clustered.com' },
   ])
@@ -233,14 +233,14 @@ test('a voice rests on seed, bond, or age times what was spent at the operator, 
   })
   await registerSource(world.deps, { domain: 'spoken-for.com', wallet })
   while ((await scoreSources(world.deps)) > 0);
-  const before = await foldCitations(world.deps, [
+  const before = await aggregateCitations(world.deps, [
     { agent: 'poor', source: 'spoken-for.com' },
     { agent: 'bonded', source: 'spoken-for.com' },
     // What is no source must not stop the others.
     { agent: 'bonded', source: 'nowhere.com' },
   ])
   expect(before.rescored).toBe(0)
-  await refoldAll(world.deps)
+  await reaggregateAll(world.deps)
   const weights = async () =>
     Object.fromEntries(
       (
@@ -256,6 +256,6 @@ test('a voice rests on seed, bond, or age times what was spent at the operator, 
   const trust = await database.query<{ mass: number }>(`select mass from source_trust where domain = 'spoken-for.com'`)
   expect(trust.rows).toEqual([{ mass: half }])
   await database.query(`update citing_agent set bond_micro = 0 where cluster = 'bonded'`)
-  await refoldAll(world.deps)
+  await reaggregateAll(world.deps)
   expect(await weights()).toMatchObject({ bonded: 0, [spender]: spent })
 })

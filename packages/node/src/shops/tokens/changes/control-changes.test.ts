@@ -3,9 +3,9 @@ import type { Hex } from '@assay/protocol/bytes'
 import { expect, test } from 'vitest'
 import { roles, wad } from '../abi/b20.ts'
 import type { Checked } from '../checker.ts'
+import { evaluate } from '../evaluate/evaluate.ts'
 import { exampleChecked, exampleFacts } from '../example.ts'
 import { known, type TokenFacts } from '../facts.ts'
-import { judge } from '../judge/judge.ts'
 import type { ControlEvent } from '../read/decode-events.ts'
 import type { PolicyEvent } from '../read/decode-policy-events.ts'
 import { cursorText, endOf, loggedChanges, silentChanges } from './control-changes.ts'
@@ -45,7 +45,7 @@ const policy = (members: Address[]) => ({
 
 function checked(changes: Partial<TokenFacts>): Checked {
   const facts = { ...exampleFacts(), ...changes }
-  return { ...exampleChecked(), facts, judgement: judge(facts) }
+  return { ...exampleChecked(), facts, evaluation: evaluate(facts) }
 }
 const kinds = (before: Partial<TokenFacts>, after: Partial<TokenFacts>) =>
   silentChanges(checked(before), checked(after)).map(({ kind }) => kind)

@@ -72,10 +72,13 @@ export function silentChanges(before: Checked, after: Checked): Change[] {
       for (const text of policyDifferences(old, policy)) add('policy_changed', text, { policy_id: String(id) })
   }
   if (hasMatured(before.facts, after.facts)) add('multiplier_took_effect', 'The scheduled multiplier is in force.')
-  if (before.judgement.verdict !== after.judgement.verdict || before.judgement.complete !== after.judgement.complete)
-    add('verdict_changed', `The verdict was ${before.judgement.verdict} and is ${after.judgement.verdict}.`, {
-      verdict: after.judgement.verdict,
-      complete: after.judgement.complete,
+  if (
+    before.evaluation.verdict !== after.evaluation.verdict ||
+    before.evaluation.complete !== after.evaluation.complete
+  )
+    add('verdict_changed', `The verdict was ${before.evaluation.verdict} and is ${after.evaluation.verdict}.`, {
+      verdict: after.evaluation.verdict,
+      complete: after.evaluation.complete,
       block: showBlock(after.facts.block),
     })
   return changes

@@ -7,7 +7,7 @@ import { type Change, type Cursor, cursorText, loggedChanges, silentChanges } fr
 
 export type FollowDeps = { checker: Checker; clock: Clock; jws: JwsPort; baseUrl: string; stopped: AbortSignal }
 
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 const aliveEveryMs = 15_000
 
 /** A CloudEvent 1.0 that carries its own signature: a JWS whose payload is the event without it. */
@@ -42,7 +42,7 @@ export async function* followToken(deps: FollowDeps, token: Address, first: Chec
   cursor = later(cursor, { block: first.facts.block.number, logIndex: 0 }, backlog)
   let aliveAtMs = deps.clock.nowMs()
   while (!deps.stopped.aborted) {
-    await deps.clock.sleep(lookEveryMs, deps.stopped).catch(() => {})
+    await deps.clock.sleep(pollEveryMs, deps.stopped).catch(() => {})
     if (deps.stopped.aborted) return
     const next = await deps.checker.check(token, { fresh: true }).catch(() => undefined)
     if (next === undefined) yield ': the chain cannot be read at the moment\n\n'

@@ -11,9 +11,9 @@ test('the demo shows every verdict as it promises, each read in at most three ro
   const tokens = await seedDemoTokens(rpcOf(chain), 8453, nowSeconds(systemClock))
   const checker = createChecker(readerOver([endpointOf(chain)]))
   for (const token of tokens) {
-    const { judgement, meter } = await checker.check(token.address.toLowerCase() as Address)
-    expect(token.what.split(':')[0]).toBe(judgement.verdict)
-    expect(judgement.complete).toBe(token.key !== 'later-variant')
+    const { evaluation, meter } = await checker.check(token.address.toLowerCase() as Address)
+    expect(token.what.split(':')[0]).toBe(evaluation.verdict)
+    expect(evaluation.complete).toBe(token.key !== 'later-variant')
     expect(meter.views).toBeLessThanOrEqual(3)
   }
 })

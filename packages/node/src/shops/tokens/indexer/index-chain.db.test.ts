@@ -5,7 +5,7 @@ import { silentMetrics } from '@assay/till/kernel/metrics'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { judge } from '../judge/judge.ts'
+import { evaluate } from '../evaluate/evaluate.ts'
 import { blockHash, createModel, type ModelToken, modelToken, operations } from '../model-chain.fixture.ts'
 import { firstAdmin, modelEndpoint, modelStep } from '../model-history.fixture.ts'
 import { createLogIndex } from '../read/log-index.ts'
@@ -64,7 +64,7 @@ async function reading(
   const read = await readToken(readerOver([modelEndpoint(model, 'reader', before)], changes), modelToken)
   if (read.status !== 'read') throw new Error(read.status)
   const { block, ...facts } = read.facts
-  return { facts, number: block.number, judgement: judge(read.facts), indexedTo: read.indexedTo }
+  return { facts, number: block.number, evaluation: evaluate(read.facts), indexedTo: read.indexedTo }
 }
 
 test('a reading with the index, wherever it ends, equals one without', { timeout: 120_000 }, async () => {
@@ -81,7 +81,7 @@ test('a reading with the index, wherever it ends, equals one without', { timeout
       }
       const [plain, indexed] = [await reading(model), await reading(model, { index: index() })]
       expect(indexed.facts).toEqual(plain.facts)
-      expect(indexed.judgement).toEqual(plain.judgement)
+      expect(indexed.evaluation).toEqual(plain.evaluation)
       expect(indexed.indexedTo === undefined).toBe(!stops.some((at) => at < steps.length))
     }),
     { numRuns: 150 },

@@ -4,7 +4,7 @@ import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Database, Tx } from '@assay/till/store/database'
 import type { Checked, Checker } from '../checker.ts'
-import type { Verdict } from '../judge/types.ts'
+import type { Verdict } from '../evaluate/types.ts'
 import { describeEvent, historyOf } from '../report/describe-event.ts'
 import { cleanText, validUntil } from '../show.ts'
 import { loadCursor } from './store.ts'
@@ -67,7 +67,7 @@ async function keepVerdict(deps: VerdictDeps, due: Due, checked: Checked): Promi
   const { database, chainId } = deps
   await database.transaction(async (tx) => {
     const cursor = await loadCursor(tx, chainId)
-    const { facts, judgement } = checked
+    const { facts, evaluation } = checked
     // What is published is final; a list that was bound only now brings its whole past along.
     const until = cursor === undefined || cursor.toBlock > facts.block.number ? facts.block.number : cursor.toBlock
     const kept = await tx.query(
@@ -77,14 +77,14 @@ async function keepVerdict(deps: VerdictDeps, due: Due, checked: Checked): Promi
       [
         chainId,
         due.token,
-        judgement.verdict,
-        judgement.complete,
+        evaluation.verdict,
+        evaluation.complete,
         facts.block.number,
         new Date(facts.block.timestamp * 1000),
         facts.name.known ? cleanText(facts.name.value) : null,
         facts.symbol.known ? cleanText(facts.symbol.value) : null,
         until,
-        new Date(nextLookMs(deps, checked, until)),
+        new Date(nextCheckMs(deps, checked, until)),
         due.published_block,
       ],
     )
@@ -95,7 +95,7 @@ async function keepVerdict(deps: VerdictDeps, due: Due, checked: Checked): Promi
 }
 
 /** Once a day, and when a scheduled multiplier takes effect; soon where the chain has changes that are not final yet. */
-function nextLookMs({ clock }: VerdictDeps, { facts }: Checked, until: bigint): number {
+function nextCheckMs({ clock }: VerdictDeps, { facts }: Checked, until: bigint): number {
   const nowMs = clock.nowMs()
   const last = historyOf(facts).at(-1)
   if (last !== undefined && last.blockNumber > until) return nowMs + retryMs
@@ -112,12 +112,12 @@ async function followPolicies(tx: Tx, chainId: number, { facts }: Checked): Prom
 }
 
 export function newsOf(due: Pick<Due, 'token' | 'verdict' | 'published_block'>, checked: Checked, until: bigint) {
-  const { facts, judgement } = checked
+  const { facts, evaluation } = checked
   const shared = {
     token: checksumAddress(due.token),
     verdict_before: due.verdict,
-    verdict_after: judgement.verdict,
-    complete: judgement.complete,
+    verdict_after: evaluation.verdict,
+    complete: evaluation.complete,
     verdict_block_number: facts.block.number.toString(),
   }
   const news = due.verdict !== null
@@ -128,8 +128,8 @@ export function newsOf(due: Pick<Due, 'token' | 'verdict' | 'published_block'>, 
       const payload = { ...describeEvent(event), ...shared }
       return { token: due.token, key: `${event.blockHash}:${event.logIndex}`, payload, news }
     })
-  if (due.verdict === null || due.verdict === judgement.verdict) return logged
-  const text = `The verdict was ${due.verdict} and is ${judgement.verdict}.`
+  if (due.verdict === null || due.verdict === evaluation.verdict) return logged
+  const text = `The verdict was ${due.verdict} and is ${evaluation.verdict}.`
   const place = { block_number: facts.block.number.toString(), block_hash: facts.block.hash }
   const payload = { kind: 'verdict_changed', text, ...place, transaction: null, log_index: null, ...shared }
   return [...logged, { token: due.token, key: `verdict:${facts.block.hash}`, payload, news: true }]

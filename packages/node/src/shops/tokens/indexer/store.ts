@@ -74,7 +74,7 @@ export function saveStep(database: Database, chainId: number, step: Step, end: S
     await listTokens(tx, chainId, step, end.nowMs)
     for (const [subject, logs, begins] of subjectsOf(step))
       await keepLogs(tx, chainId, step, end, subject, logs, begins)
-    await noteChanges(tx, chainId, step, end.nowMs)
+    await recordChanges(tx, chainId, step, end.nowMs)
     return true
   })
 }
@@ -147,7 +147,7 @@ async function listTokens(tx: Tx, chainId: number, step: Step, nowMs: number): P
 }
 
 /** Tokens with news, their own or of a list that they follow, are read again soon. */
-async function noteChanges(tx: Tx, chainId: number, step: Step, nowMs: number): Promise<void> {
+async function recordChanges(tx: Tx, chainId: number, step: Step, nowMs: number): Promise<void> {
   const tokens = [...new Set(step.tokenLogs.map(({ address }) => address))]
   const policies = [...new Set(step.policyLogs.map(policySubject))]
   if (tokens.length === 0 && policies.length === 0) return

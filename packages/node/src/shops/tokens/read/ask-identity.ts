@@ -73,7 +73,7 @@ export function createdState(questions: Questions, token: Address): 'created' | 
   throw new Unreadable('integrity', 'the factory and the code at this address contradict each other')
 }
 
-const lanes: Record<ScopeName, { slot: keyof typeof tokenSlots; shift: bigint }> = {
+const scopeSlots: Record<ScopeName, { slot: keyof typeof tokenSlots; shift: bigint }> = {
   TRANSFER_SENDER_POLICY: { slot: 'transferPolicyIds', shift: 0n },
   TRANSFER_RECEIVER_POLICY: { slot: 'transferPolicyIds', shift: 64n },
   TRANSFER_EXECUTOR_POLICY: { slot: 'transferPolicyIds', shift: 128n },
@@ -93,7 +93,7 @@ function readScope(questions: Questions, token: Address, name: ScopeName): Known
   const view = questions.view(calls.policyOf(token, scopes[name]))
   const refusal = `${errorSelectors['UnsupportedPolicyType(bytes32)']}${encodeWord(scopes[name])}`
   if (view?.status === 'reverted' && view.data === refusal && name.startsWith('SEIZE_')) return undefined
-  const { slot, shift } = lanes[name]
+  const { slot, shift } = scopeSlots[name]
   const stored = questions.storage(token, tokenSlots[slot])
   return both(
     factOf(view, (data) => readUint(data, 64)),

@@ -17,11 +17,11 @@ import { variantByte, variantOf } from '../token-address.ts'
 import { both, readScopes } from './ask-identity.ts'
 import { calls } from './calls.ts'
 import { byPlace } from './decode-events.ts'
+import { detectFork } from './detect-fork.ts'
 import { labelAccount } from './label-account.ts'
 import type { Questions } from './questions.ts'
 import { customBases, type PolicyHints, policyFacts } from './read-policies.ts'
 import type { History, ReaderDeps } from './read-token.ts'
-import { tellFork } from './tell-fork.ts'
 import { factOf } from './views.ts'
 import { readBool, readHash, readText, readUint, readUintArray } from './words.ts'
 
@@ -54,7 +54,7 @@ export function assembleFacts(gathered: Gathered): TokenFacts {
     variant,
     variantByte: variantByte(token),
     block,
-    fork: tellFork(
+    fork: detectFork(
       questions.view(view('SEIZE_ROLE()')),
       questions.view(calls.invertedZero()),
       variant === 'asset' ? questions.view(calls.supportsScaling(token)) : undefined,

@@ -39,9 +39,9 @@ test('the next reading asks for what is new and for nothing else', async () => {
   const first = fault.chain.control.head().number
   await fault.issuer.call(token, 'grantRole', roles.MINT_ROLE, fault.guard.address)
   ranges.length = 0
-  const { facts, judgement } = await fault.judged([endpoint], token, { index })
+  const { facts, evaluation } = await fault.judged([endpoint], token, { index })
   expect(ranges).toEqual([[first + 1, first + 1]])
-  expect(judgement.missing).toEqual([])
+  expect(evaluation.missing).toEqual([])
   expect(facts.roles.get(roles.MINT_ROLE)?.holders.map(({ account }) => account)).toEqual([fault.guard.address])
 })
 
@@ -52,17 +52,17 @@ test('a reorg makes what was kept worthless, and it is read anew', async () => {
   const before = await fault.judged([endpoint], token, { index })
   await fault.chain.control.reorg(1)
   ranges.length = 0
-  const { judgement } = await fault.judged([endpoint], token, { index })
+  const { evaluation } = await fault.judged([endpoint], token, { index })
   // What is new is asked for while it is found out that nothing kept stands.
   expect(ranges.at(-1)?.[0]).toBe(Number(before.facts.logs.fromBlock))
-  expect(judgement.missing).toEqual([])
+  expect(evaluation.missing).toEqual([])
 })
 
 test('a grant that the index lost or made up never changes who holds what: it is noticed and read anew', async () => {
   const token = await fault.issuer.create('tampered')
   await fault.issuer.call(token, 'grantRole', roles.MINT_ROLE, fault.guard.address)
   await fault.issuer.call(token, 'renounceLastAdmin')
-  const read = async () => (await fault.judged([fault.honest], token, { index })).judgement
+  const read = async () => (await fault.judged([fault.honest], token, { index })).evaluation
   const truth = await read()
   expect(truth.verdict).toBe('PARTIALLY_CONTROLLED')
   const tamper = (sql: string) => db.database.query(sql, [token, `%${fault.guard.address.slice(2)}%`])

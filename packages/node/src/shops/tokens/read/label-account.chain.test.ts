@@ -44,8 +44,8 @@ test('every holder is told for what it is: account, contract, Safe with threshol
         ? `0xef0100${(contract as Address).slice(2)}`
         : undefined,
   })
-  const { facts, judgement } = await judged([delegating], token)
-  expect(judgement.missing).toEqual([])
+  const { facts, evaluation } = await judged([delegating], token)
+  expect(evaluation.missing).toEqual([])
   const kindOf = (one: Address | undefined) => showLabel(facts.accounts.get(one as Address))
   expect(kindOf(eoa)).toEqual({ kind: 'eoa' })
   expect(kindOf(contract)).toEqual({ kind: 'contract' })
@@ -55,17 +55,17 @@ test('every holder is told for what it is: account, contract, Safe with threshol
   expect(kindOf(dead)).toEqual({ kind: 'presumed_dead' })
   expect(kindOf(zeroAddress)).toEqual({ kind: 'zero' })
   expect(kindOf(token)).toEqual({ kind: 'token' })
-  expect(judgement.flags.map(({ code }) => code)).toContain('contract_holders')
+  expect(evaluation.flags.map(({ code }) => code)).toContain('contract_holders')
 })
 
 test('a power in dead hands is not impossible: that nobody has the key is presumed, not proven', async () => {
   const token = await issuer.create('dead minter')
   await issuer.call(token, 'grantRole', roles.MINT_ROLE, dead)
   await issuer.call(token, 'renounceLastAdmin')
-  const { judgement } = await judged([honest], token)
-  expect([judgement.verdict, judgement.powers.mint.now]).toEqual(['PARTIALLY_CONTROLLED', 'latent'])
+  const { evaluation } = await judged([honest], token)
+  expect([evaluation.verdict, evaluation.powers.mint.now]).toEqual(['PARTIALLY_CONTROLLED', 'latent'])
   const unreachable = await issuer.create('minter at zero')
   await issuer.call(unreachable, 'grantRole', roles.MINT_ROLE, zeroAddress)
   await issuer.call(unreachable, 'renounceLastAdmin')
-  expect((await judged([honest], unreachable)).judgement.verdict).toBe('LOCKED')
+  expect((await judged([honest], unreachable)).evaluation.verdict).toBe('LOCKED')
 })

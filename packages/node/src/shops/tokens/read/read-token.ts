@@ -9,6 +9,7 @@ import { assembleFacts } from './assemble-facts.ts'
 import { calls } from './calls.ts'
 import { collectLogs, type LogSource } from './collect-logs.ts'
 import { type ControlEvent, controlTopics, decodeControlEvent, type RawLog } from './decode-events.ts'
+import type { ForkSchedule } from './detect-fork.ts'
 import { findCreation } from './find-creation.ts'
 import { askLabel } from './label-account.ts'
 import type { LogIndex } from './log-index.ts'
@@ -28,7 +29,6 @@ import {
   type PolicyHints,
 } from './read-policies.ts'
 import { type Replayed, replay } from './replay.ts'
-import type { ForkSchedule } from './tell-fork.ts'
 import { readAddress, readHash, readUintArray } from './words.ts'
 
 export type ReaderDeps = {

@@ -3,11 +3,11 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import { noSupplyCap, pausableFeatures, roleLabel, scopeNames, scopes } from '../abi/b20.ts'
 import { verdictSentences } from '../check-answer.ts'
 import type { Checked } from '../checker.ts'
+import { deniesOf, influences, viewScope } from '../evaluate/policies.ts'
+import { largestSupply } from '../evaluate/powers.ts'
+import { pathOf, reachOf } from '../evaluate/reach.ts'
+import { powerNames } from '../evaluate/types.ts'
 import type { Genesis, Holder, TokenFacts } from '../facts.ts'
-import { deniesOf, influences, viewScope } from '../judge/policies.ts'
-import { largestSupply } from '../judge/powers.ts'
-import { pathOf, reachOf } from '../judge/reach.ts'
-import { powerNames } from '../judge/types.ts'
 import { decodePolicyId } from '../policy-id.ts'
 import {
   cleanText,
@@ -36,7 +36,7 @@ const networkNote =
 
 /** The whole story of one token at one block: the same block gives the same bytes. */
 export function buildReport(checked: Checked, options: ReportOptions) {
-  const { facts, judgement } = checked
+  const { facts, evaluation } = checked
   return {
     format: 'assay-b20-report',
     version: 1,
@@ -47,18 +47,18 @@ export function buildReport(checked: Checked, options: ReportOptions) {
     network: options.network,
     node: options.node,
     ...(options.synthetic ? { synthetic: true } : {}),
-    verdict: judgement.verdict,
-    summary: verdictSentences[judgement.verdict],
-    complete: judgement.complete,
+    verdict: evaluation.verdict,
+    summary: verdictSentences[evaluation.verdict],
+    complete: evaluation.complete,
     block: { ...showBlock(facts.block), state_root: facts.block.stateRoot },
     fork: showFork(facts),
     valid_until_at: toRfc3339(validUntil(facts) * 1000),
     token: identityOf(facts),
     supply: supplyOf(facts),
     powers: Object.fromEntries(
-      powerNames.map((name) => [name, showPower(facts, judgement.powers[name], Number.POSITIVE_INFINITY)]),
+      powerNames.map((name) => [name, showPower(facts, evaluation.powers[name], Number.POSITIVE_INFINITY)]),
     ),
-    flags: judgement.flags,
+    flags: evaluation.flags,
     unreachable: showUnreachable(checked),
     roles: rolesOf(facts),
     scopes: scopesOf(facts),
@@ -69,7 +69,7 @@ export function buildReport(checked: Checked, options: ReportOptions) {
     genesis: facts.genesis === undefined ? null : genesisOf(facts.genesis),
     history: historyOf(facts).map((event) => describeEvent(event)),
     history_left_out: facts.policyEventsLeftOut,
-    questions: questionsFor(judgement.flags),
+    questions: questionsFor(evaluation.flags),
     network_note: networkNote,
     completeness: showCompleteness(checked),
     reading: showReading(checked),
@@ -192,19 +192,19 @@ function pauseOf(facts: TokenFacts) {
   }
 }
 
-function seizePathsOf({ facts, judgement }: Checked) {
+function seizePathsOf({ facts, evaluation }: Checked) {
   const path = (
     name: string,
     power: 'seize' | 'burn_blocked',
     scope: 'SEIZE_EXEMPT_POLICY' | 'TRANSFER_SENDER_POLICY',
   ) => ({
     path: name,
-    level: judgement.powers[power].now,
-    exercised: judgement.powers[power].exercised,
+    level: evaluation.powers[power].now,
+    exercised: evaluation.powers[power].exercised,
     scope,
     scope_denies: deniesOf(viewScope(facts, scope)),
-    who: judgement.powers[power].who.map((party) => showParty(facts, party)),
-    why: judgement.powers[power].why,
+    who: evaluation.powers[power].who.map((party) => showParty(facts, party)),
+    why: evaluation.powers[power].why,
   })
   return [
     path('seizeWithMemo', 'seize', 'SEIZE_EXEMPT_POLICY'),

@@ -1,4 +1,4 @@
-import type { Flag } from '../judge/types.ts'
+import type { Flag } from '../evaluate/types.ts'
 
 const byFlag: Record<string, string> = {
   admin_live: 'Who are the people behind the admin, and under what rules do they use it?',

@@ -1,4 +1,4 @@
-import { powerNames } from '../judge/types.ts'
+import { powerNames } from '../evaluate/types.ts'
 import { escapeHtml } from './escape-html.ts'
 import type { SignedReport } from './render-markdown.ts'
 

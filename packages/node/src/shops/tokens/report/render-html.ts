@@ -1,5 +1,5 @@
 import { sha256 } from '@assay/till/kernel/bytes'
-import { powerNames } from '../judge/types.ts'
+import { powerNames } from '../evaluate/types.ts'
 import {
   type Account,
   accountText,

@@ -1,4 +1,4 @@
-import { powerNames } from '../judge/types.ts'
+import { powerNames } from '../evaluate/types.ts'
 import type { Report } from './build-report.ts'
 import {
   accountText,

@@ -1,5 +1,5 @@
 import { makePdf } from '../../../http/index.ts'
-import { powerNames } from '../judge/types.ts'
+import { powerNames } from '../evaluate/types.ts'
 import {
   accountText,
   factText,

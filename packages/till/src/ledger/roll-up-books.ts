@@ -1,0 +1,156 @@
+import type { Sql, Tx } from '../store/database.ts'
+import type { AccountKind } from './accounts.ts'
+import type { OpenClearing } from './read.ts'
+
+/** Adds transactions to the balances and to the open clearing, in the transaction that seals them. */
+export async function rollUpTransactions(tx: Tx, ids: readonly bigint[]): Promise<void> {
+  await tx.query(
+    `insert into books_rollup_account (account_id, balance_micro)
+     select e.account_id, sum(e.amount_micro) from unnest($1::bigint[]) i (id)
+     cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
+     group by e.account_id order by e.account_id
+     on conflict (account_id) do update set balance_micro = books_rollup_account.balance_micro + excluded.balance_micro`,
+    [ids],
+  )
+  await rollUpGroups(tx, ids)
+  await rollUpDays(tx, ids)
+  await rollUpClearing(tx, ids)
+}
+
+const entriesOf = `unnest($1::bigint[]) i (id)
+     cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
+     cross join lateral (select * from ledger_account a where a.id = e.account_id offset 0) a`
+
+async function rollUpGroups(tx: Tx, ids: readonly bigint[]): Promise<void> {
+  await tx.query(
+    `insert into books_rollup_group (unit, kind, role, purpose, balance_micro)
+     select a.unit, a.kind, a.role, coalesce(a.purpose, ''), sum(e.amount_micro) from ${entriesOf}
+     group by 1, 2, 3, 4 order by 1, 2, 3, 4
+     on conflict (unit, kind, role, purpose) do update set balance_micro = books_rollup_group.balance_micro + excluded.balance_micro`,
+    [ids],
+  )
+}
+
+async function rollUpDays(tx: Tx, ids: readonly bigint[]): Promise<void> {
+  await tx.query(
+    `insert into books_rollup_day (day, unit, kind, role, purpose, debit_micro, credit_micro)
+     select (t.created_at at time zone 'utc')::date, a.unit, a.kind, a.role, coalesce(a.purpose, ''),
+       sum(greatest(e.amount_micro, 0)), sum(greatest(-e.amount_micro, 0))
+     from ${entriesOf} cross join lateral (select * from ledger_transaction t where t.id = i.id offset 0) t
+     where a.kind in ('income', 'expense')
+     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+     on conflict (day, unit, kind, role, purpose) do update set
+       debit_micro = books_rollup_day.debit_micro + excluded.debit_micro,
+       credit_micro = books_rollup_day.credit_micro + excluded.credit_micro`,
+    [ids],
+  )
+}
+
+async function rollUpClearing(tx: Tx, ids: readonly bigint[]): Promise<void> {
+  await tx.query(
+    `insert into books_rollup_clearing (account_id, payment_id, balance_micro, since)
+     select e.account_id, coalesce(t.payment_id, ''), sum(e.amount_micro), min(t.created_at)
+     from unnest($1::bigint[]) i (id)
+     cross join lateral (select * from ledger_transaction t where t.id = i.id offset 0) t
+     cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
+     where (select a.kind from ledger_account a where a.id = e.account_id) = 'clearing'
+     group by e.account_id, coalesce(t.payment_id, '')
+     -- Most payments are posted and cleared between two seals.
+     having sum(e.amount_micro) <> 0
+     on conflict (account_id, payment_id) do update set
+       balance_micro = books_rollup_clearing.balance_micro + excluded.balance_micro,
+       since = least(books_rollup_clearing.since, excluded.since)`,
+    [ids],
+  )
+  await tx.query('delete from books_rollup_clearing where balance_micro = 0')
+}
+
+/** Entries that the fold does not have yet; one statement sees the fold and them at the same moment. */
+export const entriesSinceSql = `select e.account_id, e.amount_micro, coalesce(t.payment_id, '') as payment_id, t.created_at
+  from ledger_unsealed u
+  cross join lateral (select * from ledger_transaction t where t.id = u.transaction_id offset 0) t
+  cross join lateral (select * from ledger_entry e where e.transaction_id = u.transaction_id offset 0) e`
+
+export type BooksGroup = {
+  group: string
+  kind: AccountKind
+  unit: string
+  balanceMicro: bigint
+  accounts: number
+  /** Guarded accounts whose kept balance differs from their entries: always 0, or the books are broken. */
+  differences: number
+}
+
+/** Accounts of one kind of holder, summed: ten thousand credits one by one tell an operator nothing. */
+export async function booksByGroup(sql: Sql): Promise<BooksGroup[]> {
+  const { rows } = await sql.query<Omit<BooksGroup, 'balanceMicro'> & { balance: string }>(
+    `with since as (select account_id, sum(amount_micro) as balance from (${entriesSinceSql}) e group by account_id),
+       held as (
+         select a.name, a.kind, a.unit, coalesce(f.balance_micro, 0) + coalesce(s.balance, 0) as balance,
+           case when a.guarded then -coalesce(b.owed_micro, 0)::numeric end as kept
+         from ledger_account a
+         left join books_rollup_account f on f.account_id = a.id
+         left join since s on s.account_id = a.id
+         left join ledger_balance b on b.account_id = a.id
+         where f.account_id is not null or s.account_id is not null or b.owed_micro <> 0)
+     select split_part(split_part(name, '@', 1), ':', 1) as "group", kind, unit, sum(balance) as balance,
+       count(*)::int as accounts, (count(*) filter (where kept <> balance))::int as differences
+     from held group by 1, 2, 3 order by 1, 3, 2`,
+  )
+  return rows.map(({ balance, ...row }) => ({ ...row, balanceMicro: BigInt(balance) }))
+}
+
+/** What clearing accounts still hold, per payment, oldest first: `openClearing` without reading all of the past. */
+export async function openClearingSinceRollup(sql: Sql, limit: number): Promise<OpenClearing[]> {
+  const { rows } = await sql.query<Omit<OpenClearing, 'balanceMicro'> & { balance: string }>(
+    `select a.name, a.unit, nullif(x.payment_id, '') as "paymentId", sum(x.balance) as balance, min(x.since) as since
+     from (
+       select account_id, payment_id, balance_micro as balance, since from books_rollup_clearing
+       union all
+       select account_id, payment_id, amount_micro, created_at from (${entriesSinceSql}) e
+     ) x join ledger_account a on a.id = x.account_id and a.kind = 'clearing'
+     group by a.name, a.unit, x.payment_id
+     having sum(x.balance) <> 0
+     order by since limit $1`,
+    [limit],
+  )
+  return rows.map(({ balance, ...rest }) => ({ ...rest, balanceMicro: BigInt(balance) }))
+}
+
+/**
+ * Balances of the unit `$1`, summed over the holders of each role and purpose, for use inside a larger statement. Reads the
+ * fold and what came since.
+ */
+export const groupBalancesSql = `select kind, role, purpose, sum(balance) as balance from (
+    select kind, role, purpose, balance_micro as balance from books_rollup_group where unit = $1
+    union all
+    select a.kind, a.role, coalesce(a.purpose, ''), e.amount_micro from (${entriesSinceSql}) e
+      cross join lateral (select * from ledger_account a where a.id = e.account_id offset 0) a where a.unit = $1
+  ) g group by kind, role, purpose having sum(balance) <> 0`
+
+export type DayTurnover = {
+  day: string
+  unit: string
+  kind: 'income' | 'expense'
+  role: string
+  purpose: string
+  debitMicro: bigint
+  creditMicro: bigint
+}
+
+/** What was earned and spent per day (UTC), both days included. Reads the fold and what came since. */
+export async function turnoverByDay(sql: Sql, from: string, until: string): Promise<DayTurnover[]> {
+  const { rows } = await sql.query<Omit<DayTurnover, 'debitMicro' | 'creditMicro'> & { debit: string; credit: string }>(
+    `select to_char(day, 'YYYY-MM-DD') as day, unit, kind, role, purpose, sum(debit) as debit, sum(credit) as credit from (
+       select day, unit, kind, role, purpose, debit_micro as debit, credit_micro as credit from books_rollup_day
+       where day between $1::date and $2::date
+       union all
+       select (e.created_at at time zone 'utc')::date, a.unit, a.kind, a.role, coalesce(a.purpose, ''),
+         greatest(e.amount_micro, 0), greatest(-e.amount_micro, 0)
+       from (${entriesSinceSql}) e join ledger_account a on a.id = e.account_id and a.kind in ('income', 'expense')
+       where (e.created_at at time zone 'utc')::date between $1::date and $2::date
+     ) d group by day, unit, kind, role, purpose order by day, unit, kind, role, purpose`,
+    [from, until],
+  )
+  return rows.map(({ debit, credit, ...row }) => ({ ...row, debitMicro: BigInt(debit), creditMicro: BigInt(credit) }))
+}

@@ -1,0 +1,37 @@
+import type { Sql } from '../store/database.ts'
+
+const lossDaysKept = 30
+const ownerDaysKept = 7
+const callDaysKept = 30
+const callsPerRunMax = 20_000
+const dayMs = 86_400_000
+
+/**
+ * Rows that say nothing any more: payers with nothing in flight, losses of past days, processes long dead. Payments and
+ * their answers go with their partitions, see `keepPartitions`.
+ */
+export async function removeIdle(sql: Sql, nowMs: number): Promise<void> {
+  await sql.query('delete from payer_in_flight where in_flight = 0 and in_flight_micro = 0')
+  await sql.query('delete from settlement_loss where day < $1', [new Date(nowMs - lossDaysKept * dayMs)])
+  await sql.query(
+    `delete from payment_owner o where dead_at < $1 and not exists (
+       select from payment p where p.owner = o.owner and p.state in ('claimed','settling','unknown','settled'))`,
+    [new Date(nowMs - ownerDaysKept * dayMs)],
+  )
+  await deleteCalls(sql, new Date(nowMs - callDaysKept * dayMs))
+}
+
+/** A call that was taken stays as a record of the sale; its name is free again, and the answer kept under it is gone. */
+async function deleteCalls(sql: Sql, before: Date): Promise<void> {
+  await sql.query(
+    `delete from entitled_call where id in (
+       select id from entitled_call where state = 'released' and ended_at < $1 order by ended_at limit $2)`,
+    [before, callsPerRunMax],
+  )
+  await sql.query(
+    `update entitled_call set idempotency_key = null, status = null, content_type = null, headers = null, body = null
+     where id in (select id from entitled_call where state = 'captured' and idempotency_key is not null and ended_at < $1
+       order by ended_at limit $2)`,
+    [before, callsPerRunMax],
+  )
+}
