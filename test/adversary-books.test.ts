@@ -139,7 +139,7 @@ test('plain transfers from a contract, two in one transaction, go to review once
   expect(await given.creditOf(multicall3Address)).toBe(0n)
 })
 
-test('dust beside a larger transfer in one transaction was booked twice, which stopped payouts', async () => {
+test('dust beside a larger transfer in one transaction was posted twice, which stopped payouts', async () => {
   const custody = given.till.node.config.networks[0]?.custody as `0x${string}`
   const raised = await alarmsRaised(given, async () => {
     await transferTogether([
@@ -153,7 +153,7 @@ test('dust beside a larger transfer in one transaction was booked twice, which s
   expect(raised).toEqual({})
 })
 
-test('dust that the operator moved between PAY_TO and CUSTODY was booked twice', async () => {
+test('dust that the operator moved between PAY_TO and CUSTODY was posted twice', async () => {
   const custody = given.till.node.config.networks[0]?.custody as `0x${string}`
   const raised = await alarmsRaised(given, async () => {
     await transferPlainly(given.till.base, privateKeyToAccount(demoAccount('operator').privateKey), custody, 7n)
@@ -168,7 +168,7 @@ test('plain dust of a payer with a claim filled the review queue, one entry each
   await base.control.fund(lower(buyer), {})
   expect((await given.buy(buyer, '/test/small')).status).toBe(200)
   for (let sent = 0; sent < 5; sent += 1) await transferPlainly(base, buyer, payTo(), 1n)
-  // A nonce that was used for dust is still booked for its payer.
+  // A nonce that was used for dust is still posted for its payer.
   const payload = await given.sign(buyer, '/test/small')
   await submitAuthorization(base, await signAgain(base, buyer, payload, { value: 3n }))
   for (let round = 0; round < 3; round += 1) await given.work()
@@ -176,7 +176,7 @@ test('plain dust of a payer with a claim filled the review queue, one entry each
   expect(await given.creditOf(buyer.address)).toBe(3n)
 })
 
-test('a sale below the limit for dust, recorded more than a day later, was booked as dust too', async () => {
+test('a sale below the limit for dust, recorded more than a day later, was posted as dust too', async () => {
   const { db, newBuyer } = given.till
   const buyer = await newBuyer()
   given.shop.priceMicro = 500n
@@ -191,8 +191,8 @@ test('a sale below the limit for dust, recorded more than a day later, was booke
 })
 
 test('one endpoint that lies about balances neither makes the books differ nor pays for anybody', async () => {
-  for (const told of [0n, 10n ** 15n]) {
-    lie = () => told
+  for (const reported of [0n, 10n ** 15n]) {
+    lie = () => reported
     const raised = await alarmsRaised(given, async () => {
       await given.work('payments.reconcile')
       await given.work('payments.reconcile')

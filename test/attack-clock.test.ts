@@ -53,7 +53,7 @@ test('a clock that is set back does not freeze the limits of loss', async () => 
   expect(await losses.allows(payer, 'eip155:8453', 'route')).toBe(false)
 })
 
-test('a clock that is set back does not freeze the head of a chain, on which finality and recovery stand', async () => {
+test('a clock that is set back does not freeze the head of a chain, on which finality and recovery depend', async () => {
   const time = backwardClock()
   let number = 1
   const rpc = createRpc(

@@ -60,7 +60,7 @@ test('transfers of nothing, plain or authorized, neither stop the comparison nor
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n })
 })
 
-test('a withdrawal is booked once although a transfer beside it still waits for its claim to end', async () => {
+test('a withdrawal is posted once although a transfer beside it still waits for its claim to end', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(`${till.node.url}${echoPath}`))
   await till.db.owner.query(
@@ -97,7 +97,7 @@ test('a withdrawal is booked once although a transfer beside it still waits for 
   expect((await stakeOf()) - before).toBe(300n)
 })
 
-test('a withdrawal is booked once although the comparison broke off in the middle', async () => {
+test('a withdrawal is posted once although the comparison broke off in the middle', async () => {
   const before = await stakeOf()
   await withdraw(400n)
   expect(await world.reconcile(true)).toBeUndefined()

@@ -3,7 +3,7 @@ import { expectSoundBooks, paymentRows, spentOnChain } from './harness/invariant
 import { createTestShop } from './harness/test-shop.ts'
 import { openTill, quote, send, signPayment } from './harness/till-fixture.ts'
 
-test('a node that is told to stop finishes the purchases it has begun', async () => {
+test('a node that is stopped finishes the purchases it has begun', async () => {
   const shop = createTestShop()
   let settling: () => void = () => {}
   const begun = new Promise<void>((resolve) => {

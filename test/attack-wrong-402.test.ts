@@ -96,7 +96,7 @@ test('a refused authorization that somebody carried to the chain after all is ne
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
   const other = await till.startAnother({ jobs: true, shops: [shop.open] })
   await other.stop()
-  // It was carried while its claim stood, so it paid for what was asked.
+  // It was submitted while its claim was active, so it paid for what was asked.
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
   const again = await send(at('/test/small'), payload)
   expect([again.status, await again.json()]).toMatchObject([409, { code: 'payment_used' }])

@@ -47,10 +47,10 @@ async function assay(...args: string[]): Promise<{ code: number; out: string; er
 }
 
 const custody = () => harness.till.node.config.networks[0]?.custody as Address
-/** All that has happened is final, booked and compared with the chain. */
+/** All that has happened is final, posted and compared with the chain. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 3; round += 1) await settleOnce()
-  await until('every payout is booked', async () => {
+  await until('every payout is posted', async () => {
     const { rows } = await harness.till.db.owner.query(
       `select 1 from payout where state in ('waiting', 'queued', 'signed')
        union all select 1 from withdrawal where state = 'asked'`,

@@ -68,10 +68,10 @@ const extraOf = (answer: Response) =>
     answer.headers.get('payment-response'),
   ).extra
 
-type Row = Record<'charged' | 'sequence' | 'claimed' | 'booked' | 'balance', bigint> & { state: string }
+type Row = Record<'charged' | 'sequence' | 'claimed' | 'posted' | 'balance', bigint> & { state: string }
 async function channelRow({ address }: PrivateKeyAccount): Promise<Row> {
   const { rows } = await till.db.owner.query<Row>(
-    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as booked, balance_micro as balance, state
+    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as posted, balance_micro as balance, state
      from channel where payer = $1`,
     [address.toLowerCase()],
   )
@@ -427,7 +427,7 @@ describe('the chain knows more, or less', () => {
       .poll(
         async () => {
           await jobs.run(['channels.claim', 'payments.reconcile'])
-          return (await channelRow(account)).booked
+          return (await channelRow(account)).posted
         },
         { timeout: 15_000 },
       )

@@ -43,12 +43,12 @@ async function opened() {
   return { account, buyer, required, ...channelOf(account, channelTerms(required)) }
 }
 
-type Row = Record<'charged' | 'sequence' | 'claimed' | 'booked' | 'lost' | 'balance' | 'signed', bigint> & {
+type Row = Record<'charged' | 'sequence' | 'claimed' | 'posted' | 'lost' | 'balance' | 'signed', bigint> & {
   signature: `0x${string}`
 }
 async function channelRow(account: PrivateKeyAccount): Promise<Row> {
   const { rows } = await till.db.owner.query<Row>(
-    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as booked, lost_micro as lost,
+    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as posted, lost_micro as lost,
        balance_micro as balance, signed_micro as signed, '0x' || encode(signature, 'hex') as signature
      from channel where payer = $1`,
     [account.address.toLowerCase()],
@@ -158,7 +158,7 @@ test('what is not claimed is capped for each channel, and a claim makes room', a
   expect((await buyer.fetch(url('?n=7'))).status).toBe(200)
 })
 
-test('the gas of a deposit and a claim was booked twice, with different lines: it is once, from final blocks', async () => {
+test('the gas of a deposit and a claim was posted twice, with different lines: it is once, from final blocks', async () => {
   const { account } = await opened()
   await makeDue(account)
   await jobs.run(['channels.claim'])
@@ -184,7 +184,7 @@ test('no vouchers are taken while claims have failed for a third of the delay', 
   expect((await buyer.fetch(url('?n=2'))).status).toBe(503)
 })
 
-test('strangers who claim and settle are booked like ourselves', async () => {
+test('strangers who claim and settle are posted like ourselves', async () => {
   const { account, config } = await opened()
   const { signed, signature, charged } = await channelRow(account)
   const operator = privateKeyToAccount(demoAccount('operator').privateKey)
@@ -200,7 +200,7 @@ test('strangers who claim and settle are booked like ourselves', async () => {
     .poll(
       async () => {
         await jobs.run(['payments.reconcile'])
-        return (await channelRow(account)).booked
+        return (await channelRow(account)).posted
       },
       { timeout: 10_000 },
     )
@@ -212,7 +212,7 @@ test('strangers who claim and settle are booked like ourselves', async () => {
 })
 
 // The last one, for it moves the time of the chain by a day.
-test('one channel that was emptied does not keep others from being claimed, and its loss is booked', async () => {
+test('one channel that was emptied does not keep others from being claimed, and its loss is posted', async () => {
   const [emptied, good] = [await opened(), await opened()]
   const withdraw = async (functionName: string, args: unknown[]) =>
     sendTransaction(till.base, emptied.account, { to: channelContract, data: channelCall(functionName, args) })
@@ -226,12 +226,12 @@ test('one channel that was emptied does not keep others from being claimed, and 
     .poll(
       async () => {
         await jobs.run(['channels.claim', 'payments.reconcile'])
-        return [(await channelRow(emptied.account)).lost, (await channelRow(good.account)).booked]
+        return [(await channelRow(emptied.account)).lost, (await channelRow(good.account)).posted]
       },
       { timeout: 10_000 },
     )
     .toEqual([price, price])
-  expect(await channelRow(emptied.account)).toMatchObject({ claimed: 0n, booked: 0n })
+  expect(await channelRow(emptied.account)).toMatchObject({ claimed: 0n, posted: 0n })
   expect(await ledger(accounts.channelLoss(network))).toBe(price)
   expect(await ledger(accounts.channelVouchers(network))).toBe(await openVouchers())
 })

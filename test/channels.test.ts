@@ -34,11 +34,11 @@ const response = (answer: Response) =>
     answer.headers.get('payment-response'),
   )
 type State = { balance: string; chargedCumulativeAmount: string; totalClaimed: string }
-type Row = { charged: bigint; sequence: bigint; claimed: bigint; booked: bigint; lost: bigint; balance: bigint }
+type Row = { charged: bigint; sequence: bigint; claimed: bigint; posted: bigint; lost: bigint; balance: bigint }
 
 async function channelRow(account: PrivateKeyAccount): Promise<Row | undefined> {
   const { rows } = await till.db.owner.query<Row>(
-    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as booked, lost_micro as lost,
+    `select charged_micro as charged, sequence, claimed_micro as claimed, posted_micro as posted, lost_micro as lost,
        balance_micro as balance from channel where payer = $1`,
     [account.address.toLowerCase()],
   )
@@ -76,7 +76,7 @@ async function opened() {
   return { account, buyer, required, ...channelOf(account, channelTerms(required)) }
 }
 
-test('exact stands first, channels and credit follow, and the headers stay within their limits', async () => {
+test('exact comes first, channels and credit follow, and the headers stay within their limits', async () => {
   const answer = await fetch(url())
   const required = answer.headers.get('payment-required') ?? ''
   const { accepts } = decodeHeader<{ accepts: { scheme: string; extra: object }[] }>(required)
@@ -138,9 +138,9 @@ describe('an unmodified client of @x402/evm', () => {
     ])
     const before = await tokenBalance(till.base, config.receiver)
     await jobs.run(['payments.reconcile', 'channels.claim'])
-    expect(await channelRow(account)).toMatchObject({ claimed: price, booked: 0n })
+    expect(await channelRow(account)).toMatchObject({ claimed: price, posted: 0n })
     expect(await tokenBalance(till.base, config.receiver)).toBeGreaterThanOrEqual(before + price)
-    await until(account, ['payments.reconcile'], { booked: price })
+    await until(account, ['payments.reconcile'], { posted: price })
     expect(await ledger(accounts.channelClaimed(network))).toBe(0n)
     expect(await ledger(accounts.unmatched(network, 'pay_to'))).toBe(0n)
     const { rows } = await till.db.owner.query<{ vouchers: bigint }>(
@@ -312,5 +312,5 @@ test('a payer withdraws after the delay: what it owes is claimed first', async (
   till.base.control.advanceTime(86_400)
   await sendTransaction(till.base, account, { to: channelContract, data: channelCall('finalizeWithdraw', [config]) })
   expect(await spent(account)).toBe(price)
-  await until(account, ['channels.claim', 'payments.reconcile'], { booked: price, lost: 0n, balance: price })
+  await until(account, ['channels.claim', 'payments.reconcile'], { posted: price, lost: 0n, balance: price })
 })

@@ -110,7 +110,7 @@ test('a reorg that takes the payment away takes the share with it, and both come
     return rows
   }
   await until('reversed', async () => (await sharesOf())[0]?.state === 'reversed')
-  // The sale ends a second time: the share is booked again, nothing is stamped again.
+  // The sale ends a second time: the share is posted again, nothing is stamped again.
   await control.releaseMining()
   await until('landed again', async () => (await show(cited.id)).payouts[0]?.state === 'waiting')
   expect(await sharesOf()).toEqual([

@@ -175,7 +175,7 @@ test('a quote that is not on the page is said not to be, and is not stamped as q
   const { json } = await attest({
     source_url: page,
     agent_wallet: buyer.address,
-    quote: 'words that stand nowhere at all',
+    quote: 'words that are nowhere at all',
   })
   expect(json.record.quote).toMatchObject({ found: false, offset: null, text_fragment: null })
 })
@@ -221,12 +221,12 @@ test('an agent that lives on the money of the creator it cites is found on chain
   const funded = agent.address.toLowerCase() as `0x${string}`
   await until('funded', async () => (await usdcBalance(till.base, funded)) === 1_000_000n)
   const { json } = await attest({ source_url: page, agent_wallet: agent.address }, agent)
-  const judged = await until('judged', async () => {
+  const checked = await until('checked', async () => {
     const shown = (await read(json.url)).json
     return shown.weight.counts === false && shown
   })
-  expect(judged.weight.reasons).toEqual(['same_funding_cluster'])
-  expect(judged.payouts[0]).toMatchObject({ state: 'held', micro: '4500' })
+  expect(checked.weight.reasons).toEqual(['same_funding_cluster'])
+  expect(checked.payouts[0]).toMatchObject({ state: 'held', micro: '4500' })
 })
 
 test('a claim pays its sources in equal parts, and a royalty on it goes back to them', async () => {

@@ -75,7 +75,7 @@ test('--dry-run and a maximum below the price sign nothing', async () => {
   expect((await paymentRows(till)).length).toBe(before)
 })
 
-test('a real wallet on a demo node is told to use --demo', async () => {
+test('a real wallet on a demo node gets the hint to use --demo', async () => {
   const env = { ASSAY_KEY: keyOf('creator') }
   const { code, err } = await assay(['buy', echo('real'), '--max-amount', '1'], { env })
   expect(code).toBe(3)

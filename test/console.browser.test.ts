@@ -49,7 +49,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     const index = (await (await fetch(till.node.url)).json()) as {
       demo: { tokens: { key: string; address: string }[] }
     }
-    // The first visitor waits for the build, and on a busy machine is told to come back.
+    // The first visitor waits for the build, and on a busy machine is asked to retry later.
     const page = () => fetch(till.node.url, { headers: { accept: 'text/html' } })
     await vi.waitFor(async () => expect((await page()).status).toBe(200), { timeout: 60_000, interval: 200 })
     production = await startProductionNode([till.base, till.polygon])

@@ -82,7 +82,7 @@ const termsFor = (delegate: string, given: Partial<MandateTerms> = {}): MandateT
 })
 const stranger = () => privateKeyToAccount(generatePrivateKey())
 
-test('credit stands in the 402 behind the exact offers, and an unmodified @x402/fetch pays exact', async () => {
+test('credit follows the exact offers in the 402, and an unmodified @x402/fetch pays exact', async () => {
   const offer = await quote(at(echo('hi')))
   expect(offer.accepts.map(({ scheme }) => scheme)).toEqual(['exact', 'exact', 'credit'])
   expect(offer.accepts.at(-1)).toMatchObject({ amount: '1000', extra: { proof: 'erc8128' } })

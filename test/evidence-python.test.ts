@@ -122,7 +122,7 @@ function differing(a: Map<string, string>, b: Map<string, string>): string[] {
   return [...new Set([...a.keys(), ...b.keys()])].filter((path) => a.get(path) !== b.get(path))
 }
 
-/** Named as not covered, itself or as part of what is. One whose name was changed stands beside the name it has now. */
+/** Named as not covered, itself or as part of what is. One whose name was changed is listed beside its new name. */
 function isOpen(path: string, after: Map<string, string>, open: readonly string[]): boolean {
   const named = (one: string) => open.some((o) => one === o || one.startsWith(`${o}.`) || one.startsWith(`${o}[`))
   if (after.has(path) || named(path)) return named(path)

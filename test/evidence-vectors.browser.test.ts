@@ -17,7 +17,7 @@ describe.skipIf(leftOut)('evidence in a real browser', () => {
   let browser: Browser
   beforeAll(async () => {
     ;[till, browser] = await Promise.all([openTill({ ownShops: ['account', 'sandbox', 'console'] }), openBrowser()])
-    // The first visitor waits for the build, and on a busy machine is told to come back.
+    // The first visitor waits for the build, and on a busy machine is asked to retry later.
     const page = () => fetch(till.node.url, { headers: { accept: 'text/html' } })
     await vi.waitFor(async () => expect((await page()).status).toBe(200), { timeout: 60_000, interval: 200 })
   }, 240_000)

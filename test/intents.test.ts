@@ -205,7 +205,7 @@ test('what is published is in the transparency log and can never be changed', as
     await expect(till.db.owner.query(change)).rejects.toThrow()
 })
 
-test('a reader comes back where it was, within filters, and is told of what it can no longer have', async () => {
+test('a reader comes back where it was, within filters, and is notified of what it can no longer have', async () => {
   await expect.poll(async () => newest(), patience).toBeGreaterThan(3)
   const stream = readEvents(await open({ 'last-event-id': '0-1' }, '?cluster=391'))
   await expect.poll(() => stream.events.some(({ name }) => name === 'tick'), patience).toBe(true)
@@ -332,7 +332,7 @@ test('the sample is free and says that its hour is empty when it is', async () =
   expect((await fetch(`${url}/sample?limit=0`)).status).toBe(400)
 })
 
-test('the sdk follows and verifies, and pays only when told', async () => {
+test('the sdk follows and verifies, and pays only when allowed', async () => {
   const client = createAssayClient({ account: buyer, baseUrl: till.node.url, maxPerCallUsd: '5000', networks })
   const intents = createIntents(client, { node: till.node.url })
   await expect(intents.stream().next()).rejects.toMatchObject({ details: { status: 402 } })
@@ -537,12 +537,12 @@ test('a reorg that takes the payment away ends the stream and the subscription',
 test('what the operator shares with peers is signed by the key of this address, and nothing but published counts', async () => {
   const directory = (await (await fetch(`${till.node.url}${keyDirectoryPath}`)).json()) as { keys: PeerKeys }
   await search(40, 'stocks and bonds')
-  const told = async () => {
+  const readBuckets = async () => {
     const { data } = (await (await fetch(`${url}/shared`)).json()) as { data: string[] }
     return data.map((text) => readSharedEvent(text, { address: till.node.url, keys: directory.keys }))
   }
-  await expect.poll(async () => (await told()).some((one) => (one?.counts.size ?? 0) > 0), patience).toBe(true)
-  const buckets = await told()
+  await expect.poll(async () => (await readBuckets()).some((one) => (one?.counts.size ?? 0) > 0), patience).toBe(true)
+  const buckets = await readBuckets()
   expect(buckets.every((one) => one !== undefined)).toBe(true)
   for (const one of buckets)
     for (const [cluster, demand] of one?.counts ?? []) {

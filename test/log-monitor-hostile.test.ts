@@ -21,16 +21,16 @@ const signer = (n: number) => 0x40 + n
 
 /** An Assay log whose description says what the test gives it. */
 async function serve(log: ReturnType<typeof logOf>) {
-  const told: { key_statements: unknown[] } = { key_statements: [] }
+  const published: { key_statements: unknown[] } = { key_statements: [] }
   const server = await serveLog(log, {
     bend: (path, response) => {
       if (path !== '/') return false
-      response.writeHead(200).end(JSON.stringify({ origin, keys: [vkeyOf(0)], anchors: [], ...told }))
+      response.writeHead(200).end(JSON.stringify({ origin, keys: [vkeyOf(0)], anchors: [], ...published }))
       return true
     },
   })
   closing.push(server.close)
-  return { ...server, told }
+  return { ...server, published }
 }
 const monitorOf = async (url: string, options: Partial<MonitorOptions> = {}) => {
   const monitor = await openMonitor(url, { keys: [vkeyOf(0)], ...options })
@@ -50,14 +50,14 @@ test('a key that was taken back stays so when the log says nothing of it any mor
   const mirror = await serve(log)
   const monitor = await monitorOf(server.url, { compare: [mirror.url] })
   expect(kinds(await monitor.look())).toEqual([])
-  server.told.key_statements = [await rotation('log', 0, start + 86_400, { treeSize: 1 }), await takenBack()]
+  server.published.key_statements = [await rotation('log', 0, start + 86_400, { treeSize: 1 }), await takenBack()]
   log.add(['two'])
   server.served.head = () => log.otherHead(signer(1), origin)
   mirror.served.head = server.served.head
   const followed = await monitor.look()
   expect([kinds(followed), followed.keys, followed.lost]).toEqual([[], [vkeyOf(1)], [vkeyOf(0)]])
   // The thief answers at the same address, extends the log, and shows others another history.
-  server.told.key_statements = []
+  server.published.key_statements = []
   log.add(['three'])
   server.served.head = () => log.head()
   mirror.served.log = logOf('another beginning', 'two', 'three', 'four')

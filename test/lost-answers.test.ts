@@ -6,7 +6,7 @@ import { buy, echoPath, encodePayload, quote, send, signPayment } from './harnes
 import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
-/** A facilitator that can be told when to be slow, and what to say after it has done its work. */
+/** A facilitator whose delays and replies can be set. */
 type Mood = { until: Promise<void> | undefined; after: 'truth' | 'throw' | 'unknown' | 'refused' }
 
 let url: string

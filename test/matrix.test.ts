@@ -49,7 +49,7 @@ const feeds = [
   'institutional',
 ]
 
-/** Stands in for a subscription: anyone who says so is let in. */
+/** Replaces a subscription: any caller who names it is admitted. */
 const pass: EntitlementPort = {
   name: 'test-pass',
   claims: (headers) => headers.has('x-test-pass'),

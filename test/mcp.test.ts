@@ -147,7 +147,7 @@ describe.each(versions)('by version %s', (version) => {
       await expect(client.readResource({ uri: other })).rejects.toMatchObject({ code: -32602 })
   })
 
-  test('whatever stands in place of a payment, a tool and a resource refuse it in words and take nothing', async () => {
+  test('whatever is in place of a payment, a tool and a resource refuse it in words and take nothing', async () => {
     const before = (await paymentRows(till)).length
     const uri = `${till.node.url}/v1/report/${await token()}`
     const strange = [7, true, null, [], {}, { x402Version: 2 }, { x402Version: 2, payload: { signature: '0x' } }]
@@ -192,7 +192,7 @@ describe.each(versions)('by version %s', (version) => {
   })
 })
 
-test('both dialects of a purchase are told apart from other arguments, not from what accompanies them', async () => {
+test('both dialects of a purchase are distinguished from other arguments, not from what accompanies them', async () => {
   const buyer = await till.newBuyer()
   const seen: Result[] = []
   const client = paysByMpp(open(await laterClient(till.node.url)) as never, buyer, seen)
@@ -293,7 +293,7 @@ test('prompts lead through the main jobs, with tools that exist', async () => {
   await expect(client.getPrompt({ name: 'none' })).rejects.toMatchObject({ code: -32602 })
 })
 
-test('a credential may stand at the root of a message, and must not differ from one in its params', async () => {
+test('a credential may be at the root of a message, and must not differ from one in its params', async () => {
   const buyer = await till.newBuyer()
   const seen: Result[] = []
   await echo(paysByMpp(open(await earlierClient(till.node.url)) as never, buyer, seen), 'root')

@@ -39,8 +39,8 @@ test('a statement is passed on as it came, and the whole is signed', async () =>
   // A new one may be made between two looks.
   await expect
     .poll(async () => {
-      const [own, told] = await Promise.all([readRaw(whole.node.url), readRaw(third.node.url)])
-      return statementIn(told, whole.node.url) === own.node.statement
+      const [own, listed] = await Promise.all([readRaw(whole.node.url), readRaw(third.node.url)])
+      return statementIn(listed, whole.node.url) === own.node.statement
     }, within)
     .toBe(true)
   const document = await readMesh(third.node.url)
@@ -123,7 +123,7 @@ test('an agent finds a peer through a node it knows, compares, and buys there', 
   expect(result.response.status).toBe(200)
   expect(result.payment).toMatchObject({ status: 'settled', amountMicro: '20000' })
   expect(result.verified.status).toBe('verified')
-  // The node that named the seller was told, and passes it on to the others, where it ranks the seller.
+  // The node that named the seller was notified, and passes it on to the others, where it ranks the seller.
   for (const { node } of [third, second, whole])
     await expect
       .poll(async () => {

@@ -196,7 +196,7 @@ describe('a credential that is not for this request buys nothing', () => {
     },
   )
 
-  test('a paid credential whose challenge is edited afterwards is told so, not asked to pay again', async () => {
+  test('a paid credential whose challenge is edited afterwards gets an error, not a request to pay again', async () => {
     const buyer = await till.newBuyer()
     const credential = await signCredential(buyer, at('?message=x'))
     expect((await sendCredential(at('?message=x'), credential)).status).toBe(200)

@@ -48,7 +48,7 @@ beforeAll(async () => {
 }, 900_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Both the seller that dies and the one that is left are built with the tarballs; chain, buyers and judge are ours. */
+/** Both the seller that dies and the one that is left are built with the tarballs; chain, buyers and checks are ours. */
 describe.each(['express', 'hono'] as const)('a seller on %s, built with the tarballs', (adapter) => {
   let db: TestDatabase
   let own: TestDatabase

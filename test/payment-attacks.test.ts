@@ -177,7 +177,7 @@ test('malformed headers are 400 with a hint, never 402', async () => {
     await expectRefused(await send(url, header), [400], buyer.address)
 })
 
-test('a version 1 client is told what to send', async () => {
+test('a version 1 client learns what to send', async () => {
   const v1 = encodePayload({ x402Version: 1, scheme: 'exact', network: 'base', payload: {} })
   for (const headers of [{ 'x-payment': v1 }, { 'payment-signature': v1 }]) {
     const response = await fetch(url, { headers: headers as Record<string, string> })

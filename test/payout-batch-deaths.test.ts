@@ -3,7 +3,7 @@ import { openPayoutWorld, type PayoutWorld } from './promises/payout-world.ts'
 import { checkAll, checkReceived, untilPaid } from './promises/payouts.ts'
 import { createFaults } from './promises/proof.ts'
 
-/** Two payouts in one transaction, and a process that dies at it: each is paid once and booked once. */
+/** Two payouts in one transaction, and a process that dies at it: each is paid once and posted once. */
 let world: PayoutWorld
 let payees: Awaited<ReturnType<PayoutWorld['owe']>>
 
@@ -40,14 +40,14 @@ test('a process that dies before its batch of two payouts is sent leaves both to
   await expectPaidOnce()
 })
 
-test('a process that dies between the sending of a batch and its booking pays neither of two payees twice', async () => {
+test('a process that dies between the sending of a batch and its posting pays neither of two payees twice', async () => {
   world.dieOn(/eth_sendRawTransaction/, 'after')
   await world.run()
   expect([await states(), await world.transfersOut()]).toEqual([['signed', 'signed'], 2])
   await expectPaidOnce()
 })
 
-test('a process that dies between two bookings of one batch leaves the other to be booked once', async () => {
+test('a process that dies between two postings of one batch leaves the other to be posted once', async () => {
   await world.run()
   await world.devnet.control.mine(3)
   world.dieOn(/^db commit$/, 'after')
@@ -56,7 +56,7 @@ test('a process that dies between two bookings of one batch leaves the other to 
   await expectPaidOnce()
 })
 
-test('a process that dies within the booking of one of two payouts leaves both to be booked once', async () => {
+test('a process that dies within the posting of one of two payouts leaves both to be posted once', async () => {
   await world.run()
   await world.devnet.control.mine(3)
   world.dieOn(/^tx ledger_post/, 'after')

@@ -132,7 +132,7 @@ describe('unmodified clients of @x402/evm', () => {
   })
 })
 
-test('exact stands first, upto and credit follow, and the headers stay within their limits', async () => {
+test('exact comes first, upto and credit follow, and the headers stay within their limits', async () => {
   const response = await fetch(meter('x'))
   const required = response.headers.get('payment-required') ?? ''
   const { accepts } = decodeHeader<{ accepts: { scheme: string }[] }>(required)
@@ -200,7 +200,7 @@ describe('a permit for something else buys nothing', () => {
     expect(await spent(payer)).toBe(0n)
   })
 
-  test('without an allowance the buyer is told what is missing', async () => {
+  test('without an allowance the buyer learns what is missing', async () => {
     const payer = await newPayer(19_999n)
     const answer = await send(meter('abc'), await signPermit(payer, await quote(meter('abc'))))
     expect([answer.status, await answer.json()]).toMatchObject([402, { reason: 'permit2_allowance_required' }])

@@ -71,7 +71,7 @@ describe('whether unpaid work is cheap', () => {
   })
 })
 
-test('every promise has a command, and every command stands in the document', () => {
+test('every promise has a command, and every command is in the document', () => {
   const document = readFileSync(new URL('../docs/promises.md', import.meta.url), 'utf8')
   const named = [...document.matchAll(/npm run promises -- --only ([a-z-]+)/g)].map(([, name]) => name)
   expect(named).toEqual(expect.arrayContaining(rows.map(({ name }) => name)))

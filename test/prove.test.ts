@@ -163,8 +163,8 @@ test('a proof with anything changed does not verify, and says where', async () =
     l1: Record<string, { storageProof: unknown[] }> & { header: string }
   }
   const changes: [string, (proof: Loose) => void][] = [
-    ['storage', ({ report: told }) => Object.assign(told.supply, { cap: '5' })],
-    ['storage', ({ report: told }) => Object.assign(told, { policies: [] })],
+    ['storage', ({ report }) => Object.assign(report.supply, { cap: '5' })],
+    ['storage', ({ report }) => Object.assign(report, { policies: [] })],
     ['storage', ({ storage }) => Object.assign(storage.token.storageProof[0] ?? {}, { value: '0x7' })],
     ['storage', ({ storage }) => storage.registry.storageProof.pop()],
     ['headers', ({ headers }) => headers.splice(1, 1)],

@@ -69,7 +69,7 @@ test('a posting without money is found and raises an alarm', async () => {
   expect(world.alarms()).toBeGreaterThan(0)
 })
 
-test('a transfer that the endpoint told twice is booked once; one that it kept back or made up is found at once', async () => {
+test('a transfer that the endpoint reported twice is posted once; one that it withheld or made up is found at once', async () => {
   const before = (await reconcile())?.differenceMicro ?? 0n
   const pay = (micro: bigint) => world.transfer('creator', payTo(), micro)
   const openReviews = async () => {
@@ -97,7 +97,7 @@ test('a transfer that the endpoint told twice is booked once; one that it kept b
   world.bend((logs) => logs)
 })
 
-test('transfers of less than a thousandth without a claim are booked in sum', async () => {
+test('transfers of less than a thousandth without a claim are posted as a sum', async () => {
   const before = (await reconcile())?.differenceMicro ?? 0n
   for (const micro of [7n, 70n, 700n]) await world.transfer('creator', payTo(), micro)
   expect(await reconcile()).toMatchObject({ differenceMicro: before, unexplained: 0 })

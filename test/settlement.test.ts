@@ -199,7 +199,7 @@ test('a facilitator that cannot be used answers 503, takes nothing, and the same
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(1_500n)
 })
 
-test('a sale that becomes impossible after it was paid is credited, and the buyer is told where', async () => {
+test('a sale that becomes impossible after it was paid is credited, and the buyer learns where', async () => {
   const buyer = await till.newBuyer()
   shop.commitFails = impossible()
   const response = await buy(buyer, at('/test/small'))

@@ -102,7 +102,7 @@ test('an operator adds a site to the corpus and sees how far its pages are', asy
   expect(await assay(['corpus', 'add', 'no such thing'], operatorEnv)).toMatchObject({ code: 2 })
 })
 
-test('what cannot be is told with the exit code and the problem', async () => {
+test('what cannot be done is reported with the exit code and the problem', async () => {
   const refused = await source('register', '127.0.0.1', '--wallet', creator.address)
   expect(refused.code).not.toBe(0)
   expect(refused.err).toContain('not an IP address')

@@ -38,7 +38,7 @@ type Bought = {
 const pull = (tier: string, token: string) =>
   fetch(at(`/test/feed/${tier}`), { headers: { authorization: `Bearer ${token}` } })
 
-test('a wallet subscribes on Base, pulls live with its token, and is told the price of vip', async () => {
+test('a wallet subscribes on Base, pulls live with its token, and learns the price of vip', async () => {
   const buyer = await till.newBuyer(2_000_000_000n)
   const response = await buy(buyer, at('/matrix/subscribe/standard'))
   expect(response.status).toBe(200)

@@ -6,7 +6,7 @@ const till = useTill({ ownShops: 'till', chains: { arbitrum: 42_161 } })
 
 const third = 'eip155:42161'
 
-test('a chain that only the configuration names is quoted, paid on and booked', async () => {
+test('a chain that only the configuration names is quoted, paid on and posted', async () => {
   const url = `${till.node.url}${echoPath}?message=third`
   const quoted = await quote(url)
   expect(quoted.accepts.map(({ network }) => network)).toContain(third)

@@ -357,7 +357,7 @@ describe('mcp', () => {
     observe('key_proof', given.status === 200 ? 'weaker' : 'off')
   })
 
-  test('a caller who goes is not seen, so the payment stands', async () => {
+  test('a caller who disconnects is not seen, so the payment remains', async () => {
     const buyer = await kit.buyer(fetch)
     const payment = await signFor(buyer, 'slow-mcp')
     const gone = new AbortController()

@@ -68,11 +68,11 @@ app.post(
 const buyer = await kit.buyer(app.request)
 afterAll(() => kit.close())
 
-const booked = async () =>
+const posted = async () =>
   (await db.owner.query<{ n: string }>(`select count(*)::text as n from payment where state = 'served'`)).rows[0]?.n
 
 describe('a route sold by the till in an application', () => {
-  test('costs its price, is paid, answered and booked once', async () => {
+  test('costs its price, is paid, answered and posted once', async () => {
     const unpaid = await app.request('http://seller.test/weather/rome')
     expect(unpaid.status).toBe(402)
     expect(unpaid.headers.get('payment-required')?.length).toBeLessThan(3_072)
@@ -81,7 +81,7 @@ describe('a route sold by the till in an application', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { city: 'rome', degrees: 21, unit: 'f' }])
     expect(answer.headers.get('payment-response')).not.toBeNull()
     expect(answer.headers.get('cache-control')).toBe('private, no-store, no-transform')
-    expect(await booked()).toBe('1')
+    expect(await posted()).toBe('1')
   })
 
   test('is bought by an unmodified mppx client from 402s that share everything but the challenge', async () => {
@@ -102,7 +102,7 @@ describe('a route sold by the till in an application', () => {
   })
 
   test('takes nothing for a throw, a refusal, a wrong answer or a Response that is no 2xx', async () => {
-    const before = await booked()
+    const before = await posted()
     const statuses = []
     for (const city of ['nowhere', 'broken', 'wrong', 'missing']) {
       const answer = await buyer.fetch(`/weather/${city}`)
@@ -111,7 +111,7 @@ describe('a route sold by the till in an application', () => {
       statuses.push(answer.status)
     }
     expect(statuses).toEqual([404, 500, 500, 410])
-    expect(await booked()).toBe(before)
+    expect(await posted()).toBe(before)
   })
 
   test('takes nothing for a stream or for bytes that have no media type', async () => {

@@ -18,7 +18,7 @@ import { useTestDatabase } from '../packages/till/src/store/use-database.fixture
 import { type Buyer, testTill } from '../packages/till/src/testing/index.ts'
 import { until } from './harness/until.ts'
 
-/** What stands around a sold route in an application, and what it must not do to one. */
+/** What surrounds a sold route in an application, and what it must not do to one. */
 const db = await useTestDatabase()
 const kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
 afterAll(() => kit.close())
@@ -219,12 +219,12 @@ describe('one resource has one URL', () => {
 
   test('however fastify spells it', async () => {
     const till = await createTill(kit.options)
-    till.sell({ id: 'spelled.fastify', path: '/goods/:name', price: '0.01', params }, async () => ({}))
+    till.sell({ id: 'spelled.fastify', path: '/items/:name', price: '0.01', params }, async () => ({}))
     const app = fastify({ routerOptions: { ignoreTrailingSlash: true, caseSensitive: false } })
     app.register(soldOnFastify(till))
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
-    for (const path of ['/goods/a%2Fb', '/Goods/a%2fb', '/goods/a%2Fb/'])
-      expect(await resourceOf(`${url}${path}`)).toBe('http://seller.test/goods/a%2Fb')
+    for (const path of ['/items/a%2Fb', '/Items/a%2fb', '/items/a%2Fb/'])
+      expect(await resourceOf(`${url}${path}`)).toBe('http://seller.test/items/a%2Fb')
     await app.close()
     await till.close()
   })

@@ -164,7 +164,7 @@ test('a database with tables of another program is refused, with the fix', async
   await empty.close()
 })
 
-test('a change of payTo is accepted once it is said why, and what arrives at the old address is still booked', async () => {
+test('a change of payTo is accepted once it is said why, and what arrives at the old address is still posted', async () => {
   const other = await openTestDatabase()
   const options = { ...kit.options, database: other.databaseUrl }
   const { base } = kit.options.networks
@@ -195,15 +195,15 @@ test('money that this till did not sell for is credited only where payTo is its 
   const buyer = await kit.buyer(kit.till.fetch)
   expect((await buyer.fetch('/other')).status).toBe(200)
   await rounds()
-  const booked = async ({ owner }: typeof shared) =>
+  const posted = async ({ owner }: typeof shared) =>
     (
       await owner.query(
         `select posted_as, t.amount_micro, state from transfer t left join payment p on p.payer = t.sender where sender = $1`,
         [buyer.address],
       )
     ).rows
-  expect(await booked(shared)).toEqual([{ posted_as: 'review', amount_micro: 30_000n, state: null }])
-  expect(await booked(alone)).toEqual([{ posted_as: 'payment', amount_micro: 30_000n, state: 'credited' }])
+  expect(await posted(shared)).toEqual([{ posted_as: 'review', amount_micro: 30_000n, state: null }])
+  expect(await posted(alone)).toEqual([{ posted_as: 'payment', amount_micro: 30_000n, state: 'credited' }])
   for (const till of tills) await till.close()
   await Promise.all([shared.close(), alone.close()])
 })

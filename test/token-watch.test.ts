@@ -64,18 +64,18 @@ test('a wallet watches a token and is notified of a change of control with both 
   await issuer.call(token, 'grantRole', roles.MINT_ROLE, issuer.address)
   await issuer.call(token, 'renounceLastAdmin')
   const changes = () => got.filter(({ type }) => type === 'assay.token.control').map(({ data }) => data)
-  const told = await until('the change is delivered', async () => {
+  const delivered = await until('the change is delivered', async () => {
     const last = changes().find((data) => (data as { kind: string }).kind === 'last_admin_renounced')
     return last as Record<string, unknown> | undefined
   })
-  expect(told).toMatchObject({ token, verdict_after: 'PARTIALLY_CONTROLLED' })
+  expect(delivered).toMatchObject({ token, verdict_after: 'PARTIALLY_CONTROLLED' })
   // A verdict is of the block that it names: it may show with the change just before, where both came before it was read.
   await expect
     .poll(changes)
     .toContainEqual(
       expect.objectContaining({ verdict_before: 'ISSUER_CONTROLLED', verdict_after: 'PARTIALLY_CONTROLLED' }),
     )
-  expect(String(told['transaction'])).toMatch(/^0x[0-9a-f]{64}$/)
+  expect(String(delivered['transaction'])).toMatch(/^0x[0-9a-f]{64}$/)
   const list = await get<{ kind: string }>(`/v1/tokens/changes?token=${token}`)
   expect(list.data.map(({ kind }) => kind)).toEqual(
     expect.arrayContaining(['last_admin_renounced', 'role_granted', 'verdict_changed']),

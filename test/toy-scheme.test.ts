@@ -131,7 +131,7 @@ test('a purchase is served once; a copy of it gets nothing, here or for another 
   expect(await spentOnChain(till, 'base', payer.address)).toBe(quoted)
 })
 
-test('a charge below the quote takes and books only the charge; exact takes what was quoted', async () => {
+test('a charge below the quote charges and posts only that amount; exact takes what was quoted', async () => {
   const payer = await newPayer()
   const before = await revenue()
   const response = await send(at(), await signPull(payer, await quote(at())))

@@ -17,13 +17,13 @@ export const targets = [
     tests: [`${till}/kernel`, protocol],
   },
   {
-    name: 'judge',
+    name: 'evaluation',
     mutate: [
-      `${node}/shops/tokens/judge/*.ts`,
+      `${node}/shops/tokens/evaluate/*.ts`,
       `${node}/shops/tokens/policy-id.ts`,
-      `!${node}/shops/tokens/judge/*.{test,fixture}.ts`,
+      `!${node}/shops/tokens/evaluate/*.{test,fixture}.ts`,
     ],
-    tests: [`${node}/shops/tokens/judge`],
+    tests: [`${node}/shops/tokens/evaluate`],
   },
   {
     name: 'options',
@@ -32,7 +32,7 @@ export const targets = [
   },
   {
     name: 'ledger',
-    // The rules that are told before the database tells them; the others are SQL and run in PostgreSQL alone.
+    // The rules that are checked before the database checks them; the others are SQL and run in PostgreSQL alone.
     mutate: ['accounts', 'errors', 'join-postings', 'transaction'].map((file) => `${till}/ledger/${file}.ts`),
     tests: [`${till}/ledger`],
   },
@@ -40,7 +40,7 @@ export const targets = [
     name: 'payments',
     mutate: [
       ...['chain-verdict', 'sale-postings', 'settle-payment'].map((file) => `${till}/gate/${file}.ts`),
-      ...['judge-settlement', 'judge-unknown'].map((file) => `${till}/transitions/${file}.ts`),
+      ...['settlement-outcome', 'resolve-unknown'].map((file) => `${till}/transitions/${file}.ts`),
       ...['fingerprint', 'offers', 'terms', 'credit-terms'].map((file) => `${till}/contract/${file}.ts`),
       ...['challenge', 'match-terms', 'verify-authorization', 'decode-payment', 'encode-response'].map(
         (file) => `${till}/schemes/exact/${file}.ts`,

@@ -139,7 +139,7 @@ export async function releasedPayment(given: AdversaryTill, path: string) {
   return { buyer, payload }
 }
 
-/** A facilitator that fails as it is told to, and what happens while it settles. */
+/** A facilitator with set faults, and what happens while it settles. */
 function createHostility(base: () => Devnet) {
   const faults: FacilitatorFault[] = []
   const postponed: (() => Promise<void>)[] = []

@@ -12,8 +12,8 @@ import { tokenBalance } from './token-balance.ts'
 import { Violation } from './violation.ts'
 
 /**
- * I13 what is sold, credited and paid out is never more than what arrived, I14 each transfer is booked exactly once, as
- * what it is, I15 every payment is terminal in time, I8 payouts sent are payouts booked, I9 wallets hold what the books
+ * I13 what is sold, credited and paid out is never more than what arrived, I14 each transfer is posted exactly once, as
+ * what it is, I15 every payment is terminal in time, I8 payouts sent are payouts posted, I9 wallets hold what the books
  * say.
  */
 
@@ -60,7 +60,7 @@ export async function checkTransfers(books: Books): Promise<void> {
   for (const chain of books.chains) await checkTerminal(books.sql, chain)
 }
 
-/** What must hold besides, once nothing is under way: every transfer in a final block is booked, and nothing else is. */
+/** What must hold besides, once nothing is under way: every transfer in a final block is posted, and nothing else is. */
 export async function checkTransfersAtRest(books: Books): Promise<void> {
   await checkTransfers(books)
   const rows = await readRows(books.sql)
@@ -68,9 +68,9 @@ export async function checkTransfersAtRest(books: Books): Promise<void> {
   for (const row of rows) {
     const name = `${row.transaction} at ${row.position}`
     if (row.final && (row.postedAs === null || row.missing))
-      throw new Violation('I14', `${name} is final and booked as nothing`)
+      throw new Violation('I14', `${name} is final and posted as nothing`)
     if (!row.final && row.postedAs !== null)
-      throw new Violation('I13', `${name} is booked as ${row.postedAs} and is in no final block`)
+      throw new Violation('I13', `${name} is posted as ${row.postedAs} and is in no final block`)
   }
   for (const chain of books.chains) {
     const final = await readTransfers(chain, await blockNumber(chain, 'finalized'))
@@ -96,7 +96,7 @@ function checkShown(row: TransferRow, shown: Transfer | undefined): void {
     )
 }
 
-/** Its postings move exactly its amount once, or nothing when it is not booked. */
+/** Its postings move exactly its amount once, or nothing when it is not posted. */
 function checkPosted(row: TransferRow, own: readonly Own[]): void {
   const isOurs = (address: string) => own.some((one) => one.network === row.network && one.address === address)
   const moved = (isOurs(row.recipient) ? row.micro : 0n) - (isOurs(row.sender) ? row.micro : 0n)
@@ -217,7 +217,7 @@ function checkEachPosted(
       throw new Violation('I14', `${unexplained - openingMicro} at ${address} on ${network} is in no row`)
     for (const [range, { micro, count }] of found)
       if (range.address === address && (micro !== range.micro || count !== range.count))
-        throw new Violation('I14', `dust of ${count} transfers and ${micro} is booked as ${range.micro}`)
+        throw new Violation('I14', `dust of ${count} transfers and ${micro} is posted as ${range.micro}`)
   }
 }
 
@@ -228,7 +228,7 @@ function dustRange({ transaction, micro, postedFor }: TransferRow) {
   return { address, from, upTo, micro, count: Number(postedFor) }
 }
 
-/** Payouts that were sent are payouts that were booked, one transfer each. */
+/** Payouts that were sent are payouts that were posted, one transfer each. */
 async function checkPayoutsSent(sql: Sql, chain: TestChain, final: readonly Transfer[]): Promise<void> {
   const network = `eip155:${chain.chainId}`
   const { rows } = await sql.query<{ id: string; payee: string; micro: bigint; transaction: string }>(
@@ -254,16 +254,16 @@ async function checkPayoutsSent(sql: Sql, chain: TestChain, final: readonly Tran
 export async function checkWallets(sql: Sql, chain: TestChain): Promise<void> {
   const network = `eip155:${chain.chainId}`
   for (const payee of ['pay_to', 'custody']) {
-    const { rows } = await sql.query<{ booked: bigint; addresses: string[] }>(
+    const { rows } = await sql.query<{ posted: bigint; addresses: string[] }>(
       `select (select coalesce(sum(e.amount_micro), 0)::bigint from ledger_entry e join ledger_account a on a.id = e.account_id
-          where a.name = $1) as booked,
+          where a.name = $1) as posted,
          array(select distinct address from own_address where network = $2 and payee = $3) as addresses`,
       [`onchain:${payee}@${network}`, network, payee],
     )
-    const { booked = 0n, addresses = [] } = rows[0] ?? {}
+    const { posted = 0n, addresses = [] } = rows[0] ?? {}
     let there = 0n
     for (const address of addresses) there += await tokenBalance(chain, address, 'finalized')
-    if (booked !== there) throw new Violation('I9', `${payee} on ${network} holds ${there}, the books say ${booked}`)
+    if (posted !== there) throw new Violation('I9', `${payee} on ${network} holds ${there}, the books say ${posted}`)
   }
 }
 

@@ -1,4 +1,4 @@
-// A node in its own process that can be told where to die. Its jobs run only when they are told to, one by one.
+// A node in its own process that can be killed at a set point. Its jobs run only on request, one by one.
 
 import { startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { jsonAnswer, type OpenShop, type RouteDeclaration } from '../../packages/node/src/http/index.ts'
 import { coveredFeeds } from '../../packages/node/src/shops/ports.ts'
 
-/** Stands in for the feeds: routes of both tiers under ids that subscriptions cover, and one that gives money on. */
+/** Replaces the feeds: routes of both tiers under ids that subscriptions cover, and one that gives money on. */
 export const openFeedShop: OpenShop = (context) => {
   const pull = (tier: 'live' | 'vip', micro: bigint): RouteDeclaration => ({
     id: `matrix.test.${tier}`,

@@ -1,6 +1,6 @@
 import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 
-/** The jobs of a node, run when they are told to and in the order given: what a round does is the same in every life. */
+/** The jobs of a node, run on request and in the order given: what a round does is the same in every life. */
 export type JobsByHand = {
   intercept: NonNullable<Interceptors['job']>
   run(names: readonly string[]): Promise<void>

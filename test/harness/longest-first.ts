@@ -41,7 +41,7 @@ export class LongestFirst extends BaseSequencer {
       const index = longest.indexOf(relative(this.ctx.config.root, moduleId))
       return index < 0 ? longest.length : index
     }
-    // Stable: among the others the order of the runner stands.
+    // Stable: among the others the order of the runner remains.
     return (await super.sort(files)).sort((one, other) => place(one) - place(other))
   }
 }

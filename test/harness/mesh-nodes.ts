@@ -20,7 +20,7 @@ import { openTestDatabase, type TestDatabase } from '../../packages/till/src/sto
 /** Short times, and every port of this machine: test nodes pick theirs freely. */
 export const quickMesh = {
   visit_ms: 400,
-  // Long for a busy machine: a process that stands still for a moment must not lose its peers. One that is gone refuses at once.
+  // Long for a busy machine: a process that is blocked for a moment must not lose its peers. One that is gone refuses at once.
   timeout_ms: 8_000,
   dead_after_ms: 5_000,
   announce_ms: 500,

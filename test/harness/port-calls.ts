@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../packages/till/src/store/errors.ts'
 export type When = 'before' | 'after'
 export type CallPlan = { at: number; when: When }
 
-/** Stands before each call of a port; `failure` is what a caller sees when the other end is gone. */
+/** Runs before each call of a port; `failure` is what a caller sees when the other end is gone. */
 export type Pass = <T>(name: string, work: () => Promise<T>, failure: () => Error) => Promise<T>
 
 const gone = () => new StoreUnavailable('the connection to the database was lost')

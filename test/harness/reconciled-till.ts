@@ -23,7 +23,7 @@ export type RpcLog = Record<string, unknown> & { data: string }
 /** What an endpoint makes of the logs it was asked for; by its number. */
 export type BendLogs = (logs: RpcLog[], endpoint: number) => RpcLog[]
 
-/** A till whose books are compared with the chain when told, through three endpoints that can lie. */
+/** A till whose books are compared with the chain on request, through three endpoints that can lie. */
 export type ReconciledTill = {
   till: TillFixture
   chain: ChainPort

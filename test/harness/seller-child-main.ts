@@ -1,4 +1,4 @@
-// A seller built with the till, in its own process, that can be told where to die. Jobs are off by default.
+// A seller built with the till, in its own process, that can be killed at a set point. Jobs are off by default.
 
 import { createTill, local } from '@assay/till'
 import { demoAccount } from '@assay/till/devnet/accounts'

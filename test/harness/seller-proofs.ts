@@ -66,7 +66,7 @@ export async function buyFromDying(sellers: TwoSellers, plan?: KillPlan): Promis
   const calls = plan === undefined ? await child.seen() : []
   await child.stop()
   requireExactly('charged', await spentBy(kit, buyer), priceMicro)
-  requireExactly('booked', (await servedTo(owner, buyer))?.micro ?? 0n, priceMicro)
+  requireExactly('posted', (await servedTo(owner, buyer))?.micro ?? 0n, priceMicro)
   return { calls, died: (await child.ended) === 'SIGKILL', recoveryMs: 0 }
 }
 

@@ -18,7 +18,7 @@ export async function until<T>(
   throw new Error(`it did not happen within ${withinMs / 1_000} s: ${what}`)
 }
 
-/** As many at once as told, until all are done; the first error ends it. */
+/** At most `n` at once, until all are done; the first error ends it. */
 export async function together(count: number, atOnce: number, work: (index: number, worker: number) => Promise<void>) {
   let next = 0
   const worker = async (number: number) => {

@@ -77,7 +77,7 @@ export async function killDatabase(every: number, say: (text: string) => void): 
       )
     }
     await check()
-    judge(row, say)
+    reportLosses(row, say)
     await till.close()
   } finally {
     if (shared === undefined) delete process.env[testServerVariable]
@@ -119,7 +119,7 @@ async function dieOnce(scene: Scene, afterMs: number) {
   return { failed, writing, recoveryMs: Date.now() - diedAtMs }
 }
 
-function judge(row: Row, say: (text: string) => void): void {
+function reportLosses(row: Row, say: (text: string) => void): void {
   const { deaths, whileWriting = 0 } = row
   if (whileWriting < deaths * writingShareMin)
     row.failures.push(`only ${whileWriting} of ${deaths} deaths came while something was being written`)

@@ -20,7 +20,7 @@ export type Due = {
   ask?(origin: string): Promise<void>
   done(): Promise<boolean>
   /** Throws unless it was done exactly once. */
-  judge(): Promise<void>
+  check(): Promise<void>
 }
 
 const roundsMax = 60
@@ -67,7 +67,7 @@ export async function dieAtWork(harness: JobHarness, path: WorkPath, plan?: Kill
   await takeLeases(harness)
   await harness.run(...recovery, ...path.jobs)
   await harness.mine()
-  await due.judge()
+  await due.check()
   return { calls, rounds, died, recoveryMs: died ? recoveryMs : 0 }
 }
 

@@ -4,7 +4,7 @@ import { createMoneyCheck } from '../harness/money-check.ts'
 import { type NodeVariant, openVariant } from '../harness/node-variants.ts'
 import { buy, openTill, type TillFixture } from '../harness/till-fixture.ts'
 
-/** A fixture whose jobs run only when they are told to: what is due stays due until the crashing process takes it up. */
+/** A fixture whose jobs run only on request: what is due stays due until the crashing process takes it up. */
 export type JobHarness = {
   till: TillFixture
   env: Record<string, string>

@@ -38,12 +38,12 @@ export function describeSession({ query, wait }: Session): string {
 }
 
 const huntMsMax = 3_000
-/** Anyone who stands still may hold what a look needs. */
+/** A stopped process may hold what a check needs. */
 const pollMsMax = 500
 
 /**
  * Kills the whole server, all of its processes, while something is being written, and says what. The sessions are stopped
- * first and looked at while they stand still, so what is said of each is what it was doing when it died. If none of them
+ * first and inspected while they are stopped, so what is said of each is what it was doing when it died. If none of them
  * writes, they go on until one does.
  */
 export async function killWhileWriting(postmaster: number, owner: Database): Promise<string[]> {

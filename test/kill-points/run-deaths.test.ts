@@ -45,7 +45,7 @@ test('at each call if that is wanted, and once in rounds that are the same', asy
   expect((await deaths({ eachCall: true })).plans).toHaveLength(14)
 })
 
-test('what is lost and what is doubled is told apart, by path and by call', async () => {
+test('what is lost and what is doubled is distinguished, by path and by call', async () => {
   const { row } = await deaths({
     ends: ({ at, when }) => {
       if (at === 6) throw new Broken(when === 'after' ? 'doubled' : 'lost', 'paid')

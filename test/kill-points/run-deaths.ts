@@ -106,8 +106,8 @@ export async function runDeaths({ path, every, eachCall, workers, live, check, s
 
 /**
  * Before and after each call. A round that makes the very calls of an earlier one only waits: it is died in once. Unless
- * told to die at each call, a death is left out where nothing outside the process can have changed since the one before:
- * between two calls that only look, and between the statements of one transaction, which stand or fall together.
+ * killed at each call, a death is left out where nothing outside the process can have changed since the one before:
+ * between two calls that only look, and between the statements of one transaction, which commit or roll back together.
  */
 function plansFor({ calls, rounds = [calls.length] }: Life, eachCall: boolean): KillPlan[] {
   const plans: KillPlan[] = []

@@ -135,7 +135,7 @@ export function resume(store: Store, handler: Handler): boolean {
 
 type Money = Pick<TransferRow, 'auth' | 'sender' | 'recipient' | 'micro' | 'key'> & Seen
 
-/** Takes a transfer for booking; undefined when it was booked before. Its row is told from others by the real key. */
+/** Takes a transfer for posting; undefined when it was posted before. Its row is distinguished from others by the real key. */
 function take(store: Store, money: Money, as: string, postedFor: string): TransferRow | undefined {
   const id = idOf(money)
   const known = store.transfers.find((row) => row.id === id)
@@ -286,7 +286,7 @@ export function insertCredited(
   return true
 }
 
-export function postTransfer(store: Store, { transfer: id, as, micro }: Extract<Write, { do: 'book' }>): void {
+export function postTransfer(store: Store, { transfer: id, as, micro }: Extract<Write, { do: 'post' }>): void {
   const row = store.transfers.find((one) => one.id === id)
   if (!row || row.postedAs !== null) return
   row.postedAs = as
@@ -301,7 +301,7 @@ export function undo(bound: Bound, world: World, { row: id, fork, state }: Extra
   const row = rowOf(store, id)
   if (row.fork !== fork || row.state !== state) return
   const transfer = store.transfers.find((one) => one.postedFor === row.id && one.postedAs === 'payment')
-  if (!transfer) throw new Violation(`the transfer of ${row.id} is not booked for it and cannot be reversed`)
+  if (!transfer) throw new Violation(`the transfer of ${row.id} is not posted for it and cannot be reversed`)
   const bearer = bearerOfReorg({ state, payee: 'pay_to', revocable: bound.revocable === true })
   apply(store, row, moves.undo)
   Object.assign(transfer, { postedAs: null, postedFor: null, final: false })

@@ -115,9 +115,9 @@ function saidActions(bound: Bound, handler: Handler, said: Said, step: Step): Ac
     own.said = said
     return decideStep(bound, next, own, lastRead)
   }
-  const told = `is told "${said}" by the facilitator and looks at the chain`
-  if (transactionSaid(bound, handler, said) === undefined) return [step(told, look(false), fair)]
-  return [step(told, look(false)), step(`${told} for the last time`, look(true))]
+  const report = `receives "${said}" from the facilitator and reads the chain`
+  if (transactionSaid(bound, handler, said) === undefined) return [step(report, look(false), fair)]
+  return [step(report, look(false)), step(`${report} for the last time`, look(true))]
 }
 
 function writeActions(bound: Bound, world: World, handler: Handler, step: Step): Action[] {

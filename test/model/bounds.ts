@@ -5,7 +5,7 @@ const again = (id: string, change: Partial<Authorization>): Authorization => ({ 
 
 /** The same key signed again. */
 const less = again('a-less', { micro: 1 })
-const elsewhere = again('a-elsewhere', { to: 'them' })
+const paidToOthers = again('a-elsewhere', { to: 'them' })
 const longer = again('a-longer', { until: 2 })
 const cancel = again('a-cancel', { to: 'nobody', micro: 0, until: 3 })
 const others: Authorization = { id: 'b', key: 'kb', payer: 'bob', micro: 4, to: 'us', until: 1, request: 'r' }
@@ -29,7 +29,7 @@ export const smallBounds: readonly Bound[] = [
   {
     ...quiet,
     name: 'a key signed again, and a facilitator that lies',
-    authorizations: [quote, less, elsewhere, longer, cancel],
+    authorizations: [quote, less, paidToOthers, longer, cancel],
     sends: { a: 1 },
     carried: ['a', 'a-less', 'a-elsewhere', 'a-longer', 'a-cancel'],
     says: everySaid,
@@ -174,7 +174,7 @@ const more = (small: string, added: Partial<Bound>): Bound => {
 export const fullBounds: readonly Bound[] = [
   more('two processes, a copy of the payment, a crash', { says: ['submitted', 'refused_unsent', 'nothing'] }),
   more('a reorganisation', {
-    authorizations: [quote, less, elsewhere, cancel],
+    authorizations: [quote, less, paidToOthers, cancel],
     carried: ['a', 'a-less', 'a-elsewhere', 'a-cancel'],
     jobsInProgress: 1,
   }),
@@ -183,7 +183,7 @@ export const fullBounds: readonly Bound[] = [
   {
     ...quiet,
     name: 'full: two processes, a key signed four times, a crash, jobs that overlap',
-    authorizations: [quote, less, elsewhere, longer, cancel],
+    authorizations: [quote, less, paidToOthers, longer, cancel],
     sends: { a: 2 },
     carried: ['a', 'a-less', 'a-cancel'],
     processes: 2,

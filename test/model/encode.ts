@@ -91,5 +91,5 @@ export const copyWorld = (world: World): World => ({
   arrived: world.arrived.slice(),
   granted: world.granted.slice(),
   lost: world.lost,
-  told402: world.told402.slice(),
+  answered402: world.answered402.slice(),
 })

@@ -133,7 +133,7 @@ export function createHash() {
     number(-6)
     for (const id of world.granted) text(id)
     number(world.lost)
-    for (const key of world.told402) text(key)
+    for (const key of world.answered402) text(key)
     hash[0] = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(two ^ (two >>> 13), 3266489909)
     hash[1] = Math.imul(two ^ (two >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909)
     return hash

@@ -17,7 +17,7 @@ export function checkAlways(bound: Bound, world: World): void {
   checkExposure(bound, world)
 }
 
-/** What must hold besides, once nothing is under way and the chain is final: all is ended, booked and released. */
+/** What must hold besides, once nothing is under way and the chain is final: all is ended, posted and released. */
 export function checkAtRest(bound: Bound, world: World): void {
   const { store } = world
   for (const row of store.rows)
@@ -26,13 +26,13 @@ export function checkAtRest(bound: Bound, world: World): void {
   if (store.books.clearing !== 0) throw new Violation(`${store.books.clearing} is held in clearing for ever`)
   for (const use of world.uses)
     if (authorizationOf(bound, use.auth).to === 'us' && !isPosted(world, use.tx, use.position))
-      throw new Violation(`the transfer of ${use.auth} is final and booked as nothing`)
+      throw new Violation(`the transfer of ${use.auth} is final and posted as nothing`)
   for (const transfer of store.transfers)
     if (
       transfer.postedAs !== null &&
       !world.uses.some((use) => use.tx === transfer.tx && use.position === transfer.position)
     )
-      throw new Violation(`${transfer.tx} is booked as ${transfer.postedAs} and is in no final block`)
+      throw new Violation(`${transfer.tx} is posted as ${transfer.postedAs} and is in no final block`)
   checkCredited(bound, world, (id) => world.uses.some(({ auth }) => auth === id))
   const arrived = sum(
     world.uses.map(({ auth }) => authorizationOf(bound, auth)).map(({ to, micro }) => (to === 'us' ? micro : 0)),
@@ -45,7 +45,7 @@ export function checkAtRest(bound: Bound, world: World): void {
     if (sent !== (payout.state === 'paid'))
       throw new Violation(`a payout is ${payout.state} and was ${sent ? '' : 'not '}sent`)
   }
-  for (const key of world.told402)
+  for (const key of world.answered402)
     if (store.rows.some((row) => row.key === key && row.state === 'served'))
       throw new Violation(`402 was answered for ${key}, which then bought an answer`)
 }
@@ -53,12 +53,12 @@ export function checkAtRest(bound: Bound, world: World): void {
 const isPosted = (world: World, tx: string, position: number) =>
   world.store.transfers.some((row) => row.tx === tx && row.position === position && row.postedAs !== null)
 
-/** Each booked transfer is in the books once, by its own amount. */
+/** Each explained transfer is in the books once, by its own amount. */
 function checkBooks(bound: Bound, { store }: World): void {
   const { books } = store
-  const booked = sum(store.transfers.map((row) => (row.postedAs === null ? 0 : authorizationOf(bound, row.auth).micro)))
+  const posted = sum(store.transfers.map((row) => (row.postedAs === null ? 0 : authorizationOf(bound, row.auth).micro)))
   const out = sum(store.payouts.map(({ state, micro }) => (state === 'paid' ? micro : 0)))
-  if (books.onchain !== booked - out) throw new Violation(`${booked - out} is booked and ${books.onchain} posted`)
+  if (books.onchain !== posted - out) throw new Violation(`${posted - out} is explained and ${books.onchain} posted`)
   const owing = sum(Object.values(books.credit)) - sum(Object.values(books.owed))
   const other = books.clearing + books.clearingPayouts + books.revenue + books.gap + books.review
   if (books.onchain !== owing + other)
@@ -113,12 +113,12 @@ function checkCredited(bound: Bound, world: World, counts: (id: string) => boole
       bound.authorizations.filter((one) => one.payer === payer && counts(one.id)).map(({ micro }) => micro),
     )
     // What this database has not sold, the other one may have.
-    const elsewhere = sum(
+    const paidToOthers = sum(
       bound.authorizations
         .filter((one) => one.payer === payer && one.soldByOther && counts(one.id) && !rows.includes(one.key))
         .map(({ micro }) => micro),
     )
-    const given = granted + held + credit + out + elsewhere
+    const given = granted + held + credit + out + paidToOthers
     if (given > arrived)
       throw new Violation(
         `${payer} was given ${given} (answers ${granted}, held ${held}, credit ${credit}, paid out ${out}) and sent ${arrived}`,

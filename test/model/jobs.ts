@@ -150,7 +150,7 @@ function byRows(bound: Bound, world: World, row: Row): Write | undefined {
     { payTo: us, amountMicro: BigInt(row.micro) },
     { usedAndRecorded: usedAt(world, row.key, world.store.cursor), rows: rowsOfKey(world, row.key) },
     isOurs,
-    reasons.elsewhere,
+    reasons.paidToOthers,
   )
   if (decision.do === 'wait') return undefined
   if (decision.do === 'end') return { do: 'end', row: row.id, move: nameOf(decision.move), reason: decision.reason }
@@ -206,7 +206,7 @@ function finality(bound: Bound, world: World, row: Row): Write | undefined {
 function explain(bound: Bound, world: World, transfer: TransferRow): Write | undefined {
   const into = { payee: 'pay_to', exclusive: bound.shared !== true } as const
   const byParties = explainByParties({ into, outOf: undefined, hasKey: true })
-  if (byParties !== undefined) throw new Error('a transfer to us is judged by its claim')
+  if (byParties !== undefined) throw new Error('a transfer to us is decided by its claim')
   const facts = {
     recipient: recipientOf(transfer),
     amountMicro: BigInt(transfer.micro),
@@ -223,15 +223,15 @@ function explain(bound: Bound, world: World, transfer: TransferRow): Write | und
       facts,
       gapUntil,
     )
-    if (explained.book === 'nothing') return undefined
-    if (explained.book === 'gap' || explained.book === 'review')
-      return { do: 'book', transfer: transfer.id, as: explained.book, micro: transfer.micro }
-    if (explained.book === 'claim') return { do: 'credit', row: claim.id, seen, reason: 'landed_after_refusal' }
-    return { do: 'book', transfer: transfer.id, as: 'credit', micro: Number(explained.micro) }
+    if (explained.post === 'nothing') return undefined
+    if (explained.post === 'gap' || explained.post === 'review')
+      return { do: 'post', transfer: transfer.id, as: explained.post, micro: transfer.micro }
+    if (explained.post === 'claim') return { do: 'credit', row: claim.id, seen, reason: 'landed_after_refusal' }
+    return { do: 'post', transfer: transfer.id, as: 'credit', micro: Number(explained.micro) }
   }
   const unclaimed = explainUnclaimed(into, facts, gapUntil)
-  if (unclaimed.book !== 'credit')
-    return { do: 'book', transfer: transfer.id, as: unclaimed.book, micro: transfer.micro }
+  if (unclaimed.post !== 'credit')
+    return { do: 'post', transfer: transfer.id, as: unclaimed.post, micro: transfer.micro }
   return { do: 'insert_credited', auth: transfer.auth, id: `${transfer.key}/in`, seen }
 }
 
@@ -271,7 +271,7 @@ export function performWrite(bound: Bound, world: World, write: Write): void {
     case 'undo':
       undo(bound, world, write)
       return
-    case 'book':
+    case 'post':
       postTransfer(store, write)
       return
     case 'insert_credited':
@@ -311,7 +311,7 @@ export function reconcile(bound: Bound, world: World): void {
   if (store.gap && store.gap.until <= store.cursor) store.gap.reconciled = true
 }
 
-/** A payout that the books have forgotten is booked as what the chain shows: its payee owes it. */
+/** A payout that the books have forgotten is posted as what the chain shows: its payee owes it. */
 function postLostPayouts({ store, outs, final }: World): void {
   for (const { n, payer, micro, at } of outs) {
     if (at > final || store.payouts.some((payout) => payout.n === n && payout.payer === payer)) continue

@@ -67,8 +67,8 @@ export function answer(bound: Bound, world: World, handler: Handler, what: strin
   const use = useOf(world, key)
   if (use && use.at <= handler.looked && authorizationOf(bound, use.auth).to === 'us')
     throw new Violation(`402 for ${handler.auth} though money had moved under ${key} in block ${use.at}`)
-  if (!world.told402.includes(key)) world.told402.push(key)
-  world.told402.sort()
+  if (!world.answered402.includes(key)) world.answered402.push(key)
+  world.answered402.sort()
 }
 
 /** Reads the chain for a fresh request: is its key used? */
@@ -214,7 +214,7 @@ export function transactionSaid(bound: Bound, handler: Handler, said: Said): str
 }
 
 /** What the chain shows to a request whose settlement was asked for; undefined while it waits. */
-function judge(bound: Bound, world: World, handler: Handler, lastRead: boolean): SettlementResult | undefined {
+function decideOutcome(bound: Bound, world: World, handler: Handler, lastRead: boolean): SettlementResult | undefined {
   const row = rowOf(world.store, handler.row)
   const said = handler.said as Said
   const expected = expectedOf(row)
@@ -254,7 +254,7 @@ function judge(bound: Bound, world: World, handler: Handler, lastRead: boolean):
   }
   const usedSince = useOf(world, row.key) !== undefined
   verdict = decideRefusal(refusal, { ...facts, simulationConfirms: true, usedSince })
-  if (verdict.status === 'need') throw new Error('a refusal is judged by now')
+  if (verdict.status === 'need') throw new Error('a refusal is decided by now')
   return verdict
 }
 
@@ -263,7 +263,7 @@ const exceedsBalance: `0x${string}` = `0x08c379a0${[32, 15].map((word) => word.t
 
 export function decideStep(bound: Bound, world: World, handler: Handler, lastRead: boolean): boolean {
   const before = handler.at
-  const result = judge(bound, world, handler, lastRead)
+  const result = decideOutcome(bound, world, handler, lastRead)
   if (!result) return handler.at !== before
   handler.looked = headOf(world)
   const other =

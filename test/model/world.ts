@@ -156,7 +156,7 @@ export type Write =
   | { do: 'final'; row: string; state: PaymentState }
   | { do: 'move'; row: string; fork: number; seen: Seen }
   | { do: 'undo'; row: string; fork: number; state: PaymentState }
-  | { do: 'book'; transfer: string; as: 'credit' | 'gap' | 'review'; micro: number }
+  | { do: 'post'; transfer: string; as: 'credit' | 'gap' | 'review'; micro: number }
   | { do: 'insert_credited'; auth: string; id: string; seen: Seen }
   | { do: 'pay'; n: number; seen: Seen }
   | { do: 'return'; n: number }
@@ -210,7 +210,7 @@ export type World = {
   arrived: string[]
   granted: string[]
   lost: number
-  told402: string[]
+  answered402: string[]
 }
 
 export const headOf = (world: World): number => world.blocks.length - 1
@@ -270,6 +270,6 @@ export function initialWorld(bound: Bound): World {
     arrived: [],
     granted: [],
     lost: 0,
-    told402: [],
+    answered402: [],
   }
 }

@@ -202,14 +202,14 @@ export const plannedFaults: readonly PlantedFault[] = [
     model: { bound: 'a payee that two databases share' },
   },
   {
-    name: 'review and payment both book one transfer',
+    name: 'review and payment both post one transfer',
     file: 'packages/till/src/ledger/transfers.ts',
     fn: 'takeTransfers',
     find: 'taken.length === 0',
     replace:
       "taken.length === 0 || (await tx.query('update transfer set posted_as = null, turn = turn + 2 where transaction = any($1)', [taken.map(({ money }) => money.transaction)]), false)",
-    proof: { file: 'packages/till/src/ledger/transfers.db.test.ts', test: 'review and payment never both book' },
-    model: { outside: 'an update of the database that takes a booked row again' },
+    proof: { file: 'packages/till/src/ledger/transfers.db.test.ts', test: 'review and payment never both post' },
+    model: { outside: 'an update of the database that takes a posted row again' },
   },
   {
     name: 'payout called paid before finality',
@@ -272,13 +272,13 @@ export const plannedFaults: readonly PlantedFault[] = [
     model: { outside: 'the age of answers; the model has no credit for what was not delivered' },
   },
   {
-    name: 'batch of payouts booked as a whole',
+    name: 'batch of payouts posted as a whole',
     file: 'packages/till/src/payouts/post-paid.ts',
     fn: 'postPaid',
     find: "`update payout set state = 'paid', spent = true, reason = null, amount_micro = $2, payer = $3, nonce = $4,\n         transaction = $5, block_number = $6, block_hash = $7, ended_at = $8 where id = $1`",
     replace:
       "`update payout set state = 'paid', spent = true, reason = null, amount_micro = $2, payer = $3, nonce = case when id = $1 then $4 else nonce end, transaction = $5, block_number = $6, block_hash = $7, ended_at = $8 where id = $1 or (transaction = $5 and state = 'signed')`",
-    proof: { file: 'test/payout-batch-deaths.test.ts', test: 'a process that dies between two bookings' },
+    proof: { file: 'test/payout-batch-deaths.test.ts', test: 'a process that dies between two postings' },
     model: { outside: 'a statement of the database; the model has one payout' },
   },
   {
@@ -287,7 +287,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'watchOne',
     find: "known || (await chain.authorizationUsed(payer, nonce, 'latest'))",
     replace: 'known',
-    proof: { file: 'test/payout-batch-deaths.test.ts', test: 'between the sending of a batch and its booking' },
+    proof: { file: 'test/payout-batch-deaths.test.ts', test: 'between the sending of a batch and its posting' },
     model: { outside: 'how the chain is read; the model reads the truth' },
   },
   {
@@ -483,12 +483,12 @@ export const plannedFaults: readonly PlantedFault[] = [
     model: { outside: 'the model has no money of the operator in custody' },
   },
   {
-    name: 'what is on chain and in no book is withdrawn',
+    name: 'what is on chain and in no clusterTable is withdrawn',
     file: 'packages/till/src/payouts/custody-money.ts',
     fn: 'certainMicro',
     find: 'smallerOf(facts.balanceMicro - facts.signedMicro, facts.postedMicro - facts.unpaidMicro)',
     replace: 'facts.balanceMicro - facts.signedMicro',
-    proof: { file: 'packages/till/src/payouts/withdrawals.chain.test.ts', test: 'not booked yet' },
+    proof: { file: 'packages/till/src/payouts/withdrawals.chain.test.ts', test: 'not posted yet' },
     model: { outside: 'the model has no money of the operator in custody' },
   },
   {
@@ -620,7 +620,10 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'probeOffer',
     find: "as: 'buyer'",
     replace: '...{}',
-    proof: { file: 'packages/node/src/shops/mesh/hostile-prices.db.test.ts', test: 'cannot be told from a buyer' },
+    proof: {
+      file: 'packages/node/src/shops/mesh/hostile-prices.db.test.ts',
+      test: 'cannot be distinguished from a buyer',
+    },
   },
   {
     name: 'stated price before the price asked',

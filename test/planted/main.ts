@@ -22,7 +22,7 @@ function runProof({ proof, name }: PlantedFault, planted: boolean): { ran: boole
   return { ran: report.numPassedTests + report.numFailedTests > 0, failed: report.numFailedTests > 0 }
 }
 
-function judge(fault: PlantedFault): Outcome {
+function tryFault(fault: PlantedFault): Outcome {
   const sound = runProof(fault, false)
   if (!sound.ran) return 'proof not run'
   if (sound.failed) return 'proof fails without it'
@@ -40,7 +40,7 @@ if (values.list) {
 } else {
   const outcomes: { name: string; proof: string; outcome: Outcome }[] = []
   for (const fault of chosen) {
-    const outcome = judge(fault)
+    const outcome = tryFault(fault)
     outcomes.push({ name: fault.name, proof: `${fault.proof.file}: ${fault.proof.test}`, outcome })
     if (!values.json) console.log(`${outcome === 'found' ? 'ok  ' : 'FAIL'}  ${fault.name}: ${outcome}`)
   }

@@ -30,7 +30,7 @@ test('one node of the named function is replaced, whatever its white space', () 
   expect(plantFault(source, fault({ fn: 'g' }))).toContain('const g = (a: number) => false')
 })
 
-test('a fault whose function or node is gone, or stands twice, does not apply', () => {
+test('a fault whose function or node is gone, or occurs twice, does not apply', () => {
   expect(() => plantFault(source, fault({ fn: 'h' }))).toThrow(FaultNotApplicable)
   expect(() => plantFault(source, fault({ find: 'a > 4' }))).toThrow(FaultNotApplicable)
   expect(() => plantFault(source.replace('return', 'a > 3 ||'), fault({}))).toThrow(FaultNotApplicable)

@@ -28,7 +28,7 @@ const kinds = [
 const troubles = ['none', 'none', 'late', 'unread'] as const
 
 /**
- * Books equal the chain: transfers nobody claimed, postings without a transfer, transfers told or booked twice, among
+ * Books equal the chain: transfers nobody claimed, postings without a transfer, transfers reported or posted twice, among
  * sales and with one of three endpoints lying. `count` is faults put in, one after the other.
  */
 export const proveBooksEqualChain: Proof = async ({ count, say }) => {
@@ -52,10 +52,10 @@ export const proveBooksEqualChain: Proof = async ({ count, say }) => {
       progress(index + 1)
     }
     for (const fault of await faultsInBooks(world.till.db.owner)) faults.note(fault)
-    const told = [...put].map(([what, n]) => `${plain(n)} ${what}`).join(', ')
+    const details = [...put].map(([what, n]) => `${plain(n)} ${what}`).join(', ')
     const cycles = [...found].sort(([a], [b]) => a - b).map(([n, times]) => `${plain(times)} in cycle ${n}`)
     return {
-      seen: `${plain(count)} put in (${told}), found: ${cycles.join(', ')}; difference at the end ${last?.differenceMicro ?? 'not read'}`,
+      seen: `${plain(count)} put in (${details}), found: ${cycles.join(', ')}; difference at the end ${last?.differenceMicro ?? 'not read'}`,
       faults: faults.all(),
     }
   } finally {
@@ -170,7 +170,7 @@ async function postUnpaid(world: ReconciledTill, reference: string, micro: bigin
   return {
     found: async ({ differenceMicro }) => differenceMicro === -micro && world.alarms() > 0,
     repair: async () => {
-      await database.transaction((tx) => reverse(tx, reference, 'booked without money'))
+      await database.transaction((tx) => reverse(tx, reference, 'posted without money'))
     },
   }
 }

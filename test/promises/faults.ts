@@ -27,7 +27,7 @@ const servedWithinMs = 60_000
 /**
  * Nobody pays twice, nobody for nothing: purchases through a node whose port calls fail at random, before their work and
  * after it, whose facilitator breaks, denies and names other transactions, by clients that sign a new one after whatever
- * they are told; those that name their purchases also hang up. A second process beside it recovers. `count` is purchases.
+ * they are asked to; those that name their purchases also hang up. A second process beside it recovers. `count` is purchases.
  */
 export const proveNobodyPaysTwice: Proof = async ({ count, say }) => {
   const points = createFaultPoints()
@@ -97,9 +97,11 @@ async function buyInStorm({ till }: ProofNode, { url, points, dice, count, say }
   const p99 = share(paid, 0.99)
   if (p99 > servedWithinMs) faults.note(`p99 from the charged payment to its answer is ${plain(p99)} ms`)
   if (struck < count / 10) faults.note(`only ${struck} faults struck: this run shows little`)
-  const told = [...tally.statuses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([status, n]) => `${plain(n)} x ${status}`)
+  const details = [...tally.statuses]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([status, n]) => `${plain(n)} x ${status}`)
   return {
-    seen: `${plain(tally.answered)} of ${plain(count)} purchases answered and charged once through ${plain(struck)} faults (${told.join(', ')}; ${plain(tally.fresh)} payments signed anew); from the charged payment to its answer p50 ${plain(share(paid, 0.5))} ms, p99 ${plain(p99)} ms, slowest ${plain(paid.at(-1) ?? 0)} ms; with tries that took nothing p99 ${plain(share(waited, 0.99))} ms; ${faults.count()} wrong`,
+    seen: `${plain(tally.answered)} of ${plain(count)} purchases answered and charged once through ${plain(struck)} faults (${details.join(', ')}; ${plain(tally.fresh)} payments signed anew); from the charged payment to its answer p50 ${plain(share(paid, 0.5))} ms, p99 ${plain(p99)} ms, slowest ${plain(paid.at(-1) ?? 0)} ms; with tries that took nothing p99 ${plain(share(waited, 0.99))} ms; ${faults.count()} wrong`,
     faults: faults.all(),
   }
 }

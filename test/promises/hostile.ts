@@ -23,7 +23,7 @@ export const proveHostileHarmless: Proof = async ({ count, say }) => {
   }
 }
 
-type Round = { calm: number; loud: number; risenMb: number; told: string[]; stillOpen: number; broken: number }
+type Round = { calm: number; loud: number; risenMb: number; details: string[]; stillOpen: number; broken: number }
 
 /** Honest callers alone, then beside the hostile ones. */
 async function attackOnce(node: Child, sockets: Socket[], count: number, say: (text: string) => void): Promise<Round> {
@@ -44,14 +44,14 @@ async function attackOnce(node: Child, sockets: Socket[], count: number, say: (t
   const slow = dripHeaders(port, count, sockets)
   const floods = Array.from({ length: 8 }, (_, index) => flood(port, index % 2 === 0, sockets))
   const beside = await honest(spanSeconds)
-  const told = await Promise.all(floods)
+  const details = await Promise.all(floods)
   await untilClosed(slow, createProgress(say, count, 'slow connections cut'))
   clearInterval(watch)
   return {
     calm: share(alone.latenciesMs, 0.99),
     loud: share(beside.latenciesMs, 0.99),
     risenMb: (peak - before.rss) / 1_048_576,
-    told,
+    details,
     stillOpen: slow.open,
     broken: beside.broken,
   }
@@ -68,20 +68,20 @@ async function measure(node: Child, sockets: Socket[], count: number, say: (text
   const rounds: Round[] = []
   do rounds.push(await attackOnce(node, sockets, count, say))
   while (rounds.length < roundsMax && rounds.every(isHarmed))
-  for (const { risenMb, told, stillOpen, broken } of rounds) {
+  for (const { risenMb, details, stillOpen, broken } of rounds) {
     if (stillOpen > 0) faults.note(`${stillOpen} slow connections are still open after a minute`)
-    for (const answer of told)
+    for (const answer of details)
       if (!harmlessEnds.has(answer)) faults.note(`a body without end was answered with ${answer}`)
     if (risenMb >= memoryMbMax) faults.note(`memory rose by ${plain(risenMb)} MB`)
     if (broken > 0) faults.note(`${broken} honest connections broke`)
   }
-  const { calm, loud, risenMb, told } = rounds.at(-1) as Round
+  const { calm, loud, risenMb, details } = rounds.at(-1) as Round
   if (rounds.every(isHarmed))
     faults.note(
       `p99 of the honest went from ${plain(calm, 1)} to ${plain(loud, 1)} ms, in ${rounds.length} of ${rounds.length} rounds`,
     )
   return {
-    seen: `${plain(count)} slow connections cut, ${told.length} endless bodies refused (${[...new Set(told)].sort().join(', ')}); memory +${plain(risenMb)} MB; honest p99 ${plain(calm, 1)} ms alone, ${plain(loud, 1)} ms beside, in round ${rounds.length} of at most ${roundsMax}`,
+    seen: `${plain(count)} slow connections cut, ${details.length} endless bodies refused (${[...new Set(details)].sort().join(', ')}); memory +${plain(risenMb)} MB; honest p99 ${plain(calm, 1)} ms alone, ${plain(loud, 1)} ms beside, in round ${rounds.length} of at most ${roundsMax}`,
     faults: faults.all(),
   }
 }
@@ -114,7 +114,7 @@ async function untilClosed(slow: Slow, progress: (done: number) => void): Promis
 
 const chunk = Buffer.alloc(65_536, 'x')
 
-/** A hundred megabytes without a payment, plain or packed; gives the status it was told, or how it ended. */
+/** A hundred megabytes without a payment, plain or packed; returns the status it got, or how it ended. */
 function flood(port: number, packed: boolean, sockets: Socket[]): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

@@ -39,7 +39,7 @@ const ownEnv = {
 
 type Ran = { code: number; figures: string[] }
 
-/** After Ctrl-C nothing more is begun; what was shown until then is still told. */
+/** After Ctrl-C nothing more is begun; what was shown until then is still reported. */
 const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
 

@@ -29,7 +29,7 @@ const limits = { pollMs: 10, rebroadcastMs: 40, stuckMs: 80, idleMs: 100, waitFo
 
 export type PayoutWorld = Awaited<ReturnType<typeof openPayoutWorld>>
 
-/** The payouts of a node with real wallets, books and chain, and processes that die when told. */
+/** The payouts of a node with real wallets, books and chain, and processes that die on request. */
 export async function openPayoutWorld() {
   const db = await openTestDatabase()
   await db.owner.query('insert into ledger_purpose (purpose, paid_out) values ($1, true)', [purpose])

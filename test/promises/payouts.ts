@@ -33,9 +33,9 @@ export const provePayouts: Proof = async ({ count, say }) => {
       progress(paid)
     }
     await checkAll(world, paid, faults)
-    const told = [...had].map(([trouble, n]) => `${n} x ${trouble}`).join(', ')
+    const details = [...had].map(([trouble, n]) => `${n} x ${trouble}`).join(', ')
     return {
-      seen: `${plain(paid)} intents, one transfer each, no gap in the nonces of ${world.lives()} processes (${told}); ${faults.count()} wrong`,
+      seen: `${plain(paid)} intents, one transfer each, no gap in the nonces of ${world.lives()} processes (${details}); ${faults.count()} wrong`,
       faults: faults.all(),
     }
   } finally {

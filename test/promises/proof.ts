@@ -31,7 +31,7 @@ export function createFaults(kept = 20) {
 
 export type Faults = ReturnType<typeof createFaults>
 
-/** Says where a long run stands, at most every few seconds. */
+/** Reports the progress of a long run, at most every few seconds. */
 export function createProgress(say: (text: string) => void, whole: number, what: string, everyMs = 5_000) {
   const startedMs = performance.now()
   let saidMs = startedMs

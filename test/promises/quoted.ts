@@ -49,9 +49,9 @@ export async function tryPairs(proofNode: ProofNode, { count, say }: ProofOption
   }
   const states = await paymentStates(proofNode.till)
   if (tally.bought < 12) faults.note(`only ${tally.bought} products could be bought: this run shows little`)
-  const told = [...tally.statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${plain(n)} x ${status}`)
+  const details = [...tally.statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${plain(n)} x ${status}`)
   return {
-    seen: `${faults.count()} wrong in ${plain(tally.pairs)} ordered pairs of ${products.length} products (${told.join(', ')}); ${tally.bought} payments then bought what they were for; payments ${JSON.stringify(states)}`,
+    seen: `${faults.count()} wrong in ${plain(tally.pairs)} ordered pairs of ${products.length} products (${details.join(', ')}); ${tally.bought} payments then bought what they were for; payments ${JSON.stringify(states)}`,
     faults: faults.all(),
   }
 }

@@ -5,7 +5,7 @@ import { createFaults, type Proof, plain } from './proof.ts'
 
 /**
  * A balance is never below zero: redemptions at once against one balance, exactly as many succeed as it pays for. `count`
- * is redemptions. How fast they are is printed; the bench `commerce` judges that.
+ * is redemptions. How fast they are is printed; the bench `commerce` measures that.
  */
 export const proveNeverBelowZero: Proof = async ({ count, say }) => {
   const faults = createFaults()

@@ -85,7 +85,7 @@ async function reorganizeNode(count: number, living: Living): Promise<void> {
       living.progress(living.tally.orders)
     }
     await comeToRest(till, living.faults)
-    await judge(till, orders, passes, living)
+    await checkOutcome(till, orders, passes, living)
   } finally {
     await till.close()
   }
@@ -177,7 +177,7 @@ async function comeToRest(till: TillFixture, faults: Faults): Promise<void> {
   faults.note(`never at rest: ${rows.map(({ what }) => what).join(', ')}`)
 }
 
-async function judge(till: TillFixture, orders: readonly Order[], passes: Passes, { tally, faults }: Living) {
+async function checkOutcome(till: TillFixture, orders: readonly Order[], passes: Passes, { tally, faults }: Living) {
   for (const { kind, order, payee, buyer, nonce } of orders) {
     const state = await stateOf(till, nonce)
     const landed = (await isCharged(till.base, buyer.address, nonce)) && state !== 'failed' && state !== 'released'

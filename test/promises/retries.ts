@@ -33,7 +33,7 @@ export const proveRetries: Proof = async ({ count, say }) => {
     say(`  ${aheadMs / dayMs} days later ...`)
     for (const again of kept) await again()
     return {
-      seen: `${tally.keys} keys, ${tally.sent} requests, ${tally.cut} cut off: ${tally.same} answers with the same bytes, ${tally.conflicts} conflicts told, each charged once, kept after 25 hours; ${faults.count()} wrong`,
+      seen: `${tally.keys} keys, ${tally.sent} requests, ${tally.cut} cut off: ${tally.same} answers with the same bytes, ${tally.conflicts} conflicts reported, each charged once, kept after 25 hours; ${faults.count()} wrong`,
       faults: faults.all(),
     }
   } finally {

@@ -201,7 +201,7 @@ export const rows: readonly Row[] = [
   },
   {
     name: 'client',
-    promise: 'our client pays no more than it was told and takes nothing unsigned',
+    promise: 'our client pays no more than its limits allow and accepts nothing unsigned',
     asked: 'every test passes',
     commands: [tests(['packages/sdk/src', 'test/sdk.test.ts'])],
   },
@@ -220,7 +220,7 @@ export const rows: readonly Row[] = [
   },
   {
     name: 'adversary',
-    promise: 'what arrived is what is booked, anyone who signs, carries, cancels or settles it',
+    promise: 'what arrived is what is posted, anyone who signs, carries, cancels or settles it',
     asked: 'every attack gains nothing, stops nobody and leaves the books equal to the chain',
     commands: [
       tests(['test/adversary', 'packages/till/src/ledger/transfers', 'packages/till/src/payouts/restored']),

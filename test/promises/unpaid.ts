@@ -31,10 +31,10 @@ export async function fuzzNode(proofNode: ProofNode, { count, say }: ProofOption
     while (seen.answers < count) {
       const requests = batch(targets, dice)
       const answered = await exchange(proofNode.till.node.address, requests)
-      const judged = judge(answered, seen)
-      if (judged > 0)
+      const leaked = countLeaks(answered, seen)
+      if (leaked > 0)
         faults.note(
-          `${judged} paid answers within seed ${seed + worker}: ${requests.map((one) => one.bytes.toString('latin1').split('\r\n')[0]).join(' | ')}`,
+          `${leaked} paid answers within seed ${seed + worker}: ${requests.map((one) => one.bytes.toString('latin1').split('\r\n')[0]).join(' | ')}`,
         )
       progress(seen.answers)
     }
@@ -48,9 +48,11 @@ export async function fuzzNode(proofNode: ProofNode, { count, say }: ProofOption
   if (JSON.stringify(after) !== JSON.stringify(states)) faults.note(`payments went to ${JSON.stringify(after)}`)
   if ((seen.statuses.get('402') ?? 0) < seen.answers / 20)
     faults.note('hardly a request reached a paid route: this run shows nothing')
-  const told = [...seen.statuses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([status, n]) => `${plain(n)} x ${status}`)
+  const details = [...seen.statuses]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([status, n]) => `${plain(n)} x ${status}`)
   return {
-    seen: `${seen.paidAnswers} paid answers in ${plain(seen.answers)} requests (${told.join(', ')}; seed ${seed})`,
+    seen: `${seen.paidAnswers} paid answers in ${plain(seen.answers)} requests (${details.join(', ')}; seed ${seed})`,
     faults: faults.all(),
   }
 }
@@ -126,7 +128,7 @@ function countHeads(piece: Buffer): number {
 type Seen = { answers: number; statuses: Map<string, number>; paidAnswers: number }
 
 /** Counts the answers and gives how many of them carry what only payers get. */
-function judge(bytes: Buffer, seen: Seen): number {
+function countLeaks(bytes: Buffer, seen: Seen): number {
   for (let at = bytes.indexOf(statusLine); at >= 0; at = bytes.indexOf(statusLine, at + 9)) {
     const status = bytes.toString('latin1', at + 9, at + 12)
     if (status === '100') continue

@@ -7,7 +7,7 @@ type Secret = { name: string; spellings: readonly string[]; handedOut: Set<Seen>
 
 /** Everything that leaves a node, kept until the end: many secrets are only known after they have been used. */
 export type Watch = {
-  /** From now on, and in all that was seen before, this may stand nowhere. */
+  /** From now on, and in all that was seen before, this may appear nowhere. */
   keep(name: string, value: string | Uint8Array): void
   /** The one answer that gives a secret to its owner. */
   handOut(name: string, value: string, answer: Seen): void

@@ -10,7 +10,7 @@ import { checkMoney } from './check-money.ts'
 type Break = {
   rule: string
   what: string
-  /** Copies of these tables stand before the real ones, without keys and triggers, for as long as the look lasts. */
+  /** Copies of these tables hide the real ones, without keys and triggers, while the check runs. */
   tables: readonly string[]
   change: string
   look(scene: Scene): Promise<void>
@@ -124,7 +124,7 @@ export const breaks: readonly Break[] = [
   },
   {
     rule: 'I14',
-    what: 'a transfer that was never booked',
+    what: 'a transfer that was never posted',
     tables: ['transfer', 'ledger_transaction'],
     change: `update ledger_transaction set transfer_id = null, kind = 'opening' where transfer_id = (select min(id) from transfer where posted_as = 'payment');
       delete from transfer where id = (select min(id) from transfer where posted_as = 'payment')`,
@@ -164,7 +164,7 @@ export const breaks: readonly Break[] = [
   },
   {
     rule: 'I10',
-    what: 'an option that nothing stands behind',
+    what: 'an option without collateral',
     tables: ['option_series', 'option_position'],
     change: `insert into option_series (symbol, state, cap_micro) values ('BROKEN', 'trading', 9);
       insert into option_position (id, symbol, quantity, state) values ('opt_broken', 'BROKEN', 1, 'open')`,

@@ -39,7 +39,7 @@ export const booksOf = ({ world, history }: Scene): Books => ({
   record: history.chain,
 })
 
-/** Some things are sold at one address to everybody: there an order cannot be told from another of the same wallet. */
+/** Some things are sold at one address to everybody: there an order cannot be distinguished from another of the same wallet. */
 export const hasOwnAddress = ({ path }: Order): boolean => !/^\/(matrix|v1\/options|v1\/cite|v1\/market)\//.test(path)
 
 /** The address of an order as payments carry it: attribution is no part of it. */

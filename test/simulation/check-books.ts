@@ -80,7 +80,7 @@ const questions: readonly [rule: string, what: string, sql: string][] = [
   ],
   [
     'I10',
-    'what stands behind an option series is not what it may have to pay',
+    'the collateral of an option series is not what it may have to pay',
     `select s.symbol as found from option_series s where s.state = 'trading' and coalesce(
        (select b.owed_micro from ledger_account a join ledger_balance b on b.account_id = a.id
         where a.name = 'option_collateral:' || s.symbol || '@eip155:8453'), 0) <>

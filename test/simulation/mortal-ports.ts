@@ -6,7 +6,7 @@ import type { Life, VirtualTime } from './virtual-time.ts'
 
 class ProcessDied extends Error {}
 
-/** Nobody is left to be told anything. */
+/** Nobody is left to report to. */
 const never = new Promise<never>(() => {})
 
 export type MortalPorts = {

@@ -11,7 +11,7 @@ import type { FaultPlan } from './fault-plan.ts'
 import { createMortalPorts } from './mortal-ports.ts'
 import { beginLife, type Life, type VirtualTime } from './virtual-time.ts'
 
-/** Stands between the node and its ports for a whole run; a planted fault is one that should not be there. */
+/** Wraps the ports of the node for a whole run; a planted fault is one that should not be there. */
 export type Plant = (intercept: Interceptors) => Interceptors
 
 /** What went through the database port of all processes. */
@@ -39,7 +39,7 @@ export type ProcessSetup = {
 export type NodeProcess = {
   node: RunningNode
   life: Life
-  /** Ends it where it stands; what its database connections had open is undone. */
+  /** Kills it; what its database connections had open is undone. */
   kill(): Promise<void>
   /** Lets it finish what it has begun, as an operator does who replaces it. */
   drain(): Promise<void>

@@ -56,7 +56,7 @@ async function hasPaid({ world }: Scene, wallet: string): Promise<boolean> {
 
 type Received = { seqs: number[]; token: string | undefined }
 
-/** Reads for so long, then hangs up. What is told has no hole and nothing twice. */
+/** Reads for so long, then hangs up. What is received has no gap and nothing twice. */
 async function readEvents(scene: Scene, buyer: number, response: Response, forMs: number, after = 0): Promise<string> {
   const { world, history } = scene
   const wallet = world.buyers[buyer % buyerCount]?.address.toLowerCase() ?? ''
@@ -72,11 +72,11 @@ async function readEvents(scene: Scene, buyer: number, response: Response, forMs
     text += Buffer.from(chunk.value).toString('utf8')
   }
   void reader.cancel().catch(() => {})
-  const told = readReceived(text)
-  held.token = told.token ?? held.token
-  checkReceived(after > 0 ? [after, ...told.seqs] : told.seqs, wallet)
-  held.lastSeq = Math.max(held.lastSeq, told.seqs.at(-1) ?? 0)
-  history.eventsRead += told.seqs.length
+  const received = readReceived(text)
+  held.token = received.token ?? held.token
+  checkReceived(after > 0 ? [after, ...received.seqs] : received.seqs, wallet)
+  held.lastSeq = Math.max(held.lastSeq, received.seqs.at(-1) ?? 0)
+  history.eventsRead += received.seqs.length
   return 'a stream'
 }
 
@@ -94,5 +94,5 @@ function readReceived(text: string): Received {
 export function checkReceived(seqs: readonly number[], wallet: string): void {
   for (const [place, seq] of seqs.entries())
     if (place > 0 && seq !== (seqs[place - 1] as number) + 1)
-      throw new Violation('stream', `${wallet} was told ${seq} after ${seqs[place - 1]}`)
+      throw new Violation('stream', `${wallet} received ${seq} after ${seqs[place - 1]}`)
 }

@@ -15,7 +15,7 @@ test('no time passes for the sleepers of a dead process', async () => {
   expect(time.nowMs()).toBe(5)
 })
 
-test('time stands still while a port is at work, however slow the machine is', async () => {
+test('time is fixed while a port is at work, however slow the machine is', async () => {
   const time = createVirtualTime(0)
   const clock = time.clockFor(beginLife())
   const seen: string[] = []

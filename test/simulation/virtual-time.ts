@@ -10,7 +10,7 @@ export type VirtualTime = {
   nowMs(): number
   /** A clock with its own error, for one process; its sleepers die with it. */
   clockFor(life: Pick<Life, 'alive' | 'skewMs'>): Clock
-  /** Work of a port: while it lasts time stands still. */
+  /** Work of a port: while it lasts time is fixed. */
   busy<T>(work: () => Promise<T>): Promise<T>
   /** Lets time pass until `work` has ended; that of `patienceMs` may do much that no port counts. */
   until<T>(work: Promise<T>, patienceMs?: number): Promise<T>

@@ -49,7 +49,7 @@ export type World = {
   app(): NodeAccess
   /** A request to whichever process is next; rejects when that process dies over it. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Ends a process where it stands. */
+  /** Kills a process. */
   kill(which: number): Promise<void>
   drain(which: number): Promise<void>
   /** Starts one more beside those that run, as long as there is room. */

@@ -35,7 +35,7 @@ const digestOf = (parts: readonly (string | bigint)[]) => keccak256(Buffer.from(
 const invalid = (reason: string, detail = reason) => ({ status: 'invalid', reason, detail }) as const
 
 export function createPullScheme(request: Request, collect: (data: Hex) => Promise<Hex>): Scheme<Pull> {
-  /** What stands behind the arguments of the call that made a transfer. */
+  /** The data after the arguments of the call that made a transfer. */
   const keyIn = async (transaction: Hex): Promise<Hex | undefined> => {
     const { input = '0x' } = ((await request('eth_getTransactionByHash', [transaction])) ?? {}) as { input?: Hex }
     return input.length === callLength + keyLength ? `0x${input.slice(-keyLength)}` : undefined
@@ -51,7 +51,7 @@ export function createPullScheme(request: Request, collect: (data: Hex) => Promi
     }
     return undefined
   }
-  const judge = (claim: ClaimedTransfer, transfer: ChainTransfer): SettlementEvidence =>
+  const evidenceOf = (claim: ClaimedTransfer, transfer: ChainTransfer): SettlementEvidence =>
     transfer.recipient === claim.payTo && transfer.amountMicro === claim.amountMicro
       ? { ...transfer, status: 'confirmed', gasGwei: 0n }
       : { status: 'used_otherwise', transfer }
@@ -125,11 +125,11 @@ export function createPullScheme(request: Request, collect: (data: Hex) => Promi
       isUsed,
       async byTransaction(chain, claim, transaction) {
         const transfer = await submittedIn(chain, claim, transaction)
-        return transfer ? judge(claim, transfer) : { status: 'absent' }
+        return transfer ? evidenceOf(claim, transfer) : { status: 'absent' }
       },
       async byKey(chain, claim, fromBlock) {
         const transfer = await search(chain, claim, fromBlock, await headOf(chain))
-        return transfer ? judge(claim, transfer) : { status: 'absent' }
+        return transfer ? evidenceOf(claim, transfer) : { status: 'absent' }
       },
       async useOf(chain, key, fromBlock) {
         const transfer = await search(chain, key, fromBlock, await headOf(chain))
@@ -143,7 +143,7 @@ export function createPullScheme(request: Request, collect: (data: Hex) => Promi
       usedUp: 'The key is used up.',
       usedOtherwise: 'The key was used for something else.',
       usedForDust: 'The key was used for less than 0.001 USDC.',
-      elsewhere: { reason: 'pull_elsewhere', detail: 'The key was used elsewhere.' },
+      paidToOthers: { reason: 'pull_elsewhere', detail: 'The key was used for another transfer.' },
       canceled: { reason: 'pull_canceled', detail: 'The key was cancelled.' },
       expired: 'pull_expired',
     },

@@ -39,7 +39,7 @@ describe('all commands speak alike', () => {
 
   // `mcp` pays many times within two maximums, `attack` as often as its attacks need.
   const payMany = new Set(['mcp', 'attack'])
-  test('every command that pays can be told a maximum, run dry and not ask', () => {
+  test('every command that pays accepts a maximum, a dry run and no prompt', () => {
     const paying = leaves.filter(({ path, options }) => options.has('--max-amount') && !payMany.has(path))
     expect(paying.length).toBeGreaterThan(10)
     const wanted = ['--max-amount', '--dry-run', '--yes', '--demo', '--key-file', '--key-env', '--json']
@@ -113,7 +113,7 @@ describe('commands that documents show', () => {
     expect(wrong).toEqual([])
   })
 
-  /** What a reader who types it would be told. */
+  /** What a reader who types it would see. */
   function problemOf(line: string): string | undefined {
     const words = line.split(/\s+/).filter((word) => word !== '')
     let at: Command = program

@@ -16,7 +16,7 @@ export const exitCodeTexts: Record<ExitCode, string> = {
   2: 'wrong use or configuration',
   3: 'refused by policy: too dear, terms moved, not confirmed',
   4: 'it is not known whether the payment settled: do not pay again, resume',
-  5: 'a signature, receipt or book does not verify',
+  5: 'a signature, a receipt or the books do not verify',
 }
 
 /** An end with a text for people: what happened, and what to do next. */

@@ -13,7 +13,7 @@ const url = 'http://127.0.0.1:4999'
 const running = (text: string) => writeFile(join(home, 'running.json'), text)
 const found = (env: NodeJS.ProcessEnv = {}) => findNode({ ASSAY_HOME: home, ...env })
 
-test('ASSAY_URL stands before the node of the data folder, and that before the usual address', async () => {
+test('ASSAY_URL takes precedence over the node of the data folder, and that over the default address', async () => {
   expect(found()).toEqual({ url: defaultNode, why: undefined })
   await running(JSON.stringify({ url, pid: process.pid }))
   expect(found()).toEqual({ url, why: `running in ${home}` })
@@ -27,7 +27,7 @@ test('a file that a killed node left behind, or a broken one, is not believed', 
   }
 })
 
-test('a command says which node it found, and the one it was told stays', async () => {
+test('a command says which node it found, and the one that was named stays', async () => {
   await running(JSON.stringify({ url: 'http://127.0.0.1:1', pid: process.pid }))
   const said = async (...args: string[]) => {
     const terminal = createTestTerminal({ env: { ASSAY_HOME: home } })

@@ -37,7 +37,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Where a command would ask the usual address without having been told so, it asks the node that is found. */
+/** Where no address was named, a command asks the node that it finds instead of the default address. */
 export function askFoundNode(command: Command, terminal: Terminal): void {
   const names = command.options
     .filter(({ defaultValue }) => defaultValue === defaultNode)

@@ -93,7 +93,7 @@ test('with --json an error is one JSON document, and people still read it beside
   expect(JSON.parse(unknown.out)).toMatchObject({ error: { message: expect.stringContaining('--nonsense') } })
 })
 
-test('configuration problems are all told at once', async () => {
+test('configuration problems are all reported at once', async () => {
   const terminal = createTestTerminal({ env: { ASSAY_MODE: 'production' } })
   expect(await runCli(['ledger', 'trial', '--json'], terminal)).toBe(2)
   const { error } = JSON.parse(terminal.stdout())

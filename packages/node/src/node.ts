@@ -84,7 +84,7 @@ export type NodeOptions = {
   jobs?: boolean
   /** Puts something between the node and its outside world: fault injection, kill points, recording. */
   intercept?: Interceptors
-  /** Records when the event loop stands still, and what was under way; for a process that does nothing but this node. */
+  /** Records when the event loop is blocked, and what was running; for a process that does nothing but this node. */
   watchLoop?: boolean
   /** Prepares what the first visitor would otherwise wait for. */
   warm?: boolean
@@ -250,7 +250,7 @@ async function startWork(
     ? (name: string, round: () => Promise<void>) => () => watch.during(name, given?.(name, round) ?? round)
     : given
   const jobs = tillJobs(ports, infrastructure, till, work)
-  // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
+  // Shops are asked to stop while their jobs may still be running: long work ends at the next opportunity.
   startJobs({ ports, infrastructure, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
     Promise.all(shops.map((shop) => shop.stop?.())),
   )
@@ -367,7 +367,7 @@ function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
     attributed: (attribution) => {
       for (const shop of shops) shop.onAttribution?.(attribution)
     },
-    elsewhere: (method, path) => shops.map((shop) => shop.elsewhere?.(method, path)).find((url) => url !== undefined),
+    findPeer: (method, path) => shops.map((shop) => shop.findPeer?.(method, path)).find((url) => url !== undefined),
   })
   // Anyone who asks for the keys right after a change must not get those of recently.
   infrastructure.keyring.onChange(() => app.clearSharedAnswers())

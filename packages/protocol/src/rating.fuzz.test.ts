@@ -18,7 +18,7 @@ const keys = new Map([['k', { keyId: 'k', x: 'A'.repeat(43), notBefore: 0, notAf
 const part = fc.json().map((text) => Buffer.from(text).toString('base64url'))
 const shaped = fc.tuple(part, part, fc.stringMatching(/^[A-Za-z0-9_-]{86}$/)).map((parts) => parts.join('.'))
 
-test('whatever stands in place of a signature is found to be none', async () => {
+test('whatever is in place of a signature is found to be none', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), shaped), async (jws) => {
       expect((await verifyRating({ ...rating, jws }, { keys, nowMs: 0 })).status).toBe('invalid')

@@ -84,7 +84,7 @@ export async function signFor(
   { challenge, agreed }: { challenge: Exchange; agreed?: AgreedTerms },
 ): Promise<Purchase> {
   const { account, platform, budget } = context
-  // Moved terms are told as such before the maximum has its say.
+  // Changed terms are reported as such before the maximum is checked.
   if (agreed !== undefined) requireAgreed(readOffer(context, prepared, challenge, { anyPrice: true }).quote, agreed)
   const { required, chosen, quote } = readOffer(context, prepared, challenge)
   context.onProgress({ kind: 'quoted', quote })

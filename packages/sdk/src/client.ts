@@ -52,7 +52,7 @@ export type AssayClientOptions = {
   operator?: `0x${string}`
   /** Longest a purchase may take in all, retries included. */
   deadlineMs?: number
-  /** Told at every step of a purchase: quoted, signed, waiting, settled. */
+  /** Called at every step of a purchase: quoted, signed, waiting, settled. */
   onProgress?: OnProgress
   /** How requests are sent. Default: the global fetch. */
   fetch?: (request: Request) => Promise<Response>

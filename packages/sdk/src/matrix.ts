@@ -22,7 +22,7 @@ export type Matrix = {
   /** Pays for one pull, within the client's policy. */
   live(feed: string, query?: MatrixQuery): Promise<MatrixAnswer>
   vip(feed: string, query?: MatrixVipQuery): Promise<MatrixAnswer>
-  /** Free: how well the feed told what followed. */
+  /** Free: how well the feed predicted what followed. */
   quality(feed: string): Promise<AnswerOf<'matrix.quality'>>
   /** New snapshots as they are made; needs the token of a vip subscription. Comes back by itself. */
   stream(

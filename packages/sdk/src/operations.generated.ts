@@ -342,7 +342,7 @@ export type Operations = {
     input: { params: { feed: string }; query?: { symbol?: string; limit?: string | number; min_score?: string | number; sort?: string; filter?: string; cursor?: string; as_of?: string; screen?: string } }
     answer: { feed: 'squeeze' | 'equities' | 'etf' | 'short-volume' | 'short-interest' | 'ftd' | 'threshold' | 'borrow' | 'halts' | 'institutional'; tier: 'live' | 'vip' | 'delayed'; as_of: string; available_at: string; known_at?: string; data_vintage: string; sha256: string; method: string; coverage_pct: number; row_count: number; ranked_by: string; synthetic: boolean; stale: boolean; next_expected_at: string | null; sources: { source: string; as_of: string; available_at: string; licence: string; attribution: string }[]; left_out: { source: string; reason: string }[]; unranked: Record<string, string>; disclaimer: string; data: ({ rank: number; symbol: string; name: string | null; kind: string; score?: number; strength?: number; coverage_pct?: number; catalysts?: string[]; values: Record<string, { value: number | string | boolean; source: string; as_of: string; available_at: string; licence: string } | null>; trend?: { of: string; values: (number | null)[] }; factors?: Record<string, { value: number | string | boolean; source: string; as_of: string; available_at: string; licence: string; percentile: number; weight: number; points: number } | null>; details?: Record<string, { value: number | string | boolean; source: string; as_of: string; available_at: string; licence: string } | null> })[]; next_cursor: string | null; history?: { symbol: string; days: number; scores?: ({ day: string; method: string; rank: number | null; score: number | null; strength: number | null; factors: Record<string, number | null> })[]; series: Record<string, ({ as_of: string; source: string; available_at: string; ingested_at: string; revision: number; licence: string; short_volume?: number | null; exempt_volume?: number | null; total_volume?: number | null; position?: number | null; previous_position?: number | null; average_volume?: number | null; days_to_cover?: number | null; quantity?: number | null; price?: number | null; fee_pct?: number | null; rebate_pct?: number | null; available?: number | null; close?: number | null; volume?: number | null })[]> } }
   }
-  /** How well a feed told what followed, on the data this node holds. */
+  /** How well a feed predicted what followed, on the data this node holds. */
   'matrix.quality': {
     input: { params: { feed: string } }
     answer: { feed: string; status: 'measured' | 'not_measured' | 'pending'; test: Record<string, unknown> }
@@ -437,7 +437,7 @@ export type Operations = {
     input: { body: { endpoint: string; code: string } }
     answer: { wallet: string; plan_until_at: string | null; free_watches: number; endpoints: ({ id: string; kind: 'webhook' | 'email'; target: string; state: 'pending' | 'active' | 'paused'; reason: string; failing_since_at: string | null; last_status: string | null; last_at: string | null; created_at: string })[]; watches: { id: string; endpoint: string; topic: string; subject: string; paused: boolean; created_at: string }[]; deliveries: ({ event: string; endpoint: string; state: 'pending' | 'sent' | 'dead'; attempts: number; last_status: string | null; due_at: string })[] }
   }
-  /** Be told of every event of a subject, such as the control of a token. */
+  /** Subscribe to every event of a subject, such as the control of a token. */
   'notifications.watches.add': {
     input: { body: { endpoint: string; topic: string; subject: string } }
     answer: { wallet: string; plan_until_at: string | null; free_watches: number; endpoints: ({ id: string; kind: 'webhook' | 'email'; target: string; state: 'pending' | 'active' | 'paused'; reason: string; failing_since_at: string | null; last_status: string | null; last_at: string | null; created_at: string })[]; watches: { id: string; endpoint: string; topic: string; subject: string; paused: boolean; created_at: string }[]; deliveries: ({ event: string; endpoint: string; state: 'pending' | 'sent' | 'dead'; attempts: number; last_status: string | null; due_at: string })[]; watch: string; feed_url: string }
@@ -577,7 +577,7 @@ export type Operations = {
     input: { params: { id: string } }
     answer: { id: string; payment_id: string; payer: string; state: 'open' | 'accepted' | 'rejected'; text: string; evidence_bytes: number; opened_at: string; refund_micro: string | null; decision: string | null; decided_at: string | null }
   }
-  /** Where a payment stands. */
+  /** Status of a payment. */
   'payments.status': {
     input: { params: { id: string } }
     answer: { id: string; state: 'claimed' | 'settling' | 'unknown' | 'settled' | 'served' | 'failed' | 'released' | 'credited' | 'refunded'; next: 'wait' | 'resend' | 'pay_again' | 'done'; network: string; amount_micro: string; transaction: string | null; final: boolean; provisional: boolean; claimed_at: string; settled_at: string | null; other_transfers: ({ transaction: string; amount_micro: string; posted_as: string | null })[]; dispute: { id: string; state: 'open' | 'accepted' | 'rejected'; refund_micro: string | null; decision: string | null; decided_at: string | null } | null }

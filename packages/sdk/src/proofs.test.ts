@@ -14,7 +14,7 @@ const platform = {
   randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
 }
 
-/** The request as the node's front door would hand it to the verifier. */
+/** The request as the node's HTTP app would hand it to the verifier. */
 async function asReceived(request: Request) {
   const { host, pathname, search } = new URL(request.url)
   return {

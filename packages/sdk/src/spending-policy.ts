@@ -42,10 +42,11 @@ export function chooseOffer(
   const affordable: AllowedOffer[] = []
   let cheapestTooDear: bigint | undefined
   for (const offer of required.accepts) {
-    const judged = checkOffer(offer, policy, payer)
-    if (typeof judged === 'string') reasons.push(judged)
-    else if (judged.amountMicro <= policy.maxPerCallMicro) affordable.push(...withChallenge(judged, challenges))
-    else if (cheapestTooDear === undefined || judged.amountMicro < cheapestTooDear) cheapestTooDear = judged.amountMicro
+    const checked = checkOffer(offer, policy, payer)
+    if (typeof checked === 'string') reasons.push(checked)
+    else if (checked.amountMicro <= policy.maxPerCallMicro) affordable.push(...withChallenge(checked, challenges))
+    else if (cheapestTooDear === undefined || checked.amountMicro < cheapestTooDear)
+      cheapestTooDear = checked.amountMicro
   }
   const byPreference = (a: AllowedOffer, b: AllowedOffer) =>
     policy.networks.indexOf(a.network) - policy.networks.indexOf(b.network)

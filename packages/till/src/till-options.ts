@@ -55,7 +55,7 @@ export type TillOptions = {
   contactEmail?: string
   /**
    * `payTo` or `custody` differ from those in the database on purpose: accepted at this start, with the reason in its audit
-   * log. The old addresses stay the till's own, so what still arrives there is booked.
+   * log. The old addresses stay the till's own, so what still arrives there is posted.
    */
   payeesChanged?: {
     /** The reason, kept in the log. */

@@ -14,12 +14,12 @@ const calls = 2n
 const funded = 10_000_000n
 const jobs = ['channels.recover', 'channels.claim', 'payments.reconcile']
 
-type Channel = Record<'charged' | 'claimed' | 'booked' | 'lost' | 'balance', bigint> & { state: string }
+type Channel = Record<'charged' | 'claimed' | 'posted' | 'lost' | 'balance', bigint> & { state: string }
 
 const channelOf = (harness: JobHarness, payer: PrivateKeyAccount) =>
   rowOf<Channel>(
     harness,
-    `select charged_micro as charged, claimed_micro as claimed, posted_micro as booked, lost_micro as lost,
+    `select charged_micro as charged, claimed_micro as claimed, posted_micro as posted, lost_micro as lost,
        balance_micro as balance, state from channel where payer = $1`,
     [payer.address.toLowerCase()],
   )
@@ -39,7 +39,7 @@ async function openChannel({ till }: JobHarness): Promise<PrivateKeyAccount> {
 async function expectClaimed(harness: JobHarness, payer: PrivateKeyAccount, gained: bigint): Promise<void> {
   const channel = await channelOf(harness, payer)
   const charged = calls * price
-  for (const [name, expected] of Object.entries({ charged, claimed: charged, booked: charged, lost: 0n }))
+  for (const [name, expected] of Object.entries({ charged, claimed: charged, posted: charged, lost: 0n }))
     requireExactly(name, channel?.[name as 'charged'] ?? -1n, expected)
   requireExactly('received', gained, charged)
   const open = await rowOf<{ micro: bigint }>(
@@ -67,9 +67,9 @@ export const claimOf = (variant: NodeVariant): WorkPath => ({
     return {
       done: async () => {
         const channel = await channelOf(harness, payer)
-        return channel !== undefined && channel.booked === channel.charged
+        return channel !== undefined && channel.posted === channel.charged
       },
-      judge: async () => expectClaimed(harness, payer, (await balanceOn(harness, payTo)) - before),
+      check: async () => expectClaimed(harness, payer, (await balanceOn(harness, payTo)) - before),
     }
   },
 })
@@ -106,9 +106,9 @@ const channelRefund: WorkPath = {
             `update channel set refund_at = refund_at - interval '61 minutes' where payer = $1 and state = 'refunding'`,
             [payer.address.toLowerCase()],
           )
-        return channel?.state === 'open' && channel.booked === channel.charged
+        return channel?.state === 'open' && channel.posted === channel.charged
       },
-      judge: async () => {
+      check: async () => {
         if (!(await isRefunded())) throw new Broken('lost', 'the refund did not arrive, or arrived twice')
         const { balance } = (await channelOf(harness, payer)) as Channel
         requireExactly('left in the channel', balance, calls * price)

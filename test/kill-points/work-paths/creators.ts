@@ -64,7 +64,7 @@ const creator: WorkPath = {
     return {
       done: async () =>
         (await countOf(harness, `creator_balance where wallet = $1 and claimed_micro >= $2`, [wallet, shareMicro])) > 0,
-      judge: async () => {
+      check: async () => {
         requireExactly("the creator's wallet", await balanceOn(harness, wallet), shareMicro)
         await requireAgreeingBooks(harness)
       },
@@ -86,7 +86,7 @@ const expired: WorkPath = {
     )
     return {
       done: async () => (await creditOf(harness, payer)) > 0n,
-      judge: async () => {
+      check: async () => {
         requireExactly('credit', await creditOf(harness, payer), shareMicro)
         await requireAgreeingBooks(harness)
       },
@@ -110,7 +110,7 @@ const anchor: WorkPath = {
       ])
     return {
       done: async () => (await countOf(harness, `log_anchor where size = $1 and state = 'anchored'`, [size])) > 0,
-      judge: async () => {
+      check: async () => {
         const transactions = await sent()
         if (transactions !== 1) throw new Broken('doubled', `${transactions} transactions for one head`)
       },

@@ -54,7 +54,7 @@ const redemption: WorkPath = {
         answered = true
       },
       done: async () => answered,
-      judge: async () => {
+      check: async () => {
         requireExactly('passes', await countOf(harness, 'pass where wallet = $1', [owner.address.toLowerCase()]), 1)
         requireExactly('points taken', before - (await pointsOf(origin, owner.address)), 1_000n)
         if ((await redeem(origin, body)) === '') throw new Error('the pass has no token')
@@ -83,7 +83,7 @@ const passDraw: WorkPath = {
         answered = true
       },
       done: async () => answered,
-      judge: async () => {
+      check: async () => {
         const pass = await rowOf<{ used: number }>(harness, 'select used from pass where wallet = $1', [
           owner.address.toLowerCase(),
         ])
@@ -127,7 +127,7 @@ const bond: WorkPath = {
         )
       },
       done: async () => (await countOf(harness, `agent_bond where wallet = $1 and state = 'released'`, [wallet])) > 0,
-      judge: async () => {
+      check: async () => {
         requireExactly(
           'bonds',
           await countOf(harness, 'agent_bond where wallet = $1 and micro = $2', [wallet, bonded]),

@@ -69,7 +69,7 @@ const settlement: WorkPath = {
         const open = await countOf(harness, `payout where payee = any($1) and state <> 'paid'`, [wallets])
         return ended === 1 && owed + open === 0
       },
-      judge: async () => {
+      check: async () => {
         const fixed = await rowOf<{ payoff: bigint; outcome: string }>(
           harness,
           'select payoff_micro as payoff, outcome from option_settlement where symbol = $1',
@@ -108,7 +108,7 @@ const withdrawal: WorkPath = {
       },
       done: async () =>
         (await countOf(harness, `payout where payee = $1 and state = 'paid'`, [writer.address.toLowerCase()])) > 0,
-      judge: async () =>
+      check: async () =>
         requireExactly('returned', (await balanceOn(harness, writer.address)) - before, 2n * (capMicro - askedMicro)),
     }
   },

@@ -23,7 +23,7 @@ function paidOut(
   return {
     done: async () =>
       (await countOf(harness, `payout where payee = $1 and purpose = $2 and state = 'paid'`, which)) > 0,
-    judge: async () => {
+    check: async () => {
       requireExactly('payouts', await countOf(harness, 'payout where payee = $1 and purpose = $2', which), 1)
       requireExactly('paid out', (await balanceOn(harness, payee)) - balance.before, await balance.gain())
     },
@@ -99,8 +99,8 @@ const creditRefund: WorkPath = {
         if (status !== 200 && shown.refunds.length !== 1)
           throw new Error(`the refund was answered ${status} ${String(body['code'])}`)
       },
-      judge: async () => {
-        await due.judge()
+      check: async () => {
+        await due.check()
         requireExactly('credit left', await creditOf(harness, buyer.address), 0n)
         const costMicro = await cost()
         if (costMicro < 0n || costMicro > 100_000n) throw new Broken('lost', `a refund cost ${costMicro}`)
@@ -125,7 +125,7 @@ const withdrawal: WorkPath = {
     if (asked.status !== 'asked') throw new Error(`the withdrawal was refused: ${asked.why}`)
     return {
       done: async () => (await paid()) > paidBefore,
-      judge: async () => {
+      check: async () => {
         const all = await countOf(harness, `payout where purpose = 'withdrawal'`, [])
         requireExactly('withdrawals', all, paidBefore + 1)
         requireExactly('withdrawn', (await balanceOn(harness, payee)) - before, 7_000_000n)

@@ -25,7 +25,7 @@ const unclaimed: WorkPath = {
     const payer = buyer.address.toLowerCase()
     return {
       done: async () => (await creditOf(harness, payer)) > 0n,
-      judge: async () => {
+      check: async () => {
         requireExactly('credit', await creditOf(harness, payer), 1_500n)
         requireExactly('claims', await countOf(harness, 'payment where payer = $1', [payer]), 1)
       },
@@ -77,7 +77,7 @@ const reorg: WorkPath = {
         }
         return landedAgain && (await countOf(harness, 'payment where id = $1 and final', [sale?.id])) > 0
       },
-      judge: async () => {
+      check: async () => {
         const seen = await postings()
         if (seen !== 'sale reorg sale') throw new Broken('doubled', `posted: ${seen}`)
         requireExactly('paid', fundedMicro - (await balanceOn(harness, payer)), subscriptionMicro)
@@ -123,7 +123,7 @@ const recovery: WorkPath = {
     const open = `payment where payer = $1 and state in ('claimed', 'settling', 'unknown', 'settled')`
     return {
       done: async () => (await countOf(harness, open, [payer])) === 0,
-      judge: async () => {
+      check: async () => {
         // Anyone who paid and got nothing asks again with a new payment: it gets the answer, and the new one is not used.
         const again = await send(`${till.node.address}/test/small`, await signPayment(buyer, offer))
         await again.arrayBuffer()

@@ -6,7 +6,7 @@ export const addAttack: AddCommand = (program, context) => {
     .command('attack')
     .summary('Run the conformance suite against an x402 seller: what was served, charged or leaked')
     .description(
-      'Judge a paid route in five levels: protocol, one payment one serve, only what was quoted, money and failure,\n' +
+      'Test a paid route in five levels: protocol, one payment one serve, only what was quoted, money and failure,\n' +
         'evidence. Some cases pay the price, with the wallet given. Hosts that are not on this machine get the reading part\n' +
         'only, unless they serve the nonce of the run at /.well-known/x402-conformance.',
     )

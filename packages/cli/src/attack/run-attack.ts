@@ -18,7 +18,7 @@ export type AttackOptions = WalletOptions & {
   json?: boolean
 }
 
-/** Judges a seller with the conformance suite, paying with a wallet of the command line. */
+/** Runs the conformance suite against a seller, paying with a wallet of the command line. */
 export async function runAttack(context: CommandContext, url: string, options: AttackOptions): Promise<void> {
   const { terminal, endWith } = context
   const { catalogue, judgeCommand, reportFormats, UsageError, UnknownCase } = await import('@assay/conformance')

@@ -20,7 +20,7 @@ export type WitnessRun = {
 
 const bodyBytesMax = 64_000
 
-/** Runs until it is told to stop. What it has signed is on disk before the signature leaves. */
+/** Runs until it is stopped. What it has signed is on disk before the signature leaves. */
 export async function runWitness({ terminal }: CommandContext, options: WitnessRun): Promise<void> {
   const witness = await openWitness(options)
   const served = await serveWitness(witness, options)

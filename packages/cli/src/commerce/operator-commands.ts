@@ -65,7 +65,7 @@ const addPayouts: AddCommand = (program, context) => {
 const addAcceptLoss: AddCommand = (group, context) => {
   group
     .command('accept-loss')
-    .description('Book money that is missing from the custody wallet as a loss and resume payouts')
+    .description('Post money that is missing from the custody wallet as a loss and resume payouts')
     .argument('<network>', 'such as eip155:8453')
     .requiredOption('--reason <text>', 'reason, kept in the audit log')
     .option(...jsonOption)

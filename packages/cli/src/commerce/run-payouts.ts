@@ -102,7 +102,7 @@ export async function acceptLoss(
     terminal,
     options.json,
     { network, loss_micro: lossMicro },
-    () => `${amountText(lossMicro, 'usdc')} booked as lost; payouts on ${network} go on`,
+    () => `${amountText(lossMicro, 'usdc')} posted as lost; payouts on ${network} go on`,
   )
 }
 

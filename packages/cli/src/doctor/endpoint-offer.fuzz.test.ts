@@ -66,7 +66,7 @@ test('unit mistakes, wrong domains, names and payees are found', () => {
     expect(findings(change)[0]?.detail, JSON.stringify(change)).toContain(text)
 })
 
-test('a version 1 seller, a missing header and an unpaid answer are told apart', () => {
+test('a version 1 seller, a missing header and an unpaid answer are distinguished', () => {
   expect(checkOffer(seen(402, undefined, '{"x402Version":1}')).at(-1)?.detail).toContain('version 1')
   expect(checkOffer(seen(402, undefined)).at(-1)?.detail).toContain('missing')
   expect(checkOffer(seen(200, undefined))[0]).toMatchObject({ name: '402', status: 'fail' })

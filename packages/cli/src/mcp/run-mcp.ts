@@ -9,7 +9,7 @@ import { version } from '../version.ts'
 
 export type McpOptions = WalletOptions & { url: string; mandate?: string; maxAmount: string; maxTotal: string }
 
-/** Stands between a program that speaks MCP over its pipes and a node that speaks it over HTTP; pays where it may. */
+/** A proxy between a program that speaks MCP over its pipes and a node that speaks it over HTTP; pays where it may. */
 export async function runMcp(context: CommandContext, options: McpOptions): Promise<void> {
   const { terminal } = context
   const node = new Client({ name: 'assay', version }, { versionNegotiation: { mode: 'auto' } })

@@ -42,7 +42,7 @@ function listOf({ node }: Operator, keyring: Keyring) {
   return { active_key_id: active, keys: rows, statements }
 }
 
-/** Newest first, so what stands before the one in use is still to come. */
+/** Newest first, so those before the one in use are still to come. */
 function stateOf(revokedAt: string | undefined, behindActive: number): string {
   if (revokedAt !== undefined) return 'revoked'
   if (behindActive === 0) return 'signs now'

@@ -19,7 +19,7 @@ export const addPayees: AddCommand = (program, context) => {
     .addHelpText(
       'after',
       '\nStop the node, set PAY_TO or CUSTODY (and CUSTODY_KEYS), run this, start the node. Earlier addresses stay\n' +
-        'compared with the chain, and what arrives there is booked.\n\n' +
+        'compared with the chain, and what arrives there is posted.\n\n' +
         'Example:\n  PAY_TO=$WALLET assay payees change --reason "moved to a hardware wallet"',
     )
     .action((options: { reason: string; json?: boolean }) =>

@@ -40,7 +40,7 @@ export async function showTrial(
   if (!balanced) endWith(exitCodes.notVerified)
 }
 
-/** What is owed and what was earned stands on the credit side: there a credit balance is the usual, positive one. */
+/** What is owed and what was earned is on the credit side: there a credit balance is positive. */
 const creditKinds: ReadonlySet<string> = new Set(['liability', 'income'])
 
 export const normalSide = (kind: string): 'debit' | 'credit' => (creditKinds.has(kind) ? 'credit' : 'debit')

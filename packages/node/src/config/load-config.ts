@@ -27,7 +27,7 @@ import { withdrawPolicy } from './withdrawals.ts'
 export type { Config, ConfiguredNetwork, ConfiguredShop } from './config-type.ts'
 export { describeVariables } from './read-shops.ts'
 
-/** Reads the environment with the variables of these shops; all problems are told together. */
+/** Reads the environment with the variables of these shops; all problems are reported together. */
 export function readConfig(env: Record<string, string | undefined>, shops: readonly ShopDeclaration[]): Config {
   // An empty variable is an unset one: that is how shells and compose files leave things out.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))

@@ -1,6 +1,6 @@
 /**
  * Names that look like a variable of the node which is not set: a letter too many, too few or wrong. Others are somebody
- * else's, and names without an underscore are too common to judge.
+ * else's, and names without an underscore are too common to check.
  */
 export function unknownVariables(given: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {
   return Object.keys(given).flatMap((name) => {

@@ -32,7 +32,7 @@ test('a reader gets the greeting, what it missed and what comes, each once and i
   const read = readAll(
     hub.open(reader({ after: 2, older: async (after) => stored.filter(({ seq }) => seq > after).slice(0, 2) })).body,
   )
-  // Published while it still reads what is stored: told once all the same.
+  // Published while it still reads what is stored: sent once all the same.
   await hub.publish([event(4), event(5)])
   await expect.poll(() => read.text).toBe('hello;3;4;5;')
   await hub.publish([event(6)])
@@ -53,7 +53,7 @@ test('a filter leaves out other topics, never what has none', async () => {
   await hub.stop()
 })
 
-test('anyone who reads too slowly is told what was left out, and costs no more than the buffer', async () => {
+test('a slow reader is notified of what was left out, and costs no more than the buffer', async () => {
   const hub = hubOf({ bufferMax: 3 })
   const body = hub.open(reader()).body[Symbol.asyncIterator]()
   const next = async () => Buffer.from((await body.next()).value ?? []).toString()
@@ -132,10 +132,10 @@ test('a farewell is said once to a reader that pulls, waiting or not', async () 
   await expect.poll(() => waiting.text).toBe('hello;1;')
   const early = hub.open(reader({ onClose }))
   early.end('taken_back')
-  const told = pullAll(early.body)
+  const received = pullAll(early.body)
   await hub.stop()
   await expect
-    .poll(() => [waiting, told])
+    .poll(() => [waiting, received])
     .toEqual([
       { text: 'hello;1;bye stopping;', done: true, failed: '' },
       { text: 'hello;bye taken_back;', done: true, failed: '' },
@@ -158,7 +158,7 @@ test('a reader that breaks is closed, and the others go on', async () => {
   await hub.stop()
 })
 
-test('of buckets that are told together, what a reader has from the store is not told again', async () => {
+test('of buckets that are sent together, what a reader has from the store is not sent again', async () => {
   const hub = hubOf()
   const read = pullAll(hub.open(reader({ older: async (after) => [event(1), event(2)].slice(after) })).body)
   await expect.poll(() => read.text).toBe('hello;1;2;')
@@ -168,7 +168,7 @@ test('of buckets that are told together, what a reader has from the store is not
   await hub.stop()
 })
 
-test('what breaks in the hands of a reader that was given a piece later is told to that reader', async () => {
+test('an error after a reader received a piece later is reported to that reader', async () => {
   const hub = hubOf()
   const body = hub.open(reader()).body as PulledBody
   const failed = await new Promise<unknown>((resolve) => {

@@ -108,7 +108,7 @@ export function createReader(given: HubReader, bufferMax: number, leave: () => v
       const resolve = waiting
       if (!resolve) return
       waiting = undefined
-      // Closed first: anyone who pulls asks for the next piece while it is given this one, and would be told twice.
+      // Closed first: anyone who pulls asks for the next piece while it receives this one, and would receive it twice.
       close()
       resolve({ done: false, value: farewell })
     },
@@ -183,7 +183,7 @@ function createBacklog(given: HubReader, bufferMax: number) {
   }
 }
 
-/** A part of it was read from the store: two buckets may be told together, of which one was stored already. */
+/** A part of it was read from the store: two buckets may be sent together, of which one was stored already. */
 function bytesAfter({ events }: Chunk, position: number): Buffer {
   return Buffer.concat(events.filter(({ seq }) => seq > position).map(({ bytes }) => bytes))
 }

@@ -347,7 +347,7 @@ describe('input', () => {
     expect([seen.status, seen.json.available]).toEqual([406, ['application/json']])
   })
 
-  test('a handler that does not end in time is 503, is told to stop, and a stream it opens all the same is closed', async () => {
+  test('a handler that does not end in time is 503, is aborted, and a stream it opens all the same is closed', async () => {
     let nowMs = 0
     const waiting: (() => void)[] = []
     const clock = {

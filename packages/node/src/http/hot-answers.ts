@@ -17,7 +17,7 @@ export type HotAnswer = {
   tally: Tally
 }
 
-/** Uses of shared answers, counted here and told to logs and metrics in bulk. */
+/** Uses of shared answers, counted here and reported to logs and metrics in bulk. */
 export type Tally = { routeId: string; status: number; count: number; unlogged: number }
 
 export type HotAnswers = {

@@ -54,7 +54,7 @@ export type HttpAppDeps = {
   discoveryBlock?: (route: RouteDeclaration) => Json | undefined
   attributed?(attribution: Attribution): void
   /** URL of another node that answers what this one does not. */
-  elsewhere?(method: string, path: string): string | undefined
+  findPeer?(method: string, path: string): string | undefined
 }
 
 export type HttpApp = {
@@ -160,7 +160,7 @@ function recordRequest(
 }
 
 function answerFailure(
-  { log, elsewhere }: HttpAppDeps,
+  { log, findPeer }: HttpAppDeps,
   responder: ReturnType<typeof createNodeResponder>,
   { request, exchange }: Passage,
   error: unknown,
@@ -168,7 +168,7 @@ function answerFailure(
   const problem = asProblem(error)
   if (problem !== error && !request.connection.aborted)
     log.error({ request_id: exchange.requestId, route: exchange.route?.id, error }, 'a request failed')
-  const other = mayBeServedByPeer(exchange, problem) && elsewhere?.(exchange.method, exchange.path)
+  const other = mayBeServedByPeer(exchange, problem) && findPeer?.(exchange.method, exchange.path)
   const response = responder.problem(exchange, problem)
   if (other) response.headers.push('Link', `<${other}>; rel="next"`)
   return response

@@ -80,7 +80,7 @@ test('a shared body is text only where its bytes are ASCII', () => {
   expect(hotBody('grün')).toEqual(Buffer.from('grün'))
 })
 
-/** A node whose clock stands still until it is told how late it comes to its timers. */
+/** A node whose clock is fixed until a test sets how late its timers fire. */
 function lateNode(probe?: () => Promise<unknown>) {
   let now = 0
   const waiting: { dueMs: number; wake(): void }[] = []
@@ -141,7 +141,7 @@ test('however many come to a busy node, those it lets in wait two seconds at mos
   expect([node.isLetIn(false), node.isLetIn(true)]).toEqual([false, false])
 })
 
-test('while those who pay wait for a second, those who do not are told to come back, and a single stall tells nobody', async () => {
+test('while those who pay wait for a second, those who do not are asked to retry later, and a single stall refuses nobody', async () => {
   const node = lateNode()
   node.open(150)
   await node.stall(900)

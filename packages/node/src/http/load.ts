@@ -7,14 +7,14 @@ import { createPressure, crowd } from './pressure.ts'
 export type LoadConfig = {
   inFlightMax: number
   streamsMax: number
-  /** While the node is busy: the time to an answer past which callers are told to come back. Who pays is let in for longer. */
+  /** While the node is busy: the time to an answer past which callers are asked to retry later. Who pays is admitted for longer. */
   freeWaitMsMax: number
   payingWaitMsMax: number
 }
 
 export const defaultLoad: LoadConfig = {
   inFlightMax: 2_000,
-  // Ten thousand are promised; anyone who asks for one more is still told its price.
+  // Ten thousand are promised; a caller who asks for one more still gets its price.
   streamsMax: 12_000,
   freeWaitMsMax: Number.POSITIVE_INFINITY,
   payingWaitMsMax: Number.POSITIVE_INFINITY,
@@ -26,7 +26,7 @@ export const sheddingLoad = { freeWaitMsMax: 1_000, payingWaitMsMax: 2_000 }
 /** A step of a request that lastingly waits so long shows a busy node: answers that only take long may wait for a chain. */
 const busyMs = 50
 
-/** A process may stand still this long for once: a collection, a big parse, a machine that was busy elsewhere. */
+/** A process may be blocked this long once: a collection, a big parse, a machine that was busy with other work. */
 const stallMs = 2_000
 
 /** So many are overload whatever the reason. Fewer may be the heap of a short stall, and are given time to go away. */
@@ -78,7 +78,7 @@ export function createLoad(config: LoadConfig, ports: { clock: Clock; probe?(): 
     checkStreamRoom: () => {
       if (streams >= config.streamsMax) throw crowded()
     },
-    // No generator: one that waits for its source could not be told to stop before the source speaks again.
+    // No generator: one that waits for its source could not be stopped before the source yields again.
     track: (body) => ({
       ...(isPulled(body) ? { pull: body.pull } : {}),
       [Symbol.asyncIterator]: () => {

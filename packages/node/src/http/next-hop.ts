@@ -42,7 +42,7 @@ export function nextHopOf(declaration: RouteDeclaration): NextHop {
   }
 }
 
-/** Routes whose next hop belongs to a shop that is not open lead elsewhere. */
+/** Routes whose next hop belongs to a shop that is not open lead to another one. */
 export function settleNextHops(routes: readonly RouteDeclaration[]): RouteDeclaration[] {
   const paths = new Set(routes.map(({ path }) => path.replace(/:[^/]+/g, ':')))
   return routes.map((route) => {

@@ -14,8 +14,8 @@ export type Pressure = {
   /** How long everything has had to wait lately, at least; a single hiccup does not show. */
   lastingMs(): number
   /**
-   * How long this process has not come to its timers now: it has been busy with requests that long, or stood still. Or how
-   * long its database has not answered: while that stands still, no look is ever over.
+   * How long this process has not come to its timers now: it has been busy with requests that long, or blocked. Or how
+   * long its database has not answered: while it is blocked, no sample ends.
    */
   overdueMs(): number
 }

@@ -107,7 +107,7 @@ describe('matching', () => {
     expect(match).toMatchObject({ kind: 'route', params: { id: 'a b' }, next: '/v1/report/a%20b' })
   })
 
-  test('another method on a known path is told what is allowed', () => {
+  test('another method on a known path gets the allowed methods', () => {
     expect(registry.match('DELETE', '/v1/thing/1')).toMatchObject({
       kind: 'unknown_method',
       allow: 'GET, HEAD, OPTIONS',

@@ -207,7 +207,7 @@ describe('over a socket', () => {
     expect(both.indexOf('"id":"7"')).toBeLessThan(both.indexOf('"cached"'))
   })
 
-  test('before the node is complete every request is told to come back', async () => {
+  test('before the node is complete every request is asked to retry later', async () => {
     const listener = await openListener({ port: 0, host: '127.0.0.1', log: silentLog })
     open.push(listener)
     const response = await fetch(`${listener.url}/`)
@@ -298,15 +298,15 @@ describe('streams', () => {
   })
 
   test('draining ends streams with a hint to reconnect, lets requests end, and then closes', async () => {
-    let told = 0
+    let pulled = 0
     const slow = async () => {
       await new Promise((resolve) => setTimeout(resolve, 30))
-      told += 1
+      pulled += 1
       return 'data: x\n\n'
     }
     const { listener } = await start({ routes: streaming(slow, () => {}) })
     const reading = talk(listener.port, get(listener.port, '/stream'))
-    await expect.poll(() => told, { timeout: 10_000 }).toBeGreaterThan(1)
+    await expect.poll(() => pulled, { timeout: 10_000 }).toBeGreaterThan(1)
     await listener.drain()
     open.splice(0)
     expect(await reading).toContain('retry: 1000')
@@ -322,10 +322,10 @@ describe('streams', () => {
         open = resolve
       })
     }
-    let told = 0
+    let pulled = 0
     const once = () => {
-      told += 1
-      return told === 1 ? Promise.resolve('data: bought\n\n') : new Promise<string>(() => {})
+      pulled += 1
+      return pulled === 1 ? Promise.resolve('data: bought\n\n') : new Promise<string>(() => {})
     }
     const { listener } = await start({ routes: streaming(once, () => {}, ready) })
     const reading = talk(listener.port, get(listener.port, '/stream'))

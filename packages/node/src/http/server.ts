@@ -34,7 +34,7 @@ export type ListenerTarget = {
 export type Listener = {
   url: string
   port: number
-  /** Until this is called every request is told to come back: the port can be known before the node is complete. */
+  /** Until this is called every request is asked to retry later: the port can be known before the node is complete. */
   serve(app: ListenerTarget): void
   /** Stops accepting, lets requests in flight end, then closes. */
   drain(): Promise<void>

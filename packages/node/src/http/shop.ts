@@ -57,14 +57,14 @@ export type ShopContext = {
 /** What a shop brings: routes, what a wallet may use without paying, who else learns of a sale, and work of its own. */
 export type Shop = SalePart & {
   routes: readonly RouteDeclaration[]
-  /** Told of every request that names who brought its sender; no I/O. */
+  /** Called for every request that names who referred its sender; no I/O. */
   onAttribution?(attribution: Attribution): void
   /** Members of the node's signed statement in the mesh, beside its offers. No I/O. */
   announces?(): Announcements
   /** Called with every route of the node once all shops are open, and with what the shops announce. */
   onRoutes?(routes: readonly RouteDeclaration[], announced: () => Announcements): void
   /** URL of another node that answers a path which this one does not; no I/O. */
-  elsewhere?(method: string, path: string): string | undefined
+  findPeer?(method: string, path: string): string | undefined
   /** Members of the index's `demo` object, in demo mode only; called when the index is asked for. */
   demo?(): Record<string, unknown>
   /** Path of something cheap that a newcomer can buy to see how paying works. */

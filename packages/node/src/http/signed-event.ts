@@ -5,7 +5,7 @@ export type EventAttributes = { id: string; source: string; type: string; subjec
 
 /**
  * A CloudEvent 1.0 in JSON that carries its own signature: a JWS over its attributes, which name the digest of `data`.
- * `data` comes last and as it stands, so that a reader can check the digest without writing JSON again.
+ * `data` comes last and unchanged, so that a reader can check the digest without writing JSON again.
  */
 export function signedEvent(jws: Pick<JwsPort, 'sign'>, given: EventAttributes, data: string): string {
   const attributes = {

@@ -140,7 +140,7 @@ function watchRoute(deps: NotificationRouteDeps): RouteDeclaration {
     area: 'core',
     method: 'POST',
     path: '/v1/notifications/watches',
-    summary: 'Be told of every event of a subject, such as the control of a token',
+    summary: 'Subscribe to every event of a subject, such as the control of a token',
     description:
       'Topic `token.control`: the address of a B20 token. Delivered once the endpoint is proven. The first watches of a wallet are free, more need a plan; without one they are paused. `feed_url` is the same as an RSS feed.',
     body: z.strictObject({

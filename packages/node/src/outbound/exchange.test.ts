@@ -275,7 +275,7 @@ test('S20: another media type is refused before its body, errors keep theirs', a
   expect(await ask('/missing')).toMatchObject({ status: 'ok', httpStatus: 404 })
 })
 
-test('a caller who gives up is told so, and production can never map to loopback', async () => {
+test('a caller who aborts gets the reason, and production can never map to loopback', async () => {
   const server = track(await listenTcp(() => {}))
   const stop = new AbortController()
   const asked = mapped(server.port).fetch(site, { ...ordinary, signal: stop.signal })

@@ -15,7 +15,7 @@ export function parseLoopbackOrigin(origin: string): LoopbackTarget {
 
 const hostName = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+test$/
 
-/** `my.test=127.0.0.1:8080,other.test=127.0.0.1:8081`; every problem is told. */
+/** `my.test=127.0.0.1:8080,other.test=127.0.0.1:8081`; every problem is reported. */
 export function parseLoopbackHosts(text: string): { hosts: Map<string, LoopbackTarget>; problems: string[] } {
   const hosts = new Map<string, LoopbackTarget>()
   const problems: string[] = []

@@ -94,7 +94,7 @@ async function keepReports(
   const { size } = await lockTree(tx)
   for (const report of reports) {
     if (!('note' in report)) {
-      // Told before another process signed a larger head: the witness is asked again.
+      // Reported before another process signed a larger head: the witness is asked again.
       if (!(report.larger && report.size <= size)) await keepHead(tx, { ...report, root: null, note: null })
       continue
     }

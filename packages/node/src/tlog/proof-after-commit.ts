@@ -6,7 +6,7 @@ export type ProofDeps = { tree: Pick<TransparencyLog, 'integrate' | 'proofOf'>; 
 const pausesMs = [0, 50, 250, 1_000]
 
 /**
- * The proof of an entry that stands: it is given its place if it has none yet. A moment without the database is waited out,
+ * The proof of a committed entry, which gets its index if it has none yet. A moment without the database is waited out,
  * because anyone who asks again for what it has paid for gets the same bytes, with the proof if it had it before. Undefined
  * when it lasts longer; the entry's own address gives the proof later.
  */

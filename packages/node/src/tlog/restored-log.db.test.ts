@@ -348,7 +348,7 @@ test('a process that has just started signs nothing until a witness has answered
   expect(await started.size(), 'nobody was there to ask').toBe(1)
   await harness.compare()
   await started.tree.integrate()
-  expect(await started.size(), 'another process was told that the tree is right').toBe(2)
+  expect(await started.size(), 'another process was notified that the tree is right').toBe(2)
 })
 
 test('the operator may answer for a start without witnesses, but not for a fork', async () => {

@@ -14,7 +14,7 @@ import { type Finding, failed, notChecked, passed } from './attestation-file.ts'
 import type { EvidenceExchange, EvidencePayment } from './evidence-file.ts'
 import { checkPromisedLeaf } from './promised-leaf.ts'
 
-/** An answer with its request, the receipt and the payment, judged as of the time it was signed. */
+/** An answer with its request, the receipt and the payment, checked as of the time it was signed. */
 export async function checkExchange(evidence: EvidenceExchange, keys: KeySet): Promise<Finding[]> {
   return [
     ...(await checkResponse(evidence, keys)),
@@ -39,7 +39,7 @@ async function checkResponse(
   const received = { status: response.status, headers, body: fromBase64(response.body_base64) }
   const verified = await verifyResponse({ method: request.method, url: request.url }, received, {
     keys,
-    // An old answer is judged as of its own time; its keys are judged as of that time too.
+    // An old answer is checked as of its own time, and so are its keys.
     nowMs: typeof created === 'number' ? created * 1000 : 0,
   })
   if (verified.status !== 'verified') return [{ check: failed('signature', whyNot(verified)) }]

@@ -19,7 +19,7 @@ export type FileKeys = {
   /** Addresses under which the file names its node. */
   homes: readonly string[]
   directory?: unknown
-  /** Lists of statements, and where in the file each stands. */
+  /** Lists of statements, and where in the file each is. */
   statements: readonly { at: string; list: unknown }[]
   /** Keys that signed something in it and are published nowhere else in it. */
   responseKeys?: readonly string[]

@@ -20,7 +20,7 @@ export type KeyAnchor = Pick<KnownKey, 'keyId' | 'x' | 'purpose'> & Partial<Know
 
 export type FollowedKeys = {
   keys: ReadonlyMap<string, KnownKey>
-  /** The statements that somebody trusted stands behind. */
+  /** The statements that a trusted party signed. */
   accepted: ReadonlySet<KeyStatement>
   /** Those of them that the wallet signed, and those that the key before signed. */
   byWallet: ReadonlySet<KeyStatement>

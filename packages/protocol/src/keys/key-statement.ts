@@ -7,7 +7,7 @@ import { isRecord } from '../json-object.ts'
 import { recoverSigner } from '../recover-signer.ts'
 import { nodeDomain } from '../typed-data/node-domain.ts'
 
-/** What a key is for: answers and what goes with them, or the heads of the log. One never stands in for the other. */
+/** What a key is for: answers and what goes with them, or the heads of the log. One never replaces the other. */
 export type KeyPurpose = 'response' | 'log'
 
 /** What is said about a key. Times are unix seconds, 0 for open-ended. */
@@ -27,7 +27,7 @@ export type KeyStatementMessage = {
   /** Name of the log, and the size of the tree beyond which its heads bear this key; empty and 0 for other keys. */
   origin: string
   treeSize: number
-  /** The wallet that stands behind it, which may name keys too; the zero address while only a key does. */
+  /** The wallet that backs it, which may name keys too; the zero address while only a key does. */
   operator: Address
   /** The key that vouches, empty for none, and when it stops signing; 0 when that is not decided here. */
   predecessor: string

@@ -14,7 +14,7 @@ export function proveTrieValue(root: Hex, key: Hex, proof: readonly Hex[]): Prov
   let expected: Node = root
   let used = 0
   for (;;) {
-    // A node shorter than a hash stands in its parent itself.
+    // A node shorter than a hash is embedded in its parent.
     let node: Node | undefined = typeof expected === 'string' ? undefined : expected
     if (node === undefined) {
       const bytes = proof[used]

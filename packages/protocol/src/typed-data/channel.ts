@@ -14,7 +14,7 @@ export const withdrawDelays = { min: 900, max: 2_592_000 }
 /** All that makes a channel: with any other word it is another one. */
 export type ChannelConfig = {
   payer: Address
-  /** The key that signs vouchers; zero where the payer is a contract that judges them itself. */
+  /** The key that signs vouchers; zero where the payer is a contract that verifies them itself. */
   payerAuthorizer: Address
   receiver: Address
   receiverAuthorizer: Address

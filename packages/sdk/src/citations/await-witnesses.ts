@@ -26,7 +26,7 @@ export async function awaitWitnesses(
     const left = until - platform.nowMs()
     if (left <= 0) return best
     await platform.sleep(Math.min(pauseMs, left))
-    // What was bought stands without it.
+    // The purchase is valid without it.
     const found = await readAttestation(client, node, bought.id).catch(() => undefined)
     if (found && (found.log.state === 'logged' || best.log.state !== 'logged')) best = found
   }

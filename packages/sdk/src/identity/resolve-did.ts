@@ -31,7 +31,7 @@ type Result = {
   didDocumentMetadata: Record<string, unknown>
 }
 
-/** Asks a node for a DID, with the answer's signature checked as the client is told to. */
+/** Asks a node for a DID, with the answer's signature checked as the client is configured. */
 export async function resolveDid(
   client: AssayClient,
   node: string,

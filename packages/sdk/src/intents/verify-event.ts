@@ -24,7 +24,7 @@ const invalid = (reason: string): EventVerification => ({ status: 'invalid', rea
 const dataMark = ',"data":'
 
 /**
- * Checks the event's own signature: a JWS over its attributes, which name the digest of `data` as it stands in the text.
+ * Checks the event's own signature: a JWS over its attributes, which name the digest of `data` as it is in the text.
  * `json` is the text as received; written again it may differ.
  */
 export async function verifyEvent(json: string, keys: KeySet): Promise<EventVerification> {

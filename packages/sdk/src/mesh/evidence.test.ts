@@ -35,7 +35,7 @@ const given = (peer: PlayedPeer): SignedEvidence[] =>
     .map(({ body }) => JSON.parse(body))
 
 /** As a node that knows the peer checks it. */
-async function judged(peer: PlayedPeer, evidence: unknown) {
+async function verified(peer: PlayedPeer, evidence: unknown) {
   const current = openStatement(peer.statement())
   if (current === undefined) throw new Error('no statement')
   const { keys } = peer.directory() as { keys: { kid: string; x: string; nbf: number }[] }
@@ -62,16 +62,21 @@ test('a node that asks buyers another price than it states is reported, in a for
   expect(given(entry)).toEqual([])
   await find({ reporter: account })
   const [evidence] = given(entry)
-  expect(await judged(liar, evidence)).toMatchObject({ ok: true, kind: 'price', statedMicro: 1n, askedMicro: 90_000n })
+  expect(await verified(liar, evidence)).toMatchObject({
+    ok: true,
+    kind: 'price',
+    statedMicro: 1n,
+    askedMicro: 90_000n,
+  })
   // Nobody can make it up: neither another amount, nor another reporter, nor the 402 of an honest node.
   const wrong = { ...evidence, reporter: `0x${'a'.repeat(40)}` }
-  expect(await judged(liar, wrong)).toMatchObject({ ok: false })
+  expect(await verified(liar, wrong)).toMatchObject({ ok: false })
   const honest = await signEvidence(
     account,
     { ...(evidence as never as object), type: 'x402-mesh-price', statement: liar.statement({ offers: [] }) } as never,
     { nowMs: () => nowMs },
   )
-  expect(await judged(liar, { ...honest, signature: honest.signature })).toMatchObject({ ok: false })
+  expect(await verified(liar, { ...honest, signature: honest.signature })).toMatchObject({ ok: false })
 })
 
 test('a purchase reaches the origin that was found, and no other, under the keys it was found with', async () => {
@@ -100,7 +105,7 @@ test('a purchase reaches the origin that was found, and no other, under the keys
   seller.asksMicro = () => '90000'
   await expect(buyFrom(best, { account, networks, platform, report: true }, input)).rejects.toThrow()
   const [evidence] = given(entry)
-  expect(await judged(seller, evidence)).toMatchObject({ ok: true, kind: 'price', askedMicro: 90_000n })
+  expect(await verified(seller, evidence)).toMatchObject({ ok: true, kind: 'price', askedMicro: 90_000n })
 })
 
 test('paid calls of independent payers put a node first, forged ones and those of one payer do not', async () => {
@@ -109,12 +114,12 @@ test('paid calls of independent payers put a node first, forged ones and those o
   const cheap = play('https://cheap.example.net', { priceMicro: '10000' })
   entry.listed = [listingOf(known), listingOf(cheap)]
   const bought = async (seller: PlayedPeer, payer = privateKeyToAccount(generatePrivateKey())) => {
-    const told = {
+    const unsigned = {
       ...{ type: 'x402-mesh-purchase', node: seller.did, capability, method: 'GET' },
       ...{ receipt: seller.receipt(payer.address, '/v1/report/0x1'), stated_micro: '1', paid_micro: '1' },
       ...{ latency_ms: 5, outcome: 'ok' },
     }
-    return { evidence: await signEvidence(payer, told as never, { nowMs: () => nowMs }), group: payer.address }
+    return { evidence: await signEvidence(payer, unsigned as never, { nowMs: () => nowMs }), group: payer.address }
   }
   const honest = await Promise.all(Array.from({ length: 6 }, () => bought(known)))
   const one = privateKeyToAccount(generatePrivateKey())

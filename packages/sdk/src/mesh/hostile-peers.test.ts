@@ -94,7 +94,7 @@ test('peers that hang hold up nobody: they are asked together and left behind', 
   const silent = Array.from({ length: 16 }, (_, i) => play(`https://silent${i}.example.net`, { priceMicro: '1' }))
   for (const peer of silent) peer.lie = (request) => hang(request)
   entry.listed = [...silent, ...honest].map((peer) => listingOf(peer))
-  // Limits are told apart by their length, not by a clock; they run at half speed, so that a busy machine reaches none first.
+  // Limits are distinguished by their length, not by a clock; they run at half speed, so that a busy machine reaches none first.
   let waitedMs = 0
   const timeout = (ms: number) => {
     const limit = defaultPlatform.timeout(ms * 2)

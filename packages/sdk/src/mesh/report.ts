@@ -24,11 +24,11 @@ export function keptResponse({ status, headers, body }: ReceivedResponse): Price
 /** Evidence in the name of a buyer: anyone can verify it, and anyone sees which wallet it is of. */
 export async function signEvidence(
   reporter: Reporter,
-  told: Unsigned<MeshEvidence>,
+  unsigned: Unsigned<MeshEvidence>,
   platform: Pick<Platform, 'nowMs'>,
 ): Promise<SignedEvidence> {
   const reported_at = new Date(platform.nowMs()).toISOString()
-  const evidence = { ...told, reporter: reporter.address.toLowerCase(), reported_at } as MeshEvidence
+  const evidence = { ...unsigned, reporter: reporter.address.toLowerCase(), reported_at } as MeshEvidence
   return { ...evidence, signature: await reporter.signMessage({ message: evidenceMessage(evidence) }) }
 }
 

@@ -8,7 +8,7 @@ export function readWholeBody(
   response: ServerResponse,
   maxBytes: number,
 ): Promise<Uint8Array> {
-  // Only now is the caller told to go on: a refused body is never sent at all.
+  // Only now is the caller asked to continue: a refused body is never sent at all.
   if (request.headers.expect !== undefined) response.writeContinue()
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

@@ -27,7 +27,7 @@ export type HedgedQuestion<T> = {
   decide(voices: readonly Voice[], complete: boolean): T | undefined
 }
 
-/** Another URL of an operator stands behind the first of every other: it adds no voice. */
+/** Another URL of an operator comes after the first of every other operator: it adds no vote. */
 export function inTurn(endpoints: readonly WatchedEndpoint[], nowMs: number): WatchedEndpoint[] {
   const ranked = [...endpoints].sort((a, b) => rankOf(a.health(), nowMs) - rankOf(b.health(), nowMs))
   const firsts = new Map<string, WatchedEndpoint>()

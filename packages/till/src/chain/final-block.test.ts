@@ -5,7 +5,7 @@ import { ChainUnreadable, createChain, createRpc, knownNetworks, type RpcEndpoin
 const hex = (number: number) => `0x${number.toString(16)}`
 const block = (number: number) => ({ number: hex(number), hash: hex(number * 7), timestamp: hex(number * 2) })
 
-/** An endpoint whose newest and final blocks are as told; blocks by number are the same everywhere. */
+/** An endpoint whose newest and final blocks are set; blocks by number are the same everywhere. */
 const endpoint = (name: string, newest: number, final: number): RpcEndpoint => ({
   name,
   send: async (calls) =>
@@ -39,7 +39,7 @@ test('one endpoint alone cannot call a block final, nor show one from the future
     // A lower bound: two that are a block apart need no third.
     expect([119n, 120n]).toContain((await chainOn(endpoints).head()).number)
   }
-  // It calls final what is there and is not: still nobody stands behind it.
+  // It calls final what is there and is not: still nobody confirms it.
   expect((await chainOn([endpoint('hasty', 120, 120), ...honest]).finalizedBlock()).number).toBe(100n)
 })
 

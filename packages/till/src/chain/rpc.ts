@@ -52,7 +52,7 @@ export type Rpc = {
   agreed(method: string, params: readonly unknown[], relevant?: (answer: unknown) => Json): Promise<unknown>
   /** For what moves on while it is read: asks as many operators as must agree, and further ones until it is decided. */
   collect<T>(method: string, params: readonly unknown[], decide: Decide<T>): Promise<T | undefined>
-  /** How many operators must stand behind an answer. */
+  /** How many operators must agree on an answer. */
   readonly quorum: number
   /** For what is asked of all of them. One that rests after failures rejects `send` at once; `ask` tries all the same. */
   readonly endpoints: readonly (RpcEndpoint & { ask: RpcEndpoint['send'] })[]

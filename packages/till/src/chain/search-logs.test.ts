@@ -15,7 +15,7 @@ const there = [3, 8, 21].map(log)
 
 type Range = { from: number; to: number }
 
-/** An endpoint that answers a range of blocks as told. */
+/** An endpoint with set answers for a range of blocks. */
 const endpoint = (name: string, answer: (range: Range) => unknown[]): RpcEndpoint => ({
   name,
   send: async (calls) =>

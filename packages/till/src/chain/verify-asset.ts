@@ -5,7 +5,7 @@ import type { Network } from './network.ts'
 import type { Rpc } from './rpc.ts'
 import { calls, text, word } from './usdc-abi.ts'
 
-/** What stands behind the RPC URL must be the chain and the very asset that we ask buyers to sign for. */
+/** The RPC URL must serve the chain and the exact asset that we ask buyers to sign for. */
 export async function verifyAsset(rpc: Rpc, network: Network): Promise<string[]> {
   const call = (data: string) => rpc.agreed('eth_call', [{ to: network.usdc.address, data }, 'latest'])
   const unread = (why: string) => [

@@ -4,7 +4,7 @@ export type QueueLimits = {
   /** How many requests of one channel wait behind the one that is served: of those that continue it, and of the others. */
   waitingMax: number
   waitMs: number
-  /** After one request was told the right base, others with a wrong one wait this long for it to come back. */
+  /** After one request got the right base, others with a wrong one wait this long for it to come back. */
   graceMs: number
 }
 

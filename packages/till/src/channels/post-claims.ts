@@ -9,7 +9,7 @@ import { saveState, usedNetworks } from './channel-store.ts'
 
 const perRunMax = 1_000
 
-/** What is in a channel is not ours before its claim is final. Books what is, and what is gone. */
+/** What is in a channel is not ours before its claim is final. Posts what is, and what is gone. */
 export async function postClaims(deps: ChannelDeps, network: string, on: ChannelChain): Promise<void> {
   const { rows } = await deps.database.query(
     `select ${channelColumns} from channel where network = $1 and (charged_micro > posted_micro + lost_micro or lost_micro > 0)

@@ -55,7 +55,7 @@ export type Sent =
   | { status: 'not_sent'; reason: string }
   | { status: 'unknown'; transaction: Hex }
 
-/** Sends one call to the contract and waits for its block; the gas is booked. */
+/** Sends one call to the contract and waits for its block; the gas is posted. */
 export async function sendCall(deps: ChannelDeps, out: Outgoing): Promise<Sent> {
   const { wallets, seen } = chainOf(deps, out.network)
   const sent = await wallets.send({

@@ -93,7 +93,7 @@ export function payoutHooks(
   const { database, chains } = payouts
   const ofPayouts = async (row: TransferRow) => {
     const chain = chains.find((one) => one.chain.network.caip2 === row.network)?.chain
-    return chain !== undefined && (await explainPayout(payouts, chain, row)) === 'booked'
+    return chain !== undefined && (await explainPayout(payouts, chain, row)) === 'posted'
   }
   return {
     booksOutbound: [ofPayouts, ...parts.flatMap(({ booksOutbound }) => booksOutbound ?? [])],

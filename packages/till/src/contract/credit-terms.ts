@@ -15,7 +15,7 @@ export function takesCredit(route: Pick<PaidRoute, 'id'>): boolean {
 /**
  * The entry of `accepts` behind those that move money: the request itself is signed, and its price is drawn from what the
  * wallet paid in before. Stock clients do not know the scheme and pass it over. Short, for the header is: no token is
- * moved and nobody is paid on chain, so the unit and a role stand where addresses do.
+ * moved and nobody is paid on chain, so the unit and a role take the place of addresses.
  */
 export function creditRequirements(terms: Terms): Record<string, unknown> {
   return {

@@ -3,7 +3,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
 
-/** What is sold, as the 402 and the facilitator are told: all of it from the declaration and from configuration. */
+/** What is sold, as the 402 and the facilitator see it: all of it from the declaration and from configuration. */
 export type SoldResource = { url: string; description?: string; mimeType?: string; serviceName?: string }
 
 /** A payment as a facilitator sees it: client extensions are gone, terms are our own. */
@@ -37,7 +37,7 @@ export type SettleOutcome =
    * to a facilitator or from a transaction, so that anyone may still carry it.
    */
   | { status: 'refused'; reason: string; payloadSent: boolean; message?: string; gasGwei?: bigint }
-  /** Anything that cannot be told from a late success: timeouts, 5xx, pending, nonsense. */
+  /** Anything that cannot be distinguished from a late success: timeouts, 5xx, pending, nonsense. */
   | { status: 'unknown'; reason: string; transaction?: Hex }
 
 export type VerifyOutcome =
@@ -52,7 +52,7 @@ export type Facilitator = {
   readonly name: string
   verify(payment: FacilitatorPayment, signal: AbortSignal): Promise<VerifyOutcome>
   settle(payment: FacilitatorPayment, signal: AbortSignal): Promise<SettleOutcome>
-  /** Told when the chain contradicts its word about a payment. */
+  /** Called when the chain contradicts its report about a payment. */
   contradicted?(paymentId?: string): void
   /** Wallets by which it settles Permit2 payments on a network; none, or absent, where it cannot. */
   permit2Wallets?(network: string): readonly Address[]

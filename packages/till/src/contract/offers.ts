@@ -65,7 +65,7 @@ export function createOffers(jws: JwsPort, clock: Clock) {
         ),
       }))
     },
-    /** The offer, when it is ours and still stands. */
+    /** The offer, when it is ours and still valid. */
     honour(signed: string): HonouredOffer | undefined {
       const payload = jws.verify(signed)
       if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined

@@ -149,7 +149,7 @@ export type SchemeEvidence = {
   keyOf(transfer: MovedMoney): Promise<Hex | undefined>
 }
 
-/** What buyers are told: the scheme's own word for its key. */
+/** Reasons shown to buyers, in the terms of the scheme. */
 export type SchemeReasons = {
   /** The key stands for another payment of this payer. */
   reused: ProblemCode
@@ -159,7 +159,7 @@ export type SchemeReasons = {
   usedOtherwise: string
   usedForDust: string
   /** Its key was used for a transfer that brought us nothing. */
-  elsewhere: { reason: string; detail: string }
+  paidToOthers: { reason: string; detail: string }
   canceled: { reason: string; detail: string }
   /** Reason of a claim whose time passed unused. */
   expired: string

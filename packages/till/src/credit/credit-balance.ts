@@ -106,7 +106,7 @@ async function notFinal(sql: Sql, network: string, wallet: Address): Promise<Mic
 
 /**
  * Payments of a wallet that can still bring or take money: under way, refused and not past their time, in blocks that
- * are not final, or transfers that are not booked. Credit leaves only when there are none.
+ * are not final, or transfers that are not posted. Credit leaves only when there are none.
  */
 export async function openPayments(sql: Sql, network: string, wallet: Address): Promise<number> {
   const { rows } = await sql.query<{ open: bigint }>(

@@ -3,7 +3,7 @@ import type { Address } from '@assay/protocol/address'
 import { expect, test } from 'vitest'
 import { takeBackLines } from '../gate/take-back.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { elsewhere } from '../ledger/accounts.fixture.ts'
+import { externalAccount } from '../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, owedTo, post } from '../ledger/index.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { base, openTestCredit, randomWallet } from './credit.fixture.ts'
@@ -12,7 +12,7 @@ import { creditLines, readCredit } from './credit-balance.ts'
 const db = await useTestDatabase()
 const testCredit = openTestCredit(db)
 
-const custody = elsewhere(base)
+const custody = externalAccount(base)
 const debtOf = (wallet: Address) => balanceOf(db.database, accounts.receivable(base, wallet, 'credit'))
 const credit = (wallet: Address) => owedTo(db.database, accounts.credit(base, wallet))
 const newPayment = () => `pay_${randomBytes(8).toString('hex')}`

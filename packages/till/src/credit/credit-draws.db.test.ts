@@ -187,7 +187,7 @@ test('credit of a contract wallet is drawn on its own chain only, under a mandat
   expect(own.draw?.network).toBe(polygon)
   const mandate = await insertTestMandate(db, { owner, delegate, ownerKind: 'contract', chainId: 137 })
   expect((await testCredit.held({ by: delegate, micro: 400n, mandate })).draw?.network).toBe(polygon)
-  // A plain wallet pays where the route is sold first, and elsewhere when that is empty.
+  // A plain wallet pays where the route is sold first, and on another chain when that is empty.
   expect((await testCredit.held({ by: owner, micro: 400n })).draw?.network).toBe(base)
   expect((await testCredit.held({ by: owner, micro: 40_000n })).draw?.network).toBe(polygon)
 })

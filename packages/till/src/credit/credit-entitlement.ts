@@ -40,7 +40,7 @@ import {
 /** Who signed a request, and the number that makes the signature count once; not claimed yet. */
 export type CreditCaller = {
   address: Address
-  /** A contract wallet is believed on its own chain only: elsewhere its address may have another owner. */
+  /** A contract wallet is believed on its own chain only: on another one its address may have another owner. */
   kind: 'key' | 'contract'
   chainId: number
   nonce: { key: string; expiresAtMs: number }

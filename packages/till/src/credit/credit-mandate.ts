@@ -88,7 +88,7 @@ export function requireDelegate(
     throw new Problem('delegate_mismatch', { detail: 'The request is not signed by the delegate of this mandate.' })
 }
 
-/** Everything that can be judged from the signed terms alone. Throws: whatever is not clearly allowed is refused. */
+/** Everything that can be checked from the signed terms alone. Throws: whatever is not clearly allowed is refused. */
 export function requireCovered(
   terms: MandateTerms,
   call: Pick<PaidCall, 'route' | 'priceMicro' | 'resourceUrl'>,
@@ -145,7 +145,7 @@ const dayMs = 86_400_000
 const secondsToMidnight = (nowMs: number): number => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)
 
 /**
- * A pattern with a leading slash is compared with the path, segment by segment, where a last segment of two stars stands
+ * A pattern with a leading slash is compared with the path, segment by segment, where a last segment of two stars matches
  * for all that follow; any other is compared with the route's id. One star stands for any characters, or none.
  */
 export function matchesRoute(pattern: string, routeId: string, path: string): boolean {

@@ -6,7 +6,7 @@ import type { PaidCall, PaidRoute } from '../contract/paid-call.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { systemRng } from '../kernel/random.ts'
-import { elsewhere } from '../ledger/accounts.fixture.ts'
+import { externalAccount } from '../ledger/accounts.fixture.ts'
 import { accounts, credit, debit, heldOf, owedTo, post } from '../ledger/index.ts'
 import type { TestDatabase } from '../store/testing.ts'
 import { type CreditCaller, createCreditEntitlement } from './credit-entitlement.ts'
@@ -75,7 +75,7 @@ export function openTestCredit(db: Pick<TestDatabase, 'database'>, given: { cloc
         {
           reference: `test_topup:${randomBytes(12).toString('hex')}`,
           kind: 'topup',
-          lines: [debit(elsewhere(network), micro), credit(accounts.credit(network, wallet), micro)],
+          lines: [debit(externalAccount(network), micro), credit(accounts.credit(network, wallet), micro)],
         },
       ]),
     balance: (wallet: Address, network = base) => owedTo(database, accounts.credit(network, wallet)),

@@ -82,7 +82,7 @@ test('snapshot and revert take back transactions', async () => {
   expect(await devnet.request('evm_revert', [id])).toBe(false)
 })
 
-test('safe and finalized lag behind latest as told, in every method that takes a block', async () => {
+test('safe and finalized lag behind latest as configured, in every method that takes a block', async () => {
   const { devnet, hashes } = await chainWithThreePayments()
   const { reader } = clients(devnet)
   expect((await reader.getBlock({ blockTag: 'finalized' })).hash).toBe(devnet.control.head().hash)

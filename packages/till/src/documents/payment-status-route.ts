@@ -31,13 +31,13 @@ const status = z.strictObject({
     .describe('What its payer said about the answer, and what the operator decided.'),
 })
 
-/** Where a payment stands: state only, never the answer. */
+/** Status of a payment: state only, never the answer. */
 export function paymentStatusRoute(sql: Sql, path: string): DescribedRoute {
   return {
     id: 'payments.status',
     method: 'GET',
     path,
-    summary: 'Where a payment stands',
+    summary: 'Status of a payment',
     description: 'State only, never the answer. The id comes with every 503 of a payment and with every paid answer.',
     params: z.strictObject({ id: z.string() }),
     output: status,

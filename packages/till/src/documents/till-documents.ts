@@ -19,7 +19,7 @@ export type TillDocumentDeps = PaymentAnswerDeps & {
   sold(): readonly RouteDeclaration[]
 }
 
-/** What every till publishes: descriptions derived from the declarations, keys, and where a payment stands. */
+/** What every till publishes: descriptions derived from the declarations, keys, and the status of a payment. */
 export function tillDocuments(deps: TillDocumentDeps): RouteDeclaration[] {
   const { site, sql, keyring, sold } = deps
   const payments = [

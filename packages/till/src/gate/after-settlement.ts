@@ -108,7 +108,7 @@ const noMoney = 'The payment did not settle; no money moved.'
 
 function refusalDetail(result: SettlementResult, reason: string, words: SchemeReasons): string {
   if (result.status === 'failed') return result.message ?? noMoney
-  return [words.canceled, words.elsewhere].find((one) => one.reason === reason)?.detail ?? noMoney
+  return [words.canceled, words.paidToOthers].find((one) => one.reason === reason)?.detail ?? noMoney
 }
 
 function laterAnswer(result: SettlementResult, statusUrl: string, words: SchemeReasons): GateOutcome {

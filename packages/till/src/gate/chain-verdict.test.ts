@@ -30,7 +30,7 @@ test('a named transaction that is not there says nothing: its key decides', asyn
   expect(asked.searches).toEqual([9_900n])
 })
 
-test('a used key is judged by when it was used', async () => {
+test('a used key is decided by when it was used', async () => {
   const before = await verdictOn({ used: [true], byKey: [confirmedAt(10_000n)] })
   expect(before.verdict.status).toBe('spent_before')
   const young = await verdictOn({ used: [true], byKey: [confirmedAt(51n)] }, { headBlock: 50n })

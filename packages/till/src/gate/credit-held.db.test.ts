@@ -23,7 +23,7 @@ const evidenceAt = (position: number): Confirmed => ({
 })
 const deps = () => ({ database: db.database, clock: systemClock })
 
-/** Paid and booked; its answer waits for a final block. */
+/** Paid and posted; its answer waits for a final block. */
 async function held(id: string, payer: Address): Promise<PaymentRecord> {
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,

@@ -76,12 +76,12 @@ export async function creditPayment(
   }
 }
 
-/** Its transfer was booked as something else: the claim is over, and the money is where that booking put it. */
+/** Its transfer was posted as something else: the claim is over, and the money is where that posting put it. */
 export async function failPosted({ database, clock }: CreditDeps, claim: Pick<FinishedClaim, 'id'>): Promise<void> {
   await endPayment(database, { id: claim.id, move: moves.failPosted, reason: paidOtherwise }, clock.nowMs())
 }
 
-/** Booked in the backup, held for finality, and perhaps delivered after it: nobody gets it a second time. */
+/** Posted in the backup, held for finality, and perhaps delivered after it: nobody gets it a second time. */
 async function setAside(tx: Tx, claim: FinishedClaim, nowMs: number): Promise<void> {
   const { from, to } = moves.setAside
   await tx.query(
@@ -98,9 +98,9 @@ async function setAside(tx: Tx, claim: FinishedClaim, nowMs: number): Promise<vo
 }
 
 async function takeFor(deps: CreditDeps, tx: Tx, claim: FinishedClaim, evidence: Confirmed): Promise<MoneySource> {
-  const booking = { as: 'payment', for: claim.id }
-  const transfer = await takeTransfer(tx, movedMoneyOf(claim, evidence), booking, deps.clock.nowMs())
-  if (!transfer) throw new TransferAlreadyPosted(`the transfer of ${claim.id} was booked before`)
+  const posting = { as: 'payment', for: claim.id }
+  const transfer = await takeTransfer(tx, movedMoneyOf(claim, evidence), posting, deps.clock.nowMs())
+  if (!transfer) throw new TransferAlreadyPosted(`the transfer of ${claim.id} was posted before`)
   return { transfer }
 }
 

@@ -78,7 +78,7 @@ test('a claim that is written after it was looked for is found by the next look'
   await vi.waitFor(async () => expect(await stateOf(id)).toBe('released'), 30_000)
 })
 
-test('what the database refuses for good is not tried again, and is told as an error', async () => {
+test('what the database refuses for good is not tried again, and is reported as an error', async () => {
   const refused = Object.assign(new Error('violates a check'), { code: '23514', severity: 'ERROR' })
   let tries = 0
   const errors: unknown[] = []

@@ -17,7 +17,7 @@ const pauseMsMax = 4_000
 const givenUpAfterMs = claimLeaseMs * 0.75
 /**
  * A database that is gone for long must not find a crowd of these when it comes back; the lease covers the others. What
- * may have moved money does not queue behind claims that may not even stand.
+ * may have moved money does not queue behind claims that may not even exist.
  */
 const pendingMax = { released: 512, unknown: 4_096 }
 /** A claim whose connection broke may be written after we looked for it. */
@@ -106,7 +106,7 @@ export function createDeferredTransitions({ database, owner, clock, log }: Defer
     async release(paymentId: string, reason: string, attempt?: number): Promise<void> {
       await release(paymentId, reason, attempt)
     },
-    /** The claim may stand, or may yet, and nobody will work on it. */
+    /** The claim may exist, or may yet, and nobody will work on it. */
     releaseInDoubt(paymentId: string): void {
       findClaim(paymentId).catch(() => undefined)
     },

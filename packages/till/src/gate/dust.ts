@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Sql } from '../store/database.ts'
 
-/** Smaller transfers are booked in sum unless they show a payment key or are of a sender with a claim: each is worth less than its receipt. */
+/** Smaller transfers are posted as a sum unless they show a payment key or are of a sender with a claim: each is worth less than its receipt. */
 export const dustMicro = 1_000n
 
 /** Senders with a payment that can still change, or that ended within a day: what they send is recorded however little it is. */

@@ -9,7 +9,7 @@ export type FreeSale = { claim: FinishedClaim; reservation: Parameters<typeof sa
 
 /**
  * Ends a payment that is charged nothing: its effect and `served` in one transaction, without a posting, for no money
- * moves. Only a wallet of ours could still take the permit, and its claim stands.
+ * moves. Only a wallet of ours could still take the permit, and its claim is active.
  */
 export async function finishFree(
   deps: Pick<FinishDeps, 'database' | 'clock' | 'jws'>,

@@ -39,7 +39,7 @@ const finishSales = () =>
       },
     ],
     failPosted: async ({ id }) => {
-      throw new Error(`the transfer of ${id} was booked before`)
+      throw new Error(`the transfer of ${id} was posted before`)
     },
     credit: async (claim) => {
       credited.push(claim.id)

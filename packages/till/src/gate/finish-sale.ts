@@ -39,7 +39,7 @@ export type FinishOutcome =
   | { status: 'held' }
   /** The effect could not be committed: the buyer's money is on its credit. */
   | { status: 'credited' }
-  /** Its transfer had been booked as something else, such as the payer's credit. */
+  /** Its transfer had been posted as something else, such as the payer's credit. */
   | { status: 'posted_otherwise' }
   /** Somebody else finished it first. */
   | { status: 'already' }
@@ -52,11 +52,11 @@ export type FinishDeps = {
   hooks: readonly SaleHook[]
   /** Posts the money to the payer's credit and ends the payment; used when the effect cannot be had. */
   credit(claim: FinishedClaim, evidence: Confirmed, reason: string): Promise<void>
-  /** Ends a payment whose transfer was booked as something else. */
+  /** Ends a payment whose transfer was posted as something else. */
   failPosted(claim: FinishedClaim): Promise<void>
 }
 
-/** The transfer that paid was booked before: it cannot pay a second time. */
+/** The transfer that paid was posted before: it cannot pay a second time. */
 export class TransferAlreadyPosted extends Error {
   override readonly name = 'TransferAlreadyPosted'
 }
@@ -72,7 +72,7 @@ const batch = { maxItems: 128, maxConcurrent: 2 }
 /**
  * Ends settled payments: postings, effect, sale hooks and `served` in one transaction. Sales without an effect of their
  * own, and those of a route that commits many at once, share it. A shared transaction that fails is halved until the
- * sale that spoils it stands alone.
+ * failing sale is alone.
  */
 export function createFinishSales(deps: FinishDeps) {
   const run = (inputs: readonly FinishInput[]) => deps.database.transaction((tx) => finishAll(deps, tx, inputs))
@@ -142,7 +142,7 @@ async function finishAll(deps: FinishDeps, tx: Tx, inputs: readonly FinishInput[
   )
 }
 
-/** Takes the transfer of each sale whose money was not booked when it was held. */
+/** Takes the transfer of each sale whose money was not posted when it was held. */
 async function moneyOf(
   tx: Tx,
   inputs: readonly FinishInput[],
@@ -154,7 +154,7 @@ async function moneyOf(
     tx,
     fresh.map(({ claim, evidence }) => ({
       money: movedMoneyOf(claim, evidence),
-      booking: { as: 'payment', for: claim.id },
+      posting: { as: 'payment', for: claim.id },
     })),
     nowMs,
   )
@@ -162,7 +162,7 @@ async function moneyOf(
   return inputs.map(({ claim }) => {
     if (served.get(claim.id) === 'held') return 'held'
     const transfer = turns.get(claim.id)
-    if (!transfer) throw new TransferAlreadyPosted(`the transfer of ${claim.id} was booked before`)
+    if (!transfer) throw new TransferAlreadyPosted(`the transfer of ${claim.id} was posted before`)
     return { transfer }
   })
 }
@@ -197,9 +197,9 @@ async function commitEffects(
 async function holdOne(deps: FinishDeps, tx: Tx, input: FinishInput): Promise<FinishOutcome> {
   const held = await markHeld(tx, input.claim.id, input.evidence, deps.clock.nowMs())
   if (!held) return { status: 'already' }
-  const booking = { as: 'payment', for: input.claim.id }
-  const transfer = await takeTransfer(tx, movedMoneyOf(input.claim, input.evidence), booking, deps.clock.nowMs())
-  if (!transfer) throw new TransferAlreadyPosted(`the transfer of ${input.claim.id} was booked before`)
+  const posting = { as: 'payment', for: input.claim.id }
+  const transfer = await takeTransfer(tx, movedMoneyOf(input.claim, input.evidence), posting, deps.clock.nowMs())
+  if (!transfer) throw new TransferAlreadyPosted(`the transfer of ${input.claim.id} was posted before`)
   await post(tx, holdPostings(input, transfer))
   return { status: 'held' }
 }

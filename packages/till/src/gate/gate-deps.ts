@@ -57,7 +57,7 @@ export type GateDeps = {
   /** False while the operator has switched paid serving off. */
   salesPaused(): boolean | Promise<boolean>
   termsOf(call: PaidCall): Terms[]
-  /** Whether money sent to this address is ours to book. */
+  /** Whether money sent to this address is ours to post. */
   isOurs(network: string, address: Address): boolean
   statusUrl(paymentId: string): string
   /** Where its payer gets a lost answer again by signing the request, if anywhere. */

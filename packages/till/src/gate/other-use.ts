@@ -3,7 +3,7 @@ import { transfersOfKey } from '../ledger/index.ts'
 import type { Sql } from '../store/database.ts'
 import { dustMicro, sendersWithClaims } from './dust.ts'
 
-/** Whether a transfer to us is or will be its sender's credit: dust of a sender without claims is booked in sum only. */
+/** Whether a transfer to us is or will be its sender's credit: dust of a sender without claims is posted as a sum only. */
 export async function becomesCredit(
   sql: Sql,
   network: string,

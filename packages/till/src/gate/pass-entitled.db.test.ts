@@ -92,7 +92,7 @@ test('an unnamed call whose capture was lost with its commit gets its money back
   expect([await testCredit.balance(wallet), await testCredit.heldMicro(wallet)]).toEqual([1_000n, 0n])
 })
 
-/** What the caller of an unnamed call is told when nobody can say whether it was paid for. */
+/** What the caller of an unnamed call gets when nobody can say whether it was paid for. */
 async function nameOf(asked: Promise<unknown>): Promise<string> {
   const outcome = await asked
   expect(outcome).toMatchObject({ kind: 'refused', problem: { code: 'call_in_flight', status: 503 } })
@@ -158,7 +158,7 @@ describe('a caller who had plenty a moment ago', () => {
     expect(await free(wallet)).toBe(before - 2n * price)
   })
 
-  test('who has spent it elsewhere meanwhile gets a 402 and no answer', async () => {
+  test('a caller who has spent it meanwhile gets a 402 and no answer', async () => {
     const wallet = await known()
     await openTestCredit(db).held({ by: wallet, micro: (await free(wallet)) - 10n })
     const refused = await ask(db.database, { by: wallet, micro: price }, rich)

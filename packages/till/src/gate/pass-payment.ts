@@ -153,7 +153,7 @@ async function unlessClaimed(deps: GateDeps, presented: Presented, refusal: Gate
 const submittedWithinBlocks = 5_000n
 
 /**
- * No claim stands, but anyone may have carried the payment to the chain: its money then becomes the payer's
+ * No claim is active, but anyone may have submitted the payment to the chain: its money then becomes the payer's
  * credit once it is final, and a 402 would ask for it a second time.
  */
 async function unlessSubmitted(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {

@@ -23,6 +23,6 @@ export function readPaymentHeaders(headers: ReadonlyMap<string, string>): Paymen
   if (second) return { detail: `${first.name} and ${second.name} were both sent; send one.` }
   const { name, dialect, header = '' } = first
   if (dialect === 'version_1') return 'version_1'
-  // A comma can only come from two headers joined into one: which of them was meant cannot be told.
+  // A comma can only come from two headers joined into one: which of them was meant is unknown.
   return header.includes(',') ? { detail: `${name} was sent more than once.` } : { dialect, header }
 }

@@ -4,7 +4,7 @@ import { transfersOfKey } from '../ledger/index.ts'
 import type { Sql } from '../store/database.ts'
 import { findPayment } from './store-advance.ts'
 
-/** What anyone who knows the id may see: where a payment stands, never what it bought. */
+/** What anyone who knows the id may see: the status of a payment, never what it bought. */
 export type PaymentStatus = {
   id: string
   state: PaymentRecord['state']

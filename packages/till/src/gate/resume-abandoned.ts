@@ -26,7 +26,7 @@ export async function resumeAbandoned(
     earlier.network === claim.network &&
     earlier.signedDigest?.equals(claim.signedDigest) === true
   if (!mayResume({ ...earlier, sameRequest, sameAuthorization: samePayment })) return undefined
-  // The quote that was stored stands, and what was seen on chain is judged from the first claim on.
+  // The stored quote still applies, and what was seen on chain is decided from the first claim on.
   const { id, headBlock, quotedMicro, amountMicro } = earlier
   const first: Claim = { ...claim, id, headBlock, quotedMicro, amountMicro }
   const stored = await readAnswer(deps.database, earlier.id)

@@ -89,7 +89,7 @@ test('each time a reorg undid a payment its next ending has a reference of its o
   expect(postingReference('sale', { id: 'pay_1', reorgs: 2 })).toBe('sale:pay_1#2')
 })
 
-test('a route that leaves money in clearing is told so, and nothing is committed', async () => {
+test('a route that leaves money in clearing gets an error, and nothing is committed', async () => {
   const asked: unknown[] = []
   const answering = (rows: unknown[]) =>
     ({

@@ -32,7 +32,7 @@ export function postingReference(kind: string, claim: { id: string; reorgs?: num
 type PostedCosts = { claim: FinishedClaim; feeMicro: Micro; gasGwei: bigint }
 type Posted = PostedCosts & { commit: PaidRoute['commit'] }
 
-/** How the money of a sale got here: by a transfer that is booked now, or into clearing when it was held. */
+/** How the money of a sale got here: by a transfer that is posted now, or into clearing when it was held. */
 export type MoneySource = { transfer: TransferTurn } | 'held'
 
 /** Shares go where the route's commit sends them; what it leaves in clearing would show as an imbalance. */

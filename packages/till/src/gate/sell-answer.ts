@@ -161,7 +161,7 @@ async function afterUndelivered(
 }
 
 async function afterConflict(deps: GateDeps, purchase: Purchase, claim: Claim): Promise<Claimed | GateOutcome> {
-  // A batch of claims that breaks off is run again in halves: what stands in the way may be our own row.
+  // A batch of claims that breaks off is run again in halves: what conflicts may be our own row.
   const earlier = await findConflict(deps.database, claim).catch((error: unknown) =>
     releaseAndThrow(deps, claim.id, error),
   )

@@ -25,7 +25,7 @@ const otherUse = { blockNumber: 10_001n, blockHash: named, transfer: otherTransf
 const submitted: SettleOutcome = { status: 'submitted', transaction: named, feeMicro: 7n, gasGwei: 3n }
 
 const exact = createExactScheme([])
-/** Hands the payment over as it is: what the facilitator is told is not the matter here. */
+/** Passes the payment on as it is: what the facilitator receives is not tested here. */
 const settlementOn = (chain: ChainPort, head = headBlock) =>
   ({
     scheme: {
@@ -234,7 +234,7 @@ test('an outage of the facilitator is no refusal: nothing was sent, and the same
   expect(result.status).toBe('settled')
 })
 
-test('an unknown outcome stays unknown with what was told, unless the chain knows', async () => {
+test('an unknown outcome stays unknown with what was reported, unless the chain knows', async () => {
   const unknown: SettleOutcome = { status: 'unknown', reason: 'settlement_pending', transaction: named }
   const reason = 'settlement_pending'
   expect((await settle(unknown, { used: [false] })).result).toEqual({ status: 'unknown', reason, transaction: named })
@@ -252,19 +252,19 @@ test('a facilitator that throws leaves the payment unknown, in short words', asy
   expect((result as { reason: string }).reason).toHaveLength(200)
 })
 
-test('a facilitator that never answers is left at the deadline, and told so', async () => {
+test('a facilitator that never answers is aborted at the deadline', async () => {
   const { chain } = chainShowing({ used: [false] })
-  let told: AbortSignal | undefined
+  let aborted: AbortSignal | undefined
   const facilitator = {
     settle: (_: unknown, signal: AbortSignal) => {
-      told = signal
+      aborted = signal
       return new Promise(() => {})
     },
   } as unknown as Facilitator
   const clock = { ...steppingClock(), sleep: () => Promise.resolve() }
   const result = await settlePayment({ facilitator, clock, deadlineMs }, settlementOn(chain))
   expect(result).toEqual({ status: 'unknown', reason: 'timeout' })
-  expect(told?.aborted).toBe(true)
+  expect(aborted?.aborted).toBe(true)
 })
 
 test('what a used nonce means: ours after the claim, credit before it, another use otherwise, never more than is seen', () => {

@@ -134,7 +134,7 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
   return rowCount > 0
 }
 
-/** Nobody waits for this answer any more: the connection broke, or it was told to come back. A later fresh payment for the same request is then known to be a retry. */
+/** Nobody waits for this answer any more: the connection broke, or it was asked to retry later. A later fresh payment for the same request is then known to be a retry. */
 export async function markClientGone(sql: Sql, id: string): Promise<void> {
   await sql.query(`update payment set client_gone = true where id = $1 and delivered_at is null`, [id])
 }
@@ -156,7 +156,7 @@ export async function findPayment(sql: Sql, id: string): Promise<PaymentRecord |
   return rows[0] ? toPaymentRecord(rows[0]) : undefined
 }
 
-/** Whatever stands in the way of a claim: the same payment first, then the same identifier. */
+/** Whatever conflicts with a claim: the same payment first, then the same identifier. */
 export async function findConflict(
   sql: Sql,
   claim: { network: string; payer: Address; paymentKey: Hex; identifierHash: Buffer | null },

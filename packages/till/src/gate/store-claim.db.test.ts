@@ -48,7 +48,7 @@ test('an identifier names one purchase of a payer, and a released attempt gives 
   expect((await findConflict(db.database, { ...second, paymentKey: sampleClaim(9).paymentKey }))?.id).toBe(first.id)
 })
 
-test('payment leases use process clocks: a lease is given and judged by the clock of the database', async () => {
+test('payment leases use process clocks: a lease is granted and checked by the clock of the database', async () => {
   const claim = sampleClaim(3)
   // A process whose clock is a day ahead.
   await insertClaims(db.database, [claim], { ...worker(1n), nowMs: Date.now() + 86_400_000 })

@@ -13,7 +13,7 @@ export type ServedRow = {
 }
 
 /**
- * Payments are found one by one by their ids and judged afterwards. With its state beside it the planner prefers the small
+ * Payments are found one by one by their ids and filtered afterwards. With its state beside it the planner prefers the small
  * index of unfinished ones, which is full of those that have just ended until the next vacuum; and a join that was planned
  * while there were few payments would go on reading all of them.
  */

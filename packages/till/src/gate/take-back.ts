@@ -9,7 +9,7 @@ type Share = { account: Account; micro: Micro }
 
 /**
  * Lines that take `micro` of a payment back from the party that got a part of it, each in proportion; the first share bears the
- * rounding, so that they sum to exactly `micro`. What its holder has already spent stands as owed by that holder.
+ * rounding, so that they sum to exactly `micro`. What its holder has already spent is recorded as that holder's debt.
  */
 export async function takeBackLines(tx: Tx, payment: ReversedSale, micro: Micro): Promise<LedgerLine[]> {
   const shares = await sharesOf(tx, payment)

@@ -72,7 +72,7 @@ export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attemp
     void deps.deferred.markUnknown(claim.id, 'interrupted', attempt.attempt)
     outcome = refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
   }
-  // A served answer is watched by the front door until its last byte. Any other leaves nobody waiting: a fresh
+  // A served answer is watched by the HTTP app until its last byte. Any other leaves nobody waiting: a fresh
   // payment for the same request is then a retry of this purchase and not a second one.
   if (outcome.kind === 'served') return outcome
   call.clientGone.removeEventListener('abort', gone)

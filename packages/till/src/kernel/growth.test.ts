@@ -7,7 +7,7 @@ const count = (text: string) => {
   return found
 }
 
-test('linear work is told from quadratic work by its growth alone', () => {
+test('linear work is distinguished from quadratic work by its growth alone', () => {
   const linear = (size: number) => {
     const text = 'ab'.repeat(size / 2)
     return () => count(text)

@@ -61,14 +61,14 @@ test('a stall is recorded with the work under way, the requests that came and it
   expect(observed).toEqual([{ name: 'loop_stall', ms: 300, labels: { cause: 'work' } }])
   expect(lines).toEqual([
     {
-      message: 'the event loop stood still',
+      message: 'the event loop was blocked',
       fields: { stalls: 1, ms: 300, cpuMs: 290, gcMs: 0, cause: 'work', work: ['ledger.seal'], requests: 1 },
     },
   ])
   await watch.stop()
 })
 
-test('collections and a machine that was busy elsewhere are told from work', async () => {
+test('collections and a machine that was busy otherwise are distinguished from work', async () => {
   const { watch, tick, observed, lines } = scene()
   await tick({ ms: 100, cpu: 5 })
   await tick({ ms: 20 })
@@ -77,7 +77,7 @@ test('collections and a machine that was busy elsewhere are told from work', asy
   await tick({ ms: 50 })
   await tick({ ms: 20 })
   expect(observed.map(({ labels }) => labels)).toEqual([{ cause: 'machine' }, { cause: 'gc' }])
-  expect(lines.map(({ message }) => message)).toEqual(['the process got no core', 'the event loop stood still'])
+  expect(lines.map(({ message }) => message)).toEqual(['the process got no core', 'the event loop was blocked'])
   await watch.stop()
 })
 

@@ -36,7 +36,7 @@ type Stall = {
 }
 
 /**
- * Notices when the event loop stands still, and what was under way then. A timer that should come every 20 ms comes late
+ * Notices when the event loop is blocked, and what was running then. A timer that should come every 20 ms comes late
  * by as much as the loop was held up, so a stall is known to within one tick and every one above the limit is seen.
  */
 export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; host: LoopHost }): LoopWatch {
@@ -58,7 +58,7 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
     if (!kept.worst || stall.ms > kept.worst.ms) kept.worst = stall
     if (nowMs - kept.loggedMs < logEveryMs) return
     const line = { stalls: kept.count, ...kept.worst }
-    log.info(line, isOwn ? 'the event loop stood still' : 'the process got no core')
+    log.info(line, isOwn ? 'the event loop was blocked' : 'the process got no core')
     Object.assign(kept, { count: 0, loggedMs: nowMs, worst: undefined })
   }
 

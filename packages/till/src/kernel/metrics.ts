@@ -1,7 +1,7 @@
 /** Values that a span may carry: names of things, never who pays, what for, or a secret. */
 export type SpanAttributes = Record<string, string | number | boolean>
 
-/** Counters and gauges as a port: the front door exposes them at /metrics. */
+/** Counters and gauges as a port: the HTTP app exposes them at /metrics. */
 export type Metrics = {
   count(name: string, labels?: Record<string, string>, by?: number): void
   gauge(name: string, value: number, labels?: Record<string, string>): void

@@ -109,9 +109,9 @@ describe('problems', () => {
       retryable: true,
     }
     expect(problemBody(plain, 'https://docs.example')).toStrictEqual({ ...base, hint: row.hint })
-    const told = new Problem('payment_required', { detail: 'pay two', hint: 'sign', extra: { price: '2' } })
-    expect(told.message).toBe('pay two')
-    expect(problemBody(told, 'https://docs.example', 'req_1')).toStrictEqual({
+    const problem = new Problem('payment_required', { detail: 'pay two', hint: 'sign', extra: { price: '2' } })
+    expect(problem.message).toBe('pay two')
+    expect(problemBody(problem, 'https://docs.example', 'req_1')).toStrictEqual({
       ...base,
       detail: 'pay two',
       hint: 'sign',

@@ -1,4 +1,4 @@
-/** The problems of the till and of the front door; shops define their own. A test compares all of them with docs/errors.md. */
+/** The problems of the till and of the HTTP app; shops define their own. A test compares all of them with docs/errors.md. */
 type Row = { status: number; title: string; retryable: boolean; hint: string }
 
 const row = (status: number, retryable: boolean, title: string, hint: string): Row => ({

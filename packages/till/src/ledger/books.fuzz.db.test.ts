@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
-import { elsewhere } from './accounts.fixture.ts'
+import { externalAccount } from './accounts.fixture.ts'
 import {
   accounts,
   balanceDifferences,
@@ -31,7 +31,7 @@ const anyCommand: fc.Arbitrary<Command> = fc.record({
 function toTransaction(command: Command, reference: string): LedgerTransaction {
   const network = networks[command.network] as string
   const owed = accounts.credit(network, wallet(command.owner))
-  const onchain = elsewhere(network)
+  const onchain = externalAccount(network)
   const { amount } = command
   if (command.kind === 'earn') return { reference, kind: 'earn', lines: [debit(onchain, amount), credit(owed, amount)] }
   if (command.kind === 'spend') {

@@ -1,7 +1,7 @@
 import { microMax } from '@assay/protocol/money'
 import { expect, test } from 'vitest'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
-import { elsewhere } from './accounts.fixture.ts'
+import { externalAccount } from './accounts.fixture.ts'
 import {
   accounts,
   balanceDifferences,
@@ -29,7 +29,7 @@ const db = await useTestDatabase({ poolSize: 20 })
 const topUp = (reference: string, payer: number, micro: bigint, network = base): LedgerTransaction => ({
   reference,
   kind: 'topup',
-  lines: [debit(elsewhere(network), micro), credit(accounts.credit(network, wallet(payer)), micro)],
+  lines: [debit(externalAccount(network), micro), credit(accounts.credit(network, wallet(payer)), micro)],
 })
 const spend = (reference: string, payer: number, micro: bigint): LedgerTransaction => ({
   reference,
@@ -81,7 +81,7 @@ test('L7: of 200 concurrent redemptions of a balance that holds two, exactly two
 
 test('L4: amounts that are no positive integers within range never reach the database', async () => {
   for (const bad of [0n, -1n, microMax + 1n, 0.1 as unknown as bigint, Number.NaN as unknown as bigint])
-    expect(() => debit(elsewhere(base), bad)).toThrow(LedgerRefused)
+    expect(() => debit(externalAccount(base), bad)).toThrow(LedgerRefused)
 })
 
 test('L6: a balance beyond 2^63 - 1 is an error and is rolled back', async () => {
@@ -98,7 +98,7 @@ test('L31: the same asset on two chains is kept in separate accounts and never n
   const crossing: LedgerTransaction = {
     reference: 'l31:cross',
     kind: 'mistake',
-    lines: [debit(elsewhere(base), 5n), credit(accounts.credit(polygon, wallet(31)), 5n)],
+    lines: [debit(externalAccount(base), 5n), credit(accounts.credit(polygon, wallet(31)), 5n)],
   }
   await expect(post(db.database, [crossing])).rejects.toThrow(/does not balance/)
 })
@@ -130,7 +130,7 @@ test('a clearing account that is not zero is shown with its payment and its age'
       reference: 'clear:in',
       kind: 'settled',
       paymentId: 'pay_open',
-      lines: [debit(elsewhere(base), 50n), credit(accounts.clearingPayments(base), 50n)],
+      lines: [debit(externalAccount(base), 50n), credit(accounts.clearingPayments(base), 50n)],
     },
   ])
   expect(await openClearing(db.database)).toMatchObject([{ paymentId: 'pay_open', balanceMicro: -50n }])

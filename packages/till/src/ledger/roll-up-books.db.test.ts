@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
-import { elsewhere } from './accounts.fixture.ts'
+import { externalAccount } from './accounts.fixture.ts'
 import {
   accounts,
   balanceOf,
@@ -23,7 +23,7 @@ const db = await useTestDatabase()
 const topUp = (reference: string, payer: number, micro: bigint): LedgerTransaction => ({
   reference,
   kind: 'topup',
-  lines: [debit(elsewhere(base), micro), credit(accounts.credit(base, wallet(payer)), micro)],
+  lines: [debit(externalAccount(base), micro), credit(accounts.credit(base, wallet(payer)), micro)],
 })
 const settle = (reference: string, micro: bigint, paymentId: string): LedgerTransaction => ({
   reference,
@@ -35,7 +35,7 @@ const cleared = (reference: string, micro: bigint, paymentId: string): LedgerTra
   reference,
   kind: 'cleared',
   paymentId,
-  lines: [debit(elsewhere(base), micro), credit(accounts.clearingPayments(base), micro)],
+  lines: [debit(externalAccount(base), micro), credit(accounts.clearingPayments(base), micro)],
 })
 
 /** The same as the slow readers say, group by group. */

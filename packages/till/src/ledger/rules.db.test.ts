@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Sql } from '../store/database.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
-import { elsewhere } from './accounts.fixture.ts'
+import { externalAccount } from './accounts.fixture.ts'
 import { accounts, credit, debit, post, postSql } from './index.ts'
 
 const base = 'eip155:8453'
@@ -12,7 +12,7 @@ await post(db.database, [
   {
     reference: 'seed',
     kind: 'topup',
-    lines: [debit(elsewhere(base), 100n), credit(accounts.credit(base, wallet), 100n)],
+    lines: [debit(externalAccount(base), 100n), credit(accounts.credit(base, wallet), 100n)],
   },
 ])
 
@@ -35,7 +35,7 @@ const insertRaw = async (sql: Sql, reference: string, lines: readonly (readonly 
 }
 
 test('L27: an unbalanced entry is refused by the database, for the owner too', async () => {
-  const onchain = await idOf(elsewhere(base).name)
+  const onchain = await idOf(externalAccount(base).name)
   const owed = await idOf(accounts.credit(base, wallet).name)
   const attempt = (reference: string, lines: (readonly [bigint, bigint])[]) =>
     db.owner.transaction((tx) => insertRaw(tx, reference, lines))
@@ -70,7 +70,7 @@ test('L27: the application posts through ledger_post alone, which refuses what d
   await expect(db.database.transaction((tx) => insertRaw(tx, 'l27:app', []))).rejects.toMatchObject({ code: '42501' })
   const call = (owners: number[], amounts: bigint[]) =>
     db.database.query(postSql, [
-      [elsewhere(base).name, accounts.credit(base, wallet).name],
+      [externalAccount(base).name, accounts.credit(base, wallet).name],
       ['asset', 'liability'],
       [`${base}/usdc`, `${base}/usdc`],
       [false, true],
@@ -91,7 +91,7 @@ test('L27: the application posts through ledger_post alone, which refuses what d
 
 test('L27: a transaction without entries cannot be committed, and a closed one takes no more lines', async () => {
   await expect(db.owner.transaction((tx) => insertRaw(tx, 'l27:empty', []))).rejects.toThrow(/has no entries/)
-  const onchain = await idOf(elsewhere(base).name)
+  const onchain = await idOf(externalAccount(base).name)
   const owed = await idOf(accounts.credit(base, wallet).name)
   const addLater = db.owner.query(
     `insert into ledger_entry select t.id, n.line, n.account, n.amount from ledger_transaction t,

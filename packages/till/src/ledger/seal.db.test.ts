@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
-import { elsewhere } from './accounts.fixture.ts'
+import { externalAccount } from './accounts.fixture.ts'
 import { accounts, credit, debit, post, sealBooks, sealHead, verifySeals } from './index.ts'
 
 const base = 'eip155:8453'
@@ -11,7 +11,7 @@ const sale = (n: number) => ({
   reference: `seal:${n}`,
   kind: 'sale',
   paymentId: `pay_${n}`,
-  lines: [debit(elsewhere(base), 10n), credit(accounts.revenue(base, 'sandbox.echo'), 10n)],
+  lines: [debit(externalAccount(base), 10n), credit(accounts.revenue(base, 'sandbox.echo'), 10n)],
 })
 const sales = (from: number, count: number) => Array.from({ length: count }, (_, n) => sale(from + n))
 

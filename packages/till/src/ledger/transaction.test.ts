@@ -125,7 +125,7 @@ describe('accounts', () => {
   })
 })
 
-test('errors of the books are told apart by name, and keep their cause', () => {
+test('errors of the books are distinguished by name, and keep their cause', () => {
   const cause = new Error('23505')
   expect([
     new LedgerConflict('a', { cause }),

@@ -38,7 +38,7 @@ function positive(amount: Micro): Micro {
   return amount
 }
 
-/** The same rules as the database's, told earlier and with the reference. */
+/** The same rules as the database's, reported earlier and with the reference. */
 export function assertPostable(transaction: LedgerTransaction): void {
   const refuse = (why: string): never => {
     throw new LedgerRefused(`${transaction.reference || '(no reference)'}: ${why}`)

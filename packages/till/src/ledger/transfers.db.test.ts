@@ -51,7 +51,7 @@ const postSale = (tx: Tx, micro: bigint, transfer?: TransferTurn) => {
   ])
 }
 
-const book = (money: MovedMoney, as: string, micro = money.amountMicro) =>
+const postMoney = (money: MovedMoney, as: string, micro = money.amountMicro) =>
   db.database.transaction(async (tx) => {
     const transfer = await takeTransfer(tx, money, { as, for: as }, nowMs)
     if (transfer) await postSale(tx, micro, transfer)
@@ -61,56 +61,58 @@ const book = (money: MovedMoney, as: string, micro = money.amountMicro) =>
 test('money at our wallets is posted only with the transfer that moved it, and by its amount', async () => {
   await expect(db.database.transaction((tx) => postSale(tx, 5n))).rejects.toThrow(LedgerRefused)
   const money = moved(100n)
-  await expect(book(money, 'payment', 99n)).rejects.toThrow('without a transfer of that amount')
-  expect(await book(money, 'payment')).toBe(true)
+  await expect(postMoney(money, 'payment', 99n)).rejects.toThrow('without a transfer of that amount')
+  expect(await postMoney(money, 'payment')).toBe(true)
 })
 
-test('log position ignored: two transfers of one transaction are two, each booked once', async () => {
+test('log position ignored: two transfers of one transaction are two, each posted once', async () => {
   const first = moved(7n)
   const second = { ...first, position: 2, amountMicro: 9n }
-  expect([await book(first, 'payment'), await book(second, 'payment')]).toEqual([true, true])
-  expect([await book(first, 'payment'), await book(second, 'review')]).toEqual([false, false])
+  expect([await postMoney(first, 'payment'), await postMoney(second, 'payment')]).toEqual([true, true])
+  expect([await postMoney(first, 'payment'), await postMoney(second, 'review')]).toEqual([false, false])
 })
 
-test('review and payment never both book one transfer, however they race', async () => {
+test('review and payment never both post one transfer, however they race', async () => {
   for (let round = 0; round < 20; round += 1) {
     const money = moved(11n)
-    const taken = await Promise.all(['payment', 'review', 'funding', 'credit', 'payout'].map((as) => book(money, as)))
+    const taken = await Promise.all(
+      ['payment', 'review', 'funding', 'credit', 'payout'].map((as) => postMoney(money, as)),
+    )
     expect(taken.filter(Boolean)).toHaveLength(1)
-    expect(await book(money, 'late')).toBe(false)
+    expect(await postMoney(money, 'late')).toBe(false)
   }
 })
 
 test('a transfer that a row describes otherwise is not taken', async () => {
   const money = moved(13n)
-  await book(money, 'payment')
+  await postMoney(money, 'payment')
   await db.owner.query('update transfer set posted_as = null, posted_for = null where transaction = $1', [
     money.transaction,
   ])
-  expect(await book({ ...money, amountMicro: 14n }, 'credit')).toBe(false)
-  expect(await book({ ...money, recipient: `0x${'e'.repeat(40)}` }, 'credit')).toBe(false)
+  expect(await postMoney({ ...money, amountMicro: 14n }, 'credit')).toBe(false)
+  expect(await postMoney({ ...money, recipient: `0x${'e'.repeat(40)}` }, 'credit')).toBe(false)
 })
 
-type Step = { transfer: number; act: 'book' | 'undo' }
+type Step = { transfer: number; act: 'post' | 'undo' }
 
-test('whatever is booked and undone, the books have each transfer once or not at all', async () => {
+test('whatever is posted and undone, the books have each transfer once or not at all', async () => {
   const steps = fc.array(
-    fc.record({ transfer: fc.nat(3), act: fc.constantFrom<Step['act']>('book', 'book', 'undo') }),
+    fc.record({ transfer: fc.nat(3), act: fc.constantFrom<Step['act']>('post', 'post', 'undo') }),
     { maxLength: 25 },
   )
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
       const transfers = [3n, 5n, 7n, 11n].map((micro) => moved(micro))
       const before = await balanceOf(db.database, accounts.onchain(network, 'pay_to'))
-      const booked = new Set<number>()
+      const posted = new Set<number>()
       for (const { transfer, act } of list) {
         const money = transfers[transfer] as MovedMoney
-        if (act === 'book') expect(await book(money, 'payment')).toBe(!booked.has(transfer))
-        else expect(await undo(money)).toBe(booked.has(transfer))
-        if (act === 'book') booked.add(transfer)
-        else booked.delete(transfer)
+        if (act === 'post') expect(await postMoney(money, 'payment')).toBe(!posted.has(transfer))
+        else expect(await undo(money)).toBe(posted.has(transfer))
+        if (act === 'post') posted.add(transfer)
+        else posted.delete(transfer)
       }
-      const expected = [...booked].reduce((sum, index) => sum + (transfers[index] as MovedMoney).amountMicro, 0n)
+      const expected = [...posted].reduce((sum, index) => sum + (transfers[index] as MovedMoney).amountMicro, 0n)
       expect((await balanceOf(db.database, accounts.onchain(network, 'pay_to'))) - before).toBe(expected)
     }),
     { numRuns: 25 },

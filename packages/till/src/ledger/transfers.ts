@@ -22,16 +22,16 @@ export type MovedMoney = {
   blockHash: Hex
 }
 
-/** What a transfer is booked as, and the payment, payout or wallet it is booked for. */
+/** What a transfer is posted as, and the payment, payout or wallet it is posted for. */
 export type TransferPosting = { as: string; for: string }
 
 /**
- * Takes transfers for booking, in the transaction that posts them. Undefined for each that was booked before: anyone who
+ * Takes transfers for posting, in the transaction that posts them. Undefined for each that was posted before: anyone who
  * asks must not post its money again.
  */
 export async function takeTransfers(
   tx: Tx,
-  taken: readonly { money: MovedMoney; booking: TransferPosting }[],
+  taken: readonly { money: MovedMoney; posting: TransferPosting }[],
   nowMs: number,
 ): Promise<(TransferTurn | undefined)[]> {
   if (taken.length === 0) return []
@@ -50,8 +50,8 @@ export async function takeTransfers(
       taken.map(({ money }) => (money.paymentKey === undefined ? null : fromHex(money.paymentKey))),
       taken.map(({ money }) => money.blockNumber),
       taken.map(({ money }) => money.blockHash),
-      taken.map(({ booking }) => booking.as),
-      taken.map(({ booking }) => booking.for),
+      taken.map(({ posting }) => posting.as),
+      taken.map(({ posting }) => posting.for),
       new Date(nowMs),
     ],
   })
@@ -62,15 +62,15 @@ export async function takeTransfers(
 export async function takeTransfer(
   tx: Tx,
   money: MovedMoney,
-  booking: TransferPosting,
+  posting: TransferPosting,
   nowMs: number,
 ): Promise<TransferTurn | undefined> {
-  return (await takeTransfers(tx, [{ money, booking }], nowMs))[0]
+  return (await takeTransfers(tx, [{ money, posting }], nowMs))[0]
 }
 
 /**
  * A reorganisation took the transfer away: its row is free again, and the answer is the turn of the posting that takes
- * its money back. Undefined when it is not booked for this subject.
+ * its money back. Undefined when it is not posted for this subject.
  */
 export async function releaseTransfer(
   tx: Tx,
@@ -100,7 +100,7 @@ const columns = `id, network, asset, transaction, position, sender, recipient, a
   '0x' || encode(payment_key, 'hex') as "paymentKey", block_number as "blockNumber", block_hash as "blockHash", turn,
   posted_as as "postedAs", posted_for as "postedFor", final, tries`
 
-/** Transfers with a payment key, whatever they were booked as. */
+/** Transfers with a payment key, whatever they were posted as. */
 export async function transfersOfKey(
   sql: Sql,
   key: { network: string; sender: Address; paymentKey: Hex },

@@ -77,7 +77,7 @@ async function findPayout(
   return rows[0]?.id
 }
 
-/** What was paid stands as the payee's debt, because these books did not know what for. The rest is owed. */
+/** What was paid is recorded as the payee's debt, because these books did not know what for. The rest is owed. */
 async function settleWithPaid(tx: Tx, payout: NewPayout): Promise<void> {
   const { network, payee, purpose, amountMicro } = payout
   const debt = await debtAccount(tx, network, payee, purpose)

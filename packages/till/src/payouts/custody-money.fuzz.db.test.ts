@@ -28,7 +28,7 @@ const kinds = [
   'in review at PAY_TO',
   'in a restore gap',
   'in clearing',
-  'not booked',
+  'not posted',
   'missing',
   'queued payout',
   'signed payout',
@@ -42,7 +42,7 @@ type Command = { kind: (typeof kinds)[number]; owner: number; micro: bigint }
 /** Kept by hand beside the books: who could ask for money of the custody wallet. */
 type Model = {
   chain: bigint
-  booked: bigint
+  posted: bigint
   others: bigint
   debts: bigint
   queued: bigint
@@ -56,7 +56,7 @@ let step = 0
 function scene() {
   round += 1
   const network = `eip155:${100_000 + round}`
-  const model: Model = { chain: 0n, booked: 0n, others: 0n, debts: 0n, queued: 0n, signed: 0n, mined: 0n }
+  const model: Model = { chain: 0n, posted: 0n, others: 0n, debts: 0n, queued: 0n, signed: 0n, mined: 0n }
   const at = accounts.onchain(network, 'custody')
   const write = async (from: LedgerLine['account'], to: LedgerLine['account'], micro: bigint) => {
     step += 1
@@ -69,7 +69,7 @@ function scene() {
   }
   const arrive = async (to: LedgerLine['account'], micro: bigint) => {
     await write(at, to, micro)
-    model.booked += micro
+    model.posted += micro
     model.chain += micro
   }
   const payout = async (state: string, purpose: string, micro: bigint, block: bigint | null) => {
@@ -137,7 +137,7 @@ async function play({ network, model, at, write, arrive, payout }: ReturnType<ty
     await write(own, chainAccount('liability', true, network, 'option_collateral:c1'), micro)
     model.others += micro
   }
-  if (kind === 'not booked') model.chain += micro
+  if (kind === 'not posted') model.chain += micro
   if (kind === 'missing') model.chain -= micro
   if (kind === 'queued payout') await payout('queued', 'creator', micro, null)
   if (kind === 'queued refund') await payout('waiting', 'refund', micro, null)
@@ -174,9 +174,9 @@ test('what can be withdrawn is nobody else’s, whatever the books and the chain
       // On chain, when all that is signed has left and the operator has taken its part.
       expect(model.chain - model.signed - spare).toBeGreaterThanOrEqual(everybody)
       // In the books alike: what nothing explains is not the operator's.
-      expect(model.booked - model.signed - model.mined - spare).toBeGreaterThanOrEqual(everybody)
+      expect(model.posted - model.signed - model.mined - spare).toBeGreaterThanOrEqual(everybody)
       // And no less than that.
-      const both = [model.chain - model.signed, model.booked - model.signed - model.mined]
+      const both = [model.chain - model.signed, model.posted - model.signed - model.mined]
       expect(both.map((micro) => micro - spare)).toContain(everybody)
     }),
     { numRuns: 60 },

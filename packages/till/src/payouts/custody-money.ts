@@ -48,7 +48,7 @@ export async function lockSpare(tx: Tx, network: string): Promise<void> {
 }
 
 type Row = Record<
-  'booked' | 'signed' | 'unpaid' | 'liabilities' | 'debts' | 'atPayTo' | 'queuedOthers' | 'queuedOwn',
+  'posted' | 'signed' | 'unpaid' | 'liabilities' | 'debts' | 'atPayTo' | 'queuedOthers' | 'queuedOwn',
   Micro
 >
 
@@ -68,7 +68,7 @@ const factsSql = `with groups as (${groupBalancesSql}),
       and (recipient = $5 or recipient in (select address from own_address where network = $2 and payee = 'custody')))
   select
     (select coalesce(sum(balance), 0) from groups where kind = 'asset' and role = 'onchain' and purpose = 'custody')::bigint
-      - (select coalesce(sum(amount_micro), 0) from coming)::bigint as booked,
+      - (select coalesce(sum(amount_micro), 0) from coming)::bigint as posted,
     (select coalesce(sum(amount_micro), 0) from leaving where signed and (block_number is null or block_number > $3))::bigint as signed,
     (select coalesce(sum(amount_micro), 0) from leaving where signed)::bigint as unpaid,
     (select coalesce(sum(amount_micro), 0) from leaving where not signed and not own)::bigint as "queuedOthers",
@@ -98,7 +98,7 @@ export async function readCustodyFacts(sql: Sql, balance: FinalBalance, promised
   const row = rows[0] as Row
   return {
     balanceMicro: balance.micro,
-    postedMicro: row.booked,
+    postedMicro: row.posted,
     signedMicro: row.signed,
     unpaidMicro: row.unpaid,
     // Credit that arrived at PAY_TO is paid with the operator's own money.

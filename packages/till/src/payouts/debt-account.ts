@@ -3,7 +3,7 @@ import { type Account, accounts } from '../ledger/index.ts'
 import type { Sql } from '../store/database.ts'
 import { withdrawalPurpose } from './purposes.ts'
 
-/** Where a payee's debt is booked when it got more than it was owed. What the operator took is the operator's. */
+/** Where a payee's debt is posted when it got more than it was owed. What the operator took is the operator's. */
 export async function debtAccount(sql: Sql, network: string, payee: Address, purpose: string): Promise<Account> {
   if (purpose === withdrawalPurpose) return accounts.operator(network, 'usdc')
   const { rows } = await sql.query<{ debt: string | null }>({

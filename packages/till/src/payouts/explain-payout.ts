@@ -23,7 +23,7 @@ const refundsMax = 5_000
 type Found = { purpose: string; account: string; n: bigint; subject?: string | null }
 
 /**
- * Books a final transfer out of custody if it is a payout of this database, known or forgotten by a restore; a forgotten one
+ * Posts a final transfer out of custody if it is a payout of this database, known or forgotten by a restore; a forgotten one
  * is noted as a restore, for what came in since the backup may have been sold or credited before. `unknown`:
  * no payout has its nonce; a root of creators may, and otherwise somebody else used the custody key.
  */
@@ -31,7 +31,7 @@ export async function explainPayout(
   deps: ExplainDeps,
   chain: Pick<ChainPort, 'network' | 'head'>,
   transfer: PaidTransfer,
-): Promise<'booked' | 'unknown'> {
+): Promise<'posted' | 'unknown'> {
   const { network } = chain
   const { paymentKey: nonce } = transfer
   if (nonce === undefined) return 'unknown'
@@ -40,7 +40,7 @@ export async function explainPayout(
     transfer.sender,
     fromHex(nonce),
   ])
-  if (signed?.state === 'paid') return 'booked'
+  if (signed?.state === 'paid') return 'posted'
   const found = signed ?? (await findIdentity(deps, network, transfer, nonce))
   if (!found) return 'unknown'
   const open = await findPayout(
@@ -50,7 +50,7 @@ export async function explainPayout(
   )
   if (open) await postPaid(deps, network, open, transfer)
   else await postLostPayout(deps, chain, found, transfer)
-  return 'booked'
+  return 'posted'
 }
 
 async function findPayout(sql: Sql, condition: string, values: unknown[]): Promise<Payout | undefined> {

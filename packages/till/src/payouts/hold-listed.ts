@@ -8,7 +8,7 @@ export type HoldDeps = { database: Database; log: Log; metrics: Metrics; screeni
 
 /**
  * Freezes every account that is owed money and must not be paid: nothing more is collected, signed or sent for it, and
- * what is signed already stays here until it expires. Rejects when it cannot be told who is listed.
+ * what is signed already stays here until it expires. Rejects when it is unknown who is listed.
  */
 export async function holdListed({ database, log, metrics, screening }: HoldDeps, network: string): Promise<void> {
   if (!screening) return

@@ -45,8 +45,8 @@ test('the gas of payouts is in the books once its block is final, once, and what
     return rows[0]?.gwei ?? 0n
   }
   const spent = (purpose: string) => balanceOf(world.store.database, accounts.gasSpent(base, purpose))
-  const book = () => postGas({ database: world.store.database }, books.chain)
-  await book()
+  const postGasOnce = () => postGas({ database: world.store.database }, books.chain)
+  await postGasOnce()
   const before = await spent('node.payout')
   await owe(books.payees[0] as Address, 20_000_000n)
   await outcomeOf(await books.wallets.send(transfer()))
@@ -54,10 +54,10 @@ test('the gas of payouts is in the books once its block is final, once, and what
   await world.devnet.control.mine(4)
   await runPayouts(payouts())
   await until(async () => (await cost()) > 0n, 'mined')
-  await book()
+  await postGasOnce()
   expect(await spent('node.payout')).toBe(before)
   await world.devnet.control.mine(4)
-  await Promise.all([book(), book()])
+  await Promise.all([postGasOnce(), postGasOnce()])
   expect((await spent('node.payout')) - before).toBe(await cost())
   expect(await spent('node.settle')).toBe(0n)
 })

@@ -8,7 +8,7 @@ type Mined = { purpose: string; hash: Hex; gwei: bigint }
 const perTransaction = 200
 
 /**
- * Books what transactions of our own wallets cost that settled no payment: payouts, anchors of the log, contracts, nonces
+ * Posts what transactions of our own wallets cost that settled no payment: payouts, anchors of the log, contracts, nonces
  * that were filled. Only from final blocks: until then the same nonce may be mined again at another price.
  */
 export async function postGas({ database }: { database: Database }, chain: ChainPort): Promise<void> {
@@ -17,8 +17,8 @@ export async function postGas({ database }: { database: Database }, chain: Chain
   if (rowCount === 0) return
   const final = await chain.finalizedBlock()
   for (;;) {
-    const booked = await database.transaction((tx) => postSome(tx, network, final.number))
-    if (booked < perTransaction) return
+    const posted = await database.transaction((tx) => postSome(tx, network, final.number))
+    if (posted < perTransaction) return
   }
 }
 

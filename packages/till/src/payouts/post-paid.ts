@@ -12,20 +12,20 @@ import { openStates, type Payout } from './payout-record.ts'
 
 export type PostDeps = { database: Database; clock: Clock; metrics: Metrics }
 
-/** The part of a transfer that is booked; rows of the books and reads of the chain both have it. */
+/** The part of a transfer that is posted; rows of the books and reads of the chain both have it. */
 export type PaidTransfer = Omit<ChainTransfer, 'logIndex'>
 
-/** Takes a transfer out of custody, in a final block, for booking. Throws when it was booked as something else. */
+/** Takes a transfer out of custody, in a final block, for posting. Throws when it was posted as something else. */
 export async function takePaidTransfer(
   tx: Tx,
   network: Network,
   transfer: PaidTransfer,
-  booking: { as: string; for: string },
+  posting: { as: string; for: string },
   nowMs: number,
 ): Promise<TransferTurn> {
   const money = { ...transfer, network: network.caip2, asset: usdcOf(network) }
-  const turn = await takeTransfer(tx, money, booking, nowMs)
-  if (!turn) throw new Error(`${transfer.transaction} at ${transfer.position} is booked as something else`)
+  const turn = await takeTransfer(tx, money, posting, nowMs)
+  if (!turn) throw new Error(`${transfer.transaction} at ${transfer.position} is posted as something else`)
   await tx.query('update transfer set final = true where id = $1 and not final', [turn.id])
   return turn
 }
@@ -38,7 +38,7 @@ export async function postPaid(
   transfer: PaidTransfer,
 ): Promise<boolean> {
   const nowMs = deps.clock.nowMs()
-  const booked = await deps.database.transaction(async (tx) => {
+  const posted = await deps.database.transaction(async (tx) => {
     await lockPayoutAccount(tx, payout)
     const { rows } = await tx.query<{ owed: Micro }>(
       `select amount_micro as owed from payout where id = $1 and state in ${openStates} for update`,
@@ -77,8 +77,8 @@ export async function postPaid(
     ])
     return true
   })
-  if (booked) deps.metrics.count('payouts_paid', { purpose: payout.purpose, network: payout.network })
-  return booked
+  if (posted) deps.metrics.count('payouts_paid', { purpose: payout.purpose, network: payout.network })
+  return posted
 }
 
 /** What the operator withdraws to PAY_TO stays in the books: it is the operator's stake there. */

@@ -16,7 +16,7 @@ const perRunMax = 5_000
 
 /**
  * Payouts that these books have not signed, and whose nonces the chain has seen: the books were restored to a time before
- * they were paid. They are booked as what the chain shows, and the restore is noted.
+ * they were paid. They are posted as what the chain shows, and the restore is noted.
  */
 export async function postUsedNonces(
   deps: WatchDeps,
@@ -61,7 +61,7 @@ async function postUsed(deps: WatchDeps, chain: ChainPort, custody: Address, use
   const reason = `the nonce of ${used[0]?.payout.id} was used before`
   await recordRestore(database, deps, { network, untilBlock, reason })
   const final = await chain.finalizedBlock()
-  // Read once: each that is booked here is a transfer that is known from then on.
+  // Read once: each that is posted here is a transfer that is known from then on.
   const fromBlock = await lastKnownBlock(database, network, custody)
   for (const { payout, nonce } of used)
     await followUse(deps, chain, payout, await findUse(database, chain, custody, nonce, fromBlock), final)

@@ -180,7 +180,7 @@ test('restore pays payouts twice', async () => {
     expect(alarms).toEqual(['restored'])
     expect(await isRestoring(copy.database, network)).toBe(true)
     expect(await Promise.all(payees.map(received))).toEqual(sent)
-    expect(await reconcile(deps)).toEqual(['booked', 'booked'])
+    expect(await reconcile(deps)).toEqual(['posted', 'posted'])
     expect(await isRestoring(copy.database, network)).toBe(false)
     await run()
     expect(await Promise.all(payees.map(received))).toEqual(sent)
@@ -251,7 +251,7 @@ test('a restored data folder was not noticed, although the chain showed a payout
       (await chain.head()).number,
     )
     const [transfer] = await chain.transfersIn(log?.transaction as `0x${string}`)
-    expect(await explainPayout(deps, chain, transfer as NonNullable<typeof transfer>)).toBe('booked')
+    expect(await explainPayout(deps, chain, transfer as NonNullable<typeof transfer>)).toBe('posted')
     expect(alarms).toEqual(['restored'])
     expect(await isRestoring(copy.database, network)).toBe(true)
   })
@@ -312,7 +312,7 @@ test('a withdrawal that the books have forgotten is the operator’s, and its re
   await live(db, ({ deps }) => round(deps))
   await live(copy, async ({ deps }) => {
     // Reconciliation comes first and finds a transfer without a payout.
-    expect(await reconcile({ ...deps, purposes })).toContain('booked')
+    expect(await reconcile({ ...deps, purposes })).toContain('posted')
     await round(deps)
     await round(deps)
     expect(await received(to)).toBe(10n * usd)

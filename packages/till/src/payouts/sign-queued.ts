@@ -46,7 +46,7 @@ export async function signQueued(deps: SignDeps, chain: ChainPort, key: CustodyK
   for (let pages = 1; page.length > 0; pages += 1) {
     for (const payout of page) {
       if (chosen.length >= policy.batchMax) break
-      const verdict = await judge(deps, payout, leftToday, money)
+      const verdict = await decide(deps, payout, leftToday, money)
       if (verdict === 'chosen') chosen.push(payout)
       if (verdict === 'unfunded') unfunded.push(payout)
     }
@@ -59,7 +59,7 @@ export async function signQueued(deps: SignDeps, chain: ChainPort, key: CustodyK
 
 type Verdict = 'chosen' | 'daily_limit' | 'unfunded' | 'above_daily_limit' | 'signer_refused'
 
-async function judge(
+async function decide(
   deps: SignDeps,
   payout: Payout,
   leftToday: (purpose: string) => { micro: Micro },

@@ -28,7 +28,7 @@ test('a difference that was gone in between does not stop payouts', async () => 
   expect([await note(4n, 8n), await note(5n, -5n)]).toEqual(['ok', 'ok'])
 })
 
-test('a person accepts the loss: it is booked and audited, and payouts go on', async () => {
+test('a person accepts the loss: it is posted and audited, and payouts go on', async () => {
   expect(await acceptLoss(db.database, network, 'operator', 'nothing there')).toEqual({ status: 'not_stopped' })
   await note(20n, -30n)
   await note(21n, -40n)

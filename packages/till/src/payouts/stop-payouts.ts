@@ -3,7 +3,7 @@ import { accounts, type LedgerLine, post } from '../ledger/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
 
-/** Custody at a final block less what the books say it holds, with every transfer up to that block booked. */
+/** Custody at a final block less what the books say it holds, with every transfer up to that block posted. */
 export type CustodyDifference = { network: string; block: bigint; differenceMicro: Micro }
 
 /**
@@ -49,7 +49,7 @@ export type AcceptLossOutcome = { status: 'accepted'; lossMicro: Micro } | { sta
 
 /**
  * A person decides that the missing money is gone: it becomes a loss, the books equal the chain again, and payouts go
- * on. Each transfer that took it away is booked; what no transfer shows corrects what the address held at the start.
+ * on. Each transfer that took it away is posted; what no transfer shows corrects what the address held at the start.
  */
 export async function acceptLoss(
   database: Database,
@@ -92,7 +92,7 @@ const lossLines = (network: string, micro: Micro): LedgerLine[] => [
   { account: accounts.onchain(network, 'custody'), amount: -micro },
 ]
 
-/** Books the transfers out of custody that nothing explains, and says how much they took. */
+/** Posts the transfers out of custody that nothing explains, and says how much they took. */
 async function postMissing(tx: Tx, network: string, note: string): Promise<Micro> {
   const { rows } = await tx.query<{ id: bigint; turn: number; micro: Micro }>(
     `update transfer set posted_as = 'loss', posted_for = 'custody', posted_at = now()

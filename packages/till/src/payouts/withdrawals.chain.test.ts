@@ -35,9 +35,9 @@ beforeEach(async () => {
   await settleEarlier()
 })
 
-/** Books the difference between this test's wallet and all wallets before it, as the operator's own stake. */
+/** Posts the difference between this test's wallet and all wallets before it, as the operator's own stake. */
 async function settleEarlier(): Promise<void> {
-  const booked = await balanceOf(world.store.database, accounts.onchain(network, 'custody'))
+  const posted = await balanceOf(world.store.database, accounts.onchain(network, 'custody'))
   const held = await books.chain.usdcBalance(books.custody.address)
   const { rows } = await world.store.owner.query<{ name: string; kind: never; unit: string; owed: bigint }>(
     `select a.name, a.kind, a.unit, b.owed_micro as owed from ledger_account a join ledger_balance b on b.account_id = a.id
@@ -46,7 +46,7 @@ async function settleEarlier(): Promise<void> {
   )
   const lines = rows.map(({ owed, ...account }) => ({ account: { ...account, guarded: true }, amount: owed }))
   const owed = lines.reduce((sum, { amount }) => sum + amount, 0n)
-  const grown = held - booked
+  const grown = held - posted
   const own = -owed - grown
   if (lines.length === 0 && grown === 0n) return
   await post(world.store.database, [
@@ -115,7 +115,7 @@ test('money in review or in a restore gap at custody counted as the operator’s
   expect(await received(to)).toBe(250n * usd)
 })
 
-test('money that arrived and is not booked yet is not withdrawn, and what shops promise is left for them', async () => {
+test('money that arrived and is not posted yet is not withdrawn, and what shops promise is left for them', async () => {
   await world.devnet.control.fund(books.custody.address, { microUsdc: 5_000n * usd, wei: 0n })
   const promised = async () => 200n * usd
   await ask()

@@ -131,10 +131,10 @@ test('Signature-Input: what is accepted, structured-headers reads alike and writ
       const inputs = parseSignatureInput(text)
       if (inputs === undefined) return
       accepted += 1
-      const judged = parseDictionary(text)
-      expect([...judged.keys()]).toEqual(inputs.map(({ label }) => label))
+      const parsed = parseDictionary(text)
+      expect([...parsed.keys()]).toEqual(inputs.map(({ label }) => label))
       for (const { label, inner, params } of inputs) {
-        const list = judged.get(label) as InnerList
+        const list = parsed.get(label) as InnerList
         expect(serializeInnerList(list)).toBe(inner)
         expect([...list[1]]).toEqual([...params])
       }

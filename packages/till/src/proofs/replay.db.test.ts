@@ -26,7 +26,7 @@ async function processDeps(): Promise<ProofDeps> {
   }
 }
 
-test('a challenge of one process is good at another, and copies sent to both at once open one door', async () => {
+test('a challenge of one process is good at another, and of copies sent to both at once one is accepted', async () => {
   const [here, there] = await Promise.all([processDeps(), processDeps()])
   const account = { chainId: 8453, address: wallet.address.toLowerCase() as `0x${string}` }
   const { info, message = '' } = createAuthChallenge(here, { origin, account })

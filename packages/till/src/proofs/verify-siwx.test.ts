@@ -36,7 +36,7 @@ test('a signed challenge proves the account, once', async () => {
   expect(await codeOf(verifySiwx(deps, proof, origin))).toBe('proof_invalid')
 })
 
-test('three concurrent copies of one proof open the door once', async () => {
+test('of three concurrent copies of one proof one is accepted', async () => {
   const deps = createTestDeps()
   const proof = await signed(createChallenge(deps, origin))
   const outcomes = await Promise.allSettled([1, 2, 3].map(() => verifySiwx(deps, proof, origin)))

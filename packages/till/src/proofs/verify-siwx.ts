@@ -7,7 +7,7 @@ import { parseSiwx, type SiwxProof } from './parse-siwx.ts'
 import { personalMessageDigest } from './personal-message.ts'
 import { clockSkewMs, type ProofDeps } from './proof-deps.ts'
 
-/** Who signed the challenge we issued for `origin`; each challenge opens one door once. */
+/** Who signed the challenge we issued for `origin`; each challenge is accepted once. */
 export async function verifySiwx(deps: ProofDeps, header: string, origin: string): Promise<ProvenAccount> {
   const proof = parseSiwx(header)
   if (proof === undefined) throw refused('SIGN-IN-WITH-X is not base64 JSON of a signed challenge.')

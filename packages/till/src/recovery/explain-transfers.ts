@@ -24,7 +24,7 @@ const perRunMax = 1_000
 
 type Explained = 'pending' | 'credited' | 'review' | 'moved' | 'missing' | 'gap'
 
-/** Books each recorded transfer as what it is. One that cannot be explained now is tried again later, and holds up nobody. */
+/** Posts each recorded transfer as what it is. One that cannot be explained now is tried again later, and holds up nobody. */
 export async function explainTransfers(
   deps: ReconcileDeps,
   chain: ChainPort,
@@ -52,7 +52,7 @@ export async function explainTransfers(
     } catch (error) {
       if (error instanceof ChainUnreadable) throw error
       deps.metrics.count('alarms', { alarm: 'transfer_unexplained' })
-      deps.log.error({ network, transaction: row.transaction, error: String(error) }, 'a transfer could not be booked')
+      deps.log.error({ network, transaction: row.transaction, error: String(error) }, 'a transfer could not be posted')
       await postponeTransfer(deps.database, row.id, deps.clock.nowMs())
     }
   return counts
@@ -78,7 +78,7 @@ async function explain(
   if (claim) return postClaimed(deps, row, into, claim, gapUntil)
   const expected = await deps.inboundAccount?.(row)
   if (expected) {
-    await book(deps, row, { as: 'expected', for: row.sender }, 'inbound', async () => [
+    await postTransferAs(deps, row, { as: 'expected', for: row.sender }, 'inbound', async () => [
       { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
       { account: expected, amount: -row.amountMicro },
     ])
@@ -87,8 +87,8 @@ async function explain(
   // A plain transfer may be anything; a payment key shows that its sender signed it for us.
   if (row.paymentKey === undefined) return postReview(deps, row, into)
   const unclaimed = explainUnclaimed(into, row, gapUntil)
-  if (unclaimed.book === 'gap') return postGap(deps, row, into)
-  if (unclaimed.book === 'review') return postReview(deps, row, into)
+  if (unclaimed.post === 'gap') return postGap(deps, row, into)
+  if (unclaimed.post === 'review') return postReview(deps, row, into)
   if (await isListed(deps, row)) return postReview(deps, row, into)
   return creditUnclaimed(deps, row, into, row.paymentKey)
 }
@@ -112,10 +112,10 @@ async function postClaimed(
   gapUntil: bigint | undefined,
 ): Promise<Explained> {
   const explained = explainClaimed(claim, into, row, gapUntil)
-  if (explained.book === 'nothing') return 'pending'
-  if (explained.book === 'gap') return postGap(deps, row, into)
-  if (explained.book === 'review') return postReview(deps, row, into)
-  if (explained.book === 'claim') {
+  if (explained.post === 'nothing') return 'pending'
+  if (explained.post === 'gap') return postGap(deps, row, into)
+  if (explained.post === 'review') return postReview(deps, row, into)
+  if (explained.post === 'claim') {
     deps.metrics.count('alarms', { alarm: 'paid_after_refusal' })
     deps.log.error(
       { paymentId: claim.id, transaction: row.transaction },
@@ -124,7 +124,7 @@ async function postClaimed(
     await creditPayment(deps, claim, { ...row, status: 'confirmed', gasGwei: 0n }, 'landed_after_refusal')
     return 'credited'
   }
-  const credited = await book(
+  const credited = await postTransferAs(
     deps,
     row,
     { as: 'credit', for: claim.id },
@@ -196,10 +196,10 @@ async function creditUnclaimed(
   return 'credited'
 }
 
-/** What leaves PAY_TO is a withdrawal. What leaves custody is booked by whatever sent it, or is missing. */
+/** What leaves PAY_TO is a withdrawal. What leaves custody is posted by whatever sent it, or is missing. */
 async function explainOutbound(deps: ReconcileDeps, row: TransferRow, isWithdrawal: boolean): Promise<Explained> {
   if (isWithdrawal) {
-    await book(deps, row, { as: 'withdrawal', for: row.recipient }, 'withdrawal', async () => [
+    await postTransferAs(deps, row, { as: 'withdrawal', for: row.recipient }, 'withdrawal', async () => [
       { account: accounts.operator(row.network, 'usdc'), amount: row.amountMicro },
       { account: accounts.onchain(row.network, 'pay_to'), amount: -row.amountMicro },
     ])
@@ -220,7 +220,7 @@ async function explainOutbound(deps: ReconcileDeps, row: TransferRow, isWithdraw
   return 'missing'
 }
 
-/** Whether a payout or a contract of ours explains it, and has booked it or will. */
+/** Whether a payout or a contract of ours explains it, and has posted it or will. */
 async function isSentByUs({ booksOutbound = [] }: ReconcileDeps, row: TransferRow): Promise<boolean> {
   for (const books of booksOutbound) if (await books(row)) return true
   return false
@@ -240,7 +240,7 @@ async function postBetween(
     )
     return 'moved'
   }
-  await book(deps, row, { as: 'funding', for: row.recipient }, 'funding', async () => [
+  await postTransferAs(deps, row, { as: 'funding', for: row.recipient }, 'funding', async () => [
     { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
     { account: accounts.onchain(row.network, outOf.payee), amount: -row.amountMicro },
   ])
@@ -249,7 +249,7 @@ async function postBetween(
 
 /** A plain transfer: it is in the books as unmatched, and a person decides. */
 async function postReview(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
-  await book(deps, row, { as: 'review', for: row.sender }, 'unmatched', async (tx) => {
+  await postTransferAs(deps, row, { as: 'review', for: row.sender }, 'unmatched', async (tx) => {
     await tx.query(
       `insert into inbound_review (network, transaction, log_index, block_number, sender, recipient, amount_micro, seen_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
@@ -276,24 +276,24 @@ const intoLines = (row: TransferRow, into: ReconciledAddress, micro: Micro): Led
 
 /** Between the backup and the restore this may have been sold or credited: nobody gets it a second time. */
 async function postGap(deps: ReconcileDeps, row: TransferRow, into: ReconciledAddress): Promise<Explained> {
-  await book(deps, row, { as: 'gap', for: row.sender }, 'restore_gap', async () => [
+  await postTransferAs(deps, row, { as: 'gap', for: row.sender }, 'restore_gap', async () => [
     { account: accounts.onchain(row.network, into.payee), amount: row.amountMicro },
     { account: accounts.restoreGap(row.network, into.payee), amount: -row.amountMicro },
   ])
   return 'gap'
 }
 
-/** One posting for one transfer; false when it was booked meanwhile. */
-async function book(
+/** One posting for one transfer; false when it was posted meanwhile. */
+async function postTransferAs(
   deps: ReconcileDeps,
   row: TransferRow,
-  booking: { as: string; for: Address | string },
+  posting: { as: string; for: Address | string },
   kind: string,
   lines: (tx: Tx) => Promise<LedgerLine[]>,
   afterwards?: (tx: Tx, posted: readonly LedgerLine[]) => Promise<void>,
 ): Promise<boolean> {
   return deps.database.transaction(async (tx) => {
-    const transfer = await takeTransfer(tx, row, booking, deps.clock.nowMs())
+    const transfer = await takeTransfer(tx, row, posting, deps.clock.nowMs())
     if (!transfer) return false
     const reference = `${kind}:${row.network}:${row.transaction}:${row.position}#${transfer.turn}`
     const posted = await lines(tx)

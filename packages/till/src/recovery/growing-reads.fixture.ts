@@ -145,7 +145,7 @@ export const readsOf = (db: TestDatabase): Record<string, () => Promise<unknown>
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 
-/** The accounts that the history is booked on. */
+/** The accounts that the history is posted on. */
 export async function openBooks(db: TestDatabase): Promise<void> {
   const lines = [10n, -10n, -20n, 20n].map((amount, place) => ({ account: opened[place] as Account, amount }))
   await post(db.database, [{ reference: 'open', kind: 'opening', lines }])

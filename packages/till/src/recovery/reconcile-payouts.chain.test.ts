@@ -24,7 +24,7 @@ async function compare(booksOutbound: ReconcileDeps['booksOutbound'] = []): Prom
   return report.differenceMicro
 }
 
-test('a payout that is mined and not booked yet is no difference; money that nobody sent is', async () => {
+test('a payout that is mined and not posted yet is no difference; money that nobody sent is', async () => {
   const [payee] = books.payees as [Address]
   await owe(payee, 20n * usd)
   const before = await compare()
@@ -37,8 +37,8 @@ test('a payout that is mined and not booked yet is no difference; money that nob
   expect((await compare([async () => true])) - before).toBe(0n)
   // Were it nobody's, it would be missing.
   expect((await compare()) - before).toBe(-20n * usd)
-  const booked = await compare([async (row) => (await explainPayout(payouts(), books.chain, row)) === 'booked'])
-  expect(booked - before).toBe(0n)
+  const posted = await compare([async (row) => (await explainPayout(payouts(), books.chain, row)) === 'posted'])
+  expect(posted - before).toBe(0n)
   await watchPayouts(payouts(), books.chain)
   expect((await compare()) - before).toBe(0n)
   const { rows } = await world.store.owner.query(`select posted_as as as from transfer where recipient = $1`, [payee])

@@ -28,9 +28,9 @@ export type ReconcileDeps = {
   inboundAccount?(row: TransferRow): Promise<Account | undefined>
   /** Called for a transfer out of custody that nothing explains. */
   onMissing?(row: TransferRow): Promise<void>
-  /** Transfers up to this block may have been booked before a restore. */
+  /** Transfers up to this block may have been posted before a restore. */
   gapUntil?(network: string): Promise<bigint | undefined>
-  /** Told what each comparison found. */
+  /** Called with what each comparison found. */
   onCompared?(report: ReconcileReport): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export type ReconcileReport = {
   upToTime: number
   /** Negative: the chain has less than the books. */
   differenceMicro: Micro
-  /** Transfers without a claim that were booked in this run. */
+  /** Transfers without a claim that were posted in this run. */
   unexplained: number
 }
 

@@ -90,7 +90,7 @@ async function leaveOwner(deps: RecoverDeps, payment: PaymentRecord): Promise<vo
   deps.log.info({ paymentId: payment.id, was: payment.state }, 'took over a payment whose process is gone')
 }
 
-/** Looks at every one, page by page: those that cannot be resolved yet may be many, and stand before the others. */
+/** Looks at every one, page by page: those that cannot be resolved yet may be many, and come before the others. */
 async function eachIn(
   deps: RecoverDeps,
   state: 'unknown' | 'settled',
@@ -154,7 +154,7 @@ async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRe
     payment,
     { usedAndRecorded, rows },
     (address) => deps.isOurs(network, address),
-    deps.schemes.of(payment).words.elsewhere,
+    deps.schemes.of(payment).words.paidToOthers,
   )
   if (decision.do === 'finish')
     await finishOrCredit(deps, chain, payment, { ...decision.row, status: 'confirmed', gasGwei: 0n })

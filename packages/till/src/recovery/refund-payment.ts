@@ -100,7 +100,7 @@ async function execute(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   if (!payment || !(await isStillAsked(tx, asked))) return
   // A reorg took it for good after the refund was asked for: nobody holds anything that could be given back.
   if (payment.state === 'failed' || payment.state === 'released') {
-    await decide(deps, tx, asked, 'refused', 'the payment no longer stands', null)
+    await decide(deps, tx, asked, 'refused', 'the payment is no longer valid', null)
     return
   }
   const lines = await debtorsOf(tx, payment, asked.amount_micro)

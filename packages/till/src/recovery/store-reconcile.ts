@@ -164,7 +164,7 @@ export async function openCursor(
 
 /**
  * What the books say is at the addresses of one payee in final blocks: the ledger, less what it has from transfers that
- * are not recorded as final yet, and with what is recorded and not booked yet. Money that left and that nothing explains
+ * are not recorded as final yet, and with what is recorded and not posted yet. Money that left and that nothing explains
  * is left out, so it shows as missing.
  */
 export async function expectedOnChain(
@@ -176,12 +176,12 @@ export async function expectedOnChain(
   const { rows } = await sql.query<{ micro: bigint }>(
     `with open as (
        select (case when recipient = any($3) then amount_micro else 0 end) - (case when sender = any($3) then amount_micro else 0 end) as micro,
-         posted_as is not null as booked
+         posted_as is not null as posted
        from (select * from transfer where network = $2 and not final and posted_as is not null
          union all select * from transfer where network = $2 and final and posted_as is null and not missing) t
        where sender = any($3) or recipient = any($3))
      select (coalesce((select ledger_sum(a.id) from ledger_account a where a.name = $1), 0)
-       + coalesce((select sum(case when booked then -micro else micro end) from open), 0))::bigint as micro`,
+       + coalesce((select sum(case when posted then -micro else micro end) from open), 0))::bigint as micro`,
     [accounts.onchain(network, payee).name, network, addresses],
   )
   return rows[0]?.micro ?? 0n

@@ -146,7 +146,7 @@ async function reversedTransfer(tx: Tx, payment: PaymentRecord): Promise<Transfe
     transaction !== null &&
     logPosition !== null &&
     (await releaseTransfer(tx, { network, transaction, position: logPosition }, payment.id))
-  if (!released) throw new Error(`the transfer of ${payment.id} is not booked for it`)
+  if (!released) throw new Error(`the transfer of ${payment.id} is not posted for it`)
   return released
 }
 

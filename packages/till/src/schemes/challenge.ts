@@ -144,7 +144,7 @@ export function createChallenges(deps: ChallengeDeps) {
   }
 
   return {
-    /** What a facilitator is told of the sale: what the 402 says, whatever the client repeats of it. */
+    /** What a facilitator receives about the sale: what the 402 says, whatever the client repeats of it. */
     sold(call: PaidCall): { resource: SoldResource; bazaar?: Json } {
       const { bazaar } = call.route
       return { resource: resourceOf(call), ...(bazaar === undefined ? {} : { bazaar }) }

@@ -4,7 +4,7 @@ import type { PaidCall } from '../contract/paid-call.ts'
 import type { PaymentEnvelope } from '../contract/scheme.ts'
 import type { Terms } from '../contract/terms.ts'
 
-/** The terms for the amount that the client accepted: the current ones, or those of an offer we signed that still stands. */
+/** The terms for the amount that the client accepted: the current ones, or those of an offer we signed that is still valid. */
 export function termsForAmount(
   envelope: PaymentEnvelope,
   call: PaidCall,

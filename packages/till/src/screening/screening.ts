@@ -5,7 +5,7 @@ export type ScreeningHit = { source: string; reason: string }
 
 /** Who must not be sold to, paid or credited. */
 export type Screening = {
-  /** Rejects with ScreeningUnavailable when it cannot be told: nothing is then sold to or sent to anybody. */
+  /** Rejects with ScreeningUnavailable when it is unknown: nothing is then sold to or sent to anybody. */
   find(account: Address): Promise<ScreeningHit | undefined>
 }
 

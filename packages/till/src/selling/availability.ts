@@ -15,7 +15,7 @@ export type Unavailable = {
   extra?: Readonly<Record<string, Json>>
 }
 
-/** What an unpaid caller and a buyer are told alike; nothing is charged. */
+/** The same for an unpaid caller and a buyer; nothing is charged. */
 export function notAvailable({ why, detail, sinceMs, retryAfterSeconds = 60, extra }: Unavailable): Problem {
   return new Problem('not_available', {
     detail,

@@ -9,7 +9,7 @@ export type PathTree<T> = {
 export type PathMatch<T> = {
   values: ReadonlyMap<string, T>
   params: Record<string, string>
-  /** The segments behind the parameters as they stood in the path, in order. */
+  /** The segments behind the parameters as they were in the path, in order. */
   raw: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 import type { BoundRequest } from '../contract/paid-call.ts'
 
-/** A request as the front door sees it: no framework, no socket, nothing decoded. */
+/** A request as the HTTP app sees it: no framework, no socket, nothing decoded. */
 export type PlainRequest = {
   method: string
   /** The request target exactly as it was received. */
@@ -14,7 +14,7 @@ export type PlainRequest = {
   connection: AbortSignal
   /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
   ownSignal(): AbortSignal
-  /** Gives the connection up: anyone who works for it is told to stop, and it closes after the answer. */
+  /** Aborts the connection: work for it is stopped, and it closes after the answer. */
   abort(reason: unknown): void
   /** Where it stands for a call that came by another way: what payments for it are bound to. */
   bound?: BoundRequest

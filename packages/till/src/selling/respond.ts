@@ -95,7 +95,7 @@ export function createResponder<E extends Exchange>(signer: ResponseSigner, conf
   }
 }
 
-/** HEAD and 204 carry no content; a stream behind them must still be told to stop. */
+/** HEAD and 204 carry no content; a stream behind them must still be stopped. */
 function bodyOf(exchange: Exchange, parts: ResponseParts): PlainResponse['body'] {
   const { body } = parts
   const bodiless = exchange.method === 'HEAD' || parts.status === 204

@@ -1,12 +1,12 @@
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 
-/** Longest a handler may take before its caller is told to come back, unless configured. */
+/** Default time limit of a handler, after which its caller is asked to retry later. */
 export const defaultHandlerMs = 15_000
 const pollEveryMs = 250
 
 export type TimeLimit = {
-  /** Waits for `work`, but not longer than allowed: then `stop` is told why and the caller gets 503, never a hang. */
+  /** Waits for `work`, but not longer than allowed: then `stop` gets the reason and the caller gets 503, never a hang. */
   run<T>(work: Promise<T>, stop: (reason: Problem) => void): Promise<T>
 }
 

@@ -12,7 +12,7 @@ export type SigningKeysAtSigner = {
   close(): Promise<void>
 }
 
-/** While it does not answer, nobody stands still for it: what cannot be signed fails at once. */
+/** While it does not answer, nobody waits for it: what cannot be signed fails at once. */
 const restMs = 1_000
 
 /** Keys for answers and for the log that are at a signer over mutual TLS: this process never has them. */

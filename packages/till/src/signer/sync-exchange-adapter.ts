@@ -36,7 +36,7 @@ port.on('message', ({ id, path, body }) => {
 
 /**
  * Answers are signed where they are made, without waiting for anything; a signature from elsewhere is therefore fetched by
- * another thread while this one stands still.
+ * another thread while this one is blocked.
  */
 export function syncExchange({ url, ca, cert, key, timeoutMs = 3_000 }: SignerConnection): SyncExchange {
   const { port1, port2 } = new MessageChannel()

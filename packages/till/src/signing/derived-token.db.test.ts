@@ -37,7 +37,7 @@ test('a token is made again from its version and name, and not once that version
   expect(rows).toEqual([])
 })
 
-test('any text is told apart from a token', async () => {
+test('any text is distinguished from a token', async () => {
   const { token } = await made('wallet 4')
   expect(tokens.looksLike(token)).toBe(true)
   fc.assert(fc.property(fc.string(), (text) => !tokens.looksLike(text)))

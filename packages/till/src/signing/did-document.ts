@@ -23,7 +23,7 @@ type VerificationMethod = {
   revoked?: string
 }
 
-/** The did:web document: all keys are listed, only those that may still sign stand under assertionMethod. */
+/** The did:web document: all keys are listed, only those that may still sign are under assertionMethod. */
 export function didDocument(keyring: Keyring, authority: string, nowMs: number) {
   const id = didWeb(authority)
   const keys = [...keyring.keys()].reverse()

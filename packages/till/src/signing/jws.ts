@@ -6,7 +6,7 @@ import { type PrivateSigningKey, signEd25519, verifyEd25519 } from './signing-ke
 
 /** Compact EdDSA JWS whose `kid` is our did:web key URL: offers, receipts, session tokens. */
 export type JwsSigner = {
-  /** `json` is signed as it stands. `share` lets the same text reuse its signature for a few seconds. */
+  /** `json` is signed unchanged. `share` lets the same text reuse its signature for a few seconds. */
   sign(json: string, options?: { share?: boolean }): string
 }
 

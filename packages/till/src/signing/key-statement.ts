@@ -22,7 +22,7 @@ export type VerifyKeyStatementOptions = {
   checkContract?: StatementChecker
 }
 
-/** True when the operator's wallet, and the old key where named, stand behind the statement for this node. */
+/** True when the operator's wallet, and the old key where named, signed the statement for this node. */
 export async function verifyKeyStatement(
   statement: KeyStatement,
   options: VerifyKeyStatementOptions,

@@ -30,7 +30,7 @@ const identity = {
 }
 const wallet: StatementWallet = { address: identity.operator, signTypedData: (data) => operator.signTypedData(data) }
 
-/** A clock that stands still until it is moved; sleepers wait for the abort. */
+/** A clock that is fixed until it is moved; sleepers wait for the abort. */
 function movableClock() {
   let nowMs = 1_800_000_000_000
   const clock: Clock = {
@@ -211,7 +211,7 @@ test('a key revoked right after its rotation left the node with one that is abou
   await keyring.close()
 })
 
-test('the log has a keyring of its own: used at once beside the old key, and neither stands in for the other', async () => {
+test('the log has its own keyring: used at once beside the old key, and neither replaces the other', async () => {
   const { keyring, advance, deps, options } = await openKeyring()
   await deps.database.query("update log_tree set origin = 'node.test/v1/log'")
   const log = await createKeyring({ ...options, purpose: 'log' })

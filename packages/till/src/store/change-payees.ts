@@ -7,7 +7,7 @@ export type PayeesChange = { before: Record<string, string>; after: Record<strin
 
 /**
  * Records that the node is paid at other addresses from its next start on. The old ones stay its own: they are compared
- * with the chain, and what arrives there is booked. Undefined when nothing changes.
+ * with the chain, and what arrives there is posted. Undefined when nothing changes.
  */
 export async function changePayees(
   database: Database,

@@ -41,7 +41,7 @@ export function sqlStateOf(error: unknown): string | undefined {
     : undefined
 }
 
-/** True when the statement itself was judged and refused; false when the session ended around it. */
+/** True when the statement itself was evaluated and refused; false when the session ended around it. */
 export function wasRefusedByServer(error: unknown): boolean {
   const state = sqlStateOf(error)
   if (state === undefined || state.startsWith('08')) return false

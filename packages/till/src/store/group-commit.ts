@@ -86,7 +86,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   }
 }
 
-/** Settles every promise of the batch; never throws. A failed batch is halved until the bad item stands alone. */
+/** Settles every promise of the batch; never throws. A failed batch is halved until the bad item is alone. */
 async function settleBatch<Item, Result>(
   options: BatcherOptions<Item, Result>,
   batch: Waiting<Item, Result>[],

@@ -12,7 +12,7 @@ const channelPattern = /^[a-z][a-z0-9_]{0,62}$/
 
 /**
  * One connection for all channels, opened with the first. Notifications sent while it is broken are lost, which is why
- * subscribers are told to read their state again after each reconnect.
+ * subscribers are asked to read their state again after each reconnect.
  */
 export function createListener(options: { target: ConnectionTarget; clock: Clock; log: Log }): Listener {
   const subscribers = new Set<Subscriber>()

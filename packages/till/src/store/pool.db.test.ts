@@ -76,7 +76,7 @@ test('a transaction cannot be used after its end', async () => {
   await expect(leaked.query('select 1')).rejects.toThrow(/has ended/)
 })
 
-test('a connection lost during COMMIT is told apart from a refusal', async () => {
+test('a connection lost during COMMIT is distinguished from a refusal', async () => {
   await db.owner.query(`create function slow_commit() returns trigger language plpgsql as
     'begin perform pg_sleep(20); return null; end'`)
   await db.owner.query('create table slow_test (id int)')
@@ -113,14 +113,14 @@ test('a lone statement whose connection broke has an unknown outcome too, and th
   expect((await db.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
 })
 
-test('a database that cannot be reached is told apart: nothing was sent', async () => {
+test('a database that cannot be reached is distinguished: nothing was sent', async () => {
   const away = createDatabase({ target: { url: 'postgresql://a:b@127.0.0.1:1/x' }, ...ports })
   await expect(away.query('select 1')).rejects.toThrow(StoreUnavailable)
   await expect(away.transaction(async () => {})).rejects.toThrow(StoreUnavailable)
   await away.close()
 })
 
-test('notifications arrive, and after a broken connection the subscriber is told to read again', async () => {
+test('notifications arrive, and after a broken connection the subscriber is asked to read again', async () => {
   const heard: string[] = []
   let resynced = () => {}
   const resync = new Promise<void>((resolve) => {

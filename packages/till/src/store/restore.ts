@@ -109,7 +109,7 @@ export function reachOfGap({ untilBlock, lapsedBlock }: GapReach): bigint {
 }
 
 /**
- * Transfers in up to this block that nothing explains may have been booked before the restore: they go to
+ * Transfers in up to this block that nothing explains may have been posted before the restore: they go to
  * `accounts.restoreGap`, also when they are found after the gap was reconciled. Undefined when there never was a gap.
  */
 export async function gapUntil(sql: Sql, network: string): Promise<bigint | undefined> {

@@ -21,7 +21,7 @@ const route: RouteDeclaration = {
 const [tool] = describeTools([route])
 if (!tool) throw new Error('no tool')
 
-test('names that path, query and body share are told apart', () => {
+test('names that path, query and body share are distinguished', () => {
   expect(tool.name).toBe('things_change_many')
   expect(Object.keys(tool.inputSchema.properties as object)).toEqual([
     'id',

@@ -59,7 +59,7 @@ export function toolName(route: RouteDeclaration): string {
   return route.id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 }
 
-/** Path, query and body fields beside each other; a name that two of them use is told apart by its place. */
+/** Path, query and body fields beside each other; a name that two of them use is distinguished by its place. */
 function argumentsOf(route: RouteDeclaration): {
   properties: Record<string, JsonSchema>
   required: string[]

@@ -63,7 +63,7 @@ function requiredIn(response: PlainResponse): Record<string, unknown> | undefine
   return { ...required, accepts: required.accepts.filter(({ scheme }) => scheme !== 'credit'), extensions }
 }
 
-/** The HTTP request that the call stood for, for callers who would rather send it themselves. */
+/** The HTTP request that the call represents, for callers who would rather send it themselves. */
 export type AskedRequest = { method: string; url: string; body?: unknown }
 
 /** What a result says beside its content, whatever became of the call. `meta`: what came with the call. */

@@ -24,7 +24,7 @@ export function fitsBalance(
 
 export type ClaimOutcome =
   | { status: 'claimed' }
-  /** Another payment stands in the way; which one is read separately. */
+  /** Another payment conflicts; which one is read separately. */
   | { status: 'conflict' }
   /** An earlier payment for the same request whose answer may have been lost. */
   | { status: 'undelivered'; paymentId: string }
@@ -116,6 +116,6 @@ export const hasReachedUs = (
   reason === paidOtherwise ||
   transfers.some(({ recipient, postedAs, final }) => (final || postedAs !== null) && isOurs(recipient))
 
-/** Whether a claim that stands under the key still decides about it; what is over does not. */
+/** Whether an earlier claim under the key still decides about it; what is over does not. */
 export const isStillActive = (earlier: { state: PaymentState } | undefined): boolean =>
   earlier !== undefined && !isUnsold(earlier.state)

@@ -38,7 +38,7 @@ export type RecordedTransfer = {
   recipient: `0x${string}`
   amountMicro: Micro
   postedAs: string | null
-  /** In a final block. One that is neither final nor booked was taken away by a reorganisation. */
+  /** In a final block. One that is neither final nor posted was taken away by a reorganisation. */
   final: boolean
 }
 
@@ -54,13 +54,13 @@ export function decideByRows<T extends RecordedTransfer>(
   payment: { payTo: string; amountMicro: Micro },
   facts: { usedAndRecorded: boolean; rows: readonly T[] },
   isOurs: (address: `0x${string}`) => boolean,
-  elsewhere: { reason: string },
+  paidToOthers: { reason: string },
 ): { do: 'finish'; row: T } | { do: 'end'; move: StateChange; reason: string } | { do: 'wait' } {
   if (!facts.usedAndRecorded) return { do: 'wait' }
   const ours = facts.rows.filter(({ recipient, final }) => final && isOurs(recipient))
   const row = ours.find((one) => one.postedAs === null && paysExactly(payment, one))
   if (row) return { do: 'finish', row }
-  const reason = ours.length > 0 ? paidOtherwise : elsewhere.reason
+  const reason = ours.length > 0 ? paidOtherwise : paidToOthers.reason
   return { do: 'end', move: moves.failUnknownForOtherUse, reason }
 }
 
@@ -70,14 +70,14 @@ export const paysExactly = (
   transfer: { recipient: string; amountMicro: Micro },
 ): boolean => claim.payTo === transfer.recipient && claim.amountMicro === transfer.amountMicro
 
-/** A refused authorization whose time has passed at a final block: over for good once all that it moved is booked. */
+/** A refused authorization whose time has passed at a final block: over for good once all that it moved is posted. */
 export function decideWatched(facts: {
   usedAtFinal: boolean
   usedAndRecorded: boolean
   rows: readonly Pick<RecordedTransfer, 'postedAs' | 'final'>[]
 }): 'final' | 'wait' {
   if (!facts.usedAtFinal) return 'final'
-  // What reached us has its row, and is booked by it; until then nobody may be told that nothing moved.
+  // What reached us has its row, and is posted by it; until then no caller may read that nothing moved.
   if (!facts.usedAndRecorded) return 'wait'
   return facts.rows.some(({ postedAs, final }) => final && postedAs === null) ? 'wait' : 'final'
 }

@@ -27,17 +27,17 @@ export function explainByParties({
 type Transfer = { recipient: string; amountMicro: Micro; blockNumber: bigint }
 type ClaimOf = { state: PaymentState; payTo: string; amountMicro: Micro }
 
-/** What may have been sold or credited elsewhere is nobody's until a person decides. */
-type NotCredited = { book: 'gap' } | { book: 'review' }
+/** What may have been sold or credited by another database is nobody's until a person decides. */
+type NotCredited = { post: 'gap' } | { post: 'review' }
 
 export type Explanation =
   /** The claim takes it. */
-  | { book: 'nothing' }
+  | { post: 'nothing' }
   | NotCredited
   /** The transfer that was quoted, after its claim was over: the claim is credited. */
-  | { book: 'claim' }
+  | { post: 'claim' }
   /** Credit of its sender, by its own amount. */
-  | { book: 'credit'; micro: Micro }
+  | { post: 'credit'; micro: Micro }
 
 /** A transfer with the key of a claim pays that claim if it is exactly the one that was claimed; else it is credit. */
 export function explainClaimed(
@@ -47,10 +47,10 @@ export function explainClaimed(
   gapUntil: bigint | undefined,
 ): Explanation {
   const pays = paysExactly(claim, transfer)
-  if (pays && !isUnsold(claim.state)) return { book: 'nothing' }
+  if (pays && !isUnsold(claim.state)) return { post: 'nothing' }
   const unclaimed = explainUnclaimed(into, transfer, gapUntil)
-  if (unclaimed.book !== 'credit') return unclaimed
-  return pays ? { book: 'claim' } : unclaimed
+  if (unclaimed.post !== 'credit') return unclaimed
+  return pays ? { post: 'claim' } : unclaimed
 }
 
 /** Sold or credited before a restore, perhaps: nobody gets it a second time. */
@@ -62,8 +62,8 @@ export function explainUnclaimed(
   { exclusive }: Side,
   transfer: Transfer,
   gapUntil: bigint | undefined,
-): NotCredited | { book: 'credit'; micro: Micro } {
-  if (isInGap(transfer, gapUntil)) return { book: 'gap' }
-  if (exclusive === false) return { book: 'review' }
-  return { book: 'credit', micro: transfer.amountMicro }
+): NotCredited | { post: 'credit'; micro: Micro } {
+  if (isInGap(transfer, gapUntil)) return { post: 'gap' }
+  if (exclusive === false) return { post: 'review' }
+  return { post: 'credit', micro: transfer.amountMicro }
 }

@@ -3,18 +3,18 @@ import type { OtherUse } from './settlement-result.ts'
 
 type IsOurs = (network: string, address: `0x${string}`) => boolean
 
-/** Reason of a claim under whose key another transfer reached an address of ours; it is booked by its own amount. */
+/** Reason of a claim under whose key another transfer reached an address of ours; it is posted by its own amount. */
 export const paidOtherwise = 'paid_otherwise'
 
 /** Why a claim failed whose payment key was used for something else, in a final block. */
 export function decideOtherUse(
-  words: { canceled: { reason: string }; elsewhere: { reason: string } },
+  words: { canceled: { reason: string }; paidToOthers: { reason: string } },
   isOurs: IsOurs,
   network: string,
   { transfer }: Pick<OtherUse, 'transfer'>,
 ): { reason: string } {
   if (!transfer) return words.canceled
-  return broughtMoney(isOurs, network, transfer) ? { reason: paidOtherwise } : words.elsewhere
+  return broughtMoney(isOurs, network, transfer) ? { reason: paidOtherwise } : words.paidToOthers
 }
 
 /** A transfer of zero reaches an address and brings nothing. */

@@ -16,7 +16,7 @@ export const openStates: readonly PaymentState[] = ['claimed', 'settling', 'unkn
 /** Ended without money. Until they are final, the authorization is watched, for anyone may still carry it. */
 export const unsoldStates: readonly PaymentState[] = ['failed', 'released']
 
-/** A transfer of theirs is booked, which a reorganisation can take away until they are final. */
+/** A transfer of theirs is posted, which a reorganisation can take away until they are final. */
 export const paidStates: readonly PaymentState[] = ['settled', 'served', 'credited']
 
 /** The answer of one of these may have been lost on its way to the buyer. */

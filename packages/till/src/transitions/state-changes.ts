@@ -37,7 +37,7 @@ export const moves = {
   /** Recovery: provably unused, or used for something else in a final block. */
   failUnknown: { from: ['unknown'], to: 'failed', by: 'anyone' },
   failUnknownForOtherUse: { from: ['unknown'], to: 'failed', by: 'anyone', final: true },
-  /** Its transfer was booked as something else. */
+  /** Its transfer was posted as something else. */
   failPosted: { from: ['settling', 'unknown'], to: 'failed', by: 'anyone', final: true },
   serve: { from: ['settling', 'unknown', 'settled'], to: 'served', by: 'anyone' },
   /** Paid; the answer waits for finality. */

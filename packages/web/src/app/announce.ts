@@ -1,6 +1,6 @@
 import { createStore } from './store.ts'
 
-/** What a screen reader is told; the shell holds the live region. */
+/** What a screen reader announces; the shell holds the live region. */
 export const announcement = createStore('')
 
 export function announce(text: string): void {

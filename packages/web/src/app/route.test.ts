@@ -6,7 +6,7 @@ describe('where the visitor is', () => {
   test('nothing after the hash is the start page', () => {
     for (const hash of ['', '#', '#/', '#/?x=1']) expect(parseRoute(hash).page).toBe('start')
   })
-  test('a broken escape is read as it stands', () => {
+  test('a broken escape is read unchanged', () => {
     expect(parseRoute('#/token/%zz')).toMatchObject({ page: 'token', rest: ['%zz'] })
   })
   test('every link leads back to what it was made from', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { asProblem, problemFrom } from './problem.ts'
 
-test('a problem document is told in its own words', () => {
+test('a problem document is shown in its own words', () => {
   const problem = problemFrom(409, { title: 'T', detail: 'D', hint: 'H', code: 'c', request_id: 'r' })
   expect(problem).toMatchObject({ message: 'D', hint: 'H', status: 409, code: 'c', requestId: 'r' })
 })

@@ -25,7 +25,7 @@ describe('money as people read it', () => {
   })
 })
 
-test('ages are told in the largest unit that fits', () => {
+test('ages are shown in the largest unit that fits', () => {
   const now = Date.parse('2026-01-10T12:00:00Z')
   expect(ageText('2026-01-07T11:00:00Z', now)).toBe('3 days ago')
   expect(ageText('2026-01-10T14:30:00Z', now)).toBe('in 2 hours')

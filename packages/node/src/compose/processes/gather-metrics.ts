@@ -1,7 +1,7 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Families } from '../../http/index.ts'
 
-/** A worker that stands still is left out, so that a scrape still gets the others. */
+/** A worker that is blocked is left out, so that a scrape still gets the others. */
 const answerMsMax = 1_000
 
 export type MetricsSource = { ask(id: number): void }

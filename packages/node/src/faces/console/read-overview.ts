@@ -24,21 +24,33 @@ export type OverviewDeps = {
 
 /** Everything the operator looks at first, in one answer: one look costs one signature. */
 export async function readOverview({ sql, clock, alarms, withdrawals, notifies }: OverviewDeps) {
-  const [books, clearing, payments, payouts, review, pauses, audit, rung, withdrawn, disputes, told, customers] =
-    await Promise.all([
-      booksByGroup(sql),
-      openClearingSinceRollup(sql, 20),
-      readPaymentStates(sql),
-      listPayouts(sql, { limit: 20 }),
-      countReview(sql),
-      readPauses(sql),
-      readAudit(sql, { limit: 20 }),
-      alarms(),
-      readWithdrawals(sql, withdrawals),
-      readOpenDisputes(sql),
-      notifies ? readNotifications(sql, clock.nowMs()) : null,
-      readCustomers(sql),
-    ])
+  const [
+    books,
+    clearing,
+    payments,
+    payouts,
+    review,
+    pauses,
+    audit,
+    rung,
+    withdrawn,
+    disputes,
+    notifications,
+    customers,
+  ] = await Promise.all([
+    booksByGroup(sql),
+    openClearingSinceRollup(sql, 20),
+    readPaymentStates(sql),
+    listPayouts(sql, { limit: 20 }),
+    countReview(sql),
+    readPauses(sql),
+    readAudit(sql, { limit: 20 }),
+    alarms(),
+    readWithdrawals(sql, withdrawals),
+    readOpenDisputes(sql),
+    notifies ? readNotifications(sql, clock.nowMs()) : null,
+    readCustomers(sql),
+  ])
   return {
     at: toRfc3339(clock.nowMs()),
     books: {
@@ -67,7 +79,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
     })),
     withdrawals: withdrawn,
     disputes,
-    notifications: told,
+    notifications: notifications,
     customers,
     alarms: rung.map((one) => ({ ...one, to_do: alarmAdvice[one.alarm] ?? null })),
     pauses: [...pauses.all].map(([name, { paused, reason, changedBy, changedAt }]) => ({

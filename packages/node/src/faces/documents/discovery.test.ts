@@ -242,7 +242,7 @@ describe('documents', () => {
     expect(text).toContain('PAYMENT-SIGNATURE')
   })
 
-  test('every URL of the x402 manifest answers 402 as it stands', async () => {
+  test('every URL of the x402 manifest answers 402 unchanged', async () => {
     const app = openApp()
     const manifest = JSON.parse((await read(app, '/.well-known/x402')).text)
     expect(manifest).toEqual({

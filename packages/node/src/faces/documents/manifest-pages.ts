@@ -11,7 +11,7 @@ const manifestPath = '/.well-known/x402'
 const roomForNext = 200
 
 /**
- * The manifest in pages: the first has all that is told of the node, and each has as many offers as fit, what is paid and
+ * The manifest in pages: the first has everything about the node, and each has as many offers as fit, what is paid and
  * what buyers use most before the rest.
  */
 export function manifestPages(parts: ManifestParts): string[] {

@@ -129,7 +129,7 @@ function draftItem(site: NodeSite, route: RouteDeclaration, networks: readonly N
 export function firstPurchase(routes: readonly RouteDeclaration[]): string {
   const cost = ({ access }: RouteDeclaration) =>
     access.kind === 'free' ? 0n : access.price.kind === 'fixed' ? access.price.micro : access.price.lowestMicro
-  // A path with parameters cannot be asked as it stands, and what costs as much as one likes is no example.
+  // A path with parameters cannot be requested unchanged, and what costs as much as one likes is no example.
   const plain = paidRoutes(routes).filter(
     ({ path, access }) => !path.includes(':') && access.kind === 'paid' && access.price.kind === 'fixed',
   )

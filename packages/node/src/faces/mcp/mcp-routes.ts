@@ -34,7 +34,7 @@ export function mcpRoutes(deps: McpDeps): RouteDeclaration[] {
         handle: (input, call) => answer(input.body, call),
       },
     }),
-    // Clients ask whether there is a stream or a session to end; there is neither, and they are told in their own terms.
+    // Clients ask whether there is a stream or a session to end; there is neither, and they get the answer that MCP defines.
     ...(['GET', 'DELETE'] as const).map((method) =>
       defineRoute({
         ...route,

@@ -20,7 +20,7 @@ const documents = new Set(['discovery.llms', 'discovery.openapi', 'discovery.x40
 
 export const mimeTypeOf = (route: RouteDeclaration) => route.representations?.[0] ?? 'application/json'
 
-/** Addresses that are complete as they stand. */
+/** Addresses that are complete without parameters. */
 export function listResources(site: NodeSite, routes: readonly RouteDeclaration[]): ListedResource[] {
   return routes
     .filter((route) => documents.has(route.id) || (readable.has(route.id) && !route.path.includes(':')))

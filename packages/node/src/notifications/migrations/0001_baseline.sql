@@ -13,7 +13,7 @@ create table notification_event (
 );
 create index notification_event_open on notification_event (id) where fan_out;
 
--- Where a wallet wants to be told. Unverified ones go after a day, paused ones after 90 days.
+-- Where a wallet wants to be notified. Unverified ones are deleted after a day, paused ones after 90 days.
 create table notification_endpoint (
   id text primary key,
   wallet text not null check (length(wallet) = 42),

@@ -72,7 +72,7 @@ const exampleView: MandateView = {
   revoked_at: null,
 }
 
-/** Letting somebody else draw on one's credit, within limits, until told otherwise. */
+/** Letting somebody else draw on one's credit, within limits, until revoked. */
 export function mandateRoutes(deps: MandateDeps): RouteDeclaration[] {
   return [createRoute(deps), listRoute(deps), revokeRoute(deps)]
 }

@@ -20,14 +20,14 @@ const ancestorWeight = 0.5
 type Posting = { node: number; weight: number }
 
 /** BM25 of a question against the names of topics and the words the operator gave them. */
-export function createClassifier(book: ClusterTable): Classifier {
+export function createClassifier(clusterTable: ClusterTable): Classifier {
   const postings = new Map<string, Posting[]>()
   const words = new Map<string, string>()
   const wordsBelow = new Map<string, Set<string>>()
   const lengths: number[] = []
-  for (const [index, node] of book.nodes.entries()) {
+  for (const [index, node] of clusterTable.nodes.entries()) {
     let length = 0
-    for (const [term, weight] of weightsOf(book, node)) {
+    for (const [term, weight] of weightsOf(clusterTable, node)) {
       length += weight
       const list = postings.get(term)
       if (list) list.push({ node: index, weight })
@@ -48,7 +48,7 @@ export function createClassifier(book: ClusterTable): Classifier {
     const scores = new Map<number, number>()
     for (const term of new Set(tokenize(query))) {
       const list = postings.get(term) ?? []
-      const rarity = Math.log(1 + (book.nodes.length - list.length + 0.5) / (list.length + 0.5))
+      const rarity = Math.log(1 + (clusterTable.nodes.length - list.length + 0.5) / (list.length + 0.5))
       for (const { node, weight } of list) {
         const length = 1 - b + (b * (lengths[node] ?? 0)) / average
         scores.set(node, (scores.get(node) ?? 0) + (rarity * weight * (k1 + 1)) / (weight + k1 * length))
@@ -61,23 +61,23 @@ export function createClassifier(book: ClusterTable): Classifier {
     wordsOf: (cluster) => [...(wordsBelow.get(cluster) ?? [])],
     classify: (query) => {
       const [best] = [...scoresOf(query)].sort(([x, a], [y, c]) => c - a || x - y)
-      const node = best && book.nodes[best[0]]
+      const node = best && clusterTable.nodes[best[0]]
       if (!node) return []
       return [...node.ancestors]
         .reverse()
         .concat(node.id)
-        .flatMap((id) => book.byId.get(id) ?? [])
+        .flatMap((id) => clusterTable.byId.get(id) ?? [])
     },
   }
 }
 
-function weightsOf(book: ClusterTable, node: ClusterNode): Map<string, number> {
+function weightsOf(clusterTable: ClusterTable, node: ClusterNode): Map<string, number> {
   const weights = new Map<string, number>()
   const add = (text: string, weight: number) => {
     for (const term of tokenize(text)) weights.set(term, (weights.get(term) ?? 0) + weight)
   }
   add(node.name, nameWeight)
   for (const term of node.terms) add(term, nameWeight)
-  for (const id of node.ancestors) add(book.byId.get(id)?.name ?? '', ancestorWeight)
+  for (const id of node.ancestors) add(clusterTable.byId.get(id)?.name ?? '', ancestorWeight)
   return weights
 }

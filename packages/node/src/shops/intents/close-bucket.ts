@@ -59,7 +59,7 @@ async function closeNext(deps: IntentDeps): Promise<boolean> {
     seq += 1
     const closing = {
       publishedCells: cells.length,
-      totalDemand: deps.book.childrenOf(null).reduce((sum, { id }) => sum + (demands.get(id) ?? 0), 0),
+      totalDemand: deps.clusterTable.childrenOf(null).reduce((sum, { id }) => sum + (demands.get(id) ?? 0), 0),
       withheld: paidFor ? null : ('privacy_budget' as const),
       spentMicro: (await readBudget(tx, span.startsAtMs))?.spentMicro ?? bucketEpsilonMicro(deps.settings, span.plan),
       skippedFromMs,
@@ -74,7 +74,7 @@ async function closeNext(deps: IntentDeps): Promise<boolean> {
 }
 
 function noisyCells(deps: IntentDeps, plan: Plan, searches: readonly PaidSearch[]): NoisyCell[] {
-  const { childrenOf } = deps.book
+  const { childrenOf } = deps.clusterTable
   const { wordsOf } = deps.classifier
   const cells = countDemand(searches, deps.classifier, plan.tiers)
   return publishable(deps.rng, deps.settings, plan, { childrenOf, wordsOf }, cells)
@@ -93,7 +93,7 @@ async function nextSpan(deps: IntentDeps, tx: Tx): Promise<NextSpan | undefined>
   const span = { ...bucketAt(await planOfDay(tx, deps, lastMs), lastMs), startsAtMs: lastMs }
   if (lastMs > nowMs + 2 * span.plan.bucketMs) {
     deps.metrics.count('alarms', { alarm: 'intent_clock' })
-    deps.log.error({ last_bucket_ends_at: lastMs, now: nowMs }, 'the clock stands before the last published bucket')
+    deps.log.error({ last_bucket_ends_at: lastMs, now: nowMs }, 'the clock is before the last published bucket')
   }
   if (span.endsAtMs > overMs) return undefined
   const searchedMs = await firstSearchMs(tx, lastMs, overMs)

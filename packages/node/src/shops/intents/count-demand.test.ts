@@ -8,16 +8,16 @@ import { parseIntentSettings } from './settings.ts'
 import { eventId, parseEventId, smooth } from './tick-event.ts'
 
 const own = [{ id: 'x402', name: 'Agent payments', parent: '52', terms: ['x402', 'facilitator'] }]
-const book = createClusterTable(own)
-const classifier = createClassifier(book)
+const clusterTable = createClusterTable(own)
+const classifier = createClassifier(clusterTable)
 const search = (agent: string, query: string, bonded = false): PaidSearch => ({ agent, query, bonded })
 
 test('the taxonomy has its tiers, and what it marks as sensitive is not counted', () => {
-  expect(book.nodes.filter(({ source }) => source === 'iab').length).toBeGreaterThan(600)
-  expect(book.byId.get('414')).toMatchObject({ name: 'Stocks and Bonds', tier: 3, ancestors: ['410', '391'] })
-  expect(book.byId.get('x402')).toMatchObject({ tier: 2, source: 'operator', parentId: '52' })
+  expect(clusterTable.nodes.filter(({ source }) => source === 'iab').length).toBeGreaterThan(600)
+  expect(clusterTable.byId.get('414')).toMatchObject({ name: 'Stocks and Bonds', tier: 3, ancestors: ['410', '391'] })
+  expect(clusterTable.byId.get('x402')).toMatchObject({ tier: 2, source: 'operator', parentId: '52' })
   for (const name of ['Medical Health', 'Religion & Spirituality', 'Bereavement'])
-    expect(book.nodes.some((node) => node.name === name)).toBe(false)
+    expect(clusterTable.nodes.some((node) => node.name === name)).toBe(false)
   expect(parseTaxonomy('# note\n1||One\n2|1|Two|!\n')).toEqual([
     { id: '1', parent: null, name: 'One', sensitive: false },
     { id: '2', parent: '1', name: 'Two', sensitive: true },
@@ -53,7 +53,7 @@ test('a question is counted for its topic and what that lies below', () => {
 })
 
 test('an agent counts once in each tier, however often and whatever it asks, and topics add up to what they lie below', () => {
-  const words = book.nodes.slice(0, 60).map(({ name }) => name)
+  const words = clusterTable.nodes.slice(0, 60).map(({ name }) => name)
   const agentsOf = (cell: Cell | undefined) => (cell?.bonded ?? 0) + (cell?.others ?? 0)
   fc.assert(
     fc.property(
@@ -70,12 +70,12 @@ test('an agent counts once in each tier, however often and whatever it asks, and
           tiers,
         )
         for (const [id, cell] of cells) {
-          const below = book.childrenOf(id).reduce((sum, child) => sum + agentsOf(cells.get(child.id)), 0)
+          const below = clusterTable.childrenOf(id).reduce((sum, child) => sum + agentsOf(cells.get(child.id)), 0)
           expect(below).toBeLessThanOrEqual(agentsOf(cell))
         }
         for (const tier of [1, 2, 3, 4]) {
           const changes = [...cells]
-            .filter(([id]) => book.byId.get(id)?.tier === tier)
+            .filter(([id]) => clusterTable.byId.get(id)?.tier === tier)
             .map(([id, cell]) => agentsOf(cell) - agentsOf(without.get(id)))
           // Taking one agent away changes one figure of a tier by one, and none of those that are not counted.
           expect(changes.every((change) => change === 0 || change === 1)).toBe(true)

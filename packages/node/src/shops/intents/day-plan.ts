@@ -6,18 +6,18 @@ import type { IntentSettings } from './settings.ts'
 const dayMs = 86_400_000
 export const dayStartMs = (atMs: number): number => Math.floor(atMs / dayMs) * dayMs
 
-type Deps = { settings: IntentSettings; book: ClusterTable }
+type Deps = { settings: IntentSettings; clusterTable: ClusterTable }
 
 /**
  * How the day of this moment is cut. Decided once, from what the day before published, so that it tells nothing that was
  * not published; a day that published nothing is followed by the widest plan.
  */
-export async function planOfDay(tx: Tx, { settings, book }: Deps, atMs: number): Promise<Plan> {
+export async function planOfDay(tx: Tx, { settings, clusterTable }: Deps, atMs: number): Promise<Plan> {
   if (settings.fixedPlan) return settings.fixedPlan
   const startMs = dayStartMs(atMs)
   const known = await storedPlan(tx, startMs)
   if (known) return known
-  const plan = choosePlan(settings, await seenTraffic(tx, book, startMs))
+  const plan = choosePlan(settings, await seenTraffic(tx, clusterTable, startMs))
   await tx.query(
     `insert into intent_plan (day, bucket_ms, tiers) values (($1::timestamptz at time zone 'UTC')::date, $2, $3)`,
     [new Date(startMs), plan.bucketMs, plan.tiers],
@@ -40,14 +40,14 @@ async function storedPlan(sql: Sql, dayMsOrNewest?: number): Promise<Plan | unde
 }
 
 /** Mean demand of the broadest topics in the buckets of the day before. */
-async function seenTraffic(sql: Sql, book: ClusterTable, startMs: number): Promise<SeenTraffic | undefined> {
+async function seenTraffic(sql: Sql, clusterTable: ClusterTable, startMs: number): Promise<SeenTraffic | undefined> {
   const { rows } = await sql.query<{ demand: number; length: number; buckets: number }>(
     `with bucket as (select starts_at, ends_at from intent_bucket where ends_at > $1 and ends_at <= $2),
        length as (select max(extract(epoch from ends_at - starts_at)) as seconds, count(*)::integer as buckets from bucket)
      select sum(e.demand)::double precision / l.buckets as demand, l.seconds::double precision * 1000 as length, l.buckets
      from intent_event e cross join length l
      where e.cluster = any($3) and e.ends_at > $1 and e.ends_at <= $2 group by e.cluster, l.seconds, l.buckets`,
-    [new Date(startMs - dayMs), new Date(startMs), book.childrenOf(null).map(({ id }) => id)],
+    [new Date(startMs - dayMs), new Date(startMs), clusterTable.childrenOf(null).map(({ id }) => id)],
   )
   return rows[0] && { bucketMs: rows[0].length, demands: rows.map(({ demand }) => demand) }
 }

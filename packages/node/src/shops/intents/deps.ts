@@ -32,7 +32,7 @@ export type IntentDeps = {
   apiUrl: string
   demo: boolean
   settings: IntentSettings
-  book: ClusterTable
+  clusterTable: ClusterTable
   classifier: Classifier
   standing: WalletFacts
 }

@@ -56,7 +56,7 @@ test.each([
   }
 })
 
-test('a count and its neighbour can hardly be told apart: no outcome is more than exp(rate) times as likely', () => {
+test('a count and its neighbour can hardly be distinguished: no outcome is more than exp(rate) times as likely', () => {
   const rate = { num: 1n, den: 2n }
   const runs = 40_000
   const histogram = (count: number, seed: number) => {

@@ -109,8 +109,14 @@ function noteOf(events: readonly IntentEvent[], after: number): string | null {
   return emptyNote
 }
 
-function clustersRoute({ book }: IntentDeps): RouteDeclaration {
-  const data = book.nodes.map(({ id, name, parentId, tier, source }) => ({ id, name, parent: parentId, tier, source }))
+function clustersRoute({ clusterTable }: IntentDeps): RouteDeclaration {
+  const data = clusterTable.nodes.map(({ id, name, parentId, tier, source }) => ({
+    id,
+    name,
+    parent: parentId,
+    tier,
+    source,
+  }))
   return defineRoute({
     id: 'market.intents.clusters',
     area: 'C',

@@ -9,8 +9,8 @@ import type { IntentDeps, WalletFacts } from './deps.ts'
 import { seededRng } from './rng.fixture.ts'
 import { parseIntentSettings } from './settings.ts'
 
-export const book = createClusterTable()
-const classifier = createClassifier(book)
+export const clusterTable = createClusterTable()
+const classifier = createClassifier(clusterTable)
 
 /** Bonds without an end, as the trust figures have them: one row says both cluster and bond. */
 const citingFacts: WalletFacts = {
@@ -25,7 +25,7 @@ const citingFacts: WalletFacts = {
   interested: async () => [],
 }
 
-/** A clock that stands where it was put. */
+/** A clock that stays at the time it was set to. */
 export function fixedClock(nowMs: number): Clock & { set(ms: number): void } {
   let now = nowMs
   return { ...systemClock, nowMs: () => now, set: (ms) => (now = ms) }
@@ -57,13 +57,13 @@ export function intentDeps(
       { epsilon_daily: 100_000, bucket_seconds: 3_600, spend_usd: '0', ...settings },
       false,
     ),
-    book,
+    clusterTable,
     classifier,
     standing: citingFacts,
   }
 }
 
-/** Searches of `agents` wallets, dated as told. */
+/** Searches of `agents` wallets at set times. */
 export async function insertSearches(
   { database }: Pick<IntentDeps, 'database'>,
   agents: number,

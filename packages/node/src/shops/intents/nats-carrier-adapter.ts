@@ -20,7 +20,7 @@ const duplicateNanos = 600 * 1_000_000_000
 
 /**
  * Several machines: JetStream brings the events themselves, so that their readers cost the database nothing. What was
- * passed on is written down; a process that dies in between leaves the rest to the next, and repeats are told by their id.
+ * passed on is written down; a process that dies in between leaves the rest to the next, and repeats are recognized by their id.
  */
 export async function openNatsCarrier({ url, instance, database, log }: NatsOptions): Promise<Carrier> {
   const stream = `ASSAY_INTENTS_${instance}`

@@ -91,13 +91,13 @@ describe.skipIf(!natsInstalled)('with a NATS server (skipped where nats-server i
       const carrier = await openNatsCarrier({ ...options, url: withLogin(login.password) })
       await carrier.stop()
       const refused = openNatsCarrier({ ...options, url: withLogin('not the password') })
-      const told = await refused.then(
+      const message = await refused.then(
         () => 'let in',
         (error: unknown) => String(error),
       )
-      expect(told).toContain('NATS_URL')
-      expect(told).not.toContain('not the password')
-      expect(told).not.toContain('not%20the')
+      expect(message).toContain('NATS_URL')
+      expect(message).not.toContain('not the password')
+      expect(message).not.toContain('not%20the')
     } finally {
       await server.stop()
     }

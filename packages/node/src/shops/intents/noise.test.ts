@@ -17,15 +17,15 @@ import { seededRng } from './rng.fixture.ts'
 import { parseIntentSettings } from './settings.ts'
 import { simulateDay } from './simulate-signal.ts'
 
-const book = createClusterTable()
-const topics = { childrenOf: book.childrenOf, wordsOf: () => ['loan', 'bond'] }
+const clusterTable = createClusterTable()
+const topics = { childrenOf: clusterTable.childrenOf, wordsOf: () => ['loan', 'bond'] }
 const settings = parseIntentSettings({}, false)
 
 /** Agents of a topic, and of all that it lies below. */
 function crowd(counts: Record<string, { bonded: number; others: number }>): Map<string, Cell> {
   const cells = new Map<string, Cell>()
   for (const [id, { bonded, others }] of Object.entries(counts))
-    for (const at of [id, ...(book.byId.get(id)?.ancestors ?? [])]) {
+    for (const at of [id, ...(clusterTable.byId.get(id)?.ancestors ?? [])]) {
       const known = cells.get(at) ?? { bonded: 0, others: 0, words: new Map([['loan', 40]]) }
       cells.set(at, { ...known, bonded: known.bonded + bonded, others: known.others + others })
     }
@@ -68,12 +68,12 @@ test('the bonded are never more than all, nor is what lies below a topic more th
       expect(cell.bonded).toBeLessThanOrEqual(cell.demand)
       expect(cell.bonded).toBeGreaterThanOrEqual(0)
       expect(cell.demand).toBeGreaterThanOrEqual(loose.k)
-      const children = book.childrenOf(cell.cluster).flatMap(({ id }) => shown.get(id) ?? [])
+      const children = clusterTable.childrenOf(cell.cluster).flatMap(({ id }) => shown.get(id) ?? [])
       const sum = (part: 'demand' | 'bonded') => children.reduce((all, child) => all + child[part], 0)
       expect(sum('demand')).toBeLessThanOrEqual(cell.demand)
       expect(sum('bonded')).toBeLessThanOrEqual(cell.bonded)
       expect(cell.words.reduce((all, { demand }) => all + demand, 0)).toBeLessThanOrEqual(cell.demand)
-      const above = book.byId.get(cell.cluster)?.parentId
+      const above = clusterTable.byId.get(cell.cluster)?.parentId
       if (above != null) expect(shown.has(above)).toBe(true)
     }
   }
@@ -85,7 +85,7 @@ test('whether a topic is shown follows from its noisy figure alone: ten agents a
   const loose = parseIntentSettings({ bucket_seconds: 3_600, epsilon_daily: 24, tiers: 1 }, false)
   const only = {
     ...topics,
-    childrenOf: (id: string | null) => (id === null ? book.nodes.filter((node) => node.id === '52') : []),
+    childrenOf: (id: string | null) => (id === null ? clusterTable.nodes.filter((node) => node.id === '52') : []),
   }
   const shownOf = (agents: number, seed: number) => {
     const rng = seededRng(seed)

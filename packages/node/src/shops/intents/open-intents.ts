@@ -53,7 +53,7 @@ export function createIntentDeps(context: ShopContext, options: IntentOptions): 
   const demo = context.mode === 'demo'
   const { settings } = options
   bucketEpsilonMicro(settings, settings.fixedPlan ?? (ladder.at(-1) as Plan))
-  const book = createClusterTable(settings.clusters)
+  const clusterTable = createClusterTable(settings.clusters)
   const { database, clock, rng, log, metrics, jws, apiUrl } = context
   return {
     database,
@@ -65,8 +65,8 @@ export function createIntentDeps(context: ShopContext, options: IntentOptions): 
     apiUrl,
     demo,
     settings,
-    book,
-    classifier: createClassifier(book),
+    clusterTable,
+    classifier: createClassifier(clusterTable),
     standing: options.standing,
   }
 }
@@ -138,7 +138,7 @@ async function openCarrier(context: ShopContext, { natsUrl }: IntentOptions): Pr
 
 function demandOf(deps: IntentDeps, feed: Feed): PublishedDemand {
   return {
-    clusters: () => deps.book.nodes,
+    clusters: () => deps.clusterTable.nodes,
     buckets: (range) => publishedBuckets(deps.database, range),
     onPublished: feed.onPublished,
   }

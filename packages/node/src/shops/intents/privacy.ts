@@ -2,7 +2,7 @@ import type { Sql } from '@assay/till/store/database'
 import { accuracyOf, bucketEpsilonMicro, type Plan } from './plan.ts'
 import type { IntentSettings } from './settings.ts'
 
-/** Takes the bucket's share from the day's budget; false when the day has told enough. */
+/** Takes the bucket's share from the day's budget; false when the day's budget is spent. */
 export async function spendBudget(
   sql: Sql,
   settings: IntentSettings,

@@ -49,8 +49,8 @@ const showDay = ({ agents, plan, figures, error, covered, sold }: SimulatedDay) 
 
 /** Whether the stream is worth its price: what it was worth for a day, and what it would be worth with other traffic. */
 export function signalRoute(deps: SignalDeps): RouteDeclaration {
-  const { book, rng, settings, clock } = deps
-  const topics = { childrenOf: book.childrenOf, wordsOf: () => [] }
+  const { clusterTable, rng, settings, clock } = deps
+  const topics = { childrenOf: clusterTable.childrenOf, wordsOf: () => [] }
   let days: Promise<ReturnType<typeof showDay>[]> | undefined
   // Nothing but settings enters, so once is enough; others are served between two steps.
   const simulate = async () => {

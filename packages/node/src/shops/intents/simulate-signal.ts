@@ -24,7 +24,7 @@ const searchesPerAgent = 3
 const bondedShare = 0.8
 /** Days until the plan has found its place. */
 const settlingDays = 4
-/** Buckets that a judgement rests on: of a day, or of several where buckets are long. */
+/** Buckets that a decision is based on: of a day, or of several where buckets are long. */
 const [bucketsMin, bucketsMax] = [8, 24]
 
 /**

@@ -86,10 +86,10 @@ export const clusterList = (deps: IntentDeps) =>
     .max(700)
     .transform((text) => [...new Set(text.split(',').map((part) => part.trim()))])
     .refine((ids) => ids.length <= clustersMax, `must name at most ${clustersMax} clusters`)
-    .refine((ids) => ids.every((id) => deps.book.byId.has(id)), {
+    .refine((ids) => ids.every((id) => deps.clusterTable.byId.has(id)), {
       error: ({ input }) =>
         `names no cluster of this stream: ${(input as string[])
-          .filter((id) => !deps.book.byId.has(id))
+          .filter((id) => !deps.clusterTable.byId.has(id))
           .join(', ')
           .slice(0, 80)}`,
     })

@@ -8,7 +8,7 @@ export type TicketHolder = { wallet: Address; tokenSha256: string }
 
 export type StreamTickets = {
   issue(holder: TicketHolder): { ticket: string; expiresAtMs: number }
-  /** Throws a Problem for a ticket that is not ours or has run out. No I/O: whether the token still stands is for the caller. */
+  /** Throws a Problem for a ticket that is not ours or has run out. No I/O: whether the token is still valid is for the caller. */
   open(ticket: string): TicketHolder
 }
 

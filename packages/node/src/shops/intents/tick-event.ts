@@ -27,7 +27,7 @@ export type Span = { startsAtMs: number; endsAtMs: number; synthetic: boolean; p
 /** What the cluster's newest published event said before. */
 export type Before = { demand: number; ewma: number; endsAtMs: number; words: ReadonlyMap<string, number> }
 
-type EventDeps = Pick<IntentDeps, 'jws' | 'apiUrl' | 'settings' | 'book'>
+type EventDeps = Pick<IntentDeps, 'jws' | 'apiUrl' | 'settings' | 'clusterTable'>
 
 const rounded = (value: number, digits: number) => Math.round(value * 10 ** digits) / 10 ** digits
 
@@ -50,7 +50,7 @@ export function tickEvent(
   publishedAtMs: number,
   peers?: Merged,
 ): Pick<IntentEvent, 'cluster' | 'demand' | 'bonded' | 'error' | 'event'> & { ewma: number } {
-  const node = deps.book.byId.get(cell.cluster)
+  const node = deps.clusterTable.byId.get(cell.cluster)
   const ewma = smooth(before, cell.demand, span.endsAtMs, deps.settings.trendMs)
   const { k, epsilon_bucket, noise_scale, error_95 } = privacyStatement(deps.settings, span.plan)
   const data: Json = {

@@ -165,7 +165,7 @@ function filtersOf(request: MatchRequest, nowMs: number): Filters {
 
 const dayOf = (date: string) => Math.floor(Date.parse(date) / dayMs)
 
-/** A page that changed since it was indexed stands under another number: what is not found here is not offered. */
+/** A page that changed since it was indexed has another number: what is not found here is not offered. */
 async function confirmedPages(sql: Sql, ids: readonly number[]): Promise<Map<number, IndexedPage>> {
   if (ids.length === 0) return new Map()
   const { rows } = await sql.query<StoredPage & { change_seq: bigint }>(

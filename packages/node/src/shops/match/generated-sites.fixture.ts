@@ -42,7 +42,7 @@ function proseOf(n: number, accented: string): { title: string; text: string } {
   const sentences = [0, 15, 30, 45].map((from) => `The ${subject} kept its ${words.slice(from, from + 15).join(' ')}.`)
   return {
     title: `The ${subject} of ${name}`,
-    text: `The ${subject} of ${name} was founded in ${1500 + (n % 400)} by ${nameOf(n + 77_777)}. ${sentences.join(' ')} It stands to this day near ${nameOf(n + 55_555)}.`,
+    text: `The ${subject} of ${name} was founded in ${1500 + (n % 400)} by ${nameOf(n + 77_777)}. ${sentences.join(' ')} It remains to this day near ${nameOf(n + 55_555)}.`,
   }
 }
 

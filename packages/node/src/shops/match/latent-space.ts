@@ -51,7 +51,7 @@ export function* trainLatentSpace(
 type Sample = {
   names: readonly string[]
   docCounts: Uint32Array
-  /** Terms and how often each stands in the page, page after page. */
+  /** Terms and how often each occurs in the page, page after page. */
   starts: Uint32Array
   terms: Uint32Array
   counts: Uint16Array

@@ -18,10 +18,10 @@ export function makeSnippet(text: string, terms: ReadonlySet<string>): Snippet {
   let start = 0
   for (let at = 0; at < sentences.length; at += 1) {
     const window = windowFrom(sentences, at)
-    const told = new Set(tokenize(window).filter((term) => terms.has(term))).size
-    if (told > most) {
+    const found = new Set(tokenize(window).filter((term) => terms.has(term))).size
+    if (found > most) {
       best = { text: window, start, end: start + window.length }
-      most = told
+      most = found
     }
     // Normal text has one space between two sentences.
     start += (sentences[at] as string).length + 1

@@ -81,7 +81,7 @@ test('pruning finds exactly what scoring everything finds, over any number of se
 
 test('over many windows of documents, common and rare words alike, pruning finds what scoring everything finds', () => {
   const random = createRandom(7)
-  // The rank-th word is used about 1/rank as often as the first: some stand on every page, some on one.
+  // The rank-th word is used about 1/rank as often as the first: some are on every page, some on one.
   const word = () => `w${Math.floor(1_500 ** random())}x`
   const pages = Array.from(
     { length: 22_000 },

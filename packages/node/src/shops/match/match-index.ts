@@ -16,7 +16,7 @@ export type Candidate = {
   domain: string
   /** How well the page answers, 0 to 1, comparable between searches. */
   relevance: number
-  /** Share of what was asked, by the rarity of the words, that stands in the page at all. */
+  /** Share of what was asked, by the rarity of the words, that is in the page at all. */
   covered: number
   parts: Record<string, number>
 }
@@ -159,7 +159,7 @@ function toEnd<Result>(steps: Generator<undefined, Result>): Result {
 }
 
 function candidatesOf(parts: readonly Part[], terms: readonly LookedUp[], rescored: readonly Rescored[]): Candidate[] {
-  // A word that stands nowhere is part of what was asked: an answer without it is less of an answer.
+  // A word that is on no page is part of what was asked: an answer without it is less of an answer.
   const asked = terms.reduce((sum, { times, rarity }) => sum + weightOf(times, rarity), 0)
   const bestWords = rescored.reduce((most, { hit }) => Math.max(most, hit.score), 0)
   const strength = bestWords / (255 * Math.max(1, asked))

@@ -106,7 +106,7 @@ async function waitFor(clock: ShopContext['clock'], caughtUp: Promise<void> | un
   patience.abort(new Error('the index is there'))
 }
 
-/** The thread may be lost; another one is filled from the database while searches are told to come back. */
+/** The thread may be lost; another one is filled from the database while searches are asked to retry later. */
 async function holdIndex(context: ShopContext): Promise<HeldEngine> {
   const { clock, database, log } = context
   let current: { engine: MatchEngine; following: Following } | undefined

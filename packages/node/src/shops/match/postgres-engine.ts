@@ -132,7 +132,7 @@ function vectorOf(title: string, text: string): string {
   return [...places].map(([term, where]) => `${quoted(term)}:${[...new Set(where)].join(',')}`).join(' ')
 }
 
-/** Pages that changed or are gone stand under a number that no page has any more. */
+/** Pages that changed or are gone have a number that no page has any more. */
 export async function deleteStalePages(sql: Sql): Promise<void> {
   await sql.query('delete from match_page m where not exists (select from crawl_page p where p.change_seq = m.page_id)')
 }

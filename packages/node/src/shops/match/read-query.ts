@@ -3,7 +3,7 @@ import { normalizeText, wordsOf } from './tokenize.ts'
 /** A search as it was meant: words with how often they were said, and phrases where quotation marks were set. */
 export type Query = {
   terms: ReadonlyMap<string, number>
-  /** The same terms in reading order, for what stands beside what. */
+  /** The same terms in reading order, for adjacency. */
   order: readonly string[]
   phrases: readonly (readonly string[])[]
   /** The words that are looked for, as they were written, each with its terms. */
@@ -37,7 +37,7 @@ const askedThingIs = new Set(
   ),
 )
 
-/** Words of asking are left out wherever something else is left; what stands in quotation marks always counts. */
+/** Words of asking are left out wherever something else is left; what is in quotation marks always counts. */
 export function readQuery(text: string): Query {
   const quoted = [...text.matchAll(phrasePattern)].map(([, plain, curly]) => wordsOf(plain ?? curly ?? ''))
   const kept = new Set(quoted.flat().map(({ word }) => word))
@@ -67,7 +67,7 @@ export function readQuery(text: string): Query {
 const isAsking = (word: string, next: string | undefined) =>
   askingWords.has(word) || (askedThings.has(word) && next !== undefined && askedThingIs.has(next))
 
-/** Whether the terms of a phrase stand side by side in a text. */
+/** Whether the terms of a phrase are adjacent in a text. */
 export function hasPhrase(terms: readonly string[], phrase: readonly string[]): boolean {
   for (let at = 0; at + phrase.length <= terms.length; at += 1)
     if (phrase.every((term, offset) => terms[at + offset] === term)) return true

@@ -9,7 +9,7 @@ const coveredMin = (terms: number) => Math.min(0.5, Math.max(0.1, 2.5 / terms))
 
 /**
  * Candidates that answer, none of them where the best is about something else: nothing less is offered or charged for.
- * Measured by how much of what was asked stands in the page, rare words counting more (bench/relevance).
+ * Measured by how much of what was asked is in the page, rare words counting more (bench/relevance).
  */
 export function aboveFloor<Page extends Pick<Candidate, 'covered'>>(
   candidates: readonly Page[],

@@ -4,7 +4,7 @@ import { termAt } from './segment.ts'
 import { createTokenRoom, keptTokensMax, readTokens } from './token-stream.ts'
 import type { Hit } from './top-hits.ts'
 
-/** A term of the query over all segments: its number in each (-1: not there), in how many pages it stands. */
+/** A term of the query over all segments: its number in each (-1: not there), in how many pages it occurs. */
 export type LookedUp = { text: string; times: number; ids: readonly number[]; count: number; rarity: number }
 
 export type IndexPart = { segment: Segment; latent: Int8Array | undefined }
@@ -50,7 +50,7 @@ export type RescoreInput = {
 
 const room = createTokenRoom()
 
-/** The candidates in a new order: by their words, what they mean, how near the words stand, and what the best of them share. */
+/** The candidates in a new order: by their words, what they mean, how near the words are, and what the best of them share. */
 export function rescore(input: RescoreInput, hits: readonly Hit[], weights = defaultRescoring): Rescored[] {
   const best = hits.reduce((most, { score }) => Math.max(most, score), 1)
   const found = hits.map((hit): Rescored => {
@@ -99,7 +99,7 @@ function besideBest(values: readonly number[]): number[] | undefined {
   return best === 0 ? undefined : values.map((value) => value / best)
 }
 
-/** Share of the pairs that stand side by side in the query and near each other in the page; nearer counts more. */
+/** Share of the pairs that are adjacent in the query and near each other in the page; nearer counts more. */
 function proximityScores(
   { parts, terms, order }: RescoreInput,
   hits: readonly Hit[],
@@ -218,7 +218,7 @@ function termShares(segment: Segment, doc: number): Map<string, number> {
   return new Map([...counts].map(([term, count]) => [termAt(segment.terms, term), count / (count + 1)] as const))
 }
 
-/** What a term is worth in a page, in 255ths; 0 where it does not stand. */
+/** What a term is worth in a page, in 255ths; 0 where it does not occur. */
 export function impactOf({ starts, docs, impacts }: Segment, term: number, doc: number): number {
   if (term < 0) return 0
   let [low, high] = [starts[term] as number, starts[term + 1] as number]

@@ -1,4 +1,4 @@
-/** Rows of few entries: those of row `n` stand between `starts[n]` and `starts[n + 1]`. */
+/** Rows of few entries: those of row `n` are between `starts[n]` and `starts[n + 1]`. */
 export type SparseMatrix = { starts: Uint32Array; columns: Uint32Array; weights: Float32Array }
 
 /** Times a dense matrix of `dims` columns. Pauses after every `rowsAtOnce` rows. */

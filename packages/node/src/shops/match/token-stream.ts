@@ -5,7 +5,7 @@ import type { Segment } from './segment.ts'
  * and 0 between title and text. Read for expanding a query and for finding neighbouring words.
  */
 
-/** The first so many terms of a page: what it is about stands at its beginning, and every term costs two bytes. */
+/** The first so many terms of a page: what it is about is at its beginning, and every term costs two bytes. */
 export const keptTokensMax = 400
 
 type Growing = { push(value: number): void; length(): number }

@@ -40,7 +40,7 @@ function pushTerms(terms: string[], word: string): void {
 /** Porter's algorithm knows English alone; what has other letters or digits stays as it is. */
 const stem = (word: string) => (/^[a-z]+$/.test(word) ? stemmer(word) : word)
 
-/** Case, width and accents do not tell two words apart in a search. */
+/** Case, width and accents do not distinguish two words in a search. */
 export function normalizeText(text: string): string {
   return text
     .normalize('NFKD')

@@ -1,6 +1,6 @@
 export type Hit = { pageId: number; score: number; segment: number; doc: number }
 
-/** True when `a` stands behind `b`: a lower score, or the same and a younger page. */
+/** True when `a` ranks below `b`: a lower score, or the same and a younger page. */
 const isWorse = (a: Hit, b: Hit) => a.score < b.score || (a.score === b.score && a.pageId > b.pageId)
 
 /** The best so many hits; a heap with the worst of them on top. */

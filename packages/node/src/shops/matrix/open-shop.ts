@@ -183,7 +183,7 @@ async function underLease(context: ShopContext, name: string, work: () => Promis
   while (!(await withLease(context, name, 30_000, work)).ran) await context.clock.sleep(200)
 }
 
-/** Each process keeps its own snapshots: told by the database of new files, and looking by itself as time makes old ones public. */
+/** Each process keeps its own snapshots: notified by the database of new files, and polling as time makes old ones public. */
 async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: AbortSignal): Promise<void> {
   const rhythm = createRefreshRhythm(context.clock)
   const forget = await context.database.listen('matrix_file', rhythm.news)

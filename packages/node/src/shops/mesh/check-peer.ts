@@ -73,8 +73,8 @@ export async function checkPeerStatement(
   // Proven with these very words, and the keys are not older than they may be.
   const proven = jws === known.statement && found.readAtMs === known.keysReadAtMs
   const signer = keys.find((key) => key.kid === verdict.keyId)
-  const elsewhere = proven ? undefined : await basePublishesKey(deps, statement, signer, signal)
-  if (elsewhere !== undefined) return { ok: false, problem: elsewhere }
+  const findPeer = proven ? undefined : await basePublishesKey(deps, statement, signer, signal)
+  if (findPeer !== undefined) return { ok: false, problem: findPeer }
   return { ok: true, statement, keys, keysReadAtMs: found.readAtMs, networkAddress, operator }
 }
 

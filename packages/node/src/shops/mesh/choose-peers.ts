@@ -79,7 +79,7 @@ function keptOf(peers: readonly Placed[], places: number, nowMs: number): Set<Pl
   return new Set([...peers.filter(({ foundBy }) => foundBy === 'seed'), ...oldest, ...heaviest])
 }
 
-/** In the order in which peers are told: those with a kept place, then those that add most diversity, proven before not, old before new. */
+/** In the order in which peers are listed: those with a kept place, then those that add most diversity, proven before not, old before new. */
 export function chooseShown<T extends Placed>(peers: readonly T[], limit: number, nowMs: number, rng: Rng): T[] {
   const crowds = createCrowds()
   const kept = keptOf(peers, limit, nowMs)

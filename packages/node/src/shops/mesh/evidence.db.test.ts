@@ -47,9 +47,9 @@ async function runOnce(): Promise<void> {
 
 const shown = async () => (await createMeshViews(deps).refresh()).peers.map(({ address }) => address)
 
-async function signed(payer: Payer, told: Record<string, unknown>) {
+async function signed(payer: Payer, reported: Record<string, unknown>) {
   const reported_at = new Date(clock.nowMs()).toISOString()
-  const evidence = { ...told, reporter: payer.address.toLowerCase(), reported_at } as MeshEvidence
+  const evidence = { ...reported, reporter: payer.address.toLowerCase(), reported_at } as MeshEvidence
   return { ...evidence, signature: await payer.signMessage({ message: evidenceMessage(evidence) }) }
 }
 
@@ -226,32 +226,34 @@ test('a bond of its operator keeps the place of a peer among many, for one name 
 })
 
 test('a newer statement that another passes on is taken under known keys, without a visit; a forged one is not', async () => {
-  const [teller, told] = [play('teller'), play('told')]
-  await join(teller, told)
-  const visits = () => told.asked.filter(({ path }) => path.startsWith('/x402/mesh?')).length
+  const [teller, reported] = [play('teller'), play('reported')]
+  await join(teller, reported)
+  const visits = () => reported.asked.filter(({ path }) => path.startsWith('/x402/mesh?')).length
   const before = visits()
-  const first = await findPeer(db.database, told.did)
+  const first = await findPeer(db.database, reported.did)
   // As if its next visit were far away.
-  await db.owner.query(`update mesh_peer set next_visit_at = now() + interval '100 years' where did = $1`, [told.did])
+  await db.owner.query(`update mesh_peer set next_visit_at = now() + interval '100 years' where did = $1`, [
+    reported.did,
+  ])
   clock.advance(deps.settings.visitEveryMs)
-  told.sequence = clock.nowMs()
-  const newer = told.statement()
-  const forger = playPeer(told.address, { nowMs: clock.nowMs, kid: told.kid })
+  reported.sequence = clock.nowMs()
+  const newer = reported.statement()
+  const forger = playPeer(reported.address, { nowMs: clock.nowMs, kid: reported.kid })
   const change = (statement: string) => {
     teller.lie = async (_request, path) => {
       if (!path.startsWith('/x402/mesh?')) return undefined as never
-      const entry = { did: told.did, address: told.address, sequence: clock.nowMs(), statement }
+      const entry = { did: reported.did, address: reported.address, sequence: clock.nowMs(), statement }
       const node = { did: teller.did, address: teller.address, statement: teller.statement() }
       return Response.json({ protocol: '1.0.4', node, peers: [], changed: [entry], changed_until: clock.nowMs() })
     }
   }
   change(forger.statement())
   await runOnce()
-  expect((await findPeer(db.database, told.did))?.statement).toBe(first?.statement)
+  expect((await findPeer(db.database, reported.did))?.statement).toBe(first?.statement)
   change(newer)
   clock.advance(deps.settings.visitEveryMs)
   await runOnce()
-  const after = await findPeer(db.database, told.did)
+  const after = await findPeer(db.database, reported.did)
   expect(after?.statement).toBe(newer)
   expect(openStatement(newer)?.sequence).toBe(after?.sequence)
   expect(visits()).toBe(before)

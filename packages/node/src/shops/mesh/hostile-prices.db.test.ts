@@ -70,7 +70,7 @@ test('a free look-up of a thing that a peer does not have costs it no recommenda
   expect((await findPeer(db.database, empty.did))?.priceMismatches).toMatchObject([{ reason: 'not_offered' }])
 })
 
-test('a look at prices cannot be told from a buyer by what it sends', async () => {
+test('a price check cannot be distinguished from a buyer by what it sends', async () => {
   const two = play('two')
   two.asksMicro = (request) => (/mesh|assay/i.test(JSON.stringify([...request.headers])) ? '20000' : '90000')
   await bestFor('/v1/report/0x5', two)

@@ -68,7 +68,7 @@ const unlimited = { admit: () => true }
 const announce = (peer: ReturnType<FakeWorld['add']>, body = { address: peer.origin, statement: peer.statement() }) =>
   receiveAnnouncement(deps, unlimited, body, announcementOf(peer, here, body))
 
-test('a seed is visited, believed for what it signed, told of this node, and leads to whom it knows', async () => {
+test('a seed is visited, believed for what it signed, notified of this node, and leads to the peers it knows', async () => {
   const seed = world.add(other)
   const third = world.add('https://third.example.com')
   seed.known = [{ did: third.did, address: third.origin, sequence: 1 }]
@@ -275,9 +275,9 @@ test('anyone who impersonates another node fails: the keys are those of the addr
   })
   // The victim's announcement to somebody else, sent on to us.
   const body = { address: victim.origin, statement: victim.statement() }
-  const elsewhere = announcementOf(victim, 'https://somewhere.example.com', body)
-  const received = { ...elsewhere.received, authority: new URL(here).host }
-  await expect(receiveAnnouncement(deps, unlimited, body, { ...elsewhere, received })).rejects.toMatchObject({
+  const misdirected = announcementOf(victim, 'https://somewhere.example.com', body)
+  const received = { ...misdirected.received, authority: new URL(here).host }
+  await expect(receiveAnnouncement(deps, unlimited, body, { ...misdirected, received })).rejects.toMatchObject({
     code: 'proof_invalid',
   })
   expect(await addresses()).toEqual([])
@@ -380,14 +380,14 @@ test('a peer that asks another price than it states is marked, not recommended, 
     recommended: false,
     priceMismatches: [{ capability: 'token.control.report', stated_micro: '20000', asked_micro: '90000' }],
   })
-  const elsewhere = createPeerFinder(views.latest)
-  expect(elsewhere('GET', '/v1/report/0x5')).toBeUndefined()
+  const findPeer = createPeerFinder(views.latest)
+  expect(findPeer('GET', '/v1/report/0x5')).toBeUndefined()
   const shown = JSON.parse(describeMesh(deps, await views.refresh(), {}) ?? '{}')
   expect(shown.peers[0]).toMatchObject({ price_mismatch: true, recommended: false })
   seed.asksMicro = '20000'
   await priceCheck()
   expect(await peers()).toMatchObject([{ recommended: true, priceMismatches: [] }])
-  expect(elsewhere('GET', '/v1/report/0x5')).toBe(`${other}/v1/report/0x5`)
+  expect(findPeer('GET', '/v1/report/0x5')).toBe(`${other}/v1/report/0x5`)
 })
 
 test.each(['first', 'second'])(
@@ -425,15 +425,15 @@ test('the cheapest healthy peer is named for a path, and no template takes every
   await addSeed(db.database, cheap.origin, clock.nowMs())
   await round()
   await views.refresh()
-  const elsewhere = createPeerFinder(views.latest)
-  const named = () => elsewhere('GET', '/v1/report/0x5')
+  const findPeer = createPeerFinder(views.latest)
+  const named = () => findPeer('GET', '/v1/report/0x5')
   // Which offer of a peer is looked at is drawn, and a price that was seen comes before one that was only stated.
   for (let looks = 0; looks < 20 && named() !== `${cheap.origin}/v1/report/0x5`; looks += 1) {
     await priceCheck()
     await views.refresh()
   }
   expect(named()).toBe(`${cheap.origin}/v1/report/0x5`)
-  expect(elsewhere('POST', '/v1/report/0x5')).toBeUndefined()
-  expect(elsewhere('GET', '/anything')).toBeUndefined()
-  expect(elsewhere('GET', '/v1/report/')).toBeUndefined()
+  expect(findPeer('POST', '/v1/report/0x5')).toBeUndefined()
+  expect(findPeer('GET', '/anything')).toBeUndefined()
+  expect(findPeer('GET', '/v1/report/')).toBeUndefined()
 })

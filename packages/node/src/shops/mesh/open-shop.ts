@@ -75,7 +75,7 @@ export function openMeshShop(options: MeshShopOptions): OpenShop {
         offers = ownOffers(site, routes)
         announced = announcements
       },
-      elsewhere: createPeerFinder(views.latest),
+      findPeer: createPeerFinder(views.latest),
       // Due visits are taken row by row, so every process may make its rounds under its own name.
       jobs: [{ name: roundName(deps), intervalMs: Math.max(50, deps.settings.visitEveryMs / 2), work: rounds.run }],
       stop: rounds.stop,

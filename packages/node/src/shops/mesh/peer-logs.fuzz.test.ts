@@ -51,7 +51,7 @@ test('no peer speaks for the log of another, nor sends anybody to another addres
   expect(announcedWitness(rowOf({ witness: named }))).toBeUndefined()
 })
 
-test('whatever stands in the two members, the statement itself is still taken', () => {
+test('whatever is in the two members, the statement itself is still accepted', () => {
   const { jws: _, ...made } = makeStatement(deps, 7)
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 2 }), fc.jsonValue({ maxDepth: 2 }), (log, witness) => {

@@ -111,7 +111,7 @@ export function visitPauseMs({ visitEveryMs, visitsPerMinute }: MeshSettings, li
   return Math.max(visitEveryMs, Math.ceil((live * 60_000) / visitsPerMinute))
 }
 
-/** However many peers are told to others, a quarter of the visits goes to those that are not: seeds, candidates, the dead. */
+/** However many peers are listed, a quarter of the visits goes to those that are not: seeds, candidates, the dead. */
 async function takeDue({ database, clock, settings }: MeshDeps, room: number): Promise<PeerRow[]> {
   // As long as a visit with announcement may take; then another process may try.
   const take = (due: Due, limit: number) =>
@@ -150,16 +150,16 @@ async function pollPrices(deps: MeshDeps, signal: AbortSignal): Promise<void> {
 /** An operator who named peers wants to be found through them; a node that sees none of them for long is found by nobody. */
 function createLonelyAlarm({ clock, metrics, log, settings }: MeshDeps): (peers: number) => void {
   let sinceMs: number | undefined
-  let told = false
+  let warned = false
   return (peers) => {
     if (peers > 0) {
       sinceMs = undefined
-      told = false
+      warned = false
       return
     }
     sinceMs ??= clock.monotonicMs()
-    if (told || clock.monotonicMs() - sinceMs < lonelyVisits * settings.visitEveryMs) return
-    told = true
+    if (warned || clock.monotonicMs() - sinceMs < lonelyVisits * settings.visitEveryMs) return
+    warned = true
     metrics.count('alarms', { alarm: 'mesh_alone' })
     log.error({}, 'no peer of the mesh has answered for a while; nobody finds this node through others')
   }

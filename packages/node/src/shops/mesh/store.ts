@@ -119,11 +119,11 @@ export async function findPeer(sql: Sql, did: string): Promise<PeerRow | undefin
 }
 
 /** A node is not shown while buyers have evidence against it. */
-const told = `state in ('alive', 'suspect') and expires_at > ${at(1)} and coalesce(dropped_until, 'epoch') <= ${at(1)}`
+const listed = `state in ('alive', 'suspect') and expires_at > ${at(1)} and coalesce(dropped_until, 'epoch') <= ${at(1)}`
 
 export type ShownDeps = { database: Sql; registeredSql: RegisteredSql; rng: Rng }
 
-/** Those that others are told of: seen by this very node, with a statement that has not run out, chosen for their diversity. */
+/** The peers listed to others: seen by this node, with a statement that has not expired, chosen for their diversity. */
 export async function shownPeers(
   { database, registeredSql, rng }: ShownDeps,
   nowMs: number,
@@ -132,7 +132,7 @@ export async function shownPeers(
   const live = await placedPeers(database, registeredSql)
   const chosen = (live.length <= limit ? live : chooseShown(live, limit, nowMs, rng)).map(({ did }) => did)
   const weights = new Map(live.map(({ did, weight }) => [did, weight]))
-  const { rows } = await database.query<RawPeer>(`select ${columns} from mesh_peer where did = any($2) and ${told}`, [
+  const { rows } = await database.query<RawPeer>(`select ${columns} from mesh_peer where did = any($2) and ${listed}`, [
     nowMs,
     chosen,
   ])
@@ -143,7 +143,7 @@ export async function shownPeers(
 /** All that offer a capability, over everybody known: those with a seen price and the longest known first. */
 export async function peersOffering(sql: Sql, capability: string, nowMs: number, limit: number): Promise<PeerRow[]> {
   const { rows } = await sql.query<RawPeer>(
-    `select ${columns} from mesh_peer where capabilities @> array[$2::text] and ${told}
+    `select ${columns} from mesh_peer where capabilities @> array[$2::text] and ${listed}
      order by prices_checked_at is null, price_mismatches <> '[]', first_seen_at, did limit $3`,
     [nowMs, capability, limit],
   )
@@ -157,7 +157,7 @@ export async function changedPeers(
 ): Promise<{ did: string; address: string; sequence: number; statement: string; changedMs: number }[]> {
   const { rows } = await sql.query<RawPeer & { changed_at: Date; statement: string }>(
     `select did, address, sequence, statement, changed_at from mesh_peer
-     where changed_at > ${at(2)} and ${told} order by changed_at limit $3`,
+     where changed_at > ${at(2)} and ${listed} order by changed_at limit $3`,
     [nowMs, sinceMs, limit],
   )
   return rows.map(({ did, address, sequence, statement, changed_at }) => ({
@@ -170,14 +170,14 @@ export async function changedPeers(
 /** The shown peers at these authorities: one at most for each and scheme. */
 export async function findByAuthorities(sql: Sql, authorities: readonly string[], nowMs: number): Promise<PeerRow[]> {
   if (authorities.length === 0) return []
-  const { rows } = await sql.query<RawPeer>(`select ${columns} from mesh_peer where address = any($2) and ${told}`, [
+  const { rows } = await sql.query<RawPeer>(`select ${columns} from mesh_peer where address = any($2) and ${listed}`, [
     nowMs,
     authorities.flatMap((authority) => [`https://${authority}`, `http://${authority}`]),
   ])
   return rows.map(peerOf)
 }
 
-/** Which peers are taken for a visit: those told to others, or those that are not yet or no more, seeds first. */
+/** Which peers are chosen for a visit: those listed to others, or those that are not yet or no more, seeds first. */
 export type Due = 'shown' | 'others'
 
 /** Takes peers whose visit is due; anyone who takes one has it for `leaseMs`, so that processes do not visit twice. */

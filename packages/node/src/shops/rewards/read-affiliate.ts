@@ -13,7 +13,7 @@ type AffiliateDeps = { sql: Sql; policy: RewardsPolicy; baseUrl: string; network
 export const affiliateRule =
   'the price of a sale; of a sale that is mostly somebody else’s, such as a citation, at most what the node keeps'
 
-/** Totals of an affiliate, never a payer. Earned is what stands: pending, payable, on its way and paid. */
+/** Totals of an affiliate, never a payer. Earned is what was not reversed: pending, payable, on its way and paid. */
 export async function readAffiliate(deps: AffiliateDeps, wallet: Address) {
   const sums = await readSums(deps.sql, deps.networks, wallet)
   const payouts = await payoutsOf(deps.sql, wallet, ['affiliate'], 50)

@@ -60,7 +60,7 @@ export async function pointBalances(sql: Sql, wallets: readonly Address[]): Prom
   return new Map(rows.map((row) => [row.name.slice('points:'.length) as Address, row.owed_micro]))
 }
 
-/** A sale that stands; top-ups and what was given back prove nothing about who is behind a wallet. */
+/** A sale that is not refunded; top-ups and what was given back prove nothing about who is behind a wallet. */
 export async function hasBoughtOn(sql: Sql, wallet: Address, network: string): Promise<boolean> {
   const { rowCount } = await sql.query({
     name: 'rewards_has_bought_on',

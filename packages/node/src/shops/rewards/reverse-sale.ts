@@ -70,7 +70,7 @@ async function lockRow(tx: Tx, sale: Sale): Promise<Row | undefined> {
   return rows[0]
 }
 
-/** What must go back so that no more than the part that stands remains, rounded against the holder. */
+/** What must go back so that no more than the unrefunded part remains, rounded against the holder. */
 function partOf({ row, backMicro }: Reversal, amount: bigint): bigint {
   const standing = (amount * (row.take_micro - row.reversed_micro - backMicro)) / row.take_micro
   const before = (amount * (row.take_micro - row.reversed_micro)) / row.take_micro

@@ -72,7 +72,7 @@ test('a parent that is gone by the time the remittance is paid does not undo it'
   })
 })
 
-test('the released answer carries the leaf of the remittance, and stands without it', async () => {
+test('the released answer carries the leaf of the remittance, and is valid without it', async () => {
   const answer = { status: 200, contentType: 'application/json', body: JSON.stringify({ id: 'roy_1', url: 'u' }) }
   const leaf = { index: 7, witness_keys: ['w'] }
   const clock = { sleep: async () => {} }

@@ -21,7 +21,7 @@ const evidence = z.strictObject({
 const signal = z.strictObject({
   id: z.string(),
   weight: z.number(),
-  value: z.number().nullable().describe('Null is unknown: the prior stands in.'),
+  value: z.number().nullable().describe('Null is unknown: the prior is used.'),
   prior: z.number(),
   known: z.boolean(),
 })

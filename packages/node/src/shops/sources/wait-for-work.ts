@@ -2,12 +2,12 @@ import type { Clock } from '@assay/till/kernel/clock'
 import type { Database } from '@assay/till/store/database'
 
 export type WorkWatch = {
-  /** Returns once there may be something to do: told so, one of `others` ended, `atMostMs` later, or the shop closes. */
+  /** Returns once there may be something to do: notified, one of `others` ended, `atMostMs` later, or the shop closes. */
   wait(atMostMs: number, others?: Iterable<Promise<void>>): Promise<void>
   stop(): Promise<void>
 }
 
-/** Told when pages of a host are wanted, and when a source wants a score. */
+/** Sent when pages of a host are wanted, and when a source wants a score. */
 export const crawlWantedChannel = 'crawl_wanted'
 export const scoreWantedChannel = 'score_wanted'
 
@@ -17,10 +17,10 @@ export async function watchForWork(
   channel: string,
   signal: AbortSignal,
 ): Promise<WorkWatch> {
-  let told = false
+  let notified = false
   let wake = () => {}
   const tell = () => {
-    told = true
+    notified = true
     wake()
   }
   // A connection that broke may have lost a message: looking once too often costs nothing.
@@ -32,10 +32,10 @@ export async function watchForWork(
       const woken = new Promise<void>((resolve) => {
         wake = resolve
       })
-      if (!told && !signal.aborted)
+      if (!notified && !signal.aborted)
         await Promise.race([woken, ...others, deps.clock.sleep(atMostMs, over.signal).catch(() => {})])
       over.abort(new Error('no longer waiting'))
-      told = false
+      notified = false
     },
     stop: async () => {
       signal.removeEventListener('abort', tell)

@@ -64,7 +64,7 @@ test('a payment that lands again after a reorg buys its period once more, under 
   expect(again.untilMs).toBe(startMs + periodMs)
 })
 
-test('the stream and the feeds of one wallet stand side by side, each with its own term and token', async () => {
+test('the stream and the feeds of one wallet are independent, each with its own term and token', async () => {
   const feeds = purchase(9)
   const stream = purchase(9, { product: 'stream', tier: 'stream', standardMicro: 5n, vipMicro: 5n })
   const again = purchase(9, { product: 'stream', tier: 'stream', standardMicro: 5n, vipMicro: 5n })

@@ -23,7 +23,7 @@ export type WatchedStream = {
 
 /** A place for one stream, or the lack of one. */
 export type StreamSeat = {
-  /** From here on it is looked at. One that came too late for a place is told to end: it has been promised already. */
+  /** From here on it is counted. One that came too late for a place is ended: the place has been promised already. */
   watch(stream: WatchedStream): void
   /** When it is over; calling it twice is harmless. */
   close(): void

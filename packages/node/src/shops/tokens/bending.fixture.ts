@@ -13,7 +13,7 @@ export type Faults = {
   view?(call: ViewCall, result: ViewResult): ViewResult
 }
 
-/** A provider between the reader and a chain that misbehaves as told. */
+/** A provider between the reader and a chain, with set faults. */
 export function bending(inner: RpcEndpoint, faults: Faults, name = 'bending'): RpcEndpoint {
   return {
     name,

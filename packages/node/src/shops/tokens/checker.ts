@@ -11,7 +11,7 @@ import { hasTokenPrefix } from './token-address.ts'
 
 export type Checked = Extract<Reading, { status: 'read' }> & { evaluation: Evaluation }
 
-/** Reads and judges tokens, each at most once per block, however many ask. */
+/** Reads and evaluates tokens, each at most once per block, however many ask. */
 export type Checker = {
   /**
    * Throws a Problem: 404 for what is no token, 503 for a chain that cannot be read. Unless `fresh` is asked for, an

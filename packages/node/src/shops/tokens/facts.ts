@@ -82,7 +82,7 @@ export type LogCoverage = {
 
 export type ForkFact = {
   fork: Known<Fork>
-  /** How it was told. */
+  /** How it was detected. */
   seizeRole: string
   invertedPolicyId: string
   scheduled: Fork | undefined

@@ -20,11 +20,11 @@ let issuer: FaultChain['issuer']
 let honest: FaultChain['honest']
 let mintable: FaultChain['mintable']
 let faulty: FaultChain['faulty']
-let judged: FaultChain['judged']
+let evaluated: FaultChain['evaluated']
 let verdict: FaultChain['verdict']
 
 beforeAll(async () => {
-  ;({ chain, issuer, honest, mintable, faulty, judged, verdict } = await openFaultChain())
+  ;({ chain, issuer, honest, mintable, faulty, evaluated, verdict } = await openFaultChain())
 })
 afterAll(() => chain.stop())
 
@@ -58,16 +58,16 @@ describe('what is a token', () => {
 
   test('R2: a node without the fork, where everything succeeds with nothing, is unreadable and never a missing token', async () => {
     const empty = faulty({ view: () => ({ success: true, data: '0x' }) })
-    await expect(judged([empty])).rejects.toMatchObject({ code: 'factory_unread' })
+    await expect(evaluated([empty])).rejects.toMatchObject({ code: 'factory_unread' })
   })
 
   test('R1: marker and factory that contradict each other are an integrity fault, not a 404', async () => {
     const torn = faulty({ answer: (call) => (call.method === 'eth_getCode' ? '0x' : undefined) })
-    await expect(judged([torn])).rejects.toMatchObject({ code: 'integrity' })
+    await expect(evaluated([torn])).rejects.toMatchObject({ code: 'integrity' })
     const delegated = faulty({
       answer: (call) => (call.method === 'eth_getCode' ? `0xef0100${'11'.repeat(20)}` : undefined),
     })
-    await expect(judged([delegated])).rejects.toMatchObject({ code: 'integrity' })
+    await expect(evaluated([delegated])).rejects.toMatchObject({ code: 'integrity' })
   })
 
   test('R22: an endpoint on another chain, or one that does not answer, has no voice', async () => {
@@ -120,7 +120,7 @@ describe('blocks', () => {
       })
     expect(await verdict([moved(1)])).toBe('PARTIALLY_CONTROLLED')
     rechecks = 0
-    await expect(judged([moved(2)])).rejects.toMatchObject({ code: 'reorg' })
+    await expect(evaluated([moved(2)])).rejects.toMatchObject({ code: 'reorg' })
   })
 
   test('R13: a reorg right after the pin, before anything is read, reads once more', async () => {
@@ -177,7 +177,7 @@ describe('blocks', () => {
     }
   })
 
-  test('R14: one lagging node of three changes nothing; a chain that stands still is unreadable', async () => {
+  test('R14: one lagging node of three changes nothing; a chain that has stopped is unreadable', async () => {
     const lagging = faulty(
       {
         answer: (call) => (call.method === 'eth_getBlockByNumber' && call.params[0] === 'latest' ? null : undefined),
@@ -191,9 +191,9 @@ describe('blocks', () => {
     expect(await verdict([lagging, honest, endpointOf(chain, 'third')])).toBe('PARTIALLY_CONTROLLED')
     // R33: the same answer if it is our own clock that is wrong.
     const ahead = { ...systemClock, nowMs: () => systemClock.nowMs() + 600_000 }
-    await expect(judged([honest], mintable, { clock: ahead })).rejects.toMatchObject({ code: 'stale_head' })
+    await expect(evaluated([honest], mintable, { clock: ahead })).rejects.toMatchObject({ code: 'stale_head' })
     const behind = { ...systemClock, nowMs: () => systemClock.nowMs() - 600_000 }
-    await expect(judged([honest], mintable, { clock: behind })).rejects.toMatchObject({ code: 'clock_behind' })
+    await expect(evaluated([honest], mintable, { clock: behind })).rejects.toMatchObject({ code: 'clock_behind' })
   })
 
   test('R26: pruned state is not false and not a missing token', async () => {
@@ -202,7 +202,7 @@ describe('blocks', () => {
         if (call.method === 'eth_call') throw new RpcRefusal(-32000, 'missing trie node')
       },
     })
-    await expect(judged([pruned])).rejects.toMatchObject({ code: 'factory_unread' })
+    await expect(evaluated([pruned])).rejects.toMatchObject({ code: 'factory_unread' })
     expect(await verdict([pruned, honest, endpointOf(chain, 'third')])).toBe('PARTIALLY_CONTROLLED')
   })
 })
@@ -252,7 +252,7 @@ describe('time', () => {
         expect(JSON.stringify(params)).not.toContain('pending')
       },
     })
-    const { facts } = await judged([watching])
+    const { facts } = await evaluated([watching])
     expect(asked.length).toBeGreaterThan(5)
     for (const { at } of asked) expect(at).toEqual({ blockHash: facts.block.hash, requireCanonical: true })
   })

@@ -21,12 +21,12 @@ let guard: FaultChain['guard']
 let honest: FaultChain['honest']
 let locked: FaultChain['locked']
 let faulty: FaultChain['faulty']
-let judged: FaultChain['judged']
+let evaluated: FaultChain['evaluated']
 let verdict: FaultChain['verdict']
 let codes: FaultChain['codes']
 
 beforeAll(async () => {
-  ;({ chain, issuer, guard, honest, locked, faulty, judged, verdict, codes } = await openFaultChain())
+  ;({ chain, issuer, guard, honest, locked, faulty, evaluated, verdict, codes } = await openFaultChain())
 })
 afterAll(() => chain.stop())
 
@@ -49,7 +49,7 @@ describe('meaning', () => {
   test('R4: sentinels, inversion and composites are taken apart; a type byte nobody knows is unknown', async () => {
     const token = await issuer.create('all kinds')
     const flags = async (endpoints = [honest]) =>
-      (await judged(endpoints, token)).evaluation.flags.map(({ code }) => code)
+      (await evaluated(endpoints, token)).evaluation.flags.map(({ code }) => code)
     // Not "always allow": nobody may send.
     expect(await issuer.call(token, 'updatePolicy', scopes.TRANSFER_SENDER_POLICY, 1n << 63n)).toBe(true)
     expect(await flags()).toEqual(expect.arrayContaining(['inverted_policy', 'transfers_blocked_for_all']))
@@ -58,7 +58,7 @@ describe('meaning', () => {
     const children = [blocked, allowed | (1n << 63n)]
     const id = (await issuer.registry('createCompositePolicy', issuer.address, 2, children)) as bigint
     expect(await issuer.call(token, 'updatePolicy', scopes.TRANSFER_SENDER_POLICY, id)).toBe(true)
-    const checked = await judged([honest], token)
+    const checked = await evaluated([honest], token)
     expect(checked.evaluation.missing).toEqual([])
     expect(checked.facts.policies.get(id)?.children).toEqual({ known: true, value: children })
     // The issuer may replace both lists and needs nobody; the admin of the other list needs the issuer.
@@ -87,7 +87,7 @@ describe('meaning', () => {
     const id = (await issuer.registry('createPolicyWithAccounts', issuer.address, 1, [issuer.address])) as bigint
     await issuer.call(token, 'updatePolicy', scopes.TRANSFER_EXECUTOR_POLICY, id)
     const send = async () => {
-      const checked = await judged([honest], token)
+      const checked = await evaluated([honest], token)
       return (await viewWallet(panelOf(honest), readerOver([]).multicall3, checked, guard.address)).send.answer
     }
     expect(await send()).toBe('no')
@@ -105,7 +105,7 @@ describe('meaning', () => {
     await issuer.call(token, 'updatePolicy', scopes.TRANSFER_SENDER_POLICY, id)
     await guard.registry('updateBlocklist', id, true, [issuer.address])
     await guard.registry('stageUpdateAdmin', id, issuer.address)
-    const { facts, evaluation } = await judged([honest], token)
+    const { facts, evaluation } = await evaluated([honest], token)
     expect(facts.policies.get(id)?.members).toEqual([issuer.address])
     expect(evaluation.flags.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['freeze_by_third_party', 'policy_admin_pending']),
@@ -113,7 +113,7 @@ describe('meaning', () => {
     const wallet = await viewWallet(
       panelOf(honest),
       readerOver([]).multicall3,
-      { ...(await judged([honest], token)) },
+      { ...(await evaluated([honest], token)) },
       issuer.address,
     )
     expect([wallet.send.answer, wallet.be_frozen.answer]).toEqual(['no', 'yes'])
@@ -124,13 +124,13 @@ describe('meaning', () => {
     await issuer.call(token, 'grantRole', roles.OPERATOR_ROLE, issuer.address)
     const at = chain.control.head().timestamp + 20
     expect(await issuer.call(token, 'updateUIMultiplier', 2n * 10n ** 18n, BigInt(at))).toBe(true)
-    const { facts } = await judged([honest], token)
+    const { facts } = await evaluated([honest], token)
     expect(facts.multiplier).toMatchObject({ known: true, value: { pending: { effectiveAt: at } } })
     expect(validUntil(facts)).toBe(at)
   })
 
   test('R9: renounced, while an earlier grant still works', async () => {
-    const { evaluation } = await judged([honest])
+    const { evaluation } = await evaluated([honest])
     expect(evaluation.powers.mint).toMatchObject({ now: 'armed', who: [{ account: guard.address }] })
     expect(evaluation.flags.map(({ code }) => code)).toContain('minter_irrevocable')
   })
@@ -141,7 +141,7 @@ describe('meaning', () => {
     const inverted = id | (1n << 63n)
     expect(await issuer.call(token, 'updatePolicy', scopes.TRANSFER_SENDER_POLICY, inverted)).toBe(true)
     expect(await issuer.call(token, 'updatePolicy', scopes.TRANSFER_RECEIVER_POLICY, 72057594037927937n)).toBe(true)
-    const checked = await judged([honest], token)
+    const checked = await evaluated([honest], token)
     const { facts, evaluation } = checked
     expect(facts.scopes.TRANSFER_SENDER_POLICY).toEqual({ known: true, value: inverted })
     expect(evaluation.flags.map(({ code }) => code)).toEqual(
@@ -168,7 +168,7 @@ describe('meaning', () => {
     await issuer.call(token, 'grantRole', roles.METADATA_ROLE, issuer.address)
     await issuer.call(token, 'updateName', `<script>alert(1)</script>\u202e${'x'.repeat(3_000)}`)
     await issuer.call(token, 'updateSymbol', '](http://evil) | `')
-    const checked = await judged([honest], token)
+    const checked = await evaluated([honest], token)
     expect(checked.evaluation.complete).toBe(true)
     expect(checked.evaluation.flags.map(({ code }) => code)).toContain('tricky_text')
     const options = { network: 'eip155:8453', node: 'http://127.0.0.1', synthetic: false }
@@ -184,7 +184,7 @@ describe('meaning', () => {
   })
 
   test('the same block gives the same verdict and the same report', async () => {
-    const first = await judged([honest], locked)
+    const first = await evaluated([honest], locked)
     const again = await readToken(readerOver([honest]), locked, first.facts.block)
     if (again.status !== 'read') throw new Error(again.status)
     const options = { network: 'eip155:8453', node: 'http://127.0.0.1', synthetic: false }
@@ -213,7 +213,7 @@ describe('polarity and selectors', () => {
     const wallet = await viewWallet(
       panelOf(honest),
       readerOver([]).multicall3,
-      await judged([honest], token),
+      await evaluated([honest], token),
       guard.address,
     )
     expect({
@@ -226,14 +226,14 @@ describe('polarity and selectors', () => {
   test('R5: always-block exempts nobody on the seize scope, and stops everybody on the others', async () => {
     const token = await issuer.create('always block')
     await issuer.call(token, 'grantRole', roles.SEIZE_ROLE, guard.address)
-    expect((await judged([honest], token)).evaluation.powers.seize.now).toBe('latent')
+    expect((await evaluated([honest], token)).evaluation.powers.seize.now).toBe('latent')
     await issuer.call(token, 'updatePolicy', scopes.SEIZE_EXEMPT_POLICY, everyone)
-    const { evaluation } = await judged([honest], token)
+    const { evaluation } = await evaluated([honest], token)
     expect(evaluation.powers.seize.now).toBe('armed')
     expect(evaluation.flags.find(({ code }) => code === 'seizable_unless_listed')?.sentence).toContain('every account')
     // Denying every receiver of seized tokens is the one thing that stops it again.
     await issuer.call(token, 'updatePolicy', scopes.SEIZE_RECEIVER_POLICY, everyone)
-    expect((await judged([honest], token)).evaluation.powers.seize.now).toBe('latent')
+    expect((await evaluated([honest], token)).evaluation.powers.seize.now).toBe('latent')
   })
 
   test('R12: an error of the same name with another selector is not the one that means an older fork', async () => {
@@ -255,7 +255,7 @@ describe('polarity and selectors', () => {
     }
   })
 
-  test('R12: what a simulated transfer is refused with is told by selector, not by name', async () => {
+  test('R12: the error of a simulated transfer is identified by selector, not by name', async () => {
     const named = faulty({
       before: (call) => {
         const request = call.params[0] as { from?: string } | undefined
@@ -266,7 +266,7 @@ describe('polarity and selectors', () => {
     const wallet = await viewWallet(
       panelOf(named),
       readerOver([]).multicall3,
-      await judged([honest], locked),
+      await evaluated([honest], locked),
       guard.address,
     )
     expect(wallet.send).toEqual({ answer: 'yes', why: 'the views allow it; it was not simulated' })

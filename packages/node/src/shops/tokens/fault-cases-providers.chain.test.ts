@@ -22,14 +22,14 @@ let honest: FaultChain['honest']
 let mintable: FaultChain['mintable']
 let locked: FaultChain['locked']
 let faulty: FaultChain['faulty']
-let judged: FaultChain['judged']
+let evaluated: FaultChain['evaluated']
 let verdict: FaultChain['verdict']
 let codes: FaultChain['codes']
 const init = (functionName: string, ...args: unknown[]): Hex =>
   encodeFunctionData({ abi: tokenAbi, functionName, args })
 
 beforeAll(async () => {
-  ;({ chain, issuer, guard, honest, mintable, locked, faulty, judged, verdict, codes } = await openFaultChain())
+  ;({ chain, issuer, guard, honest, mintable, locked, faulty, evaluated, verdict, codes } = await openFaultChain())
 })
 afterAll(() => chain.stop())
 
@@ -86,7 +86,7 @@ describe('providers', () => {
       name: 'short',
       send: async (calls) => (await honest.send(calls)).slice(calls.length > 1 ? 1 : 0),
     }
-    await expect(judged([short])).rejects.toMatchObject({ name: 'Unreadable' })
+    await expect(evaluated([short])).rejects.toMatchObject({ name: 'Unreadable' })
   })
 
   test('R30: over HTTP, answers are matched by id: shuffled ones read alike, a wrong id is a failed leg', async () => {
@@ -127,7 +127,7 @@ describe('providers', () => {
   test('R27: revert data that a provider strips leaves the fork unknown', async () => {
     await chain.control.setB20Fork('beryl')
     try {
-      expect((await judged([honest], locked)).evaluation.complete).toBe(true)
+      expect((await evaluated([honest], locked)).evaluation.complete).toBe(true)
       const stripped = faulty({ view: (_call, result) => (result.success ? result : { success: false, data: '0x' }) })
       expect(await codes([stripped], locked)).toContain('fork_unknown')
       expect(await verdict([stripped], locked)).toBe('UNKNOWN')
@@ -170,7 +170,7 @@ describe('logs', () => {
             ? (answer as unknown[]).slice(0, length)
             : undefined,
       })
-      const { complete, powers } = (await judged([cut], token)).evaluation
+      const { complete, powers } = (await evaluated([cut], token)).evaluation
       // Asked for fewer blocks, it may leave nothing out: then the answer is whole, and right.
       expect([length > 0 && complete, powers.mint.now]).toEqual([complete, complete ? 'armed' : 'unknown'])
     }
@@ -210,7 +210,7 @@ describe('logs', () => {
           if (Number(toBlock) - Number(fromBlock) + 1 > limit) throw new RpcRefusal(-32005, 'block range too wide')
         },
       })
-      const { evaluation, facts } = await judged([narrow], token, { pace: newPace() })
+      const { evaluation, facts } = await evaluated([narrow], token, { pace: newPace() })
       expect(evaluation.missing).toEqual([])
       expect(facts.events.filter((event) => event.kind === 'role_granted')).toHaveLength(7)
     },

@@ -24,7 +24,7 @@ export type FaultChain = {
   mintable: Address
   locked: Address
   faulty(faults: Faults, name?: string): RpcEndpoint
-  judged(endpoints: Endpoints, token?: Address, changes?: Partial<ReaderDeps>): Promise<Checked>
+  evaluated(endpoints: Endpoints, token?: Address, changes?: Partial<ReaderDeps>): Promise<Checked>
   verdict(endpoints: Endpoints, token?: Address, changes?: Partial<ReaderDeps>): Promise<Verdict>
   /** What was missing. */
   codes(endpoints: Endpoints, token?: Address): Promise<string[]>
@@ -38,7 +38,7 @@ export async function openFaultChain(): Promise<FaultChain> {
   await issuer.call(mintable, 'grantRole', roles.MINT_ROLE, guard.address)
   await issuer.call(mintable, 'renounceLastAdmin')
   const locked = await issuer.create('locked', { admin: zeroAddress })
-  const judged = async (endpoints: Endpoints, token = mintable, changes: Partial<ReaderDeps> = {}) => {
+  const evaluated = async (endpoints: Endpoints, token = mintable, changes: Partial<ReaderDeps> = {}) => {
     const reading = await readToken(readerOver(endpoints, changes), token)
     if (reading.status !== 'read') throw new Error(reading.status)
     return { ...reading, evaluation: evaluate(reading.facts) }
@@ -51,8 +51,8 @@ export async function openFaultChain(): Promise<FaultChain> {
     mintable,
     locked,
     faulty: (faults, name) => bending(endpointOf(chain), faults, name),
-    judged,
-    verdict: async (...args) => (await judged(...args)).evaluation.verdict,
-    codes: async (...args) => (await judged(...args)).evaluation.missing.map(({ code }) => code),
+    evaluated,
+    verdict: async (...args) => (await evaluated(...args)).evaluation.verdict,
+    codes: async (...args) => (await evaluated(...args)).evaluation.missing.map(({ code }) => code),
   }
 }

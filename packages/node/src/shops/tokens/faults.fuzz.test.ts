@@ -15,7 +15,7 @@ import { panelOf, readerOver } from './reader.fixture.ts'
 // A longer run: FAULT_SETS=1000000 npx vitest run packages/node/src/shops/tokens/faults.fuzz.test.ts
 const faultSets = Number(process.env.FAULT_SETS ?? 2_500)
 const nowSeconds = Math.floor(systemClock.nowMs() / 1000)
-// Time stands still, and nobody waits: nothing here is slow, it is only wrong.
+// Time is fixed, and nobody waits: nothing here is slow, it is only wrong.
 const stillClock = { ...systemClock, nowMs: () => nowSeconds * 1000, sleep: () => new Promise<void>(() => {}) }
 
 const people = ['11', '22', '33', '44'].map((byte) => `0x${byte.repeat(20)}` as Address)
@@ -136,7 +136,7 @@ function lying(model: ModelToken, others: readonly ModelToken[], roll: () => num
   return { name: 'lying', send: async (calls) => calls.map(one) }
 }
 
-/** The models stand still, so a true answer is worked out once per model and question. */
+/** The models do not change, so a true answer is worked out once per model and question. */
 const trueAnswers = new WeakMap<ModelToken, Map<string, unknown>>()
 
 function trueAnswer(model: ModelToken, call: RpcCall): unknown {

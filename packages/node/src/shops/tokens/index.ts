@@ -122,7 +122,7 @@ function readerDeps(context: ShopContext, settings: TokensSettings, panel: Reade
     pace: newPace(),
     memory: createMemory(),
     floorBlock: floorOf(context),
-    // An embedded chain plays the fork it is told to, whatever the date.
+    // An embedded chain runs the configured fork, whatever the date.
     schedule: {
       times: mode === 'production' ? forkTimes(base.chainId) : undefined,
       nextUnreviewedAt: settings.nextUnreviewedForkAt,

@@ -27,7 +27,7 @@ afterAll(() => fault.chain.stop())
 const options = { network: 'eip155:8453', node: 'https://node.example', synthetic: true }
 
 test('a list of 640 is counted exactly and named whole in the report', async () => {
-  const checked = await fault.judged([fault.honest], token)
+  const checked = await fault.evaluated([fault.honest], token)
   expect(checked.evaluation.missing).toEqual([])
   expect(checked.evaluation.powers.freeze.exercised).toBe(640)
   const [policy] = buildReport(checked, options).policies
@@ -43,7 +43,7 @@ test('an account of a list that could not be asked about makes the answer incomp
         ? { success: true, data: '0x' }
         : result,
   })
-  const { evaluation } = await fault.judged([endpoint], token)
+  const { evaluation } = await fault.evaluated([endpoint], token)
   expect([evaluation.complete, evaluation.verdict]).toEqual([false, 'UNKNOWN'])
   expect(evaluation.missing.map(({ code }) => code)).toContain('list_unread')
 })
@@ -55,7 +55,7 @@ test('logs of a list that nobody could read make the answer incomplete', async (
         ? 'garbled'
         : undefined,
   })
-  const { evaluation } = await fault.judged([endpoint], token)
+  const { evaluation } = await fault.evaluated([endpoint], token)
   expect(evaluation.missing.map(({ code }) => code)).toContain('list_unread')
 })
 

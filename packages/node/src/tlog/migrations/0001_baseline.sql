@@ -66,7 +66,7 @@ insert into log_tree (size) values (0);
 create table log_checkpoint (
   size bigint primary key check (size > 0),
   root bytea not null check (octet_length(root) = 32),
-  -- With our own signature; those of the witnesses stand apart, for they come later.
+  -- With our own signature; those of the witnesses are stored separately, for they come later.
   note text not null,
   signed_at timestamptz not null
 );

@@ -68,7 +68,7 @@ class Look {
     // A head that somebody read recently may be newer than the one that was read before it.
     if (views.some(({ note }) => (parseHead(note)?.size ?? 0) > (this.state.head?.size ?? 0)))
       await this.followHead(description)
-    for (const view of views) await this.judge(view)
+    for (const view of views) await this.compareWith(view)
     await this.finishWitnesses(views)
     await this.audit()
     await this.findReceipts()
@@ -200,23 +200,23 @@ class Look {
     this.find('fork', 'alarm', `the log has shown two histories: ${file}`)
   }
 
-  async judge(view: View): Promise<void> {
+  async compareWith(view: View): Promise<void> {
     const head = parseHead(this.state.head?.note ?? '')
     if (!head) return
     const own = { head, source: this.state.url, keys: this.state.keys, tiles: [this.kept(), this.remote] }
-    const judged = await compareView(own, view, toRfc3339(this.nowMs))
-    if (judged.evidence) await this.writeFork(judged.evidence)
-    else if (judged.finding) this.find(judged.finding.kind, judged.finding.severity, judged.finding.detail)
+    const compared = await compareView(own, view, toRfc3339(this.nowMs))
+    if (compared.evidence) await this.writeFork(compared.evidence)
+    else if (compared.finding) this.find(compared.finding.kind, compared.finding.severity, compared.finding.detail)
     for (const { kind, severity, detail } of checkBehind(view.source, this.state.views[view.source]?.size, head.size))
       this.find(kind, severity, detail)
-    const seen = { size: judged.size, verdict: judged.verdict, seen_at: toRfc3339(this.nowMs) }
+    const seen = { size: compared.size, verdict: compared.verdict, seen_at: toRfc3339(this.nowMs) }
     const transaction = /^anchor (0x[0-9a-f]{64})$/.exec(view.source)?.[1]
     if (transaction === undefined) this.state = { ...this.state, views: { ...this.state.views, [view.source]: seen } }
-    else if (judged.size !== null) {
+    else if (compared.size !== null) {
       const anchor = {
-        size: judged.size,
+        size: compared.size,
         transaction,
-        agrees: judged.verdict === 'ahead' ? null : judged.verdict === 'agrees',
+        agrees: compared.verdict === 'ahead' ? null : compared.verdict === 'agrees',
       }
       const others = this.state.anchors.seen.filter((one) => one.transaction !== transaction)
       this.state = { ...this.state, anchors: { ...this.state.anchors, seen: [...others, anchor].slice(-64) } }

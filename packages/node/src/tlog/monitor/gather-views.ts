@@ -52,8 +52,8 @@ async function readChain({ http, options }: MonitorDeps, state: LogState, descri
   const { origin } = state
   const read = await readAnchors(http, options.rpc, origin, state.anchors.block)
   if (read.problem !== undefined) return { ...none, findings: [unusable(`the chain: ${read.problem}`)] }
-  const judged = state.anchors.seen.filter(({ agrees }) => agrees !== null)
-  const known = new Set([...judged, ...read.notes].map(({ transaction }) => transaction))
+  const compared = state.anchors.seen.filter(({ agrees }) => agrees !== null)
+  const known = new Set([...compared, ...read.notes].map(({ transaction }) => transaction))
   const notes = [...read.notes]
   const findings: Finding[] = []
   const listed = description?.anchors.filter(({ anchored }) => anchored) ?? []

@@ -127,7 +127,7 @@ test('two trees of one size, the second shown to a mirror only, are a fork too',
   expect(await verifyForkEvidence(await proofIn(monitor, state))).toEqual({ proven: true, origin, sizes: [300, 300] })
 })
 
-test('a copy that is older, newer or not of this log is told apart from a fork', async () => {
+test('a copy that is older, newer or not of this log is distinguished from a fork', async () => {
   const log = logOf(1_200)
   const here = await serve(log)
   const older = await serve(logOf(517))
@@ -151,7 +151,7 @@ test('a copy that is older, newer or not of this log is told apart from a fork',
   expect(await verifyForkEvidence(await proofIn(hidden, state))).toMatchObject({ proven: true, sizes: [517, 1_200] })
 })
 
-test('a log that shrinks, stands still, changes its key or its name is reported', async () => {
+test('a log that shrinks, stops growing, changes its key or its name is reported', async () => {
   const log = logOf(600)
   const server = await serve(log)
   const monitor = await monitorOf(server.url)

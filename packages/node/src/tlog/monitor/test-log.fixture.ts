@@ -71,7 +71,7 @@ export function memoryLog(given: { origin: string; d: string } = { origin, d: se
 export type MemoryLog = ReturnType<typeof memoryLog>
 export type Answerer = (path: string, response: ServerResponse, request: IncomingMessage) => boolean | undefined
 
-/** Serves a log on loopback. `bend` may answer first; `head` is what stands at /checkpoint. */
+/** Serves a log on loopback. `bend` may answer first; `head` is what /checkpoint returns. */
 export async function serveLog(log: MemoryLog, options: { head?: () => string; bend?: Answerer } = {}) {
   const asked: string[] = []
   const served = { log, head: options.head ?? (() => log.head()), bend: options.bend }

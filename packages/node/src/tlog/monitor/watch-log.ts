@@ -3,7 +3,7 @@ import type { LogState, MonitorDeps } from './types.ts'
 
 const pauseMsMax = 600_000
 
-/** Looks at a log again and again until it is told to stop; less often while it does not answer. */
+/** Checks a log again and again until it is stopped; less often while it does not answer. */
 export async function watchLog(
   deps: MonitorDeps,
   url: string,

@@ -6,7 +6,7 @@ import { tileWidth } from '../tiles.ts'
 import { describeEntry } from './describe-entry.ts'
 import { RepairImpossible, type RepairPlan } from './plan-repair.ts'
 
-/** Told to every process of the node: what it keeps of the tree in memory is old. */
+/** Sent to every process of the node: what it holds of the tree in memory is stale. */
 export const repairedChannel = 'log_repaired'
 
 export type RepairDone = { restored: number; moved: number; size: number; keyStatements: number }

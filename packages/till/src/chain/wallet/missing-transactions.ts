@@ -96,7 +96,7 @@ function alarmForeignTransaction(
   )
 }
 
-/** A chain that cannot be read keeps a node from starting; later, what it counted before stands until it can be. */
+/** A chain that cannot be read keeps a node from starting; later, what it counted before is used until it can be. */
 async function readCounts(
   { rpcs }: MissingTransactionDeps,
   places: readonly { network: string; wallet: Address }[],

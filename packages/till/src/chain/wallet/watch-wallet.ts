@@ -8,11 +8,11 @@ import { recordBroadcast } from './send-call.ts'
 import { markMined, markSuperseded } from './transaction-store.ts'
 import { renewWalletLease } from './wallet-lease.ts'
 
-/** Receipts may lag behind the count of an account when endpoints stand behind one name. */
+/** Receipts may lag behind the count of an account when several endpoints share one name. */
 const vanishedMs = 15_000
 const secondOpinionMs = 3_000
 
-/** One round trip for all that is on its way: who is in a block, and where does the line stand? */
+/** One round trip for all that is on its way: who is in a block, and what is the next nonce? */
 export async function readInFlight(state: LeasedWalletState): Promise<void> {
   const { rpc } = state.deps
   const entries = [...state.inFlight.values()]

@@ -7,7 +7,7 @@ import { createIds } from '../../kernel/ids.ts'
 import { silentLog } from '../../kernel/log.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { systemRng } from '../../kernel/random.ts'
-import { elsewhere } from '../../ledger/accounts.fixture.ts'
+import { externalAccount } from '../../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, heldOf, owedTo, post, trialBalance } from '../../ledger/index.ts'
 import { useTestDatabase } from '../../store/use-database.fixture.ts'
 import { base, insertTestMandate, mandateCounters, openTestCredit, randomWallet } from '../credit.fixture.ts'
@@ -19,7 +19,7 @@ import { slashBond } from './slash-bond.ts'
 
 const db = await useTestDatabase({ poolSize: 12 })
 
-const custody = elsewhere(base)
+const custody = externalAccount(base)
 let promised = 0
 const ids = createIds(systemClock, systemRng)
 const later = { ...systemClock, nowMs: () => systemClock.nowMs() + 3 * 86_400_000 }

@@ -109,7 +109,7 @@ export async function dueBonds(sql: Sql, nowMs: number, limit: number): Promise<
 export type ActiveBond = { micro: Micro; lockedUntilMs: number }
 
 /**
- * What stood at stake at a moment, by wallet: bonds whose release had not been asked for. `lockedUntilMs` is when the
+ * What was at stake at a moment, by wallet: bonds whose release had not been asked for. `lockedUntilMs` is when the
  * first of them may be asked back; from then on it still takes the delay of its release. What a ruling took counts for
  * nothing from the start.
  */

@@ -59,7 +59,7 @@ it('gives up a silent facilitator in time, also when memory is collected meanwhi
   expect(await verdict).toMatchObject({ status: 'could_not_check', reason: 'timeout' })
 })
 
-describe('what a facilitator is told', () => {
+describe('what a facilitator receives', () => {
   it('is our own terms and the bare authorization, nothing else of the client', async () => {
     server.play(
       json(200, { success: true, transaction: hash, network: network.caip2, payer: payment.authorization.from }),

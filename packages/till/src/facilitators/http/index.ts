@@ -9,7 +9,7 @@ export const http: FacilitatorKind = {
   takes: (choice) => /^https?:\/\//.test(choice) && URL.canParse(choice),
   variables: {},
   readSettings: (choice) => ({ url: choice }),
-  // Its host names it: what one holds is told apart from what another holds.
+  // Its host names it: what one holds is distinguished from what another holds.
   open: async ({ url = '' }, ports) =>
     withBreaker(createHttpFacilitator({ name: new URL(url).host, baseUrl: url, ...ports }), ports),
 }

@@ -156,7 +156,7 @@ describe('many payments at once', () => {
     ])
   })
 
-  it('judge a member by its log when it fails only in the block, and tell the others success', async () => {
+  it('decide about a member by its log when it fails only in the block, and report success for the others', async () => {
     const facilitator = local()
     await world.devnet.control.holdMining()
     const fickle = payer(13)

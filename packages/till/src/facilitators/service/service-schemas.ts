@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** What outside users send to our own facilitator. Members we do not know are dropped here and go no further. */
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
-/** 77 digits always fit a uint256; clients that mean "for ever" write fewer or are told so. */
+/** 77 digits always fit a uint256; clients that mean "for ever" write fewer or get an error. */
 const digits = z.string().regex(/^(0|[1-9][0-9]{0,76})$/)
 const micro = z.string().regex(/^[1-9][0-9]{0,17}$/)
 

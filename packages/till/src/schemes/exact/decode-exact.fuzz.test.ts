@@ -94,7 +94,7 @@ test('A16: decimals and signs are no atomic amounts', () => {
     expect(decodePayment(encode(payload({ accepted: { ...payload().accepted, amount } }))).status).toBe('malformed')
 })
 
-test('a version 1 payload is told apart', () => {
+test('a version 1 payload is recognized', () => {
   expect(decodePayment(encode({ x402Version: 1, scheme: 'exact', network: 'base', payload: {} })).status).toBe(
     'version_1',
   )

@@ -187,7 +187,7 @@ test('the largest uint256 and the longest signature are read', () => {
   expect(read({ payload: { ...payload, signature: '0x00' } }).status).toBe('ok')
 })
 
-test('Permit2 is another way, told apart', () => {
+test('Permit2 is another method, and recognized', () => {
   expect(read({ payload: { ...payload, permit2Authorization: {} } })).toMatchObject({
     status: 'unsupported',
     reason: 'unsupported_asset_transfer_method',

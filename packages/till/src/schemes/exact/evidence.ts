@@ -24,7 +24,7 @@ export const exactReasons: SchemeReasons = {
   usedUp: 'The nonce is used up.',
   usedOtherwise: 'The nonce was used for something else.',
   usedForDust: 'The nonce was used for a transfer of less than 0.001 USDC, which is not credited.',
-  elsewhere: {
+  paidToOthers: {
     reason: 'nonce_used_elsewhere',
     detail: 'The nonce was used for a transfer that brought no money here.',
   },

@@ -11,7 +11,7 @@ import type { ExactSchemePayment } from './decode-exact.ts'
 const invalid = (reason: string, detail: string): Invalid => ({ status: 'invalid', reason, detail })
 
 /**
- * Finds the terms of ours that a payment satisfies: the current ones, or those of an offer we signed that still stands.
+ * Finds the terms of ours that a payment satisfies: the current ones, or those of an offer we signed that is still valid.
  * What the client wrote in `accepted` only selects; the authorization itself is compared with our own terms.
  */
 export function matchTerms(

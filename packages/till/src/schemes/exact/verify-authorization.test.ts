@@ -68,7 +68,7 @@ test('the payer’s own signature needs no chain', async () => {
   expect(asked).toEqual([])
 })
 
-test('whatever does not recover to the payer is for its contract to judge', async () => {
+test('whatever does not recover to the payer is for its contract to verify', async () => {
   const signature = await account.sign({ hash: digest })
   const others: [`0x${string}`, typeof authorization][] = [
     [signature, { ...authorization, value: 20_001n }],

@@ -5,7 +5,7 @@ import { mppMethod } from './challenge.ts'
 
 const responseBytesMax = 16_384
 
-/** Payment-Receipt, made from the PAYMENT-RESPONSE of the same payment: what was stored once is told in either dialect. */
+/** Payment-Receipt, made from the PAYMENT-RESPONSE of the same payment: what was stored once is sent in either dialect. */
 export function paymentReceipt(paymentResponse: string): string | undefined {
   const response = decodeHeader(paymentResponse, responseBytesMax)
   const receipt = receiptIn(response)

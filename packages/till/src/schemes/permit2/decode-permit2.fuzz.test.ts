@@ -37,7 +37,7 @@ test('a permit of the other scheme, or beside another authorization, is malforme
   expect(decodePermit2('upto', envelopeWith({ ...payload, authorization: {} })).status).toBe('malformed')
 })
 
-test('whatever stands in one place, it is read strictly or refused, and never throws', () => {
+test('whatever is in one place, it is read strictly or refused, and never throws', () => {
   const places = ['from', 'nonce', 'deadline', 'spender', 'permitted', 'witness'] as const
   fc.assert(
     fc.property(fc.constantFrom(...places), fc.jsonValue(), (place, value) => {

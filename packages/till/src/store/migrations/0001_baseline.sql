@@ -249,7 +249,7 @@ create table ledger_purpose (
   paid_out boolean not null default false,
   -- The minimum that shares were last looked at with. Only a lower one makes shares due that were not.
   looked_at_micro bigint,
-  -- Under which purpose a payee's debt is booked that got too much; its own where null.
+  -- Under which purpose a payee's debt is posted that got too much; its own where null.
   debt_purpose text
 );
 insert into app_access values ('ledger_purpose', 'select, update (looked_at_micro)');
@@ -648,7 +648,7 @@ create table settlement_transaction (
   succeeded boolean,
   gas_used bigint,
   cost_wei numeric(38,0),
-  -- What settled a payment is booked with it; everything else once its block is final.
+  -- What settled a payment is posted with it; everything else once its block is final.
   gas_posted boolean not null default false,
   primary key (network, wallet, nonce),
   check ((state = 'mined') = (mined_hash is not null))
@@ -1044,7 +1044,7 @@ create trigger payment_recounted after update of state on payment for each row
 -- Holds credit for many calls at once: the nonce of each proof, the counters of its mandate, the balance and the row of the
 -- call are one statement, so that they happen together or not at all. A call that cannot be held says why and leaves the
 -- others alone. Candidates are places in the pool of credit accounts, best first, separated by blanks. Runs with the
--- owner's right, for balances must be locked before they are judged, and the application itself may not touch them.
+-- owner's right, for balances must be locked before they are checked, and the application itself may not touch them.
 -- With take_now there is no time between hold and capture: the caller posts what is taken in the same transaction, and
 -- until then the locked balances keep others out. Calls whose price is shared with others draw only on what arrived at
 -- custody, because the shares are paid from there.
@@ -1240,7 +1240,7 @@ begin
 end $$;
 
 -- Every transfer of USDC into or out of an address of ours is one row. A nonce can be signed many times; a transfer
--- happens once, so money is booked by this key and never by a nonce.
+-- happens once, so money is posted by this key and never by a nonce.
 create table transfer (
   id bigint generated always as identity primary key,
   network text not null,
@@ -1255,7 +1255,7 @@ create table transfer (
   payment_key bytea constraint transfer_key_length check (octet_length(payment_key) between 16 and 128),
   block_number bigint not null,
   block_hash text not null,
-  -- What its money was booked as, and for which payment, payout or wallet. Null until it is explained.
+  -- What its money was posted as, and for which payment, payout or wallet. Null until it is explained.
   posted_as text check (posted_as ~ '^[a-z][a-z_]{0,39}$'),
   posted_for text,
   posted_at timestamptz,
@@ -1392,8 +1392,8 @@ begin
     order by n.place;
 end $$;
 
--- Takes transfers for booking: a row that is not there is inserted, one that nothing explains yet is taken. The answer
--- names those that the caller may post; the others were booked before.
+-- Takes transfers for posting: a row that is not there is inserted, one that nothing explains yet is taken. The answer
+-- names those that the caller may post; the others were posted before.
 create function transfer_take(
   networks text[], assets text[], transactions text[], positions integer[], senders text[], recipients text[],
   amounts bigint[], payment_keys bytea[], block_numbers bigint[], block_hashes text[], kinds text[], subjects text[],
@@ -1434,7 +1434,7 @@ create table own_address (
 );
 insert into app_access values ('own_address', 'select, insert, update');
 
--- Leases are given and judged by one clock, the database's: processes may disagree about the time.
+-- Leases are granted and checked by one clock, the database's: processes may disagree about the time.
 -- Its own function, so that a simulation can put its own clock in the place of this one.
 create function lease_now() returns timestamptz language sql stable as 'select clock_timestamp()';
 

@@ -27,7 +27,7 @@ export const sortState = (sort: string, column: string): 'ascending' | 'descendi
 
 const placesMax = 2
 
-/** Decimal places that every figure of a column gets, so that their points stand below each other. */
+/** Decimal places that every figure of a column gets, so that their points are aligned. */
 export function placesOf(rows: readonly MatrixRow[], column: string): number {
   const numbers = rows.flatMap((row) => {
     const value = row.values[column]?.value

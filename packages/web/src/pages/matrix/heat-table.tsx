@@ -137,7 +137,7 @@ function HeatCell({ row, name, heat, places }: CellProps) {
   )
 }
 
-/** How many ranks a symbol stands higher or lower than in the other tier. */
+/** How many ranks a symbol is higher or lower than in the other tier. */
 function Moved({ row, other }: { row: MatrixRow; other: readonly MatrixRow[] | undefined }) {
   const there = other?.find(({ symbol }) => symbol === row.symbol)
   if (there === undefined || there.rank === row.rank) return null

@@ -40,7 +40,7 @@ test('columns that only some rows have are not lost', () => {
   expect(columnsOf([row('A', { a: cell(1) }), row('B', { b: cell(1) })])).toEqual(['a', 'b'])
 })
 
-test('age is told by how unusual it is', () => {
+test('age is shown by how unusual it is', () => {
   const now = Date.parse('2026-03-01')
   expect(ageTone('2026-02-27', now)).toBe('good')
   expect(ageTone('2026-02-01', now)).toBe('warn')

@@ -1,6 +1,6 @@
 import type { MatrixRow } from '@assay/sdk'
 
-/** How far up a value stands among those shown in its column, 0 to 1; null where there is no number. */
+/** The rank of a value among those shown in its column, 0 to 1; null where there is no number. */
 export function heatOf(rows: readonly MatrixRow[], column: string): Map<string, number> {
   const numbers = rows.flatMap((row) => {
     const value = row.values[column]?.value

@@ -34,7 +34,7 @@ test('books that do not balance come before everything else', () => {
   expect(wants[2]?.text).toContain('drill')
 })
 
-test('notifications that were given up and disputes that wait are told', () => {
+test('notifications that were given up and disputes that wait are shown', () => {
   const delivery = { kind: 'email', waiting: 0, late_since: null, sent_day: 5, given_up_day: 2 }
   const dispute = { id: 'dsp_1', payment_id: 'pay_1', payer: '0x', text: '', evidence_bytes: 0, opened_at: '' }
   const wants = attentionOf({
@@ -48,7 +48,7 @@ test('notifications that were given up and disputes that wait are told', () => {
   ])
 })
 
-test('alarms and unknown outcomes are told', () => {
+test('alarms and unknown outcomes are shown', () => {
   const wants = attentionOf({
     ...calm,
     alarms: [{ alarm: 'books_differ', rung: 1, to_do: 'Compare them.' }],

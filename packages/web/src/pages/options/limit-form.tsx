@@ -27,7 +27,7 @@ const sides = {
 
 type LimitFormProps = { side: keyof typeof sides; series: Series; onBought: (bought: Bought) => void }
 
-/** A price of one's own, on either side of the book: paid in full before it is shown to anybody. */
+/** A limit price, on either side of the book: paid in full before it is shown to anybody. */
 export function LimitForm({ side, series, onBought }: LimitFormProps) {
   const index = useNode()
   const [premium, setPremium] = useState('80')

@@ -3,7 +3,7 @@ import { breakEven, indexRange, profitMicro, type Terms } from './payoff.ts'
 
 const [width, height, edge] = [640, 260, 14]
 
-/** Profit and loss over the index, with strike, break-even and where the index stands now. */
+/** Profit and loss over the index, with strike, break-even and the index now. */
 export function PayoffPicture({ terms, now }: { terms: Terms; now: number | undefined }) {
   const [low, high] = indexRange(terms, now)
   const even = breakEven(terms)
@@ -20,7 +20,7 @@ export function PayoffPicture({ terms, now }: { terms: Terms; now: number | unde
   const x = (at: number) => edge + ((at - low) / (high - low)) * (width - 2 * edge)
   const y = (usd: number) => edge + ((top - usd) / (top - bottom)) * (height - 2 * edge - 24)
   const line = points.map((at, position) => `${x(at)},${y(profits[position] ?? 0)}`).join(' ')
-  const description = `At worst ${centsOfMicro(terms.premiumMicro)} is lost. Break-even at an index of ${even.toFixed(2)}${now === undefined ? '' : `; it stands at ${now.toFixed(2)}`}.`
+  const description = `At worst ${centsOfMicro(terms.premiumMicro)} is lost. Break-even at an index of ${even.toFixed(2)}${now === undefined ? '' : `; it is now at ${now.toFixed(2)}`}.`
   return (
     <figure class="stack tight">
       <svg class="payoff" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={description}>

@@ -15,7 +15,7 @@ export function breakEven({ kind, strike, sizeMicro, premiumMicro }: Terms): num
   return kind === 'call' ? strike + points : strike - points
 }
 
-/** The part of the index worth looking at: strike, break-even and where it stands now, with room around. */
+/** The part of the index worth looking at: strike, break-even and the current index, with room around. */
 export function indexRange(terms: Terms, now: number | undefined): [number, number] {
   const even = breakEven(terms)
   const marks = [terms.strike, even, ...(now === undefined ? [] : [now])]

@@ -13,7 +13,7 @@ const reader = (index: NodeIndex) =>
 
 export const openIntents = (index: NodeIndex): Intents => createIntents(reader(index), { node: index.api_url })
 
-/** Reads the stream until told to stop. The token opens it; the client behind it may spend nothing. */
+/** Reads the stream until it is stopped. The token opens it; the client behind it may spend nothing. */
 export async function follow(
   index: NodeIndex,
   token: string,

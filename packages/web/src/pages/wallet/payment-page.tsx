@@ -78,7 +78,7 @@ function Facts({ status }: { status: Status }) {
       {status.other_transfers.map(({ transaction, amount_micro, posted_as }) => [
         <dt key={transaction}>Also arrived</dt>,
         <dd key={`${transaction} amount`}>
-          <Money micro={amount_micro} />, {posted_as ?? 'not booked yet'} <Hex value={transaction} what="transaction" />
+          <Money micro={amount_micro} />, {posted_as ?? 'not posted yet'} <Hex value={transaction} what="transaction" />
         </dd>,
       ])}
     </dl>

@@ -47,11 +47,11 @@ export async function commitRecords(
   tx: Tx,
   stampings: readonly AttestationDraft[],
 ): Promise<AnswerContent[]> {
-  const judged = await allocate(deps, tx, stampings)
-  const rows = await stamp(deps, tx, judged)
+  const allocations = await allocate(deps, tx, stampings)
+  const rows = await stamp(deps, tx, allocations)
   const lines = await accrueAll(
     tx,
-    judged.map(({ stamping, shares }, index) => ({
+    allocations.map(({ stamping, shares }, index) => ({
       sale: stamping.sale,
       subject: (rows[index] as AttestationRow).id,
       shares,
@@ -60,10 +60,12 @@ export async function commitRecords(
   // Last of all: the creators' balances are locked from here to the commit.
   await post(
     tx,
-    judged.flatMap(({ stamping, tollMicro }, index) => splitOf(stamping.sale, tollMicro, lines[index] as LedgerLine[])),
+    allocations.flatMap(({ stamping, tollMicro }, index) =>
+      splitOf(stamping.sale, tollMicro, lines[index] as LedgerLine[]),
+    ),
   )
   return Promise.all(
-    judged.map(async ({ stamping, shares }, index) => {
+    allocations.map(async ({ stamping, shares }, index) => {
       const payouts = newPayouts(shares, stamping.sale, payoutOptions(deps))
       const row = rows[index] as AttestationRow
       const view = await describeAttestation({ ...deps, database: tx }, row, { proof: 'none', payouts })
@@ -115,15 +117,15 @@ function heldFor(deps: AttestDeps, sale: Sale, signs: readonly WashSign[]): Shar
   return { untilMs: sale.settledAtMs + deps.settings.challengeMs, reason: signs.join(', ') }
 }
 
-/** After a reorg the same sale ends a second time: the stamp stands already, only the money is booked again. */
-async function stamp(deps: AttestDeps, tx: Tx, judged: readonly Allocation[]): Promise<AttestationRow[]> {
-  const again = judged.filter(({ stamping }) => stamping.sale.round > 0)
+/** After a reorg the same sale ends a second time: the stamp exists already, only the money is posted again. */
+async function stamp(deps: AttestDeps, tx: Tx, allocations: readonly Allocation[]): Promise<AttestationRow[]> {
+  const again = allocations.filter(({ stamping }) => stamping.sale.round > 0)
   const known = await findByPayments(
     tx,
     again.map(({ stamping }) => stamping.sale.paymentId),
   )
   const made: AttestationRow[] = []
-  const rows = judged.map((one) => {
+  const rows = allocations.map((one) => {
     const standing = known.get(one.stamping.sale.paymentId)
     if (standing) return standing
     const row = signedRow(deps, one)
@@ -134,7 +136,7 @@ async function stamp(deps: AttestDeps, tx: Tx, judged: readonly Allocation[]): P
   const ids = new Set(made.map(({ id }) => id))
   await storeSnapshots(
     tx,
-    judged.flatMap(({ stamping: { id, snapshots } }) =>
+    allocations.flatMap(({ stamping: { id, snapshots } }) =>
       ids.has(id) ? snapshots.map((snapshot) => ({ attestation: id, snapshot })) : [],
     ),
   )

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { findQuote } from './find-quote.ts'
 import { isBurst } from './wash.ts'
 
-test('a quote is found wherever it stands, whatever white space separates its words, and never elsewhere', () => {
+test('a quote is found wherever it is, whatever white space separates its words, and never elsewhere', () => {
   const word = fc.stringMatching(/^[a-z]{1,8}$/)
   fc.assert(
     fc.property(fc.array(word, { minLength: 3, maxLength: 30 }), fc.nat(), fc.nat(), (words, from, length) => {

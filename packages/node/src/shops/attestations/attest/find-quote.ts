@@ -11,7 +11,7 @@ export type FoundQuote = {
 const wholeFragmentMax = 120
 const edgeWords = 6
 
-/** Looks for the words as they stand, whatever the white space between them. */
+/** Searches for the exact words, whatever the white space between them. */
 export function findQuote(pageText: string, quote: string): FoundQuote {
   const wanted = normalText(quote)
   const offset = wanted === '' ? -1 : normalText(pageText).indexOf(wanted)

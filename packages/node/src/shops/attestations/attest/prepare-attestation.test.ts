@@ -8,7 +8,7 @@ import { openSnapshots } from './snapshots.fixture.ts'
 
 const payer = '0x1111111111111111111111111111111111111111' as Address
 
-/** All that `prepare` uses, over a site that answers as told. */
+/** All that `prepare` uses, over a site with set answers. */
 function openAttest(options: Parameters<typeof openSnapshots>[0] = {}) {
   const opened = openSnapshots(options)
   const deps = {

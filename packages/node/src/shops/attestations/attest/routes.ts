@@ -104,7 +104,7 @@ export function withProof(deps: AttestRouteDeps): ReleaseAnswer {
     try {
       const { id, url, before } = openEnd(String(answer.body))
       const proof = await proofAfterCommit(deps, id)
-      // The citation stands without it, and its own address gives the proof a moment later.
+      // The citation is valid without it, and its own address returns the proof soon after.
       if (!proof) deps.log.warn({ attestation: id }, 'a proof from the log was not ready')
       return { ...answer, body: `${before}${JSON.stringify(withKeys(deps, url, proof))}}` }
     } catch (error) {

@@ -16,7 +16,7 @@ const words = (max: number) =>
 export const attestBody = z.strictObject({
   source_url: z.string().min(1).max(2_048).describe('The page that is cited.'),
   agent_wallet: walletText.describe('Who cites: the payer, or anyone who made agent_signature.'),
-  quote: words(5_000).optional().describe('Words that must stand on the page; looked for, never stored.'),
+  quote: words(5_000).optional().describe('Words that must be on the page; searched for, never stored.'),
   claim: words(10_000).optional().describe('What the citation supports; only its digest is kept.'),
   query_id: z
     .string()

@@ -15,7 +15,7 @@ const [wallet, friend, stranger] = ['1', '2', '3'].map((digit) => `0x${digit.rep
 test('a ruling counts against a wallet that had a part in a washed citation, or shares its cluster with one that had', async () => {
   await insertTestRuling(db.database, 'washed', { wallet })
   await insertTestRuling(db.database, 'clean', { wallet, wash: [] })
-  await insertTestRuling(db.database, 'open', { wallet, judged: false })
+  await insertTestRuling(db.database, 'open', { wallet, checked: false })
   await insertTestRuling(db.database, 'of-others', { wallet: stranger })
   await insertTestRuling(db.database, 'of-a-friend', { wallet: friend })
   const upheld = async () => {

@@ -140,7 +140,7 @@ export async function findPull(place: CreatorChain, advance: Advance): Promise<C
 }
 
 /**
- * Books a root that these books did not sign: a restore took it from them, or somebody else has the custody key. Its
+ * Posts a root that these books did not sign: a restore took it from them, or somebody else has the custody key. Its
  * leaves are on the chain and theirs for ever, so they come off what the same creators have open here.
  */
 export async function adoptRoot(

@@ -43,7 +43,7 @@ export async function readCreatorBooks(sql: Sql, network: string): Promise<Creat
 }
 
 /**
- * What creators are owed stands three times: in their own rows, in the ledger and in the contracts. Every difference is
+ * What creators are owed is recorded three times: in their own rows, in the ledger and in the contracts. Every difference is
  * counted; money that somebody else sent to the contract is nobody's debt and none.
  */
 export function creatorDifferences(

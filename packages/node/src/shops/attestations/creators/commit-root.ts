@@ -12,7 +12,7 @@ import type { SignedRoot } from './follow-root.ts'
 import { addCommitted } from './keep-leaves.ts'
 import { cancelOut } from './reverse-accruals.ts'
 
-/** A final block holds the root and the transfer that backs it: both are booked together. */
+/** A final block holds the root and the transfer that backs it: both are posted together. */
 export async function commitRoot(
   deps: CreatorDeps,
   place: CreatorChain,
@@ -65,7 +65,7 @@ async function rootLines(tx: Tx, signed: SignedRoot): Promise<LedgerLine[]> {
 }
 
 /**
- * A share comes from the balance in which it was booked; what is missing there was taken back while the root was on its
+ * A share comes from the balance in which it was posted; what is missing there was taken back while the root was on its
  * way, so the creator owes it. What was taken back pays such a debt first, and else gives the balance its money again.
  */
 function gainedLines(network: string, { wallet, shard, micro }: Gained, owed: Map<string, Micro>): LedgerLine[] {

@@ -35,7 +35,7 @@ export function toClaims(events: readonly ClaimedEvent[]): Claim[] {
   return [...claims.values()]
 }
 
-/** Books what left the contract, each leaf once. A claim of a leaf that the books do not have stops here, and is tried again. */
+/** Posts what left the contract, each leaf once. A claim of a leaf that the books do not have stops here, and is tried again. */
 export async function takeClaims(
   { clock }: CreatorDeps,
   tx: Tx,

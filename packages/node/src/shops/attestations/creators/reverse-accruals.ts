@@ -41,7 +41,7 @@ export const reverseAccruals: ReversalHook = async (tx, sale) => {
   )
 }
 
-/** Where the share was booked, and where it is owed if it was gone. */
+/** Where the share was posted, and where it is owed if it was gone. */
 function accountsOf({ network, registrable, wallet, shard }: Row): string[] {
   if (wallet === null) return [creatorAccounts.waiting(network, registrable, shard).name]
   return [accruedAccount(network, wallet, shard).name, creatorReceivable(network, wallet).name]

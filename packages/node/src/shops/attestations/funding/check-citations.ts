@@ -32,9 +32,9 @@ export async function checkCitations(
   deps: FundingDeps,
   flows: FlowsSeen,
   upToMs: number,
-): Promise<{ judged: number; washed: number }> {
+): Promise<{ checked: number; washed: number }> {
   const cited = await takeUnchecked(deps, upToMs)
-  if (cited.length === 0) return { judged: 0, washed: 0 }
+  if (cited.length === 0) return { checked: 0, washed: 0 }
   const wallets = cited.flatMap(({ agent, payer, wallets: paid }) => [agent, payer, ...paid])
   const clusters = await fundingClusters(deps.database, wallets)
   const cluster = (wallet: Address) => clusters.get(wallet) ?? wallet
@@ -48,7 +48,7 @@ export async function checkCitations(
   )
   const washed = verdicts.filter(({ signs }) => signs.length > 0)
   await store(deps, cited, washed)
-  return { judged: cited.length, washed: washed.length }
+  return { checked: cited.length, washed: washed.length }
 }
 
 async function takeUnchecked({ database }: FundingDeps, upToMs: number): Promise<Cited[]> {

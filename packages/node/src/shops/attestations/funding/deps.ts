@@ -14,7 +14,7 @@ export type FundingSettings = {
   blocksAtOnce: bigint
   /** How long a suspicious share is held. */
   challengeMs: number
-  /** A citation waits this long for a chain that cannot be read, then it is judged by what is known. */
+  /** A citation waits this long for a chain that cannot be read, then it is checked by what is known. */
   patienceMs: number
 }
 

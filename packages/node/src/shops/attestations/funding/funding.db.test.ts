@@ -94,14 +94,14 @@ async function cite(agent: Address, creator: Address, domain: string, ageMs = 0)
 
 async function verdictOf(
   id: string,
-): Promise<{ wash: string[]; judged: boolean; held: boolean; reason: string | null }> {
+): Promise<{ wash: string[]; checked: boolean; held: boolean; reason: string | null }> {
   const { rows } = await world.db.database.query<{
     wash: string[]
-    judged: boolean
+    checked: boolean
     held: boolean
     reason: string | null
   }>(
-    `select a.wash, a.judged_at is not null as judged, c.held_until > now() + interval '6 days' as held, c.held_reason as reason
+    `select a.wash, a.judged_at is not null as checked, c.held_until > now() + interval '6 days' as held, c.held_reason as reason
      from attestation a join creator_accrual c on c.subject = a.id where a.id = $1`,
     [id],
   )
@@ -110,8 +110,8 @@ async function verdictOf(
   return { ...row, held: row.held ?? false }
 }
 
-const counted = { wash: [], judged: true, held: false, reason: null }
-const washed = { wash: ['same_funding_cluster'], judged: true, held: true, reason: 'same_funding_cluster' }
+const counted = { wash: [], checked: true, held: false, reason: null }
+const washed = { wash: ['same_funding_cluster'], checked: true, held: true, reason: 'same_funding_cluster' }
 
 test('wallets that live on one cluster are one citer; what they cite of its own is paid later and counts for nothing', async () => {
   const chain = createTransfers()
@@ -194,7 +194,7 @@ test('a long look that breaks off goes on where it was, and sums what it found b
   }
   expect(await edges()).toEqual([])
   chain.state.failsFrom = Number.POSITIVE_INFINITY
-  // A peer judged for want of an answer is looked at all the same.
+  // A peer checked without an answer is read all the same.
   await cite(wallet, newWallet(), 'long-look.com')
   const { rows } = await world.db.database.query<{ scanned_to: bigint }>(
     'select scanned_to from funding_wallet where wallet = $1',
@@ -260,7 +260,7 @@ test('a chain that cannot be read keeps citations waiting for a while, not for e
   const [young, old] = [await cite(agent, creator, 'down.com'), await cite(agent, creator, 'down.com', 3_600_000)]
   const work = createFundingWork(fundingOf(chain))
   await work()
-  expect([(await verdictOf(young)).judged, (await verdictOf(old)).judged]).toEqual([false, true])
+  expect([(await verdictOf(young)).checked, (await verdictOf(old)).checked]).toEqual([false, true])
   chain.state.down = false
   await work()
   expect(await verdictOf(young)).toEqual(counted)
@@ -293,7 +293,7 @@ test('clusters that mainly cite each other in a round are seen, one that is cite
   world.advance(400_000)
   await createFundingWork(fundingOf(chain))()
   expect((await verdictOf(again)).wash).toEqual(['reciprocal'])
-  expect([(await verdictOf(there)).judged, (await verdictOf(back)).judged]).toEqual([true, true])
+  expect([(await verdictOf(there)).checked, (await verdictOf(back)).checked]).toEqual([true, true])
 })
 
 test('a flood of citations with almost no variety is seen, also when it comes from many wallets of one cluster', async () => {

@@ -3,7 +3,7 @@ import { checkCitations, type FlowsSeen, seeFlows } from './check-citations.ts'
 import type { FundingDeps } from './deps.ts'
 import { readFunding } from './read-funding.ts'
 
-/** Reads who funded whom, makes clusters of it, and judges the citations that wait for it. */
+/** Reads who funded whom, makes clusters of it, and checks the citations that wait for it. */
 export function createFundingWork(deps: FundingDeps): () => Promise<void> {
   let flows: FlowsSeen | undefined
   let first = true
@@ -13,9 +13,9 @@ export function createFundingWork(deps: FundingDeps): () => Promise<void> {
     flows = await seeFlows(deps, flows)
     const upToMs = deps.clock.nowMs() - (known ? 0 : deps.settings.patienceMs)
     for (;;) {
-      const { judged, washed } = await checkCitations(deps, flows, upToMs)
-      if (washed > 0) deps.log.info({ judged, washed }, 'citations were found to be washed')
-      if (judged === 0) return
+      const { checked, washed } = await checkCitations(deps, flows, upToMs)
+      if (washed > 0) deps.log.info({ checked, washed }, 'citations were found to be washed')
+      if (checked === 0) return
     }
   }
 }

@@ -73,7 +73,7 @@ export async function describeAgent(
 
 export type AgentDescription = Awaited<ReturnType<typeof describeAgent>>
 
-/** One line of a list: no rating is computed for it, the last known lower bound stands there. */
+/** One line of a list: no rating is computed for it, the last known lower bound is shown. */
 export function summaryOf(didMethod: string, { subject, version, score, declaration, updatedAt }: FoundAgent) {
   return {
     did: didOfSubject(didMethod, subject),

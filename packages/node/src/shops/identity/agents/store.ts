@@ -28,7 +28,7 @@ export type AgentRow = {
 /** Text when it came through JSON. */
 type Time = Date | string
 
-/** Told to every process when something about a wallet changed, with the wallet as payload. */
+/** Sent to every process when something about a wallet changed, with the wallet as payload. */
 export const agentChangedChannel = 'agent_changed'
 
 const timeOrNone = (time: Time | null) => (time === null ? null : new Date(time))

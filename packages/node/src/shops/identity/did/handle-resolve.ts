@@ -21,7 +21,7 @@ const knownOptions: ReadonlySet<string> = new Set([
 
 type Options = Record<string, string>
 
-/** GET of a DID or DID URL, from the path as it stood in the request to the answer. */
+/** GET of a DID or DID URL, from the raw path of the request to the answer. */
 export async function handleResolve(
   deps: ResolveDeps,
   before: string,
@@ -83,7 +83,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // No part of a document has such a name, so it is looked for as it stands and not found.
+    // No part of a document has such a name, so it is looked up unchanged and not found.
     return text
   }
 }

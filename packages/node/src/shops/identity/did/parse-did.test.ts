@@ -71,7 +71,7 @@ test('a DID URL is taken apart', () => {
   })
 })
 
-test('percent signs in the path of a request belong to the DID when it stands there as it is, and to the URL otherwise', () => {
+test('percent signs in the path of a request belong to the DID when it is there unencoded, and to the URL otherwise', () => {
   const before = '/1.0/identifiers/'
   const did = 'did:web:127.0.0.1%3A4020'
   expect(didInPath(`${before}${did}`, before)).toBe(did)

@@ -10,7 +10,7 @@ export type ParsedDid =
   | { status: 'invalid'; detail: string }
   | { status: 'method_not_supported'; detail: string }
 
-/** What stands behind the DID in a DID URL; empty for a bare DID. */
+/** What follows the DID in a DID URL; empty for a bare DID. */
 export type DidUrlParts = { path: string; query: string; fragment: string }
 
 export const didCharsMax = 512

@@ -187,9 +187,9 @@ test('the registration file of the node names its registration where the chain h
   })
 })
 
-test('anyone who keeps documents about a wallet is told when an authorization comes or goes, and not of draws', async () => {
-  const told: string[] = []
-  const stop = await open.db.database.listen(agentChangedChannel, (wallet) => told.push(wallet))
+test('a cache of documents about a wallet is notified when an authorization is added or removed, and not of draws', async () => {
+  const notified: string[] = []
+  const stop = await open.db.database.listen(agentChangedChannel, (wallet) => notified.push(wallet))
   try {
     const owner = walletOf('gives a mandate')
     await open.db.database.query(
@@ -197,10 +197,10 @@ test('anyone who keeps documents about a wallet is told when an authorization co
        values ($1, $2, $3, 8453, 'key', '{*}', 1, 1, 1, now() + interval '1 day', $4, '\\x00', now())`,
       [`mdt_${'a'.repeat(40)}`, owner, walletOf('delegate'), Buffer.alloc(32)],
     )
-    await expect.poll(() => told).toEqual([owner])
+    await expect.poll(() => notified).toEqual([owner])
     await open.db.database.query('update mandate set total_micro = 1 where owner = $1', [owner])
     await open.db.database.query('update mandate set revoked_at = now() where owner = $1', [owner])
-    await expect.poll(() => told).toEqual([owner, owner])
+    await expect.poll(() => notified).toEqual([owner, owner])
   } finally {
     await stop()
   }

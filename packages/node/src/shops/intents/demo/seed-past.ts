@@ -47,7 +47,7 @@ export async function seedPast(deps: IntentDeps): Promise<void> {
       for (const cell of inventCells(deps, clusters, endsAtMs)) {
         seq += 1
         events.push(seededTick(deps, seq, span, cell, before))
-        if (deps.book.byId.get(cell.cluster)?.tier === 1) totalDemand += cell.demand
+        if (deps.clusterTable.byId.get(cell.cluster)?.tier === 1) totalDemand += cell.demand
       }
       seq += 1
       const closing = {
@@ -65,10 +65,10 @@ export async function seedPast(deps: IntentDeps): Promise<void> {
 }
 
 /** Each theme's topic and all above it, with the themes that count for it. */
-function seededClusters({ book }: IntentDeps): Map<string, Theme[]> {
+function seededClusters({ clusterTable }: IntentDeps): Map<string, Theme[]> {
   const clusters = new Map<string, Theme[]>()
   for (const theme of themes) {
-    const node = book.byId.get(theme.cluster)
+    const node = clusterTable.byId.get(theme.cluster)
     for (const id of node ? [node.id, ...node.ancestors] : []) clusters.set(id, [...(clusters.get(id) ?? []), theme])
   }
   return clusters

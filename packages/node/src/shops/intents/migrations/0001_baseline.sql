@@ -44,7 +44,7 @@ insert into partitioned_table (table_name, key, days, keep_days, least_days, nee
   ('intent_event', 'time', 91, 730, 400, $$select from intent_event where seq = (select max(seq) from intent_event)
     and ends_at >= $1::timestamptz and ends_at < $2::timestamptz$$, true);
 
--- What the published figures of a day have told about any one agent, in millionths of epsilon.
+-- What the published figures of a day have revealed about any one agent, in millionths of epsilon.
 create table intent_budget (
   day date primary key,
   spent_micro bigint not null check (spent_micro >= 0),
@@ -71,13 +71,13 @@ create table intent_spend (
 create index intent_spend_day on intent_spend (day);
 insert into app_access values ('intent_spend', 'select, insert, update, delete');
 
--- How far a broker of messages has been told; the rows themselves are the truth.
+-- How far a message broker has been notified; the rows themselves are the truth.
 create table intent_announced (
   carrier text primary key,
   seq bigint not null check (seq >= 0)
 );
 
--- What peers of the mesh published of their demand and signed, as far as this node was told to read it.
+-- What peers of the mesh published of their demand and signed, as far as this node is configured to read it.
 create table intent_peer_event (
   did text not null,
   starts_at timestamptz not null,

@@ -6,7 +6,7 @@ import type { Plan } from '../plan.ts'
 import { type Merged, mergePeers, type PeerBucket } from './merge-peers.ts'
 import { readSharedEvent, sharedPath } from './shared-event.ts'
 
-type Deps = Pick<IntentDeps, 'database' | 'clock' | 'log' | 'metrics' | 'settings' | 'book' | 'demo'>
+type Deps = Pick<IntentDeps, 'database' | 'clock' | 'log' | 'metrics' | 'settings' | 'clusterTable' | 'demo'>
 
 const eventsMax = 50
 const keptMs = 48 * 3_600_000
@@ -55,13 +55,13 @@ async function readPeer(deps: Deps, reader: PeerReader, did: string): Promise<st
   return outcome
 }
 
-/** The first word about a bucket stands: a peer cannot change its mind when it has seen ours. */
+/** The first report about a bucket counts: a peer cannot change it after it has seen ours. */
 async function keep(
-  { database, clock, book }: Deps,
+  { database, clock, clusterTable }: Deps,
   did: string,
   given: { startsAtMs: number; endsAtMs: number; counts: ReadonlyMap<string, number>; text: string },
 ): Promise<void> {
-  const counts = [...given.counts].filter(([cluster]) => book.byId.get(cluster)?.source === 'iab')
+  const counts = [...given.counts].filter(([cluster]) => clusterTable.byId.get(cluster)?.source === 'iab')
   await database.query(
     `insert into intent_peer_event (did, starts_at, ends_at, counts, event, taken_at) values ($1, $2, $3, $4, $5, $6)
      on conflict do nothing`,

@@ -14,7 +14,7 @@ export const sharedPath = `${streamPath}/shared`
 
 /** What a node tells its peers of one closed bucket: figures that its own stream has published, and nothing else. */
 export function sharedEvent(
-  deps: Pick<IntentDeps, 'jws' | 'apiUrl' | 'settings' | 'book'>,
+  deps: Pick<IntentDeps, 'jws' | 'apiUrl' | 'settings' | 'clusterTable'>,
   closer: IntentEvent,
   ticks: readonly IntentEvent[],
 ): string {
@@ -23,7 +23,9 @@ export function sharedEvent(
     ends_at: toRfc3339(closer.endsAtMs),
     // Topics of the operator's own list mean nothing elsewhere.
     counts: ticks.flatMap(({ cluster, demand }) =>
-      cluster !== null && demand !== null && deps.book.byId.get(cluster)?.source === 'iab' ? [{ cluster, demand }] : [],
+      cluster !== null && demand !== null && deps.clusterTable.byId.get(cluster)?.source === 'iab'
+        ? [{ cluster, demand }]
+        : [],
     ),
     privacy: { k: deps.settings.k, epsilon_daily: epsilonText(deps.settings.epsilonDailyMicro) },
     synthetic: closer.synthetic,

@@ -10,7 +10,7 @@ import { sharedEvent, sharedPath } from './shared-event.ts'
 const bucketsShown = 6
 const eventsMax = 20_000
 
-/** Only where the operator shares: what stands here, anybody can read. */
+/** Only where the operator shares: what is here, anybody can read. */
 export function sharedRoute(deps: IntentDeps): RouteDeclaration {
   return defineRoute({
     id: 'market.intents.shared',

@@ -23,17 +23,17 @@ export function alertJob(deps: AlertDeps): TillJob {
   return { name: 'matrix.alerts', intervalMs: 1_000, work: () => checkAlerts(deps) }
 }
 
-/** One transaction a feed: alerts are published together with the note that they were, so that none is told twice or lost. */
+/** One transaction a feed: alerts are published together with the record that they were, so that none is sent twice or lost. */
 export async function checkAlerts({ database, snapshotCache, events }: AlertDeps): Promise<number> {
   const rules = (await events.watched(alertTopic.name)).flatMap((text) => parseRule(text) ?? [])
   await database.query('delete from matrix_alert where rule not in (select unnest($1::text[]))', [
     rules.map(({ text }) => text),
   ])
-  let told = 0
+  let sent = 0
   for (const [feed, own] of byFeed(rules)) {
     const snapshot = snapshotCache.current(feed, 'live')
     if (!isSnapshot(snapshot)) continue
-    told += await database.transaction(async (tx) => {
+    sent += await database.transaction(async (tx) => {
       await tx.query(`select pg_advisory_xact_lock(hashtextextended('matrix alerts', 21))`)
       const { open, before } = await notYetChecked(tx, own, snapshot)
       if (open.length === 0) return 0
@@ -43,7 +43,7 @@ export async function checkAlerts({ database, snapshotCache, events }: AlertDeps
       return checked.alerts.length
     })
   }
-  return told
+  return sent
 }
 
 function byFeed(rules: readonly Rule[]): Map<FeedId, Rule[]> {

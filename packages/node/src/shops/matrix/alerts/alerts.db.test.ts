@@ -67,7 +67,7 @@ test('moves of the rank add up until they reach the number of places, then count
       'squeeze',
       Array.from({ length: 6 }, (_, index) => row(index === place - 1 ? 'GME' : `S${index}${place}`, 50)),
     )
-  for (const [place, told] of [
+  for (const [place, sent] of [
     [5, 0],
     [4, 0],
     [3, 1],
@@ -75,12 +75,12 @@ test('moves of the rank add up until they reach the number of places, then count
     [1, 1],
   ] as const) {
     at(place)
-    expect([place, await check()]).toEqual([place, told])
+    expect([place, await check()]).toEqual([place, sent])
   }
   expect(await texts()).toEqual(['GME: rank is 3 (place), was 5', 'GME: rank is 1 (place), was 3'])
 })
 
-test('new entries of a threshold list are told once for each symbol and list', async () => {
+test('new entries of a threshold list are sent once for each symbol and list', async () => {
   const { check, texts } = await openAlerts(['threshold:*:entered', 'threshold:GME:entered'])
   show('threshold', [
     { symbol: 'AMC', values: { days_on_list: 1, entered: true } },

@@ -50,7 +50,7 @@ function valuesOf(snapshot: Snapshot, feed: Rule['feed'], field: string): Float6
 
 function nextSeen(rule: Rule, last: Seen | undefined, figure: number | null): Seen {
   if (figure === null) return last ?? { figure: null, holds: false }
-  // The rank it last told of stays the mark, so that slow moves add up.
+  // The rank of the last alert stays the reference, so that slow moves add up.
   if (rule.operator === '~')
     return moved(rule, last, figure) || last?.figure == null ? { figure, holds: false } : (last as Seen)
   return { figure, holds: holds(rule, figure) }

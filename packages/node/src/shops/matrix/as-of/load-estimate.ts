@@ -2,7 +2,7 @@ import { addTradingDays } from '../calendar/trading-days.ts'
 import { emptyValues, setColumn } from './columns.ts'
 import type { WorldDraft } from './load-view.ts'
 
-/** Chosen on published files of early 2021, each period judged by those before it: docs/matrix.md has the table. */
+/** Chosen on published files of early 2021, each period predicted from those before it: docs/matrix.md has the table. */
 export const estimateRule = {
   /** Share of the short volume beyond the usual that is still open. */
   kept: 0.15,

@@ -4,7 +4,7 @@ import type { WorldDraft } from './load-view.ts'
 
 const ratioDaysMin = 10
 
-/** The newest day, and how far its short share stands from the symbol's own last 60 days. The level alone means little. */
+/** The newest day, and how far its short share is from the symbol's own last 60 days. The level alone means little. */
 export async function loadShortVolume(draft: WorldDraft): Promise<void> {
   const files = draft.known('finra-short-volume')
   const [newest] = files

@@ -131,23 +131,23 @@ async function openDraft(
 }
 
 /** All symbols in one sorted order; spellings without separator (`BRKB`) join the listed one they must mean. */
-function symbolSpace(book: SymbolTable, listings: readonly LoadedRows[]) {
+function symbolSpace(symbolTable: SymbolTable, listings: readonly LoadedRows[]) {
   const listed = new Set<string>()
-  for (const rows of listings) for (const id of rows.ids) listed.add(book.symbolOf(id) as string)
+  for (const rows of listings) for (const id of rows.ids) listed.add(symbolTable.symbolOf(id) as string)
   const meaning = new Map<string, string>()
   for (const symbol of listed)
     if (symbol.includes('.') && !listed.has(joinedSpelling(symbol))) meaning.set(joinedSpelling(symbol), symbol)
   const canonical: (string | undefined)[] = []
   const all = new Set<string>()
-  for (let id = 1; id <= book.last(); id += 1) {
-    const symbol = book.symbolOf(id)
+  for (let id = 1; id <= symbolTable.last(); id += 1) {
+    const symbol = symbolTable.symbolOf(id)
     if (symbol === undefined || symbol.includes(':')) continue
     canonical[id] = meaning.get(symbol) ?? symbol
     all.add(canonical[id] as string)
   }
   const symbols = [...all].sort()
   const indexOf = new Map(symbols.map((symbol, index) => [symbol, index]))
-  const dense = new Int32Array(book.last() + 1).fill(-1)
+  const dense = new Int32Array(symbolTable.last() + 1).fill(-1)
   for (let id = 1; id < dense.length; id += 1) {
     const symbol = canonical[id]
     if (symbol !== undefined) dense[id] = indexOf.get(symbol) as number

@@ -32,7 +32,7 @@ export type PlannedFile = {
 export type DemoSize = { symbols: number; tradingDays: number }
 
 export const smallDemo: DemoSize = { symbols: 600, tradingDays: 22 }
-/** Enough of a past to judge the rankings by, soon after the start. */
+/** Enough history to evaluate the rankings, soon after the start. */
 export const evaluatedDemo: DemoSize = { symbols: 600, tradingDays: 75 }
 export const fullDemo: DemoSize = { symbols: 12_000, tradingDays: 120 }
 
@@ -77,7 +77,7 @@ export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {
           ...days
             .slice(1, 40)
             .map((day) => plan('ibkr-borrow', `${day} 09:15:00`, () => borrowFile(all, day, '09:15:00'))),
-          // Names and numbers of companies as they were known in the past: without them no day of it can be judged.
+          // Names and numbers of companies as they were known in the past: without them no day of it can be evaluated.
           ...[0, 1].map((index) =>
             plan('nasdaq-directory', `${index} ${oldest}`, () => directoryFiles(all, oldest)[index] as DemoFile),
           ),

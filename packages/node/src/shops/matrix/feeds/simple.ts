@@ -184,7 +184,7 @@ function rowOrder(
 ): number[] {
   const order: number[] = []
   for (let i = 0; i < base.length; i += 1) if ((base[i] as number) > above) order.push(i)
-  // Unknown stands behind every known value, however low.
+  // Unknown sorts below every known value, however low.
   const key = (values: Float64Array | undefined, symbol: number) => {
     const value = values?.[symbol]
     return value === undefined || Number.isNaN(value) ? Number.NEGATIVE_INFINITY : value

@@ -24,7 +24,7 @@ export async function fetchDue(
   return reports
 }
 
-/** One request at a time to each publisher; one that is slow keeps no other waiting. Ends early when told to stop. */
+/** One request at a time to each publisher; one that is slow keeps no other waiting. Ends early when stopped. */
 export async function byPublisher<T extends { plan: FetchPlan }>(
   work: readonly T[],
   signal: AbortSignal,

@@ -26,7 +26,7 @@ async function listen(onSocket: (socket: Socket) => void): Promise<number> {
 
 type Answers = { says?: Record<string, string>; body?: Buffer; cutShort?: boolean }
 
-/** A server that says what it is told to; data go out when RETR comes. */
+/** A server with set replies; data go out when RETR comes. */
 async function serve(answers: Answers = {}): Promise<{ port: number; said: string[] }> {
   const said: string[] = []
   let deliver: (socket: Socket) => void = () => {}

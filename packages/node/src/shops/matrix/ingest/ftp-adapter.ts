@@ -22,7 +22,7 @@ export async function fetchByFtp(file: FtpFile, limits: { maxBytes: number; tota
   const dial = (port: number) => {
     const socket = connect({ host: file.host, port })
     open.push(socket)
-    // Told by the reader of the socket; without a listener it would end the process.
+    // Emitted by the reader of the socket; without a listener it would end the process.
     socket.on('error', () => {})
     return socket
   }

@@ -109,7 +109,7 @@ async function storeParsed(
 }
 
 /**
- * When the public could know it: as told, as stamped, as the server said, or the latest moment of its schedule. A
+ * When the public could know it: as passed in, as stamped, as the server said, or the latest moment of its schedule. A
  * correction without any of these is known from the moment it was seen: dated back, it would look ahead.
  */
 export function availability(

@@ -6,7 +6,7 @@ import type { Rng } from '@assay/till/kernel/random'
 import { createDnsResolver, createOutbound, type Outbound, type OutboundOutcome } from '../../../outbound/index.ts'
 import { fetchByFtp } from './ftp-adapter.ts'
 
-/** The way to the publishers. They ask to be told who calls and how to write to them. */
+/** The way to the publishers. They ask callers to name themselves and a contact address. */
 export function officialOutbound(ports: {
   clock: Clock
   rng: Rng

@@ -180,7 +180,7 @@ create table matrix_alert (
   rule text primary key,
   -- Of the snapshot it was last held against.
   sha256 bytea not null check (length(sha256) = 32),
-  -- The figure then; for a rule about moves of the rank, the rank it last told of. Null while unknown.
+  -- The figure then; for a rule about moves of the rank, the rank of the last alert. Null while unknown.
   figure float8,
   holds boolean not null
 );

@@ -54,7 +54,7 @@ const feedColumn: Partial<Record<FeedId, ColumnName>> = {
 export type EvaluateDeps = WorldDeps & {
   breathe(): Promise<void>
   onProgress?(done: number, of: number): void
-  /** Further rankings to judge beside the score. */
+  /** Further rankings to compare beside the score. */
   recipes?: Readonly<Record<string, Recipe>>
 }
 
@@ -75,7 +75,7 @@ export async function evaluate(
     const rankings = new Map<UniverseId, Rankings | undefined>()
     const outcomes = rememberOutcomes(world, prices, index - 1)
     for (const { feed, universe } of feeds) {
-      // Most feeds are judged in the same universe: it is ranked once a day.
+      // Most feeds are compared in the same universe: it is ranked once a day.
       if (!rankings.has(universe)) rankings.set(universe, rank(world, universe, { ...others, ...deps.recipes }))
       const ranked = rankings.get(universe)
       addDay(results.get(feed) as Tally, date, world, outcomes, index - 1, ranked && predict(world, feed, ranked))
@@ -109,11 +109,11 @@ function addDay(
     tally.skippedDays += 1
     return
   }
-  const judged = judge(outcomes, from, predictions)
-  tally.known += judged.known
-  tally.asked += judged.asked
+  const compared = compare(outcomes, from, predictions)
+  tally.known += compared.known
+  tally.asked += compared.asked
   tally.outcomeCoverage = tally.asked === 0 ? null : tally.known / tally.asked
-  tally.days.push({ date, byPredictor: judged.byPredictor })
+  tally.days.push({ date, byPredictor: compared.byPredictor })
   tally.synthetic ||= world.origins.some(({ synthetic }) => synthetic)
 }
 
@@ -183,7 +183,7 @@ function rememberOutcomes(world: World, prices: LaterPrices, from: number): Outc
   }
 }
 
-function judge(outcomes: Outcomes, from: number, { universe, byPredictor }: Predictions) {
+function compare(outcomes: Outcomes, from: number, { universe, byPredictor }: Predictions) {
   const observed = new Map(Object.keys(byPredictor).map((name) => [name, [] as Observation[]]))
   let known = 0
   for (const symbol of universe) {

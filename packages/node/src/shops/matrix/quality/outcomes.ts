@@ -2,7 +2,7 @@ import type { World } from '../as-of/as-of-view.ts'
 import type { WorldDeps } from '../as-of/load-view.ts'
 import { testDefinition } from './test-definition.ts'
 
-/** Closes by day, for judging afterwards only: predictions never see this. */
+/** Closes by day, for evaluation afterwards only: predictions never see this. */
 export type LaterPrices = {
   days: readonly number[]
   idOf(symbol: string): number | undefined
@@ -83,6 +83,6 @@ export function refuseLookAhead(world: World, beforeMs: number): void {
   for (const origin of world.origins)
     if (origin.availableAtMs >= beforeMs)
       throw new LookAhead(
-        `${origin.file} became public at ${new Date(origin.availableAtMs).toISOString()}, after the moment judged`,
+        `${origin.file} became public at ${new Date(origin.availableAtMs).toISOString()}, after the moment evaluated`,
       )
 }

@@ -13,16 +13,16 @@ const composites: readonly FeedId[] = ['squeeze', 'equities', 'etf']
 
 export type QualityOptions = { daysMax: number; breathe(): Promise<void>; onProgress?(done: number, of: number): void }
 
-/** How well each feed told what followed, on the data this node holds. */
+/** How well each feed predicted what followed, on the data this node holds. */
 export async function qualityOf(
   deps: WorldDeps,
   feeds: readonly FeedId[],
   options: QualityOptions,
 ): Promise<Map<FeedId, Record<string, unknown>>> {
-  const judged = feeds.filter((feed) => feed !== 'halts')
+  const measured = feeds.filter((feed) => feed !== 'halts')
   const found = await evaluate(
     { ...deps, ...options },
-    judged.map((feed) => ({ feed, universe: universeOf(feed) })),
+    measured.map((feed) => ({ feed, universe: universeOf(feed) })),
     options.daysMax,
   )
   const documents = new Map<FeedId, Record<string, unknown>>()
@@ -36,7 +36,7 @@ export async function qualityOf(
 function describe(feed: FeedId, found: Evaluation | undefined): Record<string, unknown> {
   const composite = composites.includes(feed)
   if (!found) return notMeasured(feed, 'a halt is an event and makes no prediction')
-  if (found.days.length === 0) return notMeasured(feed, 'no prices, or too few days, are held to judge by')
+  if (found.days.length === 0) return notMeasured(feed, 'no prices, or too few days, are held to evaluate it')
   const main: PredictorName = composite ? 'score' : 'feed'
   const daysOf = (name: PredictorName): Observation[][] =>
     found.days.flatMap((day) => (day.byPredictor[name] ? [day.byPredictor[name]] : []))
@@ -73,7 +73,7 @@ function describe(feed: FeedId, found: Evaluation | undefined): Record<string, u
   }
 }
 
-/** Trading days between two days judged. */
+/** Trading days between two days measured. */
 function dayStep(dates: readonly string[]): number {
   const [first = '', second = ''] = dates
   return Math.max(1, Math.round(((Date.parse(second) - Date.parse(first)) / 86_400_000) * (5 / 7)))
@@ -83,7 +83,7 @@ function caveats(synthetic: boolean): string[] {
   return [
     scoreMeaning,
     'A score of 90 is not a chance of 90 %; the calibration table says how often a squeeze followed.',
-    'Outcomes are judged only where prices are held; symbols without them, such as those delisted since, are missing from the figures.',
+    'Outcomes are measured only where prices are held; symbols without them, such as those delisted since, are missing from the figures.',
     'Factors were chosen on the months 2020-12 to 2021-04 of US stocks; months after them are the test. The borrow fee counts by prior belief.',
     ...(synthetic
       ? [

@@ -8,7 +8,7 @@ import { ingestFile } from '../ingest/ingest-file.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
 import { qualityOf } from './quality-document.ts'
 
-test('the demo is judged: rankings have figures beside the baselines, halts predict nothing, and what is measured says that it is synthetic', async () => {
+test('the demo is evaluated: rankings have figures beside the baselines, halts predict nothing, and what is measured says that it is synthetic', async () => {
   const db = await openTestDatabase()
   try {
     const clock = { nowMs: () => sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }

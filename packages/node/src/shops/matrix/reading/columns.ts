@@ -1,6 +1,6 @@
 import { refuse, shown } from './refused.ts'
 
-/** Where each named column stands. Columns are found by name, because publishers add and move them. */
+/** The index of each named column. Columns are found by name, because publishers add and move them. */
 export function findColumns<Name extends string, Optional extends string = never>(
   header: string,
   delimiter: string,
@@ -12,7 +12,7 @@ export function findColumns<Name extends string, Optional extends string = never
   for (const name of [...required, ...optional]) {
     const wanted = normalizeName(name)
     const found = names.indexOf(wanted)
-    if (found >= 0 && names.indexOf(wanted, found + 1) >= 0) refuse('header', `the column ${name} stands twice`)
+    if (found >= 0 && names.indexOf(wanted, found + 1) >= 0) refuse('header', `the column ${name} occurs twice`)
     if (found < 0 && (required as readonly string[]).includes(name))
       refuse('header', `the column ${name} is missing; the header is ${shown(header)}`)
     at[name] = found < 0 ? undefined : found

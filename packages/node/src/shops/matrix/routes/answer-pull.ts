@@ -104,7 +104,7 @@ function memoKey(
 ): string | undefined {
   const snapshot = query.cursor === undefined ? deps.snapshotCache.current(feed, tier) : undefined
   if (!snapshot || !isSnapshot(snapshot)) return undefined
-  // Staleness is told by the minute.
+  // Staleness is reported by the minute.
   const minute = Math.floor(deps.clock.nowMs() / 60_000)
   return `${snapshot.sha256} ${tier} ${representation} ${minute} ${query.limit ?? limitDefault} ${query.min_score ?? ''} ${query.symbols?.join() ?? query.symbol ?? ''} ${query.sort ?? ''} ${query.filter ?? ''}`
 }

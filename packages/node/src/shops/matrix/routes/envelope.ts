@@ -15,7 +15,7 @@ type EnvelopeInput = { tier: Tier; nowMs: number; fileCache: FileCache; knownAtM
 
 const remembered = new WeakMap<Snapshot, Map<string, Envelope>>()
 
-/** The snapshot's own facts, and its age seen from now. That is told by the minute, so all answers of a minute share it. */
+/** The snapshot's own facts, and its age seen from now. It is reported by the minute, so all answers of a minute share it. */
 export function envelopeOf(snapshot: Snapshot, input: EnvelopeInput): Envelope {
   // Moments are many, and each is asked for once or twice.
   if (input.knownAtMs !== undefined) return made(factsOf(snapshot, input))

@@ -16,7 +16,7 @@ export function qualityRoute(deps: MatrixDeps): RouteDeclaration {
     area: 'B',
     method: 'GET',
     path: '/matrix/:feed/quality',
-    summary: 'How well a feed told what followed, on the data this node holds',
+    summary: 'How well a feed predicted what followed, on the data this node holds',
     description:
       'Precision at k, lift over the base rate with an interval, area under precision and recall, Brier, a calibration table and coverage, beside named baselines, by a test fixed in advance. Free.',
     params: anyFeedParams,

@@ -94,7 +94,7 @@ async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise
   }
   const used = provenance.used().map((index) => world.origins[index] as Origin)
   const manifest = manifestOf(input, plan, used, counts)
-  // Which files were used is known at the end and stands at the beginning.
+  // Which files were used is known at the end and written at the beginning.
   const head = Buffer.from(`${JSON.stringify(manifest)}\n`)
   const bytes = Buffer.concat([head, text.bytes()])
   for (let row = 0; row <= plan.count; row += 1) starts[row] = (starts[row] as number) + head.length

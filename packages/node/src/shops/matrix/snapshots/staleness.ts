@@ -80,7 +80,7 @@ export type Freshness = { late: readonly SourceState[]; nextMs: number | undefin
 
 const remembered = new WeakMap<FileCache, Map<string, { key: string; freshness: Freshness }>>()
 
-/** Which sources of a feed are late and when the next file is due. Told by the minute: schedules are walked through once for all answers. */
+/** Which sources of a feed are late and when the next file is due. Reported by the minute: schedules are computed once for all answers. */
 export function freshnessOf(fileCache: FileCache, feed: Feed, nowMs: number): Freshness {
   const known = remembered.get(fileCache) ?? new Map<string, { key: string; freshness: Freshness }>()
   remembered.set(fileCache, known)

@@ -77,7 +77,7 @@ export function parseShortInterest(file: RawFile): ParsedFile {
       settlement = date
     } else if (date !== settlement) refuse('date', `line ${i + 1} settles on ${shown(date)} in a file of ${settlement}`)
     const raw = cells[at.symbolCode] as string
-    if (seen.has(raw)) refuse('duplicate', `${shown(raw)} stands twice`)
+    if (seen.has(raw)) refuse('duplicate', `${shown(raw)} occurs twice`)
     seen.add(raw)
     const position = readQuantity(cells[at.currentShortPositionQuantity] as string, 'the short position')
     const symbol = normaliseSymbol(raw, 'finra')

@@ -72,7 +72,7 @@ export function parseShortVolume(file: RawFile): ParsedFile {
       dateText = date
     }
     const raw = cells[at.Symbol] as string
-    if (seen.has(raw)) refuse('duplicate', `${shown(raw)} stands twice`)
+    if (seen.has(raw)) refuse('duplicate', `${shown(raw)} occurs twice`)
     seen.add(raw)
     const short = readQuantity(cells[at.ShortVolume] as string, 'ShortVolume')
     const exempt = readQuantity(cells[at.ShortExemptVolume] as string, 'ShortExemptVolume')

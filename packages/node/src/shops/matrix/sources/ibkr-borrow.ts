@@ -65,7 +65,7 @@ export function parseBorrow(file: RawFile): ParsedFile {
   const stampedAtMs = easternToUtcMs(date, hour, minute, second)
   const rows = writeRows(expected, { numbers: ['fee_pct', 'rebate_pct', 'available', 'available_capped'] })
   const seen = new Set<string>()
-  const skipped = { 'not a symbol': 0, 'not in USD': 0, 'stands twice': 0 }
+  const skipped = { 'not a symbol': 0, 'not in USD': 0, duplicate: 0 }
   for (let i = 2; i < lines.length - 1; i += 1) {
     const cells = cellsOf(lines[i] as string, '|', width, i + 1)
     const fee = readOptional(cells[at.FEERATE] as string, 'the fee', ['NA'])
@@ -74,7 +74,7 @@ export function parseBorrow(file: RawFile): ParsedFile {
     const symbol = normaliseSymbol(cells[at.SYM] as string, 'ibkr')
     if (symbol === undefined) skipped['not a symbol'] += 1
     else if (cells[at.CUR] !== 'USD') skipped['not in USD'] += 1
-    else if (seen.has(symbol)) skipped['stands twice'] += 1
+    else if (seen.has(symbol)) skipped['duplicate'] += 1
     else {
       seen.add(symbol)
       const row = rows.add(symbol, toDayNumber(date))

@@ -67,7 +67,7 @@ export function parseDirectory(file: RawFile): ParsedFile {
   for (let i = 1; i < lines.length - 1; i += 1) {
     const cells = cellsOf(lines[i] as string, '|', width, i + 1)
     const raw = cells[at[symbolColumn as 'ETF']] as string
-    if (seen.has(raw)) refuse('duplicate', `${shown(raw)} stands twice`)
+    if (seen.has(raw)) refuse('duplicate', `${shown(raw)} occurs twice`)
     seen.add(raw)
     const name = (cells[at['Security Name']] as string).trim()
     const etf = readYesNo(cells[at.ETF] as string, i)

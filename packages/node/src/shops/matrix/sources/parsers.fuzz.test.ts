@@ -150,7 +150,7 @@ test('days to cover of 999.99 and 1000 mean unknown', () => {
   }
 })
 
-test('a borrow supply at the cap is told from one that is known, and NA is not zero', () => {
+test('a borrow supply at the cap is distinguished from one that is known, and NA is not zero', () => {
   const text =
     '#BOF|2026.11.12|09:15:00\n#SYM|CUR|NAME|CON|ISIN|REBATERATE|FEERATE|AVAILABLE|\nA|USD|A|1|X|1.0|0.5|>10000000|\nBRK B|USD|B|2|X|NA|NA|NA|\n#EOF|2\n'
   const read = outcome(sourceOf('ibkr-borrow'), 'usa.txt', Buffer.from(text)) as ParsedFile

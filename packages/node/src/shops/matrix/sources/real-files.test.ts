@@ -33,7 +33,7 @@ describe.skipIf(!existsSync(folder))('published files', () => {
     }
   })
 
-  test('fails to deliver: both trailers hold, halves are told apart, GameStop on 29 January 2021 is as published', () => {
+  test('fails to deliver: both trailers hold, halves are distinguished, GameStop on 29 January 2021 is as published', () => {
     const periods = ['202012a', '202012b', '202101a', '202101b', '202102a'].map(
       (half) => read(`sec-fails/cnsfails${half}.txt.gz`).period,
     )

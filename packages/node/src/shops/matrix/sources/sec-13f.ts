@@ -72,7 +72,7 @@ function readSubmissions(bytes: Uint8Array): Map<string, Submission> {
     const accession = cells[at.ACCESSION_NUMBER] ?? ''
     if (!/^\d{10}-\d{2}-\d{6}$/.test(accession))
       refuse('row', `SUBMISSION line ${i + 1}: not an accession number: ${shown(accession)}`)
-    if (submissions.has(accession)) refuse('duplicate', `${accession} stands twice`)
+    if (submissions.has(accession)) refuse('duplicate', `${accession} occurs twice`)
     // Notices hold nothing, and an amendment may repeat what was filed before.
     if (cells[at.SUBMISSIONTYPE] !== '13F-HR') continue
     submissions.set(accession, {

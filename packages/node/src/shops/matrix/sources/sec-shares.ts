@@ -54,7 +54,7 @@ function parseFrame(document: Record<string, unknown>, file: RawFile): ParsedFil
   let newest = ''
   for (const fact of facts) {
     const cik = cikOf(fact.cik)
-    if (seen.has(cik)) refuse('duplicate', `the company ${cik} stands twice`)
+    if (seen.has(cik)) refuse('duplicate', `the company ${cik} occurs twice`)
     seen.add(cik)
     const end = addFact(rows, cik, fact)
     if (end > newest) newest = end

@@ -11,7 +11,7 @@ import { dateInName } from './threshold-list.ts'
 
 const url = 'https://www.sec.gov/files/company_tickers_exchange.json'
 
-/** Which company number stands behind a ticker: the bridge from XBRL to symbols. */
+/** Which company number belongs to a ticker: the bridge from XBRL to symbols. */
 export const secTickers: Source = {
   id: 'sec-tickers',
   title: 'Company numbers and tickers',
@@ -55,13 +55,13 @@ export function parseTickers(file: RawFile): ParsedFile {
   const asOf = dateInName(file.name) ?? easternDate(file.nowMs)
   const rows = writeRows(document.data.length, { numbers: ['cik'], texts: ['name'] })
   const seen = new Set<string>()
-  const skipped = { 'not a symbol': 0, 'stands twice': 0 }
+  const skipped = { 'not a symbol': 0, duplicate: 0 }
   for (const entry of document.data as unknown[]) {
     if (!Array.isArray(entry) || typeof entry[tickerAt] !== 'string')
       return refuse('row', `not an entry: ${shown(JSON.stringify(entry) ?? '')}`)
     const symbol = normaliseSymbol(entry[tickerAt] as string, 'sec')
     if (symbol === undefined) skipped['not a symbol'] += 1
-    else if (seen.has(symbol)) skipped['stands twice'] += 1
+    else if (seen.has(symbol)) skipped['duplicate'] += 1
     else {
       seen.add(symbol)
       const row = rows.add(symbol, toDayNumber(asOf))

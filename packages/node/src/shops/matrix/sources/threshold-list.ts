@@ -43,7 +43,7 @@ export function parseThresholdList(file: RawFile, layout: ThresholdLayout): Pars
     // A row may end before its last empty columns do.
     const cells = cellsOf(padded(lines[i] as string, width), '|', width, i + 1)
     const raw = cells[at.Symbol] as string
-    if (seen.has(raw)) refuse('duplicate', `${shown(raw)} stands twice`)
+    if (seen.has(raw)) refuse('duplicate', `${shown(raw)} occurs twice`)
     seen.add(raw)
     const listed =
       at['Reg SHO Threshold Flag'] === undefined ? 'Y' : (cells[at['Reg SHO Threshold Flag']] as string).trim()

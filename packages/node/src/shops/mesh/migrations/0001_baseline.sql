@@ -43,7 +43,7 @@ create table mesh_peer (
   prices_checked_at timestamptz,
   -- What its own 402 asked, by method and capability.
   asked_micro jsonb not null default '{}',
-  -- Signed evidence of a buyer that it asks others another price than it states: told to nobody until then.
+  -- Signed evidence of a buyer that it asks others another price than it states: listed to nobody until then.
   dropped_until timestamptz,
   -- The wallet that vouches for its keys; a bond, payments and a registration of it give the peer weight.
   operator text check (operator ~ '^0x[0-9a-f]{40}$'),

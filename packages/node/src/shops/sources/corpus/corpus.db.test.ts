@@ -29,7 +29,7 @@ const corpus = () =>
   })
 const seedsOf = (...texts: string[]) => texts.flatMap((text) => readSeed(text) ?? [])
 
-test('domains, sitemaps, feeds and pages are told apart, and a site has one name with and without www', () => {
+test('domains, sitemaps, feeds and pages are distinguished, and a site has one name with and without www', () => {
   expect(seedsOf('WWW.Example.org', 'https://www.example.org/', 'http://example.org/map.xml.gz')).toEqual([
     { kind: 'domain', domain: 'example.org' },
     { kind: 'domain', domain: 'example.org' },

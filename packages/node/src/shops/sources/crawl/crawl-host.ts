@@ -34,7 +34,7 @@ export async function crawlHost(deps: SourceDeps, lease: HostLease, window: Craw
   const host = createPoliteHost(deps, window.signal)
   const visit = await prepare(deps, lease, host, window)
   if (!visit) {
-    // Anyone who starts next need not wait for the lease of a process that was told to stop.
+    // The next process need not wait for the lease of a process that was stopped.
     if (window.signal.aborted)
       await releaseHost(database, clock, lease, { ...unchanged(lease), dueAt: new Date(clock.nowMs()) })
     return 0

@@ -86,7 +86,7 @@ test('a worker whose lease ran out changes nothing any more, and the next one go
   expect(rows).toEqual([{ due: true, lease_token: 2n }])
 })
 
-test('a worker that is told to stop gives its hosts back at once, whatever it is doing', async () => {
+test('a worker that is stopped releases its hosts at once, whatever it is doing', async () => {
   publish('stopped.com', 8)
   for (const path of ['/robots.txt', '/a3']) {
     await register('stopped.com')

@@ -65,7 +65,7 @@ const redirected = (from: string, to: string, body: string) => async (url: strin
       } as const)
     : undefined
 
-test('a creator whose home page leads elsewhere is told to register that name', async () => {
+test('a creator whose home page redirects to another site is asked to register that name', async () => {
   await register('apex.com')
   world.intercept = redirected('https://apex.com/', 'https://other.com/', page('Elsewhere page'))
   await crawl()

@@ -64,7 +64,7 @@ export function parseRobots(text: string, productToken: string): Robots {
   return { ...chosenGroup(groups, productToken), sitemaps, licences }
 }
 
-// The comment mark may be part of an address only when a space stands before it.
+// The comment mark may be part of an address only after a space.
 const valueWithScheme = (raw: string, key: string) =>
   raw
     .trim()

@@ -39,7 +39,7 @@ test('terms of a site take effect at the next daily visit, in both directions, a
   const before = (await readPageChanges(world.deps.database, 0n, 500)).nextSeq
   world.web.set(robots, 'User-agent: *\nAllow: /\n')
   await crawlNextDay()
-  // An index that was told to leave them out hears of them again, though no page changed.
+  // An index that excluded them is notified of them again, though no page changed.
   const { changes } = await readPageChanges(world.deps.database, before, 500)
   expect(changes.filter((change) => change.page).length).toBe(3)
 })

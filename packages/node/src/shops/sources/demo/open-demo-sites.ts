@@ -26,7 +26,7 @@ export type DemoSites = {
   stop(): Promise<void>
 }
 
-/** Real HTTP sites on one loopback port, told apart by their Host header; the crawler meets them like any other. */
+/** Real HTTP sites on one loopback port, distinguished by their Host header; the crawler meets them like any other. */
 export async function openDemoSites(options: { base: Network; clock: Clock }): Promise<DemoSites> {
   const sites = new Map(
     [...carefulSites, ...plainSites].map((site) => [

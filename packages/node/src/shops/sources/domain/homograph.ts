@@ -3,7 +3,7 @@ import { domainToUnicode } from 'node:url'
 export type Homograph = {
   /** `mixed_script`: letters of several scripts in one label. `looks_latin`: all letters imitate Latin ones. */
   kind: 'mixed_script' | 'looks_latin' | 'invisible'
-  /** What a person would read, where that can be told. */
+  /** What a person would read, where that is known. */
   looksLike: string | undefined
 }
 

@@ -58,7 +58,7 @@ const depthMax = 200
 const charactersMax = 400_000
 
 /**
- * The text of a page without its frame. In the spirit of readability: each block is judged by how much running text it
+ * The text of a page without its frame. In the spirit of readability: each block is scored by how much running text it
  * holds and how little of it is links, a block passes most of its weight to its parent, and the heaviest one wins.
  */
 export function extractMainText(tokens: Iterable<HtmlToken>): MainText {

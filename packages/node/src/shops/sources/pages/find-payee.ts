@@ -11,7 +11,7 @@ export type CitedSource = {
   citeScore: number | null
   modelVersion: string | undefined
   synthetic: boolean
-  /** Whose proof stands, by its id; undefined while nobody has proven the domain. */
+  /** Whose proof is valid, by its id; undefined while nobody has proven the domain. */
   claim: { id: string; wallet: Address; method: ProofMethod | null; provenAt: Date | null } | undefined
   /** `held` keeps what is earned until the state is settled; the same for a wallet that has not signed yet. */
   payout: 'unproven' | 'awaiting_wallet_signature' | 'active' | 'held'

@@ -1,7 +1,7 @@
 import type { Database, Tx } from '@assay/till/store/database'
 import { type IndexedPage, indexedPage, pageColumns, type StoredPage } from './indexed-page.ts'
 
-/** Told with the domain when pages of it were stored. A wake-up only: what changed is read by number. */
+/** Sent with the domain when pages of it were stored. A wake-up only: what changed is read by number. */
 export const pageStoredChannel = 'page_stored'
 
 /** Held shared by anyone who numbers changes, alone by anyone who asks how far they are complete. */

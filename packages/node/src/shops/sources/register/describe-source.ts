@@ -101,7 +101,7 @@ const proofOf = (holder: ClaimRow) => ({
   evidence: holder.proof,
 })
 
-/** Money flows only to a wallet that asked for it, for a domain whose proof stands. */
+/** Money flows only to a wallet that asked for it, for a domain whose proof is valid. */
 export function payoutOf(source: SourceRow, holder: ClaimRow | undefined) {
   if (!holder) return { state: 'unproven' as const, wallet: null }
   const wallet = checksumAddress(holder.wallet)

@@ -29,22 +29,22 @@ export async function verifySource(deps: SourceDeps, domain: string): Promise<bo
     signatures.length = 0
     const source = await lockSource(tx, domain)
     if (!source || source.state === 'refused') return
-    const judged = (await liveClaims(tx, domain)).map((claim) => ({
+    const claims = (await liveClaims(tx, domain)).map((claim) => ({
       claim,
       verdict: checkClaim(deps.base, termsOf(claim), evidence),
     }))
     const newcomers = findNewcomers(
       deps,
       domain,
-      judged.map(({ claim }) => claim),
+      claims.map(({ claim }) => claim),
       evidence,
     )
     await saveCheck(tx, domain, evidence)
-    await writeReports(deps, tx, judged)
+    await writeReports(deps, tx, claims)
     const checked: CheckedClaim[] = []
-    for (const { claim, verdict } of judged) checked.push(await recordVerdict(deps, tx, claim, verdict, evidence))
+    for (const { claim, verdict } of claims) checked.push(await recordVerdict(deps, tx, claim, verdict, evidence))
     const added = await settleState(deps, tx, source, checked, newcomers)
-    for (const claim of [...judged.map((one) => one.claim), ...added]) {
+    for (const claim of [...claims.map((one) => one.claim), ...added]) {
       const verdict = checkClaim(deps.base, termsOf(claim), evidence)
       if (verdict.status === 'proven' && verdict.signature !== undefined && claim.wallet_proven_at === null)
         signatures.push({ claim, signature: verdict.signature })
@@ -77,14 +77,14 @@ async function saveCheck(tx: Tx, domain: string, evidence: ProofEvidence): Promi
 async function writeReports(
   deps: SourceDeps,
   tx: Tx,
-  judged: readonly { claim: ClaimRow; verdict: ProofVerdict }[],
+  checked: readonly { claim: ClaimRow; verdict: ProofVerdict }[],
 ): Promise<void> {
   await tx.query(
     `update source_claim c set checked_at = $3, report = g.report::jsonb
      from unnest($1::text[], $2::text[]) as g(id, report) where c.id = g.id`,
     [
-      judged.map(({ claim }) => claim.id),
-      judged.map(({ verdict }) =>
+      checked.map(({ claim }) => claim.id),
+      checked.map(({ verdict }) =>
         JSON.stringify({ status: verdict.status, notes: verdict.status === 'proven' ? {} : verdict.notes }),
       ),
       new Date(deps.clock.nowMs()),

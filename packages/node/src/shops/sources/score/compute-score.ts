@@ -1,4 +1,4 @@
-import * as judge from './components.ts'
+import * as components from './components.ts'
 import type { SourceEvidence } from './evidence.ts'
 import { type Component, modelVersion } from './model.ts'
 
@@ -16,14 +16,14 @@ export type Score = {
 /** Pure: the same evidence always gives the same score. */
 export function computeScore(evidence: SourceEvidence): Score {
   const components = [
-    judge.authority(evidence),
-    judge.provenance(evidence),
-    judge.machineReadability(evidence),
-    judge.freshness(evidence),
-    judge.licenceClarity(evidence),
-    judge.usageQuality(evidence),
+    components.authority(evidence),
+    components.provenance(evidence),
+    components.machineReadability(evidence),
+    components.freshness(evidence),
+    components.licenceClarity(evidence),
+    components.usageQuality(evidence),
   ]
-  const gate = judge.gate(evidence)
+  const gate = components.gate(evidence)
   const sum = components.reduce((total, part) => total + part.weight * part.value, 0)
   const known = components.reduce((total, part) => total + part.weight * part.known, 0)
   // A handful of pages says less about a site than many.

@@ -4,7 +4,7 @@ import type { SourceState } from '../register/records.ts'
 
 export type PageEvidence = { url: string; facts: PageFacts; contentSha256: string; fetchedAt: string }
 
-/** All that a score may rest on, gathered before any of it is judged. */
+/** All that a score may be based on, gathered before any of it is scored. */
 export type SourceEvidence = {
   domain: string
   nowMs: number

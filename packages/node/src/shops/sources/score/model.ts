@@ -20,7 +20,7 @@ export const componentWeights: Readonly<Record<ComponentId, number>> = {
 
 export type EvidenceItem = { what: string; url: string; sha256: string | undefined; checkedAt: string | undefined }
 
-/** One thing that was looked for. Undefined is unknown: the prior stands in, and confidence falls. */
+/** One signal. Undefined is unknown: the prior is used, and confidence falls. */
 export type Signal = {
   id: string
   weight: number

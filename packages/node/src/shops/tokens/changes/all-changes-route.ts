@@ -57,7 +57,7 @@ export function allChangesRoutes(events: Notifications | undefined): RouteDeclar
       path: '/v1/tokens/changes',
       summary: 'Changes of who controls B20 tokens, all tokens or one, newest first',
       description:
-        'What the background index saw in final blocks, each with block, transaction and the verdicts last read before and first read after it. Kept 90 days. To be told as it happens: POST /v1/notifications/watches, topic `token.control`.',
+        'What the background index saw in final blocks, each with block, transaction and the verdicts last read before and first read after it. Kept 90 days. To be notified as it happens: POST /v1/notifications/watches, topic `token.control`.',
       query: z.strictObject({
         token: z.string().regex(addressPattern, 'must be 0x and 40 hex digits').optional(),
         limit: z

@@ -50,7 +50,7 @@ function checked(changes: Partial<TokenFacts>): Checked {
 const kinds = (before: Partial<TokenFacts>, after: Partial<TokenFacts>) =>
   silentChanges(checked(before), checked(after)).map(({ kind }) => kind)
 
-test('token and list changes are told in the order of the chain, and none is skipped within a block', () => {
+test('token and list changes are reported in the order of the chain, and none is skipped within a block', () => {
   const facts = {
     ...exampleFacts(),
     events: [granted(5, 1), granted(5, 4)],
@@ -75,7 +75,7 @@ test('no two events have one id, however much happens at one place', () => {
   expect(new Set(ids).size).toBe(2)
 })
 
-test('a list change that a log tells is not told a second time', () => {
+test('a list change that a log reports is not reported a second time', () => {
   const before = { policies: new Map([[2n, policy([])]]) }
   const after = { policies: new Map([[2n, policy([alice])]]) }
   expect(kinds(before, after)).toEqual(['policy_changed'])
@@ -92,7 +92,7 @@ test('what a reorg took away is taken back, of the token and of its lists', () =
   expect(kinds({ policies, policyEvents: [listed(5, 2)] }, {})).toEqual([])
 })
 
-test('a multiplier that matures and a verdict that changes are told although no log tells them', () => {
+test('a multiplier that matures and a verdict that changes are reported although no log reports them', () => {
   const effectiveAt = exampleFacts().block.timestamp + 10
   const before = { multiplier: known({ current: wad, pending: { value: 2n * wad, effectiveAt } }) }
   const block = { ...exampleFacts().block, timestamp: effectiveAt }

@@ -7,7 +7,7 @@ import type { PolicyEvent } from '../read/decode-policy-events.ts'
 import { describeEvent, historyOf } from '../report/describe-event.ts'
 import { showBlock } from '../show.ts'
 
-/** Where in the history a reader stands: everything up to and including this log has been told. */
+/** The position of a reader in the history: everything up to and including this log has been reported. */
 export type Cursor = { block: bigint; logIndex: number }
 
 export type Change = {
@@ -27,7 +27,7 @@ export function parseCursor(text: string): Cursor | undefined {
   return match ? { block: BigInt(match[1] ?? '0'), logIndex: Number(match[2]) } : undefined
 }
 
-/** The whole of a block has been told. */
+/** The whole block has been reported. */
 export const endOf = (block: bigint): Cursor => ({ block, logIndex: lastLog })
 
 const isAfter = (event: LogPlace, { block, logIndex }: Cursor) =>
@@ -58,16 +58,18 @@ export function silentChanges(before: Checked, after: Checked): Change[] {
   const still = new Set(after.facts.events.map(eventKey))
   for (const event of before.facts.events)
     if (!still.has(eventKey(event)))
-      add('retracted', 'A change told before is no longer part of the chain.', { retracted: describeEvent(event) })
+      add('retracted', 'A change reported before is no longer part of the chain.', { retracted: describeEvent(event) })
   const stillListed = new Set(after.facts.policyEvents.map(eventKey))
   for (const event of before.facts.policyEvents)
     if (after.facts.policyEventsLeftOut === 0 && isFollowed(after.facts, event) && !stillListed.has(eventKey(event)))
-      add('retracted', 'A change told before is no longer part of the chain.', { retracted: describeEvent(event) })
-  const told = new Set(before.facts.policyEvents.map(eventKey))
-  const logged = new Set(after.facts.policyEvents.flatMap((event) => (told.has(eventKey(event)) ? [] : event.policyId)))
+      add('retracted', 'A change reported before is no longer part of the chain.', { retracted: describeEvent(event) })
+  const known = new Set(before.facts.policyEvents.map(eventKey))
+  const logged = new Set(
+    after.facts.policyEvents.flatMap((event) => (known.has(eventKey(event)) ? [] : event.policyId)),
+  )
   for (const [id, policy] of after.facts.policies) {
     const old = before.facts.policies.get(id)
-    // What a log tells is told once; a list that changes without one is worth a word all the more.
+    // What a log reports is reported once; a list that changes without a log is reported as well.
     if (old !== undefined && !logged.has(id))
       for (const text of policyDifferences(old, policy)) add('policy_changed', text, { policy_id: String(id) })
   }

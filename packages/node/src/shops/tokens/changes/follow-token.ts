@@ -59,9 +59,9 @@ export async function* followToken(deps: FollowDeps, token: Address, first: Chec
   }
 }
 
-/** Logs of the block just read have all been told, so the next look begins behind it. */
+/** Logs of the block just read have all been reported, so the next read begins after it. */
 function later(cursor: Cursor, read: Cursor, changes: readonly Change[]): Cursor {
-  const told = changes.at(-1)?.cursor ?? cursor
+  const reported = changes.at(-1)?.cursor ?? cursor
   const whole = { block: read.block, logIndex: 1_000_000 }
-  return whole.block >= told.block ? whole : told
+  return whole.block >= reported.block ? whole : reported
 }

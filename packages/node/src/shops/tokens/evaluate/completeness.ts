@@ -38,7 +38,10 @@ type Add = (code: string, detail: string) => void
 
 function addFork({ fork, unreviewedRoles }: TokenFacts, add: Add): void {
   if (!fork.fork.known)
-    add('fork_unknown', `the fork cannot be told (SEIZE_ROLE ${fork.seizeRole}, inverted ids ${fork.invertedPolicyId})`)
+    add(
+      'fork_unknown',
+      `the fork cannot be determined (SEIZE_ROLE ${fork.seizeRole}, inverted ids ${fork.invertedPolicyId})`,
+    )
   if (fork.mismatch) add('fork_mismatch', `the chain plays another fork than scheduled (${fork.scheduled})`)
   if (fork.unreviewed) add('unreviewed_fork', 'the block is later than a fork this release was not reviewed for')
   for (const name of unreviewedRoles)

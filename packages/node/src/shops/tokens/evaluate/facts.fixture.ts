@@ -81,7 +81,7 @@ export function powerLine({ now, state, exercised, who, couldBecome }: Power): s
 }
 
 /** The verdict in short: what is missing, what is flagged, and the powers that somebody has. */
-export function judged(changes: Changes) {
+export function evaluated(changes: Changes) {
   const { verdict, missing, flags, powers, adminSet } = evaluate(factsWith(changes))
   const idle = evaluate(factsWith({})).powers
   return {

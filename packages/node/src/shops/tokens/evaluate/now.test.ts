@@ -132,20 +132,20 @@ describe('an admin that can never call does not control', () => {
     ['the policy registry', policyRegistryAddress],
     ['another token', other],
   ] as const)('%s', (_what, account) => {
-    const judged = evaluate(
+    const evaluated = evaluate(
       factsWith({ holders: { DEFAULT_ADMIN_ROLE: [account] }, accounts: [[other, { kind: 'token' }]] }),
     )
-    expect([judged.verdict, judged.powers.admin.now]).toEqual(['LOCKED', 'impossible'])
-    expect(judged.unreachable).toEqual([
+    expect([evaluated.verdict, evaluated.powers.admin.now]).toEqual(['LOCKED', 'impossible'])
+    expect(evaluated.unreachable).toEqual([
       { account, reason: expect.stringMatching(/token|factory|registry/), holds: ['DEFAULT_ADMIN_ROLE'] },
     ])
   })
 
   test('an address that only looks like a token may have a key', () => {
-    const judged = evaluate(
+    const evaluated = evaluate(
       factsWith({ holders: { DEFAULT_ADMIN_ROLE: [other] }, accounts: [[other, { kind: 'eoa' }]] }),
     )
-    expect([judged.verdict, judged.unreachable]).toEqual(['ISSUER_CONTROLLED', []])
+    expect([evaluated.verdict, evaluated.unreachable]).toEqual(['ISSUER_CONTROLLED', []])
   })
 
   test('a list administered by address zero or native code is fixed', () => {
@@ -193,8 +193,8 @@ describe('armed means now', () => {
 
   test('a list that was not read whole leaves open what it denies', () => {
     const lists = { policies: [policyWith(block, { membersComplete: false })] }
-    const judged = evaluate(factsWith({ ...taker, ...lists, scopes: { SEIZE_EXEMPT_POLICY: known(block) } }))
-    expect([judged.complete, judged.missing[0]?.code, judged.powers.seize.now]).toEqual([
+    const evaluated = evaluate(factsWith({ ...taker, ...lists, scopes: { SEIZE_EXEMPT_POLICY: known(block) } }))
+    expect([evaluated.complete, evaluated.missing[0]?.code, evaluated.powers.seize.now]).toEqual([
       false,
       'list_unread',
       'unknown',

@@ -76,8 +76,8 @@ describe('locked', () => {
     'SEIZE_RECEIVER_POLICY',
     'TRANSFER_RECEIVER_POLICY',
   ] as const)('a token whose %s somebody can still change is not locked', (scope) => {
-    const judged = evaluate(bound(scope, blocklist, policy(blocklist, alice)))
-    expect([judged.complete, judged.verdict]).toEqual([true, 'PARTIALLY_CONTROLLED'])
+    const evaluated = evaluate(bound(scope, blocklist, policy(blocklist, alice)))
+    expect([evaluated.complete, evaluated.verdict]).toEqual([true, 'PARTIALLY_CONTROLLED'])
     const renounced = evaluate(bound(scope, blocklist, policy(blocklist, zeroAddress)))
     expect([renounced.complete, renounced.verdict]).toEqual([true, 'LOCKED'])
   })

@@ -60,7 +60,7 @@ const never = (exercised: number, why: string): Power => power('impossible', exe
 /** Who can do it now, and who else has a part in bringing it about. */
 function power(now: Level, exercised: number, who: Party[], couldBecome: Party[], why: string): Power {
   const others = couldBecome.filter(({ account }) => !who.some((one) => one.account === account))
-  // What was used once and cannot be used again is history, told by the count.
+  // What was used once and cannot be used again is history, shown by the count.
   const state = exercised > 0 && (now === 'armed' || now === 'latent') ? 'exercised' : now
   return { state, now, exercised, who, couldBecome: now === 'impossible' ? [] : others, why }
 }

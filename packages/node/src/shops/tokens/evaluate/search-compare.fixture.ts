@@ -68,19 +68,19 @@ function unreachableOf({ state: s }: History, name: Name): [string, number][] {
   })
 }
 
-/** What is judged from the facts is what everybody can do from the state, in every field. */
-export function expectSame(told: History, facts: TokenFacts, name: Name = addressOf): void {
-  const judged = evaluate(facts)
+/** What is evaluated from the facts is what everybody can do from the state, in every field. */
+export function expectSame(history: History, facts: TokenFacts, name: Name = addressOf): void {
+  const evaluated = evaluate(facts)
   const addresses = (who: Iterable<number>) => [...who].map(name).sort()
-  expect([judged.complete, judged.missing]).toEqual([true, []])
-  const found = Object.fromEntries(powerNames.map((name) => [name, search(told.state, name)])) as Record<
+  expect([evaluated.complete, evaluated.missing]).toEqual([true, []])
+  const found = Object.fromEntries(powerNames.map((name) => [name, search(history.state, name)])) as Record<
     PowerName,
     Found
   >
   for (const of of powerNames) {
-    const power = judged.powers[of]
+    const power = evaluated.powers[of]
     const { now, who, partners } = found[of]
-    const used = of === 'mint' ? Number(told.minted) : of === 'freeze' ? frozenNow(told.state) : told.used[of]
+    const used = of === 'mint' ? Number(history.minted) : of === 'freeze' ? frozenNow(history.state) : history.used[of]
     expect({
       of,
       now: power.now,
@@ -89,10 +89,10 @@ export function expectSame(told: History, facts: TokenFacts, name: Name = addres
       exercised: power.exercised,
     }).toEqual({ of, now, who: addresses(who), couldBecome: addresses(partners), exercised: used })
   }
-  const alone = judged.powers.freeze.who.map((party) => [party.account, party.alone]).sort()
-  expect(alone).toEqual([...freezersOf(told.state)].map(([one, able]) => [name(one), able]).sort())
-  expect(judged.unreachable.map(({ account, holds }) => [account, holds.length]).sort()).toEqual(
-    unreachableOf(told, name).sort(),
+  const alone = evaluated.powers.freeze.who.map((party) => [party.account, party.alone]).sort()
+  expect(alone).toEqual([...freezersOf(history.state)].map(([one, able]) => [name(one), able]).sort())
+  expect(evaluated.unreachable.map(({ account, holds }) => [account, holds.length]).sort()).toEqual(
+    unreachableOf(history, name).sort(),
   )
-  expect(judged.verdict).toBe(verdictOf(told, found))
+  expect(evaluated.verdict).toBe(verdictOf(history, found))
 }

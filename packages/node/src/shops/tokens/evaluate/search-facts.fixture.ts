@@ -266,7 +266,7 @@ function play(history: History, caller: number, call: Call): void {
 /** Somebody makes a call, or a list appears. */
 export type Move = { caller: number; call: (s: State) => Call } | { list: Begun['lists'][number] }
 
-export function makeMove(history: History, move: Move): void {
+export function applyStep(history: History, move: Move): void {
   if ('list' in move) addList(history, move.list)
   else play(history, move.caller, move.call(history.state))
 }
@@ -348,7 +348,7 @@ const begun: fc.Arbitrary<Begun> = fc.record({
 export const history: fc.Arbitrary<History> = fc
   .tuple(begun, fc.array(move, { maxLength: 12 }))
   .map(([given, moves]) => {
-    const told = begin(given)
-    for (const one of moves) makeMove(told, one)
-    return told
+    const history = begin(given)
+    for (const one of moves) applyStep(history, one)
+    return history
   })

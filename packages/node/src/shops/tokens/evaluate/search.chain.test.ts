@@ -10,7 +10,7 @@ import { type Actor, createActor } from '../issuer.fixture.ts'
 import { readToken } from '../read/read-token.ts'
 import { endpointOf, readerOver } from '../reader.fixture.ts'
 import { expectSame } from './search-compare.fixture.ts'
-import { begin, type History, type Move, makeMove, move, refId, roleHashes } from './search-facts.fixture.ts'
+import { applyStep, begin, type History, type Move, move, refId, roleHashes } from './search-facts.fixture.ts'
 import { type Call, capMax, type List, nobody, people, perform, tokenItself } from './search-model.fixture.ts'
 
 /** The same few in every run of the suite. */
@@ -18,7 +18,7 @@ const { HISTORIES, SEED = HISTORIES === undefined ? '2' : undefined } = process.
 const histories = Number(HISTORIES ?? 8)
 const memo = `0x${'00'.repeat(32)}` as Hex
 
-type Stage = { chain: Devnet; actors: readonly Actor[]; token: Address; ids: bigint[]; told: History }
+type Stage = { chain: Devnet; actors: readonly Actor[]; token: Address; ids: bigint[]; history: History }
 
 const nameOf =
   ({ actors, token }: Pick<Stage, 'actors' | 'token'>) =>
@@ -32,12 +32,12 @@ function makable(given: Move): Move {
   return { list: { ...given.list, pending: governed ? given.list.pending : nobody } }
 }
 
-async function makeList({ actors, ids, told, token }: Stage, list: List): Promise<void> {
+async function makeList({ actors, ids, history, token }: Stage, list: List): Promise<void> {
   const name = nameOf({ actors, token })
   const maker = actors[0] as Actor
   const admin = list.admin === nobody ? maker.address : name(list.admin)
   const members = [...people, tokenItself, nobody].filter((one) => (list.members >> one) & 1).map(name)
-  const children = list.children.map((child) => refId(told.state, child, (_, place) => ids[place] as bigint))
+  const children = list.children.map((child) => refId(history.state, child, (_, place) => ids[place] as bigint))
   const id =
     list.type < 2
       ? await maker.registry('createPolicyWithAccounts', admin, list.type, members)
@@ -50,7 +50,7 @@ async function makeList({ actors, ids, told, token }: Stage, list: List): Promis
 
 /** Undefined where the model leaves open whose tokens are burned, and the chain finds none there. */
 async function callChain(stage: Stage, caller: number, call: Call): Promise<boolean | undefined> {
-  const { actors, token, ids, told } = stage
+  const { actors, token, ids, history } = stage
   const actor = actors[caller] as Actor
   const name = nameOf(stage)
   const on = (method: string, ...args: unknown[]) => actor.call(token, method, ...args)
@@ -70,7 +70,7 @@ async function callChain(stage: Stage, caller: number, call: Call): Promise<bool
     case 'unpause':
       return on(call.do, [call.feature])
     case 'bind': {
-      const id = refId(told.state, call.ref, (_, place) => ids[place] as bigint)
+      const id = refId(history.state, call.ref, (_, place) => ids[place] as bigint)
       return on('updatePolicy', scopes[scopeNames[call.scope] as ScopeName], id)
     }
     case 'cap':
@@ -88,7 +88,7 @@ async function callChain(stage: Stage, caller: number, call: Call): Promise<bool
     case 'multiply':
       return on('updateMultiplier', 2n * 10n ** 18n)
     case 'list': {
-      const kind = told.state.lists[call.list]?.type === 1 ? 'updateAllowlist' : 'updateBlocklist'
+      const kind = history.state.lists[call.list]?.type === 1 ? 'updateAllowlist' : 'updateBlocklist'
       return listed(call.list, kind, call.on, [name(call.who)])
     }
     case 'stage':
@@ -109,21 +109,21 @@ async function hasBalance({ chain, token }: Stage, account: Address): Promise<bo
 
 /** The chain does what the model does, and refuses what it refuses. */
 async function moveBoth(stage: Stage, given: Move): Promise<void> {
-  const { told } = stage
+  const { history } = stage
   if ('list' in given) {
-    const before = told.state.lists.length
-    makeMove(told, given)
-    if (told.state.lists.length > before) await makeList(stage, told.state.lists[before - 2] as List)
+    const before = history.state.lists.length
+    applyStep(history, given)
+    if (history.state.lists.length > before) await makeList(stage, history.state.lists[before - 2] as List)
     return
   }
-  const call = given.call(told.state)
+  const call = given.call(history.state)
   const done = await callChain(stage, given.caller, call)
   if (done === undefined) return
-  expect([call, done]).toEqual([call, perform(told.state, given.caller, call) !== undefined])
-  makeMove(told, { caller: given.caller, call: () => call })
+  expect([call, done]).toEqual([call, perform(history.state, given.caller, call) !== undefined])
+  applyStep(history, { caller: given.caller, call: () => call })
 }
 
-test('what is judged of a token on the chain is what everybody can do there', { timeout: 3_600_000 }, async () => {
+test('what is evaluated of a token on the chain is what everybody can do there', { timeout: 3_600_000 }, async () => {
   const chain = await startTestChain()
   const actors = [await createActor(chain)]
   for (const name of ['two', 'three', 'four']) actors.push(await createActor(chain, name))
@@ -139,12 +139,12 @@ test('what is judged of a token on the chain is what everybody can do there', { 
       made += 1
       const token = await (actors[0] as Actor).create(`search ${made}`, { variant })
       const empty = { holders: [], roleAdmins: [], lists: [], scopes: [], paused: 0, supply: 0, cap: capMax }
-      const told = begin({ ...empty, fork, stablecoin: variant === 1, admins: 1 })
-      const stage: Stage = { chain, actors, token, ids: [], told }
+      const history = begin({ ...empty, fork, stablecoin: variant === 1, admins: 1 })
+      const stage: Stage = { chain, actors, token, ids: [], history }
       for (const one of moves) await moveBoth(stage, one)
       const reading = await readToken(readerOver([endpointOf(chain)]), token)
       if (reading.status !== 'read') throw new Error(reading.status)
-      expectSame(told, reading.facts, nameOf(stage))
+      expectSame(history, reading.facts, nameOf(stage))
     }),
     {
       numRuns: histories,

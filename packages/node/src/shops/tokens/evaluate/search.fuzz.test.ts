@@ -17,29 +17,29 @@ const runs = (count: number) => ({
 
 test('every field agrees with what everybody can do, found by trying it', { timeout: 3_600_000 }, () => {
   fc.assert(
-    fc.property(history, (told) => expectSame(told, factsOf(told))),
+    fc.property(history, (history) => expectSame(history, factsOf(history))),
     runs(histories),
   )
 })
 
 test('what was not read is missing, and makes nothing look smaller or larger', () => {
   fc.assert(
-    fc.property(history, hole, (told, dig) => {
-      const facts = factsOf(told)
-      const [whole, judged] = [evaluate(facts), evaluate(dig(facts))]
-      if (JSON.stringify(judged.missing) === JSON.stringify(whole.missing)) return
-      expect(judged.complete).toBe(false)
-      expect(['UNKNOWN', whole.verdict === 'ISSUER_CONTROLLED' ? 'ISSUER_CONTROLLED' : '']).toContain(judged.verdict)
+    fc.property(history, hole, (history, dig) => {
+      const facts = factsOf(history)
+      const [whole, evaluated] = [evaluate(facts), evaluate(dig(facts))]
+      if (JSON.stringify(evaluated.missing) === JSON.stringify(whole.missing)) return
+      expect(evaluated.complete).toBe(false)
+      expect(['UNKNOWN', whole.verdict === 'ISSUER_CONTROLLED' ? 'ISSUER_CONTROLLED' : '']).toContain(evaluated.verdict)
       for (const name of powerNames)
-        expect([name, 'unknown', whole.powers[name].now]).toContain(judged.powers[name].now)
+        expect([name, 'unknown', whole.powers[name].now]).toContain(evaluated.powers[name].now)
     }),
     runs(histories * 3),
   )
 })
 
 test('a list that was not read whole is missing', () => {
-  const dug = fc.sample(history, { numRuns: 200, seed: 5 }).flatMap((told) => {
-    const facts = factsOf(told)
+  const dug = fc.sample(history, { numRuns: 200, seed: 5 }).flatMap((history) => {
+    const facts = factsOf(history)
     return [...facts.policies.keys()].map((id) => evaluate(withPolicy(facts, id, { membersComplete: false })))
   })
   expect(dug.length).toBeGreaterThan(100)

@@ -62,7 +62,7 @@ export const stateCases: Record<string, Changes> = {
     logs: { fromBlock: 1n, toBlock: 9n, count: 0, gaps: [{ fromBlock: 2n, toBlock: 3n, reason: 'unread' }] },
   },
   'logs against views': { contradictions: [{ code: 'cap_differs', detail: 'x' }] },
-  'a fork that cannot be told': {
+  'a fork that cannot be determined': {
     fork: {
       fork: unknown('unread'),
       seizeRole: '?',

@@ -4,7 +4,7 @@ import { known, unknown } from '../facts.ts'
 import { decodePolicyId, isComposite } from '../policy-id.ts'
 import { evaluate } from './evaluate.ts'
 import expected from './evaluated-cases.json' with { type: 'json' }
-import { alice, bob, carol, dead, factsWith, judged, policyWith } from './facts.fixture.ts'
+import { alice, bob, carol, dead, evaluated, factsWith, policyWith } from './facts.fixture.ts'
 import { dedupe } from './policies.ts'
 import { policyCases } from './policy-cases.fixture.ts'
 import { largestSupply } from './powers.ts'
@@ -21,12 +21,12 @@ test('every case has its evaluation written down, and no evaluation is left over
 
 describe('judgements', () => {
   test.each(cases)('%s', (name, changes) => {
-    expect(judged(changes)).toEqual((expected as Record<string, unknown>)[name])
+    expect(evaluated(changes)).toEqual((expected as Record<string, unknown>)[name])
   })
 })
 
 describe('what is missing is named', () => {
-  const missing = (changes: Parameters<typeof factsWith>[0]) => judged(changes).missing
+  const missing = (changes: Parameters<typeof factsWith>[0]) => evaluated(changes).missing
 
   test('more admins than storage counts, or fewer', () => {
     const admins = { holders: { DEFAULT_ADMIN_ROLE: [alice] } }
@@ -35,12 +35,12 @@ describe('what is missing is named', () => {
   })
 
   test('a bound policy of which nothing was read, which is never taken for harmless', () => {
-    const { verdict, missing: named } = judged({ scopes: { TRANSFER_SENDER_POLICY: known(2n) }, policies: [] })
+    const { verdict, missing: named } = evaluated({ scopes: { TRANSFER_SENDER_POLICY: known(2n) }, policies: [] })
     expect([verdict, named]).toEqual(['UNKNOWN', ['policy_unread']])
   })
 
   test('an unread supply beside an armed minter, who is not called capped', () => {
-    const { verdict, flags } = judged({ holders: { MINT_ROLE: [alice] }, totalSupply: unknown('unread') })
+    const { verdict, flags } = evaluated({ holders: { MINT_ROLE: [alice] }, totalSupply: unknown('unread') })
     expect(verdict).toBe('UNKNOWN')
     expect(flags[0]).toBe('critical incomplete: supply_unread')
     expect(flags.some((flag) => flag.includes('mint_capped'))).toBe(false)
@@ -54,7 +54,7 @@ describe('what is missing is named', () => {
     expect(flags.find(({ code }) => code === 'draft_role_held')?.facts).toEqual([`roles.${name}`])
   })
 
-  test('a multiplier that will change is told with its numbers and its time', () => {
+  test('a multiplier that will change is reported with its numbers and its time', () => {
     const { flags } = evaluate(factsWith(stateCases['a multiplier that will change'] ?? {}))
     const sentence = flags.find(({ code }) => code === 'multiplier_scheduled')?.sentence
     expect(sentence).toContain('from 1 to 1.5 times the raw ones at 2027-01-15T08:00:00.000Z')

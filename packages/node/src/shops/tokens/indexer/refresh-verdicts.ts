@@ -9,7 +9,7 @@ import { describeEvent, historyOf } from '../report/describe-event.ts'
 import { cleanText, validUntil } from '../show.ts'
 import { loadCursor } from './store.ts'
 
-/** A change of who controls a token, as others are told of it. */
+/** A change of who controls a token, as it is published. */
 export type ControlNews = {
   token: Address
   /** The same for the same change, however often it is read. */

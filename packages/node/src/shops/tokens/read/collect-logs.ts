@@ -47,13 +47,13 @@ async function collect(
   const readFrom = (first: bigint) =>
     readLogs(panel, filter, { fromBlock: first, toBlock: block.number }, pace, budget, meter)
   const loaded = await loadLogs(source, subject, fromBlock)
-  // What is new is read while it is asked whether what is kept still stands.
-  const [stands, tail] = await Promise.all([
+  // What is new is read while it is asked whether what is cached is still valid.
+  const [isValid, tail] = await Promise.all([
     loaded !== undefined && isOnChain(source, block, loaded),
     readFrom(loaded === undefined ? fromBlock : loaded.toBlock + 1n),
   ])
-  const kept = stands ? loaded : undefined
-  const { logs, gaps } = loaded === undefined || stands ? tail : await readFrom(fromBlock)
+  const kept = isValid ? loaded : undefined
+  const { logs, gaps } = loaded === undefined || isValid ? tail : await readFrom(fromBlock)
   const nextBlock = kept === undefined ? fromBlock : kept.toBlock + 1n
   const before = kept?.logs.filter((log) => log.blockNumber <= block.number && log.blockNumber >= fromBlock) ?? []
   const coveredTo = gaps[0] === undefined ? block.number : gaps[0].fromBlock - 1n

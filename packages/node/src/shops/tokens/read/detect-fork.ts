@@ -31,10 +31,10 @@ export function detectFork(
   const denim = probe(invertedZero, selectors['invertedPolicyId(uint64)'], (word) => word === 1n << 63n)
   const second = scaling && probe(scaling, selectors['supportsInterface(bytes4)'], (word) => word === 1n)
   const scheduled = scheduledFork(schedule, timestamp)
-  const told = decideFork(cobalt, denim)
+  const decided = decideFork(cobalt, denim)
   // Two probes of the same thing that differ: one of them lies.
-  const torn = told !== undefined && second !== undefined && second !== cobalt
-  const fork = told === undefined || torn ? unknown<Fork>(torn ? 'integrity' : 'unread') : known(told)
+  const torn = decided !== undefined && second !== undefined && second !== cobalt
+  const fork = decided === undefined || torn ? unknown<Fork>(torn ? 'integrity' : 'unread') : known(decided)
   return {
     fork,
     seizeRole: cobalt,

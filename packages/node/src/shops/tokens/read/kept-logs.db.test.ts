@@ -35,11 +35,11 @@ function watched(token: string): { endpoint: RpcEndpoint; ranges: [number, numbe
 test('the next reading asks for what is new and for nothing else', async () => {
   const token = await fault.issuer.create('kept')
   const { endpoint, ranges } = watched(token)
-  await fault.judged([endpoint], token, { index })
+  await fault.evaluated([endpoint], token, { index })
   const first = fault.chain.control.head().number
   await fault.issuer.call(token, 'grantRole', roles.MINT_ROLE, fault.guard.address)
   ranges.length = 0
-  const { facts, evaluation } = await fault.judged([endpoint], token, { index })
+  const { facts, evaluation } = await fault.evaluated([endpoint], token, { index })
   expect(ranges).toEqual([[first + 1, first + 1]])
   expect(evaluation.missing).toEqual([])
   expect(facts.roles.get(roles.MINT_ROLE)?.holders.map(({ account }) => account)).toEqual([fault.guard.address])
@@ -49,11 +49,11 @@ test('a reorg makes what was kept worthless, and it is read anew', async () => {
   const token = await fault.issuer.create('reorged away')
   await fault.chain.control.mine(2)
   const { endpoint, ranges } = watched(token)
-  const before = await fault.judged([endpoint], token, { index })
+  const before = await fault.evaluated([endpoint], token, { index })
   await fault.chain.control.reorg(1)
   ranges.length = 0
-  const { evaluation } = await fault.judged([endpoint], token, { index })
-  // What is new is asked for while it is found out that nothing kept stands.
+  const { evaluation } = await fault.evaluated([endpoint], token, { index })
+  // What is new is asked for while it is found out that nothing cached is valid.
   expect(ranges.at(-1)?.[0]).toBe(Number(before.facts.logs.fromBlock))
   expect(evaluation.missing).toEqual([])
 })
@@ -62,7 +62,7 @@ test('a grant that the index lost or made up never changes who holds what: it is
   const token = await fault.issuer.create('tampered')
   await fault.issuer.call(token, 'grantRole', roles.MINT_ROLE, fault.guard.address)
   await fault.issuer.call(token, 'renounceLastAdmin')
-  const read = async () => (await fault.judged([fault.honest], token, { index })).evaluation
+  const read = async () => (await fault.evaluated([fault.honest], token, { index })).evaluation
   const truth = await read()
   expect(truth.verdict).toBe('PARTIALLY_CONTROLLED')
   const tamper = (sql: string) => db.database.query(sql, [token, `%${fault.guard.address.slice(2)}%`])

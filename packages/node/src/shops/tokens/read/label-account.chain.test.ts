@@ -9,10 +9,10 @@ let chain: FaultChain['chain']
 let issuer: FaultChain['issuer']
 let honest: FaultChain['honest']
 let faulty: FaultChain['faulty']
-let judged: FaultChain['judged']
+let evaluated: FaultChain['evaluated']
 
 beforeAll(async () => {
-  ;({ chain, issuer, honest, faulty, judged } = await openFaultChain())
+  ;({ chain, issuer, honest, faulty, evaluated } = await openFaultChain())
 })
 afterAll(() => chain.stop())
 
@@ -30,7 +30,7 @@ const account = (byte: string) => `0x${byte.repeat(20)}` as Address
 const [eoa, contract, safe, liar, delegated] = ['e0', 'c0', '5a', '1a', 'de'].map(account) as Address[]
 const dead: Address = '0x000000000000000000000000000000000000dead'
 
-test('every holder is told for what it is: account, contract, Safe with threshold, delegated, zero, dead, token', async () => {
+test('every holder is classified: account, contract, Safe with threshold, delegated, zero, dead, token', async () => {
   await chain.request('hardhat_setCode', [contract, '0x60006000fd'])
   await chain.request('hardhat_setCode', [safe, safeCode(2)])
   // More signatures wanted than there are owners: whatever it is, it is no Safe.
@@ -44,7 +44,7 @@ test('every holder is told for what it is: account, contract, Safe with threshol
         ? `0xef0100${(contract as Address).slice(2)}`
         : undefined,
   })
-  const { facts, evaluation } = await judged([delegating], token)
+  const { facts, evaluation } = await evaluated([delegating], token)
   expect(evaluation.missing).toEqual([])
   const kindOf = (one: Address | undefined) => showLabel(facts.accounts.get(one as Address))
   expect(kindOf(eoa)).toEqual({ kind: 'eoa' })
@@ -62,10 +62,10 @@ test('a power in dead hands is not impossible: that nobody has the key is presum
   const token = await issuer.create('dead minter')
   await issuer.call(token, 'grantRole', roles.MINT_ROLE, dead)
   await issuer.call(token, 'renounceLastAdmin')
-  const { evaluation } = await judged([honest], token)
+  const { evaluation } = await evaluated([honest], token)
   expect([evaluation.verdict, evaluation.powers.mint.now]).toEqual(['PARTIALLY_CONTROLLED', 'latent'])
   const unreachable = await issuer.create('minter at zero')
   await issuer.call(unreachable, 'grantRole', roles.MINT_ROLE, zeroAddress)
   await issuer.call(unreachable, 'renounceLastAdmin')
-  expect((await judged([honest], unreachable)).evaluation.verdict).toBe('LOCKED')
+  expect((await evaluated([honest], unreachable)).evaluation.verdict).toBe('LOCKED')
 })

@@ -26,8 +26,8 @@ export function askLabel(questions: Questions, account: Address): void {
 
 /** What kind of account holds a power. A contract moves the question of who decides one level down. */
 export function labelAccount(questions: Questions, account: Address): Known<AccountLabel> {
-  const told = native.get(account)
-  if (told !== undefined) return known(told)
+  const label = native.get(account)
+  if (label !== undefined) return known(label)
   const code = questions.code(account)
   if (!code.known) return code
   if (code.value === codeMarker && hasTokenPrefix(account)) return known({ kind: 'token' })

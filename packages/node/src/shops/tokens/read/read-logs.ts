@@ -80,8 +80,8 @@ function grantsOf(filter: LogFilter): LogFilter | undefined {
 
 function confirms(list: readonly RawLog[], second: Reply | undefined, narrow: LogFilter, range: LogRange): boolean {
   const grants = parseReply(second, narrow, range)
-  const told = list.filter((log) => log.topics[0] === grantTopic)
-  return grants !== undefined && grants.map(logKey).join('|') === told.map(logKey).join('|')
+  const reported = list.filter((log) => log.topics[0] === grantTopic)
+  return grants !== undefined && grants.map(logKey).join('|') === reported.map(logKey).join('|')
 }
 
 type Piece = { status: 'read' | 'too_wide' | 'unread' | 'disagreement'; logs: RawLog[] }

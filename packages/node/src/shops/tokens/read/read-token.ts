@@ -71,7 +71,7 @@ const logRequests = { check: 40, whole: 400 }
  */
 export type ReadOptions = { whole?: boolean; stay?: boolean }
 
-/** Everything about one token at one block. Throws Unreadable where not even its existence can be told. */
+/** Everything about one token at one block. Throws Unreadable where not even its existence can be determined. */
 export async function readToken(
   deps: ReaderDeps,
   token: Address,

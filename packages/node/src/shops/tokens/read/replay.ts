@@ -4,7 +4,7 @@ import { adminRole, factoryAddress, noSupplyCap, roles } from '../abi/b20.ts'
 import type { Contradiction } from '../facts.ts'
 import type { ControlEvent } from './decode-events.ts'
 
-/** Where the logs alone would have the token stand. Compared with the views: a difference betrays a missing log. */
+/** The state of the token by its logs alone. Compared with the views: a difference shows a missing log. */
 export type Replayed = {
   /** role -> accounts that hold it by the logs, with the grant. */
   holders: Map<Hex, Map<Address, ControlEvent>>

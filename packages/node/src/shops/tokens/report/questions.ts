@@ -10,7 +10,7 @@ const byFlag: Record<string, string> = {
   seizable_unless_listed:
     'Under what law and in which cases are tokens seized, and how does one get on the list of exempt accounts?',
   seizable_if_listed: 'Who decides which accounts are named, and how can a holder object?',
-  seize_possible_later: 'Will seizing ever be switched on, and how will holders be told?',
+  seize_possible_later: 'Will seizing ever be switched on, and how will holders be notified?',
   blocked_can_be_burned: 'When are the tokens of blocked accounts destroyed, and is their value paid out?',
   freezable: 'Who decides which accounts are frozen, for how long, and who can be asked?',
   freeze_by_third_party: 'Who runs the list that freezes, and which other tokens follow it?',

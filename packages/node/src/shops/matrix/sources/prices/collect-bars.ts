@@ -42,7 +42,7 @@ export function collectBars(file: RawFile, format: PriceFormat): ParsedFile {
   let last = Number.NEGATIVE_INFINITY
   format.read(file, (bar) => {
     const key = `${bar.ticker} ${bar.day}`
-    if (seen.has(key)) refuse('duplicate', `${shown(bar.ticker)} stands twice on ${fromDayNumber(bar.day)}`)
+    if (seen.has(key)) refuse('duplicate', `${shown(bar.ticker)} occurs twice on ${fromDayNumber(bar.day)}`)
     seen.add(key)
     first = Math.min(first, bar.day)
     last = Math.max(last, bar.day)
