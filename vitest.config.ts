@@ -4,7 +4,7 @@ import { withoutShops } from './test/harness/without-shops.ts'
 import { plantPlugin } from './test/planted/plugin.ts'
 
 const { PLANT: planted, ASSAY_WITHOUT_SHOPS: without, ASSAY_PROOFS: proofs } = process.env
-/** A command of its own: it builds every package and kills sellers made with them. */
+/** A separate command: it builds every package and kills sellers made with them. */
 const longProofs = ['test/packed-sellers.test.ts']
 
 export default defineConfig({

@@ -77,7 +77,7 @@ export function migrationProblems({ name, text }, isInUse = () => false) {
     ...statements.flatMap((statement) => rules.filter(([pattern]) => pattern.test(statement)).map(([, what]) => what)),
   ]
   if (/\bconcurrently\b/i.test(plain) && plain.split(';').filter((part) => part.trim() !== '').length > 1)
-    problems.push('does more than one thing: an index built concurrently needs a file of its own')
+    problems.push('does more than one thing: an index built concurrently needs a separate file')
   if (/\bnot\s+valid\b/i.test(plain) && /\bvalidate\s+constraint\b/i.test(plain))
     problems.push('reads the whole table under the lock: validate the constraint in a later migration')
   for (const [, column = ''] of plain.matchAll(/\bdrop\s+column\s+(?:if\s+exists\s+)?(\w+)/gi))

@@ -31,7 +31,7 @@ const tillExceptions = {
   'test-self.ts': { network: "asks the seller's own server by its address" },
   'signer/https-adapter.ts': { network: 'the requests to a signer over mutual TLS', timer: 'their limit' },
   'signer/serve-signer-adapter.ts': { network: 'the listener of a signer' },
-  'signer/sync-exchange-adapter.ts': { network: 'the requests to a signer from a thread of their own' },
+  'signer/sync-exchange-adapter.ts': { network: 'the requests to a signer from their own thread' },
   'facilitators/http/http-exchange.ts': { network: 'the adapter to a facilitator over HTTP', timer: 'its limit' },
 }
 

@@ -38,7 +38,7 @@ function commentBefore(source, start) {
     .trim()
 }
 
-/** One row for each member; members of an object written in place get rows of their own. */
+/** One row for each member; members of an object written in place get their own rows. */
 function rowsOf(source, literal, prefix = '') {
   return literal.members.flatMap((member) => {
     const name = source.slice(member.key.start, member.key.end)

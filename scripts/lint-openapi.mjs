@@ -13,7 +13,7 @@ writeFileSync(rules, 'extends: ["spectral:oas"]\n')
 writeFileSync(file, await (await fetch(`${node}/openapi/full.json`)).text())
 const run = (name, ...args) => spawnSync('npx', ['--yes', name, ...args], { stdio: 'inherit' }).status
 const ended = [
-  // The server of a demo node is on this machine, which the rule takes for a leftover.
+  // The server of a demo node is on this machine, which the rule reads as a leftover.
   run('@redocly/cli@2.73.0', 'lint', '--extends=recommended', '--skip-rule=no-server-example.com', file),
   run('@stoplight/spectral-cli@6.16.3', 'lint', '--fail-severity=warn', '--ruleset', rules, file),
 ]

@@ -17,7 +17,7 @@ const sources = ['node', 'till', 'protocol', 'sdk', 'conformance', 'cli'].map((n
 )
 const cache = join(root, 'node_modules', '.cache', 'assay')
 
-/** Gives the module of a program, joined where that can be done and unchanged otherwise. */
+/** Returns the module of a program, joined where that can be done and unchanged otherwise. */
 export async function loadJoined(name) {
   let folder
   try {

@@ -1,4 +1,4 @@
-// npm run shops [-- --only <name>]: for each shop, the tests that do not need it, with its line and its tables taken out.
+// npm run shops [-- --only <name>]: for each shop, the tests that do not need it, with its line and its tables removed.
 // Shops that are built on it go with it.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

@@ -21,6 +21,7 @@ const checks = [
   ['direction of imports', process.execPath, ['scripts/check-imports.mjs']],
   ['nothing raw outside adapters', process.execPath, ['scripts/check-ports.mjs']],
   ['no test measures time', process.execPath, ['scripts/check-test-clocks.mjs']],
+  ['words of the field', process.execPath, ['scripts/check-language.mjs']],
   ['migrations block nobody', process.execPath, ['scripts/check-migrations.mjs']],
   ['nothing unused', bin('knip'), ['--no-progress']],
   ['size of the SDK', process.execPath, ['scripts/check-size.mjs']],

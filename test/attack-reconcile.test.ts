@@ -43,7 +43,7 @@ test('money that came before the first claim is not counted twice when the books
   const payload = await signPayment(buyer, await quote(`${till.node.url}${echoPath}`))
   await submitAuthorization(till.base, payload)
   await till.base.control.mine(2)
-  // Credited from a block that lies before the head of its claim.
+  // Credited from a block that is before the head of its claim.
   expect((await send(`${till.node.url}${echoPath}`, payload)).status).toBe(409)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n })
 })

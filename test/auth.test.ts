@@ -75,7 +75,7 @@ async function signRequest(
   }
 }
 
-test('a request-bound signature is good for this very request, and once', async () => {
+test('a request-bound signature is good for this request, and once', async () => {
   const body = JSON.stringify({ amount: '1' })
   const target = '/v1/auth/check?ref=0x1111111111111111111111111111111111111111'
   const headers = await signRequest(target, body)

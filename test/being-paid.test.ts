@@ -80,7 +80,7 @@ async function owedToOthers(): Promise<bigint> {
     .reduce((sum, { balanceMicro }) => sum - balanceMicro, 0n)
 }
 
-test('an operator sells in several shops and takes out what is its own, and nothing else', async () => {
+test('an operator sells in several shops and withdraws what is its own, and nothing else', async () => {
   const { till } = harness
   await harness.run('payments.reconcile')
   const buyer = await till.newBuyer(2_000_000_000n)

@@ -23,7 +23,7 @@ test.each([
   ['alter table payment drop column x;', 'drops a column the version before may use'],
   ['alter table payment rename column x to y;', 'renames something the version before may use'],
   ['alter table payment add column x text not null;', 'adds a column that the version before does not fill'],
-  ['create index concurrently a on payment (x); select 1;', 'needs a file of its own'],
+  ['create index concurrently a on payment (x); select 1;', 'needs a separate file'],
   [
     'alter table payment add constraint c check (x > 0) not valid; alter table payment validate constraint c;',
     'validate the constraint in a later migration',

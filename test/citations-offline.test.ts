@@ -297,7 +297,7 @@ test('what was bent afterwards does not verify', async () => {
   expect(await bent((file) => Object.assign(file.log, { keys: [] }))).toMatchObject({ checkpoint: 'failed' })
 })
 
-test('a witness with a state of its own signs growth, and nothing else', async () => {
+test('a witness with its own state signs growth, and nothing else', async () => {
   const { keys, origin } = (await (await fetch(url('/v1/log'))).json()) as { keys: string[]; origin: string }
   const witness = await openWitness({ name: 'witness.example', log: keys, home })
   const note = await (await fetch(url('/v1/log/checkpoint'))).text()

@@ -307,10 +307,10 @@ test('the books can be read and verified while the node runs', async () => {
 })
 
 test('a pause stops selling, keeps the reason, and is ended', async () => {
-  const on = await operator('pause', 'sales', '--reason', 'moving house', '--json')
+  const on = await operator('pause', 'sales', '--reason', 'moving servers', '--json')
   expect(JSON.parse(on.out).data.find((row: { name: string }) => row.name === 'sales')).toMatchObject({
     paused: true,
-    reason: 'moving house',
+    reason: 'moving servers',
     changed_by: 'cli tester',
   })
   const closed = await assay(['buy', echo('closed'), '--demo', '--wait', '0.1'])

@@ -80,7 +80,7 @@ test('the walk-through of docs/commerce.md works as written, and the books balan
   }
 })
 
-/** "A few seconds later": the first look at the affiliate waits for its payout. */
+/** "A few seconds later": the first read of the affiliate waits for its payout. */
 async function untilPaid(line: string): Promise<string> {
   for (let round = 0; ; round += 1) {
     const output = await assay(line)

@@ -372,7 +372,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     })
   }, 180_000)
 
-  test('a payment has a page of its own, found by a filter', async () => {
+  test('a payment has its own page, found by a filter', async () => {
     await within({}, async (context) => {
       const { page, complaints } = await openPage(context)
       await go(page, '#/wallet')

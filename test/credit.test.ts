@@ -505,7 +505,7 @@ test('a bond is locked from final money, comes back on request, and is taken by 
   const env = operatorEnv()
   await insertTestRuling(till.db.database, 'wash-7', { wallet })
   const slash = (...more: string[]) =>
-    assay(['bond', 'slash', kept.id, '--ruling', 'wash-7', '--reason', 'rings of its own', '--json', ...more], env)
+    assay(['bond', 'slash', kept.id, '--ruling', 'wash-7', '--reason', 'wash trading ring', '--json', ...more], env)
   expect(JSON.parse((await slash('--usd', '0.4')).out)).toMatchObject({ taken_micro: '400000', left_micro: '600000' })
   expect((await slash()).code).toBe(3)
   const { rows } = await till.db.owner.query(`select details from audit_log where action = 'bond.slash'`)

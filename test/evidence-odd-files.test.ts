@@ -72,7 +72,7 @@ describe('an odd file', () => {
     }
   }, 60_000)
 
-  test('a key that a trusted directory takes back stays lost, whatever statements in the file say of it', async () => {
+  test('a key that a trusted directory revokes stays revoked, whatever statements in the file say of it', async () => {
     const lostAt = start + 86_400
     const statements = [await introduction(), await rotation('response', 0, start + 100)]
     const file = attest({

@@ -22,7 +22,7 @@ beforeAll(async () => {
   nodes = await Promise.all(Array.from({ length: nodesAtOnce }, startFaulty))
 })
 
-/** A node under fault runs no jobs of its own; the one beside it recovers, as a second process would. */
+/** A node under fault runs no jobs itself; the one beside it recovers, as a second process would. */
 async function startFaulty(): Promise<Faulty> {
   const points = createFaultPoints()
   const { address } = await till.startAnother({

@@ -60,7 +60,7 @@ test('a buyer gets a rating from what it bought, signed by the node; before ther
   expect((await verifyRating(rating, { keys, nowMs: Date.now() + 2 * 86_400_000 })).status).toBe('invalid')
 })
 
-test('an agent declares, is found, takes back and leaves, by way of the sdk', async () => {
+test('an agent declares, is found, revokes and leaves, with the SDK', async () => {
   const account = privateKeyToAccount(generatePrivateKey())
   const own = didOfWallet(account.address)
   const [client, node] = [reader(), till.node.url]

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 test('an idle node with all shops asks the providers of a chain at most 60 calls a minute together', async () => {
   await clock.sleep(minuteMs)
-  for (const provider of [...providers.base, ...providers.polygon]) provider.forget()
+  for (const provider of [...providers.base, ...providers.polygon]) provider.resetCalls()
   await clock.sleep(2 * minuteMs)
   for (const chain of [providers.base, providers.polygon]) {
     const calls = chain.flatMap((provider) => provider.methods())

@@ -240,7 +240,7 @@ test.each([
   expect(await response.json()).toMatchObject({ code })
 })
 
-test('nothing is taken for a wrong place in the stream', async () => {
+test('nothing is charged for a wrong position in the stream', async () => {
   const offer = await quote(url, { headers: streaming })
   const response = await send(url, await signPayment(buyer, offer), {
     headers: { ...streaming, 'last-event-id': 'zzz' },
@@ -438,7 +438,7 @@ test('the example consumers in Node, Python and a shell read the stream and its 
   await rm(folder, { recursive: true })
 }, 180_000)
 
-test('bought from credit it goes on as the stream, without a transaction of its own', async () => {
+test('bought from credit it goes on as the stream, without its own transaction', async () => {
   const rich = await till.newBuyer(price)
   const paying = createAssayClient({ account: rich, baseUrl: till.node.url, maxPerCallUsd: '1000', networks })
   for (let n = 0; n < 5; n += 1) await topUpCredit(paying, { node: till.node.url, usd: '1000' })

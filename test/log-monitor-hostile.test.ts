@@ -39,18 +39,18 @@ const monitorOf = async (url: string, options: Partial<MonitorOptions> = {}) => 
 }
 const kinds = ({ findings }: LogState) => [...new Set(findings.map(({ kind }) => kind))]
 
-const takenBack = (): Promise<Published> =>
+const revokedKey = (): Promise<Published> =>
   state({ action: 'revoke', purpose: 'log', origin, notBefore: 0, notAfter: start + 90_000, treeSize: 0 }, logKey(0), {
     wallet: true,
   })
 
-test('a key that was taken back stays so when the log says nothing of it any more, and forks under it are not the log’s', async () => {
+test('a key that was revoked stays so when the log says nothing of it any more, and forks under it are not the log’s', async () => {
   const log = logOf('one')
   const server = await serve(log)
   const mirror = await serve(log)
   const monitor = await monitorOf(server.url, { compare: [mirror.url] })
   expect(kinds(await monitor.look())).toEqual([])
-  server.published.key_statements = [await rotation('log', 0, start + 86_400, { treeSize: 1 }), await takenBack()]
+  server.published.key_statements = [await rotation('log', 0, start + 86_400, { treeSize: 1 }), await revokedKey()]
   log.add(['two'])
   server.served.head = () => log.otherHead(signer(1), origin)
   mirror.served.head = server.served.head
@@ -69,7 +69,7 @@ test('a key that was taken back stays so when the log says nothing of it any mor
   expect(kinds(await monitor.look())).toEqual(['view_unusable'])
 })
 
-test('a log that shows another history at every look fills no disk', async () => {
+test('a log that shows another history at every check fills no disk', async () => {
   const log = logOf('one', 'two')
   const server = await serve(log)
   const monitor = await monitorOf(server.url)

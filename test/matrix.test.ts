@@ -134,7 +134,7 @@ test('symbols are found in any spelling, and one that is not ranked says why', a
   expect((await get('/matrix/squeeze/delayed?sort=x')).status).toBe(400)
 })
 
-test('the best of the ranking have scores of their own, and rows come sorted and filtered by any column of the tier', async () => {
+test('the best of the ranking have their own scores, and rows come sorted and filtered by any column of the tier', async () => {
   const first = await json('/matrix/squeeze/delayed?limit=50')
   expect(new Set(first.data.map(({ score }) => score)).size).toBe(50)
   const ask = (query: Record<string, string>) => `/matrix/squeeze/delayed?${new URLSearchParams(query)}`

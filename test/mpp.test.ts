@@ -75,7 +75,7 @@ describe('an unmodified mppx client', () => {
   })
 })
 
-test('every 402 has challenges of its own, one for each network, within the limits of headers', async () => {
+test('every 402 has its own challenges, one for each network, within the limits of headers', async () => {
   const seen = new Set<string>()
   for (let i = 0; i < 50; i += 1) {
     const response = await fetch(at())

@@ -130,7 +130,7 @@ test('at the start series are listed and can be bought, in the premium band, mar
     expect(BigInt(one.most_micro) <= 30n * 120_000_000n).toBe(true)
     expect(one.synthetic).toBe(true)
     expect(one.greeks).not.toBeNull()
-    // The vault asks the price of the model a moment ago, so it implies nearly its volatility.
+    // The vault asks the recent price of the model, so it implies nearly its volatility.
     expect(Math.abs((one.implied_volatility ?? 9) / one.volatility - 1)).toBeLessThan(0.3)
   }
   const clusters = await listOptionClusters(await client(buyer), till.node.url)
@@ -233,7 +233,7 @@ test('two are bought at the quote, one is sold back at the bid that was shown, a
   expect(positions).toMatchObject([{ state: 'open', quantity: 1, closed_quantity: 1, closed_micro: bid.bid_micro }])
 }, 180_000)
 
-test('a writer offers for less than the vault, is bought from first, and takes back what is left', async () => {
+test('a writer offers for less than the vault, is bought from first, and withdraws what is left', async () => {
   const mine = await client(writer)
   const offer = await writeOption(mine, till.node.url, { symbol: held, premium_usd: '55', quantity: 2 })
   await expect
@@ -273,7 +273,7 @@ test('an order above the vault is bought and gets back what it saved; one below 
   expect(order_id).not.toBe(low.order_id)
 }, 180_000)
 
-test('contracts are written and bought from credit, without a transaction of their own', async () => {
+test('contracts are written and bought from credit, without their own transaction', async () => {
   const { networks } = await readDemo(till.node.url)
   const withCredit = async (account: PrivateKeyAccount, times: number) => {
     const paying = await client(account)

@@ -193,7 +193,7 @@ test(
       const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text()
       const [, script] = /src="([^"]+\.js)"/.exec(page) ?? []
       expect((await fetch(new URL(script as string, url))).status).toBe(200)
-      // Its index runs in a thread with a module of its own.
+      // Its index runs in a thread with its own module.
       const found = await assay(buyer, 'match', 'rates', '--url', url, '--demo', '--json')
       expect(JSON.parse(found.stdout)).toHaveProperty('data')
     }),

@@ -138,7 +138,7 @@ describe('the SDK', () => {
     })
     const client = clientOf(buyer, { paymentMethods })
     expect(await client.quote(cheap(0))).toMatchObject({
-      quote: { way: 'batch-settlement', why: expect.stringContaining('one deposit into a channel of your own') },
+      quote: { way: 'batch-settlement', why: expect.stringContaining('one deposit into your own channel') },
     })
     const first = await client.fetch(cheap(0))
     expect(first).toMatchObject({

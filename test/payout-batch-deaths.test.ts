@@ -18,7 +18,7 @@ const states = async () => {
   return rows.map(({ state }) => state)
 }
 
-/** What the dead process left is taken up by the next one. */
+/** What the dead process left is resumed by the next one. */
 async function expectPaidOnce(): Promise<void> {
   await world.restart()
   const faults = createFaults()

@@ -86,7 +86,7 @@ async function startBelow() {
     resolve: (game: Hex, outcome = 2) => call(game, resolveAbi, 'resolve', outcome),
     blacklist: (game: Hex) => call(anchor, outputAnchor.abi, 'blacklist', game),
     retire: () => call(anchor, outputAnchor.abi, 'retire'),
-    /** Through an endpoint that answers some calls with words of its own. */
+    /** Through an endpoint that answers some calls with its own words. */
     prove: (lies: Record<string, number> = {}) => {
       const said = new Map(Object.entries(lies).map(([name, word]) => [toFunctionSelector(name), word]))
       const l1: AskChain = async (method, params) => {

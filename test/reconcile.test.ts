@@ -45,7 +45,7 @@ test('a plain transfer goes to review and into the books, and is credited to nob
   expect(await creditOf(till, demoAccount('creator').address)).toBe(0n)
 })
 
-test('what the operator takes out of PAY_TO is a withdrawal, no difference', async () => {
+test('what the operator withdraws from PAY_TO is a withdrawal, no difference', async () => {
   await world.transfer('operator', demoAccount('creator').address, 5_000n)
   expect(await reconcile()).toMatchObject({ differenceMicro: 0n })
 })

@@ -96,7 +96,7 @@ async function postedOf(payer: PrivateKeyAccount): Promise<(string | null)[]> {
 
 test('a payment sold after the backup, reorganised and included again after the restore, is not credited as well', async () => {
   const buyer = await till.newBuyer()
-  // What the buyer has is not taken back with its payment.
+  // What the buyer has is not revoked with its payment.
   await till.base.control.mine(2)
   const before = await takeBackup()
   const payload = await signPayment(buyer, await quote(before.url))

@@ -21,7 +21,7 @@ async function bundleOf(code: string): Promise<string> {
   return outputFiles[0]?.text ?? ''
 }
 
-/** Runs a script in a thread of its own, in which nothing of Node has a name: the web's globals are all it finds. */
+/** Runs a script in its own thread, in which nothing of Node has a name: the web's globals are all it finds. */
 function runBare(script: string, data: unknown): Promise<unknown> {
   const start = `
     const { parentPort, workerData } = require('node:worker_threads')

@@ -131,7 +131,7 @@ test('a payment whose process died before sending it is settled when the same pa
   await lost
 })
 
-/** A process that comes up takes up what is left behind. */
+/** A process that starts resumes what is left behind. */
 async function recover(): Promise<void> {
   const other = await till.startAnother({ jobs: true, shops: [shop.open] })
   await other.stop()
@@ -225,7 +225,7 @@ test('sale hooks and the effect see our own facts: route, price, payer, reservat
   expect(shop.hooked.some((hooked) => hooked.paymentId === sale?.paymentId)).toBe(true)
 })
 
-test('above 1 USDC, what cannot be taken back waits for finality', async () => {
+test('above 1 USDC, what cannot be revoked waits for finality', async () => {
   const buyer = await till.newBuyer()
   till.base.control.setFinalityLag(3)
   await till.base.control.mine(1)
@@ -239,7 +239,7 @@ test('above 1 USDC, what cannot be taken back waits for finality', async () => {
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(2_000_000n)
 })
 
-test('above 1 USDC, what can be taken back is granted at once as provisional', async () => {
+test('above 1 USDC, what can be revoked is granted at once as provisional', async () => {
   const buyer = await till.newBuyer()
   till.base.control.setFinalityLag(3)
   await till.base.control.mine(1)
@@ -268,7 +268,7 @@ test('A42: a reorg that drops the payment reverses it, revokes what it bought an
     )
     return rows.map((row) => row.kind).join()
   }
-  await until('taken back', async () => (await postings()) === 'reorg,sale')
+  await until('reversed', async () => (await postings()) === 'reorg,sale')
   expect(shop.revoked.some((sale) => sale.paymentId === paymentId)).toBe(true)
   expect(await spentOnChain(till, 'base', buyer.address)).toBe(0n)
   await till.base.control.releaseMining()

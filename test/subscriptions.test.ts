@@ -114,7 +114,7 @@ test('a subscriber renews from credit, pauses, resumes, upgrades and cancels, ea
   })
 })
 
-test('the token is stored as a hash only, wherever one looks', async () => {
+test('the token is stored as a hash only, in every table', async () => {
   const buyer = await till.newBuyer(2_000_000_000n)
   const { token } = (await (await buy(buyer, at('/matrix/subscribe/standard'))).json()) as Bought
   const { rows } = await till.db.owner.query<{ found: bigint }>(
@@ -237,7 +237,7 @@ test('L14: a reorg that takes the payment away takes the period, the points and 
   await till.base.control.holdMining()
   await till.base.control.reorg(3, { drop: [rows[0]?.transaction ?? '0x'] })
   till.base.control.setFinalityLag(0)
-  await until('points taken back', async () => (await points()).points === '0')
+  await until('points reversed', async () => (await points()).points === '0')
   expect((await pull('live', bought.token)).status).toBe(402)
   expect(await read(`/affiliate/${partner.address}`)).toMatchObject({
     earned_micro: '0',

@@ -92,7 +92,7 @@ const observeFor =
     expect(observed, promises[promise]).toBe(table[promise])
   }
 
-/** A paid request on a connection of its own, which a test can break. */
+/** A paid request on its own connection, which a test can break. */
 function sendAndLeave(url: string, payment: string): { leave(): Promise<void> } {
   const request = httpRequest(url, { agent: false, headers: { 'payment-signature': payment } })
   request.on('error', () => {})

@@ -16,7 +16,7 @@ import { until } from './harness/until.ts'
 let prepared = 0
 const committed: string[] = []
 
-// As a served application does: from here on the global Request is a class of its own.
+// As a served application does: from here on the global Request is its own class.
 getRequestListener(() => new Response())
 const db = await useTestDatabase()
 const kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })

@@ -31,7 +31,7 @@ function playPlan({ days, creators, perDay, operatorMicro, chains, related }: Pl
           const costMicro = party === operator ? price : price / 10n
           const event: RatingEvent = {
             ...{ kind: 'settled', wallet, network: `eip155:${chain}`, atMs: startMs + at * dayMs + n },
-            ...{ micro: price, costMicro, parties: [party], standing: 'counts' },
+            ...{ micro: price, costMicro, parties: [party], attribution: 'counts' },
           }
           takeIn(seen, event)
           micro += party === operator ? price - (price * affiliateBps) / 10_000n : costMicro

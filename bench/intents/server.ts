@@ -24,7 +24,7 @@ const driver: OpenShop = async (context) => {
   const deps = createIntentDeps(context, {
     settings: parseIntentSettings(intents, true),
     subscriptions: parseSubscriptionPolicy(),
-    standing: { fundingClusters, activeBonds, interested: async () => [] },
+    walletFacts: { fundingClusters, activeBonds, interested: async () => [] },
   })
   const subscriptions = openStreamSubscriptions(context, parseSubscriptionPolicy())
   const sale = {

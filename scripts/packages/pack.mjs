@@ -8,7 +8,7 @@ import { root } from '../install-if-missing.mjs'
 import { buildPackages } from './build.mjs'
 import { publishable } from './manifest.mjs'
 
-/** Gives the tarballs in the order of publication: `{ name, version, file, bytes, files }`. */
+/** Returns the tarballs in the order of publication: `{ name, version, file, bytes, files }`. */
 export async function packPackages(out) {
   const cache = join(root, 'node_modules', '.cache')
   mkdirSync(cache, { recursive: true })

@@ -153,7 +153,7 @@ function brokenAnswers(plain: Evidence, paid: Evidence, whole: Evidence): Eviden
     }),
     invalid(
       'answer-unsigned',
-      'the signature was taken out',
+      'the signature was removed',
       ['signature'],
       withChange(plain, ({ response }) => {
         delete response?.headers['signature']

@@ -52,13 +52,13 @@ function folderOfThisProcess(): string {
   return folder
 }
 
-/** The seller in a project of its own: what it imports by name, it gets from the packages that are installed there. */
+/** The seller in its own project: what it imports by name, it gets from the packages that are installed there. */
 export async function joinInProject(project: string): Promise<string> {
   await buildInto(project, 'seller-child-main', ['@assay/*', 'express', 'hono', 'hono/*', '@hono/*', 'fastify', 'zod'])
   return join(project, 'seller-child-main.mjs')
 }
 
-/** An example in such a project; gives the name of its program. */
+/** An example in such a project; returns the name of its program. */
 export async function joinExample(project: string, name: string): Promise<string> {
   const outfile = join(project, `example-${name}.mjs`)
   await build({

@@ -3,7 +3,7 @@ import { expectSoundBooks } from './invariants.ts'
 import type { TillFixture } from './till-fixture.ts'
 import { tokenBalance } from './token-balance.ts'
 
-/** What moved on chain against what the books say moved, since the last look, at both of our addresses. */
+/** What moved on chain against what the books say moved, since the last check, at both of our addresses. */
 export async function createMoneyCheck(till: TillFixture) {
   const { payTo, networks } = till.node.config
   const wallets = [

@@ -23,7 +23,7 @@ export type ProductionNode = {
   address: string
   databaseUrl: string
   payTo: Address
-  /** Gives an account dollars at the address of the real USDC. */
+  /** Funds an account at the address of the real USDC. */
   fund(account: Address, microUsdc: bigint): Promise<void>
   stop(): Promise<void>
 }

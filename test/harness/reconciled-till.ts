@@ -30,7 +30,7 @@ export type ReconciledTill = {
   bend(logs: BendLogs): void
   /** One cycle; undefined when the chain could not be read. `unread` lets the last read of it fail. */
   reconcile(unread?: boolean): Promise<ReconcileReport | undefined>
-  /** How often the alarm rang since the last look. */
+  /** How often the alarm rang since the last check. */
   alarms(): number
   sell(): Promise<void>
   transfer(from: 'creator' | 'operator', to: string, micro: bigint): Promise<Hex>

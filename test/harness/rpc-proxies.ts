@@ -3,7 +3,7 @@ import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 
 export type RpcProxies = { base: RpcProxy[]; polygon: RpcProxy[]; env: Record<string, string>; close(): Promise<void> }
 
-/** Three providers in front of each embedded chain, at hosts of their own. */
+/** Three providers in front of each embedded chain, at their own hosts. */
 export async function openRpcProxies(base: Devnet, polygon: Devnet): Promise<RpcProxies> {
   const infront = (devnet: Devnet) =>
     Promise.all(

@@ -17,7 +17,7 @@ export type SignerProcess = {
   close(): Promise<void>
 }
 
-/** `assay signer serve` as a process of its own, with an authority that both sides have from a file. */
+/** `assay signer serve` as its own process, with an authority that both sides have from a file. */
 export async function startSignerProcess(
   keys: readonly (Record<string, unknown> & { key: string })[],
 ): Promise<SignerProcess> {

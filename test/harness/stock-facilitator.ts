@@ -12,7 +12,7 @@ import { onLoopback } from '../../packages/till/src/kernel/on-loopback.fixture.t
 type Body = any
 export type StockFacilitator = { url: string; wallet: Address; settled: Body[]; close(): Promise<void> }
 
-/** The facilitator of @x402/evm behind HTTP, with a wallet of its own. `schemes`: what it says it supports. */
+/** The facilitator of @x402/evm behind HTTP, with its own wallet. `schemes`: what it says it supports. */
 export async function startStockFacilitator(
   devnet: Devnet,
   schemes: readonly ('exact' | 'upto')[],

@@ -1,7 +1,7 @@
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
- * Looks again until it is so, and gives what was seen; ever less often, since a look may cost more than what it waits for.
+ * Polls until it is so, and returns what was seen; ever less often, since a poll may cost more than what it waits for.
  * The limit only ends what hangs: a busy machine is slow.
  */
 export async function until<T>(

@@ -11,7 +11,7 @@ export function withoutShops(names: readonly string[]): Plugin {
         const left = text
           .replace(new RegExp(`^import .*'\\./shops/${name}/index\\.ts'\n`, 'm'), '')
           .replace(new RegExp(`^  ${name}Shop,\n`, 'm'), '')
-        if (left.includes(`${name}Shop`) || left === text) throw new Error(`${name} could not be taken out`)
+        if (left.includes(`${name}Shop`) || left === text) throw new Error(`${name} could not be removed`)
         return left
       }, code)
     },

@@ -29,7 +29,7 @@ const betweenRoundsMs = 150
 /** Work of one kind falls due; a process takes it up and may die at it, and the next one goes on from there. */
 export async function dieAtWork(harness: JobHarness, path: WorkPath, plan?: KillPlan): Promise<Life> {
   const { till, env } = harness
-  // Up before anything is due: anyone who starts takes up first what a crash left behind.
+  // Up before anything is due: a start first resumes what a crash left behind.
   const crashing = await startCrashChild(till, { variant: path.variant, env, plan, jobs: path.jobs })
   const due = await path.owe(harness).catch(async (error: unknown) => {
     await crashing.stop()

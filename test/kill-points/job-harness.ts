@@ -9,7 +9,7 @@ export type JobHarness = {
   till: TillFixture
   env: Record<string, string>
   run(...jobs: string[]): Promise<void>
-  /** An honest purchase that must succeed; gives its JSON. */
+  /** An honest purchase that must succeed; returns its JSON. */
   paid(buyer: PrivateKeyAccount, path: string, init?: RequestInit): Promise<Record<string, unknown>>
   /** All that this wallet has paid is beyond any reorg. */
   untilFinal(payer: string): Promise<void>
@@ -59,7 +59,7 @@ export async function openJobHarness(variant: NodeVariant, env: Record<string, s
   }
 }
 
-/** Tries again until it is so: each look takes the work on by a round, so there is nothing to wait for. */
+/** Tries again until it is so: each poll advances the work by a round, so there is nothing to wait for. */
 export async function until(what: string, look: () => Promise<boolean>, triesMax = 60): Promise<void> {
   for (let tries = 0; tries < triesMax; tries += 1) {
     if (await look()) return

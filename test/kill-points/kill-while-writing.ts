@@ -53,15 +53,15 @@ export async function killWhileWriting(postmaster: number, owner: Database): Pro
     const stopped = new Set(sessions.filter(({ ours }) => ours).map(({ pid }) => pid))
     for (const pid of stopped) signal(pid, 'SIGSTOP')
     const tooLong = systemClock.sleep(pollMsMax).then(() => undefined)
-    const standing = await Promise.race([look().catch(() => undefined), tooLong])
-    const writing = standing?.filter((session) => stopped.has(session.pid) && isWriting(session)) ?? []
+    const atDeath = await Promise.race([look().catch(() => undefined), tooLong])
+    const writing = atDeath?.filter((session) => stopped.has(session.pid) && isWriting(session)) ?? []
     if (writing.length > 0 || Date.now() > giveUpAt) {
       // The postmaster first: it would start again what it sees die. Without the rest, commits would still be finished.
-      for (const pid of [postmaster, ...(standing ?? sessions).map((session) => session.pid)]) signal(pid, 'SIGKILL')
+      for (const pid of [postmaster, ...(atDeath ?? sessions).map((session) => session.pid)]) signal(pid, 'SIGKILL')
       return writing.map(describeSession)
     }
     for (const pid of stopped) signal(pid, 'SIGCONT')
-    sessions = standing ?? sessions
+    sessions = atDeath ?? sessions
   }
 }
 

@@ -74,10 +74,10 @@ function requestActions(bound: Bound, world: World, handler: Handler): Action[] 
     case 'reclaim':
       return [step('claims again', (next, own) => reclaimStep(bound, next, own), fairRequest)]
     case 'resume':
-      return [step('takes up the abandoned payment', (next, own) => resumeStep(bound, next, own), fairRequest)]
+      return [step('resumes the abandoned payment', (next, own) => resumeStep(bound, next, own), fairRequest)]
     case 'claimed':
       return [
-        step('has its answer and its last look', (next, own) => admitStep(bound, next, own), fairRequest),
+        step('has its answer and its last check', (next, own) => admitStep(bound, next, own), fairRequest),
         ...spend(
           world,
           'prepare',

@@ -10,7 +10,7 @@ const all = plannedFaults.flatMap(({ model, ...fault }) =>
 const found =
   process.env['ASSAY_PROOFS'] === undefined ? [...new Map(all.map((one) => [one.bound, one])).values()] : all
 
-test('every planted fault of the till is found by the model, or says why it lies outside of it', () => {
+test('every planted fault of the till is found by the model, or says why it is outside of it', () => {
   expect(plannedFaults.filter(({ file, model }) => isOfTheTill(file) && !model).map(({ name }) => name)).toEqual([])
 })
 

@@ -178,7 +178,7 @@ export function admits(bound: Bound, world: World, row: Row): boolean {
   return admitted === 'yes' || (admitted === 'known_payer' && (paidBefore || bound.capForAll === true))
 }
 
-/** The answer is prepared; the last look before money may move. */
+/** The answer is prepared; the last check before money may move. */
 export function admitStep(bound: Bound, world: World, handler: Handler): void {
   const row = rowOf(world.store, handler.row)
   const stop = reasonNotToSettle(bound, world, row)
@@ -246,7 +246,7 @@ function decideOutcome(bound: Bound, world: World, handler: Handler, lastRead: b
   if (verdict.status === 'need' && verdict.fact === 'simulationConfirms')
     verdict = decideRefusal(refusal, { ...facts, simulationConfirms: simulationConfirms(reason, simulated) })
   if (verdict.status !== 'need') return verdict
-  // The key is read once more, after whatever happened since the first look.
+  // The key is read once more, after whatever happened since the first read.
   if (handler.at !== 'judge_again') {
     handler.at = 'judge_again'
     handler.looked = headOf(world)

@@ -257,7 +257,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     find: '!wasHeld && isInGap(evidence, await gapUntil(tx, claim.network))',
     replace: 'false',
     proof: { file: 'test/restored-sales.test.ts', test: 'a payment that was settling in the backup' },
-    model: { outside: 'a look at the database; the model has it in its own store' },
+    model: { outside: 'a read of the database; the model has it in its own store' },
   },
   {
     name: 'answer credited that was delivered before a restore',
@@ -411,7 +411,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'dropForeign',
     find: 'await ownHead(deps, head.note)',
     replace: 'true',
-    proof: { file: 'packages/node/src/tlog/restored-log.db.test.ts', test: 'a kept head that only a key taken back' },
+    proof: { file: 'packages/node/src/tlog/restored-log.db.test.ts', test: 'a kept head that only a key revoked' },
   },
   {
     name: 'log repaired with leaves nobody checked',

@@ -37,7 +37,7 @@ const passes = async (file: unknown) => {
   return evidence !== undefined && (await verifyEvidence(evidence)).ok
 }
 
-/** Those of the vectors, and each member of the log and of the attestation taken out by itself. */
+/** Those of the vectors, and each member of the log and of the attestation removed by itself. */
 function strippedOf(file: CitationAttestation): { about: string; file: unknown }[] {
   const within: Evidence = {
     format: 'assay-evidence',

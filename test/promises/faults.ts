@@ -101,7 +101,7 @@ async function buyInStorm({ till }: ProofNode, { url, points, dice, count, say }
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([status, n]) => `${plain(n)} x ${status}`)
   return {
-    seen: `${plain(tally.answered)} of ${plain(count)} purchases answered and charged once through ${plain(struck)} faults (${details.join(', ')}; ${plain(tally.fresh)} payments signed anew); from the charged payment to its answer p50 ${plain(share(paid, 0.5))} ms, p99 ${plain(p99)} ms, slowest ${plain(paid.at(-1) ?? 0)} ms; with tries that took nothing p99 ${plain(share(waited, 0.99))} ms; ${faults.count()} wrong`,
+    seen: `${plain(tally.answered)} of ${plain(count)} purchases answered and charged once through ${plain(struck)} faults (${details.join(', ')}; ${plain(tally.fresh)} payments signed again); from the charged payment to its answer p50 ${plain(share(paid, 0.5))} ms, p99 ${plain(p99)} ms, slowest ${plain(paid.at(-1) ?? 0)} ms; with tries that took nothing p99 ${plain(share(waited, 0.99))} ms; ${faults.count()} wrong`,
     faults: faults.all(),
   }
 }

@@ -21,7 +21,7 @@ const atOnce = 6
 
 /**
  * The books balance: random postings from many connections, one batch in ten sent twice, connections killed under them.
- * Each writer has owners of its own and keeps their balances in its head; at the end cache, fold and heads agree.
+ * Each writer has its own owners and keeps their balances in memory; at the end cache, sum of entries and these agree.
  */
 export const proveBooks: Proof = async ({ count, say }) => {
   const db = await openTestDatabase({ poolSize: atOnce + 2 })
@@ -54,10 +54,10 @@ async function postMany(db: TestDatabase, count: number, say: (text: string) => 
   })
   killing.stop()
   await killing.ended
-  say('  folding and comparing ...')
+  say('  summing and comparing ...')
   await compare(db, writers, faults)
   return {
-    seen: `${plain(tally.sent)} commands (${plain(tally.posted)} posted, ${plain(tally.refused)} refused for want of balance), ${tally.kills} connections killed: cache = fold, every unit sums to 0, seals whole, ${faults.count()} differences`,
+    seen: `${plain(tally.sent)} commands (${plain(tally.posted)} posted, ${plain(tally.refused)} refused for want of balance), ${tally.kills} connections killed: cache = sum of entries, every unit sums to 0, seals whole, ${faults.count()} differences`,
     faults: faults.all(),
   }
 }
@@ -154,7 +154,8 @@ async function compare(db: TestDatabase, writers: readonly Writer[], faults: Fau
   const { rows, sumByUnit } = await trialBalance(db.database)
   for (const [unit, sum] of Object.entries(sumByUnit)) if (sum !== 0n) faults.note(`${unit} sums to ${sum}`)
   const different = await balanceDifferences(db.database)
-  for (const { name, kept, folded } of different) faults.note(`${name} is kept as ${kept} and folds to ${folded}`)
+  for (const { name, kept, fromEntries } of different)
+    faults.note(`${name} is kept as ${kept} and its entries sum to ${fromEntries}`)
   const broken = await verifySeals(db.owner)
   if (broken) faults.note(`seal ${broken.seq}: ${broken.what}`)
   const expected = new Map<string, bigint>()

@@ -6,7 +6,7 @@ import { accounts, post } from '../../packages/till/src/ledger/index.ts'
 
 export const kinds = ['small', 'share', 'pass'] as const
 export type Kind = (typeof kinds)[number]
-/** What cannot be taken back, what belongs to somebody else, and what is granted before it is final. */
+/** What cannot be revoked, what belongs to somebody else, and what is granted before it is final. */
 export const priceOf: Readonly<Record<Kind, bigint>> = { small: 1_500n, share: 20_000n, pass: 2_000_000n }
 
 /** Passes that are in force, by order. */

@@ -40,7 +40,7 @@ type Tally = {
 /**
  * Safe in a reorg: purchases through whose life chains are replaced, 0 to 64 blocks deep, at any point; some of what fell
  * out is cancelled before it can land again. Afterwards nobody was paid from money that went away, nothing stays granted
- * for it, and what could not be taken back is less than the cap. `count` is purchases.
+ * for it, and what could not be revoked is less than the cap. `count` is purchases.
  */
 export const proveReorgs: Proof = async ({ count, say }) => {
   const faults = createFaults()

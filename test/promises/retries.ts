@@ -120,7 +120,7 @@ async function creditOf(owner: ProofNode['till']['db']['owner'], wallet: string)
   return rows[0]?.micro ?? 0n
 }
 
-/** Gives the one answer; every other that differs is a fault. */
+/** Returns the one answer; every other that differs is a fault. */
 async function retryMany(url: string, headers: () => Promise<Record<string, string>>, trying: Trying): Promise<string> {
   const { dice, tally, faults } = trying
   let bytes: string | undefined

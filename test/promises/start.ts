@@ -13,7 +13,7 @@ const run = promisify(execFile)
 
 /**
  * A newcomer has it running in a minute: what `npm start` does, on an empty folder, until `ready`, and the first purchase of
- * the README. `count` is how often, each with a database and chains of its own. Packages are installed already.
+ * the README. `count` is how often, each with its own database and chains. Packages are installed already.
  */
 export const proveQuickStart: Proof = async ({ count, say }) => {
   const faults = createFaults()

@@ -18,7 +18,7 @@ const anyText = (dice: Dice, longest: number): string => {
   return text
 }
 
-/** A12: spellings of a path that other servers take for the same one. */
+/** A12: spellings of a path that other servers treat as the same one. */
 function bendPath(path: string, dice: Dice): string {
   const at = dice.below(path.length)
   const percent = (index: number) => `%${path.charCodeAt(index).toString(16).padStart(2, '0')}`

@@ -21,7 +21,7 @@ function requireStatus(answer: Answer, status: number): Answer {
   return answer
 }
 
-/** Every route with its example, what is sold being bought; gives how many answers were paid for. */
+/** Every route with its example, what is sold being bought; returns how many answers were paid for. */
 export async function visitEverything(guarded: GuardedNode, visitor: Visitor): Promise<number> {
   const workers = 4
   const buyers = await Promise.all(Array.from({ length: workers }, () => guarded.newBuyer()))

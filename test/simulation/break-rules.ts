@@ -199,7 +199,7 @@ const keyed = new Set(['ledger_transaction'])
 
 class Undone extends Error {}
 
-/** Which rule a look names when its tables were tampered with; nothing of it stays. */
+/** Which rule a check names when its tables were tampered with; nothing of it stays. */
 export async function ruleFoundBroken(scene: Scene, { tables, change, look }: Break): Promise<string | undefined> {
   let found: string | undefined
   const { world, history } = scene

@@ -92,7 +92,7 @@ async function inventing(call: RpcCall, blocks: number, ask: (call: RpcCall) => 
 
 const dataOf = (call: RpcCall) => (call.params[0] as { data?: string }).data ?? ''
 
-/** Takes a transaction with thanks and forgets it. */
+/** Accepts a transaction and drops it. */
 async function hashOnly(call: RpcCall): Promise<string> {
   const { keccak256 } = await import('viem')
   return keccak256(call.params[0] as `0x${string}`)

@@ -105,8 +105,12 @@ export async function checkBooks({ world, history }: Scene): Promise<void> {
     const [rule, what] = questions[number] ?? ['', '']
     throw new Violation(rule, `${what} (${found})`)
   }
-  const [folded] = await balanceDifferences(sql)
-  if (folded) throw new Violation('I3', `${folded.name} is kept as ${folded.kept} and folds to ${folded.folded}`)
+  const [fromEntries] = await balanceDifferences(sql)
+  if (fromEntries)
+    throw new Violation(
+      'I3',
+      `${fromEntries.name} is kept as ${fromEntries.kept} and its entries sum to ${fromEntries.fromEntries}`,
+    )
   const [held] = await heldDifferences(sql)
   if (held) throw new Violation('I3', `${held.name} keeps ${held.kept} aside and its holds are ${held.holds}`)
   await checkUnchanged(sql, history)

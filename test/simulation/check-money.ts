@@ -32,7 +32,7 @@ export async function checkMoney(scene: Scene): Promise<void> {
 
 /**
  * I9, wallet by wallet: what is left of a credit is what came into it less what was drawn from it, from the rows of
- * payments, calls and payouts and not from the books. The exchange pays into credit by rules of its own.
+ * payments, calls and payouts and not from the books. The exchange pays into credit by its own rules.
  */
 export async function checkCredit(scene: Scene): Promise<void> {
   const { world } = scene

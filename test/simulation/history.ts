@@ -6,7 +6,7 @@ export type Order = {
   id: string
   buyer: number
   path: string
-  /** With a method and body of its own where the route wants one. */
+  /** With its own method and body where the route wants one. */
   init: RequestInit
   priceMicro: bigint
   /** Asked for by somebody who means to pay for it once, and so counted strictly. */

@@ -116,7 +116,7 @@ export async function startProcess(setup: ProcessSetup, attempt = 1): Promise<No
   }
 }
 
-/** A start makes the schema with connections of its own, before it has its port to the database. */
+/** A start makes the schema with its own connections, before it has its port to the database. */
 function isStalled(time: VirtualTime): { isThere(): void } {
   let isThere = () => {}
   void time.busy(() => new Promise<void>((resolve) => (isThere = resolve)))

@@ -99,7 +99,7 @@ const streamShop: OpenShop = async (context) => {
   const options = {
     settings: parseIntentSettings({ demo: 'off', bucket_seconds: 10 }, true),
     subscriptions: parseSubscriptionPolicy(),
-    standing: { fundingClusters, activeBonds, interested: async () => [] },
+    walletFacts: { fundingClusters, activeBonds, interested: async () => [] },
   }
   // A stream that has said nothing yet is not for sale.
   await seedPast(createIntentDeps(context, options))

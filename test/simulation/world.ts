@@ -25,7 +25,7 @@ export const creatorCount = 2
 export const fundedMicro = 500_000_000_000n
 const processesMax = 2
 
-/** Where one request goes; a signed one is signed for this very process. */
+/** Where one request goes; a signed one is signed for this process. */
 export type NodeAccess = { address: string; fetch(path: string, init?: RequestInit): Promise<Response> }
 
 export type World = {

@@ -11,7 +11,7 @@ export const toyProblems = defineProblems({
 
 export const maker = `0x${'d0'.repeat(20)}` as const
 
-/** A shop of one folder: settings, problems, an account and a payout purpose, a pause, a table and demo data of its own. */
+/** A shop of one folder: settings, problems, an account and a payout purpose, a pause, a table and demo data. */
 export const toyShop = declareShop({
   name: 'toys',
   variables: {

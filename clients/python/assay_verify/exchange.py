@@ -122,7 +122,7 @@ def check_binding(request, payment):
     made = tag + keccak256(b''.join(heads + texts))[:24]
     if made != nonce or not same_resource(request['url'], payment['resource']):
         return failed('binding', 'the payment was made for another request')
-    return passed('binding', 'the signature of the payer names this very request')
+    return passed('binding', 'the signature of the payer names this request')
 
 
 def same_resource(asked, quoted_url):

@@ -104,7 +104,7 @@ def verify_response(request, response, keys, now=None, skew=60):
     params = parse_signature_input(headers['signature-input'])['params']
     now = time.time() if now is None else now
     if params['created'] > now + skew:
-        raise Invalid('created lies in the future')
+        raise Invalid('created is in the future')
     if params['expires'] < now - skew:
         raise Invalid('the signature has expired')
     return params['keyid']

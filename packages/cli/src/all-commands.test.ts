@@ -130,7 +130,7 @@ describe('commands that documents show', () => {
       '--help',
       ...[at, program].flatMap((one) => one.options.flatMap(({ long, short }) => [long, short])),
     ])
-    // A pipe or a second command has options of its own.
+    // A pipe or a second command has its own options.
     const own = line.split(/ (?:\||&&|>) /)[0] ?? line
     const unknown = own
       .replace(/"[^"]*"|'[^']*'/g, '')

@@ -27,12 +27,12 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
   const { [workerVariable]: place, ...env } = given
   const startedMs = systemClock.monotonicMs()
   let node: Running | undefined
-  let forget: (() => Promise<void>) | undefined
+  let removeRunningFile: (() => Promise<void>) | undefined
   let stopping: Promise<void> | undefined
   const stop = (why: string, code: number) => {
     stopping ??= (async () => {
       if (!channel || code !== 0) complain(`\n${why}: finishing what is under way ...`)
-      await forget?.()
+      await removeRunningFile?.()
       await node?.stop()
       process.exitCode = code
       if (channel) return process.disconnect?.()
@@ -59,7 +59,7 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
     else node = await startNode(config, serving)
     if (stopping) return await node.stop()
     if (channel) return channel.ready({ firstPurchase: node.firstPurchase })
-    forget = await writeRunningFile(config.home, node.address)
+    removeRunningFile = await writeRunningFile(config.home, node.address)
     say(startSummary({ ...node, config }, (systemClock.monotonicMs() - startedMs) / 1000))
     say(`ready ${node.url}`)
   } catch (error) {

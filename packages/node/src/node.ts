@@ -54,7 +54,7 @@ import { logMigrations } from './tlog/index.ts'
 export type RunningNode = {
   /** BASE_URL. */
   url: string
-  /** Where this very process listens. */
+  /** Where this process listens. */
   address: string
   config: Config
   /** Another process can join with it. */

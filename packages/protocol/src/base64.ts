@@ -21,7 +21,7 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   return decode(text, text.length - padding)
 }
 
-/** `length` characters carry bits; the last of them may hold bits that no byte takes up, and they must be zero. */
+/** `length` characters carry bits; the last of them may hold bits that no byte uses, and they must be zero. */
 function decode(text: string, length: number): Uint8Array<ArrayBuffer> | undefined {
   if (length % 4 === 1) return undefined
   const bytes = new Uint8Array((length * 3) >> 2)

@@ -1,6 +1,6 @@
 /**
  * Money is an integer count of micro-USDC. Decimal text appears only at the edge; a float never does.
- * One rounding rule for the whole house: shares floor, the payee takes the rest, so shares always sum to gross.
+ * One rounding rule for all code: shares floor, the payee takes the rest, so shares always sum to gross.
  */
 export type Micro = bigint
 

@@ -13,7 +13,7 @@ export type PayoutPlace = { chainId: number; contract: Address; epoch: bigint }
 /** The name of a domain in the contract. */
 export const accountOf = (domain: string, keccak: Hash = keccak256): Hex => toHex(keccak(utf8(domain)))
 
-/** Twice hashed, so that no inner node can be taken for a leaf. The contract computes the same. */
+/** Twice hashed, so that no inner node can be mistaken for a leaf. The contract computes the same. */
 export function payoutLeafHash(place: PayoutPlace, leaf: PayoutLeaf, keccak: Hash = keccak256): Uint8Array {
   return keccak(
     keccak(

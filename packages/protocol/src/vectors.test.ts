@@ -118,7 +118,7 @@ test('a new key is followed when the pinned key or the operator vouches for it, 
   expect(await follow([{ ...published, ...byOldKey, action: 'revoke' }])).toBe(false)
 })
 
-test('a key that was taken back cannot name a successor', async () => {
+test('a key that was revoked cannot name a successor', async () => {
   const revoked = vector.directory.keys.map((key: object) => ({ ...key, exp: statement.message.notBefore - 1 }))
   const followed = await followDirectory(keys, {
     keys: [nextKey, ...revoked],

@@ -30,10 +30,7 @@ const table = {
   ],
   keys_unavailable: ['The keys of the node cannot be read', 'Pass `keys`, or try again; nothing was signed.'],
   terms_moved: ['The terms changed after the quote', 'Ask for a new quote and agree to it; nothing was signed.'],
-  not_a_demo_node: [
-    'This is not a demo node',
-    'Only a node in demo mode has wallets to lend; use a wallet of your own.',
-  ],
+  not_a_demo_node: ['This is not a demo node', 'Only a node in demo mode has wallets to lend; use your own wallet.'],
   challenge_refused: [
     'The sign-in challenge is not one to sign',
     'It is for another site, chain or time than the one you meant; nothing was signed.',
@@ -51,7 +48,7 @@ const table = {
   ],
   payment_outcome_unknown: [
     'It is not known whether the payment settled',
-    'Do not pay anew. Call fetch again with details.purchase, or poll details.statusUrl.',
+    'Do not pay again. Call fetch again with details.purchase, or poll details.statusUrl.',
   ],
 } as const satisfies Record<string, readonly [title: string, hint: string]>
 

@@ -23,7 +23,7 @@ const label = 'eth'
 
 /**
  * Signs one request with a wallet (ERC-8128 on RFC 9421): method, authority, path, query and body are covered, and a
- * fresh nonce makes it count once. Gives the request to send; nothing of it may be changed afterwards.
+ * fresh nonce makes it count once. Returns the request to send; nothing of it may be changed afterwards.
  */
 export async function signRequest(
   url: string | URL,

@@ -152,7 +152,7 @@ const gateSettings = (options: TillOptions, settings: TillSettings, ports: Ports
   mpp: options.mpp !== false,
   limits: { settleMs: settings.settleMs, inclusionMicroMax: 1_000_000n },
   ...(options.schemes === undefined ? {} : { schemes: options.schemes }),
-  // Whoever puts something between the till and its jobs runs them by hand.
+  // A caller that intercepts jobs runs them by hand.
   ...(options.intercept?.job ? {} : { refusesSales: jobsWatch(options, settings.jobsMsMax, infrastructure, ports) }),
 })
 

@@ -51,7 +51,7 @@ export function openSelling(
   const responder = createResponder(createResponseSigner(infrastructure.keyring, { clock }), {
     docsOrigin,
     https: settings.origin.startsWith('https:'),
-    standing: ['Access-Control-Expose-Headers', exposed],
+    fixedHeaders: ['Access-Control-Expose-Headers', exposed],
     noTransform: true,
   })
   const sold: SoldRoute[] = []

@@ -40,7 +40,7 @@ export async function sendSigned(
 export async function openSites(names: number, only?: string) {
   const site = createServer((request, response) => {
     response.setHeader('content-type', 'text/html')
-    const words = `Words worth citing at ${request.headers.host}, on a page of their own.`
+    const words = `Words worth citing at ${request.headers.host}, on their own page.`
     response.end(`<html><body><article><h1>Page</h1><p>${words}</p></article></body></html>`)
   })
   const { port, close } = await onLoopback(site)

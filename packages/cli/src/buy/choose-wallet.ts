@@ -32,7 +32,7 @@ export async function chooseWallet(url: string, options: WalletOptions, terminal
   const networks = withUsdc(namedNetworks(options.network), options)
   const key = await readKey(options, terminal)
   if (key !== undefined) return { account: toAccount(key), networks, label: 'your wallet' }
-  // A look at the price needs no wallet; this one is never asked to sign.
+  // Reading the price needs no wallet; this one is never asked to sign.
   if (options.dryRun) return { account: privateKeyToAccount(generatePrivateKey()), networks, label: 'no wallet' }
   throw usageError(
     'no wallet to pay with',
@@ -61,7 +61,7 @@ function namedNetworks(name: string | undefined): readonly PayableNetwork[] {
   return [network]
 }
 
-/** The dollar of an embedded chain is at an address of its own; nobody pays with it who did not name it. */
+/** The dollar of an embedded chain is at its own address; nobody pays with it who did not name it. */
 function withUsdc(networks: readonly PayableNetwork[], { network, usdc }: WalletOptions): readonly PayableNetwork[] {
   if (usdc === undefined) return networks
   if (network === undefined) throw usageError('--usdc: say with --network which chain it is on')

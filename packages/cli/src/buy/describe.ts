@@ -18,7 +18,7 @@ export function quoteText(quote: Quote, method: string, wallet: Wallet): string 
     `  from  ${wallet.account.address} (${wallet.label})`,
     `  way   ${quote.why}`,
     ...(quote.advice === undefined ? [] : [`        ${quote.advice}`]),
-    `  ${quote.bound ? 'the payment is bound to this very request' : 'the seller does not bind payments to requests'}`,
+    `  ${quote.bound ? 'the payment is bound to this request' : 'the seller does not bind payments to requests'}`,
   ].join('\n')
 }
 

@@ -152,7 +152,8 @@ export async function runRefund(
 ): Promise<void> {
   const { account } = await chooseWallet(node, options, terminal)
   const network = networkOf(options.on)
-  if (options.usd !== undefined && network === undefined) throw usageError('--usd needs --on: credit lies on a chain')
+  if (options.usd !== undefined && network === undefined)
+    throw usageError('--usd needs --on: credit is held on a chain')
   const refund = await refundCredit(freeClient(), {
     node,
     account,

@@ -93,7 +93,7 @@ function checkAccept(offer: Offer, local: boolean): Check {
     return warn(name, 'a network this program does not know', 'most buyers pay on Base; offer eip155:8453 as well')
   if (offer.asset.toLowerCase() !== known.usdc.toLowerCase())
     return local
-      ? ok(name, `${usd}, in an asset of its own (a demo chain)`)
+      ? ok(name, `${usd}, in its own asset (a demo chain)`)
       : warn(
           name,
           `the asset ${offer.asset} is not the USDC of ${offer.network}`,

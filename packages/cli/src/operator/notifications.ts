@@ -17,7 +17,7 @@ export const addNotifications: AddCommand = (program, context) => {
     )
   group
     .command('block')
-    .description('Send nothing more to a webhook or mail address, whoever asks for it')
+    .description('Send nothing more to a webhook or mail address, regardless of who asks')
     .argument('<target>', 'URL or mail address, as `status` shows it')
     .requiredOption(...reasonOption)
     .option(...jsonOption)

@@ -5,7 +5,7 @@ import { printResult } from '../output.ts'
 export const addSigner: AddCommand = (program, context) => {
   const signer = program
     .command('signer')
-    .summary('Hold wallet keys in a process of their own')
+    .summary('Hold wallet keys in a separate process')
     .description('Hold the keys of the settling and custody wallets apart from the node, with limits for each key.')
   signer
     .command('serve')

@@ -62,7 +62,7 @@ async function checkBooks({ node, database }: Operator) {
       detail:
         differences.length === 0
           ? 'kept balances equal their entries'
-          : differences.map((one) => `${one.name}: kept ${one.kept}, entries ${one.folded}`).join(', '),
+          : differences.map((one) => `${one.name}: kept ${one.kept}, entries ${one.fromEntries}`).join(', '),
     },
     {
       name: 'holds',

@@ -7,7 +7,7 @@ import { facilitatorRoutes } from '../faces/facilitator/routes.ts'
 import type { Shop } from '../http/index.ts'
 import type { Infrastructure, Ports } from './infrastructure.ts'
 
-/** `/facilitator/…` for others: only with a token of the operator's, and only where we settle with wallets of our own. */
+/** `/facilitator/…` for others: only with a token of the operator's, and only where we settle with our own wallets. */
 export function facilitatorService(
   config: Config,
   ports: Ports,

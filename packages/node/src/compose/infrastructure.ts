@@ -66,7 +66,7 @@ export async function openInfrastructure(
   return { ...infrastructure, devnets, logKeyring }
 }
 
-/** The demo chains carry the real chain ids, so their dollars must be at addresses of their own. */
+/** The demo chains carry the real chain ids, so their dollars must be at their own addresses. */
 function withDemoAsset(network: ConfiguredNetwork): ConfiguredNetwork {
   return { ...network, usdc: { ...network.usdc, address: demoUsdcAddress(network.chainId) } }
 }

@@ -188,7 +188,7 @@ test('a mistyped variable is named with the one that was meant, and what belongs
   expect(problemsOf({ LOG_LEVEL: 'warn', LOG_LEVELS: 'x' })).toEqual([])
 })
 
-test('a shop that is taken out takes its variables with it, and one that is added brings its own', () => {
+test('a shop that is removed takes its variables with it, and one that is added brings its own', () => {
   const without = shopList.filter(({ name }) => name !== 'mesh')
   expect(Object.keys(describeVariables(without))).not.toContain('MESH')
   expect(readConfig({ MESH: 'not JSON' }, without).values).not.toHaveProperty('MESH')

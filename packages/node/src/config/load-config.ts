@@ -96,7 +96,7 @@ function toConfig(
     logKeyFile: env.LOG_KEY_FILE,
     facilitators: chooseFacilitators(env.FACILITATOR, given, problems),
     mpp: env.MPP,
-    // A signer of its own signs for the contracts that it was given: those of channels are named to it first.
+    // A separate signer signs for the contracts that it was given: those of channels are named to it first.
     channels: env.CHANNELS ?? env.SIGNER_URL === undefined,
     screeningList: env.SCREENING_LIST === undefined ? undefined : resolve(env.SCREENING_LIST),
     settlerKeys: settlerKeys(env, demo, problems),

@@ -71,7 +71,7 @@ function furtherChains(given: Record<string, unknown>, problems: string[]): Chai
   })
 }
 
-/** A chain with endpoints of its own is a real one. */
+/** A chain with configured endpoints is a real one. */
 const isRealChain = (rpcUrls: readonly string[]) => rpcUrls.length > 0
 
 /** One address for all chains, or `eip155:8453=0x…,eip155:137=0x…`. */

@@ -39,7 +39,7 @@ export function checkProduction(env: Environment, config: Config): string[] {
     )
   }
   if (env.LOG_KEY_FILE !== undefined && env.LOG_KEY_FILE === env.SIGNING_KEY_FILE)
-    problems.push('LOG_KEY_FILE: must not be SIGNING_KEY_FILE, the log has a key of its own')
+    problems.push('LOG_KEY_FILE: must not be SIGNING_KEY_FILE, the log has its own key')
   need('FACILITATOR', 'cdp, local or the URL of a facilitator, or several of them')
   need('CONTACT_EMAIL', 'buyers and indexers need someone to write to')
   for (const { name, rpcUrls } of config.networks.slice(2))

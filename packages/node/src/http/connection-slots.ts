@@ -5,7 +5,7 @@ export function createSlots({ perCallerMax, allMax }: { perCallerMax: number; al
   const open = new Map<string, number>()
   let all = 0
   return {
-    /** Gives the way to give it back; calling that twice is harmless. */
+    /** Returns a function that releases it; calling it twice is harmless. */
     take(caller: string): () => void {
       const mine = open.get(caller) ?? 0
       if (mine >= perCallerMax || all >= allMax)
@@ -30,7 +30,7 @@ export function createSlots({ perCallerMax, allMax }: { perCallerMax: number; al
   }
 }
 
-/** Gives the slot back when the stream ends in any way, also if it was never begun. */
+/** Releases the slot when the stream ends in any way, also if it was never begun. */
 export function holding<T>(release: () => void, source: AsyncGenerator<T>): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]: () => ({

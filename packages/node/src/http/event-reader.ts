@@ -121,7 +121,7 @@ function endAfter(close: () => void): Step {
   return done
 }
 
-/** What lies between a reader and the present. */
+/** What a reader has not received yet. */
 function createBacklog(given: HubReader, bufferMax: number) {
   let queue: Chunk[] = []
   let queued = 0
@@ -130,7 +130,7 @@ function createBacklog(given: HubReader, bufferMax: number) {
   let gap: { from: number; to: number } | undefined
   return {
     replaying: () => replaying,
-    /** Nothing lies before this chunk, so it can go out as it is; then it counts as sent. */
+    /** Nothing precedes this chunk, so it can go out as it is; then it counts as sent. */
     isPresent: (chunk: Chunk): boolean => {
       if (replaying || gap || queue.length > 0 || chunk.first <= position) return false
       position = chunk.last

@@ -65,7 +65,7 @@ export type HttpApp = {
   /** The answer to a request of which not even the path could be read. */
   refuse(problem: Problem): PlainResponse
   listen(options: ListenOptions): Promise<Listener>
-  /** Forgets shared answers, for instance when prices or keys change. */
+  /** Clears shared answers, for instance when prices or keys change. */
   clearSharedAnswers(): void
 }
 

@@ -84,7 +84,7 @@ export function createLimiter(clock: Clock, config: LimitConfig): Limiter {
   }
 }
 
-/** Callers idle long enough to have refilled go first: forgetting them changes nothing. Otherwise the oldest tenth. */
+/** Callers idle long enough to have refilled go first: evicting them changes nothing. Otherwise the oldest tenth. */
 function makeRoom(buckets: Map<string, Bucket>, idleSinceMs: number): void {
   const before = buckets.size
   for (const [key, bucket] of buckets) if (bucket.updatedMs < idleSinceMs) buckets.delete(key)

@@ -63,7 +63,7 @@ export function createMetrics(common: Labels = noLabels): PrometheusMetrics {
   }
 }
 
-/** As `text`, of several processes; each has a label of its own (`common`), so no two series are the same. */
+/** As `text`, of several processes; each has its own label (`common`), so no two series are the same. */
 export const mergedText = (processes: readonly Families[]): Promise<string> =>
   AggregatorRegistry.aggregate([...processes]).metrics()
 

@@ -44,7 +44,7 @@ export function createNodeResponder(signer: ResponseSigner, config: ResponderCon
   return createResponder<Exchange>(signer, {
     docsOrigin: config.docsOrigin,
     https: config.https,
-    standing: [...corsHeaders, 'RateLimit-Policy', config.rateLimitPolicy],
+    fixedHeaders: [...corsHeaders, 'RateLimit-Policy', config.rateLimitPolicy],
     add: (headers, exchange, parts) => {
       headers.push('X-x402-Next', exchange.madeHop ? nextOf(exchange, parts) : exchange.next)
       if (parts.paid || exchange.royalty) headers.push(...royalty)

@@ -1,2 +1,2 @@
-// Gives back each handle it is lent, as its own descriptor; see acceptors.ts. Ends when nobody listens any more.
+// Returns each handle it receives, as its own descriptor; see acceptors.ts. Ends when nobody listens any more.
 process.on('message', (message, handle) => process.send(message, handle))

@@ -30,7 +30,7 @@ export type ShopContext = {
   endpoints: ReadonlyMap<string, readonly RpcEndpoint[]>
   /** The node's data folder. */
   home: string
-  /** Where this very process keeps what it can make again; processes of one data folder have one each. */
+  /** Where this process keeps what it can make again; processes of one data folder have one each. */
   cacheFolder: string
   payees: Payees
   /** How money leaves custody, once the till is open; undefined in a process that does no jobs. */
@@ -54,7 +54,7 @@ export type ShopContext = {
   metrics: Metrics
 }
 
-/** What a shop brings: routes, what a wallet may use without paying, who else learns of a sale, and work of its own. */
+/** What a shop brings: routes, what a wallet may use without paying, who else is notified of a sale, and its own work. */
 export type Shop = SalePart & {
   routes: readonly RouteDeclaration[]
   /** Called for every request that names who referred its sender; no I/O. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Delivery, type Got, openDelivery, target, topic, wallet } from './delivery.fixture.ts'
 import { addEndpoint, codeOf, proveEndpoint, sendChallenges } from './endpoints.ts'
 import { deleteOld, fanOut } from './events.ts'
-import { addWatch, extendPlan, removeOwn, takeBackPlan } from './watches.ts'
+import { addWatch, extendPlan, removeOwn, revokePlan } from './watches.ts'
 
 let delivery: Delivery
 beforeAll(async () => {
@@ -139,7 +139,7 @@ test('watches beyond the free ones need a plan, are paused when it ends and come
     return world.got.some(({ body }) => body.includes(`"text":"${name}"`))
   }
   expect(await delivered('while paid')).toBe(true)
-  await delivery.db.database.transaction((tx) => takeBackPlan(tx, sale))
+  await delivery.db.database.transaction((tx) => revokePlan(tx, sale))
   expect(await delivered('unpaid')).toBe(false)
   expect(await removeOwn(deps, `0x${'2'.repeat(40)}`, second)).toBe(false)
   expect(await removeOwn(deps, wallet, second)).toBe(true)

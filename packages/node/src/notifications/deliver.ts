@@ -94,7 +94,7 @@ async function deliverOne(deps: DeliveryDeps, due: Due): Promise<void> {
   await recordOutcome(deps, due, outcome)
 }
 
-/** An error of our own in one message is a failure of that message: the others do not wait for it. */
+/** An error of ours in one message is a failure of that message: the others do not wait for it. */
 async function send(deps: DeliveryDeps, { kind, target }: Due, message: () => Message): Promise<Outcome> {
   const channel = deps.channels[kind]
   if (channel === undefined) return { status: 'unavailable', detail: `no ${kind} on this node` }

@@ -59,7 +59,7 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
         // Apart from deliveries, which wait for nobody who has not proven anything yet.
         { name: 'notifications.challenge', intervalMs: 2_000, work: () => sendChallenges(engine) },
         { name: 'notifications.measure', intervalMs: 30_000, work: () => measure(context) },
-        { name: 'notifications.forget', intervalMs: 3_600_000, work: () => deleteOld(database, clock.nowMs()) },
+        { name: 'notifications.expire', intervalMs: 3_600_000, work: () => deleteOld(database, clock.nowMs()) },
       ],
       stop: async () => stopping.abort(),
     }

@@ -8,7 +8,7 @@ import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from
 import { addEndpoint, type EndpointDeps, type Kind, proveEndpoint } from './endpoints.ts'
 import { type FeedDeps, feedRoute, feedUrl } from './feed-route.ts'
 import { ownOutput, showOwn } from './show.ts'
-import { addWatch, extendPlan, removeOwn, takeBackPlan, type WatchDeps } from './watches.ts'
+import { addWatch, extendPlan, removeOwn, revokePlan, type WatchDeps } from './watches.ts'
 
 export type NotificationRouteDeps = EndpointDeps &
   WatchDeps &
@@ -236,7 +236,7 @@ function planRoute(deps: NotificationRouteDeps): RouteDeclaration {
       prepare: async (_, call) => ({ answer: jsonAnswer(planAnswer(call.payer, null, settings.planPriceMicro)) }),
       commit: async (tx, sale) =>
         jsonAnswer(planAnswer(sale.payer, await extendPlan(tx, sale, sale.settledAtMs), sale.amountMicro)),
-      revoke: (tx, sale) => takeBackPlan(tx, sale),
+      revoke: (tx, sale) => revokePlan(tx, sale),
     },
   })
 }

@@ -88,7 +88,7 @@ export async function extendPlan(
   return rows[0]?.until_at.getTime() ?? nowMs
 }
 
-export async function takeBackPlan(tx: Tx, sale: { paymentId: string; round: number; payer: Address }): Promise<void> {
+export async function revokePlan(tx: Tx, sale: { paymentId: string; round: number; payer: Address }): Promise<void> {
   const gone = await tx.query('delete from notification_plan_sale where payment_id = $1 and round = $2', [
     sale.paymentId,
     sale.round,

@@ -243,7 +243,7 @@ test('S8, S9, S27: redirects are followed by hand, re-checked, at most three, an
   await expect(outbound.fetch(site, { ...ordinary, headers: { cookie: 'x' } })).rejects.toThrow(/never sent/)
 })
 
-test('S7: the vetted address is the one connected to, and the next call is vetted anew', async () => {
+test('S7: the vetted address is the one connected to, and the next call is vetted again', async () => {
   const canary = track(await listenTcp((socket) => socket.destroy()))
   let answers = 0
   // Public when asked first, private ever after: only one question may be asked for a request.

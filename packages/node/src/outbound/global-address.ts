@@ -34,7 +34,7 @@ const notGlobal4 = [
 ].map(block)
 
 // Only 2000::/3 is handed out as global unicast; inside it these are not, and 6to4 and Teredo carry an IPv4 address
-// that a relay would open for the caller. Mapped, NAT64, unique-local, link-local and multicast lie outside of 2000::/3.
+// that a relay would open for the caller. Mapped, NAT64, unique-local, link-local and multicast are outside of 2000::/3.
 const global6 = block('2000::/3')
 const notGlobal6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'].map(block)
 

@@ -7,7 +7,7 @@ type Names = { has(name: string): boolean }
 
 export type UrlRules = {
   plainHttp: boolean
-  /** Hosts of this very node, lower case: it never calls itself on somebody's behalf. */
+  /** Hosts of this node, lower case: it never calls itself on somebody's behalf. */
   ownHosts: ReadonlySet<string>
   /** Hosts and whole origins that tests and the demo map to loopback. */
   mapped: { hosts: Names; origins: Names }

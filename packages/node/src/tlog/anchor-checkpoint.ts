@@ -22,7 +22,7 @@ export async function anchorCheckpoint(deps: AnchorDeps, place: AnchorPlace): Pr
   const { database, clock, tree } = deps
   const network = place.network.caip2
   const newest = await newestCheckpoint(database)
-  if (newest) await takeUpSent(deps, network, newest)
+  if (newest) await resumeSent(deps, network, newest)
   await finishAnchors(deps, place)
   const { rowCount } = await database.query(
     `select from log_anchor where network = $1 and size >= $2 and (state = 'anchored' or sent_at > $3)`,
@@ -73,7 +73,7 @@ export async function anchorCheckpoint(deps: AnchorDeps, place: AnchorPlace): Pr
 const referenceOf = (size: bigint | number) => `log_anchor:${size}`
 
 /** Anyone who died between sending a head and writing that down has sent it all the same: it is not paid for twice. */
-async function takeUpSent(
+async function resumeSent(
   { database }: AnchorDeps,
   network: string,
   { size, root }: { size: bigint | number; root: Uint8Array },

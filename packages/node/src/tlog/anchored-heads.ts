@@ -39,7 +39,9 @@ export function anchoredHeads({ database, chain, rpc, origin }: AnchoredDeps): O
         // Only where there was nothing: a head that was found counts as seen when it was handed on, below.
         if (events.length === 0) await keepCursor(database, network, end)
       }
-      const heads = await Promise.all(largestFirst(events).map(({ transactionHash }) => noteIn(rpc, transactionHash)))
+      const heads = await Promise.all(
+        largestFirst(events).map(({ transactionHash }) => readNoteIn(rpc, transactionHash)),
+      )
       if (toBlock >= fromBlock) await keepCursor(database, network, toBlock)
       return heads.flatMap((note): OutsideHead[] => (note === undefined ? [] : [{ source: name, note }]))
     },
@@ -73,7 +75,7 @@ async function firstBlock(database: Database, network: string, toBlock: bigint):
   return rows[0]?.block ?? (toBlock > lookBackBlocks ? toBlock - lookBackBlocks : 0n)
 }
 
-async function noteIn(rpc: Rpc, transaction: Hex): Promise<string | undefined> {
+async function readNoteIn(rpc: Rpc, transaction: Hex): Promise<string | undefined> {
   const found = (await rpc.first('eth_getTransactionByHash', [transaction])) as { input?: Hex } | null
   try {
     const { args } = decodeFunctionData({ abi: logAnchorAbi, data: found?.input ?? '0x' })

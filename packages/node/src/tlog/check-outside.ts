@@ -11,7 +11,7 @@ export type CheckDeps = {
   database: Database
   log: Log
   metrics: Metrics
-  tree: Pick<TransparencyLog, 'origin' | 'keys' | 'forget'>
+  tree: Pick<TransparencyLog, 'origin' | 'keys' | 'reset'>
   /** Since when a witness must have been asked itself: what the database says of it may be restored. */
   confirmAfter?: Date | undefined
 }
@@ -44,7 +44,7 @@ export async function checkOutside(deps: CheckDeps, sources: readonly OutsideSou
   )
   const { now, unchecked, unconfirmed, forked } = rows[0] as Verdict
   // What was computed from the database of before says nothing about this one.
-  if (unchecked) deps.tree.forget()
+  if (unchecked) deps.tree.reset()
   const answers = await Promise.all(
     sources.map((source) =>
       source.outsideHeads(unchecked || unconfirmed || forked || !asked.has(database)).then(
@@ -174,7 +174,7 @@ async function conclude(
   return { forkReason, isNew: before === null && forkReason !== null, ended: before !== null && forkReason === null }
 }
 
-/** A kept head whose only signers were taken back since is no word of this log any more: anyone who stole the key wrote it. */
+/** A kept head whose only signers were revoked since is no word of this log any more: anyone who stole the key wrote it. */
 async function dropForeign(deps: CheckDeps, tx: Tx, heads: readonly KnownHead[]): Promise<KnownHead[]> {
   const kept: KnownHead[] = []
   for (const head of heads)

@@ -39,7 +39,7 @@ const steps = {
   'the peers that cosigned lately': (database: Database) => recentPeerKeys(database),
 }
 
-test('what a proof or a look at the witnesses reads does not grow with the heads that were ever signed', async () => {
+test('what a proof or a check of the witnesses reads does not grow with the heads that were ever signed', async () => {
   await addHeads(100, 800)
   const small = new Map<string, number>()
   for (const [name, step] of Object.entries(steps)) small.set(name, await blocksRead(db.database, step))

@@ -4,7 +4,7 @@ import { type NoteKey, noteKey, signatureTypes } from '@assay/protocol/log/signe
 
 /**
  * The keys of a log that follow from those a witness trusts, by the statements that the log publishes. A key names its
- * successor and the operator's wallet; that wallet may name keys too, and take one back. A key that was taken back names
+ * successor and the operator's wallet; that wallet may name keys too, and revoke one. A key that was revoked names
  * nobody from then on. What cannot be checked adds nothing; a revocation needs the word of that wallet.
  */
 export async function followLogKeys(

@@ -41,7 +41,7 @@ export type PlacedBatch = {
 }
 
 /**
- * Gives every committed entry its place, in one transaction for the whole batch, and signs the new tree head. Nothing
+ * Assigns every committed entry its index, in one transaction for the whole batch, and signs the new tree head. Nothing
  * while the log is stopped: entries keep waiting.
  */
 export async function integrateBatch(deps: IntegrateDeps): Promise<PlacedBatch | undefined> {

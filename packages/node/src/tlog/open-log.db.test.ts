@@ -23,7 +23,7 @@ function holds(proof: LogProof | undefined): boolean {
   return verifyInclusion(bytes(proof.leaf_hash), Number(proof.leaf_index), head.size, path, head.root)
 }
 
-test('proofs hold while the log grows, from what is kept of it and from what is read anew', async () => {
+test('proofs hold while the log grows, from what is kept of it and from what is read again', async () => {
   let aheadMs = 0
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs }
   const { database } = db

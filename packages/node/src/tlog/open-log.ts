@@ -44,7 +44,7 @@ export type TransparencyLog = {
   /** Of the empty tree, which every tree extends: what a witness is asked with while there is no other. */
   emptyHead(): string
   /** Drops what is kept in memory of the tree: the database was restored or the log repaired. */
-  forget(): void
+  reset(): void
   /** The one from which all others follow, by statements. */
   firstKey(): NoteKey
   /** Keys that sign tree heads, the newest last. */
@@ -57,7 +57,7 @@ export type TransparencyLog = {
 
 export function openLog(deps: IntegrateDeps): TransparencyLog {
   const { database, origin, keyring } = deps
-  const { hashesOf, add: keepTiles, forget: clearTiles } = createTileCache(database)
+  const { hashesOf, add: keepTiles, reset: clearTiles } = createTileCache(database)
   const recent = recentBatches()
   const withCosignatures = async (checkpoint: StoredCheckpoint) =>
     checkpoint.note +
@@ -77,7 +77,7 @@ export function openLog(deps: IntegrateDeps): TransparencyLog {
     },
     withCosignatures,
     emptyHead: () => signHead(deps, 0, emptyRoot),
-    forget: () => {
+    reset: () => {
       clearTiles()
       recent.clear()
     },

@@ -46,7 +46,7 @@ test('heads and cosignatures stay bounded however many were signed, and every en
   await grow(120)
   const first = await harness.tree.proofOf('leaf 0', 'first')
   expect(await pruneHeads(db.database, nowMs), 'young heads stay').toBe(0)
-  harness.tree.forget()
+  harness.tree.reset()
   expect(await harness.tree.proofOf('leaf 0', 'first'), 'to the byte').toEqual(first)
   const sizes: number[] = []
   for (let round = 0; round < 3; round += 1) {
@@ -61,12 +61,12 @@ test('heads and cosignatures stay bounded however many were signed, and every en
   // 64 of the newest and one for each stretch of leaves.
   expect(Math.max(...sizes)).toBeLessThan(80)
   expect((sizes[2] as number) - (sizes[1] as number)).toBeLessThanOrEqual(2)
-  harness.tree.forget()
+  harness.tree.reset()
   const after = await harness.tree.proofOf('leaf 0', 'first')
   expect(Number(after?.tree_size)).toBeGreaterThan(1)
   expect(Number(after?.tree_size)).toBeLessThanOrEqual(leavesPerHead)
   await pruneHeads(db.database, nowMs)
-  harness.tree.forget()
+  harness.tree.reset()
   expect(await harness.tree.proofOf('leaf 0', 'first'), 'and from then on it is the same').toEqual(after)
   for (const subject of ['leaf 0', 'leaf 119', `leaf ${leaves - 1}`])
     expect(await harness.tree.proofOf(subject, 'first'), subject).toBeDefined()

@@ -8,7 +8,7 @@ export const leavesPerHead = 4_096
 const newestKept = 64
 
 /**
- * Forgets old tree heads and their cosignatures. One head for each stretch of leaves stays, the last in it, so that every
+ * Deletes old tree heads and their cosignatures. One head for each stretch of leaves stays, the last in it, so that every
  * entry keeps a proof that does not change any more; so do the newest heads, those on chain, and the last one each
  * configured witness signed. Peers come and go, and would otherwise leave one each.
  */

@@ -60,7 +60,7 @@ async function repair(
     keys: await keysOf(target),
   })
   const done = plan && (await rewriteLog(target.db.owner, plan, by))
-  target.tree.forget()
+  target.tree.reset()
   return done
 }
 
@@ -314,7 +314,7 @@ test('a head that a stranger signed under our name stops nothing; one that we si
   expect((await own.compare()).forkReason, 'it proves itself, whether it is shown again or not').not.toBeNull()
 })
 
-test('a kept head that only a key taken back since had signed stops nothing any more', async () => {
+test('a kept head that only a key revoked since had signed stops nothing any more', async () => {
   await harness.append('one', 'two', 'three')
   const stolen = (await harness.tree.checkpoint()) as string
   const source = {

@@ -14,7 +14,7 @@ export type TileCache = {
   /** The tiles of a batch that was just placed. */
   add(tiles: Tiles): void
   /** After a repair or a restore: tiles may be others. */
-  forget(): void
+  reset(): void
 }
 
 /** Full tiles never change, and neither does a tile of a given width: the last used are kept. */
@@ -29,7 +29,7 @@ export function createTileCache(sql: Sql): TileCache {
   const find = (id: TileId, width: number) =>
     width === tileWidth ? full.get(tileKey(id)) : partial.get(`${tileKey(id)}.p/${width}`)
   return {
-    forget: () => {
+    reset: () => {
       full.clear()
       partial.clear()
     },

@@ -90,7 +90,7 @@ export function edgeTiles(size: number): TileId[] {
 
 export type ChangedTile = TileId & { hashes: Buffer }
 
-/** Adds leaves to a tree of which only the edge is known. Gives every tile that changed. */
+/** Adds leaves to a tree of which only the edge is known. Returns every tile that changed. */
 export function growTiles(size: number, edge: Tiles, leaves: readonly Buffer[]): ChangedTile[] {
   const changed: ChangedTile[] = []
   let added: readonly Buffer[] = leaves

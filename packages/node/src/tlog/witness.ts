@@ -46,7 +46,7 @@ export type WitnessOptions = {
   privateKey: LocalSigningKey
   /** Keys trusted for each origin; another origin is answered 404. */
   logs: { get(origin: string): LogKeys | Promise<LogKeys> }
-  /** Operators of these logs, who may name and take back keys; beside those that a trusted key names. */
+  /** Operators of these logs, who may name and revoke keys; beside those that a trusted key names. */
   wallets?: readonly string[]
   /** What the log says about its keys, newly read when `fresh`; keys that follow from the trusted ones count as these. */
   statementsOf?(origin: string, fresh: boolean): Promise<readonly unknown[]>
@@ -103,7 +103,7 @@ const signedBy = (note: Note, keys: readonly NoteKey[]) =>
     .map(({ line }) => line)
     .join('')}`
 
-/** Keys in force that signed it: one that was taken back does not count, and a new one counts once the statements lead to it. */
+/** Keys in force that signed it: one that was revoked does not count, and a new one counts once the statements lead to it. */
 async function signersOf(
   { statementsOf, wallets = [] }: WitnessOptions,
   origin: string,

@@ -173,7 +173,7 @@ function bindingCheck({ request }: EvidenceExchange, payment: EvidencePayment): 
   if (nonceOfRequest !== nonce || !isSameResource(request.url, payment.resource))
     return { check: failed('binding', 'the payment was made for another request') }
   return {
-    check: passed('binding', "the payer's signature names this very request"),
+    check: passed('binding', "the payer's signature names this request"),
     covers: ['request.body_base64', 'payment.resource', 'payment.binding_salt'],
   }
 }

@@ -46,7 +46,7 @@ export async function checkLog(
   ]
 }
 
-/** A log that was taken out looks like one that is yet to come: only a policy that asks for none lets it pass. */
+/** A log that was removed looks like one that is yet to come: only a policy that asks for none lets it pass. */
 function checkUnlogged(file: CitationAttestation, log: ShownLog, options: VerifyAttestationOptions): Finding {
   const { state, url, ...proof } = log
   if (state !== 'pending' || Object.keys(proof).length > 0)
@@ -117,7 +117,7 @@ function checkHead(log: ShownLog, head: SignedHead, found: HeadKeys, cosignature
   }
 }
 
-/** A tree head has no time of its own: it was signed before the first witness signed it. */
+/** A tree head has no separate time: it was signed before the first witness signed it. */
 function checkHeadKey(
   head: SignedHead,
   found: HeadKeys,

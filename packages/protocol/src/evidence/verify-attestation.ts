@@ -82,7 +82,7 @@ async function checkAttester({ attestation, record }: CitationAttestation): Prom
 
 /**
  * The key is the node's, and was valid at the time that the attestation names. A thief can name any time, so of a key that
- * was taken back only that counts which a witness had seen before, one that the verifier trusts.
+ * was revoked only that counts which a witness had seen before, one that the verifier trusts.
  */
 function checkKey(
   { attestation, record }: CitationAttestation,

@@ -42,7 +42,7 @@ export type KeyTrust = {
 }
 
 /**
- * Goes from what is trusted to every key that it vouches for. Several rotations may lie between, and wallets that a trusted
+ * Goes from what is trusted to every key that it vouches for. Several rotations may be in between, and wallets that a trusted
  * key names may name keys themselves. A statement only ever speaks of one node, which the first accepted one names.
  */
 export async function followKeys(statements: readonly KeyStatement[], trust: KeyTrust): Promise<FollowedKeys> {
@@ -53,7 +53,7 @@ export async function followKeys(statements: readonly KeyStatement[], trust: Key
   for (;;) {
     const followed = await followOnce(statements, trust, { signed, byOld }, revoked)
     const found = trust.revokedBy === 'anybody' ? revoked : revocations([...followed.accepted])
-    // A key found to be taken back may have named others before that was found.
+    // A key found to be revoked may have named others before that was found.
     if (found.size === revoked.size) return { ...followed, byPredecessor: await signedByOld(followed, byOld) }
     revoked = found
   }
@@ -86,7 +86,7 @@ async function followOnce(
   const accepted = new Set<KeyStatement>()
   const add = (key: KeyAnchor) => {
     const known = keys.get(key.keyId)
-    // Once taken back, by whomever: a statement that names the key again does not give it back.
+    // Once revoked, by whomever: a statement that names the key again does not give it back.
     const revokedAt = earlier(earlier(known?.revokedAt, key.revokedAt), revoked.get(key.keyId))
     keys.set(key.keyId, { notBefore: 0, notAfter: undefined, ...known, ...key, revokedAt })
   }
@@ -101,7 +101,7 @@ async function followOnce(
     const old = keys.get(message.predecessor)
     if (!old || !mayName(old.purpose, item)) return false
     const end = earlier(old.notAfter, old.revokedAt)
-    // A key that was taken back cannot name its successor: the thief would be the first to try.
+    // A key that was revoked cannot name its successor: the thief would be the first to try.
     if (end !== undefined && message.notBefore > end) return false
     return byOld(item, old.x)
   }

@@ -8,7 +8,7 @@ export type TrustedKey = {
   x: string
   notBefore: number
   notAfter: number | undefined
-  /** Taken back as of then; `notAfter` is not later. */
+  /** Revoked as of then; `notAfter` is not later. */
   revokedAt?: number | undefined
 }
 
@@ -33,7 +33,7 @@ function readKey(entry: unknown): TrustedKey[] {
   const key = { keyId: kid, x, notBefore: nbf, notAfter: exp }
   if (revoked_at === undefined) return [key]
   const revokedAt = Math.floor(Date.parse(String(revoked_at)) / 1000)
-  // One that cannot be read was still taken back at some time: at the beginning, to be safe.
+  // One that cannot be read was still revoked at some time: at the beginning, to be safe.
   return [{ ...key, revokedAt: Number.isNaN(revokedAt) ? 0 : revokedAt }]
 }
 
@@ -41,7 +41,7 @@ function readKey(entry: unknown): TrustedKey[] {
 export type Operator = { wallet: string; node: string }
 
 /**
- * The pinned keys after a look at a newer directory. A new key is trusted when a pinned key or the operator's wallet
+ * The pinned keys after reading a newer directory. A new key is trusted when a pinned key or the operator's wallet
  * vouches for it; a known key may only get a shorter life.
  */
 export async function followDirectory(pinned: KeySet, document: unknown, operator?: Operator): Promise<KeySet> {

@@ -7,7 +7,7 @@ export type TreeHash<Digest extends Uint8Array> = {
   emptyRoot: Digest
 }
 
-/** RFC 6962: leaves and inner nodes are hashed apart, so that neither can be taken for the other. */
+/** RFC 6962: leaves and inner nodes are hashed apart, so that neither can be mistaken for the other. */
 export function treeHash<Digest extends Uint8Array>(hash: Hash<Digest>): TreeHash<Digest> {
   // Reused by every call: hashing is synchronous.
   const node = new Uint8Array(65)
@@ -30,7 +30,7 @@ export function treeHash<Digest extends Uint8Array>(hash: Hash<Digest>): TreeHas
 
 export const { leafHash, nodeHash, emptyRoot } = treeHash(sha256)
 
-/** Entries `from` up to, not including, `until`; proofs are lists of such ranges, each standing for one hash. */
+/** Entries `from` up to, not including, `until`; proofs are lists of such ranges, one for each hash. */
 export type Range = { from: number; until: number }
 
 /** The largest power of two below `size`: where RFC 6962 splits a tree. */

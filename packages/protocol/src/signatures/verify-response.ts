@@ -5,7 +5,7 @@ import { type KeySet, readDirectory, type TrustedKey } from '../keys/key-directo
 import { type CoveredComponent, contentDigest, signatureBase } from './signature-base.ts'
 import { parseResponseSignatureInput, type SignatureInput } from './signature-input.ts'
 
-/** `unknown_key` is apart from `invalid`: a look at the directory may help. */
+/** `unknown_key` is apart from `invalid`: reading the directory may help. */
 export type Verification =
   | { status: 'verified'; keyId: string; created: number; expires: number; stream: boolean }
   | { status: 'unsigned' }
@@ -17,7 +17,7 @@ export type SentRequest = { method: string; url: string }
 export type ReceivedResponse = {
   status: number
   headers: Headers
-  /** The raw bytes; undefined for a stream, whose events carry signatures of their own. */
+  /** The raw bytes; undefined for a stream, whose events carry their own signatures. */
   body: Uint8Array<ArrayBuffer> | undefined
 }
 
@@ -85,7 +85,7 @@ function checkTimes(input: SignatureInput, { nowMs, skewSeconds = 60 }: VerifyOp
   const expires = input.params.get('expires')
   const now = nowMs / 1000
   if (typeof created !== 'number' || typeof expires !== 'number') return 'created or expires is missing'
-  if (created > now + skewSeconds) return 'created lies in the future'
+  if (created > now + skewSeconds) return 'created is in the future'
   return expires < now - skewSeconds ? 'the signature has expired' : undefined
 }
 

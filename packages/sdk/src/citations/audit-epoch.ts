@@ -24,7 +24,7 @@ export type EpochAudit = {
   opens_at: string | null
   leaves: number
   entries: number
-  /** Shares of payments that were taken back: the log keeps the entry, so only the node says that they were. */
+  /** Shares of payments that were reversed: the log keeps the entry, so only the node says that they were. */
   set_off_micro: string
   problems: string[]
 }
@@ -96,7 +96,7 @@ async function readEpoch(client: AssayClient, node: string, { network, epoch, di
 
 const sum = (micros: readonly string[]) => micros.reduce((total, micro) => total + BigInt(micro), 0n)
 
-/** Each wallet gets what its entries say, less what was taken back, and no domain gets more than it earned. */
+/** Each wallet gets what its entries say, less what was reversed, and no domain gets more than it earned. */
 function checkSums(leaves: readonly Leaf[], problems: string[]): bigint {
   let setOff = 0n
   const byWallet = new Map<string, Leaf[]>()
@@ -107,7 +107,7 @@ function checkSums(leaves: readonly Leaf[], problems: string[]): bigint {
     const earned = sum(own.flatMap(({ shares }) => shares.map(({ micro }) => micro)))
     const allotted = sum(own.map(({ micro }) => micro))
     if (allotted < earned - taken || allotted > earned)
-      problems.push(`${wallet} is allotted ${allotted}; its entries say ${earned}, less ${taken} that was taken back`)
+      problems.push(`${wallet} is allotted ${allotted}; its entries say ${earned}, less ${taken} that was reversed`)
   }
   for (const { domain, account, micro, shares } of leaves) {
     if (domain !== null && accountOf(domain) !== account) problems.push(`${account} is not ${domain}`)

@@ -81,7 +81,7 @@ async function draw(
   const leftMicro = credit.mandate === undefined ? await ownBalance(context, credit, prepared.url) : undefined
   if (leftMicro !== undefined && leftMicro < amountMicro) return undefined
   const quote = quoteOf(prepared, offer, amountMicro, description, leftMicro)
-  const giveBack = await requireAllowed(context, quote, amountMicro, agreed)
+  const refundLimit = await requireAllowed(context, quote, amountMicro, agreed)
   context.onProgress({ kind: 'paying' })
   const key = bytesToHex(context.platform.randomBytes(16)).slice(2)
   const received = await sendUntilAnswered(context, credit, prepared, offer, key)
@@ -95,7 +95,7 @@ async function draw(
   })
   const verified = await verifyExchange(context, prepared, received, result)
   learn(credit, prepared, offer, payment)
-  if (verified.status === 'verified' && nothingDrawn.has(received.status)) giveBack()
+  if (verified.status === 'verified' && nothingDrawn.has(received.status)) refundLimit()
   // A 402 says that nothing was drawn: the price moved, or the balance was used elsewhere meanwhile.
   if (received.status === 402 && credit.mandate === undefined) return undefined
   return result(verified)

@@ -32,7 +32,7 @@ export async function signEvidence(
   return { ...evidence, signature: await reporter.signMessage({ message: evidenceMessage(evidence) }) }
 }
 
-/** Gives evidence to a node, which passes it on. Whether it was taken. */
+/** Sends evidence to a node, which passes it on. Returns whether it was accepted. */
 export async function sendEvidence(
   node: string,
   evidence: SignedEvidence,

@@ -105,7 +105,7 @@ export function readOptionVault(client: Fetching, node: string): Promise<OptionV
   return ask(client, node, 'options.vault', {})
 }
 
-/** Takes unsold contracts, or an order to buy, of the book; the wallet that placed them signs the request. */
+/** Withdraws unsold contracts, or an order to buy, from the book; the wallet that placed them signs the request. */
 export function withdrawOption(
   client: Fetching,
   node: string,

@@ -76,7 +76,7 @@ function reasonFor(
     case 'permit2':
       return `the seller takes no EIP-3009 here, and the wallet has approved Permit2`
     case 'batch-settlement':
-      return `one deposit into a channel of your own for ${expectedCalls} calls, of which each is charged its price`
+      return `one deposit into your own channel for ${expectedCalls} calls, of which each is charged its price`
     case 'mpp':
       return `the seller offers nothing else that is possible`
   }

@@ -119,7 +119,7 @@ export type Permit2Port = {
 }
 
 export type ChannelState = {
-  /** All that was paid in and not taken out again, claimed or not. */
+  /** All that was paid in and not withdrawn, claimed or not. */
   balanceMicro: Micro
   claimedMicro: Micro
   refundNonce: bigint

@@ -38,8 +38,8 @@ afterEach(() => Promise.all(proxies.map((proxy) => proxy.close())))
 
 const agreedCall = () => rpc.agreed('eth_call', [{ to: '0x00' }, '0x64'])
 const asked = () => proxies.map((proxy) => proxy.methods().filter((method) => method === 'eth_call').length)
-const forget = () => {
-  for (const proxy of proxies) proxy.forget()
+const resetCalls = () => {
+  for (const proxy of proxies) proxy.resetCalls()
 }
 
 const faults: RpcFault[] = [
@@ -58,7 +58,7 @@ describe.each(faults)('one endpoint of three that $kind', (fault) => {
       proxies[which]?.setFault(fault)
       expect(await agreedCall()).toBe(answers['eth_call'])
       if (fault.kind !== 'lies') expect(await rpc.first('eth_call', [{}, 'latest'])).toBe(answers['eth_call'])
-      forget()
+      resetCalls()
       for (let read = 0; read < 5; read += 1) expect(await agreedCall()).toBe(answers['eth_call'])
       // A busy machine may be slow enough for a third opinion now and then.
       expect(asked()[which]).toBeLessThan(5)
@@ -79,7 +79,7 @@ test.each([0, 1])(
 
 test('an agreed answer takes two operators, not three calls', async () => {
   await agreedCall()
-  forget()
+  resetCalls()
   await agreedCall()
   expect(asked().reduce((sum, count) => sum + count)).toBe(2)
 })
@@ -95,7 +95,7 @@ test('an endpoint that is well again gets its turn after its rest', async () => 
   await agreedCall()
   await agreedCall()
   proxies[0]?.setFault({ kind: 'none' })
-  forget()
+  resetCalls()
   await agreedCall()
   expect(asked()[0]).toBe(0)
   nowMs += 120_000

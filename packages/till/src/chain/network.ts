@@ -48,7 +48,7 @@ const onPolygon = {
   nativeUsdMax: 3n,
 }
 
-/** The networks Assay speaks. Demo chains carry the ids of the main ones with assets of their own. */
+/** The networks Assay speaks. Demo chains carry the ids of the main ones with their own assets. */
 export const knownNetworks: readonly Network[] = [
   { ...base, ...onBase },
   { ...polygon, ...onPolygon },

@@ -52,7 +52,7 @@ test.each([400, 413, 200])(
     for (const proxy of proxies) proxy.limitLogs(500, status)
     expect(found(await agreedLogs(rpc, whole))).toEqual(blocks)
     expect(found(await searchLogs(rpc, whole))).toEqual(blocks)
-    for (const proxy of proxies) proxy.forget()
+    for (const proxy of proxies) proxy.resetCalls()
     // 10,001 blocks in pieces of 312 that were learned: no piece is refused any more, and none is asked twice.
     expect(found(await searchLogs(rpc, whole))).toEqual(blocks)
     expect(searches()).toBeLessThan(40)

@@ -24,7 +24,7 @@ export type Receipt = {
   logs: RpcLog[]
 }
 
-/** Only what must be alike between endpoints; some add fields of their own. */
+/** Only what must be alike between endpoints; some add their own fields. */
 export function relevantOfReceipt(answer: unknown): Json {
   if (typeof answer !== 'object' || answer === null) return null
   const receipt = answer as Receipt

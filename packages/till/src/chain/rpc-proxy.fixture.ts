@@ -12,15 +12,15 @@ export type RpcFault =
   | { kind: 'slow'; ms: number }
   | { kind: 'rate_limited'; retryAfterSeconds?: number }
   | { kind: 'wrong_chain' }
-  /** Zero balances, no receipts, no logs, blocks of its own. */
+  /** Zero balances, no receipts, no logs, its own blocks. */
   | { kind: 'lies' }
   | { kind: 'down' }
 
 export type RpcProxy = {
   url: string
-  /** Of the calls since the last `forget()`. */
+  /** Of the calls since the last `resetCalls()`. */
   methods(): readonly string[]
-  forget(): void
+  resetCalls(): void
   setFault(fault: RpcFault): void
   /** Ranges of eth_getLogs wider than this are refused, with this HTTP status and a JSON-RPC error in the body. */
   limitLogs(blocks: number, status: number): void
@@ -48,7 +48,7 @@ export async function startRpcProxy(
   return {
     url,
     methods: () => state.methods,
-    forget: () => {
+    resetCalls: () => {
       state.methods = []
     },
     setFault: (fault) => {

@@ -42,7 +42,7 @@ export function createChannelCache(sql: Sql, clock: Clock) {
       if (known.size > knownMax) known.delete(known.keys().next().value as string)
       return read
     },
-    forget: (key: Key): void => void known.delete(channelKey(key)),
+    evict: (key: Key): void => void known.delete(channelKey(key)),
     /** The newest voucher of this copy was given to a caller. */
     shown(record: ChannelRecord): void {
       const found = known.get(channelKey(record))

@@ -25,7 +25,7 @@ async function dueBatches({ database, clock, policy }: ChannelDeps, network: str
   const { rows } = await database.query<Record<string, unknown> & { due: boolean }>(
     `select ${channelColumns}, ${dueSql} as due from channel
      where network = $1 and charged_micro > claimed_micro and balance_micro > claimed_micro and state = 'open'
-       -- What arrives before the books are first compared is taken for the operator's own.
+       -- What arrives before the books are first compared counts as the operator's own.
        and exists (select from reconcile_cursor r where r.network = channel.network and r.address = channel.receiver)
        and (${dueSql} or charged_micro - claimed_micro >= ${dustMicro})
      order by withdraw_started_at > 0 desc, ${dueSql} desc, charged_micro - claimed_micro desc limit ${perBatch * batchesMax}`,
@@ -64,7 +64,7 @@ async function claimBatch(deps: ChannelDeps, network: string, channels: ChannelR
   }
   if (found.status === 'fails') return claimAlone(deps, first)
   await recordPublic(deps.database, channels)
-  for (const channel of channels) deps.cache.forget(channel)
+  for (const channel of channels) deps.cache.evict(channel)
   const sent = await sendCall(deps, {
     ...{ network, from, data: found.data, gasLimit: gasOf(channels.length), purpose: 'channels.claim' },
     reference: `claim ${first.id} ${first.sequence}`,
@@ -89,7 +89,7 @@ async function claimAlone(deps: ChannelDeps, channel: ChannelRecord): Promise<vo
   const on = chainOf(deps, channel.network)
   const state = await on.chain.channels.state(channel.id, await headOf(on, channel.atBlock))
   await saveState(deps.database, channel, state)
-  deps.cache.forget(channel)
+  deps.cache.evict(channel)
   const again = { ...channel, ...state }
   const changed = claimable(again) !== claimable(channel) || state.claimedMicro !== channel.claimedMicro
   if (changed && claimable(again) > again.claimedMicro) return claimBatch(deps, channel.network, [again])
@@ -108,7 +108,7 @@ async function claimFailed(
      from unnest($1::text[], $2::bytea[]) i (network, id) where c.network = i.network and c.id = i.id`,
     [channels.map(({ network }) => network), channels.map(({ id }) => fromHex(id)), new Date(clock.nowMs())],
   )
-  for (const channel of channels) cache.forget(channel)
+  for (const channel of channels) cache.evict(channel)
   if (alarm) metrics.count('alarms', { alarm: 'channel_claim_failed' })
   log.error({ network: first?.network, channels: channels.length, reason }, 'vouchers could not be claimed')
 }
@@ -125,5 +125,5 @@ async function recordClaimed({ database, clock, cache }: ChannelDeps, channels: 
       new Date(clock.nowMs()),
     ],
   )
-  for (const channel of channels) cache.forget(channel)
+  for (const channel of channels) cache.evict(channel)
 }

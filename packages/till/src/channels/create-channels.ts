@@ -104,7 +104,7 @@ export function createChannels(options: ChannelsOptions) {
         await onEachChain(deps, (network) => claimVouchers(deps, network))
         await watched
       }),
-      job('channels.forget', 3_600_000, () => deleteSales(database, clock.nowMs() - answerDays * 86_400_000)),
+      job('channels.expire', 3_600_000, () => deleteSales(database, clock.nowMs() - answerDays * 86_400_000)),
     ],
     postClaims: () => onEachChain(deps, (network, on) => postClaims(deps, network, on)),
     settledAccount: (row: TransferRow) => settledAccount(deps, row),

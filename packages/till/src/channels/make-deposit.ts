@@ -54,7 +54,7 @@ export async function makeDeposit(deps: ChannelDeps, planned: PlannedDeposit): P
     case 'done':
       await saveState(deps.database, { network, id }, await stateAt(deps, network, id, sent.blockNumber))
       await end('done', sent.transaction)
-      deps.cache.forget({ network, id })
+      deps.cache.evict({ network, id })
       return sent.transaction
   }
 }
@@ -79,7 +79,7 @@ async function insertDeposit(
       `select state from channel_deposit where network = $1 and payer = $2 and nonce = $3`,
       [...keyOf(planned)],
     )
-    // No row of its own: another deposit into the channel is on its way.
+    // No separate row: another deposit into the channel is on its way.
     return rows[0]?.state ?? 'sending'
   })
 }
@@ -134,6 +134,6 @@ export async function recoverDeposits(deps: ChannelDeps, network: string, { chai
       `update channel_deposit set state = $4, ended_at = $5 where network = $1 and payer = $2 and nonce = $3 and state = 'sending'`,
       [network, payer, fromHex(nonce), used ? 'done' : 'failed', new Date(clock.nowMs())],
     )
-    deps.cache.forget({ network, id })
+    deps.cache.evict({ network, id })
   }
 }

@@ -40,7 +40,7 @@ async function postChannel(
   // A reorganisation took a deposit: nothing is sold by what is not there.
   if (isShort && atHead.balanceMicro < record.balanceMicro) {
     await saveState(deps.database, record, await chain.channels.state(id, head))
-    deps.cache.forget(record)
+    deps.cache.evict(record)
   }
   if (isPending && record.claimedMicro > atHead.claimedMicro) await claimAgain(deps, record, atHead.claimedMicro, head)
   if (claimed === postedMicro && lost === lostMicro) return
@@ -88,7 +88,7 @@ async function claimAgain(deps: ChannelDeps, record: ChannelRecord, claimedMicro
     [network, fromHex(id), claimedMicro, record.claimedMicro, head],
   )
   if (rowCount === 0) return
-  deps.cache.forget(record)
+  deps.cache.evict(record)
   deps.log.warn({ network, channel: id }, 'a claim is not on the chain any more; it is made again')
 }
 
@@ -128,7 +128,7 @@ export async function adoptClaims(deps: ChannelDeps, record: ChannelRecord): Pro
       ]),
     )
   })
-  deps.cache.forget(record)
+  deps.cache.evict(record)
   return true
 }
 

@@ -28,7 +28,7 @@ const refundGas = 400_000n
 
 type RefundPayment = Extract<ChannelPayment, { type: 'refund' }>
 
-/** Gives back what was not charged. Everything charged is claimed in the same transaction, and nothing is sold meanwhile. */
+/** Refunds what was not charged. Everything charged is claimed in the same transaction, and nothing is sold meanwhile. */
 export async function refundChannel(deps: SellDeps, payment: RefundPayment): Promise<string> {
   const key = { network: payment.network, id: payment.voucher.channelId }
   const answer = await deps.queue.run(
@@ -41,7 +41,7 @@ export async function refundChannel(deps: SellDeps, payment: RefundPayment): Pro
         if (error instanceof VoucherRefused && error.correction) corrected()
         throw error
       } finally {
-        deps.cache.forget(key)
+        deps.cache.evict(key)
       }
     },
   )
@@ -174,7 +174,7 @@ async function reopen(
     `update channel set state = 'open', refund_at = $4 where network = $1 and id = $2 and state = 'refunding' and refund_at = $3`,
     [...[network, fromHex(id), new Date(refundAtMs ?? 0)], countsFromMs === undefined ? null : new Date(countsFromMs)],
   )
-  cache.forget(record)
+  cache.evict(record)
 }
 
 /** Ends refunds whose process died, or whose transaction took long: not before it is known that none is on its way. */

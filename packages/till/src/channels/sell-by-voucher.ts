@@ -41,7 +41,7 @@ export type VoucherCall = {
 export type Ways<T> = {
   /** Makes the answer and commits the sale. */
   serve(hold: Hold): Promise<T>
-  /** Gives the answer of an earlier sale again. */
+  /** Returns the answer of an earlier sale again. */
   give(sale: ReplayedSale): Promise<T>
 }
 
@@ -65,7 +65,7 @@ export async function sellByVoucher<T>(deps: SellDeps, sale: VoucherCall, ways: 
     let known = await openChannel(deps, payment)
     // Another process may have sold since this one looked.
     if (known.record.chargedMicro !== base && known.record.sequence > 0n) {
-      deps.cache.forget(key)
+      deps.cache.evict(key)
       known = await openChannel(deps, payment)
     }
     try {
@@ -167,7 +167,7 @@ async function coverVoucher(deps: SellDeps, sale: VoucherCall, record: ChannelRe
   const seen = { ...record, ...state }
   if (state.balanceMicro !== record.balanceMicro) {
     await saveState(deps.database, record, state)
-    deps.cache.forget(record)
+    deps.cache.evict(record)
   }
   if (seen.balanceMicro >= voucher.maxClaimable) return hold(seen)
   if (payment.type !== 'deposit') throw await correctionFor(deps, seen)
@@ -219,7 +219,7 @@ async function checkDeposit(
 async function admitted(deps: SellDeps, held: VoucherHold, amountMicro: Micro): Promise<VoucherHold> {
   const { record } = held
   if (!refusalOf(deps, record, amountMicro) && (await deps.unclaimed.admits(amountMicro))) return held
-  deps.cache.forget(record)
+  deps.cache.evict(record)
   const read = (await deps.cache.get(record))?.record
   const again = read?.sequence === record.sequence ? read : record
   const problem = refusalOf(deps, again, amountMicro)

@@ -95,7 +95,7 @@ export function createVoucherPort(
       const voucher = held.get(holdId)
       if (!voucher) return undefined
       const captured = await endOfSale(database, voucher.record, voucher.callId)
-      cache.forget(voucher.record)
+      cache.evict(voucher.record)
       if (!captured) return { status: 'released' }
       const { network } = voucher.record
       return { status: 'captured', draw: { network, amountMicro: voucher.chargeMicro, leftMicro: 0n } }
@@ -106,7 +106,7 @@ export function createVoucherPort(
 
   /** Another process sold by this channel meanwhile, or its state changed. */
   async function changed(voucher: VoucherHold) {
-    cache.forget(voucher.record)
+    cache.evict(voucher.record)
     const known = await cache.get(voucher.record)
     return correctionFor(deps, known?.record ?? voucher.record)
   }

@@ -5,7 +5,7 @@ import { type ChannelChain, type ChannelDeps, headOf } from './channel-deps.ts'
 import { saveState } from './channel-store.ts'
 
 const piecesMax = 50
-/** The first channel may be older than the first look. */
+/** The first channel may be older than the first read. */
 const lookBackBlocks = 1_000n
 
 /** Finds channels whose payer began to withdraw: they are claimed at once, and no vouchers of them are taken. */
@@ -52,6 +52,6 @@ async function refresh(deps: ChannelDeps, network: string, on: ChannelChain, ids
   for (const row of rows) {
     const key = { network, id: toHex(row.id) }
     await saveState(deps.database, key, await on.chain.channels.state(key.id, head))
-    deps.cache.forget(key)
+    deps.cache.evict(key)
   }
 }

@@ -77,9 +77,9 @@ export function tillJobs(
     // A standby may be promoted, or an older copy started, under a running node.
     job('store.restored', 10_000, () => detectRestore(infrastructure.restoreDetection)),
     job('ledger.seal', 10_000, () => sealBooks(database)),
-    job('payments.forget', 3_600_000, () => removeIdle(database, clock.nowMs())),
+    job('payments.expire', 3_600_000, () => removeIdle(database, clock.nowMs())),
     job('store.partitions', 3_600_000, () => keepPartitions({ sql: database, log, metrics }, retention, clock.nowMs())),
-    job('facilitators.forget', 3_600_000, () => deleteHolders(database, clock.nowMs())),
+    job('facilitators.expire', 3_600_000, () => deleteHolders(database, clock.nowMs())),
     job('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs())),
     // A dead process may be noticed a moment after its payments were: its wallets are looked at again.
     ...(settings.recoverWallets ? [job('wallets.recover', 10_000, settings.recoverWallets)] : []),
@@ -88,7 +88,7 @@ export function tillJobs(
   ]
 }
 
-/** What a crash left behind is taken up before anything new is sold. */
+/** What a crash left behind is resumed before anything new is sold. */
 export function recoverAtStart(
   ports: Ports,
   infrastructure: Infrastructure,

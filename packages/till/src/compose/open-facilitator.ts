@@ -17,7 +17,7 @@ export type FacilitatorSettings = {
 
 export type OpenedFacilitator = {
   facilitator: Facilitator
-  /** Where this process settles with wallets of its own. */
+  /** Where this process settles with its own wallets. */
   local?: {
     facilitator: Facilitator
     wallets: readonly Address[]

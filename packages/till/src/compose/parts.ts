@@ -48,13 +48,13 @@ export type ReadinessCheck = {
   partial?: boolean
 }
 
-/** What takes part in sales beside the till itself: entitlements, hooks, shares owed to others, and work of its own. */
+/** What takes part in sales beside the till itself: entitlements, hooks, shares owed to others, and its own work. */
 export type SalePart = {
   entitlements?: readonly EntitlementPort[]
   saleHooks?: readonly SaleHook[]
   reversalHooks?: readonly ReversalHook[]
   jobs?: readonly TillJob[]
-  /** Brings the books of this part up to the chain, so that comparing them finds no transfer of its own. */
+  /** Brings the books of this part up to the chain, so that comparing them finds none of its transfers. */
   beforeReconcile?(): Promise<void>
   /** Whether this part books a transfer out of custody, now or later: a payment into its own contract. */
   booksOutbound?(transfer: TransferRow): Promise<boolean>

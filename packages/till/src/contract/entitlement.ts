@@ -21,9 +21,9 @@ export type EntitlementPort = {
   keep?(tx: Tx, sold: readonly KeptSale[]): Promise<void>
   /** After the commit: what its response says, where that is more than what was drawn. */
   served?(hold: Hold): { paymentResponse: string; delivered(): void | Promise<void> }
-  /** Gives a hold back, once, unless it was captured; also for holds whose process died. Undefined: what became of it is not known. */
+  /** Releases a hold, once, unless it was captured; also for holds whose process died. Undefined: what became of it is not known. */
   release(holdId: string): Promise<HoldEnd | undefined>
-  /** What became of this very call when it came before. Asked before its caller would have to pay again. */
+  /** What became of this call when it came before. Asked before its caller would have to pay again. */
   describe(call: PaidCall): Promise<HoldOutcome | undefined>
 }
 

@@ -44,7 +44,7 @@ export type Sale = {
   feeMicro: Micro
   /** Times a reorg undid this payment before: each ending is its own sale. */
   round: number
-  /** Paid by this very call, or drawn from what was paid in before. */
+  /** Paid by this call, or drawn from what was paid in before. */
   source: 'payment' | 'credit'
 }
 
@@ -75,7 +75,7 @@ export type PaidRoute = {
   bazaar?: Json
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
   commitMany?: CommitMany
-  /** Takes back what `commit` gave, when a reorg took the money away. */
+  /** Revokes what `commit` granted, when a reorg undid the payment. */
   revoke?(tx: Tx, sale: Sale): Promise<void>
   release?: ReleaseAnswer
 }
@@ -90,7 +90,7 @@ export type ReleaseAnswer = (
 ) => AnswerContent | Promise<AnswerContent>
 
 /**
- * What a payment is bound to where a call came by another way than an HTTP request of its own: such a payment is not
+ * What a payment is bound to where a call came by another way than its own HTTP request: such a payment is not
  * good for that request, nor the other way round. `digest` is that of the whole input.
  */
 export type BoundRequest = { method: string; resourceUrl: string; contentType: string; digest: Uint8Array }

@@ -28,7 +28,7 @@ export type PaymentEnvelope = {
   sponsoring?: unknown
   /** Compact JWS offers the client echoed, for a price that has moved since. */
   offers: string[]
-  /** What we quoted for this very request not long ago, proved by a challenge of ours. */
+  /** What we quoted for this request not long ago, proved by a challenge of ours. */
   quotedMicro?: Micro
 }
 
@@ -110,14 +110,14 @@ export type Scheme<Signed = unknown> = {
   extensions?(terms: Terms): Record<string, Json>
   /** Strict: anyone else who reads this payment must not find another one in it. */
   decode(envelope: PaymentEnvelope): SchemeDecode<Signed>
-  /** The terms of ours, current or of an offer that we signed, that the payment satisfies for this very request. */
+  /** The terms of ours, current or of an offer that we signed, that the payment satisfies for this request. */
   match(payment: SchemePayment<Signed>, call: PaidCall, current: readonly Terms[], offers: Offers): MatchOutcome
 
   checkWindow(payment: SchemePayment<Signed>, terms: Terms, nowSeconds: number): { status: 'valid' } | Invalid
   checkSignature(payment: SchemePayment<Signed>, chain: ChainPort): Promise<SignatureOutcome>
   /** Read before the claim; bad news is confirmed by enough endpoints. */
   readFunds(verified: VerifiedPayment<Signed>, chain: ChainPort): Promise<FundsOutcome>
-  /** The last look before money may move: whether it is still good, and for long enough. */
+  /** The last check before money may move: whether it is still good, and for long enough. */
   checkAgain(
     verified: VerifiedPayment<Signed>,
     chain: ChainPort,

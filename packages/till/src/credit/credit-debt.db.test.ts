@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Address } from '@assay/protocol/address'
 import { expect, test } from 'vitest'
-import { takeBackLines } from '../gate/take-back.ts'
+import { reversalLines } from '../gate/reversal-lines.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { externalAccount } from '../ledger/accounts.fixture.ts'
 import { accounts, balanceDifferences, balanceOf, owedTo, post } from '../ledger/index.ts'
@@ -37,7 +37,7 @@ const reorg = (id: string, micro: bigint, round = 0) =>
         kind: 'reorg',
         paymentId: id,
         lines: [
-          ...(await takeBackLines(tx, { id, network: base, amountMicro: micro }, micro)),
+          ...(await reversalLines(tx, { id, network: base, amountMicro: micro }, micro)),
           { account: custody, amount: -micro },
         ],
       },
@@ -114,10 +114,10 @@ test('a payment that paid a debt and is reorganised away later is taken from wha
   expect([await credit(wallet), await debtOf(wallet)]).toEqual([0n, 100n])
 })
 
-/** Takes a payment back, and lets `meanwhile` happen between the look at what is there and the posting. */
+/** Takes a payment back, and lets `meanwhile` happen between the read of what is there and the posting. */
 const reorgDuring = (id: string, micro: bigint, meanwhile: () => Promise<unknown>) =>
   db.database.transaction(async (tx) => {
-    const lines = await takeBackLines(tx, { id, network: base, amountMicro: micro }, micro)
+    const lines = await reversalLines(tx, { id, network: base, amountMicro: micro }, micro)
     const done = meanwhile()
     // It waits for this transaction, or it would be over by then.
     await Promise.race([done, systemClock.sleep(300)])

@@ -52,7 +52,7 @@ export type CreditDeps = {
   ids: Ids
   /** Where credit can lie. */
   networks: readonly string[]
-  /** Who signed this very request: money moves, so nothing less will do. */
+  /** Who signed this request: money moves, so nothing less will do. */
   provenCaller(call: PaidCall): Promise<CreditCaller>
   /** False: every price is set aside before its answer is prepared. */
   promises?: boolean

@@ -28,7 +28,7 @@ export type CreditDrawOutcome = { status: 'taken'; network: string } | { status:
 /**
  * Takes an amount of a wallet's credit in the caller's transaction, together with what it pays for. The right to it comes
  * from the caller: a request that the owner signed, or a mandate, within its limits. Only of money in final blocks: what
- * it pays for is not taken back when a reorg takes the money.
+ * it pays for is not revoked when a reorg undoes the payment.
  */
 export async function drawCredit(
   tx: Tx,

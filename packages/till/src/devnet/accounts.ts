@@ -19,7 +19,7 @@ export function demoAccount(role: DemoRole): DemoAccount {
 
 /**
  * Owner of the test dollar of one chain. A key per chain, for the address of a contract follows from its creator:
- * so the two dollars differ, and neither can be taken for the real one.
+ * so the two dollars differ, and neither can be mistaken for the real one.
  */
 export function demoIssuer(chainId: number): { address: Address; privateKey: Hex } {
   return demoKey(`issuer ${chainId}`)

@@ -24,7 +24,7 @@ export type DevnetControl = {
   /** Back to a block per transaction; what waits is included now. */
   releaseMining(): Promise<void>
   mine(blocks?: number): Promise<void>
-  /** Forgets a pending transaction. False if it is not pending. */
+  /** Drops a pending transaction. False if it is not pending. */
   dropTransaction(hash: Hex): Promise<boolean>
   /** `safe` and `finalized` stay this many blocks behind `latest`; 0 by default. */
   setFinalityLag(blocks: number): void
@@ -33,7 +33,7 @@ export type DevnetControl = {
   failNext(method: string, fault?: RpcFault): void
   setLatency(ms: number, method?: string): void
   clearFaults(): void
-  /** Gives gas and test USDC to any address. */
+  /** Funds any address with gas and test USDC. */
   fund(address: Address, amounts?: { wei?: bigint | Hex; microUsdc?: bigint | Hex }): Promise<void>
   /** Which rules the B20 stand-in plays from the next block on; default: Denim. */
   setB20Fork(fork: B20Fork): Promise<void>

@@ -28,7 +28,7 @@ test('transactions sent at once and out of order are all included, in the order 
   for (const hash of hashes) expect((await receiptOf(devnet, hash))?.status).toBe('0x1')
 })
 
-test('a nonce that comes too early waits without a block of its own until the gap is filled', async () => {
+test('a nonce that comes too early waits without its own block until the gap is filled', async () => {
   const devnet = await startTestChain()
   const early = await send(devnet, await signSettlerTransaction(devnet, { nonce: 1 }))
   const { number } = devnet.control.head()

@@ -45,7 +45,7 @@ export async function isStillInLine(state: ChainState, hash: Hex): Promise<boole
   return isNextInLine(state, hash)
 }
 
-/** Takes a waiting transaction out, as a node does that forgets it. False if it does not wait. */
+/** Removes a waiting transaction, as a node does that drops it. False if it does not wait. */
 export function dropTransaction(state: ChainState, hash: Hex): Promise<boolean> {
   return state.gate.exclusive(async () => {
     if (!state.mempool.remove(hash)) return false

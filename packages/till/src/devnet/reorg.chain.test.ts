@@ -34,7 +34,7 @@ test('a reorg can drop a transaction; what depended on it waits for it again', a
   expect(await receiptOf(devnet, hashes[2])).not.toBeNull()
 })
 
-test('a reorg can put transactions back into the mempool, or forget all of them', async () => {
+test('a reorg can put transactions back into the mempool, or drop all of them', async () => {
   const { devnet, hashes } = await chainWithThreePayments()
   await devnet.control.holdMining()
   await devnet.control.reorg(1, { transactions: 'return_to_mempool' })
@@ -70,7 +70,7 @@ test('state set outside of transactions survives a reorg', async () => {
   expect(await devnet.request('eth_getCode', [address, 'latest'])).toBe('0x6001')
 })
 
-test('snapshot and revert take back transactions', async () => {
+test('snapshot and revert undo transactions', async () => {
   const { devnet } = await chainWithThreePayments()
   const { tester } = clients(devnet)
   const before = devnet.control.head()

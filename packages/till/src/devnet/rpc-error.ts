@@ -25,7 +25,7 @@ const knownTransaction = /^Known transaction/i
 const lackingFunds = /doesn't have enough funds|lack of funds/i
 const unsupported = /^Method (\S+) is not supported/
 
-/** The engine speaks with words of its own; wallets and viem understand those of geth. */
+/** The engine speaks with its own words; wallets and viem understand those of geth. */
 export function fromEngineError(error: { code: number; message: string; data?: unknown }): RpcError {
   const revertData = (error.data as { data?: unknown } | null | undefined)?.data
   const reason = (error.data as { reason?: unknown } | null | undefined)?.reason

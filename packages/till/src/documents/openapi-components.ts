@@ -90,7 +90,7 @@ export const openapiComponents = (site: Site): JsonSchema => ({
       type: 'apiKey',
       in: 'header',
       name: 'PAYMENT-SIGNATURE',
-      description: 'A payment for this very request (x402 v2). The 402 says what to sign; no account is needed.',
+      description: 'A payment for this request (x402 v2). The 402 says what to sign; no account is needed.',
     },
     siwx: {
       type: 'apiKey',

@@ -10,7 +10,7 @@ const causes: readonly (readonly string[])[] = [
 
 /**
  * A refusal of a payload that others hold by now is believed at once only if the same transfer fails for the same cause
- * on enough endpoints of our own. Everything else may still be carried until the authorization expires.
+ * on enough of our endpoints. Everything else may still be submitted until the authorization expires.
  */
 export function simulationConfirms(reason: string, simulated: SimulatedTransfer): boolean {
   const cause = causes.find((codes) => codes.includes(reason))

@@ -44,7 +44,7 @@ export function createClaims(database: Database, owner: Owner, clock: Clock) {
       return true
     },
     /** The attempt ended without a claim, so the next one is looked at again. */
-    forget: (claim: ClaimKey) => known.delete(keyOf(claim)),
+    remove: (claim: ClaimKey) => known.delete(keyOf(claim)),
     claim: (claim: Claim) => claims.submit(claim),
     reclaim: (claim: Claim) => reclaimReleased(database, claim, worker()),
     intend: (intent: Intent) => intents.submit(intent),

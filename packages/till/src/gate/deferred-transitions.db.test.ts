@@ -64,7 +64,7 @@ test('a claim is let go as soon as the database is back, not when its lease runs
   expect(await inFlight(id)).toBe(0)
 })
 
-test('a claim that is written after it was looked for is found by the next look', async () => {
+test('a claim that is written after it was looked for is found by the next read', async () => {
   let written = () => {}
   const isWritten = new Promise<void>((resolve) => {
     written = resolve

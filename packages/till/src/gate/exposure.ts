@@ -86,7 +86,7 @@ async function hasPaidBefore(sql: Sql, payer: Address): Promise<boolean> {
 
 type Grants = { route: string; micro: bigint; age_micro_seconds: string }
 
-/** What of revocable grants cannot be taken back any more. */
+/** What of revocable grants cannot be revoked any more. */
 async function readConsumed(sql: Sql, clock: Clock, routeOf: (id: string) => PaidRoute | undefined): Promise<Micro> {
   const { rows } = await sql.query<Grants>(
     `select route_id as route, sum(amount_micro)::bigint as micro,

@@ -79,7 +79,7 @@ async function settled(commitMany: CommitMany, reservation: string): Promise<Fin
   }
 }
 
-/** Gives each creator 4500 of 5000, and fails as the reservation of a sale says. */
+/** Pays each creator 4500 of 5000, and fails as the reservation of a sale says. */
 const commitMany: CommitMany = async (tx: Tx, sales: readonly Sale[]) => {
   batches.push(sales.length)
   for (const { reservation } of sales) {

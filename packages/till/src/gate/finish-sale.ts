@@ -167,7 +167,7 @@ async function moneyOf(
   })
 }
 
-/** A shared transaction is of one route and chain, or of sales that have no effect of their own. */
+/** A shared transaction is of one route and chain, or of sales that have no separate effect. */
 async function commitEffects(
   deps: FinishDeps,
   tx: Tx,
@@ -193,7 +193,7 @@ async function commitEffects(
   return new Map(sales.map(({ paymentId }, index) => [paymentId, answers[index]]))
 }
 
-/** Money that is here but not final, for something that cannot be taken back: it waits in clearing. */
+/** Money that is here but not final, for something that cannot be revoked: it waits in clearing. */
 async function holdOne(deps: FinishDeps, tx: Tx, input: FinishInput): Promise<FinishOutcome> {
   const held = await markHeld(tx, input.claim.id, input.evidence, deps.clock.nowMs())
   if (!held) return { status: 'already' }

@@ -51,7 +51,7 @@ async function ask(database: Database, asked: AskedCall, at = testCredit) {
     log: { warn: () => {}, error: () => {} },
     saleHooks: [],
     challenges: { headers: () => ({ paymentRequired: 'required' }) },
-    // As the real one: what is taken back with its money needs no room.
+    // As the real one: what is revoked with its money needs no room.
     exposure: { hasRoom: async ({ revocable }: { revocable: boolean }) => revocable || hasRoom },
     chains: new Map([[network, {}]]),
   } as unknown as GateDeps
@@ -67,7 +67,7 @@ async function ask(database: Database, asked: AskedCall, at = testCredit) {
   return passEntitled(deps, createEntitledSales(deps), call, [port])
 }
 
-/** The watch over preparing never rings; pauses between looks are over at once. */
+/** The watch over preparing never rings; pauses between polls are over at once. */
 const pause = (ms: number): Promise<void> => (ms >= 15_000 ? new Promise(() => {}) : Promise.resolve())
 
 const withEffect: Partial<PaidRoute> = {
@@ -115,7 +115,7 @@ test('a capture that stays in doubt is reported, with a name under which it is a
   expect(await testCredit.balance(wallet)).toBe(700n)
 })
 
-describe('a caller who had plenty a moment ago', () => {
+describe('a caller who recently had enough credit', () => {
   const price = 300n
   const plenty = 100_000n
   let rich: ReturnType<typeof openTestCredit>
@@ -272,7 +272,7 @@ test('with the exposure cap used up, credit that is not final buys nothing, and 
   hasRoom = false
   const refused = await ask(db.database, { by: fresh, micro: 300n })
   expect(refused).toMatchObject({ kind: 'refused', problem: { code: 'exposure_limit' } })
-  // What credit bought is not taken back when the payment that brought the credit goes.
+  // What credit bought is not revoked when the payment that brought the credit is undone.
   expect(await ask(db.database, { by: fresh, micro: 300n, route: { revocable: true } })).toMatchObject({
     kind: 'refused',
     problem: { code: 'exposure_limit' },

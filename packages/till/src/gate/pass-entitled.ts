@@ -70,14 +70,14 @@ export async function serveHeld(deps: GateDeps, sales: EntitledSales, held: Held
       delivered: served?.delivered ?? (() => {}),
     }
   } catch (error) {
-    await giveBack(deps, held)
+    await releaseHold(deps, held)
     if (!(error instanceof Problem))
       deps.log.error({ route: call.route.id, error: String(error) }, 'entitled call failed')
     return { kind: 'refused', problem: asProblem(error) }
   }
 }
 
-async function giveBack(deps: GateDeps, { port, hold }: HeldCall): Promise<void> {
+async function releaseHold(deps: GateDeps, { port, hold }: HeldCall): Promise<void> {
   if (hold.promise) return
   await port
     .release(hold.holdId)

@@ -4,7 +4,7 @@ import { mayResume } from '../transitions/decide-claim.ts'
 import { ownerGone } from '../transitions/state-changes.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { Purchase } from './purchase.ts'
-import { readAnswer, takeUpAgain } from './store-advance.ts'
+import { readAnswer, resumeClaim } from './store-advance.ts'
 import type { Claim } from './store-claim.ts'
 import { reasonNotToSettle, settleAndFinish } from './work-on-claim.ts'
 
@@ -33,7 +33,7 @@ export async function resumeAbandoned(
   if (!stored || (await reasonNotToSettle(deps, purchase, first))) return undefined
   const { attempt, leaseMs } = deps.claims.lease(deps.limits.settleMs)
   const worker = { owner: deps.owner.id, nowMs: deps.clock.nowMs(), attempt, leaseMs }
-  const taken = await takeUpAgain(deps.database, earlier.id, worker).catch((error: unknown) => {
+  const taken = await resumeClaim(deps.database, earlier.id, worker).catch((error: unknown) => {
     // As it was, for the next try.
     void deps.deferred.markUnknown(earlier.id, ownerGone, attempt)
     throw error

@@ -34,7 +34,7 @@ const shown = (transactions: LedgerTransaction[]) =>
       `${reference} ${kind} ${paymentId}: ${lines.map(({ account, amount }) => `${account.name.split('@')[0]} ${amount}`).join(', ')}`,
   )
 
-test('a sale of our own goes from the chain to revenue, and its costs beside it', () => {
+test('our own sale goes from the chain to revenue, and its costs beside it', () => {
   expect(shown(salePostings({ claim, feeMicro: 1_000n, gasGwei: 50n, commit: undefined }, arrived))).toEqual([
     'sale:pay_1 sale pay_1: onchain:pay_to 20000, revenue:till.echo -20000',
     'fee:pay_1 facilitator_fee pay_1: fees:till.echo 1000, payable_facilitator -1000',
@@ -83,7 +83,7 @@ test('whatever touches our wallets names the transfer that moved the money, and 
   expect(named(salePostings({ claim, ...costs, commit }, 'held'))).toEqual([['sale', undefined]])
 })
 
-test('each time a reorg undid a payment its next ending has a reference of its own', () => {
+test('each time a reorg undid a payment its next ending has its own reference', () => {
   expect(postingReference('sale', { id: 'pay_1' })).toBe('sale:pay_1')
   expect(postingReference('sale', { id: 'pay_1', reorgs: 0 })).toBe('sale:pay_1')
   expect(postingReference('sale', { id: 'pay_1', reorgs: 2 })).toBe('sale:pay_1#2')

@@ -75,7 +75,7 @@ export async function writeIntents(
 }
 
 /** An unknown payment becomes one that is being settled, by this process: true for anyone who comes first. */
-export async function takeUpAgain(
+export async function resumeClaim(
   sql: Sql,
   id: string,
   worker: { owner: bigint; nowMs: number; attempt: number; leaseMs: number },

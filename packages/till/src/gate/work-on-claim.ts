@@ -47,7 +47,7 @@ export async function workOnClaim(deps: GateDeps, purchase: Purchase, claimed: C
   return settleAndFinish(deps, purchase, { claim, prepared, attempt: intent.attempt })
 }
 
-/** From here on money may move: whatever goes wrong, the answer is never 402 and never forgets the payment. */
+/** From here on money may move: whatever goes wrong, the answer is never 402 and never loses the payment. */
 export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attempt: Attempt): Promise<GateOutcome> {
   const { claim } = attempt
   const { call } = purchase
@@ -68,7 +68,7 @@ export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attemp
     outcome = await afterSettlement(deps, purchase, attempt, result)
   } catch (error) {
     deps.log.error({ paymentId: claim.id, error: String(error) }, 'a payment was interrupted; recovery ends it')
-    // Recovery takes up what is `unknown` at once; without this write it waits for the lease to run out.
+    // Recovery resumes what is `unknown` at once; without this write it waits for the lease to expire.
     void deps.deferred.markUnknown(claim.id, 'interrupted', attempt.attempt)
     outcome = refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
   }
@@ -106,7 +106,7 @@ export function chargeOf(scheme: Pick<Scheme, 'chargesLess'>, quotedMicro: Micro
 
 type Stop = { reason: string; outcome: GateOutcome }
 
-/** Last look before money may move: is there still a buyer, still time, still room under the cap? */
+/** Last check before money may move: is there still a buyer, still time, still room under the cap? */
 export async function reasonNotToSettle(deps: GateDeps, purchase: Purchase, claim: Claim): Promise<Stop | undefined> {
   const { call, scheme, chain } = purchase
   if (call.clientGone.aborted)

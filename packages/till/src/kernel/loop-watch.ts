@@ -68,7 +68,7 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
     while (!stopping.signal.aborted) {
       await clock.sleep(tickMs, stopping.signal).catch(() => {})
       const now = { atMs: clock.monotonicMs(), cpuMs: host.cpuMs(), requests, work: [...inProgress.keys()] }
-      // One tick later, for collections are reported in a turn of their own.
+      // One tick later, for collections are reported in their own turn.
       if (late) record(explain(late, host.gcMs(late.fromMs, late.toMs)), now.atMs)
       const ms = now.atMs - last.atMs
       late =

@@ -3,7 +3,7 @@ import type { Address } from '@assay/protocol/address'
 import * as wasm from 'tiny-secp256k1'
 import { keccak256 } from './keccak.ts'
 
-/** Gives the 65-byte public key, undefined or an exception for what is no signature. Never checks s or v. */
+/** Returns the 65-byte public key, undefined or an exception for what is no signature. Never checks s or v. */
 type Recover = (digest: Uint8Array, rs: Uint8Array, recoveryId: 0 | 1) => Uint8Array | null | undefined
 
 /** Whether r‖s over the digest was made with the key of this public one; s must be low. */

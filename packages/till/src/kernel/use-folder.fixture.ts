@@ -6,7 +6,7 @@ import { afterAll, onTestFinished, TestRunner } from 'vitest'
 /** An empty folder that is gone when the test is over, or, asked for outside of one, when the file is. */
 export function useFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `assay-${name}-`))
-  const forget = TestRunner.getCurrentTest() ? onTestFinished : afterAll
-  forget(() => rmSync(folder, { recursive: true, force: true }))
+  const onEnd = TestRunner.getCurrentTest() ? onTestFinished : afterAll
+  onEnd(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }

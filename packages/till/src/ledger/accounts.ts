@@ -84,7 +84,7 @@ export const accounts = {
   creditBonded: (network: string, payer: Address) =>
     chainAccount('liability', true, network, `credit_bonded:${accountOwner(payer)}`),
 
-  /** Somebody's share. Credited when earned, debited when paid out or taken back. Purpose: creator, affiliate, … */
+  /** Somebody's share. Credited when earned, debited when paid out or reversed. Purpose: creator, affiliate, … */
   payable: (network: string, owner: Address, purpose: string) =>
     chainAccount('liability', true, network, `payable:${accountWord(purpose)}:${accountOwner(owner)}`),
 

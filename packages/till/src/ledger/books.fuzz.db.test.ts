@@ -85,7 +85,7 @@ test('L30: any postings, one after another, leave books that a simple model agre
   await assertBooks()
 })
 
-test('L30: batches from many connections, repeated and killed at random, keep cache and fold equal', async () => {
+test('L30: batches from many connections, repeated and killed at random, keep cache and sum of entries equal', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(anyCommand, { minLength: 1, maxLength: 12 }), { minLength: 4, maxLength: 12 }),

@@ -24,7 +24,7 @@ test('what is about the same call becomes one posting, in the order of the sales
   expect(joined[0]?.lines.map(({ amount }) => amount)).toEqual([1n, -1n, 3n, -3n, 4n, -4n])
 })
 
-test('what has no sale beside it stays a posting of its own, and none is used twice', () => {
+test('what has no sale beside it stays its own posting, and none is used twice', () => {
   const sales = [posting('s1', 'p1', 1n), posting('again', 'p1', 1n)]
   const others = [posting('r1', 'p1', 2n), posting('alone', 'p9', 3n), posting('beside', 'p9', 3n)]
   expect(shape(joinPostings(sales, others))).toEqual([

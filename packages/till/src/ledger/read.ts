@@ -43,7 +43,7 @@ export type TrialBalanceRow = { name: string; kind: AccountKind; unit: string; b
 export type TrialBalance = { rows: TrialBalanceRow[]; sumByUnit: Record<string, bigint> }
 
 /**
- * Balance of every account, folded from the entries and never from the cache. At a past time it is exact for the
+ * Balance of every account, summed from the entries and never from the cache. At a past time it is exact for the
  * postings made until then; one that was still uncommitted at that moment counts with the time it was made.
  */
 export async function trialBalance(sql: Sql, at?: Date): Promise<TrialBalance> {
@@ -111,15 +111,15 @@ export async function openClearing(sql: Sql, limit = 100): Promise<OpenClearing[
   return rows.map(({ balance, ...rest }) => ({ ...rest, balanceMicro: BigInt(balance) }))
 }
 
-/** Guarded accounts whose kept balance differs from the fold of their entries: always empty, or the books are broken. */
-export async function balanceDifferences(sql: Sql): Promise<{ name: string; kept: bigint; folded: bigint }[]> {
-  const { rows } = await sql.query<{ name: string; kept: string; folded: string }>(
-    `select a.name, coalesce(b.owed_micro, 0)::numeric as kept, -coalesce(f.total, 0) as folded
+/** Guarded accounts whose kept balance differs from the sum of their entries: always empty, or the books are broken. */
+export async function balanceDifferences(sql: Sql): Promise<{ name: string; kept: bigint; fromEntries: bigint }[]> {
+  const { rows } = await sql.query<{ name: string; kept: string; fromEntries: string }>(
+    `select a.name, coalesce(b.owed_micro, 0)::numeric as kept, -coalesce(f.total, 0) as fromEntries
      from ledger_account a
      left join ledger_balance b on b.account_id = a.id
      left join (select account_id, sum(amount_micro) as total from ledger_entry group by account_id) f
        on f.account_id = a.id
      where a.guarded and coalesce(b.owed_micro, 0) <> -coalesce(f.total, 0)`,
   )
-  return rows.map((row) => ({ name: row.name, kept: BigInt(row.kept), folded: BigInt(row.folded) }))
+  return rows.map((row) => ({ name: row.name, kept: BigInt(row.kept), fromEntries: BigInt(row.fromEntries) }))
 }

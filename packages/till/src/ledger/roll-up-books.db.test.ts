@@ -54,7 +54,7 @@ async function expectSameAsEntries(): Promise<void> {
   expect(await openClearingSinceRollup(db.database, 100)).toEqual(await openClearing(db.database, 100))
 }
 
-test('the fold and what came since give what all entries give, before, between and after folding', async () => {
+test('the rollup and what came since give what all entries give, before, between and after a rollup', async () => {
   await expectSameAsEntries()
   await post(db.database, [topUp('a', 1, 5n), topUp('b', 2, 7n), settle('c', 11n, 'pay_1'), settle('d', 13n, 'pay_2')])
   await expectSameAsEntries()
@@ -69,10 +69,10 @@ test('the fold and what came since give what all entries give, before, between a
   expect(rows).toEqual([{ payment_id: 'pay_2' }])
 })
 
-test('a posting still open while others are folded is not lost', async () => {
+test('a posting still open while others are rolled up is not lost', async () => {
   const open = await db.database.transaction(async (tx) => {
     await post(tx, [topUp('open', 3, 50n)])
-    // Another connection posts and folds meanwhile.
+    // Another connection posts and rolls up meanwhile.
     await post(db.owner, [topUp('meanwhile', 4, 60n)])
     await sealBooks(db.owner)
     return 'committed'

@@ -65,7 +65,7 @@ async function rollUpClearing(tx: Tx, ids: readonly bigint[]): Promise<void> {
   await tx.query('delete from books_rollup_clearing where balance_micro = 0')
 }
 
-/** Entries that the fold does not have yet; one statement sees the fold and them at the same moment. */
+/** Entries that the rollup does not have yet; one statement sees both at the same moment. */
 export const entriesSinceSql = `select e.account_id, e.amount_micro, coalesce(t.payment_id, '') as payment_id, t.created_at
   from ledger_unsealed u
   cross join lateral (select * from ledger_transaction t where t.id = u.transaction_id offset 0) t
@@ -119,7 +119,7 @@ export async function openClearingSinceRollup(sql: Sql, limit: number): Promise<
 
 /**
  * Balances of the unit `$1`, summed over the holders of each role and purpose, for use inside a larger statement. Reads the
- * fold and what came since.
+ * rollup and what came since.
  */
 export const groupBalancesSql = `select kind, role, purpose, sum(balance) as balance from (
     select kind, role, purpose, balance_micro as balance from books_rollup_group where unit = $1
@@ -138,7 +138,7 @@ export type DayTurnover = {
   creditMicro: bigint
 }
 
-/** What was earned and spent per day (UTC), both days included. Reads the fold and what came since. */
+/** What was earned and spent per day (UTC), both days included. Reads the rollup and what came since. */
 export async function turnoverByDay(sql: Sql, from: string, until: string): Promise<DayTurnover[]> {
   const { rows } = await sql.query<Omit<DayTurnover, 'debitMicro' | 'creditMicro'> & { debit: string; credit: string }>(
     `select to_char(day, 'YYYY-MM-DD') as day, unit, kind, role, purpose, sum(debit) as debit, sum(credit) as credit from (

@@ -14,7 +14,7 @@ export type LedgerTransaction = {
   kind: string
   paymentId?: string
   memo?: string
-  /** The transfer whose money this books or takes back; required where a line is about one of our wallets. */
+  /** The transfer whose money this posts or reverses; required where a line is about one of our wallets. */
   transfer?: TransferTurn
   lines: readonly LedgerLine[]
 }

@@ -35,7 +35,7 @@ const kinds = [
   'mined payout',
   'payout in a later block',
   'queued refund',
-  'fold',
+  'seal',
 ] as const
 type Command = { kind: (typeof kinds)[number]; owner: number; micro: bigint }
 
@@ -91,7 +91,7 @@ async function play({ network, model, at, write, arrive, payout }: ReturnType<ty
   const { kind, owner, micro } = command
   const who = wallet(owner)
   const own = accounts.operator(network, 'usdc')
-  if (kind === 'fold') await sealBooks(db.owner)
+  if (kind === 'seal') await sealBooks(db.owner)
   if (kind === 'stake') await arrive(own, micro)
   if (kind === 'credit') await arrive(accounts.credit(network, who), micro)
   if (kind === 'bond') await arrive(accounts.creditBonded(network, who), micro)

@@ -280,7 +280,7 @@ test('L16: replaced by fee, and then the original is mined after all: one transf
     return (await paidCount()) === 1
   }, 'paid by the original')
   expect(await received(payee)).toBe(20_000_000n)
-  // The wallet's own watch notes it at its next look.
+  // The wallet's own watch records it at its next poll.
   await until(async () => (await rowOf())?.mined_hash === keccak256(original), 'noted by the wallet')
   const { rows } = await world.store.database.query(`select transaction from payout where purpose = $1`, [
     books.purpose,

@@ -74,7 +74,7 @@ async function askBySchedule(deps: PayoutDeps, network: string, facts: CustodyFa
   await requestWithdrawal(deps, policy, { network, payee: to.address, by: 'schedule', scheduled: true })
 }
 
-/** One payout per request. Chain and books are both asked, so a balance that was read a moment ago can only be too careful. */
+/** One payout per request. Chain and books are both asked, so a balance that was read just before can only be too low. */
 async function execute(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBalance): Promise<void> {
   const { network, payee } = asked
   await lockSpare(tx, network)

@@ -68,7 +68,7 @@ function readClaims(json: string): z.infer<typeof claimsSchema> | undefined {
   }
 }
 
-/** Any key of ours that was not taken back: sessions outlive a rotation, not a theft. */
+/** Any key of ours that was not revoked: sessions outlive a rotation, not a theft. */
 function trustedKey(deps: Omit<SessionDeps, 'jws'>, kid: string): string | undefined {
   return deps.keyring
     .keys()

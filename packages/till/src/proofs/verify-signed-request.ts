@@ -75,7 +75,7 @@ function checkTimes(input: SignatureInput, nowMs: number): number {
   if (typeof created !== 'number' || typeof expires !== 'number') throw refused('created and expires are required.')
   if (expires <= created || expires - created > proofValiditySecondsMax)
     throw refused(`A signature is valid for ${proofValiditySecondsMax} seconds at most.`)
-  if (created * 1000 > nowMs + clockSkewMs) throw refused('created lies in the future.')
+  if (created * 1000 > nowMs + clockSkewMs) throw refused('created is in the future.')
   if (expires * 1000 <= nowMs - clockSkewMs) throw refused('The signature has expired.')
   return expires * 1000 + clockSkewMs
 }
@@ -120,7 +120,7 @@ function derivedValue(name: string, request: SignedRequest): string | undefined 
 function refused(detail: string): Problem {
   return new Problem('proof_invalid', {
     detail,
-    hint: 'Sign this very request as Accept-Signature says, with a fresh nonce and at most 60 seconds of validity.',
+    hint: 'Sign this request as Accept-Signature says, with a fresh nonce and at most 60 seconds of validity.',
     headers: { 'accept-signature': acceptSignature },
   })
 }

@@ -2,8 +2,8 @@ import type { PaidRoute, ReversalHook } from '../contract/paid-call.ts'
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
 import { creditLines } from '../credit/credit-balance.ts'
 import { saleOf } from '../gate/finish-sale.ts'
+import { reversalLines } from '../gate/reversal-lines.ts'
 import { postingReference } from '../gate/sale-postings.ts'
-import { takeBackLines } from '../gate/take-back.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -61,7 +61,7 @@ async function creditOne(deps: UndeliveredDeps, tx: Tx, payment: PaymentRecord):
   if (rowCount === 0) return
   const { network, payer, amountMicro } = payment
   const lines = [
-    ...(await takeBackLines(tx, payment, amountMicro)),
+    ...(await reversalLines(tx, payment, amountMicro)),
     ...(await creditLines(tx, network, payer, amountMicro)),
   ]
   await post(tx, [

@@ -88,8 +88,7 @@ async function reconcileChain(
   const ours = new Set(targets.map(({ address }) => address))
   for (const target of targets) {
     const cursor = await cursorOf(deps, target, final.number)
-    if (final.number < cursor.blockNumber)
-      throw new ChainUnreadable('the final block lies before the last one compared')
+    if (final.number < cursor.blockNumber) throw new ChainUnreadable('the final block is before the last one compared')
     await recordTransfers(deps, target, cursor, final.number, ours)
   }
   const explained = await explainTransfers(deps, chain, targets)

@@ -3,7 +3,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { Sale } from '../contract/paid-call.ts'
 import { creditLines } from '../credit/credit-balance.ts'
 import { drawnSale } from '../credit/draw-credit.ts'
-import { takeBackLines } from '../gate/take-back.ts'
+import { reversalLines } from '../gate/reversal-lines.ts'
 import { accounts, addPayToPart, post } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 
@@ -14,7 +14,7 @@ export type DrawnCall = {
   network: string
   routeId: string
   amountMicro: Micro
-  /** False where nothing was taken, or others were paid with it: what they got cannot be taken back from here. */
+  /** False where nothing was taken, or others were paid with it: what they got cannot be reversed from here. */
   isRefundable: boolean
   endedAt: Date | null
 }
@@ -29,11 +29,11 @@ export async function lockDraw(tx: Tx, id: string): Promise<DrawnCall | undefine
   return rows[0]
 }
 
-/** The credit is the wallet's again. It counts as money at PAY_TO, for the operator pays it back out of its own. */
+/** The credit is the wallet's again. It counts as money at PAY_TO, for the operator pays it back out of its own money. */
 export async function refundCredit(tx: Tx, draw: DrawnCall, micro: Micro): Promise<Sale> {
   const { id, network, account } = draw
   const given = await creditLines(tx, network, account, micro)
-  const taken = await takeBackLines(tx, draw, micro)
+  const taken = await reversalLines(tx, draw, micro)
   const lines = [...taken, ...given]
   await post(tx, [{ reference: `refund_draw:${id}`, kind: 'refund', paymentId: id, lines }])
   await addPayToPart(tx, accounts.credit(network, account), given)

@@ -4,8 +4,8 @@ import type { PaidRoute, ReversalHook, Sale } from '../contract/paid-call.ts'
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
 import { topUpRoutes } from '../credit/credit-balance.ts'
 import { saleOf } from '../gate/finish-sale.ts'
+import { reversalLines } from '../gate/reversal-lines.ts'
 import { readAnswer } from '../gate/store-advance.ts'
-import { takeBackLines } from '../gate/take-back.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
@@ -131,7 +131,7 @@ async function execute(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
 /** Everyone's share in proportion; for a payment that is credit, that credit: what was used is not paid out again. */
 async function debtorsOf(tx: Tx, payment: PaymentRecord, micro: Micro): Promise<LedgerLine[] | undefined> {
   const isCredit = payment.state === 'credited' || topUpRoutes.some((id) => id === payment.routeId)
-  if (!isCredit) return takeBackLines(tx, payment, micro)
+  if (!isCredit) return reversalLines(tx, payment, micro)
   const credit = accounts.credit(payment.network, payment.payer as Address)
   await lockBalances(tx, [credit])
   if ((await owedTo(tx, credit)) < micro) return undefined

@@ -78,7 +78,7 @@ test('payments whose transaction moved to another block follow it there, with th
 
 test('watch-finality: one undo that throws does not stop the finality of the others', async () => {
   await db.owner.query(`update payment set final = false, block_hash = case id when 'pay_0' then 'gone' else 'new' end`)
-  // Its transfer is posted for somebody else, so it cannot be taken back.
+  // Its transfer is posted for somebody else, so it cannot be reversed.
   await db.owner.query(`update transfer set posted_for = 'another' where position = 0`)
   const lost = { ...chainWith({ number: 10n, hash: 'new' }, () => 0) } as ChainPort
   lost.settlementByTransaction = async () => ({ status: 'absent' })

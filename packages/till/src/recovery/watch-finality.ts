@@ -3,9 +3,9 @@ import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { ReversalHook } from '../contract/paid-call.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
 import { saleOf } from '../gate/finish-sale.ts'
+import { reversalLines } from '../gate/reversal-lines.ts'
 import { type FinishedClaim, postingReference } from '../gate/sale-postings.ts'
 import { readAnswer } from '../gate/store-advance.ts'
-import { takeBackLines } from '../gate/take-back.ts'
 import {
   type Account,
   accounts,
@@ -152,7 +152,7 @@ async function reversedTransfer(tx: Tx, payment: PaymentRecord): Promise<Transfe
 
 type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['reservation']
 
-/** What can be taken back reverses the posting; credit that was used is owed by its payer, anything else is our loss. */
+/** What can be reversed reverses the posting; credit that was used is owed by its payer, anything else is our loss. */
 async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise<LedgerTransaction> {
   const { network, amountMicro } = payment
   const reference = `${postingReference('reorg', payment)}:${payment.blockHash}`
@@ -163,7 +163,7 @@ async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise
       kind: 'reorg',
       paymentId: payment.id,
       lines: [
-        ...(await takeBackLines(tx, payment, amountMicro)),
+        ...(await reversalLines(tx, payment, amountMicro)),
         { account: accounts.onchain(network, 'custody'), amount: -amountMicro },
       ],
     }

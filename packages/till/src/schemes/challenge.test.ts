@@ -200,7 +200,7 @@ describe('the 402', () => {
     }
   })
 
-  test('forgets the oldest when it has kept very many', () => {
+  test('evicts the oldest when it has kept very many', () => {
     const { challenges, builds } = openChallenges()
     const call = (n: number) => callWith({ resourceUrl: `https://node.example/${n}` })
     for (let n = 0; n <= 4_096; n += 1) challenges.of(call(n))

@@ -11,7 +11,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { Problem, problemBody } from '../kernel/problem.ts'
 import { createChallengeWriter, type MppDeps, type MppQuote, mppQuotes, requestHash } from './mpp/challenge.ts'
 
-/** Shared by all callers; `quotes` are what each gets a challenge of its own for. */
+/** Shared by all callers; `quotes` are what each gets its own challenge for. */
 type KeptChallenge = { paymentRequired: string; body: string; quotes: readonly MppQuote[] }
 
 export type ChallengeDeps = {

@@ -32,7 +32,7 @@ export function availabilityOf({ access }: RouteDeclaration): Availability | und
   return found && { why: found.why, detail: found.detail, since: toRfc3339(found.sinceMs) }
 }
 
-/** Remembers since when a reason holds, where no fact of its own tells. */
+/** Remembers since when a reason holds, where no other fact tells. */
 export type Since = (key: string, holds: boolean) => number
 
 export function createSince(clock: Clock): Since {

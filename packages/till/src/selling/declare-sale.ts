@@ -99,7 +99,7 @@ export type SaleEffect<P extends Part, Q extends Part, B extends Part, O extends
   prepare(call: SaleCall<P, Q, B>): Promise<{ answer: Given<O>; reservation?: Json }>
   /** Gets the open transaction of the sale. What it gives replaces the prepared answer. */
   commit(tx: Tx, sale: Sale): Promise<Given<O> | undefined> | Promise<void>
-  /** Takes back what `commit` gave, when a reorganisation took the money away: needed to sell above 1 USDC at once. */
+  /** Revokes what `commit` granted, when a reorganization undid the payment: needed to sell above 1 USDC at once. */
   revoke?(tx: Tx, sale: Sale): Promise<void>
 }
 

@@ -12,7 +12,7 @@ export type PlainRequest = {
   readBody(maxBytes: number): Promise<Uint8Array>
   /** Aborted when the connection closes; shared by the requests of one connection, so it costs nothing. */
   connection: AbortSignal
-  /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
+  /** Aborted when the caller goes before this answer was written whole. Made on demand. */
   ownSignal(): AbortSignal
   /** Aborts the connection: work for it is stopped, and it closes after the answer. */
   abort(reason: unknown): void

@@ -2,7 +2,7 @@ import { findTextFault } from '@assay/protocol/plain-text'
 
 export type FieldProblem = { field: string; problem: string }
 
-/** The query, decoded strictly; `ref` and `aff` are taken out of it where they name who brought the buyer. */
+/** The query, decoded strictly; `ref` and `aff` are removed from it where they name who brought the buyer. */
 export type ReadQuery = {
   fields: Record<string, string>
   /** Raw, in the caller's order, without attribution; "" or starting with `?`. */

@@ -46,7 +46,7 @@ export type ResponderConfig<E extends Exchange> = {
   docsOrigin: string
   https: boolean
   /** Names and values that every response carries. */
-  standing: readonly string[]
+  fixedHeaders: readonly string[]
   /** Somebody else writes the responses out, and must not change a byte: digest and signature would break. */
   noTransform?: true
   /** Adds names and values that depend on the exchange. */
@@ -55,8 +55,11 @@ export type ResponderConfig<E extends Exchange> = {
 
 /** The one place where a response is put together: digest, signature, payment headers, caching. */
 export function createResponder<E extends Exchange>(signer: ResponseSigner, config: ResponderConfig<E>): Responder<E> {
-  const { standing } = config
-  const kindOf = (security: readonly [string, string][]) => ({ security, usual: [...standing, ...security.flat()] })
+  const { fixedHeaders } = config
+  const kindOf = (security: readonly [string, string][]) => ({
+    security,
+    allHeaders: [...fixedHeaders, ...security.flat()],
+  })
   const data = kindOf(dataSecurityHeaders(config.https))
   const page = kindOf(pageSecurityHeaders(config.https))
 
@@ -72,9 +75,9 @@ export function createResponder<E extends Exchange>(signer: ResponseSigner, conf
     headers.push('Cache-Control', config.noTransform ? `${parts.cacheControl}, no-transform` : parts.cacheControl)
     config.add?.(headers, exchange, parts)
     const kind = isData(parts.contentType) ? data : page
-    if (parts.headers === undefined) return { status: parts.status, headers: headers.concat(kind.usual), body }
+    if (parts.headers === undefined) return { status: parts.status, headers: headers.concat(kind.allHeaders), body }
     const own = ownHeaders(parts.headers)
-    headers.push(...standing)
+    headers.push(...fixedHeaders)
     for (const [name, value] of kind.security) if (!own.has(name.toLowerCase())) headers.push(name, value)
     for (const [name, value] of own.values()) headers.push(name, value)
     return { status: parts.status, headers, body }

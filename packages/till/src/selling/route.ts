@@ -106,7 +106,7 @@ export type PaidAccess = {
   /** Also offers `exact` by Permit2, where a wallet of ours can settle it and the 402 has room. */
   permit2?: boolean
   payee: 'pay_to' | 'custody'
-  /** What is sold can be taken back, so it may be granted `provisional` above 1 USDC. */
+  /** What is sold can be revoked, so it may be granted `provisional` above 1 USDC. */
   revocable: boolean
   /** How a revocable grant is used up; all at once unless declared. */
   consumption?: Consumption
@@ -125,7 +125,7 @@ export type PaidAccess = {
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
   /** Instead of `commit`, where many sales at once cost hardly more than one: all of them take effect, or none. */
   commitMany?: CommitMany
-  /** Takes back what `commit` gave, when a reorg took the money away. Needed where `revocable`. */
+  /** Revokes what `commit` granted, when a reorg undid the payment. Needed where `revocable`. */
   revoke?(tx: Tx, sale: Sale): Promise<void>
   /** Completes a stored answer with what is never stored, each time it is given. */
   release?: ReleaseAnswer

@@ -13,7 +13,7 @@ export type SellDeps<E extends Exchange> = { gate: Gate; responder: Responder<E>
 export type SellOptions = {
   /** HEAD never buys: whatever it carries, it sees what an unpaid caller sees. */
   headOnly: boolean
-  /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
+  /** Aborted when the caller goes before this answer was written whole. Made on demand. */
   ownSignal(): AbortSignal
 }
 

@@ -9,14 +9,14 @@ export type SoldRequest = {
   query: string
   /** Values of the parameters of the path, decoded. */
   params: Readonly<Record<string, string>>
-  /** One header by its lower-cased name, for a first look. */
+  /** One header by its lower-cased name, for a first check. */
   header(name: string): string | undefined
   /** All of them, lower-cased names. Made on demand. */
   headers: ReadonlyMap<string, string>
   remoteAddress: string
   /** Reads the whole body; rejects with `body_too_large` before more than `maxBytes` are held in memory. */
   readBody(maxBytes: number): Promise<Uint8Array>
-  /** Aborted when the caller goes before this very answer was written whole. Made on demand. */
+  /** Aborted when the caller goes before this answer was written whole. Made on demand. */
   clientGone(): AbortSignal
   /** Where it stands for a call that came by another way: what payments for it are bound to. */
   bound?: BoundRequest

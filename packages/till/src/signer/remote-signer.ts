@@ -38,7 +38,7 @@ export async function openRemoteSigner(deps: RemoteSignerDeps): Promise<RemoteSi
   return { wallets: (use) => keys.filter((key) => key.use === use).map(({ address }) => wallet(address)) }
 }
 
-/** Nothing is believed: a signature that is not of this wallet over this very request is never used. */
+/** Nothing is believed: a signature that is not of this wallet over this request is never used. */
 function checked(
   { log, metrics }: RemoteSignerDeps,
   address: Address,

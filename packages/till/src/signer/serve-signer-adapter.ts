@@ -27,7 +27,7 @@ const configSchema = z.strictObject({
 
 export type RunningSigner = { port: number; keys: readonly { address: string; use: string }[]; stop(): Promise<void> }
 
-/** Holds keys in a process of its own and signs for nodes whose certificate it knows, within the limits of each key. */
+/** Holds keys in its own process and signs for nodes whose certificate it knows, within the limits of each key. */
 export async function serveSigner(path: string, { clock, log }: { clock: Clock; log: Log }): Promise<RunningSigner> {
   const parsed = configSchema.safeParse(JSON.parse(await readFile(path, 'utf8')))
   if (!parsed.success)

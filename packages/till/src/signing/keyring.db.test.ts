@@ -107,7 +107,7 @@ test('a rotation is published before it is used, signed by the old key and the w
   await Promise.all([keyring.close(), other.close()])
 })
 
-test('a stolen key is taken back by the wallet with a time, and a new one signs at once in every process', async () => {
+test('a stolen key is revoked by the wallet with a time, and a new one signs at once in every process', async () => {
   const { keyring, clock, deps, options } = await openKeyring()
   const other = await createKeyring(options)
   const stolen = keyring.active().keyId

@@ -30,7 +30,7 @@ export function createPrivateKeyStore(database: Database, place: KeyPlace | unde
 async function refuseDemoKeys(database: Database): Promise<void> {
   const { rows } = await database.query<{ n: bigint }>('select count(*) as n from keyring_demo_secret')
   if (rows[0] !== undefined && rows[0].n > 0n)
-    throw new Error('this database carries demo signing keys; production needs a database of its own')
+    throw new Error('this database carries demo signing keys; production needs its own database')
 }
 
 function inFile(path: string, database: Database): PrivateKeyStore {

@@ -29,7 +29,7 @@ export async function revokeKey(deps: KeyChangeDeps, options: RevokeKeyOptions):
   const target = keyring.keys().find((row) => row.keyId === options.keyId)
   if (target === undefined) throw new Problem('not_found', { detail: 'The keyring has no such key.' })
   if (options.revokedAtMs > clock.nowMs())
-    throw new Problem('input_invalid', { detail: 'A revocation cannot lie in the future; rotate the key instead.' })
+    throw new Problem('input_invalid', { detail: 'A revocation cannot be in the future; rotate the key instead.' })
 
   const revocation = await signedStatement(
     deps,

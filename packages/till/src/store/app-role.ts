@@ -54,7 +54,7 @@ begin
   for found in
     select c.oid::regclass as name, a.privileges
     from pg_class c left join app_access a on a.table_name = c.relname
-    -- Partitions are reached through their table alone, and have no rights of their own.
+    -- Partitions are reached through their table alone, and have no separate rights.
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
       -- Without its own row and without any right: made before the role existed.
       and (a.table_name is not null or not has_table_privilege('${appRole}', c.oid, 'select'))

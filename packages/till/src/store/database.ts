@@ -1,4 +1,4 @@
-/** What the rest of the house knows of PostgreSQL. Adapters: the pool in `pool.ts`, transactions made by it. */
+/** What the rest of the code knows of PostgreSQL. Adapters: the pool in `pool.ts`, transactions made by it. */
 export type QueryResult<Row> = { rows: Row[]; rowCount: number }
 
 export type Statement = {

@@ -145,7 +145,7 @@ type Applied = Pick<Migration, 'owner' | 'number' | 'name' | 'sha256'>
 const keyOf = ({ owner, number }: Pick<Migration, 'owner' | 'number'>) => `${owner} ${number}`
 const pathOf = ({ owner, name }: Pick<Migration, 'owner' | 'name'>) => `${owner}/${name}`
 
-/** What an owner that is not here applied stays: a shop that was taken out leaves its tables, and they bother nobody. */
+/** What an owner that is not here applied stays: a shop that was removed leaves its tables, which do no harm. */
 function refuseDifferences(applied: ReadonlyMap<string, Applied>, migrations: readonly Migration[]): void {
   const known = new Set(migrations.map(keyOf))
   const owners = new Set(migrations.map(({ owner }) => owner))

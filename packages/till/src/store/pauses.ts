@@ -70,10 +70,10 @@ const cacheMs = 1_000
 export async function createPauseReader(database: Database, clock: Clock): Promise<PauseReader> {
   let cached: { value: Promise<Pauses>; atMs: number } | undefined
   let newest: Pauses | undefined
-  const forget = () => {
+  const invalidate = () => {
     cached = undefined
   }
-  const stop = await database.listen('pause', forget, forget)
+  const stop = await database.listen('pause', invalidate, invalidate)
   const isDue = () => cached === undefined || clock.monotonicMs() - cached.atMs >= cacheMs
   const read = (): Promise<Pauses> => {
     if (cached !== undefined && !isDue()) return cached.value

@@ -77,7 +77,7 @@ export function createBuyer({ origin, send, clock, rng, privateKey }: BuyerDeps)
       const given = isAddress ? new Request(new URL(input, origin), init) : input
       const { url, method, headers, signal } = given
       const body = await given.arrayBuffer()
-      // A fresh one each time: a clone is not a Request to frameworks that put a class of their own in its place.
+      // A fresh one each time: a clone is not a Request to frameworks that put their own class in its place.
       const ask = (more: Record<string, string>) => {
         const all = { ...Object.fromEntries(headers), ...more }
         return send(new Request(url, { method, headers: all, signal, ...(body.byteLength > 0 ? { body } : {}) }))

@@ -31,7 +31,7 @@ export type Answered = {
   paymentResponse: unknown
   /** The same in the words of the Payment scheme, for who paid by it. */
   receipt: string | undefined
-  /** Enough to check later that this node gave this very answer. */
+  /** Enough to check later that this node gave this answer. */
   signature: Record<string, string>
   next: string | undefined
 }

@@ -19,7 +19,7 @@ export function decideFinality(payment: Paid, canonicalHash: string | undefined)
   return payment.state === 'settled' ? 'wait' : 'final'
 }
 
-/** Who bears a transfer that a reorganisation took: what was given on is taken back, and what cannot be is our loss. */
+/** Who bears a transfer that a reorganisation took: what was passed on is reversed, and what cannot be is our loss. */
 export function bearerOfReorg(payment: {
   state: PaymentState
   payee: 'pay_to' | 'custody'
@@ -27,7 +27,7 @@ export function bearerOfReorg(payment: {
 }): 'clearing' | 'credit' | 'shares' | 'revenue' | 'loss' {
   if (payment.state === 'settled') return 'clearing'
   if (payment.state === 'credited') return 'credit'
-  // Its effect gave the money on: everyone's part is taken back, and what is spent is owed by anyone who spent it.
+  // Its effect passed the money on: everyone's part is reversed, and what is spent is owed by anyone who spent it.
   if (payment.payee === 'custody') return 'shares'
   return payment.revocable ? 'revenue' : 'loss'
 }

@@ -69,7 +69,7 @@ export type FinishFacts = {
   hasRoom: boolean
 }
 
-/** Above the limit, or without room, what cannot be taken back waits for finality; what can is given provisionally. */
+/** Above the limit, or without room, what cannot be revoked waits for finality; what can is granted provisionally. */
 export function decideFinish(facts: FinishFacts): { hold: boolean; provisional: boolean } {
   const large = facts.amountMicro > facts.inclusionMicroMax
   if (facts.final) return { hold: false, provisional: false }

@@ -1,4 +1,4 @@
-/** The states of a payment. `prepared` has no row of its own: the answer is stored with the settling intent. */
+/** The states of a payment. `prepared` has no separate row: the answer is stored with the settling intent. */
 export type PaymentState =
   | 'claimed'
   | 'settling'

@@ -83,6 +83,6 @@ function PageOf({ route }: PageProps) {
 
 /** A page that breaks says so; the rest of the console goes on. */
 function Guarded({ children }: { children: ComponentChildren }) {
-  const [broken, mend] = useErrorBoundary()
-  return broken === undefined ? children : <Problem problem={asProblem(broken)} again={mend} />
+  const [broken, retry] = useErrorBoundary()
+  return broken === undefined ? children : <Problem problem={asProblem(broken)} again={retry} />
 }

@@ -34,7 +34,7 @@ const waitMsMax = 30_000
 const drainMsMax = 40_000
 
 /**
- * Keeps `count` workers running; resolves when the first serves. That one migrates and takes up what a crash left, so the
+ * Keeps `count` workers running; resolves when the first serves. That one migrates and resumes what a crash left, so the
  * others start after it. When the first cannot start at all, nothing is retried: the configuration is wrong, and the worker reported how.
  */
 export async function superviseWorkers<Ready>(deps: SuperviseDeps<Ready>, count: number): Promise<Supervisor<Ready>> {

@@ -5,7 +5,7 @@ import { workerEnvironment } from './worker-environment.ts'
 
 const chains = JSON.stringify({ arbitrum: { chain_id: 42161, usdc: '0xaf88d065e77c8cC2239327C5EDb3A432268e5831' } })
 
-test('a worker of a demo joins the database and every chain of its primary, with a wallet of its own to settle', () => {
+test('a worker of a demo joins the database and every chain of its primary, with its own wallet to settle', () => {
   const env = { PROCESSES: '2', DEVNET_PORTS: '0,0,0', CHAINS: chains, RPC_CALLS_PER_MINUTE: '1000' }
   const shared = {
     ...{ port: 4020, url: 'http://127.0.0.1:4020', databaseUrl: 'postgresql://assay:secret@127.0.0.1:5/assay' },

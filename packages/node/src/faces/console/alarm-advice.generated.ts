@@ -25,7 +25,7 @@ export const alarmAdvice: Readonly<Record<string, string>> = {
   wallet_unfunded:
     'Send it gas. Payments wait as `unknown` or are refused with 503; nothing is lost.',
   wallet_used_elsewhere:
-    'Its key is in use somewhere else, or stolen. Give the node wallets of its own.',
+    'Its key is in use somewhere else, or stolen. Give the node its own wallets.',
   rpc_wrong_chain:
     'Correct its URL. It has no voice until it answers for the right one.',
   screening_list_broken:

@@ -8,7 +8,7 @@ import { type CallContext, includesRole, type OperatorRole, type ShopContext } f
 export type Operator = { address: Address; role: OperatorRole }
 export type CallerDeps = Pick<ShopContext, 'proofs' | 'base' | 'database'> & { operators: readonly Operator[] }
 
-/** The wallet that signed this very request. */
+/** The wallet that signed this request. */
 export function provenCaller({ proofs }: Pick<CallerDeps, 'proofs'>, call: CallContext): Promise<ProvenAccount> {
   return verifySignedRequest(proofs, {
     method: call.method,

@@ -11,7 +11,7 @@ const entries = {
   referenceStyle: 'reference-F.css',
 }
 
-test('the page has no script or style of its own, and names the files it needs', () => {
+test('the page has no inline script or style, and names the files it needs', () => {
   const page = consolePage({ entries })
   for (const name of ['console-A.js', 'console-B.css', 'theme-C.js', 'chunk-D.js'])
     expect(page).toContain(`/console/${name}"`)

@@ -2,7 +2,7 @@ import type { Assets } from './assets.ts'
 
 export type PageOrigins = { baseUrl: string; apiUrl: string }
 
-/** The page itself: no text of its own but what is read while the scripts arrive, and what is said where there are none. */
+/** The page itself: no text except what is read while the scripts arrive, and what is said where there are none. */
 export function consolePage({ entries }: Pick<Assets, 'entries'>): string {
   return `<!doctype html>
 <html lang="en">

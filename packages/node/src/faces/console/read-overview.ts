@@ -22,7 +22,7 @@ export type OverviewDeps = {
   alarms(): Promise<Alarm[]>
 }
 
-/** Everything the operator looks at first, in one answer: one look costs one signature. */
+/** Everything the operator reads first, in one answer: one signature for all of it. */
 export async function readOverview({ sql, clock, alarms, withdrawals, notifies }: OverviewDeps) {
   const [
     books,

@@ -1,6 +1,6 @@
 import { isRecord } from '@assay/protocol/json-object'
 
-/** What the examples of the shops name where a node of its own would have something else. */
+/** Names in the examples of the shops that differ on a real node. */
 const placeholders = {
   token: '0xb200000000000000000000aaaaaaaaaaaaaaaaaa',
   agent: '0x8ba1f109551bD432803012645Ac136ddd64DBA72',

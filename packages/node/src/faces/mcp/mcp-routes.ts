@@ -40,7 +40,7 @@ export function mcpRoutes(deps: McpDeps): RouteDeclaration[] {
         ...route,
         id: `mcp.${method.toLowerCase()}`,
         method,
-        summary: 'Not offered: this transport has neither a standing stream nor sessions',
+        summary: 'Not offered: this transport has neither a long-lived stream nor sessions',
         representations: ['application/json', 'text/event-stream'],
         example: { output: {} },
         hidden: true,

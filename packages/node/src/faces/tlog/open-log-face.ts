@@ -71,7 +71,7 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
     // Before the first head is signed: what others hold of this log decides whether it may go on.
     await compare()
     const guard = await openGuard({ database, clock, origin, confirmAfter })
-    const stopListening = await database.listen(repairedChannel, tree.forget, tree.forget)
+    const stopListening = await database.listen(repairedChannel, tree.reset, tree.reset)
     const witnessKeys = () => witnesses.map(({ key }) => key.vkey)
     const witnessing = await openWitnessing(context, peers, tree, witnesses, settings)
     const monitor = openMonitor(context, settings.monitorMs, witnessKeys())

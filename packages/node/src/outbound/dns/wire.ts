@@ -30,7 +30,7 @@ export function encodeQuery(id: number, name: string, type: RecordType): Uint8Ar
   ])
 }
 
-/** Undefined unless it is a well-formed answer to this very question. */
+/** Undefined unless it is a well-formed answer to this question. */
 export function decodeReply(bytes: Uint8Array, id: number, name: string, type: RecordType): DnsReply | undefined {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (view.length < 12 || view.readUInt16BE(0) !== id) return undefined

@@ -86,7 +86,7 @@ function sessionRoute(context: AuthContext): RouteDeclaration {
     path: '/v1/auth/session',
     summary: 'A 15-minute session for a signed challenge',
     description:
-      'Send the signed challenge in SIGN-IN-WITH-X. The session opens reads; what moves money needs a signature of its own.',
+      'Send the signed challenge in SIGN-IN-WITH-X. The session opens reads; what moves money needs a separate signature.',
     output: sessionAnswer,
     example: { output: { token: 'eyJ…', token_type: 'Bearer', did: exampleDid, expires_at: exampleTime } },
     next: '/v1/auth/session',

@@ -76,7 +76,7 @@ function topUpRoute({ base, networks }: CreditRouteDeps, method: 'GET' | 'POST')
       consumption: 'credit',
       prepare: async () => ({ answer: jsonAnswer({}) }),
       commit: (tx, sale) => addCredit(tx, sale),
-      // What is left of it is taken back with the postings of the payment; there is nothing beside them.
+      // What is left of it is reversed with the postings of the payment; there is nothing beside them.
       revoke: async () => {},
     },
   })
@@ -208,7 +208,7 @@ function refundRoute(deps: CreditRouteDeps): RouteDeclaration {
     path: '/v1/credit/refund',
     summary: 'Credit goes back to the wallet that paid it in, on the chain where it did',
     description:
-      'The request is signed by the wallet (ERC-8128). Money held by calls, locked in bonds or not final yet stays; a small cost is kept of each transfer. What arrived at the address for sales is a transfer of its own and waits until the operator has moved the money. GET /v1/credit/{wallet} shows how the transfer goes.',
+      'The request is signed by the wallet (ERC-8128). Money held by calls, locked in bonds or not final yet stays; a small cost is kept of each transfer. What arrived at the address for sales is a separate transfer and waits until the operator has moved the money. GET /v1/credit/{wallet} shows how the transfer goes.',
     body: z.strictObject({
       usd: usdField.optional(),
       network: z.enum(names(deps.networks)).describe('Default: every chain.').optional(),

@@ -8,7 +8,7 @@ function domainName(text: string): string {
 }
 
 export const creatorAccounts = {
-  /** Shares of a source that nobody has proven. Credited when earned, debited when released, expired or taken back. */
+  /** Shares of a source that nobody has proven. Credited when earned, debited when released, expired or reversed. */
   waiting: (network: string, domain: string, shard: number) =>
     chainAccount('liability', true, network, `payable:creator_waiting.${shard}:${domainName(domain)}`),
   /** USDC in the distributor contract. Debited by each root, credited by each claim. */

@@ -113,7 +113,7 @@ async function openAttestations(
     jobs: [
       ...fundingJobs(context, sources, settings, distributors),
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
-      { name: 'citations.fold', intervalMs: 5_000, work: () => aggregateAttestations(sources) },
+      { name: 'citations.aggregate', intervalMs: 5_000, work: () => aggregateAttestations(sources) },
       {
         name: 'citations.creators',
         intervalMs: context.mode === 'demo' ? 2_000 : 10_000,

@@ -67,7 +67,7 @@ export async function openIdentityApp() {
     ...resolveRoutes({ ...deps, cache }),
     ...agentRoutes(deps),
     ...declarationRoutes(deps),
-    ...agentWriteRoutes({ ...deps, forget: cache.forget }),
+    ...agentWriteRoutes({ ...deps, evict: cache.evict }),
     registrationRoute(deps, settings),
   ])
   const ask = (target: string, more: SentRequest = {}): Promise<Seen> => send(app, { target, host, ...more })

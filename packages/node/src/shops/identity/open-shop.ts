@@ -55,7 +55,7 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
     const cache = createResolveCache<AnswerContent>(context.clock)
     const stopListening = await context.database.listen(
       agentChangedChannel,
-      (wallet) => cache.forget(wallet),
+      (wallet) => cache.evict(wallet),
       () => cache.clear(),
     )
     context.ports.offer(agentNames, (account) =>
@@ -67,14 +67,14 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
     context.keyring.onChange(() => cache.clear())
     // No work in the transaction of a sale: what is kept about the payer is dropped, and read again when asked for.
     const dropPayers: SaleHook = async (_tx, sales) => {
-      for (const sale of sales) cache.forget(sale.payer)
+      for (const sale of sales) cache.evict(sale.payer)
     }
     return {
       routes: [
         ...resolveRoutes({ ...deps, cache }),
         ...agentRoutes(deps),
         ...declarationRoutes(deps),
-        ...agentWriteRoutes({ ...deps, forget: cache.forget }),
+        ...agentWriteRoutes({ ...deps, evict: cache.evict }),
         registrationRoute(deps, settings),
       ],
       saleHooks: [dropPayers],
@@ -129,13 +129,13 @@ function evidenceOf(ports: ShopContext['ports']): EvidenceSql {
   }
 }
 
-/** Folds what is new, then brings the scores in the list of agents up to it. */
+/** Aggregates what is new, then updates the scores in the list of agents. */
 export async function aggregateAndScore(deps: IdentityDeps): Promise<void> {
   const changed = await aggregateRatings(deps)
   const scores = new Map<Address, number | null>()
   for (const wallet of changed.length === 0 ? [] : await walletsWithAgents(deps.database, changed)) {
-    const standing = await readWalletStatus(deps, deps.database, wallet)
-    scores.set(wallet, ratingOf(standing, { wallet, nowMs: deps.clock.nowMs() })?.score ?? null)
+    const walletStatus = await readWalletStatus(deps, deps.database, wallet)
+    scores.set(wallet, ratingOf(walletStatus, { wallet, nowMs: deps.clock.nowMs() })?.score ?? null)
   }
   if (scores.size > 0) await saveScores(deps.database, scores)
 }

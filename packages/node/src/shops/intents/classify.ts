@@ -2,7 +2,7 @@ import { tokenize } from '../match/index.ts'
 import type { ClusterNode, ClusterTable } from './clusters.ts'
 
 export type Classifier = {
-  /** The topic that a question is about, after all that it lies below, the broadest first; empty where none fits. */
+  /** The topic that a question is about, after all topics above it, the broadest first; empty where none fits. */
   classify(query: string): readonly ClusterNode[]
   /** The word that stands for a term in print, for terms that occur in the names of topics; others have none. */
   wordOf(term: string): string | undefined
@@ -13,7 +13,7 @@ export type Classifier = {
 // The usual BM25 constants; texts of two to ten words differ little in length.
 const k1 = 1.2
 const b = 0.5
-/** A name says what a topic is; what it lies below says where. */
+/** A name says what a topic is; the topics above it say where. */
 const nameWeight = 2
 const ancestorWeight = 0.5
 

@@ -36,7 +36,7 @@ test('a bucket is closed when it is over and the sales on their way have arrived
   expect(await buckets()).toHaveLength(2)
 })
 
-test('demand is published for a topic and what it lies below, bonds of clusters apart, and the day is charged', async () => {
+test('demand is published for a topic and those above it, bonds of clusters apart, and the day is charged', async () => {
   const clock = fixedClock(afterHour(0))
   const deps = intentDeps(db.database, clock)
   await closeBuckets(deps)
@@ -159,7 +159,7 @@ test('after a change of their length buckets still meet end to end', async () =>
 test('a bond that ends too early or is too small does not count', async () => {
   const clock = fixedClock(afterHour(0))
   const endsAtMs = noon + hour
-  const standing = {
+  const walletFacts = {
     interested: async () => [],
     fundingClusters: async () => new Map<Address, string>(),
     activeBonds: async (_sql: unknown, wallets: readonly Address[] | 'all') =>
@@ -174,7 +174,7 @@ test('a bond that ends too early or is too small does not count', async () => {
         ]),
       ),
   }
-  const deps = { ...intentDeps(db.database, clock), standing }
+  const deps = { ...intentDeps(db.database, clock), walletFacts }
   await closeBuckets(deps)
   await insertSearches(deps, 90, 'stocks and bonds', noon + 5)
   clock.set(afterHour(1))
@@ -207,14 +207,14 @@ test('a demo begins with a day of invented demand, marked so, and fills what it 
 test('the searches of those who bought figures of this time move none of them, whichever wallet of theirs asks', async () => {
   const clock = fixedClock(afterHour(0))
   const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as Address
-  const standing = {
-    ...intentDeps(db.database, clock).standing,
+  const walletFacts = {
+    ...intentDeps(db.database, clock).walletFacts,
     // Wallets 1 to 30 live on the money of the buyer, who never searches itself.
     fundingClusters: async () =>
       new Map([wallet(999), ...Array.from({ length: 30 }, (_, n) => wallet(n + 1))].map((one) => [one, 'buyer'])),
     interested: async () => [wallet(999)],
   }
-  const deps = { ...intentDeps(db.database, clock), standing }
+  const deps = { ...intentDeps(db.database, clock), walletFacts }
   await closeBuckets(deps)
   await insertSearches(deps, 70, 'stocks and bonds', noon + 5)
   clock.set(afterHour(1))

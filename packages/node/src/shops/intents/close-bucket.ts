@@ -24,7 +24,7 @@ export const graceMs = 3_000
 /** Buckets closed in one run; the next run goes on. */
 const bucketsMax = 50
 
-/** Closes every bucket that is over, each in its own transaction. Gives how many. */
+/** Closes every bucket that is over, each in its own transaction. Returns how many. */
 export async function closeBuckets(deps: IntentDeps, signal?: AbortSignal): Promise<number> {
   for (let closed = 0; closed < bucketsMax; closed += 1) if (signal?.aborted || !(await closeNext(deps))) return closed
   return bucketsMax
@@ -134,11 +134,11 @@ async function searchesIn(deps: IntentDeps, tx: Tx, span: Bucket): Promise<{ lis
     'select payer, query, synthetic from match_query where asked_at >= $1 and asked_at < $2',
     [new Date(span.startsAtMs), new Date(span.endsAtMs)],
   )
-  const { settings, standing } = deps
+  const { settings, walletFacts } = deps
   const wallets = [...new Set(rows.map(({ payer }) => payer))]
-  const interested = wallets.length === 0 ? [] : await standing.interested(tx, span)
-  const clusters = await standing.fundingClusters(tx, [...new Set([...wallets, ...interested])])
-  const bonds = await standing.activeBonds(tx, wallets, span.endsAtMs)
+  const interested = wallets.length === 0 ? [] : await walletFacts.interested(tx, span)
+  const clusters = await walletFacts.fundingClusters(tx, [...new Set([...wallets, ...interested])])
+  const bonds = await walletFacts.activeBonds(tx, wallets, span.endsAtMs)
   const spent = await tallySpend(tx, rows, span.startsAtMs)
   const clusterOf = (wallet: Address) => clusters.get(wallet) ?? wallet
   // Wallets of one cluster have one bond.

@@ -58,7 +58,7 @@ export function createClusterTable(own: readonly OwnCluster[] = []): ClusterTabl
   const nodes: ClusterNode[] = []
   for (const line of lines.values()) {
     const ancestors = ancestorsOf(lines, line)
-    // What lies below a sensitive topic tells of it.
+    // What is below a sensitive topic tells of it.
     if (line.sensitive || ancestors.some((id) => lines.get(id)?.sensitive)) continue
     nodes.push({
       id: line.id,
@@ -83,8 +83,8 @@ function ancestorsOf(lines: ReadonlyMap<string, Line>, line: Line): string[] {
   const found: string[] = []
   for (let above = line.parent; above !== null; ) {
     const parent = lines.get(above)
-    if (!parent) throw new RangeError(`the cluster ${line.id} lies below ${above}, which is not known`)
-    if (found.includes(above) || above === line.id) throw new RangeError(`the cluster ${line.id} lies below itself`)
+    if (!parent) throw new RangeError(`the cluster ${line.id} is below ${above}, which is not known`)
+    if (found.includes(above) || above === line.id) throw new RangeError(`the cluster ${line.id} is below itself`)
     found.push(above)
     above = parent.parent
   }

@@ -38,7 +38,7 @@ test.each([
   expect(() => createClusterTable(list)).toThrow(message)
 })
 
-test('a question is counted for its topic and what that lies below', () => {
+test('a question is counted for its topic and those above it', () => {
   const ids = (query: string) => classifier.classify(query).map(({ id }) => id)
   expect(ids('are stocks and bonds overvalued')).toEqual(['391', '410', '414'])
   expect(ids('which facilitator for x402')).toEqual(['52', 'x402'])
@@ -52,7 +52,7 @@ test('a question is counted for its topic and what that lies below', () => {
       ).toContain(cluster)
 })
 
-test('an agent counts once in each tier, however often and whatever it asks, and topics add up to what they lie below', () => {
+test('an agent counts once in each tier, however often and whatever it asks, and topics add up to those above them', () => {
   const words = clusterTable.nodes.slice(0, 60).map(({ name }) => name)
   const agentsOf = (cell: Cell | undefined) => (cell?.bonded ?? 0) + (cell?.others ?? 0)
   fc.assert(

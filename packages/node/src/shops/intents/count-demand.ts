@@ -17,8 +17,8 @@ export type Cell = {
 type OpenCell = { bonded: number; others: number; words: Map<string, number> }
 
 /**
- * Counts agents, not searches: each once in a bucket, for the one topic it asked for most and what that lies below. So
- * topics add up to what they lie below, and the noise that hides one agent is known beforehand.
+ * Counts agents, not searches: each once in a bucket, for the one topic it asked for most and those above it. So
+ * topics add up to those above them, and the noise that hides one agent is known beforehand.
  */
 export function countDemand(
   searches: readonly PaidSearch[],

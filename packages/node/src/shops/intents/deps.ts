@@ -34,5 +34,5 @@ export type IntentDeps = {
   settings: IntentSettings
   clusterTable: ClusterTable
   classifier: Classifier
-  standing: WalletFacts
+  walletFacts: WalletFacts
 }

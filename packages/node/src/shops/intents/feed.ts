@@ -81,8 +81,8 @@ export async function openFeed(
     }
   }
   const looking = look()
-  const forget = await carrier.follow(news)
-  // What was published between the first look and the first message.
+  const unsubscribe = await carrier.follow(news)
+  // What was published between the first read and the first message.
   news()
   return {
     hub,
@@ -101,7 +101,7 @@ export async function openFeed(
     stop: async () => {
       stopping.abort(new Error('the stream closes'))
       await hub.stop()
-      await forget()
+      await unsubscribe()
       await looking
       await work
     },

@@ -59,7 +59,7 @@ export function intentDeps(
     ),
     clusterTable,
     classifier,
-    standing: citingFacts,
+    walletFacts: citingFacts,
   }
 }
 

@@ -21,7 +21,7 @@ const clusterTable = createClusterTable()
 const topics = { childrenOf: clusterTable.childrenOf, wordsOf: () => ['loan', 'bond'] }
 const settings = parseIntentSettings({}, false)
 
-/** Agents of a topic, and of all that it lies below. */
+/** Agents of a topic, and of all topics above it. */
 function crowd(counts: Record<string, { bonded: number; others: number }>): Map<string, Cell> {
   const cells = new Map<string, Cell>()
   for (const [id, { bonded, others }] of Object.entries(counts))
@@ -51,7 +51,7 @@ test('the simulator says from which traffic on the stream is sold, and finer pla
   for (const day of days.slice(1)) expect(day.sold, String(day.agents)).toBe(true)
 })
 
-test('the bonded are never more than all, nor is what lies below a topic more than the topic', () => {
+test('the bonded are never more than all, nor is what is below a topic more than the topic', () => {
   const rng = seededRng(11)
   const cells = crowd({
     '414': { bonded: 60, others: 2 },

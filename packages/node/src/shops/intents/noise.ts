@@ -5,7 +5,7 @@ import { sampleDiscreteLaplace } from './discrete-laplace.ts'
 import { accuracyOf, noiseRate, type Plan } from './plan.ts'
 import type { IntentSettings } from './settings.ts'
 
-/** What is published of one topic. `bonded` is a part of `demand`, and so is all that is shown of what lies below it. */
+/** What is published of one topic. `bonded` is a part of `demand`, and so is all that is shown of what is below it. */
 export type NoisyCell = {
   cluster: string
   demand: number
@@ -23,7 +23,7 @@ type Parts = { bonded: number; others: number }
 type Shown = Parts & { id: string }
 
 /**
- * Noise for every topic there is, empty ones too, from the broadest down; what lies below a topic is looked at when the
+ * Noise for every topic there is, empty ones too, from the broadest down; the topics below one are read when the
  * topic itself is shown. Only noisy figures decide what is shown, so that silence tells no more than a figure does.
  */
 export function publishable(

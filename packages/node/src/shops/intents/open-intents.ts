@@ -33,7 +33,7 @@ export type IntentOptions = {
   subscriptions: SubscriptionPolicy
   /** `NATS_URL`. */
   natsUrl?: string | undefined
-  standing: WalletFacts
+  walletFacts: WalletFacts
   /** How peers of the mesh are read; without it `peers` in the settings cannot be followed. */
   peers?: ((context: ShopContext) => PeerReader) | undefined
 }
@@ -67,7 +67,7 @@ export function createIntentDeps(context: ShopContext, options: IntentOptions): 
     settings,
     clusterTable,
     classifier: createClassifier(clusterTable),
-    standing: options.standing,
+    walletFacts: options.walletFacts,
   }
 }
 

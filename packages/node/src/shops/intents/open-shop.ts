@@ -24,11 +24,11 @@ export const intentsShop = declareShop({
 })
 
 /** Area C: what agents look for, as a stream. */
-export function openIntentsShop(options: Omit<IntentOptions, 'standing' | 'peers'>): OpenShop {
+export function openIntentsShop(options: Omit<IntentOptions, 'walletFacts' | 'peers'>): OpenShop {
   return async (context) => {
     const { shop, demand, bondMs, spendMicro, unavailable } = await openIntents(context, {
       ...options,
-      standing: {
+      walletFacts: {
         fundingClusters: async (sql, wallets) =>
           (await context.ports.find(relatedParties)?.(sql, wallets)) ?? new Map(),
         activeBonds,

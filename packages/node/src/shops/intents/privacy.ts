@@ -51,7 +51,7 @@ function makeStatement(settings: IntentSettings, plan: Plan) {
   return {
     k: settings.k,
     unit: 'one agent, which is all wallets of one cluster; the day adds up its buckets',
-    contribution: 'once a bucket, for one topic and what it lies below',
+    contribution: 'once a bucket, for one topic and those above it',
     mechanism: 'discrete_laplace',
     epsilon_bucket: epsilonText(bucketEpsilonMicro(settings, plan)),
     epsilon_daily: epsilonText(settings.epsilonDailyMicro),

@@ -20,7 +20,7 @@ export type IntentEvent = {
   event: string
 }
 
-/** The event that closes a bucket has no figures of its own. */
+/** The event that closes a bucket has no separate figures. */
 export const closerOf = (
   { startsAtMs, endsAtMs, synthetic }: Pick<IntentEvent, 'startsAtMs' | 'endsAtMs' | 'synthetic'>,
   seq: number,

@@ -137,7 +137,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
       },
       prepare: async (input, call) => prepareStream(deps, input, call),
       commit: (tx, sale) => commitStream(deps, tx, sale),
-      revoke: (tx, sale) => deps.subscriptions.takeBack(tx, sale.paymentId, deps.clock.nowMs()),
+      revoke: (tx, sale) => deps.subscriptions.revoke(tx, sale.paymentId, deps.clock.nowMs()),
       release: async (answer, paymentResponse) => {
         const stored = JSON.parse(Buffer.from(answer.body).toString('utf8')) as Stored
         const shown = {

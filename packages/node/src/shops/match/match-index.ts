@@ -118,15 +118,15 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
       trainedAt = docCount()
       const trained = yield* trainLatentSpace(parts.map(({ segment }) => segment))
       if (!trained) return
-      const folded = new Map<Segment, Int8Array>()
+      const projected = new Map<Segment, Int8Array>()
       // Segments may come and merge while this goes on.
       for (;;) {
-        const missing = parts.find(({ segment }) => !folded.has(segment))
+        const missing = parts.find(({ segment }) => !projected.has(segment))
         if (!missing) break
-        folded.set(missing.segment, yield* projectSegment(trained, missing.segment))
+        projected.set(missing.segment, yield* projectSegment(trained, missing.segment))
       }
       space = trained
-      parts = parts.map((part) => ({ ...part, latent: folded.get(part.segment) }))
+      parts = parts.map((part) => ({ ...part, latent: projected.get(part.segment) }))
     },
     hits,
     search: (query, filters, limit) => {

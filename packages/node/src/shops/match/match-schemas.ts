@@ -87,7 +87,7 @@ const matchedPage = z.strictObject({
   published_at: z.string().nullable(),
   modified_at: z.string().nullable(),
   fetched_at: z.string(),
-  relevance: z.number().describe('How well the text answers, 0 to 1, whoever wrote it; comparable between searches.'),
+  relevance: z.number().describe('How well the text answers, 0 to 1, by any author; comparable between searches.'),
   parts: z
     .record(z.string(), z.number())
     .describe('What the place was made of: findings in the text, trust and freshness.'),

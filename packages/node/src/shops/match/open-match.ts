@@ -60,7 +60,7 @@ export function openMatchShop(settings: MatchSettings): OpenShop {
       }),
       jobs: [
         {
-          name: 'citations.match.forget',
+          name: 'citations.match.expire',
           intervalMs: 3_600_000,
           work: async () => {
             await deleteMatches(context.database, context.clock.nowMs())

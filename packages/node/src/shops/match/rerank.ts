@@ -4,7 +4,7 @@ import { makeSnippet } from './make-snippet.ts'
 import type { TextMatch } from './rank-pages.ts'
 import type { Query } from './read-query.ts'
 
-/** An operator's own model: how well each passage answers, higher is better, on a scale of its own. */
+/** An operator's own model: how well each passage answers, higher is better, on its own scale. */
 export type Reranker = {
   /** Of the best candidates so many are given to it. */
   readonly pages: number

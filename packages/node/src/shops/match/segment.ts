@@ -16,7 +16,7 @@ export type IndexedDoc = {
 
 /**
  * An immutable part of the index, all of it in typed arrays so that it can be written to a file, loaded back without
- * parsing and shared between threads. Postings of a term lie in order of their documents.
+ * parsing and shared between threads. Postings of a term are in order of their documents.
  */
 export type Segment = {
   docCount: number

@@ -34,7 +34,7 @@ test('the index answers from its thread, with what was added and scored', async 
   await expect(engine.search('squeeze', {}, 1)).rejects.toMatchObject({ code: 'not_ready' })
 })
 
-test('a second thread takes up what the first one kept, and builds nothing of it again', async () => {
+test('a second thread reuses what the first one kept, and builds nothing of it again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'assay-match-'))
   const docs = Array.from({ length: 1_200 }, (_, at) => ({ ...page, pageId: at + 1, text: `number ${at}` }))
   const first = openThreadEngine({ log: silentLog, folder, onLost: () => {} })

@@ -13,14 +13,14 @@ const stopWords = new Set(
   ).split(' '),
 )
 
-/** Terms of a text in reading order: folded, split, stemmed; in scripts without spaces every pair of neighbours is one. */
+/** Terms of a text in reading order: normalized, split, stemmed; in scripts without spaces every pair of neighbours is one. */
 export function tokenize(text: string): string[] {
   const terms: string[] = []
   for (const [word] of normalizeText(text).matchAll(wordPattern)) pushTerms(terms, word)
   return terms
 }
 
-/** The words of a text as they were written, but folded, each with its terms; a stop word has none. */
+/** The words of a text as they were written, but normalized, each with its terms; a stop word has none. */
 export function wordsOf(text: string): { word: string; terms: readonly string[] }[] {
   return Array.from(normalizeText(text).matchAll(wordPattern), ([word]) => {
     const terms: string[] = []

@@ -7,12 +7,12 @@ export type Question =
   | { kind: 'add'; docs: readonly IndexedDoc[] }
   | { kind: 'scores'; scores: readonly (readonly [domain: string, score: number])[] }
   | { kind: 'size' }
-  /** Takes up what an earlier thread left in this folder and keeps it there from now on. */
+  /** Reuses what an earlier thread left in this folder and stores it there from now on. */
   | { kind: 'open'; folder: string }
 
 export type Size = { docs: number; segments: number }
 
-/** The newest page in what was taken up, 0 for nothing. */
+/** The newest page in what was reused, 0 for nothing. */
 export type Opened = { indexedTo: number }
 
 export type Answer = { id: number; result?: Found | Size | Opened | undefined; error?: string }

@@ -31,7 +31,7 @@ export type MatrixDeps = {
   symbols: SymbolTable
   snapshotCache: SnapshotCache
   gate: LicenceGate
-  /** What the node fetches by itself, and how the last looks went. */
+  /** What the node fetches by itself, and how the last fetches went. */
   plans: readonly FetchPlan[]
   looks: LastFetches
   memo: AnswerMemo

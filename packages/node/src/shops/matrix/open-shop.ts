@@ -186,7 +186,7 @@ async function underLease(context: ShopContext, name: string, work: () => Promis
 /** Each process keeps its own snapshots: notified by the database of new files, and polling as time makes old ones public. */
 async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: AbortSignal): Promise<void> {
   const rhythm = createRefreshRhythm(context.clock)
-  const forget = await context.database.listen('matrix_file', rhythm.news)
+  const unsubscribe = await context.database.listen('matrix_file', rhythm.news)
   while (!stopping.aborted) {
     await context.clock.sleep(1_000, stopping).catch(() => {})
     if (stopping.aborted || !rhythm.due()) continue
@@ -196,7 +196,7 @@ async function watchFiles(context: ShopContext, deps: MatrixDeps, stopping: Abor
     await deps.looks.refresh().catch(() => {})
     rhythm.done()
   }
-  await forget()
+  await unsubscribe()
 }
 
 /** Looked at every minute, so that another process soon goes on where one died; what is held already costs nothing. */

@@ -32,7 +32,7 @@ export type PeerCheck =
     }
   | { ok: false; problem: string }
 
-/** A key that was taken back must stop counting before long. */
+/** A key that was revoked must stop counting before long. */
 const keysFreshMs = 300_000
 
 /** Keys of the address, read again when they are old or do not hold the one that signed. */

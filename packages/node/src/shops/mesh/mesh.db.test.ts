@@ -55,7 +55,7 @@ async function pass(times = 1) {
     await round()
   }
 }
-/** A visit that writes the peer's row at that moment puts the look at its prices off to the next round. */
+/** A visit that writes the peer's row at that moment defers the check of its prices to the next round. */
 async function priceCheck() {
   clock.advance(deps.settings.priceCheckEveryMs)
   const checked = async () =>
@@ -309,7 +309,7 @@ test('an unsigned, changed, stale or too long lived announcement is refused befo
   expect(peer.asked).toEqual([])
 })
 
-test('the node itself is no peer of its own, under whatever name', async () => {
+test('the node is never its own peer, under any name', async () => {
   const twin = world.add('https://twin.example.com', { keyring: deps.keyring })
   await expect(announce(twin)).rejects.toMatchObject({ code: 'proof_invalid' })
   const self = world.add(here)

@@ -27,7 +27,7 @@ import type { PeerFetcher } from './peer-fetcher.ts'
 import { meshSettings } from './settings.ts'
 import { signNodeRequest } from './sign-request.ts'
 
-/** A clock that tests move; sleeping takes no time of its own. */
+/** A clock that tests move; sleeping takes no real time. */
 export function movableClock(startMs = 1_800_000_000_000): Clock & { advance(ms: number): void } {
   let nowMs = startMs
   return {

@@ -55,7 +55,7 @@ test('whatever the headers say, a request without a good signature ends as a pro
   )
 })
 
-test('a price fits exactly when every amount asked lies within what is stated', () => {
+test('a price fits exactly when every amount asked is within what is stated', () => {
   fc.assert(
     fc.property(fc.array(fc.bigInt(0n, 100n), { minLength: 1 }), fc.nat(100), fc.nat(100), (asked, a, b) => {
       const [low, high] = [Math.min(a, b), Math.max(a, b)]
@@ -66,7 +66,7 @@ test('a price fits exactly when every amount asked lies within what is stated', 
   )
 })
 
-test('settings out of bounds stop the start, and a production node has no ports of its own machine', () => {
+test('settings out of bounds stop the start, and a production node exposes no ports of its own machine', () => {
   expect(meshSettings({ visit_ms: 500, loopback_ports: '5000-5001' }, 'demo')).toMatchObject({
     visitEveryMs: 500,
     loopbackPorts: { from: 5_000, to: 5_001 },

@@ -47,7 +47,7 @@ export function announcedLog(row: Pick<PeerRow, 'did' | 'statement'>): PeerLog |
   return { did: row.did, origin: statement.log.origin, keys: statement.log.keys }
 }
 
-/** Its url lies at the address of the peer, so that no peer can send others to a third party. */
+/** Its URL is below the address of the peer, so that no peer can send others to a third party. */
 export function announcedWitness(
   row: Pick<PeerRow, 'did' | 'statement' | 'state' | 'health'>,
 ): PeerWitness | undefined {

@@ -7,7 +7,7 @@ import { findPeer } from './store.ts'
 export type PeerAnswer = { value: unknown; address: string; keys: readonly PeerKey[] }
 
 const answerBytesMax = 1_048_576
-/** A key that was taken back must stop counting before long. */
+/** A key that was revoked must stop counting before long. */
 const keysFreshMs = 300_000
 
 /** Reads from nodes that this one knows as living peers, and from nobody else. */

@@ -48,7 +48,7 @@ export function keysIn(document: unknown): PeerKey[] | undefined {
 
 const vouchersMax = 4
 
-/** The wallet that signed for a key of this very address. */
+/** The wallet that signed for a key of this address. */
 async function operatorIn(document: unknown, origin: string, keys: readonly PeerKey[]): Promise<string | undefined> {
   const vouchers = readDirectory(document).statements.filter(
     ({ message: { action, purpose, keyId, publicKey, node, api, operator } }) =>

@@ -75,7 +75,7 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       await recordSeeds(deps)
       if (settings.listings.length > 0 && clock.monotonicMs() >= listingsDueMs) {
         listingsDueMs = clock.monotonicMs() + settings.listingsEveryMs
-        start('a look at listings', readListings(deps, stopping.signal))
+        start('a check of listings', readListings(deps, stopping.signal))
       }
       // A node that is alone has nothing to keep up with.
       if (!(await knowsAnybody(database))) {
@@ -90,7 +90,7 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       for (const peer of due)
         start('a visit to a peer', visitPeer(deps, peer, { own, pauseMs, signal: stopping.signal }))
       push(views.latest()?.peers ?? [], own)
-      start('a look at prices', pollPrices(deps, stopping.signal))
+      start('a check of prices', pollPrices(deps, stopping.signal))
       await waitAtMost(deps, [...inProgress], settings.visitEveryMs / 2)
       await deleteOldEvidence(deps)
       await deletePeers(database, clock.nowMs(), settings.expireAfterMs)

@@ -72,7 +72,7 @@ function checkTimes(input: SignatureInput, nowMs: number): number {
   if (typeof created !== 'number' || typeof expires !== 'number') throw refused('created and expires are required.')
   if (expires <= created || expires - created > requestValiditySecondsMax)
     throw refused(`A signature is valid for ${requestValiditySecondsMax} seconds at most.`)
-  if (created * 1000 > nowMs + clockSkewMs) throw refused('created lies in the future.')
+  if (created * 1000 > nowMs + clockSkewMs) throw refused('created is in the future.')
   if (expires * 1000 <= nowMs - clockSkewMs) throw refused('The signature has expired.')
   return expires * 1000 + clockSkewMs
 }
@@ -94,6 +94,6 @@ function coveredValues(input: SignatureInput, request: NodeRequest) {
 export function refused(detail: string): Problem {
   return new Problem('proof_invalid', {
     detail,
-    hint: 'Sign this very request with the key of the announced node, with a fresh nonce; see docs/mesh-protocol.md.',
+    hint: 'Sign this request with the key of the announced node, with a fresh nonce; see docs/mesh-protocol.md.',
   })
 }

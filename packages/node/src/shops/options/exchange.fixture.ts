@@ -4,7 +4,7 @@ import { toHex } from '@assay/protocol/bytes'
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
-import { takeBackLines } from '@assay/till/gate/take-back'
+import { reversalLines } from '@assay/till/gate/reversal-lines'
 import { sha256 } from '@assay/till/kernel/bytes'
 import type { Clock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
@@ -212,7 +212,7 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
             kind: 'reorg',
             paymentId: sale.paymentId,
             lines: [
-              ...(await takeBackLines(tx, taken, sale.amountMicro)),
+              ...(await reversalLines(tx, taken, sale.amountMicro)),
               { account: creatorAccounts.distributor(network), amount: -sale.amountMicro },
             ],
           },

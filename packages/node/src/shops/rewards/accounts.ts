@@ -3,15 +3,15 @@ import { accountOwner, accountWord, chainAccount, unitAccount } from '@assay/til
 
 export const rewardAccounts = {
   /**
-   * An affiliate's share during its hold. Credited with the sale, debited when it becomes payable or is taken back, each
+   * An affiliate's share during its hold. Credited with the sale, debited when it becomes payable or is reversed, each
    * time by a row that knows its own amount; without a kept balance, for all sales of a busy affiliate would queue up at it.
    */
   affiliatePending: (network: string, owner: Address) =>
     chainAccount('liability', false, network, `payable:affiliate_pending:${accountOwner(owner)}`),
-  /** What affiliates cost us. Debited with each share, credited when a share is taken back. */
+  /** What affiliates cost us. Debited with each share, credited when a share is reversed. */
   affiliateExpense: (network: string, routeId: string) =>
     chainAccount('expense', false, network, `affiliate_expense:${accountWord(routeId)}`),
-  /** A wallet's points. Credited when earned, debited when redeemed or taken back. */
+  /** A wallet's points. Credited when earned, debited when redeemed or reversed. */
   points: (owner: Address) => unitAccount('liability', true, 'points', `points:${accountOwner(owner)}`),
   /** Every point ever given. Debited when points arise, credited when their reason is reversed. */
   pointsIssued: () => unitAccount('expense', false, 'points', 'points_issued'),

@@ -9,7 +9,7 @@ const referrersMax = 10_000
 export type VisitCounter = { count(referrer: Address): void; stop(): Promise<void> }
 
 /**
- * Counts requests that named a wallet of ours as `ref`. Kept in memory for a moment: a visit is worth no write of its own.
+ * Counts requests that named a wallet of ours as `ref`. Kept in memory for a moment: a visit is worth no separate write.
  * Wallets that never paid are not counted, for anybody can make up any number of them.
  */
 export function createVisitCounter(deps: { database: Database; clock: Clock; log: Log }): VisitCounter {

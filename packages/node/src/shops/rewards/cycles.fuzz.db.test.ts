@@ -54,7 +54,7 @@ type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never
 
 let number = 0
 
-/** `gained`: used calls and affiliate money on chain, which nobody can take back. */
+/** `gained`: used calls and affiliate money on chain, which nobody can reverse. */
 type Person = { wallets: Address[]; sales: Sale[]; gained: bigint }
 
 function newPerson(): Person {
@@ -125,7 +125,7 @@ function saleOf(payer: Address, amountMicro: bigint, attribution: Sale['attribut
   }
 }
 
-/** What is owed counts for the house, because nothing new can be used before it is paid: nobody has and owes at once. */
+/** What is owed counts for the seller, because nothing new can be used before it is paid: nobody has and owes at once. */
 async function expectNoGain(person: Person): Promise<void> {
   const sql = db.database
   let debtMicro = 0n
@@ -137,8 +137,8 @@ async function expectNoGain(person: Person): Promise<void> {
       expect(await owedTo(sql, accounts.payable(network, wallet, 'affiliate')), 'has a share and owes one').toBe(0n)
     debtMicro += owedMicro + (owedPoints * milliPointWorth(policy)) / 1_000n
   }
-  const standing = person.sales.reduce((sum, sale) => sum + sale.amountMicro, 0n)
-  expect(person.gained - debtMicro).toBeLessThanOrEqual(standing)
+  const unreversed = person.sales.reduce((sum, sale) => sum + sale.amountMicro, 0n)
+  expect(person.gained - debtMicro).toBeLessThanOrEqual(unreversed)
 }
 
 test('rule 4, L34: no order of buying, referring, redeeming, using, being paid and refunding has a positive sum', async () => {

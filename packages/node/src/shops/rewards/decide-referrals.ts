@@ -5,7 +5,7 @@ import type { CountedSale, LoyaltyRow } from './store.ts'
 
 export type Referral = { referrer: Address }
 
-/** Whose referral a wallet is, decided with its first sale and never again. Gives those that count, by payment. */
+/** Whose referral a wallet is, decided with its first sale and never again. Returns those that count, by payment. */
 export async function decideReferrals(
   tx: Tx,
   deps: { ownPayees: ReadonlySet<Address> },

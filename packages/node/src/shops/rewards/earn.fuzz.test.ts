@@ -107,7 +107,7 @@ test('no cycle of earning, redeeming, topping up and refunding has a positive su
       let points = 0n
       let owed = 0n
       let gained = 0n
-      let standing = 0n
+      let unreversed = 0n
       const sales: { micro: bigint; points: bigint; share: bigint }[] = []
       const give = (amount: bigint) => {
         const paidOff = amount < owed ? amount : owed
@@ -123,7 +123,7 @@ test('no cycle of earning, redeeming, topping up and refunding has a positive su
           give(earned)
           gained += share
           spent += step.micro
-          standing += step.micro
+          unreversed += step.micro
           sales.push({ micro: step.micro, points: earned, share })
         } else if (step.kind === 'redeem') {
           const reward = policy.rewards[1]
@@ -136,15 +136,15 @@ test('no cycle of earning, redeeming, topping up and refunding has a positive su
           const [sale] = sales.splice(step.pick % sales.length, 1)
           if (!sale) return
           spent -= sale.micro
-          standing -= sale.micro
+          unreversed -= sale.micro
           gained -= sale.share
           const taken = sale.points < points ? sale.points : points
           points -= taken
           owed += sale.points - taken
         }
       }
-      // What was used and is owed counts for the house: it is set off before anything new can be used.
-      expect(gained - worthOf(owed)).toBeLessThanOrEqual(standing)
+      // What was used and is owed counts for the seller: it is set off before anything new can be used.
+      expect(gained - worthOf(owed)).toBeLessThanOrEqual(unreversed)
     }),
     { numRuns: 1_000 },
   )

@@ -32,7 +32,7 @@ export async function matureShares(deps: { database: Database; clock: Clock }): 
 }
 
 async function matureSome(tx: Tx, nowMs: number): Promise<number> {
-  // A draw of credit has no payment row of its own: the money was paid in before.
+  // A draw of credit has no separate payment row: the money was paid in before.
   const { rows } = await tx.query<Due>(
     `select s.payment_id, s.round, s.network, s.affiliate, s.affiliate_micro, s.take_micro, s.reversed_micro
      from reward_sale s left join payment p on p.id = s.payment_id

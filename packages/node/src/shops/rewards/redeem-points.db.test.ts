@@ -43,10 +43,12 @@ const give = (owner: Address, points: bigint) =>
     },
   ])
 
-test('L7: of 1,000 concurrent redemptions of a balance for two, at four desks, exactly two succeed', async () => {
+test('L7: of 1,000 concurrent redemptions of a balance for two, in four processes, exactly two succeed', async () => {
   await give(wallet(7), 2_999n)
-  const desks = [openRedeem(), openRedeem(), openRedeem(), openRedeem()]
-  const outcomes = await Promise.all(Array.from({ length: 1_000 }, (_, n) => desks[n % 4]?.redeem(request(wallet(7)))))
+  const processes = [openRedeem(), openRedeem(), openRedeem(), openRedeem()]
+  const outcomes = await Promise.all(
+    Array.from({ length: 1_000 }, (_, n) => processes[n % 4]?.redeem(request(wallet(7)))),
+  )
   expect(outcomes.filter((outcome) => outcome?.status === 'redeemed')).toHaveLength(2)
   expect(outcomes.filter((outcome) => outcome?.status === 'short')).toHaveLength(998)
   expect(await owedTo(db.database, rewardAccounts.points(wallet(7)))).toBe(999n)

@@ -39,7 +39,7 @@ export type RedeemOutcome =
 
 export type RedeemDeps = { database: Database; clock: Clock; ids: Ids; tokens: TokenMaker; policy: RewardsPolicy }
 
-/** Somebody else used one of the nonces between our look and our write: the next look sees it. */
+/** Somebody else used one of the nonces between our read and our write: the next read sees it. */
 class NonceRace extends Error {}
 
 /**

@@ -21,7 +21,7 @@ type Row = {
   referred_points: bigint
 }
 
-/** The reversal hook: gives back, in proportion, all that a sale brought to anybody. What was used already is owed. */
+/** The reversal hook: reverses, in proportion, all that a sale brought to anybody. What was used already is owed. */
 export async function reverseSale(tx: Tx, sale: Sale, part: ReversedPart): Promise<void> {
   const row = await lockRow(tx, sale)
   if (!row) return
@@ -72,9 +72,9 @@ async function lockRow(tx: Tx, sale: Sale): Promise<Row | undefined> {
 
 /** What must go back so that no more than the unrefunded part remains, rounded against the holder. */
 function partOf({ row, backMicro }: Reversal, amount: bigint): bigint {
-  const standing = (amount * (row.take_micro - row.reversed_micro - backMicro)) / row.take_micro
+  const remaining = (amount * (row.take_micro - row.reversed_micro - backMicro)) / row.take_micro
   const before = (amount * (row.take_micro - row.reversed_micro)) / row.take_micro
-  return before - standing
+  return before - remaining
 }
 
 const reversalKind = (reversal: Reversal, kind: string) => `${rewardReference(kind, reversal.sale)}:${reversal.reason}`

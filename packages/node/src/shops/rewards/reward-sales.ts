@@ -129,7 +129,7 @@ function shareLines({ sale, affiliate, affiliateMicro }: RewardRow): LedgerLine[
 
 type SetOffs = Map<Address, bigint>
 
-/** Wallets that used points which were taken back later: what they earn now, as buyer or as referrer, pays that first. */
+/** Wallets that used points which were reversed later: what they earn now, as buyer or as referrer, pays that first. */
 async function openSetOffs(
   tx: Tx,
   rows: readonly RewardRow[],

@@ -5,7 +5,7 @@ type Row = { id: string; points: bigint }
 
 /**
  * Ends passes that were bought with points which have to go back, the newest first, until their unused calls are worth
- * what is missing. Gives how many points they were worth: otherwise one could redeem, ask for a refund and keep both.
+ * what is missing. Returns how many points they were worth: otherwise one could redeem, ask for a refund and keep both.
  */
 export async function voidPasses(tx: Tx, wallet: Address, missing: bigint): Promise<bigint> {
   const { rows } = await tx.query<Row>(

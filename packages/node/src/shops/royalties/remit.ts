@@ -53,7 +53,7 @@ export async function prepareRemittance(
   deps: RoyaltyDeps,
   body: { parent: string; sale_price_micro: string },
 ): Promise<PreparedAnswer> {
-  // Kept, for by the time this is paid a parent may have been refunded or lie in a block that went away.
+  // Kept, for by the time this is paid a parent may have been refunded or be in a block that was undone.
   const found = await findParent(deps.database, body.parent)
   const facts: Facts = { id: deps.ids.next('roy'), parent: body.parent, salePriceMicro: body.sale_price_micro, found }
   return { answer: jsonAnswer({ id: facts.id }), reservation: facts as unknown as Json }

@@ -46,7 +46,7 @@ const publishDns = (domain: string, values: readonly string[]) => {
 const publishFile = (view: View) =>
   world.web.set(view.claim.prove.file.url, JSON.stringify(view.claim.prove.file.content))
 
-test('registering is idempotent, and each claimant gets values of its own until the domain is proven', async () => {
+test('registering is idempotent, and each claimant gets its own values until the domain is proven', async () => {
   const domain = newDomain()
   const first = await claimed(domain)
   const again = await claimed(domain, first.account)
@@ -358,7 +358,7 @@ test('score rows are chained and cannot be changed', async () => {
   await expect(world.db.database.query('delete from source_score')).rejects.toMatchObject({ code: '42501' })
 })
 
-test('what an owner cited of its own before the proof stops counting with the proof, not later', async () => {
+test('what an owner cited of its own pages before the proof stops counting with the proof, not later', async () => {
   const domain = newDomain()
   const { view, wallet } = await claimed(domain)
   const other = walletOf(newAccount())

@@ -135,7 +135,7 @@ function showRoute(deps: SourceDeps): RouteDeclaration {
     method: 'GET',
     path: '/v1/sources/:domain',
     summary: 'One source: state, proof, CiteScore with its evidence, licence, earnings',
-    description: 'With `wallet` the answer also has what that claimant has to publish, and what the last look found.',
+    description: 'With `wallet` the answer also has what that claimant has to publish, and what the last check found.',
     params,
     query: z.strictObject({ wallet: walletInput.optional() }),
     output: sourceSchema,
@@ -247,7 +247,7 @@ function disputeRoute(deps: SourceDeps): RouteDeclaration {
     path: '/v1/sources/:domain/dispute',
     summary: 'Contest a source, its score or its owner, with evidence',
     description:
-      'Recorded for the operator. Signed (ERC-8128) by the wallet of a proven claim, it has a place of its own in the queue. It lowers no score by itself: a contest of ownership counts once its own proof is published, any other once the operator takes it up.',
+      'Recorded for the operator. Signed (ERC-8128) by the wallet of a proven claim, it has its own place in the queue. It lowers no score by itself: a contest of ownership counts once its own proof is published, any other once the operator takes it up.',
     params,
     body: z.strictObject({
       kind: z.enum(kinds),
@@ -293,7 +293,7 @@ function disputeRoute(deps: SourceDeps): RouteDeclaration {
         const note =
           body.kind === 'ownership'
             ? 'Recorded. To contest ownership with effect, register the domain with your wallet and publish its proof: that opens a dispute with notice.'
-            : 'Recorded. The operator reads it; it changes the score only when it is taken up.'
+            : 'Recorded. The operator reads it; it changes the score only when it is accepted.'
         return jsonAnswer({
           id,
           domain: source.domain,

@@ -39,17 +39,17 @@ test('what is bought is never worth more than what was paid, and never loses mor
   )
 })
 
-test('an upgrade is worth what it cost, whatever of what it rested on was taken back since', () => {
+test('an upgrade is worth what it cost, whatever of what it was based on was reversed since', () => {
   fc.assert(
     fc.property(
       anyPurchases,
       fc.nat({ max: 2 * periodMs }),
       fc.nat({ max: 3 * periodMs }),
-      (standing, gapMs, paidMs) => {
-        const boughtAtMs = (standing.at(-1)?.boughtAtMs ?? Date.UTC(2026, 0, 1)) + gapMs
-        const earlier = computeTerm(standing)
+      (earlierPurchases, gapMs, paidMs) => {
+        const boughtAtMs = (earlierPurchases.at(-1)?.boughtAtMs ?? Date.UTC(2026, 0, 1)) + gapMs
+        const earlier = computeTerm(earlierPurchases)
         const before = earlier ? worth(earlier.tier, Math.max(0, earlier.untilMs - boughtAtMs)) : 0n
-        const now = computeTerm([...standing, { ...buy('vip', boughtAtMs), kind: 'upgrade', paidMs }])
+        const now = computeTerm([...earlierPurchases, { ...buy('vip', boughtAtMs), kind: 'upgrade', paidMs }])
         const after = now ? worth(now.tier, Math.max(0, now.untilMs - boughtAtMs)) : 0n
         const paid = before + BigInt(paidMs) * (prices.vipMicro - prices.standardMicro)
         expect(after).toBeLessThanOrEqual(paid)

@@ -28,7 +28,7 @@ export type Term = {
 }
 
 /**
- * What purchases add up to, oldest first, with the time of outages given back in proportion to what was down. Folding
+ * What purchases add up to, oldest first, with the time of outages added in proportion to what was down. Computing
  * from the beginning makes taking a purchase back the same as its never having been bought.
  */
 export function computeTerm(purchases: readonly Purchase[], outages: readonly Outage[] = []): Term | undefined {
@@ -89,7 +89,7 @@ function addPurchase(term: Term | undefined, purchase: Purchase): Term | undefin
 }
 
 /**
- * What was paid for becomes vip time. What it rested on may have been taken back since, or more may be left than was known:
+ * What was paid for becomes vip time. What it was based on may have been reversed since, or more may be left than was known:
  * then the price buys vip time of its value, and what was not paid for is worth its own.
  */
 function addUpgrade(term: Term | undefined, leftMs: number, purchase: Purchase): Term | undefined {

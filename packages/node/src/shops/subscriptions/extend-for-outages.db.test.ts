@@ -40,7 +40,7 @@ function watch(product: Product) {
   let looked = false
   const context = { database: db.database, log: silentLog, clock: { nowMs: () => state.nowMs } }
   const job = outageJob(context as unknown as ShopContext, product, () => ({ down: state.down, of: state.of }))
-  /** A look; with `running`, the looks of every minute since the last one too. */
+  /** A check; with `running`, the checks of every minute since the last one too. */
   return async (nowMs: number, down: number, running = true) => {
     for (let atMs = state.nowMs + minute; running && looked && atMs < nowMs; atMs += minute) {
       state.nowMs = atMs
@@ -152,7 +152,7 @@ test('after a restore only the time is given back in which this node was down, n
   await db.owner.query('delete from restore_gap')
 })
 
-test('a look that comes a little late is no stop', async () => {
+test('a check that comes a little late is no stop', async () => {
   const laterMs = startMs + 900 * 24 * 60 * minute
   const wallet = await subscribe(7, 'feeds', laterMs)
   const look = watch('feeds')

@@ -12,7 +12,7 @@ import type { Product } from './policy.ts'
 export type Parts = { down: number; of: number }
 
 const pollMs = 60_000
-/** A look may come late; after this long without one no node ran. */
+/** A check may come late; after this long without one no node ran. */
 const stoppedMs = 3 * pollMs
 const pageSize = 200
 
@@ -36,7 +36,7 @@ export function outageJob(context: ShopContext, product: Product, parts: () => P
   }
 }
 
-/** Writes down what is seen; gives the outage that goes on or has just ended, and the time nobody was there to see. */
+/** Writes down what is seen; returns the outage that goes on or has just ended, and the time nobody was there to see. */
 export async function recordParts(
   { database }: Pick<ShopContext, 'database'>,
   product: Product,

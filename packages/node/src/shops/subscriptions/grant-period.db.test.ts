@@ -2,7 +2,7 @@ import { systemRng } from '@assay/till/kernel/random'
 import { createTokenMaker } from '@assay/till/signing'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { grantPeriod, takeBackPeriod } from './grant-period.ts'
+import { grantPeriod, revokePeriod } from './grant-period.ts'
 import { periodMs } from './policy.ts'
 import { findSubscription, type NewPurchase } from './store.ts'
 
@@ -45,7 +45,7 @@ test('taking a purchase back leaves what the others add up to; the last one ends
   const both = await grant(vip)
   expect(both).toMatchObject({ tier: 'vip', untilMs: vip.boughtAtMs + periodMs + periodMs / 8 })
   const back = (paymentId: string, nowMs: number) =>
-    db.database.transaction((tx) => takeBackPeriod(tx, tokens, paymentId, nowMs))
+    db.database.transaction((tx) => revokePeriod(tx, tokens, paymentId, nowMs))
   await back(vip.paymentId, vip.boughtAtMs)
   expect(await findSubscription(db.database, standard.wallet)).toMatchObject({
     tier: 'standard',
@@ -56,10 +56,10 @@ test('taking a purchase back leaves what the others add up to; the last one ends
   await back(standard.paymentId, vip.boughtAtMs)
 })
 
-test('a payment that lands again after a reorg buys its period once more, under a round of its own', async () => {
+test('a payment that lands again after a reorg buys its period once more, under its own round', async () => {
   const first = purchase(3)
   await grant(first)
-  await db.database.transaction((tx) => takeBackPeriod(tx, tokens, first.paymentId, startMs))
+  await db.database.transaction((tx) => revokePeriod(tx, tokens, first.paymentId, startMs))
   const again = await grant({ ...first, round: 1 })
   expect(again.untilMs).toBe(startMs + periodMs)
 })
@@ -73,7 +73,7 @@ test('the stream and the feeds of one wallet are independent, each with its own 
   expect(await grant(again)).toMatchObject({ product: 'stream', untilMs: startMs + 2 * periodMs })
   expect(await findSubscription(db.database, feeds.wallet)).toMatchObject({ untilMs: startMs + periodMs })
   const back = (paymentId: string) =>
-    db.database.transaction((tx) => takeBackPeriod(tx, tokens, paymentId, startMs + 1_000))
+    db.database.transaction((tx) => revokePeriod(tx, tokens, paymentId, startMs + 1_000))
   await back(again.paymentId)
   expect(await findSubscription(db.database, feeds.wallet, 'stream')).toMatchObject({ untilMs: startMs + periodMs })
   await back(stream.paymentId)

@@ -39,7 +39,7 @@ export async function grantPeriod(
 }
 
 /** Takes a period back: what is left is what the other purchases add up to. */
-export async function takeBackPeriod(tx: Tx, tokens: TokenMaker, paymentId: string, nowMs: number): Promise<void> {
+export async function revokePeriod(tx: Tx, tokens: TokenMaker, paymentId: string, nowMs: number): Promise<void> {
   const revoked = await revokePurchases(tx, paymentId, nowMs)
   if (revoked === undefined) return
   const { wallet, product } = revoked

@@ -45,7 +45,7 @@ export async function insertOutage(tx: Tx, product: Product, outage: Outage, ope
   )
 }
 
-/** Notes this look and gives the moment of the one before. */
+/** Records this check and returns the time of the one before. */
 export async function recordCheck(tx: Tx, product: Product, nowMs: number): Promise<number | undefined> {
   const { rows } = await tx.query<{ looked_at: Date }>(
     `select looked_at from subscription_look where product = $1 for update`,

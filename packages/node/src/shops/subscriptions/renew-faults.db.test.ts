@@ -7,7 +7,7 @@ import type { Tx } from '@assay/till/store/database'
 import { readPauses, setPause } from '@assay/till/store/pauses'
 import { recordRestore, recordRestoreAgain } from '@assay/till/store/restore'
 import { afterEach, describe, expect, test } from 'vitest'
-import { takeBackPeriod } from './grant-period.ts'
+import { revokePeriod } from './grant-period.ts'
 import { periodMs, soldBy } from './policy.ts'
 import { type RenewDeps, renewDue } from './renew.ts'
 import { dayMs, delegate, network, policy, price, quiet, startMs, tokens, useRenewals } from './renewals.fixture.ts'
@@ -184,7 +184,7 @@ test('the hooks of a sale run for a renewal and for an upgrade, in their transac
   ])
 })
 
-test('a renewal is refunded to the credit it came from, once, and its period is taken back', async () => {
+test('a renewal is refunded to the credit it came from, once, and its period is revoked', async () => {
   const { wallet, on } = await subscriber()
   await on()
   world.nowMs = startMs + periodMs - dayMs
@@ -202,7 +202,7 @@ test('a renewal is refunded to the credit it came from, once, and its period is 
   expect(await ask(price + 1n)).toEqual({ status: 'refused', why: 'more_than_paid' })
   expect((await Promise.all([ask(), ask()])).map(({ status }) => status).sort()).toEqual(['asked', 'refused'])
   const reversed: unknown[] = []
-  const revoke = (t: Tx, sale: Sale) => takeBackPeriod(t, tokens, sale.paymentId, world.nowMs)
+  const revoke = (t: Tx, sale: Sale) => revokePeriod(t, tokens, sale.paymentId, world.nowMs)
   const execute = () =>
     executeRefunds({
       ...world.deps,

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { insertTestMandate, randomWallet } from '@assay/till/credit/credit.fixture'
 import { expect, test } from 'vitest'
-import { grantPeriod, takeBackPeriod } from './grant-period.ts'
+import { grantPeriod, revokePeriod } from './grant-period.ts'
 import { insertOutage } from './outage-store.ts'
 import { pauseSubscription, resumeOverdue, resumeSubscription } from './pause.ts'
 import { periodMs } from './policy.ts'
@@ -215,7 +215,7 @@ test('a pause ends by itself after ninety days; buying ends it at once, and noth
   expect((await of(other.wallet))?.pausedAtMs).toBeNull()
 })
 
-const back = (paymentId: string) => tx((t) => takeBackPeriod(t, tokens, paymentId, world.nowMs))
+const back = (paymentId: string) => tx((t) => revokePeriod(t, tokens, paymentId, world.nowMs))
 const upgradeNow = (wallet: Address, priceMaxMicro = 10n * policy.priceMicro.vip) =>
   upgrade(world.deps, { wallet, networks: [network], priceMaxMicro })
 

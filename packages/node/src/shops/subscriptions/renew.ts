@@ -180,7 +180,7 @@ async function payFor(
     mandateId,
     hooks: deps.saleHooks?.() ?? [],
   })
-  // It was drawn for this very end before, and refunded since.
+  // It was drawn for this end before, and refunded since.
   if (drawn.status === 'refused') return drawn.why === 'named' ? 'refunded' : drawn.why
   const prices =
     tier === 'stream'

@@ -3,7 +3,7 @@ import type { Micro } from '@assay/protocol/money'
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { AnyTier, Product } from './policy.ts'
 
-/** A standing order to renew from credit. */
+/** An instruction to renew from credit. */
 export type Renewal = {
   wallet: Address
   product: Product

@@ -24,7 +24,7 @@ export const { standard: price } = policy.priceMicro
 
 type Given = { tier?: Tier; credit?: bigint; call?: bigint; total?: bigint; routes?: string[] }
 
-/** Renewals on a database of their own, at a time that tests set. */
+/** Renewals on their own database, at a time that tests set. */
 export function useRenewals() {
   const world = {
     nowMs: startMs,

@@ -8,7 +8,7 @@ import { createTokenMaker, tokenHash } from '@assay/till/signing'
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { ShopContext } from '../../http/index.ts'
 import type { Pause } from './compute-term.ts'
-import { grantPeriod, takeBackPeriod } from './grant-period.ts'
+import { grantPeriod, revokePeriod } from './grant-period.ts'
 import { pausesOf } from './pause-store.ts'
 import type { SubscriptionPolicy } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
@@ -34,7 +34,7 @@ export type OpenedSubscription = {
 export type StreamSubscriptions = {
   priceMicro: bigint
   grant(tx: Tx, sale: Sale): Promise<StoredStreamSubscription>
-  takeBack(tx: Tx, paymentId: string, nowMs: number): Promise<void>
+  revoke(tx: Tx, paymentId: string, nowMs: number): Promise<void>
   /** Without a token: anyone who opens the stream with it has it already. */
   describe(sql: Sql, wallet: Address): Promise<StoredStreamSubscription | undefined>
   tokenOf(stored: StoredStreamSubscription): Promise<string | null>
@@ -105,7 +105,7 @@ export function openStreamSubscriptions(
         token: storedToken(subscription),
       }
     },
-    takeBack: (tx, paymentId, nowMs) => takeBackPeriod(tx, tokens, paymentId, nowMs),
+    revoke: (tx, paymentId, nowMs) => revokePeriod(tx, tokens, paymentId, nowMs),
     describe: async (sql, wallet) => {
       const found = await findSubscription(sql, wallet, 'stream')
       return found && { subscription: showSubscription(policy, found), token: null }

@@ -9,7 +9,7 @@ import type { Tx } from '@assay/till/store/database'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext, type Unavailable } from '../../http/index.ts'
 import type { CoveredFeed } from '../ports.ts'
-import { grantPeriod, takeBackPeriod } from './grant-period.ts'
+import { grantPeriod, revokePeriod } from './grant-period.ts'
 import { type SubscriptionPolicy, type Tier, tiers } from './policy.ts'
 import { chainOf, chainWord, exampleSubscription, showSubscription, subscriptionSchema } from './show-subscription.ts'
 import { type StoredToken, storedToken, tokenOf } from './stored-token.ts'
@@ -84,7 +84,7 @@ function subscribeRoute(deps: SubscribeDeps, chain: Chain, tier: Tier): RouteDec
       dataState: () => ({ feeds: [...deps.feeds()] }),
       prepare: async () => ({ answer: jsonAnswer({ subscription: null, token: null }), reservation: { tier } }),
       commit: (tx, sale) => commitPeriod(deps, tx, sale, tier),
-      revoke: (tx, sale) => takeBackPeriod(tx, tokens, sale.paymentId, deps.clock.nowMs()),
+      revoke: (tx, sale) => revokePeriod(tx, tokens, sale.paymentId, deps.clock.nowMs()),
       release: releaseToken(deps),
     },
   })

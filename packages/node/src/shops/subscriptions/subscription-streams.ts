@@ -6,7 +6,7 @@ import { subscriptionProblems } from './problems.ts'
 import { findSubscriptions, type Subscription } from './store.ts'
 import { createStreamPlaces } from './stream-places.ts'
 
-/** How soon a stream ends whose subscription was taken back or whose token was changed. */
+/** How soon a stream ends whose subscription was revoked or whose token was changed. */
 export const recheckMs = 5_000
 
 /** All streams of one process, no matter who reads them. */
@@ -96,15 +96,15 @@ export function openSubscriptionStreams(deps: Deps, options: SubscriptionStreams
     take: async (wallet) => {
       const releasePlace = await places.take(wallet)
       const release = takeSlot(() => slots.take(wallet))
-      let forget = () => {}
+      let unwatch = () => {}
       return {
         watch: (stream) => {
           // Two openings may have passed the check together.
           if (release === undefined || releasePlace === undefined) stream.end('connections')
-          forget = watched.add(wallet, stream)
+          unwatch = watched.add(wallet, stream)
         },
         close: () => {
-          forget()
+          unwatch()
           releasePlace?.()
           release?.()
         },

@@ -90,7 +90,7 @@ const sideOf = ({ facts, evaluation }: Checked) => ({
   complete: evaluation.complete,
 })
 
-/** What is compared, by name; parties in an order of their own, so that only who it is matters. */
+/** What is compared, by name; parties in their own order, so that only who it is matters. */
 function fieldsOf(checked: Checked): Record<string, unknown> {
   const { facts, evaluation } = checked
   const fields: Record<string, unknown> = { verdict: evaluation.verdict, complete: evaluation.complete }

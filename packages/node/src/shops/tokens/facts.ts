@@ -34,7 +34,7 @@ export type PolicyFacts = {
   exists: Known<boolean>
   admin: Known<Address>
   pendingAdmin: Known<Address>
-  /** Composite policies only; verbatim, with flags of their own. */
+  /** Composite policies only; verbatim, with their own flags. */
   children: Known<readonly bigint[]>
   /** Simple policies only: accounts that logs named and that no view denied; a report has asked about all of them. */
   members: readonly Address[]

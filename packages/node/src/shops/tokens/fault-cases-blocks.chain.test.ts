@@ -208,7 +208,7 @@ describe('blocks', () => {
 })
 
 describe('time', () => {
-  test('R21: an answer past its own date is read anew, however young it is', async () => {
+  test('R21: an answer past its own date is read again, however young it is', async () => {
     const token = await issuer.create('maturing')
     await issuer.call(token, 'grantRole', roles.OPERATOR_ROLE, issuer.address)
     const at = chain.control.head().timestamp + 10

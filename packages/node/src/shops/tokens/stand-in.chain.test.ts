@@ -38,7 +38,7 @@ const called = (from: Address, name: string, ...args: unknown[]) => refusal(toke
 const asked = (from: Address, name: string, ...args: unknown[]) =>
   refusal(policyRegistryAddress, registryAbi, from, name, ...args)
 
-/** A token of its own on which everything is paused and every scope denies everybody. */
+/** A separate token on which everything is paused and every scope denies everybody. */
 async function closed(fork: 'beryl' | 'cobalt' | 'denim'): Promise<void> {
   await chain.request('devnet_setB20Fork', [fork])
   next += 1

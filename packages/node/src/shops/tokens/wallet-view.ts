@@ -39,21 +39,21 @@ export async function viewWallet(panel: Panel, multicall3: Address, checked: Che
   for (const base of simpleBases(checked.facts)) questions.ask(calls.authorized(base, wallet))
   askLabel(questions, wallet)
   const [, simulated] = await Promise.all([questions.run(), simulateTransfer(panel, checked.facts, wallet)])
-  const { facts, standing } = withWallet(checked.facts, questions, wallet)
+  const { facts, membership } = withWallet(checked.facts, questions, wallet)
   return {
     wallet: checksumAddress(wallet),
     balance: showNumber(questions.fact(calls.balance(facts.token, wallet), (data) => readUint(data, 256))),
-    hold: holdOf(facts, wallet, standing),
-    send: sendOf(facts, wallet, standing, simulated),
-    receive: receiveOf(facts, wallet, standing),
-    be_frozen: frozenOf(checked, wallet, standing),
-    be_seized: seizedOf(facts, standing),
+    hold: holdOf(facts, wallet, membership),
+    send: sendOf(facts, wallet, membership, simulated),
+    receive: receiveOf(facts, wallet, membership),
+    be_frozen: frozenOf(checked, wallet, membership),
+    be_seized: seizedOf(facts, membership),
   }
 }
 
 const simpleBases = (facts: TokenFacts): bigint[] => [...facts.policies.keys()].filter((base) => base >> 56n < 2n)
 
-/** The facts with what the views say of this wallet; without a standing where a list could not be asked about it. */
+/** The facts with what the views say of this wallet; without a membership where a list could not be read. */
 function withWallet(facts: TokenFacts, questions: Questions, wallet: Address) {
   const listed = new Set<bigint>()
   let known = true
@@ -63,8 +63,8 @@ function withWallet(facts: TokenFacts, questions: Questions, wallet: Address) {
     else if (answer.value === (base >> 56n === 1n)) listed.add(base)
   }
   const accounts = new Map([...facts.accounts, [wallet, labelAccount(questions, wallet)] as const])
-  const standing: Membership | undefined = known ? { listed, accounts: [wallet] } : undefined
-  return { facts: { ...facts, accounts }, standing }
+  const membership: Membership | undefined = known ? { listed, accounts: [wallet] } : undefined
+  return { facts: { ...facts, accounts }, membership }
 }
 
 const say = (answer: Answer, why: string): Capability => ({ answer, why })
@@ -85,18 +85,18 @@ function firstUnmet(checks: readonly (readonly [Answer, string])[]): Capability 
 
 const receiverText = 'the receiver policy denies this wallet'
 
-function creditable(facts: TokenFacts, wallet: Address, standing: Membership | undefined) {
+function creditable(facts: TokenFacts, wallet: Address, membership: Membership | undefined) {
   return [
     [
       canReceive(facts, wallet) ? 'yes' : 'no',
       wallet === zeroAddress ? 'address zero cannot be given tokens' : 'from Denim on no token can be given tokens',
     ],
-    [nowOf(said(facts, 'TRANSFER_RECEIVER_POLICY', true, standing)), receiverText],
+    [nowOf(said(facts, 'TRANSFER_RECEIVER_POLICY', true, membership)), receiverText],
   ] as const
 }
 
-function holdOf(facts: TokenFacts, wallet: Address, standing: Membership | undefined): Capability {
-  const unmet = firstUnmet(creditable(facts, wallet, standing))
+function holdOf(facts: TokenFacts, wallet: Address, membership: Membership | undefined): Capability {
+  const unmet = firstUnmet(creditable(facts, wallet, membership))
   if (unmet === undefined) return say('yes', 'the receiver policy lets this wallet in')
   return unmet.answer === 'no' ? say('no', `${unmet.why}; what it has already stays`) : unmet
 }
@@ -109,23 +109,23 @@ type Simulated = 'works' | 'policy' | 'paused' | 'unclear'
 function sendOf(
   facts: TokenFacts,
   wallet: Address,
-  standing: Membership | undefined,
+  membership: Membership | undefined,
   simulated: Simulated,
 ): Capability {
   const executes = freezingScopes(facts).scopes.includes('TRANSFER_EXECUTOR_POLICY')
   const unmet = firstUnmet([
     [isReachable(facts, wallet) ? 'yes' : 'no', 'this address can never call anything'],
     [pausedAnswer(facts), 'transfers are paused'],
-    [nowOf(said(facts, 'TRANSFER_SENDER_POLICY', true, standing)), 'the sender policy denies this wallet'],
+    [nowOf(said(facts, 'TRANSFER_SENDER_POLICY', true, membership)), 'the sender policy denies this wallet'],
     // From Denim on the one who initiates a transfer is asked about too, even the holder itself.
     [
-      executes ? nowOf(said(facts, 'TRANSFER_EXECUTOR_POLICY', true, standing)) : 'yes',
+      executes ? nowOf(said(facts, 'TRANSFER_EXECUTOR_POLICY', true, membership)) : 'yes',
       'the executor policy denies this wallet',
     ],
     [
       mostOf(
         nowOf(someoneReceives(facts, 'TRANSFER_RECEIVER_POLICY')),
-        ...creditable(facts, wallet, standing).map(([answer]) => answer),
+        ...creditable(facts, wallet, membership).map(([answer]) => answer),
       ),
       'the receiver policy denies everybody',
     ],
@@ -133,7 +133,7 @@ function sendOf(
   ])
   if (unmet !== undefined) return unmet
   // The simulated transfer goes to the wallet itself, so a denial there may be the receiver's.
-  const own = firstUnmet(creditable(facts, wallet, standing)) === undefined
+  const own = firstUnmet(creditable(facts, wallet, membership)) === undefined
   if (simulated === 'policy' && own) return say('unknown', 'views allow it and a simulated transfer is refused')
   if (simulated === 'paused') return say('unknown', 'nothing is paused and a simulated transfer says otherwise')
   return say(
@@ -146,11 +146,11 @@ function sendOf(
 const mostOf = (others: Answer, ...own: Answer[]): Answer =>
   others !== 'no' || own.includes('no') ? others : own.includes('unknown') ? 'unknown' : 'yes'
 
-function receiveOf(facts: TokenFacts, wallet: Address, standing: Membership | undefined): Capability {
+function receiveOf(facts: TokenFacts, wallet: Address, membership: Membership | undefined): Capability {
   const executes = freezingScopes(facts).scopes.includes('TRANSFER_EXECUTOR_POLICY')
   const unmet = firstUnmet([
     [pausedAnswer(facts), 'transfers are paused'],
-    ...creditable(facts, wallet, standing),
+    ...creditable(facts, wallet, membership),
     [nowOf(someoneAllowed(facts, 'TRANSFER_SENDER_POLICY')), 'the sender policy denies everybody'],
     [
       executes ? nowOf(someoneAllowed(facts, 'TRANSFER_EXECUTOR_POLICY')) : 'yes',
@@ -160,14 +160,14 @@ function receiveOf(facts: TokenFacts, wallet: Address, standing: Membership | un
   return unmet ?? say('yes', 'the receiver policy lets this wallet in')
 }
 
-function frozenOf({ facts, evaluation }: Checked, wallet: Address, standing: Membership | undefined): Capability {
+function frozenOf({ facts, evaluation }: Checked, wallet: Address, membership: Membership | undefined): Capability {
   const pause = evaluation.powers.pause.now
   const { scopes } = freezingScopes(facts)
-  const denied = scopes.find((scope) => said(facts, scope, false, standing).level === 'armed')
+  const denied = scopes.find((scope) => said(facts, scope, false, membership).level === 'armed')
   if (denied !== undefined) return say('yes', `it is frozen now: ${scopeTexts[denied] ?? denied} denies it`)
   if (facts.paused.known && facts.paused.value.includes(0))
     return say('yes', 'it is frozen now, like everybody: transfers are paused')
-  const level = worst(pause, ...scopes.map((scope) => freezeLevel(facts, scope, standing)))
+  const level = worst(pause, ...scopes.map((scope) => freezeLevel(facts, scope, membership)))
   if (level === 'armed') return say('yes', 'somebody can freeze it or pause transfers now')
   if (level === 'unknown') return say('unknown', 'who could freeze is not known')
   if (level === 'latent') return say('later', 'not now, but somebody can bring it about')
@@ -181,27 +181,27 @@ const scopeTexts: Partial<Record<ScopeName, string>> = {
 }
 
 /** Whether a list can stop this wallet now, or only another policy could. */
-function freezeLevel(facts: TokenFacts, scope: ScopeName, standing: Membership | undefined): Level {
-  if (standing === undefined) return 'unknown'
+function freezeLevel(facts: TokenFacts, scope: ScopeName, membership: Membership | undefined): Level {
+  if (membership === undefined) return 'unknown'
   const live = liveView(facts, viewScope(facts, scope))
-  if (listMovers(live, false, [standing]).length > 0) return 'armed'
-  return saidOf(facts, scope, false, standing).level
+  if (listMovers(live, false, [membership]).length > 0) return 'armed'
+  return saidOf(facts, scope, false, membership).level
 }
 
 /** Polarity differs: to be exempt is to be authorised, to be burnable is to be denied as a sender. */
-function seizedOf(facts: TokenFacts, standing: Membership | undefined): Capability {
+function seizedOf(facts: TokenFacts, membership: Membership | undefined): Capability {
   const beryl = facts.fork.fork.known && facts.fork.fork.value === 'beryl'
   const seized: Level = beryl
     ? 'impossible'
     : together(
         roleHeld(facts, roles.SEIZE_ROLE),
         notPaused(facts, feature.seize),
-        standing === undefined ? unread : someoneSeized(facts, standing),
+        membership === undefined ? unread : someoneSeized(facts, membership),
       ).level
   const burned = together(
     roleHeld(facts, roles.BURN_BLOCKED_ROLE),
     notPaused(facts, feature.burn),
-    said(facts, 'TRANSFER_SENDER_POLICY', false, standing),
+    said(facts, 'TRANSFER_SENDER_POLICY', false, membership),
   ).level
   if (seized === 'armed') return say('yes', 'it is not exempt, and somebody can seize now')
   if (burned === 'armed') return say('yes', 'it is blocked, and somebody can burn blocked tokens now')

@@ -19,11 +19,11 @@ const growthMax = 500
 const requestsMax = 4_096
 const pollMsMax = 300_000
 const staleMsMax = 60_000
-/** One pair of heads is proof enough, and a log can sign another one for each look. */
+/** One pair of heads is proof enough, and a log can sign another one for each check. */
 const forksMax = 16
 const keysMax = 256
 
-/** One look at a log: the state after it. What is found is in `findings`; forks stay for ever. */
+/** One check of a log: the state after it. What is found is in `findings`; forks stay for ever. */
 export async function checkLog(deps: MonitorDeps, url: string): Promise<LogState> {
   const before = (await deps.store.readState()) ?? emptyState(url)
   const look = new Look(
@@ -39,7 +39,7 @@ export async function checkLog(deps: MonitorDeps, url: string): Promise<LogState
 function untilDeadline({ http, clock }: MonitorDeps): MonitorDeps['http'] {
   const endMs = clock.monotonicMs() + pollMsMax
   const late = (): HttpAnswer | undefined =>
-    clock.monotonicMs() > endMs ? { ok: false, reason: 'the look took too long' } : undefined
+    clock.monotonicMs() > endMs ? { ok: false, reason: 'the check took too long' } : undefined
   return {
     get: async (url, bytesMax) => late() ?? http.get(url, bytesMax),
     postJson: async (url, body, bytesMax) => late() ?? http.postJson(url, body, bytesMax),
@@ -114,7 +114,7 @@ class Look {
       this.find('unknown_key', 'alarm', `the log names more than ${keysMax} keys`)
       return false
     }
-    // A key that was taken back stays so, whatever the log says of it later: anyone who stole it would say nothing.
+    // A key that was revoked stays so, whatever the log says of it later: anyone who stole it would say nothing.
     const taken = first.filter((vkey) => !keys.includes(vkey))
     this.state = {
       ...this.state,
@@ -184,7 +184,7 @@ class Look {
     )
   }
 
-  /** A head from before a key was taken back bears that key. */
+  /** A head from before a key was revoked bears that key. */
   signers(): string[] {
     return [...this.state.keys, ...this.state.lost]
   }

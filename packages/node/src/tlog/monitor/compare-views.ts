@@ -19,12 +19,12 @@ export type ComparedView = {
 export type Own = { head: Head; source: string; keys: readonly string[]; tiles: readonly TileSource[] }
 
 /**
- * A checkpoint may come from a cache that is a few seconds old, so one look says nothing. A log that still shows less
- * than somebody had seen at the look before hides something.
+ * A checkpoint may come from a cache that is a few seconds old, so one check says nothing. A log that still shows less
+ * than somebody had seen at the check before hides something.
  */
 export function checkBehind(source: string, seenBefore: number | null | undefined, shown: number): Finding[] {
   if (seenBefore == null || shown >= seenBefore) return []
-  const detail = `${source} saw size ${seenBefore} at the last look, the log itself still shows ${shown}`
+  const detail = `${source} saw size ${seenBefore} at the last check, the log itself still shows ${shown}`
   return [{ kind: 'behind', severity: 'warning', detail }]
 }
 

@@ -61,7 +61,7 @@ export function openFolderStore(folder: string, tiles: string = folder): FolderS
   }
 }
 
-/** A state that cannot be read is an error and not a first contact: forgetting what was seen would hide a fork. */
+/** A state that cannot be read is an error and not a first contact: losing what was seen would hide a fork. */
 function readStateText(text: string | undefined): LogState | undefined {
   if (text === undefined) return undefined
   const value = parseJson(text)

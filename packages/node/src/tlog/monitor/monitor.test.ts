@@ -74,7 +74,7 @@ test('growth over many tiles is verified, kept over a restart, and served again 
     expect((await page(path)).status, path).toBe(404)
 })
 
-test('a look at a log that did not change asks for next to nothing', async () => {
+test('a check of a log that did not change requests next to nothing', async () => {
   const server = await serve(logOf(1_000))
   const monitor = await monitorOf(server.url)
   await monitor.look()
@@ -312,7 +312,7 @@ const wrongTiles = forTiles((response, path) => {
   response.end(Buffer.alloc(width * 32, 1))
 })
 
-test('a huge tree that hashes to its root costs a bounded number of requests at each look', async () => {
+test('a huge tree that hashes to its root costs a bounded number of requests at each check', async () => {
   const log = logOf(20_000)
   const server = await serve(log)
   const monitor = await monitorOf(server.url, { tilesPerCheck: 16 })
@@ -370,7 +370,7 @@ test('a copy that lost files is made again', async () => {
   expect([kinds(state), state.audited]).toEqual([[], 601])
 })
 
-test('a state that cannot be read stops the monitor instead of starting it anew', async () => {
+test('a state that cannot be read stops the monitor instead of starting it again', async () => {
   const server = await serve(logOf(5))
   const monitor = await monitorOf(server.url)
   await monitor.look()

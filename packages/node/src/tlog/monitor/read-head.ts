@@ -63,7 +63,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The keys to verify this head with: the pinned ones and those that follow from them, without those taken back. */
+/** The keys to verify this head with: the pinned ones and those that follow from them, without those revoked. */
 export function keysFor(
   head: Head,
   pinned: readonly string[],

@@ -24,7 +24,7 @@ export function tilePath(level: number | 'entries', tile: number, width: number)
   return `tile/${level}/${tileIndexPath(tile)}${width === tileWidth ? '' : `.p/${width}`}`
 }
 
-/** Tiles of a log over HTTP. `budget` bounds what one look asks for. */
+/** Tiles of a log over HTTP. `budget` bounds what one check requests. */
 export function remoteTiles(http: MonitorHttp, prefix: string, budget: { requests: number }): TileSource {
   const cached = new Map<string, Buffer>()
   const fetchTile = async (id: TileId, size: number): Promise<Buffer> => {
@@ -41,7 +41,7 @@ export function remoteTiles(http: MonitorHttp, prefix: string, budget: { request
   }
   /** A partial tile may have been removed once the full one is there. */
   const fetchWidth = async (id: TileId, width: number): Promise<Buffer | undefined> => {
-    if (budget.requests <= 0) throw new TileError('missing', 'too many requests for one look')
+    if (budget.requests <= 0) throw new TileError('missing', 'too many requests for one check')
     budget.requests -= 1
     const answer = await http.get(`${prefix}/${tilePath(id.level, id.tile, width)}`, tileBytesMax)
     if (!answer.ok || answer.status !== 200) return undefined

@@ -43,7 +43,7 @@ export type LogState = {
   origin: string | null
   /** Keys that may sign this log: given, or those of the first contact. */
   keys: string[]
-  /** Keys that were taken back. */
+  /** Keys that were revoked. */
   lost: string[]
   head: SeenHead | null
   /** Leaves that were downloaded and hash to the signed root. */
@@ -102,7 +102,7 @@ export type LogStore = KeptTiles & {
   writeState(state: LogState): Promise<void>
   /** The head whose tiles, and entries if wanted, are all here. */
   writeCheckpoint(note: string): Promise<void>
-  /** Gives the name of the file. */
+  /** Returns the name of the file. */
   writeFork(evidence: unknown, name: string): Promise<string>
 }
 

@@ -28,7 +28,7 @@ export async function fillNonce(state: LeasedWalletState, nonce: bigint): Promis
   deps.log.warn({ wallet: state.key.address, nonce, result: result.status }, 'a gap in the nonces was filled')
 }
 
-/** Nonces before the head of our line that the chain does not count: forgotten, or taken back by a reorganisation. */
+/** Nonces before the head of our line that the chain does not count: dropped, or undone by a reorganization. */
 export async function closeGap(state: LeasedWalletState, from: bigint, until: bigint): Promise<void> {
   await state.exclusive(async () => {
     const { deps } = state

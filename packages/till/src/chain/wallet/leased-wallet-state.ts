@@ -27,7 +27,7 @@ export type WalletLimits = {
   inFlightPerWallet: number
   /** How often the offer for one nonce is raised while the market does not ask for more than it offers. */
   replacementsMax: number
-  /** How often is looked for transactions that a reorganisation took back: they are rare, and every look costs calls. */
+  /** How often transactions that a reorganization undid are searched for: they are rare, and every search costs calls. */
   reorgCheckMs: number
 }
 
@@ -131,7 +131,7 @@ export function createLeasedWalletState(deps: LeasedWalletDeps, key: WalletKey, 
   }
 }
 
-/** Writes a note behind the back of the caller. A lost note costs nothing but a look at the chain after a restart. */
+/** Writes a record without making the caller wait. A lost record costs nothing but a read of the chain after a restart. */
 export function note(state: LeasedWalletState, write: Promise<void>): void {
   const noted = write
     .catch((error: unknown) => {

@@ -21,7 +21,7 @@ export type LeasedWallet = {
   /** Another process asked for the wallet. */
   isWanted(): boolean
   send(call: OutgoingCall): Promise<SendResult>
-  /** Gives the wallet free once nothing is on its way; at once where `force` says so. */
+  /** Releases the wallet once nothing is in flight; at once with `force`. */
   close(force: boolean): Promise<void>
 }
 
@@ -67,7 +67,7 @@ async function startLeasedWallet(
     if (state.inFlight.size > 0)
       watching ??= watchWallet(state, stop.signal).finally(() => {
         watching = undefined
-        // Something may have been sent between the last look and here.
+        // Something may have been sent between the last read and here.
         if (state.inFlight.size > 0) watch()
         else if (sending === 0) events.drained(leased)
       })
@@ -84,7 +84,7 @@ async function startLeasedWallet(
       sending += 1
       try {
         const result = await sendCall(state, call)
-        // Chains that answer once the block is made have the receipt already: no need to wait for the next look.
+        // Chains that answer once the block is made have the receipt already: no need to wait for the next poll.
         if (result.status === 'sent') await awaitReceipt(state, result.nonce).catch(() => {})
         return result
       } finally {

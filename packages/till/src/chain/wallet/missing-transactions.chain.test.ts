@@ -100,7 +100,7 @@ test('a whole data folder put back after settlements is noticed by the transacti
   }
 }, 180_000)
 
-test('a wallet with a history of its own, and one that somebody else uses meanwhile, are no restore', async () => {
+test('a wallet with its own history, and one that somebody else uses meanwhile, are no restore', async () => {
   const { database } = world.store
   await ensureInstance(database, { mode: 'demo', chains: [], assets: {}, payees: {}, keyId: 'key' })
   const home = await mkdtemp(join(await scratchFolder(), 'assay-home-'))

@@ -43,7 +43,7 @@ export type MissingTransactionDeps = {
 /** What was found missing. `noted` is called once the restore is stored, so that a crash in between finds it again. */
 export type MissingTransactions = { reason: string; noted(): Promise<void> }
 
-/** The chain is asked at the start and then this often; the rows, at every look. */
+/** The chain is asked at the start and then this often; the rows, at every check. */
 const chainEveryMs = 300_000
 
 /** Compares the transactions of the settlement wallets with the rows the books have of them. */

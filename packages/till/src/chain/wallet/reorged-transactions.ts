@@ -7,7 +7,7 @@ import { lastMinedNonces } from './transaction-store.ts'
 const replaceableMs = 3_600_000
 
 /**
- * Wallets whose mined transactions a reorganisation took back: the chain counts fewer than we saw in blocks. Nobody else
+ * Wallets whose mined transactions a reorganization undid: the chain counts fewer than we saw in blocks. Nobody else
  * would notice while the wallet is idle, and what it carried would land with its next use, or too late.
  */
 export async function walletsWithReorgedTransactions(

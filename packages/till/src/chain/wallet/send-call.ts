@@ -67,7 +67,7 @@ async function trySend(state: LeasedWalletState, call: OutgoingCall): Promise<Se
   else lease.confirmed(beganAtMs)
   if (stored.wanted) state.yielding = true
   if (stored.status === 'nonce_taken') return 'wrong_nonce'
-  // A pause long enough to lose the lease may lie between the write and this line.
+  // A pause long enough to lose the lease may occur between the write and this line.
   if (!lease.holds()) return notSent('lease_lost')
   return launch(state, call, { ...signed, nonce, fees })
 }

@@ -147,7 +147,7 @@ describe('a settlement wallet', () => {
     expect(await count(wallets)).toBe(3)
   })
 
-  it('brings back what a reorganisation took out of the chain, or nothing behind it would move', async () => {
+  it('brings back what a reorganization removed from the chain, or nothing behind it would move', async () => {
     const wallets = open()
     const first = transfer()
     await outcomeOf(await wallets.send(first))

@@ -199,7 +199,7 @@ export function createSettlementWallets(options: SettlementWalletsOptions): Sett
     },
     async recoverWallets() {
       const unfinished = await walletsWithUnfinished(database, network.caip2)
-      // What waits is taken over even when the chain cannot be asked for what it took back.
+      // What waits is taken over even when the chain cannot be asked for what it undid.
       const reorged = await findReorged().catch(() => new Set<Address>())
       const taken: WalletRecovery[] = []
       for (const key of keys) {

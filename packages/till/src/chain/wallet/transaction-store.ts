@@ -23,7 +23,7 @@ export type StoreOutcome = {
 
 /**
  * Fence, lease and row in one durable statement. A row of the same nonce may be overwritten only while it cannot have
- * been broadcast: refused by every node, or written by this very holder, who then saw its own write fail.
+ * been broadcast: refused by every node, or written by this holder, who then saw its own write fail.
  */
 const storeSql = `
 with leased as (

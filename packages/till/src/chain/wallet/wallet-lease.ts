@@ -18,7 +18,7 @@ export type WalletLease = {
   lose(): void
 }
 
-// Time between our last look at the clock and the bytes on the wire.
+// Time between our last read of the clock and the bytes on the wire.
 const marginMs = 1_000
 
 export function createLease(

@@ -65,7 +65,7 @@ function endVanished(state: LeasedWalletState, entry: InFlight): void {
   entry.end({ status: 'displaced', detail: 'the nonce was used by a transaction that is not ours' })
 }
 
-/** Looks after what takes too long: nodes forget transactions, fees rise, blocks are reorganised. */
+/** Looks after what takes too long: nodes drop transactions, fees rise, blocks are reorganised. */
 async function attend(state: LeasedWalletState, used: bigint): Promise<void> {
   const { deps } = state
   const nowMs = deps.clock.monotonicMs()

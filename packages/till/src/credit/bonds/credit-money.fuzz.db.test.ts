@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { takeBackLines } from '../../gate/take-back.ts'
+import { reversalLines } from '../../gate/reversal-lines.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { createIds } from '../../kernel/ids.ts'
 import { silentLog } from '../../kernel/log.ts'
@@ -60,7 +60,7 @@ const anyCommand: fc.Arbitrary<Command> = fc.oneof(
 function openWallet(owner: Address, delegate: Address, mandate: string) {
   const testCredit = openTestCredit(db, { promises: true })
   const landed: { id: string; micro: bigint }[] = []
-  const sums = { inMicro: 0n, takenMicro: 0n, refundedMicro: 0n, slashedMicro: 0n }
+  const sums = { inMicro: 0n, drawnMicro: 0n, refundedMicro: 0n, slashedMicro: 0n }
   const bonds: string[] = []
   let revoked = false
   let rulings = 0
@@ -73,7 +73,7 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
     if (held.status !== 'held') return
     if (held.promise) {
       if ((await testCredit.capture(held, asked)) !== 'captured') return
-      sums.takenMicro += command.micro
+      sums.drawnMicro += command.micro
       promised += 1
     }
     expect(command.kind === 'mandated' && wasRevoked, 'drawn under a revoked mandate').toBe(false)
@@ -87,7 +87,7 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
         return false
       },
     )
-    if (taken) sums.takenMicro += command.micro
+    if (taken) sums.drawnMicro += command.micro
   }
 
   /** A payment that tops credit up, as its sale posts it. */
@@ -117,7 +117,7 @@ function openWallet(owner: Address, delegate: Address, mandate: string) {
           kind: 'reorg',
           paymentId: gone.id,
           lines: [
-            ...(await takeBackLines(tx, { id: gone.id, network: base, amountMicro: gone.micro }, gone.micro)),
+            ...(await reversalLines(tx, { id: gone.id, network: base, amountMicro: gone.micro }, gone.micro)),
             { account: custody, amount: -gone.micro },
           ],
         },
@@ -193,7 +193,7 @@ async function checkWallet(
     (await heldOf(db.database, credit)) +
     (await owedTo(db.database, accounts.creditBonded(base, owner)))
   const debtMicro = await balanceOf(db.database, accounts.receivable(base, owner, 'credit'))
-  expect(inside + sums.takenMicro + sums.refundedMicro + sums.slashedMicro).toBe(sums.inMicro + debtMicro)
+  expect(inside + sums.drawnMicro + sums.refundedMicro + sums.slashedMicro).toBe(sums.inMicro + debtMicro)
   expect(debtMicro).toBeGreaterThanOrEqual(0n)
   // What is owed since a reorg leaves nothing free to be drawn a second time.
   if (debtMicro > 0n) expect(await owedTo(db.database, credit)).toBe(0n)

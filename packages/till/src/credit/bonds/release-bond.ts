@@ -41,7 +41,7 @@ export async function releaseDue({ database, clock, log }: ReleaseDeps & { log: 
   let released = 0
   for (const id of await dueBonds(database, nowMs, perRunMax))
     try {
-      await database.transaction((tx) => giveBack(tx, id, nowMs))
+      await database.transaction((tx) => returnBond(tx, id, nowMs))
       released += 1
     } catch (error) {
       log.error({ bond: id, error: String(error) }, 'a bond was not released')
@@ -49,7 +49,7 @@ export async function releaseDue({ database, clock, log }: ReleaseDeps & { log: 
   return released
 }
 
-async function giveBack(tx: Tx, id: string, nowMs: number): Promise<void> {
+async function returnBond(tx: Tx, id: string, nowMs: number): Promise<void> {
   const bond = await lockBond(tx, id)
   if (bond?.state !== 'releasing' || bond.releaseAtMs === null || bond.releaseAtMs > nowMs) return
   const { wallet, network } = bond

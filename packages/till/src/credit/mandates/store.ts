@@ -173,7 +173,7 @@ export async function countOpen(sql: Sql, owner: Address, nowMs: number): Promis
   return rows[0]?.open ?? 0
 }
 
-/** At once and for good: the next draw looks at this very row. */
+/** At once and for good: the next draw looks at this row. */
 export async function revokeMandate(sql: Sql, id: string, nowMs: number): Promise<void> {
   await sql.query(`update mandate set revoked_at = $2 where id = $1 and revoked_at is null`, [id, new Date(nowMs)])
 }

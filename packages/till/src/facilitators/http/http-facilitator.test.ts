@@ -238,7 +238,7 @@ describe('the outcome of verify', () => {
     ],
     ['a no without reason', json(200, { isValid: false }), { status: 'could_not_check' }],
     [
-      'an error of its own',
+      'its own error',
       json(200, { isValid: false, invalidReason: 'unexpected_verify_error' }),
       { status: 'could_not_check' },
     ],

@@ -1,7 +1,7 @@
 import type { FacilitatorKind } from '../facilitator-kind.ts'
 import { createLocalFacilitator } from './local-facilitator.ts'
 
-/** This process itself, with wallets of its own. */
+/** This process itself, with its own wallets. */
 export const local: FacilitatorKind = {
   name: 'local',
   chosenBy: 'local',

@@ -15,7 +15,7 @@ import { settlePermit2 } from './settle-permit2.ts'
 import { createSettlementQueue, defaultQueueLimits, type QueueLimits } from './settlement-queue.ts'
 import { simulateSettlements } from './simulate-settlements.ts'
 
-/** A chain on which this node settles with wallets of its own. */
+/** A chain on which this node settles with its own wallets. */
 export type LocalChain = { network: Network; rpc: Rpc; wallets: SettlementWallets }
 
 export type LocalFacilitatorOptions = {

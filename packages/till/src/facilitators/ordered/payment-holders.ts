@@ -6,7 +6,7 @@ type HeldPayment = Pick<FacilitatorPayment, 'network' | 'payer' | 'paymentKey'>
 
 /** Who was given a payment, kept over restarts: what one facilitator holds is never given to another. */
 export type PaymentHolders = {
-  /** Written before anything is sent. Gives the holder, which is another one if that had it first, and whether it is new. */
+  /** Written before anything is sent. Returns the holder, which is another one if that had it first, and whether it is new. */
   take(payment: HeldPayment, facilitator: string): Promise<{ holder: string; isNew: boolean }>
   /** It was never handed out. */
   release(payment: HeldPayment, facilitator: string): Promise<void>

@@ -124,7 +124,7 @@ export async function supportedForOthers(
 
 type Refusal = { reason: string; message: string }
 
-/** Terms of a stranger in the shape of our own, or what is wrong with them. */
+/** Terms of a stranger in our format, or what is wrong with them. */
 function toPayment(deps: FacilitatorServiceDeps, request: FacilitatorRequest): ExactPayment | Refusal {
   const { paymentRequirements: terms, paymentPayload } = request
   const { authorization, signature } = paymentPayload.payload

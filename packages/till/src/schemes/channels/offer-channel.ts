@@ -22,7 +22,7 @@ export type ChannelOffering = {
 }
 
 /**
- * Whether a route is paid through channels. Money of others, credit, and what is taken back when its money goes, waits for
+ * Whether a route is paid through channels. Money of others, credit, and what is revoked when its money goes, waits for
  * no claim.
  */
 export function sellsByChannel(route: PaidRoute, priceMicro: Micro): boolean {

@@ -108,7 +108,7 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }:
         }),
         signal,
       ),
-    // Whoever holds a permit of `exact` may carry it until its deadline, whatever fails now.
+    // Anyone who holds a permit of `exact` may submit it until its deadline, whatever fails now.
     confirmsRefusal: async () => false,
   }
 }

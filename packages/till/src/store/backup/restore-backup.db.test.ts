@@ -26,7 +26,7 @@ const detect = (database: Database, home: string) =>
     heads: async () => new Map([[network, 7n]]),
   })
 
-test('a restored backup is on a timeline of its own, so the node notices it', async () => {
+test('a restored backup is on its own timeline, so the node notices it', async () => {
   const folder = await mkdtemp(join(await scratchFolder(), 'assay-restore-'))
   // The account that runs the server for root must be able to pass through.
   await chmod(folder, 0o711)

@@ -25,7 +25,7 @@ export async function restoreBackup(options: {
     () => true,
     () => false,
   )
-  if (taken) throw new StoreError(`${data} exists already: a backup is restored into a folder of its own`)
+  if (taken) throw new StoreError(`${data} exists already: a backup is restored into its own folder`)
   await mkdir(place.folder, { recursive: true, mode: place.user ? 0o711 : 0o700 })
   for (const folder of [data, join(place.folder, 'run')]) {
     await mkdir(folder, { recursive: true, mode: 0o700 })

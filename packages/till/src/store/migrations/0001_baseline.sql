@@ -243,7 +243,7 @@ create table ledger_purpose (
   purpose text primary key check (purpose ~ '^[a-z][a-z0-9_]{0,30}$'),
   -- Whose money pays it: what custody holds for others, what the operator has put there, or a contract.
   backed_by text not null default 'custody' check (backed_by in ('custody', 'operator', 'contract')),
-  -- A cost of ours beside the price: when a sale is taken back, its buyer gets nothing from it.
+  -- A cost of ours beside the price: when a sale is reversed, its buyer gets nothing from it.
   is_cost boolean not null default false,
   -- Paid out by itself once it reaches the minimum.
   paid_out boolean not null default false,
@@ -514,12 +514,12 @@ create index payment_watched on payment (network, valid_before) where state in (
 create index payment_not_final on payment (network, block_number) where not final and state in ('settled','served','credited');
 -- What a payer has that can still change.
 create index payment_of_payer on payment (payer) where not final;
--- In the order of their end, with the payer in it: what one wallet did since the fold is found without touching rows of others.
+-- In the order of their end, with the payer in it: what one wallet did since the aggregation is found without touching rows of others.
 create index payment_ended on payment (ended_at, payer, id) where ended_at is not null;
 -- Payments that bought nothing, for the shop that sold them; there are few among all payments.
 create index payment_credited on payment (route_id) where state = 'credited';
 create index payment_credited_to on payment (payer) where state = 'credited';
--- What a wallet did since the last fold of ratings is found by the wallet: without these, no matter who asks about one reads
+-- What a wallet did since the last aggregation of ratings is found by the wallet: without these, no matter who asks about one reads
 -- everything that all wallets did in the last minute.
 create index payment_ended_by_payer on payment (payer, ended_at) where ended_at is not null;
 -- Answers that were paid for and did not reach their buyer, by age.
@@ -566,7 +566,7 @@ create table payment_owner (
   owner bigint primary key,
   started_at timestamptz not null,
   dead_at timestamptz,
-  -- Of a process that has no session of its own to hold a lock in: it says with its requests that it lives.
+  -- Of a process without a session to hold a lock in: its requests show that it is alive.
   alive_until timestamptz
 );
 
@@ -853,7 +853,7 @@ create table entitled_call (
   -- A draw under a mandate knows it, and the day it was counted for: a void gives both back.
   mandate_id text,
   mandate_day date,
-  -- The balance a hold lies on. Null for passes.
+  -- The balance that a hold is on. Null for passes.
   held_on bigint,
   primary key (id, account)
 );
@@ -903,7 +903,7 @@ create table mandate (
   signature bytea not null,
   created_at timestamptz not null,
   revoked_at timestamptz,
-  -- When its owner last asked for it in a request of its own. Anyone may present a mandate, so that alone confirms nothing.
+  -- When its owner last asked for it in its own request. Anyone may present a mandate, so that alone confirms nothing.
   confirmed_at timestamptz,
   -- The UTC day that day_micro counts. It never goes back, whatever the clock of a process says.
   day date not null default '1970-01-01',
@@ -984,8 +984,8 @@ end $$;
 create trigger mandate_news after insert or update of revoked_at on mandate
   for each row execute function tell_mandate_owner();
 
--- Balances and open clearing as of the last seal, folded in its transaction, so that nobody reads millions of entries. A cache:
--- whatever it says can be folded again from the entries.
+-- Balances and open clearing as of the last seal, rolled up in its transaction, so that nobody reads millions of entries. A cache:
+-- whatever it says can be computed again from the entries.
 create table books_rollup_account (
   account_id bigint primary key,
   balance_micro numeric not null
@@ -1220,7 +1220,7 @@ begin
     e.held_on is null from unnest(ended) e;
 end $$;
 
--- Takes many holds and posts what they move, in one statement. Gives how many were still held; nothing is posted unless all were.
+-- Takes many holds and posts what they move, in one statement. Returns how many were still held; nothing is posted unless all were.
 create function credit_capture(
   hold_ids text[], now_at timestamptz,
   account_names text[], account_kinds text[], account_units text[], account_guards boolean[],
@@ -1556,7 +1556,7 @@ begin
 end $$;
 create trigger pause_changed after update on pause for each statement execute function announce_pause();
 
--- The fold of the books by role and purpose: what custody holds for whom is read from here, however many holders there are.
+-- The rollup of the books by role and purpose: what custody holds for whom is read from here, however many holders there are.
 create table books_rollup_group (
   unit text not null,
   kind text not null,

@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import type { Series } from './series.ts'
 
-/** Gives back how to take the drawing down. */
+/** Returns a function that removes the drawing. */
 export function drawChart(host: HTMLElement, { name, times, values }: Series): () => void {
   const colour = (token: string) => getComputedStyle(host).getPropertyValue(token).trim()
   const axis = {

@@ -138,7 +138,7 @@ function Feed({ feed, open }: FeedProps) {
   )
 }
 
-/** One symbol has an address of its own; a row that is not shown is asked for. */
+/** One symbol has its own address; a row that is not shown is asked for. */
 function OpenSymbol({ symbol, feed, known }: { symbol: string; feed: MatrixIndexEntry; known: MatrixRow | undefined }) {
   const index = useNode()
   const url = `${index.base_url}/matrix/${feed.id}/delayed?limit=1&symbol=${encodeURIComponent(symbol)}`

@@ -57,7 +57,7 @@ function RevenueBars({ days }: { days: readonly { day: string; micro: bigint }[]
   )
 }
 
-/** What was earned in the last 30 days and what it cost, read with a signature of its own. */
+/** What was earned in the last 30 days and what it cost, read with its own signature. */
 export function Revenue() {
   const index = useNode()
   const wallet = useStore(walletStore)

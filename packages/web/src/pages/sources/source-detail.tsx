@@ -25,7 +25,7 @@ export function SourceDetail({ domain }: { domain: string }) {
       <Await of={source} what="Reading the source" again={again}>
         {({ body, exchange }) => (
           <div class="stack wide-gap">
-            <section class="sheet source-head" aria-label="Standing">
+            <section class="sheet source-head" aria-label="Status">
               <ScoreRing score={body.cite_score} large />
               <div class="stack tight">
                 <p class="row">

@@ -7,7 +7,7 @@ export function Flags({ flags }: { flags: TokenCheck['flags'] }) {
   if (flags.length === 0) return null
   return (
     <section class="sheet" aria-labelledby="flags">
-      <h2 id="flags">What stands out</h2>
+      <h2 id="flags">Findings</h2>
       <ul class="flag-list">
         {flags.map(({ code, severity, sentence }) => (
           <li key={code}>

@@ -39,7 +39,7 @@ function OwnWallet() {
         ) : (
           <Notice tone="warn">
             <p class="small">
-              These wallets are lent by the demo node and their keys are public. A wallet of your own is never asked for
+              These wallets are lent by the demo node and their keys are public. Your own wallet is never asked for
               anything here.
             </p>
           </Notice>

@@ -126,8 +126,8 @@ async function stamp(deps: AttestDeps, tx: Tx, allocations: readonly Allocation[
   )
   const made: AttestationRow[] = []
   const rows = allocations.map((one) => {
-    const standing = known.get(one.stamping.sale.paymentId)
-    if (standing) return standing
+    const earlier = known.get(one.stamping.sale.paymentId)
+    if (earlier) return earlier
     const row = signedRow(deps, one)
     made.push(row)
     return row

@@ -42,7 +42,7 @@ export async function reserveSnapshot(url: string, snapshot: Snapshot): Promise<
   }
 }
 
-/** Whether an earlier sale stored this very reading of the page. */
+/** Whether an earlier sale stored this reading of the page. */
 export async function isStored(sql: Sql, url: string, snapshot: Snapshot): Promise<boolean> {
   const { rows } = await sql.query({
     name: 'cited_snapshot_stored',

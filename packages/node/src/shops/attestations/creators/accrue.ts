@@ -17,7 +17,7 @@ export function shardOf(paymentId: string): number {
 export const accruedAccount = (network: string, wallet: Address, shard: number): Account =>
   accounts.payable(network, wallet, `creator_accrued.${shard}`)
 
-/** What a creator was paid for sales that were taken back later; set off against what is earned next. */
+/** What a creator was paid for sales that were reversed later; set off against what is earned next. */
 export const creatorReceivable = (network: string, wallet: Address): Account =>
   accounts.receivable(network, wallet, 'creator_accrued')
 

@@ -213,7 +213,7 @@ async function domainsOf(tx: Tx, leaves: readonly PayoutLeaf[]): Promise<Map<Hex
   return new Map(rows.map(({ domain }) => [accountOf(domain), domain]))
 }
 
-/** Transfers into the distributor that were seen more often than this back no root: roots are followed before each look. */
+/** Transfers into the distributor that were seen more often than this back no root: roots are followed before each check. */
 const checksMax = 3
 
 /** A transfer out of custody that a root takes, once the block it became final with was followed. */

@@ -7,7 +7,7 @@ import type { DistributorState } from './read-distributor.ts'
 export type CreatorBooks = {
   accruedRows: Micro
   accruedLedger: Micro
-  /** What creators were paid for sales that were taken back later. */
+  /** What creators were paid for sales that were reversed later. */
   receivableLedger: Micro
   waitingRows: Micro
   waitingLedger: Micro
@@ -16,7 +16,7 @@ export type CreatorBooks = {
   distributorLedger: Micro
 }
 
-/** From the fold of the books and what was posted since: all of the past is never read. */
+/** From the rollup of the books and what was posted since: the whole past is never read. */
 const held = (which: string) =>
   `(select coalesce(sum(coalesce(f.balance_micro, 0) + coalesce(s.micro, 0)), 0)::bigint from ledger_account a
     left join books_rollup_account f on f.account_id = a.id left join since s on s.account_id = a.id where ${which})`

@@ -30,7 +30,7 @@ export function chooseLeaves(open: readonly OpenShare[], leavesMax: number): Cho
   return { leaves, wallets, potMicro: leaves.reduce((sum, { micro }) => sum + micro, 0n) }
 }
 
-/** What was taken back for one domain comes off what the others earned. */
+/** What was reversed for one domain comes off what the others earned. */
 function afterDebts(domains: ReadonlyMap<string, Micro>): [string, Micro][] {
   let debt = [...domains.values()].reduce((sum, micro) => (micro < 0n ? sum - micro : sum), 0n)
   const left: [string, Micro][] = []

@@ -65,8 +65,8 @@ async function rootLines(tx: Tx, signed: SignedRoot): Promise<LedgerLine[]> {
 }
 
 /**
- * A share comes from the balance in which it was posted; what is missing there was taken back while the root was on its
- * way, so the creator owes it. What was taken back pays such a debt first, and else gives the balance its money again.
+ * A share comes from the balance in which it was posted; what is missing there was reversed while the root was on its
+ * way, so the creator owes it. What was reversed pays such a debt first, and else gives the balance its money again.
  */
 function gainedLines(network: string, { wallet, shard, micro }: Gained, owed: Map<string, Micro>): LedgerLine[] {
   const account = accruedAccount(network, wallet, shard)

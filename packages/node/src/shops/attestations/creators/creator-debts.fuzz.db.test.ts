@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { type Micro, splitShare } from '@assay/protocol/money'
-import { takeBackLines } from '@assay/till/gate/take-back'
+import { reversalLines } from '@assay/till/gate/reversal-lines'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
@@ -94,7 +94,7 @@ async function openMarketOfOneChain() {
     if (!sold || sold.reversed) return
     sold.reversed = true
     await db.database.transaction(async (tx) => {
-      const lines = await takeBackLines(tx, { id: sold.id, network, amountMicro: sold.price }, sold.price)
+      const lines = await reversalLines(tx, { id: sold.id, network, amountMicro: sold.price }, sold.price)
       await post(tx, [
         {
           reference: `reorg:${sold.id}`,
@@ -164,7 +164,7 @@ async function execute(market: Market, { kind, who, price }: Command): Promise<v
   return market[kind]()
 }
 
-test('whatever is sold, taken back, sent and given up: rows, ledger and contract agree, and nobody gets too much or too little', async () => {
+test('whatever is sold, reversed, sent and given up: rows, ledger and contract agree, and nobody gets too much or too little', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyCommand, { minLength: 4, maxLength: 30 }), async (commands) => {
       const market = await openMarketOfOneChain()
@@ -194,7 +194,7 @@ test('whatever is sold, taken back, sent and given up: rows, ledger and contract
   )
 }, 120_000)
 
-test('a creator who was paid for a sale that was taken back later earns it off before the next payout', async () => {
+test('a creator who was paid for a sale that was reversed later earns it off before the next payout', async () => {
   const market = await openMarketOfOneChain()
   const creator = walletAt(1)
   await market.sell(creator, 5_000n)
@@ -214,7 +214,7 @@ test('a creator who was paid for a sale that was taken back later earns it off b
   expect((await readCreatorBooks(db.database, market.network)).receivableLedger).toBe(0n)
 })
 
-test('a root that never lands leaves the shares open, and what was taken back meanwhile costs nobody anything', async () => {
+test('a root that never lands leaves the shares open, and what was reversed meanwhile costs nobody anything', async () => {
   const market = await openMarketOfOneChain()
   await market.sell(walletAt(1), 5_000n)
   await market.sell(walletAt(2), 5_000n)

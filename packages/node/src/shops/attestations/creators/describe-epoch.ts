@@ -70,7 +70,7 @@ async function readPage(sql: Sql, rootId: bigint, from: number) {
     wallet: checksumAddress(wallet),
     micro: String(micro),
     shares: shares.get(`${wallet} ${domain}`) ?? [],
-    // Payments that were taken back after an earlier root had paid their share.
+    // Payments that were reversed after an earlier root had paid their share.
     set_off: shares.get(`${wallet} -`) ?? [],
   }))
 }

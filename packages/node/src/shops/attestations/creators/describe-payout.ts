@@ -164,7 +164,7 @@ function noteOf(state: PayoutState, row: Row, { waitMs, releaseMs }: PayoutOptio
     case 'settled':
       return 'Received by the creator.'
     case 'reversed':
-      return 'The payment was taken back.'
+      return 'The payment was reversed.'
     case 'expired':
       return 'Nobody proved the domain in time; the share went to the credit of anyone who paid.'
   }

@@ -78,7 +78,7 @@ const work = {
 
 test('ten times the past costs a step nothing more', async () => {
   await addPast(1, 300)
-  // Every domain is looked at once; from then on only what happens to one calls for another look.
+  // Every domain is checked once; from then on only what happens to one calls for another check.
   await releaseWaiting(deps(db.database))
   await db.owner.query('vacuum analyze creator_waiting')
   const small = new Map<string, number>()
@@ -93,7 +93,7 @@ test('ten times the past costs a step nothing more', async () => {
   expect(await expireWaiting(deps(db.database))).toBe(0)
 }, 120_000)
 
-test('a proof is what calls for a look: the domain it is about, and no other', async () => {
+test('a proof is what calls for a check: the domain it is about, and no other', async () => {
   await db.owner.query(
     `insert into source (domain, registrable, display, origin, state, registered_at, updated_at)
      values ('host-7.nobody.test', 'nobody-7.test', 'x', 'http://x', 'proving', now(), now())`,

@@ -38,7 +38,7 @@ export async function findSignedRoot({ database }: CreatorDeps, network: string)
 }
 
 /**
- * Ends a root by what a final block shows, and by nothing else. Gives what is still to be sent. Roots on chain that these
+ * Ends a root by what a final block shows, and by nothing else. Returns what is still to be sent. Roots on chain that these
  * books do not know are taken over: the books were restored to a time before them.
  */
 export async function followRoot(

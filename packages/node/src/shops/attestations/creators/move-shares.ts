@@ -11,7 +11,7 @@ type Row = { id: bigint; network: string; payment_id: string; shard: number; mic
 
 /**
  * Shares of a domain that are in no root yet go to its new wallet. What belongs to a debt stays: shares that were partly
- * taken back, everything of a wallet that owes, and what its balance no longer covers.
+ * reversed, everything of a wallet that owes, and what its balance no longer covers.
  */
 export async function moveShares(tx: Tx, { network, domain, wallet, to }: ShareMove): Promise<number> {
   const all = Array.from({ length: shards }, (_, shard) => accruedAccount(network, wallet, shard))

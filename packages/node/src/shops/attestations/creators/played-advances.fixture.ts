@@ -33,7 +33,7 @@ export function playAdvances(contract: Address, custody: Address) {
   return {
     transactionOf,
     totalMicro,
-    /** The signed root of a network lands as it is; gives its epoch. */
+    /** The signed root of a network lands as it is; returns its epoch. */
     landSigned: async (sql: Sql, network: string, opensAt: number): Promise<bigint | undefined> => {
       const { rows } = await sql.query<{ id: bigint; epoch: bigint; root: Buffer }>(
         `select id, epoch, root from creator_root where network = $1 and state = 'signed'`,

@@ -23,7 +23,7 @@ const columns: Record<EarningKey, string> = {
   day: `to_char(c.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
 }
 
-/** What a wallet earned, by page, payer or day (UTC); what was taken back counts as taken back. In order of the key. */
+/** What a wallet earned, by page, payer or day (UTC); what was reversed counts as reversed. In order of the key. */
 export async function readEarnings(sql: Sql, wallet: Address, asked: EarningsAsked): Promise<Earning[]> {
   const { by, from, until, after, limit } = asked
   const { rows } = await sql.query<{ key: string; domains: bigint; domain: string; citations: bigint; micro: bigint }>(

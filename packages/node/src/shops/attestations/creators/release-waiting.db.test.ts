@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import { takeBackLines } from '@assay/till/gate/take-back'
+import { reversalLines } from '@assay/till/gate/reversal-lines'
 import { systemClock } from '@assay/till/kernel/clock'
 import { accounts, balanceOf, owedTo, post } from '@assay/till/ledger'
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
@@ -123,7 +123,7 @@ test('a payment refunded after its share was released or had expired is taken fr
   await cite([{ domain: 'other.late.test', registrable: 'late.test' }])
   expect(await releaseWaiting(deps())).toBe(1)
   const linesOf = (id: string) =>
-    db.database.transaction((tx) => takeBackLines(tx, { id, network, amountMicro: 4_500n }, 4_500n))
+    db.database.transaction((tx) => reversalLines(tx, { id, network, amountMicro: 4_500n }, 4_500n))
   const released = await linesOf('pay_late.test')
   expect(released.map(({ account }) => account.name.includes(wallet))).toEqual([true])
   const waiting = await linesOf('pay_other.late.test')

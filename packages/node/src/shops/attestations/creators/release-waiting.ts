@@ -13,12 +13,12 @@ const rowsAtOnce = 1_000
 /** After a release: a sale that was under way during the proof may have left one more share. */
 const againMs = 3_600_000
 
-/** Gives what waited for a proof to anyone who proved the domain, some days after the proof so that it can be contested. */
+/** Pays what waited for a proof to the wallet that proved the domain, some days after the proof so that it can be contested. */
 export async function releaseWaiting(deps: CreatorDeps): Promise<number> {
   let released = 0
   for (;;) {
     const { looked, payable } = await setAside(deps)
-    for (const domain of payable) released += await lookAt(deps, domain)
+    for (const domain of payable) released += await releaseDomain(deps, domain)
     if (looked === 0) return released
   }
 }
@@ -47,7 +47,7 @@ async function setAside({ database, clock }: CreatorDeps): Promise<{ looked: num
   })
 }
 
-async function lookAt(deps: CreatorDeps, domain: string): Promise<number> {
+async function releaseDomain(deps: CreatorDeps, domain: string): Promise<number> {
   const later = (tx: Tx, at: Date | 'infinity') =>
     tx.query('update creator_waiting set look_at = $2 where domain = $1', [domain, at])
   return deps.database.transaction(async (tx) => {
@@ -114,7 +114,7 @@ async function moveTo(deps: CreatorDeps, tx: Tx, domain: string, payee: Payee): 
       payee.domain,
     ],
   )
-  await judgeAgain(tx, rows, wallet)
+  await checkAgain(tx, rows, wallet)
   await post(
     tx,
     byPayment(rows).map((own) =>
@@ -129,7 +129,7 @@ async function moveTo(deps: CreatorDeps, tx: Tx, domain: string, payee: Payee): 
 }
 
 /** Nobody could say that somebody cited himself while it was not known who is paid. */
-async function judgeAgain(tx: Tx, rows: readonly Waiting[], wallet: Address): Promise<void> {
+async function checkAgain(tx: Tx, rows: readonly Waiting[], wallet: Address): Promise<void> {
   await tx.query(
     `update attestation t set judged_at = null, wash = array(select distinct w from unnest(t.wash || array_remove(array[
        case when t.payer = $2 then 'payer_is_creator' end, case when t.agent = $2 then 'agent_is_creator' end], null)) w
@@ -179,7 +179,7 @@ async function postExpired(tx: Tx, rows: readonly Waiting[]): Promise<void> {
 }
 
 async function payersOwing(tx: Tx, rows: readonly Waiting[]): Promise<Set<string>> {
-  // Before the look: a reorg that is just being written down may leave a debt that nobody sees yet.
+  // Before the read: a reorg that is just being recorded may leave a debt that nobody sees yet.
   await lockBalances(
     tx,
     rows.map(({ network, payer }) => accounts.credit(network, payer)),

@@ -16,7 +16,7 @@ type Row = {
 }
 
 /**
- * A creator's part of a sale that was undone. What the books took back, from the creator's balance or as a debt, the
+ * A creator's part of a sale that was undone. What the books reversed, from the creator's balance or as a debt, the
  * accruals give back too, to the micro.
  */
 export const reverseAccruals: ReversalHook = async (tx, sale) => {

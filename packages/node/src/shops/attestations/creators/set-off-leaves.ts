@@ -10,7 +10,7 @@ type Piece = { wallet: Address; shard: number; micro: Micro; line: LedgerLine }
 
 /**
  * What an unknown root allots to a creator comes off the creator's open shares, which the same sales had made, and the
- * rest is the creator's debt. Gives the lines that carry it.
+ * rest is the creator's debt. Returns the lines that carry it.
  */
 export async function setOffLeaves(tx: Tx, root: LeafRoot, leaves: readonly PayoutLeaf[]): Promise<LedgerLine[]> {
   const sums = new Map<Address, Micro>()

@@ -9,7 +9,7 @@ type Move = { agent: string; cluster: string }
 
 /**
  * Makes one citer of all wallets that live on the same money. What they cited before moves to the one that stands for
- * them; what they cited of their own is taken out of the books. Returns how many wallets changed their cluster.
+ * them; citations of their own pages are removed from the books. Returns how many wallets changed their cluster.
  */
 export async function applyClusters(deps: FundingDeps): Promise<number> {
   const clusterOf = clusterWallets(await materialFunders(deps))
@@ -20,7 +20,7 @@ export async function applyClusters(deps: FundingDeps): Promise<number> {
        select wallet, wallet, $2 from funding_wallet where network = $1 and hop = 0 on conflict do nothing`,
       [deps.chain.network.caip2, now],
     )
-    // Citations wait, so that none is folded under a name that is given up meanwhile.
+    // Citations wait, so that none is aggregated under a name that is given up meanwhile.
     await tx.query('lock table citing_agent in share row exclusive mode')
     const { rows } = await tx.query<Agent>('select agent, cluster, by_funding from citing_agent order by agent')
     const wanted = movesOf(rows, clusterOf)
@@ -38,9 +38,9 @@ export function movesOf(agents: readonly Agent[], clusterOf: (wallet: string) =>
   const nameOf = ({ agent, cluster, by_funding }: Agent) => clusterOf(by_funding ? agent : cluster)
   for (const one of agents) clusters.set(nameOf(one), [...(clusters.get(nameOf(one)) ?? []), one])
   return [...clusters.values()].flatMap((members) => {
-    const standing = members.filter(({ agent, cluster }) => agent === cluster)
+    const heads = members.filter(({ agent, cluster }) => agent === cluster)
     const most = (agent: string) => members.filter(({ cluster }) => cluster === agent).length
-    const head = [...standing].sort((a, b) => most(b.agent) - most(a.agent) || (a.agent < b.agent ? -1 : 1))[0]
+    const head = [...heads].sort((a, b) => most(b.agent) - most(a.agent) || (a.agent < b.agent ? -1 : 1))[0]
     const cluster = (head ?? members[0])?.agent ?? ''
     return members.filter((one) => one.cluster !== cluster).map(({ agent }) => ({ agent, cluster }))
   })
@@ -68,7 +68,7 @@ async function moveAgents(tx: Tx, moves: readonly Move[]): Promise<void> {
   await sumRows(tx, given.flat())
 }
 
-/** Money that goes round in one house says nothing about a source. */
+/** Money that circulates within one cluster says nothing about a source. */
 async function cutOwnCitations(tx: Tx): Promise<number> {
   const { rows } = await tx.query<{ agent: string }>(
     `delete from citation_edge e using source s, source_claim c, citing_agent a

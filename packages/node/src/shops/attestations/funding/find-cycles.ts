@@ -7,7 +7,7 @@ const heavyCount = 3
 /** Longer rounds are found in any honest market. */
 const cycleMax = 4
 
-/** Pairs of payer and creator that lie on a round of clusters which mainly cite each other. */
+/** Pairs of payer and creator in a cycle of clusters which mainly cite each other. */
 export function findCycles(flows: readonly Flow[]): Set<string> {
   const totals = new Map<string, number>()
   for (const { payer, citations } of flows) totals.set(payer, (totals.get(payer) ?? 0) + citations)

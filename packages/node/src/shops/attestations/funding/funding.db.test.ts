@@ -113,7 +113,7 @@ async function verdictOf(
 const counted = { wash: [], checked: true, held: false, reason: null }
 const washed = { wash: ['same_funding_cluster'], checked: true, held: true, reason: 'same_funding_cluster' }
 
-test('wallets that live on one cluster are one citer; what they cite of its own is paid later and counts for nothing', async () => {
+test('wallets that live on one cluster are one citer; what they cite of its pages is paid later and counts for nothing', async () => {
   const chain = createTransfers()
   const [creator, funder, stranger, ...herd] = Array.from({ length: 23 }, newWallet) as [Address, Address, Address]
   chain.send(zeroAddress, creator, 100)
@@ -288,7 +288,7 @@ test('clusters that mainly cite each other in a round are seen, one that is cite
   const [there, back] = [await cite(one, other, 'two-of-two.com'), await cite(other, one, 'one-of-two.com')]
   const work = createFundingWork(fundingOf(chain))
   await work()
-  // Nobody was known to be a creator and a payer before: seen from the next look on.
+  // Nobody was known to be a creator and a payer before: seen from the next read on.
   const again = await cite(one, other, 'two-of-two.com')
   world.advance(400_000)
   await createFundingWork(fundingOf(chain))()

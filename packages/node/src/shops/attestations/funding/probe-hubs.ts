@@ -10,7 +10,7 @@ const strangersShare = 10
 const againMs = 86_400_000
 const probesMax = 20
 
-/** A herd whose keeper feeds it with many transfers is not the public: what tells them apart is that a herd cites. */
+/** A herd whose funder feeds it with many transfers is not the public: what distinguishes them is that a herd cites. */
 export function servesThePublic(recipients: number, citing: number): boolean {
   return recipients >= recipientsMin && citing * strangersShare < recipients
 }

@@ -33,7 +33,7 @@ export async function readFunding(deps: FundingDeps): Promise<boolean> {
   return changed
 }
 
-/** Everything but the last piece of a look, each piece kept with its sums before the next is asked for. */
+/** Everything but the last piece of a read, each piece stored with its sums before the next is asked for. */
 async function scanUpToLastPiece(
   deps: FundingDeps,
   { wallets, readTo, scannedTo }: Batch,
@@ -64,7 +64,7 @@ async function watchParties({ database, chain }: FundingDeps): Promise<void> {
   )
 }
 
-/** A look that broke off goes first, then one that was never read; the others are read together with those that are as far. */
+/** A read that broke off goes first, then one that was never read; the others are read together with those that are as far. */
 async function nextBatch({ database, chain, settings }: FundingDeps, final: bigint): Promise<Batch | undefined> {
   const { rows } = await database.query<{ wallet: Address; read_to: bigint | null; scanned_to: bigint | null }>(
     `select w.wallet, w.read_to, w.scanned_to from funding_wallet w, (
@@ -118,7 +118,7 @@ const columnsOf = (received: readonly Received[]) => [
   received.map(({ firstBlock }) => firstBlock),
 ]
 
-/** How far a look has come, and what it found: both or, when somebody else was quicker, neither. */
+/** How far a read has come, and what it found: both or, when somebody else was quicker, neither. */
 async function keepPiece(
   { database, chain }: FundingDeps,
   { wallets, readTo, scannedTo }: Batch,
@@ -142,7 +142,7 @@ async function keepPiece(
   })
 }
 
-/** What earlier pieces of this look found, joined with the last one. */
+/** What earlier pieces of this read found, joined with the last one. */
 async function takePartial(tx: Tx, network: string, wallets: readonly Address[], last: readonly Received[]) {
   const { rows } = await tx.query<{ wallet: Address; funder: Address; micro: string; first_block: bigint }>(
     `delete from funding_partial where network = $1 and wallet = any($2)

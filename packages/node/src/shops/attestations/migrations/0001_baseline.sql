@@ -72,7 +72,7 @@ create table creator_accrual (
   payment_id text not null,
   -- Times a reorg undid the payment before.
   round integer not null default 0,
-  -- Money of a credit has no transaction of its own: it is final once a block of after the call is.
+  -- Money of a credit has no separate transaction: it is final once a block of after the call is.
   source text not null check (source in ('payment', 'credit')),
   payer text not null,
   network text not null,
@@ -88,7 +88,7 @@ create table creator_accrual (
   root_id bigint,
   created_at timestamptz not null,
   released_at timestamptz,
-  -- A negative accrual names the one it takes back: when that one never reached the chain, the two cancel out.
+  -- A negative accrual names the one it reverses: when that one never reached the chain, the two cancel out.
   reverses bigint references creator_accrual,
   -- The source that answers for the page, whose proof says who is paid; null where it is the domain itself.
   payee_domain text,
@@ -122,7 +122,7 @@ create table funding_wallet (
   wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
   -- 0: it cited, paid or was paid. 1: it funded one of those.
   hop smallint not null check (hop between 0 and 8),
-  -- Transfers into it are read up to this block; null until the first look.
+  -- Transfers into it are read up to this block; null until the first read.
   read_to bigint,
   -- While a long look goes on: how far it has come. What it found until then is in funding_partial.
   scanned_to bigint,
@@ -140,7 +140,7 @@ create table funding_edge (
   primary key (network, wallet, funder),
   foreign key (network, wallet) references funding_wallet
 );
--- Sums of a look at the chain that is not finished, so that one which breaks off goes on where it was.
+-- Sums of a read of the chain that is not finished, so that one which breaks off goes on where it was.
 create table funding_partial (
   network text not null,
   wallet text not null,
@@ -297,7 +297,7 @@ create index creator_move_open on creator_move (network) where state in ('asked'
 create index creator_move_by_wallet on creator_move (wallet);
 create index creator_move_by_target on creator_move (to_wallet);
 
--- Domains with waiting shares, and when to look at each. Whatever may make a domain payable calls for a look.
+-- Domains with waiting shares, and when to check each. Whatever may make a domain payable calls for a check.
 create table creator_waiting (
   domain text primary key,
   registrable text not null,

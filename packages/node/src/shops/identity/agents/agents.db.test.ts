@@ -141,7 +141,7 @@ describe('capabilities', () => {
     expect(await append(startMs + 86_400_000)).toBe(versionsPerDayMax + 1)
   })
 
-  test('an agent has a card of its own', async () => {
+  test('an agent has its own card', async () => {
     await open.declare('carded', [search], { services: [{ type: 'x402', url: 'https://agent.test' }] })
     const { json } = await open.ask(`/v1/agents/${didOf('carded')}/agent-card.json`)
     expect(json).toMatchObject({
@@ -212,7 +212,7 @@ describe('proofs', () => {
   test('a contract wallet speaks for its own chain alone', async () => {
     const wallet = account('contract').address.toLowerCase()
     const proofs = { ...open.deps.proofs, checkContractSignature: async () => 'valid' as const }
-    const contractApp = appFor(open.deps, agentWriteRoutes({ ...open.deps, proofs, forget: () => {} }))
+    const contractApp = appFor(open.deps, agentWriteRoutes({ ...open.deps, proofs, evict: () => {} }))
     const attempt = async (did: string) => {
       const path = `/v1/agents/${did}/capabilities`
       const text = JSON.stringify(body)

@@ -17,7 +17,7 @@ async function proveSigner(deps: IdentityDeps, { named }: NamedAgent, call: Call
 
 export type Declared = Declaration & { expected_version?: number | undefined }
 
-/** The wallet itself signed this very request, so it is the wallet that speaks. Gives the agent as this version made it. */
+/** The wallet itself signed this request, so it is the wallet that speaks. Returns the agent as this version made it. */
 export async function declareCapabilities(
   deps: IdentityDeps,
   agent: NamedAgent,

@@ -48,7 +48,7 @@ export async function describeAgent(
   { did, named }: NamedAgent,
 ) {
   const nowMs = deps.clock.nowMs()
-  const { agent, standing, paymentAuthorizations } = await readAgent(deps, named, nowMs)
+  const { agent, walletStatus, paymentAuthorizations } = await readAgent(deps, named, nowMs)
   checkActive(agent)
   const { name, description, capabilities, services, erc8004 } = agent?.declaration ?? noDeclaration
   return {
@@ -60,7 +60,7 @@ export async function describeAgent(
     capabilities,
     services: services ?? [],
     erc8004: erc8004 ?? null,
-    credit_rating: signRating(deps, standing, {
+    credit_rating: signRating(deps, walletStatus, {
       did,
       wallet: named.address,
       ...(named.chainId === undefined ? {} : { network: `eip155:${named.chainId}` }),

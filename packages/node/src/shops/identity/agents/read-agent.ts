@@ -12,7 +12,7 @@ import { type AgentAddress, subjectsOf } from './subject.ts'
 
 export type KnownOfAgent = {
   agent: Agent | undefined
-  standing: WalletStatus
+  walletStatus: WalletStatus
   paymentAuthorizations: readonly unknown[]
 }
 
@@ -33,7 +33,7 @@ export async function readAgent(deps: ReadDeps, named: AgentAddress, nowMs: numb
   const [row] = rows
   return {
     agent: row?.agent ? toAgent(row.agent) : undefined,
-    standing: await toWalletStatus(deps, deps.database, named.address, row),
+    walletStatus: await toWalletStatus(deps, deps.database, named.address, row),
     paymentAuthorizations: mandates.show(row?.mandates ?? [], nowMs),
   }
 }

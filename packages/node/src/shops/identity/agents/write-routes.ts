@@ -9,7 +9,7 @@ import { agentSchema, didParams, exampleAgent, paramsExample } from './routes.ts
 
 export type WriteDeps = IdentityDeps & {
   /** Drops what this process keeps about a wallet. */
-  forget(wallet: string): void
+  evict(wallet: string): void
 }
 
 const body = oneOfEach(
@@ -32,7 +32,7 @@ export function agentWriteRoutes(deps: WriteDeps): RouteDeclaration[] {
 async function declare(deps: WriteDeps, call: CallContext, declared: Declared) {
   const agent = agentInPath(deps, call.received.path)
   const described = await declareCapabilities(deps, agent, declared, call)
-  deps.forget(agent.named.address)
+  deps.evict(agent.named.address)
   return jsonAnswer(described)
 }
 
@@ -109,7 +109,7 @@ function deactivateRoute(deps: WriteDeps): RouteDeclaration {
       handle: async (_input, call) => {
         const agent = agentInPath(deps, call.received.path)
         await deactivateAgent(deps, agent, call)
-        deps.forget(agent.named.address)
+        deps.evict(agent.named.address)
         return jsonAnswer({
           did: agent.did,
           deactivated: true,

@@ -19,7 +19,7 @@ test('an answer is kept for seconds', async () => {
 test('a change drops everything about its owner and nothing about others', async () => {
   const { cache } = open()
   for (const owner of ['a', 'b']) for (const key of ['1', '2']) await cache.fill(owner, key, async () => owner, always)
-  cache.forget('a')
+  cache.evict('a')
   expect([cache.get('a', '1'), cache.get('a', '2'), cache.get('b', '1')]).toEqual([undefined, undefined, 'b'])
 })
 
@@ -29,7 +29,7 @@ test('what was read while it changed is given once and not kept', async () => {
     'wallet',
     'key',
     async () => {
-      cache.forget('wallet')
+      cache.evict('wallet')
       return 'older than the change'
     },
     always,

@@ -6,7 +6,7 @@ export type ResolveCache<T> = {
   /** Reads and keeps, unless something about the owner changed meanwhile. */
   fill(owner: string, key: string, read: () => Promise<T>, keeps: (value: T) => boolean): Promise<T>
   /** Everything about one owner. */
-  forget(owner: string): void
+  evict(owner: string): void
   clear(): void
 }
 
@@ -39,7 +39,7 @@ export function createResolveCache<T>(clock: Clock): ResolveCache<T> {
         if (reading.get(owner) === turn) reading.delete(owner)
       }
     },
-    forget: (owner) => {
+    evict: (owner) => {
       owners.delete(owner)
       reading.delete(owner)
     },

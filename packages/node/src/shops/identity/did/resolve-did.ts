@@ -42,9 +42,9 @@ export async function resolveDid(
     return didFailure('INVALID_OPTIONS', 'versionId is a number and versionTime an RFC 3339 time.')
   if (past !== undefined) return resolvePast(deps, read, named, past)
   const nowMs = deps.clock.nowMs()
-  const { agent, standing, paymentAuthorizations } = await readAgent(deps, named, nowMs)
+  const { agent, walletStatus, paymentAuthorizations } = await readAgent(deps, named, nowMs)
   if (agent?.deactivatedAt) return deactivated(agent.deactivatedAt)
-  const creditRating = signRating(deps, standing, {
+  const creditRating = signRating(deps, walletStatus, {
     did: read.canonical,
     wallet: named.address,
     ...(named.chainId === undefined ? {} : { network: `eip155:${named.chainId}` }),

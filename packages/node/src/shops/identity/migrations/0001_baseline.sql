@@ -1,4 +1,4 @@
--- What each wallet paid, folded from payments in their order; the rating is made from it when somebody asks.
+-- What each wallet paid, aggregated from payments in their order; the rating is computed from it on request.
 create table agent_rating (
   wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
   network text not null,
@@ -9,7 +9,7 @@ create table agent_rating (
   refunded bigint not null check (refunded >= 0),
   -- Paid to a source that nobody has proven: it may be the payer's own.
   unattributed bigint not null check (unattributed >= 0),
-  -- Money that went round in one house.
+  -- Money that circulated within one cluster.
   self_dealt bigint not null check (self_dealt >= 0),
   active_days integer not null check (active_days >= 0),
   last_day date,
@@ -32,7 +32,7 @@ create table agent_rating_party (
   primary key (wallet, network, party)
 );
 
--- Sales that a reorg or a refund undid. `counted`: the fold had passed the sale by then.
+-- Sales that a reorg or a refund undid. `counted`: the aggregation had passed the sale by then.
 create table rating_reversal (
   id bigint generated always as identity primary key,
   payment_id text not null,
@@ -47,7 +47,7 @@ create table rating_reversal (
 create index rating_reversal_by_wallet on rating_reversal (wallet, id);
 insert into app_access values ('rating_reversal', 'select, insert');
 
--- How far payments, draws of credit and reversals are folded.
+-- How far payments, draws of credit and reversals are aggregated.
 create table rating_cursor (
   only_one boolean primary key default true check (only_one),
   payment_at timestamptz not null default 'epoch',

@@ -86,7 +86,7 @@ function toEvent(operator: Address, clusters: ReadonlyMap<Address, string>, row:
   const parties = creators.length > 0 ? creators.flatMap((one) => one ?? []) : [row.payee ?? operator]
   const own = clusterOf(wallet)
   const kickback = row.referrers.some((one) => one !== null && clusterOf(one as Address) === own)
-  const standing =
+  const attribution =
     row.washed === true || kickback || parties.some((one) => clusterOf(one) === own)
       ? 'self_dealt'
       : creators.includes(null)
@@ -94,7 +94,7 @@ function toEvent(operator: Address, clusters: ReadonlyMap<Address, string>, row:
         : 'counts'
   const micro = BigInt(row.micro)
   const costMicro = creators.length > 0 ? micro / creatorsCostDivisor : micro
-  const common = { wallet, network, atMs, micro, costMicro, parties, standing } as const
+  const common = { wallet, network, atMs, micro, costMicro, parties, attribution } as const
   return row.kind === 'reversal'
     ? { kind: 'undone', ...common, reason: row.reason === 'reorg' ? 'reorg' : 'refund', whole: row.whole }
     : { kind: 'settled', ...common }

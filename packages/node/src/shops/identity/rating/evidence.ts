@@ -12,7 +12,7 @@ export type RatingEvent =
       costMicro: bigint
       /** Who earned from it: creators, or the operator where nobody else did. */
       parties: readonly Address[]
-      standing: 'counts' | 'self_dealt' | 'unattributed'
+      attribution: 'counts' | 'self_dealt' | 'unattributed'
     }
   | { kind: 'failed'; wallet: Address; network: string; atMs: number }
   | {
@@ -25,7 +25,7 @@ export type RatingEvent =
       costMicro: bigint
       whole: boolean
       parties: readonly Address[]
-      standing: 'counts' | 'self_dealt' | 'unattributed'
+      attribution: 'counts' | 'self_dealt' | 'unattributed'
     }
 
 /** What one wallet did on one network, summed up. */
@@ -83,7 +83,7 @@ export function takeIn(evidence: WalletEvidence, event: RatingEvent): void {
   const { tally } = evidence
   tally.firstAtMs = Math.min(tally.firstAtMs, event.atMs)
   tally.lastAtMs = Math.max(tally.lastAtMs, event.atMs)
-  if (event.kind === 'undone') takeBack(evidence, event)
+  if (event.kind === 'undone') subtract(evidence, event)
   else if (event.kind === 'settled') takeInPayment(evidence, event)
   else {
     tally.failed += 1
@@ -95,8 +95,8 @@ function takeInPayment(evidence: WalletEvidence, event: Extract<RatingEvent, { k
   const { tally } = evidence
   tally.settled += 1
   tally.settledMicro += event.micro
-  if (event.standing === 'unattributed') tally.unattributed += 1
-  else if (event.standing === 'self_dealt') tally.selfDealt += 1
+  if (event.attribution === 'unattributed') tally.unattributed += 1
+  else if (event.attribution === 'self_dealt') tally.selfDealt += 1
   else {
     tally.countsSinceMs ??= event.atMs
     countDay(tally, dayOf(event.atMs))
@@ -126,13 +126,13 @@ function countParty({ parties }: WalletEvidence, name: Address, micro: bigint, d
 
 type Undone = Extract<RatingEvent, { kind: 'undone' }>
 
-function takeBack({ tally, parties }: WalletEvidence, event: Undone): void {
+function subtract({ tally, parties }: WalletEvidence, event: Undone): void {
   if (event.reason === 'reorg') tally.reversed += 1
   else tally.refunded += 1
   tally.settledMicro = atLeastZero(tally.settledMicro - event.micro)
   const day = dayOf(event.atMs)
   const share = event.costMicro / BigInt(Math.max(1, event.parties.length))
-  for (const name of event.standing === 'counts' ? event.parties : []) {
+  for (const name of event.attribution === 'counts' ? event.parties : []) {
     const party = parties.get(name)
     if (party === undefined) continue
     party.micro = atLeastZero(party.micro - share)
@@ -143,8 +143,8 @@ function takeBack({ tally, parties }: WalletEvidence, event: Undone): void {
   }
   if (!event.whole) return
   tally.settled = Math.max(0, tally.settled - 1)
-  if (event.standing === 'self_dealt') tally.selfDealt = Math.max(0, tally.selfDealt - 1)
-  if (event.standing === 'unattributed') tally.unattributed = Math.max(0, tally.unattributed - 1)
+  if (event.attribution === 'self_dealt') tally.selfDealt = Math.max(0, tally.selfDealt - 1)
+  if (event.attribution === 'unattributed') tally.unattributed = Math.max(0, tally.unattributed - 1)
 }
 
 const atLeastZero = (micro: bigint) => (micro < 0n ? 0n : micro)

@@ -15,7 +15,7 @@ const other = `0x${'3'.repeat(40)}` as Address
 const paid = (
   atMs: number,
   parties: Address[] = [shop],
-  standing: 'counts' | 'self_dealt' | 'unattributed' = 'counts',
+  attribution: 'counts' | 'self_dealt' | 'unattributed' = 'counts',
 ) =>
   ({
     kind: 'settled',
@@ -25,7 +25,7 @@ const paid = (
     micro: 250_000n,
     costMicro: 250_000n,
     parties,
-    standing,
+    attribution,
   }) as const
 const failed = (atMs: number) => ({ kind: 'failed', wallet, network: 'eip155:8453', atMs }) as const
 
@@ -100,7 +100,7 @@ describe('the Beta distribution', () => {
   })
 })
 
-test('a wallet without evidence has no rating, and one with nothing but money of its own house has none either', () => {
+test('a wallet without evidence has no rating, and one with nothing but money of its own cluster has none either', () => {
   expect(ratingOf([])).toBeNull()
   expect(ratingOf([paid(start, [shop], 'self_dealt'), paid(start, [], 'unattributed')])).toBeNull()
 })
@@ -142,13 +142,13 @@ test('an upheld dispute cannot be drowned in volume', () => {
   expect(ratingOf([], { upheldDisputes: 1 })?.score).toBeLessThan(10)
 })
 
-test('payments to a wallet that is later found to be of the same house lose their weight', () => {
+test('payments to a wallet that is later found to be of the same cluster lose their weight', () => {
   const events = [...habit(20), ...habit(20, [other])].sort((one, two) => one.atMs - two.atMs)
   const apart = ratingOf(events)
   const together = ratingOf(events, {
     clusters: new Map([
-      [wallet, 'house'],
-      [other, 'house'],
+      [wallet, 'cluster'],
+      [other, 'cluster'],
     ]),
   })
   expect(apart?.evidence.independent_counterparties).toBe(2)
@@ -156,7 +156,7 @@ test('payments to a wallet that is later found to be of the same house lose thei
   expect(together?.score).toBeLessThan(apart?.score ?? 0)
 })
 
-test('wallets of one house are one counterparty', () => {
+test('wallets of one cluster are one counterparty', () => {
   const shops = Array.from({ length: 20 }, (_, index) => `0x${(index + 16).toString(16).padStart(40, '0')}` as Address)
   const events = shops.map((party, index) => paid(start + index * day, [party]))
   const relatedGroups = new Map(shops.map((party) => [party, 'one funder']))
@@ -190,7 +190,7 @@ test('self-dealing never raises a rating, whatever else happened', () => {
   )
 })
 
-test('a refund takes back what its payment added', () => {
+test('a refund subtracts what its payment added', () => {
   const undone = { ...paid(start + day), kind: 'undone', reason: 'refund', whole: true } as const
   const evidence = evidenceOf([paid(start), paid(start + day), undone])
   expect(evidence.tally).toMatchObject({ settled: 1, refunded: 1, settledMicro: 250_000n })

@@ -59,8 +59,8 @@ export function rate(input: RatingInput): Rating | null {
   // Age alone is cheap: a wallet that slept for a year is no better known for it.
   const tenure = 1 - Math.exp(-Math.min(ageDays, wakeDays * seen.activeDays) / tenureDays)
   const breadth = seen.relatedGroups / (seen.relatedGroups + 2)
-  const standing = 0.5 + 0.25 * tenure + 0.25 * breadth
-  const points = (share: number) => Math.round(100 * share * standing)
+  const maturity = 0.5 + 0.25 * tenure + 0.25 * breadth
+  const points = (share: number) => Math.round(100 * share * maturity)
   return {
     score: points(reliability.low),
     interval: { low: points(reliability.low), high: points(reliability.high), level },

@@ -40,7 +40,7 @@ const rated = async (deps: TestIdentity, wallet: Address, network?: string) =>
     ...(network === undefined ? {} : { network }),
   })
 
-test('what has just happened counts before it is folded, and the same afterwards', async () => {
+test('what has just happened counts before it is aggregated, and the same afterwards', async () => {
   const deps = open()
   const wallet = addressOf('just now')
   for (const index of [1, 2, 3])
@@ -80,7 +80,7 @@ test('evidence of one chain says nothing about an account of the other', async (
   expect(await rated(deps, wallet)).not.toBeNull()
 })
 
-test('paying oneself weighs nothing: own source, own house, own kickback, own credit, own orders, unproven source, washed citation', async () => {
+test('paying oneself weighs nothing: own source, own cluster, own kickback, own credit, own orders, unproven source, washed citation', async () => {
   const deps = open()
   const wallet = addressOf('self dealer')
   const sister = addressOf('sister')
@@ -89,8 +89,8 @@ test('paying oneself weighs nothing: own source, own house, own kickback, own cr
     insertPayment(db.database, { id, payer: wallet, atMs: startMs, ...more })
   await pay('own')
   await insertAccrual(db.database, { paymentId: 'own', payer: wallet, wallet })
-  await pay('house')
-  await insertAccrual(db.database, { paymentId: 'house', payer: wallet, wallet: sister })
+  await pay('cluster')
+  await insertAccrual(db.database, { paymentId: 'cluster', payer: wallet, wallet: sister })
   await pay('kickback', { aff: sister })
   await pay('referred', { ref: wallet })
   await pay('topup', { route: 'credit.topup' })
@@ -212,7 +212,7 @@ test('an affiliate of the own cluster that was remembered from an earlier call i
 const saleOf = (id: string, payer: Address, atMs: number) =>
   ({ paymentId: id, payer, network: 'eip155:8453', amountMicro: 20_000n, settledAtMs: atMs }) as Sale
 
-test('a sale undone after it was folded is taken back, one undone before never counts', async () => {
+test('a sale undone after it was aggregated is subtracted, one undone before never counts', async () => {
   const deps = open()
   const wallet = addressOf('refunded')
   await insertPayment(db.database, { id: 'r1', payer: wallet, atMs: startMs })

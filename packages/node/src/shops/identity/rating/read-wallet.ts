@@ -6,7 +6,7 @@ import { drawsSql, paymentsSql, reversalsSql, type SeenRow, toEvents, walletsIn 
 import { takeIn, type WalletEvidence } from './evidence.ts'
 import { gatherEvidence, type PartyRow, partyColumns, type TallyRow, tallyColumns } from './evidence-store.ts'
 
-/** Everything known of one wallet at one moment: what was folded, and what has happened since. */
+/** Everything known of one wallet at one moment: what was aggregated, and what has happened since. */
 export type WalletStatus = {
   /** By network. */
   evidence: ReadonlyMap<string, WalletEvidence>
@@ -30,7 +30,7 @@ const since = (wallet: string, of: string) =>
   `p.${wallet} = $1 and p.ended_at >= c.${of}_at and (p.ended_at, p.${wallet}, p.id) > (c.${of}_at, c.${of}_${wallet}, c.${of}_id)`
 
 /**
- * Of the wallet $1, with more columns if there are any. One statement, so that no fold can pass between what is read
+ * Of the wallet $1, with more columns if there are any. One statement, so that no aggregation can pass between what is read
  * from the books and what is read behind them. The limit tells the planner that there is one cursor; without it, it plans
  * for hundreds.
  */
@@ -45,7 +45,7 @@ export const walletStatusSql = (evidence: EvidenceSql, more = '') => `select ${m
 
 export async function readWalletStatus(deps: WalletStatusDeps, sql: Sql, wallet: Address): Promise<WalletStatus> {
   const { rows } = await sql.query<WalletStatusRow>({
-    name: 'identity-standing',
+    name: 'identity-wallet-status',
     text: walletStatusSql(deps.ports.evidence),
     values: [wallet],
   })

@@ -1,6 +1,6 @@
 import type { ReversalHook } from '@assay/till'
 
-/** Remembers that a sale was undone, and whether the fold had counted it: the cursor is held, so that it cannot pass meanwhile. */
+/** Remembers that a sale was undone, and whether the aggregation had counted it: the cursor is held, so that it cannot pass meanwhile. */
 export const recordReversal: ReversalHook = async (tx, sale, part) => {
   await tx.query(
     `insert into rating_reversal (payment_id, wallet, network, reason, micro, whole, counted, reversed_at)

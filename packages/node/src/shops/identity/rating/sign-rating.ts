@@ -24,21 +24,21 @@ export type RatingQuestion = {
   nowMs: number
 }
 
-export function ratingOf(standing: WalletStatus, question: Omit<RatingQuestion, 'did'>): Rating | null {
-  const evidence = [...standing.evidence].flatMap(([network, seen]) =>
+export function ratingOf(walletStatus: WalletStatus, question: Omit<RatingQuestion, 'did'>): Rating | null {
+  const evidence = [...walletStatus.evidence].flatMap(([network, seen]) =>
     question.network === undefined || question.network === network ? [seen] : [],
   )
-  const { clusters, upheldDisputes } = standing
+  const { clusters, upheldDisputes } = walletStatus
   return rate({ wallet: question.wallet, evidence, clusters, upheldDisputes, nowMs: question.nowMs })
 }
 
 /** The rating in a form that its reader can keep and show to others. */
 export function signRating(
   deps: { jws: Pick<JwsPort, 'sign'>; issuer: string },
-  standing: WalletStatus,
+  walletStatus: WalletStatus,
   question: RatingQuestion,
 ): SignedRating | null {
-  const rating = ratingOf(standing, question)
+  const rating = ratingOf(walletStatus, question)
   if (rating === null) return null
   const claims = {
     subject: question.did,

@@ -36,7 +36,7 @@ const assertions = (['finra-short-interest', 'prices', 'nasdaq-directory'] as co
 
 export type Asked = { feed: FeedId; variant: Variant; method?: ScoreMethodName }
 
-/** The bytes of a snapshot hold every field of every tier; the free and the paid tiers have rights of their own. */
+/** The bytes of a snapshot hold every field of every tier; the free and the paid tiers have their own rights. */
 const everyKind: readonly Asked[] = [
   ...feedIds.flatMap((feed) => [
     { feed, variant: 'free' as const },

@@ -117,7 +117,7 @@ function fixOf(found: SourceCoverage, missing: readonly string[]): string | null
     return `set PRICE_SOURCE and ${line}, or bring files with \`assay ingest\``
   if (last === null && !fetched) return `${line}: it is not fetched without one`
   if (last !== null && !may_be_shown) return `${line}: what is held may not be shown without one`
-  if (last === null) return 'nothing has come yet; the next look is within minutes'
+  if (last === null) return 'nothing has come yet; the next fetch is within minutes'
   if (missing.length > 0 && fetched)
     return `${missing.length} of ${found.wanted} are missing, the newest ${missing[0]}; \`assay ingest backfill\` asks for them now`
   return missing.length > 0 || found.stale ? `bring newer files with \`assay ingest\`, or ${line}` : null

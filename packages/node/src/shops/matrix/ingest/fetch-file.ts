@@ -22,7 +22,7 @@ const firstRetryMs = 60_000
 const longestRetryMs = 6 * 3_600_000
 const largeBytes = 64 * 1024 * 1024
 
-/** One look at one address: conditional, not before its time, and further apart the more often it failed. */
+/** One fetch of one address: conditional, not before its time, and further apart the more often it failed. */
 export async function fetchFile(
   deps: FetchDeps,
   plan: FetchPlan,

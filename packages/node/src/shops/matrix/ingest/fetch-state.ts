@@ -14,7 +14,7 @@ export type FetchState = {
   next_at: Date
 }
 
-/** What the last look at an address found. */
+/** What the last fetch of an address found. */
 export async function readState({ database }: Deps, url: string): Promise<FetchState | undefined> {
   const { rows } = await database.query<FetchState>(
     'select etag, last_modified, last_status, failures, checked_at, next_at from matrix_fetch where url = $1',
@@ -65,7 +65,7 @@ export async function heldAlready({ database }: Deps, plan: FetchPlan, due: DueF
   return rowCount > 0
 }
 
-/** How the newest look at each source went. */
+/** How the newest fetch of each source went. */
 export type LastFetch = { status: string; checkedAtMs: number; nextAtMs: number }
 
 /** Kept in memory, for answers that do no I/O. */

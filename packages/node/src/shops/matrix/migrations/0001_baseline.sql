@@ -133,7 +133,7 @@ create table matrix_quality (
 create index matrix_quality_newest on matrix_quality (feed, id desc);
 insert into app_access values ('matrix_quality', 'select, insert');
 
--- How the last look at an address went, for conditional requests and back-off.
+-- How the last fetch of an address went, for conditional requests and back-off.
 create table matrix_fetch (
   url text primary key,
   source text not null,

@@ -91,7 +91,7 @@ export function liftInterval(
   return { low: at(0.05), high: at(0.95), blocks: blocks.length }
 }
 
-/** How far the lift of one ranking lies above that of another. Both are given the same days, and each draw takes the same blocks of both. */
+/** How far the lift of one ranking is above that of another. Both are given the same days, and each draw takes the same blocks of both. */
 export function liftDifference(
   one: Days,
   other: Days,

@@ -8,7 +8,7 @@ const elementsMax = 200_000
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
 /**
- * Reads XML without document types: no entities of its own can be declared, so none can expand or reach outside.
+ * Reads XML without document types: no entities can be declared, so none can expand or reach outside.
  * Attributes are skipped. One pass, linear in the text.
  */
 export function readXml(text: string): XmlElement {

@@ -55,7 +55,7 @@ function directoryOf(data: Buffer, entriesMax: number): DirectoryRecord[] {
     })
     at += 46 + nameLength + data.readUInt16LE(at + 30) + data.readUInt16LE(at + 32)
   }
-  // Otherwise something lies between, such as a second archive: which of them is meant is not for us to guess.
+  // Otherwise something is in between, such as a second archive: which of them is meant is not for us to guess.
   if (at !== end) refuse('archive', 'the directory does not end where the archive ends')
   refuseOverlaps(records)
   return records

@@ -52,7 +52,7 @@ async function* streamSnapshots(deps: MatrixDeps, wish: StreamWish, ended: Abort
   const watch = createStreamAlerts(deps, wish)
   const alerts: string[] = []
   let wake = () => {}
-  const forget = deps.snapshotCache.onNew((feed, snapshot) => {
+  const unsubscribe = deps.snapshotCache.onNew((feed, snapshot) => {
     alerts.push(...watch(snapshot).map((alert) => alertText(deps, alert)))
     if (alerts.length > 0) wake()
     if (feed !== wish.feed) return
@@ -75,7 +75,7 @@ async function* streamSnapshots(deps: MatrixDeps, wish: StreamWish, ended: Abort
     }
     if (ended.aborted) yield endText(deps, wish.feed, String(ended.reason))
   } finally {
-    forget()
+    unsubscribe()
   }
 }
 

@@ -20,7 +20,7 @@ const daysAtOnce = 10
 
 export type ScoreDaysDeps = Pick<MatrixDeps, 'database' | 'clock' | 'fileCache' | 'gate' | 'snapshotCache' | 'stopping'>
 
-/** Keeps the ranking of every trading day as it was known before its open, newest first; what is held costs one look. */
+/** Keeps the ranking of every trading day as it was known before its open, newest first; what is held costs one read. */
 export function scoreDaysJob(deps: ScoreDaysDeps, options: { days: number; paused(): boolean }): TillJob {
   return {
     name: 'matrix.scores',

@@ -14,7 +14,7 @@ export function csvText(value: unknown): string {
   return made
 }
 
-/** A cell that a spreadsheet would take for a formula is made text. */
+/** A cell that a spreadsheet would read as a formula is made text. */
 function quoted(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

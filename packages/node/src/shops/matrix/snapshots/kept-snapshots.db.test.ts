@@ -75,7 +75,7 @@ test('a second start serves what the first one made, to the byte, without readin
     }
 })
 
-test('with files that came in since, a start shows what it has, and the next look makes what is new and nothing else', async () => {
+test('with files that came in since, a start shows what it has, and the next refresh makes what is new and nothing else', async () => {
   const day = '2026-11-13'
   const writer = { ...openSnapshotCache(), database: db.database }
   await ingestFile(writer, { ...shortVolumeFile(createDemoWorld(99), day), synthetic: true })
@@ -126,7 +126,7 @@ test('symbols that only later files name leave the snapshots of the past as they
   expect(await past(after)).toEqual(then)
 })
 
-test('kept bytes that no longer have their hash are made anew', async () => {
+test('kept bytes that no longer have their hash are made again', async () => {
   const first = openSnapshotCache()
   await first.snapshotCache.refresh()
   await db.owner.query(`update matrix_snapshot_bytes set bytes = (select bytes from matrix_snapshot_bytes

@@ -4,7 +4,7 @@ import { createRefreshRhythm } from './refresh-rhythm.ts'
 function open() {
   const time = { ms: 0 }
   const rhythm = createRefreshRhythm({ monotonicMs: () => time.ms })
-  /** Asks every second; gives the seconds at which a refresh was due. Each takes `takesMs`. */
+  /** Asks every second; returns the seconds at which a refresh was due. Each takes `takesMs`. */
   const run = (seconds: number, takesMs: number, newsAt: (second: number) => boolean) => {
     const due: number[] = []
     for (let second = 1; second <= seconds; second += 1) {

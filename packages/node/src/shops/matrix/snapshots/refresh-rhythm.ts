@@ -1,6 +1,6 @@
 import type { Clock } from '@assay/till/kernel/clock'
 
-/** Time alone makes files public for the free tier, so a look is due now and then without any news. */
+/** Time alone makes files public for the free tier, so a refresh is due now and then without any news. */
 const everyMs = 20_000
 /** Files come in groups: each of them alone would have everything made again. */
 const quietMs = 3_000

@@ -53,7 +53,7 @@ export type Schedule = {
   due(nowMs: number): readonly DueFile[]
   /** Files about the days from one to another, newest first. Absent where the publisher keeps no past. */
   files?(from: IsoDate, to: IsoDate): readonly DueFile[]
-  /** Where the same address brings something new within the day: how long after a look the next one is worth it. */
+  /** Where the same address brings something new within the day: how long after a fetch the next one is worth it. */
   againMs?: number
   /** How late a file may be before what is built on it is called stale. */
   graceMs: number

@@ -51,7 +51,7 @@ export type BlockCut = {
   ends: number[]
 }
 
-/** Rows of one symbol stay in one block, so that one look finds all of them. */
+/** Rows of one symbol stay in one block, so that one read finds all of them. */
 export function cutBlocks(symbols: readonly string[]): BlockCut[] {
   const cuts: BlockCut[] = []
   let cut: BlockCut | undefined

@@ -6,7 +6,7 @@ create table loyalty (
   spent_micro bigint not null check (spent_micro >= 0),
   sales integer not null check (sales >= 0),
   first_sale_at timestamptz not null,
-  -- Points or shares that were taken back after they were used: what comes in next is set off.
+  -- Points or shares that were reversed after they were used: what comes in next is set off.
   owes boolean not null default false,
   -- The last affiliate that brought this wallet.
   affiliate text check (octet_length(affiliate) = 42 and starts_with(affiliate, '0x')),

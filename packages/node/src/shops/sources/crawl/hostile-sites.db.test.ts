@@ -138,7 +138,7 @@ test('S16, S20, S23, S25: hostile sites end in a clear state, cost little, and h
   while ((await scoreSources(deps)) > 0);
   expect((await view('honest.test')).crawl).toMatchObject({ pages_indexed: 21, problem: null })
 
-  // What lies before the cut counts, and what follows is not waited for. Some of it is under way in buffers.
+  // What precedes the cut counts, and what follows is not awaited. Some of it is still in buffers.
   expect(sent.get('robots')).toBeLessThan(32 * 1024 * 1024)
   expect(sent.get('page')).toBeLessThan(128 * 1024 * 1024)
   const robots = await db.database.query<{ url: string; problem: string | null }>(

@@ -24,7 +24,7 @@ export async function runCrawler(deps: SourceDeps, limit: CrawlLimit): Promise<C
   const total: CrawlRun = { hosts: 0, pages: 0 }
   while (!signal.aborted && clock.monotonicMs() < stopAtMs) {
     const free = settings.crawl.hostsAtOnce - running.size
-    // A host that ends while this asks may free the turn of another: only a look with nothing at work is the last one.
+    // A host that ends while this asks may free the turn of another: only a read with nothing at work is the last one.
     const nothingAtWork = running.size === 0
     const leases = free > 0 ? await takeHosts(deps.database, clock, free, settings.crawl.leaseMs) : []
     for (const lease of leases) {

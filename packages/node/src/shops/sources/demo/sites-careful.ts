@@ -47,7 +47,7 @@ export const carefulSites: readonly DemoSite[] = [
         ],
         paragraphs: [
           'A pause stops every transfer of a token, a freeze stops those of one holder, and a seizure moves units without the consent of anyone who holds them. Issuers of regulated assets often hold all three, and say so. What matters to a holder is who can use them, how quickly, and whether anybody can see it coming.',
-          'A policy list that allows or blocks addresses is a freeze with another name. If the list lives in a contract of its own, its owner has the power, whatever the token contract says about roles. Follow the reference, then the owner, then the owner of the owner.',
+          'A policy list that allows or blocks addresses is a freeze with another name. If the list lives in its own contract, its owner has the power, whatever the token contract says about roles. Follow the reference, then the owner, then the owner of the owner.',
           'A delay between announcing and using a power turns a surprise into a notice. Two days are enough for most holders to act; an hour is not. We record the delay that the code enforces, never the one that a web page promises.',
         ],
       },

@@ -25,7 +25,7 @@ export const plainSites: readonly DemoSite[] = [
         ageDays: 190,
         cites: ['http://token-control.test/who-can-mint'],
         paragraphs: [
-          'A wallet that needs three of five signatures is only as independent as its five owners. If three keys lie in one office, one visitor can use them all. Published reviews count keys because keys can be counted; the people who hold them are rarely named.',
+          'A wallet that needs three of five signatures is only as independent as its five owners. If three keys are in one office, one visitor can use them all. Published reviews count keys because keys can be counted; the people who hold them are rarely named.',
           'What can be checked from outside is when each key last signed, from which wallets they were funded, and whether the same few sign every time. A key that has never signed may be lost, and then three of five is three of four.',
         ],
       },

@@ -194,7 +194,7 @@ create table citation_edge (
 );
 create index citation_edge_by_domain on citation_edge (domain);
 
--- Folded from the edges of agents that hold trust.
+-- Aggregated from the edges of agents that hold trust.
 create table source_trust (
   domain text primary key references source,
   mass double precision not null,

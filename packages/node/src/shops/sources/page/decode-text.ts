@@ -27,7 +27,7 @@ function decode(bytes: Uint8Array, label: string): string | undefined {
 const charsetOf = (contentType: string | undefined) =>
   /charset\s*=\s*["']?([A-Za-z0-9_:.-]{1,40})/i.exec(contentType ?? '')?.[1]?.toLowerCase()
 
-/** HTML asks for the tag within the first 1024 bytes; whoever wrote UTF-16 there did not mean it, or we could not read it. */
+/** HTML asks for the tag within the first 1024 bytes; a page that names UTF-16 there is not in UTF-16, or we could not read it. */
 function metaCharset(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 1_024))
     .toString('latin1')

@@ -10,7 +10,7 @@ const found = (html: string) => {
 
 const outside: Record<string, string> = {
   'in the body': `<html><head></head><body>${tag}</body></html>`,
-  'in a body without tags of its own': `<title>Blog</title><p>Hello</p>${tag}`,
+  'in a body without tags': `<title>Blog</title><p>Hello</p>${tag}`,
   'after a div before </head>': `<html><head><div></div>${tag}</head><body></body></html>`,
   'after text in the head': `<html><head>Hello ${tag}</head></html>`,
   'after a no-break space in the head': `<html><head>\u00a0${tag}</head></html>`,

@@ -12,7 +12,7 @@ const defaultLimits: PdfLimits = { ms: 15_000, memoryMb: 256, answerBytesMax: 2 
 
 const program = fileURLToPath(new URL('./read-pdf-process.mjs', import.meta.url))
 
-/** Each document is read by a process of its own, one at a time, which is killed when it takes too long or answers too much. */
+/** Each document is read by its own process, one at a time, which is killed when it takes too long or answers too much. */
 export function createPdfReader(clock: Clock, limits: Partial<PdfLimits> = {}): ReadPdf {
   const within = { ...defaultLimits, ...limits }
   let turn: Promise<unknown> = Promise.resolve()

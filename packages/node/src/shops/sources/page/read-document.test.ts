@@ -9,7 +9,7 @@ const readPdf = createPdfReader(systemClock)
 const headers = (type: string, more: Record<string, string> = {}) =>
   new Map(Object.entries({ 'content-type': type, ...more }))
 
-test('the text of a PDF is read in a process of its own, and its headers carry its terms', async () => {
+test('the text of a PDF is read in its own process, and its headers carry its terms', async () => {
   const bytes = await makePdf('Yearly report', new Date('2026-02-03T00:00:00Z'), (pdf) =>
     pdf.text('Short interest rose by nine percent. '.repeat(20)),
   )

@@ -1,4 +1,4 @@
-// Runs in a process of its own with little memory: a PDF is a program, and a hostile one is killed with its process.
+// Runs in its own process with little memory: a PDF is a program, and a hostile one is killed with its process.
 import { stdin, stdout } from 'node:process'
 import { extractText, getDocumentProxy } from 'unpdf'
 

@@ -1,6 +1,6 @@
 const wordsInShingle = 3
 const bits = 64
-/** Texts shorter than this say too little to be taken for a copy of another. */
+/** Texts shorter than this say too little to count as a copy of another. */
 const wordsMin = 40
 
 /**

@@ -43,7 +43,7 @@ export function methodNow(
   return unchecked && strengthOf(before) > strengthOf(seen) ? before : seen
 }
 
-/** Pure: whether what was found proves this very claim, and if not, what is missing in one sentence a way. */
+/** Pure: whether what was found proves this claim, and if not, what is missing in one sentence a way. */
 export function checkClaim(base: Network, terms: ProofTerms, evidence: ProofEvidence): ProofVerdict {
   const seen = strongestFirst.map((method) => ({ method, ...matchProof(base, terms, evidence[method], method) }))
   const proven = seen.filter((way) => way.claim !== undefined)

@@ -28,7 +28,7 @@ export type ProofEvidence = {
   meta: ProofFinding
 }
 
-/** One look at DNS, file and home page serves every claim of a domain. */
+/** One read of DNS, file and home page serves every claim of a domain. */
 export async function gatherProof(deps: SourceDeps, domain: string): Promise<ProofEvidence> {
   const [dns, file, meta] = await Promise.all([
     withTimeLimit(deps.clock, deps.settings.crawl.requestMs, undefined, (signal) => readDns(deps, domain, signal)),

@@ -99,7 +99,7 @@ function crawlStep({ crawl }: StepFacts): Step {
     return {
       step,
       state: 'missing',
-      fix: `The home page ${crawl.homeProblem}, which is a source of its own; register that name, or serve the pages here.`,
+      fix: `The home page ${crawl.homeProblem}, which is its own source; register that name, or serve the pages here.`,
     }
   if (crawl.homeProblem !== null && crawl.homeProblem !== 'robots.txt forbids it')
     return {

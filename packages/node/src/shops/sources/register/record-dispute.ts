@@ -17,7 +17,7 @@ const receivedMax = 200
 const receivedOfClaimMax = 20
 
 /**
- * A wallet whose proof was found has places of its own, so that strangers cannot fill the queue before it.
+ * A wallet whose proof was found has its own places, so that strangers cannot fill the queue before it.
  * Words and evidence only: it changes neither state nor score until a proof or the operator makes it pending.
  */
 export async function recordDispute(deps: SourceDeps, input: DisputeInput): Promise<{ id: string; openedAt: Date }> {

@@ -36,7 +36,7 @@ async function changeState(
       `update crawl_page set change_seq = nextval('page_change') where domain = $1 and facts is not null`,
       [domain],
     )
-    // A proof that is pending or missing shows at the next look, which is now.
+    // A proof that is pending or missing shows at the next check, which is now.
     await tx.query(`update source_claim set next_check_at = now() where domain = $1 and state = 'proven'`, [domain])
     await writeAudit(tx, { actor, action, subject: domain, details: { reason } })
     return state

@@ -76,7 +76,7 @@ export async function insertSource(
       now,
     ])
   else if (registration.sitemap !== undefined)
-    // Only a hint where to look first, and it must lie on the domain: an unproven claimant may give it, a later one too.
+    // Only a hint where to look first, and it must be on the domain: an unproven claimant may give it, a later one too.
     await tx.query(`update source set sitemap = $2, updated_at = $3 where domain = $1 and proven_claim is null`, [
       name.domain,
       registration.sitemap,

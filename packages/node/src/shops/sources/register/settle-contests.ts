@@ -41,11 +41,11 @@ export async function settleContest(deps: SourceDeps, domain: string): Promise<v
       (claim) => claim.state === 'waiting' && (claim.takes_over_at?.getTime() ?? Number.POSITIVE_INFINITY) <= nowMs,
     )
     const holder = claims.find((claim) => claim.state === 'proven')
-    const standing = [...ended, ...(holder ? [holder] : [])].flatMap((claim) => {
+    const proven = [...ended, ...(holder ? [holder] : [])].flatMap((claim) => {
       const method = methodNow(claim.method, checkClaim(deps.base, termsOf(claim), evidence), evidence)
       return method === undefined ? [] : [{ claim, method }]
     })
-    const winner = chooseWinner(standing, holder)
+    const winner = chooseWinner(proven, holder)
     for (const claim of ended) if (claim !== winner) await closeContest(deps, tx, claim, 'The earlier claim stays.')
     if (winner && winner !== holder) await installHolder(deps, tx, source, winner)
     // Another contest may still be pending, and the holder's own proof may be missing.
@@ -56,7 +56,7 @@ export async function settleContest(deps: SourceDeps, domain: string): Promise<v
 }
 
 function chooseWinner(
-  standing: readonly { claim: ClaimRow; method: ProofMethod }[],
+  proven: readonly { claim: ClaimRow; method: ProofMethod }[],
   holder: ClaimRow | undefined,
 ): ClaimRow | undefined {
   const provenAt = (claim: ClaimRow) => Number(claim.dns_proven_at ?? claim.proven_at ?? 0)
@@ -65,11 +65,11 @@ function chooseWinner(
       (one, other) => strengthOf(other.method) - strengthOf(one.method) || provenAt(other.claim) - provenAt(one.claim),
     )[0]?.claim
   // A holder that agreed to a change of wallet does not contest it, however strong its own proof is.
-  const agreed = standing.find(({ claim }) => claim.consented && claim !== holder)
-  const contenders = agreed ? standing.filter(({ claim }) => claim !== holder) : standing
+  const agreed = proven.find(({ claim }) => claim.consented && claim !== holder)
+  const contenders = agreed ? proven.filter(({ claim }) => claim !== holder) : proven
   const byDns = newest(contenders.filter(({ method }) => method === 'dns'))
   if (byDns) return byDns
   if (agreed) return agreed.claim
-  if (holder && standing.some(({ claim }) => claim === holder)) return holder
-  return newest(standing) ?? holder
+  if (holder && proven.some(({ claim }) => claim === holder)) return holder
+  return newest(proven) ?? holder
 }

@@ -4,7 +4,7 @@ import { type ProofMethod, strengthOf } from '../proof/check-claim.ts'
 import { wantCrawl } from './ask-for-work.ts'
 import { keepNewcomer, type Newcomer } from './newcomers.ts'
 import { type ClaimRow, liveClaims, type SourceRow } from './records.ts'
-import { takeOutOwn } from './take-out-own.ts'
+import { removeOwnCitations } from './remove-own-citations.ts'
 
 /** A claim as it is after a check, with the way it is proven by now; without one its proof is gone. */
 export type CheckedClaim = { claim: ClaimRow; method: ProofMethod | undefined }
@@ -95,7 +95,7 @@ export async function installHolder(deps: SourceDeps, tx: Tx, source: SourceRow,
     [claim.id, now],
   )
   await tx.query('update source set proven_claim = $2 where domain = $1', [source.domain, claim.id])
-  await takeOutOwn(deps, tx, source.domain, claim.wallet)
+  await removeOwnCitations(deps, tx, source.domain, claim.wallet)
   await setState(deps, tx, source.domain, 'proven', `Proven by ${claim.method ?? 'proof'}.`)
   await wantCrawl(tx, source.domain, deps.clock)
 }

@@ -57,7 +57,7 @@ export async function verifySource(deps: SourceDeps, domain: string): Promise<bo
   return true
 }
 
-/** One look at a time, over all processes, and not again at once: the check costs requests to somebody's site. */
+/** One check at a time, over all processes, and not again at once: the check costs requests to somebody's site. */
 async function takeTurn(deps: SourceDeps, domain: string): Promise<boolean> {
   const now = new Date(deps.clock.nowMs())
   const { rowCount } = await deps.database.query(

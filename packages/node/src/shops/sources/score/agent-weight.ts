@@ -25,9 +25,9 @@ const yearMs = 365 * 86_400_000
 const spendShareMax = 0.5
 
 /** Trust in 0..1 of a funding cluster: its wallets share one bond and speak with one voice, however many they are. */
-export function agentWeight(standing: AgentStake): number {
-  if (standing.seed) return 1
-  const { clusterBondMicro: bond, bondAgeMs, ageMs, independentSpendMicro } = standing
+export function agentWeight(stake: AgentStake): number {
+  if (stake.seed) return 1
+  const { clusterBondMicro: bond, bondAgeMs, ageMs, independentSpendMicro } = stake
   const seasoned = freshShare + (1 - freshShare) * Math.min(1, bondAgeMs / seasonedMs)
   const byBond = bond < minBondMicro ? 0 : seasoned * Math.min(1, Number(bond) / Number(fullBondMicro)) ** bondPower
   const years = Math.min(1, ageMs / yearMs)
@@ -43,7 +43,7 @@ export type CitationParties = {
   payeeCluster: string | undefined
 }
 
-/** Money that goes round in one house says nothing about a source. */
+/** Money that circulates within one cluster says nothing about a source. */
 export function isSelfDealing(parties: CitationParties): boolean {
   return (
     parties.agentWallet === parties.payeeWallet ||

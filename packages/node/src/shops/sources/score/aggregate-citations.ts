@@ -10,7 +10,7 @@ import type { Citation } from './trust-graph.ts'
 export type AggregateOutcome = { agents: number; sources: number; rescored: number }
 
 /**
- * Takes new citations into the books of trust: only the rows of the agents that cited are folded again, and only the
+ * Takes new citations into the books of trust: only the rows of the agents that cited are aggregated again, and only the
  * sources in those rows are scored again. Self-dealing is left out by the caller, who knows the parties.
  */
 export async function aggregateCitations(
@@ -60,7 +60,7 @@ function countCitations(citations: readonly Citation[]): Counted[] {
 }
 
 /**
- * What was cited in one's own house says nothing about a source: taken out again as soon as it is known whose it is, so
+ * What was cited within one's own cluster says nothing about a source: removed again as soon as it is known whose it is, so
  * that it weighs nothing from that moment on.
  */
 export async function cutCitations(
@@ -206,7 +206,7 @@ export async function reaggregateAll(deps: Pick<SourceDeps, 'database' | 'clock'
   return deps.database.transaction(async (tx) => {
     const now = new Date(deps.clock.nowMs())
     await tx.query(`set local statement_timeout = '10min'`)
-    // New citations wait, so that none is folded on top of a sum that already has it.
+    // New citations wait, so that none is aggregated on top of a sum that already has it.
     await tx.query('lock table citing_agent in share row exclusive mode')
     await refreshWeights(tx, now, deps.bonds)
     await reaggregateTrust(tx, now)
@@ -236,9 +236,9 @@ export async function reaggregateTrust(sql: Tx, now: Date): Promise<void> {
     `with shares as (
        select e.domain, a.weight * sqrt(e.citations) / a.row_sum as share, a.weight as stake
        from citation_edge e join citing_agent a on a.agent = e.agent where a.weight > 0 and a.row_sum > 0),
-     folded as (select domain, sum(share) as mass, sum(stake) as stake from shares group by domain),
-     gone as (delete from source_trust t where not exists (select from folded f where f.domain = t.domain))
-     insert into source_trust (domain, mass, stake, updated_at) select domain, mass, stake, $1 from folded
+     aggregated as (select domain, sum(share) as mass, sum(stake) as stake from shares group by domain),
+     gone as (delete from source_trust t where not exists (select from aggregated f where f.domain = t.domain))
+     insert into source_trust (domain, mass, stake, updated_at) select domain, mass, stake, $1 from aggregated
      on conflict (domain) do update set mass = excluded.mass, stake = excluded.stake, updated_at = excluded.updated_at`,
     [now],
   )

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Finding } from '../crawl/findings.ts'
 import { readPage } from '../page/read-page.ts'
-import * as components from './components.ts'
+import * as scoring from './components.ts'
 import { computeScore } from './compute-score.ts'
 import type { PageEvidence, SourceEvidence } from './evidence.ts'
 import { componentWeights } from './model.ts'
@@ -66,10 +66,10 @@ test('what is unknown has its prior, is shown as unknown, and takes confidence a
 test('authority: a rank list raises it a little, never below what is unlisted; the market counts with its stake', () => {
   const external = { position: 1, entries: 1_000_000, list: 'l', asOf: '2026-11-01' }
   const first = 0.35 + 0.65 * 0.25
-  expect(components.authority({ ...unknown, external }).value).toBeCloseTo(first, 6)
-  const last = components.authority({ ...unknown, external: { ...external, position: 1_000_000 } }).value
-  expect(last).toBeGreaterThanOrEqual(components.authority(unknown).value)
-  const market = (stake: number) => components.authority({ ...unknown, market: { mass: 1, meanMass: 1, stake } }).value
+  expect(scoring.authority({ ...unknown, external }).value).toBeCloseTo(first, 6)
+  const last = scoring.authority({ ...unknown, external: { ...external, position: 1_000_000 } }).value
+  expect(last).toBeGreaterThanOrEqual(scoring.authority(unknown).value)
+  const market = (stake: number) => scoring.authority({ ...unknown, market: { mass: 1, meanMass: 1, stake } }).value
   expect(market(20)).toBeCloseTo(0.35 + 0.5 * 0.65 * 0.5, 6)
   expect(market(0.01)).toBeLessThan(0.351)
 })
@@ -79,7 +79,7 @@ test('authority: to be cited or listed, by more or by weightier agents, never lo
   const rank = fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined })
   fc.assert(
     fc.property(amount, amount, amount, amount, rank, (mass, more, stake, others, external) => {
-      const value = (m: number, n: number) => components.authorityValue({ mass: m, meanMass: 1, stake: n }, external)
+      const value = (m: number, n: number) => scoring.authorityValue({ mass: m, meanMass: 1, stake: n }, external)
       return value(mass + more, stake + others) >= value(mass, stake) - 1e-12 && value(mass, stake) >= 0.35 - 1e-12
     }),
   )
@@ -94,31 +94,31 @@ test('a site of which nothing can be read scores below any that can be read', ()
 })
 
 test('provenance rises with author, publisher, date, citations, policies, contact and JSON-LD, each with its evidence', () => {
-  const bare = components.provenance(withPages(recorded()))
+  const bare = scoring.provenance(withPages(recorded()))
   expect(bare.value).toBe(0)
   const careful = recorded(
     '<script type="application/ld+json">{"@type":"Article","author":{"name":"A"},"publisher":{"name":"P"},"datePublished":"2026-11-01","correctionsPolicy":"/c","ethicsPolicy":"/e"}</script>',
     ' <a href="https://one.org/">1</a> <a href="https://two.org/">2</a> <a href="https://three.org/">3</a> <a href="mailto:a@site.com">contact</a>',
   )
-  const full = components.provenance(withPages(careful))
+  const full = scoring.provenance(withPages(careful))
   expect(full.value).toBe(1)
   expect(full.signals.every((signal) => (signal.evidence ?? []).length > 0)).toBe(true)
   const dead = {
     ...withPages(careful),
     findings: { citations: { checked: 4, resolved: 1, checkedAt: '', samples: [] } },
   }
-  expect(components.provenance(dead).value).toBeLessThan(full.value)
+  expect(scoring.provenance(dead).value).toBeLessThan(full.value)
   const invalid = recorded('<script type="application/ld+json">{"@type":</script>')
-  expect(components.provenance(withPages(invalid)).signals.find(({ id }) => id === 'json_ld')?.value).toBe(0)
+  expect(scoring.provenance(withPages(invalid)).signals.find(({ id }) => id === 'json_ld')?.value).toBe(0)
 })
 
 test('machine readability: a missing robots.txt costs little, one that fails costs all of it, silence costs nothing known', () => {
   const value = (status: Finding['status']) =>
-    components
+    scoring
       .machineReadability({ ...unknown, findings: { robots: found(status) } })
       .signals.find(({ id }) => id === 'robots')?.value
   expect([value('present'), value('absent'), value('broken'), value('unknown')]).toEqual([1, 0.7, 0, undefined])
-  const all = components.machineReadability({
+  const all = scoring.machineReadability({
     ...withPages(recorded('<link rel="canonical" href="/a">')),
     findings: {
       robots: found('present'),
@@ -136,20 +136,18 @@ test('machine readability: a missing robots.txt costs little, one that fails cos
 
 test('freshness halves in a year, and dead addresses lower it', () => {
   const dated = (date: string) => withPages(recorded(`<meta property="article:published_time" content="${date}">`))
-  const age = (date: string) => components.freshness(dated(date)).signals.find(({ id }) => id === 'age')?.value
+  const age = (date: string) => scoring.freshness(dated(date)).signals.find(({ id }) => id === 'age')?.value
   expect(age('2026-11-15')).toBeCloseTo(1, 2)
   expect(age('2025-11-15')).toBeCloseTo(0.5, 2)
   // A date in the future is no more than today.
   expect(age('2030-01-01')).toBe(1)
-  const stability = (resolving: number) =>
-    components.freshness({ ...unknown, stability: { checked: 4, resolving } }).value
+  const stability = (resolving: number) => scoring.freshness({ ...unknown, stability: { checked: 4, resolving } }).value
   expect(stability(4)).toBeGreaterThan(stability(1))
 })
 
 test('licence clarity: clear counts, generous does not; contradictions and vagueness lower it', () => {
   const named = (...urls: string[]) =>
-    components.licenceClarity(withPages(recorded(urls.map((url) => `<link rel="license" href="${url}">`).join(''))))
-      .value
+    scoring.licenceClarity(withPages(recorded(urls.map((url) => `<link rel="license" href="${url}">`).join('')))).value
   const cc = (code: string) => `https://creativecommons.org/licenses/${code}/4.0/`
   expect(named(cc('by'))).toBe(1)
   expect(named(cc('by-nc-nd'))).toBe(named(cc('by')))
@@ -157,15 +155,15 @@ test('licence clarity: clear counts, generous does not; contradictions and vague
   expect(named('/terms')).toBeLessThan(named(cc('by')))
   expect(named()).toBe(0)
   const rsl = (extra: { permits: string[]; prohibits: string[] }) =>
-    components.licenceClarity({ ...withPages(recorded()), findings: { rsl: { ...found('present'), ...extra } } }).value
+    scoring.licenceClarity({ ...withPages(recorded()), findings: { rsl: { ...found('present'), ...extra } } }).value
   expect(rsl({ permits: [], prohibits: ['all'] })).toBe(rsl({ permits: ['all'], prohibits: [] }))
   const broken = { ...withPages(recorded()), findings: { rsl: found('broken') } }
-  expect(components.licenceClarity(broken).value).toBeLessThan(rsl({ permits: [], prohibits: [] }))
+  expect(scoring.licenceClarity(broken).value).toBeLessThan(rsl({ permits: [], prohibits: [] }))
 })
 
 test('being quoted by those with something at stake raises usage quality, nothing but an upheld dispute lowers it', () => {
   const usage = (stake: number, upheldDisputes = 0) =>
-    components.usageQuality({ ...unknown, usage: { stake, upheldDisputes } }).value
+    scoring.usageQuality({ ...unknown, usage: { stake, upheldDisputes } }).value
   const rising = [0, 0.001, 1, 20, 1_000].map((stake) => usage(stake))
   expect(rising).toEqual([...rising].sort((one, other) => one - other))
   expect(rising[0]).toBe(0.4)
@@ -174,7 +172,7 @@ test('being quoted by those with something at stake raises usage quality, nothin
 })
 
 test('the gate: not yet proven is no fault, a proof that is gone, a harm list and retraction are, a pending dispute halves', () => {
-  const gate = (more: Partial<SourceEvidence>) => components.gate({ ...unknown, ...more }).value
+  const gate = (more: Partial<SourceEvidence>) => scoring.gate({ ...unknown, ...more }).value
   expect(gate({ state: 'registered' })).toBe(1)
   expect(gate({ state: 'proving' })).toBe(1)
   expect(gate({ state: 'held' })).toBe(0)

@@ -14,7 +14,7 @@ function share(pages: readonly PageEvidence[], holds: (page: PageEvidence) => bo
   return pages.length === 0 ? undefined : pages.filter(holds).length / pages.length
 }
 
-/** Pages with running text of their own; lists and forms need neither author nor date. */
+/** Pages with their own running text; lists and forms need neither author nor date. */
 const articles = (evidence: SourceEvidence) => {
   const read = evidence.pages.filter((page) => page.facts.textCharacters >= 500)
   return read.length > 0 ? read : evidence.pages

@@ -1,4 +1,4 @@
-import * as components from './components.ts'
+import * as scoring from './components.ts'
 import type { SourceEvidence } from './evidence.ts'
 import { type Component, modelVersion } from './model.ts'
 
@@ -16,14 +16,14 @@ export type Score = {
 /** Pure: the same evidence always gives the same score. */
 export function computeScore(evidence: SourceEvidence): Score {
   const components = [
-    components.authority(evidence),
-    components.provenance(evidence),
-    components.machineReadability(evidence),
-    components.freshness(evidence),
-    components.licenceClarity(evidence),
-    components.usageQuality(evidence),
+    scoring.authority(evidence),
+    scoring.provenance(evidence),
+    scoring.machineReadability(evidence),
+    scoring.freshness(evidence),
+    scoring.licenceClarity(evidence),
+    scoring.usageQuality(evidence),
   ]
-  const gate = components.gate(evidence)
+  const gate = scoring.gate(evidence)
   const sum = components.reduce((total, part) => total + part.weight * part.value, 0)
   const known = components.reduce((total, part) => total + part.weight * part.known, 0)
   // A handful of pages says less about a site than many.

@@ -9,7 +9,7 @@ export type SourceEvidence = {
   domain: string
   nowMs: number
   state: SourceState
-  /** The last look found that the proof is gone, as against a site that could not be reached. */
+  /** The last check found that the proof is gone, as against a site that could not be reached. */
   disputePending: boolean
   listed: boolean
   findings: HostFindings

@@ -40,7 +40,7 @@ export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds): Prom
       independentSpendMicro: row.spend,
     }),
   )
-  // The rows of a cluster are held by the agent that stands for it; the others have no voice of their own.
+  // The rows of a cluster are held by the agent that stands for it; the others have no vote.
   const { rowCount } = await tx.query(
     `update citing_agent a set weight = case when a.agent = a.cluster then t.weight else 0 end
      from unnest($1::text[], $2::double precision[]) as t(cluster, weight)

@@ -31,7 +31,7 @@ export function sameScore(previous: PreviousScore, next: NewScore): boolean {
   return previous.score === next.score && digestOf(previous.components).equals(digestOf(next.components))
 }
 
-/** Signed, and naming the digest of the row before it, so that no row can be taken out or put in later. */
+/** Signed, and naming the digest of the row before it, so that no row can be removed or inserted later. */
 export function draftScore(
   signer: JwsPort,
   domain: string,

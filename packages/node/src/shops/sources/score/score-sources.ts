@@ -7,7 +7,7 @@ import { draftScore, insertScores, newestScore, sameScore } from './score-histor
 
 const batchMax = 200
 
-/** Gives every source that asked for one its score. Returns how many were looked at. */
+/** Scores every source that requested it. Returns how many were read. */
 export async function scoreSources(deps: SourceDeps, only?: readonly string[]): Promise<number> {
   const { rows } = await deps.database.query<{ domain: string }>(
     `select domain from source where score_wanted_at is not null and ($2::text[] is null or domain = any($2))

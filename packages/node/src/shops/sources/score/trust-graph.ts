@@ -1,4 +1,4 @@
-/** Forward-only trust over agents and sources, in memory: the same rule the database folds, for simulations and tests. */
+/** Forward-only trust over agents and sources, in memory: the same rule the database aggregates, for simulations and tests. */
 export type Citation = { agent: string; source: string /** Its quote was in the page. */; quoted?: boolean }
 
 export type TrustGraph = {
@@ -19,10 +19,10 @@ export function createTrustGraph(
   clusterOf: (agent: string) => string = (agent) => agent,
 ): TrustGraph {
   const rows = new Map<string, Map<string, number>>()
-  let folded: Map<string, { mass: number; stake: number }> | undefined
-  const fold = () => {
-    if (folded) return folded
-    folded = new Map()
+  let aggregated: Map<string, { mass: number; stake: number }> | undefined
+  const aggregate = () => {
+    if (aggregated) return aggregated
+    aggregated = new Map()
     for (const [agent, row] of rows) {
       const weight = weightOf(agent)
       if (weight === 0) continue
@@ -30,17 +30,17 @@ export function createTrustGraph(
       for (const count of row.values()) sum += Math.sqrt(count)
       for (const [source, count] of row) {
         const share = (weight * Math.sqrt(count)) / sum
-        const known = folded.get(source) ?? { mass: 0, stake: 0 }
+        const known = aggregated.get(source) ?? { mass: 0, stake: 0 }
         known.mass += share
         known.stake += weight
-        folded.set(source, known)
+        aggregated.set(source, known)
       }
     }
-    return folded
+    return aggregated
   }
   return {
     add: (citations) => {
-      folded = undefined
+      aggregated = undefined
       for (const { agent, source } of citations) {
         const cluster = clusterOf(agent)
         const row = rows.get(cluster) ?? new Map<string, number>()
@@ -48,10 +48,10 @@ export function createTrustGraph(
         rows.set(cluster, row)
       }
     },
-    mass: (source) => fold().get(source)?.mass ?? 0,
-    stake: (source) => fold().get(source)?.stake ?? 0,
+    mass: (source) => aggregate().get(source)?.mass ?? 0,
+    stake: (source) => aggregate().get(source)?.stake ?? 0,
     meanMass: () => {
-      const all = [...fold().values()]
+      const all = [...aggregate().values()]
       return all.length === 0 ? 1 : all.reduce((sum, one) => sum + one.mass, 0) / all.length
     },
   }

@@ -23,7 +23,7 @@ const sources = Array.from({ length: 6 }, (_, n) => `cited-${n}.com`)
 const wallet = '0x1111111111111111111111111111111111111111' as const
 const weightOf = (agent: string) => (agent.endsWith('0') ? 1 : agent.endsWith('1') ? 0.5 : 0)
 
-test('batches folded one after another hold the same trust as everything folded at once, and as the rule in memory', async () => {
+test('batches aggregated one after another hold the same trust as everything aggregated at once, and as the rule in memory', async () => {
   for (const domain of sources) await registerSource(world.deps, { domain, wallet })
   await scoreSources(world.deps)
   const graph = createTrustGraph(weightOf)
@@ -50,8 +50,8 @@ test('batches folded one after another hold the same trust as everything folded 
         'select domain, mass, stake from source_trust order by domain',
       )
     ).rows
-  const folded = await trust()
-  for (const row of folded) {
+  const aggregated = await trust()
+  for (const row of aggregated) {
     expect(row.mass).toBeCloseTo(graph.mass(row.domain), 9)
     expect(row.stake).toBeCloseTo(graph.stake(row.domain), 9)
   }

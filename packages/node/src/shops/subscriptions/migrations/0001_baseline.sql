@@ -1,4 +1,4 @@
--- Every period that was bought. What a wallet may use follows from its rows that were not taken back, in their order.
+-- Every period that was bought. What a wallet may use follows from its rows that were not reversed, in their order.
 create table subscription_purchase (
   payment_id text not null,
   -- The same payment may land again after a reorg: another row.
@@ -71,7 +71,7 @@ create table subscription_renewal (
 insert into pause (name) values ('renewals');
 create index subscription_renewal_due on subscription_renewal (next_at) where state = 'on';
 
--- Times in which part of what a product opens could not be had. The open one grows with every look at it.
+-- Times in which part of what a product opens could not be had. The open one grows with every check.
 create table subscription_outage (
   product text not null check (product in ('feeds', 'stream')),
   began_at timestamptz not null,

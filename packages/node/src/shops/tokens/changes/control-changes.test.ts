@@ -82,7 +82,7 @@ test('a list change that a log reports is not reported a second time', () => {
   expect(kinds(before, { ...after, policyEvents: [listed(7, 0)] })).toEqual([])
 })
 
-test('what a reorg took away is taken back, of the token and of its lists', () => {
+test('what a reorg undid is retracted, of the token and of its lists', () => {
   const policies = new Map([[2n, policy([])]])
   expect(kinds({ policies, events: [granted(5, 1)], policyEvents: [listed(5, 2)] }, { policies })).toEqual([
     'retracted',

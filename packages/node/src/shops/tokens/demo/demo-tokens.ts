@@ -31,7 +31,7 @@ const call = (functionName: string, ...args: unknown[]): Hex =>
 const grant = (role: Hex, account: Address) => call('grantRole', role, account)
 const mint = (account: Address, whole: bigint) => call('mint', account, whole * 10n ** 6n)
 const bind = (scope: Hex, id: bigint) => call('updatePolicy', scope, id)
-const metadataKeepers = keccak256(stringToHex('METADATA_KEEPERS'))
+const metadataAdmins = keccak256(stringToHex('METADATA_KEEPERS'))
 const yearSeconds = 365 * 86_400
 
 /** Tokens that differ in who controls them, so that a newcomer sees every verdict. All of them are made up. */
@@ -92,8 +92,8 @@ export function demoTokens(chainId: number): DemoToken[] {
       admin: issuer,
       initCalls: () => [
         mint(buyer, 2_000n),
-        call('setRoleAdmin', roles.METADATA_ROLE, metadataKeepers),
-        grant(metadataKeepers, creator),
+        call('setRoleAdmin', roles.METADATA_ROLE, metadataAdmins),
+        grant(metadataAdmins, creator),
         grant(roles.DEFAULT_ADMIN_ROLE, zeroAddress),
         call('revokeRole', roles.DEFAULT_ADMIN_ROLE, issuer),
       ],

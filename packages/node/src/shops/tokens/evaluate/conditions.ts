@@ -130,10 +130,10 @@ const accountsNow = (tree: Tree, wanted: boolean, memberships: readonly Membersh
 /** As it is, by changing lists for one more account, or by replacing the policy or all that it combines. */
 function waysTo(facts: TokenFacts, view: ScopeView, wanted: boolean, of: readonly Membership[], now: Accounts): Way[] {
   const single = { ...view, controls: view.controls.map((control) => ({ ...control, whole: false })) }
-  const byLists = of.flatMap((standing): Way[] => {
-    const by = listMovers(single, wanted, [standing])
+  const byLists = of.flatMap((membership): Way[] => {
+    const by = listMovers(single, wanted, [membership])
     if (by.length === 0) return []
-    const ones = standing.accounts?.slice(0, 2)
+    const ones = membership.accounts?.slice(0, 2)
     return ones?.map((one) => ({ after: now && [...now, one], by })) ?? [{ after: undefined, by }]
   })
   const combiners = view.controls.filter(({ whole }) => whole).map(({ account, how }) => ({ account, how }))

@@ -66,8 +66,8 @@ test('one more grant never makes a token look less controlled', () => {
   )
 })
 
-type Forget = (facts: TokenFacts) => TokenFacts
-const forgetters: Forget[] = [
+type Erase = (facts: TokenFacts) => TokenFacts
+const erasers: Erase[] = [
   (facts) => ({ ...facts, adminCount: unknown('unread') }),
   (facts) => ({ ...facts, paused: unknown('disagreement') }),
   (facts) => ({ ...facts, supplyCap: unknown('unread') }),
@@ -88,9 +88,9 @@ const forgetters: Forget[] = [
 
 test('a fact that is not known is never clean', () => {
   fc.assert(
-    fc.property(shape, fc.constantFrom(...forgetters), (given, forget) => {
+    fc.property(shape, fc.constantFrom(...erasers), (given, erase) => {
       const before = evaluate(factsOf(given))
-      const after = evaluate(forget(factsOf(given)))
+      const after = evaluate(erase(factsOf(given)))
       expect(after.complete).toBe(false)
       expect(after.missing.length).toBeGreaterThan(0)
       expect(before.verdict === 'ISSUER_CONTROLLED' ? 'ISSUER_CONTROLLED' : 'UNKNOWN').toBe(after.verdict)

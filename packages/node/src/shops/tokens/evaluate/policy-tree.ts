@@ -111,7 +111,7 @@ export function moversOf(
   if (tree.kind === 'fixed') return []
   const others = memberships.filter(({ listed }) => allows(tree, (base) => listed.has(base)) !== wanted)
   const open = basesOf(tree).filter((base) => controls.some(({ bases }) => bases.has(base)))
-  const ways = others.flatMap((standing) => minimalChanges(tree, standing, wanted, open))
+  const ways = others.flatMap((membership) => minimalChanges(tree, membership, wanted, open))
   return controls.flatMap((control): Mover[] => {
     const own = (base: bigint) => control.bases.has(base)
     // The admin of a combination replaces all that it combines.

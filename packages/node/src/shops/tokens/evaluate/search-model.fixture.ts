@@ -1,6 +1,6 @@
 import { roleNames, scopeNames } from '../abi/b20.ts'
 
-/** B20 in numbers: an executable model of its own, which knows nothing of how powers are evaluated. */
+/** B20 in numbers: its own executable model, which knows nothing of how powers are evaluated. */
 
 /** Four people, the token itself, address zero, and others without end: two who may be listed and one who never is. */
 export const people = [0, 1, 2, 3] as const

@@ -31,7 +31,7 @@ export type Found = {
 
 const blockAll: Ref = { list: 'block', not: false }
 
-/** Calls that are a use of the power, whoever makes them. */
+/** Calls that are a use of the power, by any caller. */
 function uses(s: State, power: PowerName): Call[] {
   switch (power) {
     case 'admin':

@@ -96,7 +96,7 @@ function* subjectsOf(step: Step): Generator<[string, RawLog[], bigint | undefine
   for (const [subject, logs] of groups) yield [subject, logs, births.get(subject)]
 }
 
-/** A subject is taken up where its history begins and never in the middle: half a history would look like a whole one. */
+/** A subject is indexed from the beginning of its history and never from the middle: half a history would look like a whole one. */
 async function keepLogs(
   tx: Tx,
   chainId: number,

@@ -42,7 +42,7 @@ create table token_index (
   to_hash text not null check (length(to_hash) = 66),
   -- The newest final block when it was written: how far behind the index is.
   final_block bigint not null,
-  -- Logs taken up so far; the index stops at a limit.
+  -- Logs indexed so far; the index stops at a limit.
   logs bigint not null,
   updated_at timestamptz not null,
   check (to_block >= from_block)

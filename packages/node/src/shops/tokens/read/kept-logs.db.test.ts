@@ -45,7 +45,7 @@ test('the next reading asks for what is new and for nothing else', async () => {
   expect(facts.roles.get(roles.MINT_ROLE)?.holders.map(({ account }) => account)).toEqual([fault.guard.address])
 })
 
-test('a reorg makes what was kept worthless, and it is read anew', async () => {
+test('a reorg makes what was kept worthless, and it is read again', async () => {
   const token = await fault.issuer.create('reorged away')
   await fault.chain.control.mine(2)
   const { endpoint, ranges } = watched(token)
@@ -58,7 +58,7 @@ test('a reorg makes what was kept worthless, and it is read anew', async () => {
   expect(evaluation.missing).toEqual([])
 })
 
-test('a grant that the index lost or made up never changes who holds what: it is noticed and read anew', async () => {
+test('a grant that the index lost or made up never changes who holds what: it is noticed and read again', async () => {
   const token = await fault.issuer.create('tampered')
   await fault.issuer.call(token, 'grantRole', roles.MINT_ROLE, fault.guard.address)
   await fault.issuer.call(token, 'renounceLastAdmin')

@@ -87,7 +87,7 @@ test('ranges that failed are recorded beside what was covered', async () => {
 test('what is forgotten is gone with its logs; other subjects and chains keep theirs', async () => {
   const other = createLogIndex(db.database, 84532, () => nowMs)
   for (const one of [index, other]) await one.save('lost', covered(10, 20, [log(10, 1)]), [], undefined)
-  await index.forget('lost')
+  await index.remove('lost')
   expect(await index.load('lost')).toBeUndefined()
   expect(await other.load('lost')).toEqual(covered(10, 20, [log(10, 1)]))
   const { rows } = await db.database.query('select 1 from token_log where chain_id = $1 and subject = $2', [

@@ -21,10 +21,10 @@ export type LogIndex = {
   /** Adds to what was kept, or replaces what is known of the subject if nothing usable was. */
   save(subject: string, covered: StoredLogs, failed: readonly LogGap[], kept: StoredLogs | undefined): Promise<void>
   /** What is kept does not fit what the chain says: the next reading begins again. */
-  forget(subject: string): Promise<void>
+  remove(subject: string): Promise<void>
 }
 
-export const noLogIndex: LogIndex = { load: async () => undefined, save: async () => {}, forget: async () => {} }
+export const noLogIndex: LogIndex = { load: async () => undefined, save: async () => {}, remove: async () => {} }
 
 type SubjectRow = {
   from_block: bigint
@@ -101,7 +101,7 @@ export function createLogIndex(database: Database, chainId: number, nowMs: () =>
         if (taken.rows.length === 0 || covered.logs.length === 0) return
         await insertLogs(tx, chainId, subject, covered.logs)
       }),
-    forget: async (subject) => {
+    remove: async (subject) => {
       await database.query('delete from token_log_subject where chain_id = $1 and subject = $2', [chainId, subject])
     },
   }

@@ -118,7 +118,7 @@ function parseReply(reply: Reply | undefined, filter: LogFilter, range: LogRange
   const logs: RawLog[] = []
   for (const item of reply.value) {
     if ((item as { removed?: unknown } | null)?.removed === true)
-      throw new Unreadable('reorg', 'a log was taken back while it was read')
+      throw new Unreadable('reorg', 'a log was removed while it was read')
     const log = parseLog(item)
     if (log === undefined || !fits(log, filter, range)) return undefined
     logs.push(log)

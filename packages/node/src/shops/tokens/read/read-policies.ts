@@ -143,7 +143,7 @@ export function policyFacts(questions: Questions, base: bigint, hints: PolicyHin
         ? unknown('garbled')
         : known([]),
     members,
-    // A composite has no list of its own: its children are read by a view.
+    // A composite has no separate list: its children are read by a view.
     membersComplete: composite || (hints?.complete === true && members.length === candidates.length),
   }
 }

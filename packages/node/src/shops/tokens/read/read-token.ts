@@ -160,7 +160,7 @@ async function readAt(
     if (options.whole) await askAllMembers(questions, hints)
   }
   const facts = assembleFacts({ deps, questions, token, block, history: past, hints, minted })
-  if (facts.contradictions.length > 0) await deps.index.forget(token).catch(() => {})
+  if (facts.contradictions.length > 0) await deps.index.remove(token).catch(() => {})
   deps.memory?.keep(token, { asked: questions.asked(), creation: past.creation, policies: [...hints.keys()] })
   return {
     status: 'read',

@@ -22,7 +22,7 @@ export type ViewBatch = {
 // Bounded so that one eth_call stays well inside the gas that public nodes allow.
 const callsPerMulticall = 400
 
-/** EIP-1898: this very block, and an error if it is no longer part of the chain. */
+/** EIP-1898: this block, and an error if it is no longer part of the chain. */
 export function blockParameter(block: PinnedBlock): { blockHash: Hex; requireCanonical: true } {
   return { blockHash: block.hash, requireCanonical: true }
 }

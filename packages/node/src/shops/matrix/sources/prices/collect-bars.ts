@@ -22,7 +22,7 @@ export type Bar = {
 export type PriceFormat = {
   id: 'csv' | 'stooq' | 'polygon' | 'eodhd'
   recognises(name: string, head: string): boolean
-  /** Gives each bar in the file to `add`; refuses a file that is not of this format. */
+  /** Passes each bar in the file to `add`; refuses a file that is not of this format. */
   read(file: RawFile, add: (bar: Bar) => void): void
   /** Address of one day, `{date}` or `{yyyymmdd}` in it; absent where the operator must name it. */
   url?: string

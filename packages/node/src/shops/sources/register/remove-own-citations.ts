@@ -6,7 +6,7 @@ import { cutCitations } from '../score/aggregate-citations.ts'
  * Anyone who is found to own a source may have cited it before anybody knew: those citations stop counting now, not when
  * funders are next read from the chain. Paid they stay, as they were paid.
  */
-export async function takeOutOwn(
+export async function removeOwnCitations(
   deps: Pick<SourceDeps, 'clock' | 'jws' | 'markOwn'>,
   tx: Tx,
   domain: string,

@@ -11,15 +11,15 @@ type Share = { account: Account; micro: Micro }
  * Lines that take `micro` of a payment back from the party that got a part of it, each in proportion; the first share bears the
  * rounding, so that they sum to exactly `micro`. What its holder has already spent is recorded as that holder's debt.
  */
-export async function takeBackLines(tx: Tx, payment: ReversedSale, micro: Micro): Promise<LedgerLine[]> {
+export async function reversalLines(tx: Tx, payment: ReversedSale, micro: Micro): Promise<LedgerLine[]> {
   const shares = await sharesOf(tx, payment)
-  // A hold that is voided between the look and the posting would leave its money free beside the debt for it.
+  // A hold that is voided between the read and the posting would leave its money free beside the debt for it.
   await lockBalances(
     tx,
     shares.map(({ account }) => account),
   )
   const totalMicro = shares.reduce((sum, share) => sum + share.micro, 0n)
-  if (totalMicro < micro) throw new Error(`${payment.id} holds ${totalMicro}, less than the ${micro} to take back`)
+  if (totalMicro < micro) throw new Error(`${payment.id} holds ${totalMicro}, less than the ${micro} to reverse`)
   const parts = shares.map((share) => (share.micro * micro) / totalMicro)
   const rest = micro - parts.reduce((sum, part) => sum + part, 0n)
   const lines: LedgerLine[] = []

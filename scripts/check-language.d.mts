@@ -1,0 +1,1 @@
+export function findGuessedWords(line: string): { word: string; instead: string; why: string }[]

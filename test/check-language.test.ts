@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { findGuessedWords } from '../scripts/check-language.mjs'
+
+test.each([
+  ['/** Callers are told to come back. */', 'told'],
+  ['throw new Error(`${name} stands twice`)', 'stands'],
+  ['export function forgetIdle(): void {', 'forget'],
+  ['export type SnapshotKeeper = {', 'keeper'],
+  ['await noteRestore(database)', 'noteRestore'],
+  ['const usualLimit = 5', 'usualLimit'],
+  ['const handlerMsUsual = 15_000', 'handlerMsUsual'],
+  ["test('a worker has a database of its own', () => {", 'of its own'],
+  ['/** Gives the wallet that signed. */', '/** gives'],
+  ['-- What settled a payment is booked with it.', 'booked'],
+  ['The amount lies outside what the offer states.', 'lies outside'],
+  ['/** One look at a log. */', 'one look'],
+  ['packages node src http front door.ts', 'door'],
+  ['const taken = await takeBackLines(tx, payment)', 'take back'],
+])('%s has to be guessed', (line, word) => {
+  expect(findGuessedWords(line)).toMatchObject([{ word }])
+})
+
+test.each([
+  'One star stands for any characters.',
+  'What it looks like, and how to look it up.',
+  'It is its own cluster, and none of its own pages counts.',
+  'const atLeast = 2',
+  'const key = noteKey(name, 1, x)',
+  'Before it gives up, it waits in the order book.',
+  'A tip rose 600,000-fold.',
+])('%s is plain', (line) => {
+  expect(findGuessedWords(line)).toEqual([])
+})
