@@ -321,7 +321,7 @@ export async function recordChangesRead(sql: Sql, did: string, changesMs: number
 
 export type ReportsRead = { nowMs: number; evidenceMs: number; agentsMs: number }
 
-export async function recordReportsRead(
+export async function markReportsRead(
   sql: Sql,
   did: string,
   { nowMs, evidenceMs, agentsMs }: ReportsRead,

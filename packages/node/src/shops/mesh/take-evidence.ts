@@ -11,7 +11,7 @@ import { agentsPath, evidenceBytesMax, evidencePageMax, evidencePath } from './l
 import { ownStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
 import { keysIn } from './read-peer-keys.ts'
-import { dropPeer, findPeer, type PeerRow, recordReportsRead } from './store.ts'
+import { dropPeer, findPeer, markReportsRead, type PeerRow } from './store.ts'
 
 export type Taken = { status: 'taken' | 'known' } | { status: 'refused'; reason: string } | { status: 'unknown_node' }
 
@@ -61,7 +61,7 @@ export async function readPeerReports(deps: MeshDeps, peer: PeerRow, signal: Abo
   for (const entry of evidence?.data ?? []) if (isRecord(entry)) await takeEvidence(deps, entry.evidence)
   const agents = await readSince(deps, peer, `${agentsPath}?since=${peer.agentsReadMs}`, signal)
   for (const entry of agents?.data ?? []) await deps.takeDeclaration(entry, peer.did).catch(() => {})
-  await recordReportsRead(deps.database, peer.did, {
+  await markReportsRead(deps.database, peer.did, {
     nowMs: deps.clock.nowMs(),
     evidenceMs: evidence?.untilMs ?? peer.evidenceReadMs,
     agentsMs: agents?.untilMs ?? peer.agentsReadMs,
