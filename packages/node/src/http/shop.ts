@@ -16,7 +16,7 @@ import type { RouteDeclaration } from './route.ts'
 import type { ShopPorts } from './shop-ports.ts'
 import type { NodeFacts, Values, Variables } from './shop-settings.ts'
 
-/** What a shop is given: the floors below it, opened and wired. */
+/** What a shop gets: the layers below it, opened and wired. */
 export type ShopContext = {
   mode: 'demo' | 'production'
   baseUrl: string

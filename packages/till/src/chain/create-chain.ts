@@ -17,7 +17,7 @@ export type ChainOptions = {
   network: Network
   rpc: Rpc
   clock: Clock
-  /** ERC-1271 and ERC-6492, from the proofs floor. */
+  /** ERC-1271 and ERC-6492, from the proofs layer. */
   checkContractSignature: ChainPort['checkContractSignature']
   headAgeMsMax?: number
   /** A final block stays final, so readers may share one for longer. */

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 
-/** The few words of USDC we speak, written as fixed layouts: these reads are on the path of every payment. */
+/** The few functions of USDC that we call, written as fixed layouts: these reads are on the path of every payment. */
 export const topics = {
   transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
   authorizationUsed: '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5',

@@ -4,7 +4,7 @@ export type SettleRefusal = { reason: string; message: string }
 
 const errorSelector = '0x08c379a0'
 
-/** The words of USDC, in the codes of x402. */
+/** The errors of USDC, in the codes of x402. */
 const meanings: readonly [RegExp, string, string][] = [
   [
     /used or cancell?ed/i,

@@ -103,7 +103,7 @@ export type SaleEffect<P extends Part, Q extends Part, B extends Part, O extends
   revoke?(tx: Tx, sale: Sale): Promise<void>
 }
 
-/** The declaration of a sale in the words of the till. Throws with all that is wrong with its prices. */
+/** The declaration of a sale in the types of the till. Throws with all that is wrong with its prices. */
 export function declareSale<P extends Part, Q extends Part, B extends Part, O extends Part>(
   sale: SaleDeclaration<P, Q, B, O>,
   made: SaleHandler<P, Q, B, O> | SaleEffect<P, Q, B, O>,

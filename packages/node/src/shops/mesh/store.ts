@@ -321,14 +321,10 @@ export async function recordChangesRead(sql: Sql, did: string, changesMs: number
 
 export type ReportsRead = { nowMs: number; evidenceMs: number; agentsMs: number }
 
-export async function markReportsRead(
-  sql: Sql,
-  did: string,
-  { nowMs, evidenceMs, agentsMs }: ReportsRead,
-): Promise<void> {
+export async function markReportsRead(sql: Sql, did: string, read: ReportsRead): Promise<void> {
   await sql.query(
     `update mesh_peer set evidence_read_ms = $2, agents_read_ms = $3, reports_read_at = ${at(4)} where did = $1`,
-    [did, evidenceMs, agentsMs, nowMs],
+    [did, read.evidenceMs, read.agentsMs, read.nowMs],
   )
 }
 
