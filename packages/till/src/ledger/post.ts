@@ -27,7 +27,7 @@ export async function post(sql: Sql, transactions: readonly LedgerTransaction[])
     })
   return rows.map((row, index) => {
     const { reference } = transactions[index] as LedgerTransaction
-    if (row.transaction_id === null) throw new LedgerConflict(`${reference} is being posted externalAccount`)
+    if (row.transaction_id === null) throw new LedgerConflict(`${reference} is being posted by another transaction`)
     return { reference, status: row.is_new ? 'posted' : 'already', transactionId: row.transaction_id }
   })
 }
