@@ -557,7 +557,7 @@ export type Operations = {
     input: Record<string, never>
     answer: { state: 'quoting' | 'off' | 'not_funded' | 'used_up' | 'no_series'; reason: string; capital_micro: string; limit_micro: string; used_micro: string; free_micro: string; realised_micro: string; quotes: { symbol: string; ask_micro: string; quantity: number; bid_micro: string }[]; inventory: ({ symbol: string; contracts: number; premium_micro: string; locked_micro: string; profit_micro: string | null })[] }
   }
-  /** Withdraw the collateral of contracts that nobody bought, or the money of an order to buy. */
+  /** Take back the collateral of contracts that nobody bought, or the money of an order to buy. */
   'options.withdraw': {
     input: { body: { offer_id: string; quantity?: number } }
     answer: { offer_id: string; symbol: string; quantity: number; left: number; returned_micro: string; note: string }

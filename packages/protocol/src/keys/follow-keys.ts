@@ -35,7 +35,7 @@ export type KeyTrust = {
   /** Addresses of the one node it is about: a wallet may run several, and a key of one is none of another. */
   homes?: readonly string[]
   /**
-   * Whose word takes a key back. To a verifier of a file anybody's, for it can only take away. To a witness only that of
+   * Whose statement revokes a key. To a verifier of a file anybody's, for it can only take away. To a witness only that of
    * somebody trusted, or a stranger could silence a log.
    */
   revokedBy: 'anybody' | 'trusted'

@@ -22,8 +22,8 @@ type FastifyScope = {
 const bodyFix = 'register the routes with sold(), which leaves the body to the till'
 
 /**
- * A plugin with every route the till sells at that time, and its documents: `app.register(sold(till))`. It has a scope of
- * its own, so that no parser of the application reads a body before the till; replies go past the hooks that would
+ * A plugin with every route the till sells at that time, and its documents: `app.register(sold(till))`. It has its
+ * own scope, so that no parser of the application reads a body before the till; replies go past the hooks that would
  * change what was signed.
  */
 export function sold(till: Till, routes: readonly SoldRoute[] = [...till.sold(), ...till.documents()]) {

@@ -70,8 +70,8 @@ export class SaleImpossible extends Error {
 const batch = { maxItems: 128, maxConcurrent: 2 }
 
 /**
- * Ends settled payments: postings, effect, sale hooks and `served` in one transaction. Sales without an effect of their
- * own, and those of a route that commits many at once, share it. A shared transaction that fails is halved until the
+ * Ends settled payments: postings, effect, sale hooks and `served` in one transaction. Sales without a separate
+ * effect, and those of a route that commits many at once, share it. A shared transaction that fails is halved until the
  * failing sale is alone.
  */
 export function createFinishSales(deps: FinishDeps) {
