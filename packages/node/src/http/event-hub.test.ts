@@ -88,7 +88,7 @@ test('silence is broken by heartbeats, a stream ends at its hour, and anyone who
   await hub.stop()
 })
 
-test('all readers with the same wish are given the very same bytes', async () => {
+test('all readers with the same request get the same bytes', async () => {
   const hub = hubOf()
   const bodies = [reader(), reader(), reader({ topics: new Set(['a']) }), reader({ topics: new Set(['a']) })].map(
     (one) => hub.open(one).body[Symbol.asyncIterator](),

@@ -98,7 +98,7 @@ function chunkOf(events: readonly HubEvent[]): Chunk | undefined {
   return { bytes, first: first.seq, last: last.seq, count: events.length, events }
 }
 
-/** Readers with the same wish share the bytes too. */
+/** Readers with the same request share the bytes too. */
 function filtered(
   known: Map<string, Chunk | undefined>,
   events: readonly HubEvent[],

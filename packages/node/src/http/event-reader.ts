@@ -1,4 +1,4 @@
-/** Events that go out together: encoded once, the same bytes for every reader with the same wish. */
+/** Events that go out together: encoded once, the same bytes for every reader with the same request. */
 export type Chunk = { bytes: Buffer; first: number; last: number; count: number; events: readonly HubEvent[] }
 
 /** An event as every reader gets it. */

@@ -45,7 +45,7 @@ test('events arrive whole however the text is cut and whatever ends a line', () 
   )
 })
 
-test('any text at all is read without failing, and the wish to wait is remembered', () => {
+test('any text at all is read without failing, and the requested wait is remembered', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (pieces) => {
       const parser = createEventParser()

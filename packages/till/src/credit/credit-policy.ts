@@ -4,7 +4,7 @@ import { z } from 'zod'
 export type CreditPolicy = {
   /** Kept of each refund: the transfer is ours to pay. */
   refundCostMicro: Micro
-  /** Between the wish to have a bond back and the money, while it can still be taken by a ruling. */
+  /** Between the request to release a bond and the money, while it can still be slashed by a ruling. */
   bondReleaseSeconds: number
 }
 

@@ -101,13 +101,13 @@ function eventsRoute(deps: BrowserDeps): RouteDeclaration {
         if (seq === undefined)
           throw new Problem('bad_request', { detail: 'Last-Event-ID is not the id of an event of this stream.' })
         await deps.streams.requireFree(wallet)
-        const wish = { clusters: cluster ?? null, after: seq, token_sha256: tokenSha256 }
+        const streamRequest = { clusters: cluster ?? null, after: seq, token_sha256: tokenSha256 }
         const shown = { subscription: stored.subscription, token: null, receipt: null, stream: streamFacts(deps) }
         return {
           status: 200,
           contentType: streamType,
           headers: { 'X-Accel-Buffering': 'no' },
-          body: await openStream(deps, { ...stored, wish }, shown),
+          body: await openStream(deps, { ...stored, streamRequest }, shown),
         }
       },
     },

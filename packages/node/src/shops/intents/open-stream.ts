@@ -43,10 +43,10 @@ const endText = (deps: StreamDeps, reason: string) =>
 /** The stream that follows a purchase or an opening: first who it is for, then what was missed, then what comes. */
 export async function openStream(
   deps: StreamDeps,
-  stored: StoredStreamSubscription & { wish: StreamRequest },
+  stored: StoredStreamSubscription & { streamRequest: StreamRequest },
   shown: Record<string, unknown>,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const { wish, subscription } = stored
+  const { streamRequest, subscription } = stored
   const greeting = [
     Buffer.from('retry: 5000\n\n'),
     noticeText(deps, 'subscription', subscription.wallet, shown as Json),
@@ -55,9 +55,9 @@ export async function openStream(
   const pauses = await deps.subscriptions.pausesOf(wallet)
   // What was published in a pause is not paid for; what is older than the last one is in the files.
   const paidFromMs = Math.max(Date.parse(subscription.from_at), ...pauses.map(({ endedMs }) => endedMs))
-  const place = await placeOf(deps, wish.after, paidFromMs)
+  const place = await placeOf(deps, streamRequest.after, paidFromMs)
   if (place.gap) greeting.push(gapText(deps, place.gap.from, place.gap.to, place.gap.reason))
-  const clusters = wish.clusters ?? undefined
+  const clusters = streamRequest.clusters ?? undefined
   const seat = await deps.streams.take(wallet)
   const { body, endAt, end } = deps.feed.hub.open({
     ...(clusters === undefined ? {} : { topics: new Set(clusters) }),
@@ -69,7 +69,7 @@ export async function openStream(
     endsAtMs: Date.parse(subscription.until_at),
     onClose: seat.close,
   })
-  seat.watch({ tokenSha256: wish.token_sha256, endAt, end })
+  seat.watch({ tokenSha256: streamRequest.token_sha256, endAt, end })
   return body
 }
 

@@ -182,7 +182,7 @@ export function streamUnavailable({ feed, clock, settings, since }: StreamAvaila
 
 export type StreamAvailability = Pick<StreamDeps, 'feed' | 'clock' | 'settings' | 'since'>
 
-type Stored = StoredStreamSubscription & { wish: StreamRequest }
+type Stored = StoredStreamSubscription & { streamRequest: StreamRequest }
 
 async function prepareStream(
   deps: StreamDeps,
@@ -199,22 +199,22 @@ async function prepareStream(
   // A buyer is let in whatever else is open; the stream itself then says that there are too many.
   if (wantsStream && subscribed && !carriesPayment(call.headers)) await deps.streams.requireFree(call.payer)
   const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
-  const wish: StreamRequest = {
+  const streamRequest: StreamRequest = {
     clusters: cluster ?? null,
     after: seq,
     token_sha256: token === undefined ? null : sha256(token).toString('hex'),
   }
   return {
     answer: { status: 200, contentType: wantsStream ? streamType : 'application/json', body: '{}' },
-    reservation: { ...wish, content_type: wantsStream ? streamType : 'application/json' } as Json,
+    reservation: { ...streamRequest, content_type: wantsStream ? streamType : 'application/json' } as Json,
   }
 }
 
 /** Bought, by payment or credit: a period is granted. Opened with what was bought before: nothing changes. */
 async function commitStream(deps: StreamDeps, tx: Parameters<StreamSubscriptions['grant']>[0], sale: Sale) {
-  const { content_type, ...wish } = sale.reservation as unknown as StreamRequest & { content_type: string }
+  const { content_type, ...streamRequest } = sale.reservation as unknown as StreamRequest & { content_type: string }
   const stored =
     sale.amountMicro > 0n ? await deps.subscriptions.grant(tx, sale) : await deps.subscriptions.describe(tx, sale.payer)
   if (!stored) throw new Problem(subscriptionProblems.subscription_required)
-  return { status: 200, contentType: content_type, body: JSON.stringify({ ...stored, wish }) }
+  return { status: 200, contentType: content_type, body: JSON.stringify({ ...stored, streamRequest }) }
 }

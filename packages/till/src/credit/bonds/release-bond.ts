@@ -9,7 +9,7 @@ import { type Bond, dueBonds, lockBond } from './store.ts'
 
 export type ReleaseDeps = { database: Database; clock: Clock }
 
-/** Puts the wish down; the money follows after the delay and never before the time it was locked for. */
+/** Records the request; the money follows after the delay and never before the time it was locked for. */
 export async function askRelease(
   { database, clock }: ReleaseDeps,
   owner: { address: Address; onlyNetwork: string | undefined },

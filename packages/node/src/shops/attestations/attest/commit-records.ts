@@ -36,7 +36,7 @@ export type AttestationDraft = {
   write(shares: readonly Share[]): { record: { [key: string]: Json }; data: Omit<CitationData, 'recordSha256'> }
 }
 
-type Allocation = { stamping: AttestationDraft; tollMicro: Micro; shares: Share[]; wash: WashSign[] }
+type Allocation = { draft: AttestationDraft; tollMicro: Micro; shares: Share[]; wash: WashSign[] }
 
 /**
  * Everything that stamps do, in the one transaction of their payments: attestations, leaves of the log, accruals of the
@@ -45,14 +45,14 @@ type Allocation = { stamping: AttestationDraft; tollMicro: Micro; shares: Share[
 export async function commitRecords(
   deps: AttestDeps,
   tx: Tx,
-  stampings: readonly AttestationDraft[],
+  drafts: readonly AttestationDraft[],
 ): Promise<AnswerContent[]> {
-  const allocations = await allocate(deps, tx, stampings)
+  const allocations = await allocate(deps, tx, drafts)
   const rows = await stamp(deps, tx, allocations)
   const lines = await accrueAll(
     tx,
-    allocations.map(({ stamping, shares }, index) => ({
-      sale: stamping.sale,
+    allocations.map(({ draft, shares }, index) => ({
+      sale: draft.sale,
       subject: (rows[index] as AttestationRow).id,
       shares,
     })),
@@ -60,13 +60,11 @@ export async function commitRecords(
   // Last of all: the creators' balances are locked from here to the commit.
   await post(
     tx,
-    allocations.flatMap(({ stamping, tollMicro }, index) =>
-      splitOf(stamping.sale, tollMicro, lines[index] as LedgerLine[]),
-    ),
+    allocations.flatMap(({ draft, tollMicro }, index) => splitOf(draft.sale, tollMicro, lines[index] as LedgerLine[])),
   )
   return Promise.all(
-    allocations.map(async ({ stamping, shares }, index) => {
-      const payouts = newPayouts(shares, stamping.sale, payoutOptions(deps))
+    allocations.map(async ({ draft, shares }, index) => {
+      const payouts = newPayouts(shares, draft.sale, payoutOptions(deps))
       const row = rows[index] as AttestationRow
       const view = await describeAttestation({ ...deps, database: tx }, row, { proof: 'none', payouts })
       return { ...jsonAnswer(view), commitments: leafCommitment(deps.tree.origin, row.record) }
@@ -75,15 +73,15 @@ export async function commitRecords(
 }
 
 /** Whom each of them pays, how much, and whether somebody cites himself. */
-async function allocate(deps: AttestDeps, tx: Tx, stampings: readonly AttestationDraft[]): Promise<Allocation[]> {
-  const pages = stampings.flatMap((stamping) => stamping.pages.map((page) => ({ stamping, page })))
+async function allocate(deps: AttestDeps, tx: Tx, drafts: readonly AttestationDraft[]): Promise<Allocation[]> {
+  const pages = drafts.flatMap((draft) => draft.pages.map((page) => ({ draft, page })))
   const payees = await findPayees(
     tx,
     pages.map(({ page }) => page),
   )
   const signs = await findWashSigns(
     tx,
-    pages.map(({ stamping: { id, agent, sale }, page }, index) => ({
+    pages.map(({ draft: { id, agent, sale }, page }, index) => ({
       subject: id,
       agent,
       payer: sale.payer,
@@ -94,19 +92,19 @@ async function allocate(deps: AttestDeps, tx: Tx, stampings: readonly Attestatio
     })),
   )
   let at = 0
-  return stampings.map((stamping) => {
-    const { share: tollMicro, rest } = splitShare(stamping.sale.amountMicro, tollBps)
-    const parts = splitEqually(rest, stamping.pages.length)
+  return drafts.map((draft) => {
+    const { share: tollMicro, rest } = splitShare(draft.sale.amountMicro, tollBps)
+    const parts = splitEqually(rest, draft.pages.length)
     const first = at
-    at += stamping.pages.length
+    at += draft.pages.length
     return {
-      stamping,
+      draft,
       tollMicro,
       wash: [...new Set(signs.slice(first, at).flat())],
       shares: payees.slice(first, at).map((payee, index) => ({
         payee,
         micro: parts[index] as Micro,
-        held: heldFor(deps, stamping.sale, signs[first + index] as WashSign[]),
+        held: heldFor(deps, draft.sale, signs[first + index] as WashSign[]),
       })),
     }
   })
@@ -119,14 +117,14 @@ function heldFor(deps: AttestDeps, sale: Sale, signs: readonly WashSign[]): Shar
 
 /** After a reorg the same sale ends a second time: the stamp exists already, only the money is posted again. */
 async function stamp(deps: AttestDeps, tx: Tx, allocations: readonly Allocation[]): Promise<AttestationRow[]> {
-  const again = allocations.filter(({ stamping }) => stamping.sale.round > 0)
+  const again = allocations.filter(({ draft }) => draft.sale.round > 0)
   const known = await findByPayments(
     tx,
-    again.map(({ stamping }) => stamping.sale.paymentId),
+    again.map(({ draft }) => draft.sale.paymentId),
   )
   const made: AttestationRow[] = []
   const rows = allocations.map((one) => {
-    const earlier = known.get(one.stamping.sale.paymentId)
+    const earlier = known.get(one.draft.sale.paymentId)
     if (earlier) return earlier
     const row = signedRow(deps, one)
     made.push(row)
@@ -136,7 +134,7 @@ async function stamp(deps: AttestDeps, tx: Tx, allocations: readonly Allocation[
   const ids = new Set(made.map(({ id }) => id))
   await storeSnapshots(
     tx,
-    allocations.flatMap(({ stamping: { id, snapshots } }) =>
+    allocations.flatMap(({ draft: { id, snapshots } }) =>
       ids.has(id) ? snapshots.map((snapshot) => ({ attestation: id, snapshot })) : [],
     ),
   )
@@ -147,10 +145,10 @@ async function stamp(deps: AttestDeps, tx: Tx, allocations: readonly Allocation[
   return rows
 }
 
-function signedRow(deps: AttestDeps, { stamping, tollMicro, shares, wash }: Allocation): AttestationRow {
-  const { sale, id, kind, agent, pages, quoteFound } = stamping
+function signedRow(deps: AttestDeps, { draft, tollMicro, shares, wash }: Allocation): AttestationRow {
+  const { sale, id, kind, agent, pages, quoteFound } = draft
   const creator = shares[0]?.payee.wallet
-  const { record, data } = stamping.write(shares)
+  const { record, data } = draft.write(shares)
   const { text, signed } = signRecord(deps.attester, {
     id,
     record: { ...record, ...paidPart(deps, sale, tollMicro) },

@@ -58,7 +58,7 @@ test.each([
 })
 
 test.each(['did:example:123', 'did:key:z6Mk', 'did:pkh:solana:4sGjMW1sUnHzSxGspuhpqLDx6wiyjNtZ', 'did:pkh:bip122:a:b'])(
-  '%s is a DID of a method that is not spoken here',
+  '%s is a DID of a method that is not supported',
   (text) => {
     expect(parse(text).status).toBe('method_not_supported')
   },

@@ -35,9 +35,11 @@ test('a stream tells when a rule begins to hold and of new entries, not of what 
 test('after a break the stream goes on from what its reader saw last', () => {
   const [seen, now] = [ranking(90), ranking(96)]
   const snapshotCache = snapshotCacheOf({ squeeze: now }, [seen])
-  const wish = { feed: 'squeeze' as const, alerts: 'squeeze:GME:score>=95' }
-  expect(texts(createStreamAlerts({ snapshotCache }, { ...wish, last_event_id: seen.sha256 })(now))).toHaveLength(1)
-  expect(createStreamAlerts({ snapshotCache }, wish)(now)).toEqual([])
+  const streamRequest = { feed: 'squeeze' as const, alerts: 'squeeze:GME:score>=95' }
+  expect(
+    texts(createStreamAlerts({ snapshotCache }, { ...streamRequest, last_event_id: seen.sha256 })(now)),
+  ).toHaveLength(1)
+  expect(createStreamAlerts({ snapshotCache }, streamRequest)(now)).toEqual([])
 })
 
 test('rules of a stream may name any column, at most twenty of them', () => {

@@ -10,9 +10,9 @@ import { parseRules, type Rule } from './rule.ts'
  */
 export function createStreamAlerts(
   { snapshotCache }: { snapshotCache: Pick<SnapshotCache, 'current' | 'recent'> },
-  wish: { feed: FeedId; alerts?: string; last_event_id?: string },
+  streamRequest: { feed: FeedId; alerts?: string; last_event_id?: string },
 ): (snapshot: Snapshot) => readonly Alert[] {
-  const rules = wish.alerts === undefined ? [] : (parseRules(wish.alerts) ?? [])
+  const rules = streamRequest.alerts === undefined ? [] : (parseRules(streamRequest.alerts) ?? [])
   const seen = new Map<string, Seen>()
   const check = (snapshot: Snapshot, own: readonly Rule[]) => {
     const checked = checkRules(snapshot, own, seen)
@@ -30,7 +30,8 @@ export function createStreamAlerts(
       return true
     })
   for (const feed of new Set(rules.map((rule) => rule.feed))) {
-    const last = wish.last_event_id === undefined ? undefined : snapshotCache.recent(wish.last_event_id)
+    const last =
+      streamRequest.last_event_id === undefined ? undefined : snapshotCache.recent(streamRequest.last_event_id)
     const first = last?.manifest.feed === feed ? last : snapshotCache.current(feed, 'vip')
     if (isSnapshot(first)) news(first)
   }

@@ -13,7 +13,7 @@ import { pullExample } from './examples.ts'
 import { coveredFeed } from './index-route.ts'
 import { limitDefault } from './limits.ts'
 import { anyFeedParams, feedParams, liveQuery, pullOutput, vipQuery } from './schemas.ts'
-import { openSnapshotStream, type StreamWish } from './stream-snapshots.ts'
+import { openSnapshotStream, type SnapshotStreamRequest } from './stream-snapshots.ts'
 
 const streamType = 'text/event-stream'
 const representations = ['application/json', 'text/csv', 'application/x-ndjson', parquetType]
@@ -124,7 +124,7 @@ async function prepareVip(
   await deps.streams.requireSubscribed(call.payer)
   await deps.streams.requireFree(call.payer)
   const token = /^Bearer (asub_\S+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
-  const wish: StreamWish = {
+  const streamRequest: SnapshotStreamRequest = {
     feed,
     limit: query.limit ?? limitDefault,
     wallet: call.payer,
@@ -132,7 +132,10 @@ async function prepareVip(
     ...(lastEventId === undefined ? {} : { last_event_id: lastEventId }),
     ...(query.alerts === undefined ? {} : { alerts: query.alerts }),
   }
-  return { answer: { status: 200, contentType: streamType, body: JSON.stringify(wish) }, reservation: { stream: true } }
+  return {
+    answer: { status: 200, contentType: streamType, body: JSON.stringify(streamRequest) },
+    reservation: { stream: true },
+  }
 }
 
 /** Credit pays for single answers, as a payment does. */
@@ -145,11 +148,11 @@ async function openStream(
   deps: MatrixDeps,
   answer: AnswerContent & { body: Uint8Array | string },
 ): Promise<AnswerContent> {
-  const wish = JSON.parse(Buffer.from(answer.body).toString('utf8')) as StreamWish
+  const streamRequest = JSON.parse(Buffer.from(answer.body).toString('utf8')) as SnapshotStreamRequest
   return {
     ...answer,
     headers: { ...answer.headers, 'X-Accel-Buffering': 'no' },
-    body: await openSnapshotStream(deps, wish),
+    body: await openSnapshotStream(deps, streamRequest),
   }
 }
 

@@ -16,7 +16,7 @@ const streamMsMax = 15 * 60_000
 const heartbeatMs = 15_000
 
 /** What a subscriber wants to read, and what opened it. */
-export type StreamWish = {
+export type SnapshotStreamRequest = {
   feed: FeedId
   limit: number
   wallet: Address
@@ -27,8 +27,11 @@ export type StreamWish = {
 }
 
 /** A stream in one of the places of its subscription; it ends with the subscription, or with the token that opened it. */
-export async function openSnapshotStream(deps: MatrixDeps, wish: StreamWish): Promise<AsyncIterable<string>> {
-  const seat = await deps.streams.take(wish.wallet)
+export async function openSnapshotStream(
+  deps: MatrixDeps,
+  streamRequest: SnapshotStreamRequest,
+): Promise<AsyncIterable<string>> {
+  const seat = await deps.streams.take(streamRequest.wallet)
   const ended = new AbortController()
   const end = (reason: string) => ended.abort(reason)
   const close = () => {
@@ -36,44 +39,48 @@ export async function openSnapshotStream(deps: MatrixDeps, wish: StreamWish): Pr
     end('closed')
   }
   seat.watch({
-    tokenSha256: wish.token_sha256,
+    tokenSha256: streamRequest.token_sha256,
     endAt: (ms) => {
       if (ms <= deps.clock.nowMs()) end('expired')
     },
     end,
   })
-  return holding(close, streamSnapshots(deps, wish, ended.signal))
+  return holding(close, streamSnapshots(deps, streamRequest, ended.signal))
 }
 
 /** New snapshots as they are made, as server-sent CloudEvents 1.0, each with its own signature. */
-async function* streamSnapshots(deps: MatrixDeps, wish: StreamWish, ended: AbortSignal): AsyncGenerator<string> {
+async function* streamSnapshots(
+  deps: MatrixDeps,
+  streamRequest: SnapshotStreamRequest,
+  ended: AbortSignal,
+): AsyncGenerator<string> {
   const stopped = AbortSignal.any([deps.stopping, ended])
   const waiting: Snapshot[] = []
-  const watch = createStreamAlerts(deps, wish)
+  const watch = createStreamAlerts(deps, streamRequest)
   const alerts: string[] = []
   let wake = () => {}
   const unsubscribe = deps.snapshotCache.onNew((feed, snapshot) => {
     alerts.push(...watch(snapshot).map((alert) => alertText(deps, alert)))
     if (alerts.length > 0) wake()
-    if (feed !== wish.feed) return
+    if (feed !== streamRequest.feed) return
     // Anyone who reads slowly gets the newest only: an older one is of no use to them any more.
     waiting.splice(0, waiting.length, snapshot)
     wake()
   })
   try {
-    const current = deps.snapshotCache.current(wish.feed, 'vip')
-    if (isSnapshot(current) && current.sha256 !== wish.last_event_id) waiting.push(current)
+    const current = deps.snapshotCache.current(streamRequest.feed, 'vip')
+    if (isSnapshot(current) && current.sha256 !== streamRequest.last_event_id) waiting.push(current)
     const endsAtMs = deps.clock.monotonicMs() + streamMsMax
     yield 'retry: 5000\n\n'
     while (!stopped.aborted && deps.clock.monotonicMs() < endsAtMs) {
       const alert = alerts.shift()
       const next = alert === undefined ? waiting.shift() : undefined
       if (alert !== undefined) yield alert
-      else if (next) yield eventText(deps, next, wish.limit)
+      else if (next) yield eventText(deps, next, streamRequest.limit)
       else if (!(await untilNews(deps, (resolve) => (wake = resolve), stopped)) && !stopped.aborted)
         yield ': still here\n\n'
     }
-    if (ended.aborted) yield endText(deps, wish.feed, String(ended.reason))
+    if (ended.aborted) yield endText(deps, streamRequest.feed, String(ended.reason))
   } finally {
     unsubscribe()
   }

@@ -91,7 +91,7 @@ async function addDomain(
         now,
         Math.max(pageBudget(source, defaultPages), budget.pages ?? pages.length),
       )
-    // A wish for a visit: the trigger wakes the crawler.
+    // A requested visit: the trigger wakes the crawler.
     await tx.query(
       `update crawl_host set due_at = least(due_at, $2), wanted_at = $2, failures = 0,
          listings = (select coalesce(jsonb_agg(distinct l), '[]') from (

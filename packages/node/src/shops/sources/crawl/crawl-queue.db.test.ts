@@ -120,7 +120,7 @@ test('a host that hangs on page after page is given up for now and asked ever mo
   expect(rows[0]?.wait).toBeGreaterThan(60)
 })
 
-test('a wish to be visited that comes during a visit, or just after one, is not lost', async () => {
+test('a request for a visit that comes during a visit, or just after one, is not lost', async () => {
   publish('eager.com', 3)
   await register('eager.com')
   let wished = false

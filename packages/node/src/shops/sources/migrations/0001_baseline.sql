@@ -122,7 +122,7 @@ create table crawl_host (
   last_problem text,
   -- What robots.txt, sitemap, TLS and so on were like, with digests and times.
   findings jsonb not null default '{}',
-  -- A wish to be visited that comes while a visit is under way is kept for the next one.
+  -- A request for a visit that comes during a visit is kept for the next one.
   wanted_at timestamptz,
   -- Sitemaps and feeds that the operator named.
   listings jsonb not null default '[]'

@@ -26,7 +26,7 @@ export async function scoreSources(deps: SourceDeps, only?: readonly string[]): 
 
 async function storeScore(deps: SourceDeps, { evidence, wantedAt }: GatheredEvidence, score: Score): Promise<void> {
   await deps.database.transaction(async (tx) => {
-    // The row lock orders scorers; anyone who comes second finds the wish fulfilled and stores nothing.
+    // The row lock orders scorers; the second finds the request done and stores nothing.
     const { rows } = await tx.query<{ score_wanted_at: Date | null }>(
       'select score_wanted_at from source where domain = $1 for update',
       [evidence.domain],

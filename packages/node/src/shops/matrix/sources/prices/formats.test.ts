@@ -112,7 +112,7 @@ test('a vendor that answers with an error, a wrong count or a bar twice is refus
   ]
   for (const body of cases) expect(() => parse('polygon-20261113.json', JSON.stringify(body))).toThrow(FileRefused)
   const twice = `${stooqDay('2026-11-13')}AAPL.US,D,20261113,000000,1,1,1,1,1,0\n`
-  expect(() => parse('stooq-20261113.txt', twice)).toThrow('duplicate')
+  expect(() => parse('stooq-20261113.txt', twice)).toThrow('occurs twice')
   expect(() => parse('stooq-20261113.txt', stooqDay('2026-11-13').replace(',D,', ',5,'))).toThrow('no daily bar')
 })
 
