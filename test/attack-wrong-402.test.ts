@@ -84,7 +84,7 @@ test('an expired authorization that never paid is still 402, and a stranger’s 
   aheadMs = 0
 })
 
-test('a refused authorization that somebody carried to the chain after all is never answered 402 again', async () => {
+test('a refused authorization that somebody submitted to the chain after all is never answered 402 again', async () => {
   const buyer = await till.newBuyer()
   const payload = await signPayment(buyer, await quote(at('/test/small')))
   answer = 'refused'

@@ -94,7 +94,7 @@ test('a nonce that was spent before our claim answers 409 and its money is the p
   expect(await creditOf(till, buyer.address)).toBe(1_500n)
 })
 
-test('an authorization too short for us, that somebody carried to the chain, is not answered with 402', async () => {
+test('an authorization too short for us, that somebody submitted to the chain, is not answered with 402', async () => {
   const buyer = await till.newBuyer()
   const validBefore = BigInt(Math.floor(Date.now() / 1000) + 10)
   const payload = await signPayment(buyer, await quote(at('/test/small')), { validBefore })

@@ -81,7 +81,7 @@ export async function signAgain(
 const isSigned = (given: SignedAuthorization | Pick<Payload, 'payload'>): given is SignedAuthorization =>
   'signature' in given
 
-/** Carries an authorization to the chain: anyone can. */
+/** Submits an authorization to the chain: anyone can. */
 export function submitAuthorization(
   chain: TestChain,
   given: SignedAuthorization | Pick<Payload, 'payload'>,

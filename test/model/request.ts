@@ -296,7 +296,7 @@ function checkProvable(world: World, handler: Handler): void {
   const isUnsent = handler.said === 'refused_unsent' || handler.said === 'refused_confirmed'
   const use = useOf(world, rowOf(world.store, handler.row).key)
   if (!isUnsent && !(use && use.at <= world.final))
-    throw new Violation(`402 for ${handler.auth} though it can still be carried`)
+    throw new Violation(`402 for ${handler.auth} though it can still be submitted`)
 }
 
 export const finishFacts = (bound: Bound, row: Row, final: boolean, hasRoom: boolean) => ({

@@ -220,7 +220,7 @@ export const rows: readonly Row[] = [
   },
   {
     name: 'adversary',
-    promise: 'what arrived is what is posted, anyone who signs, carries, cancels or settles it',
+    promise: 'what arrived is what is posted, no matter who signs, submits, cancels or settles it',
     asked: 'every attack gains nothing, stops nobody and leaves the books equal to the chain',
     commands: [
       tests(['test/adversary', 'packages/till/src/ledger/transfers', 'packages/till/src/payouts/restored']),

@@ -84,7 +84,7 @@ export async function bendPayment(scene: Scene, step: Step): Promise<boolean | u
   return true
 }
 
-/** Somebody else carries an authorization to the chain, before the node sees it or while it works on it. */
+/** Somebody else submits an authorization to the chain, before the node sees it or while it works on it. */
 export async function submitFirst(scene: Scene, step: Step): Promise<boolean | undefined> {
   if (step.c % 2 === 0) {
     const sent = recent(scene, step)

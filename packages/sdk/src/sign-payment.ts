@@ -86,7 +86,7 @@ export async function signPayment(input: {
   return { ...bought, paymentHeader, nonce, validBefore, ...(channel ? { channel } : {}) }
 }
 
-/** A transfer that anyone may carry and nobody may change, by EIP-3009. */
+/** A transfer that anyone may submit and nobody may change, by EIP-3009. */
 async function signAuthorization(account: LocalAccount, chosen: ChosenOffer, nonce: Hex, validBefore: number) {
   const { network, offer, amountMicro } = chosen
   const to = getAddress(offer.payTo.toLowerCase())

@@ -151,7 +151,7 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
   CUSTODY_KEYS: {
     shown: 'demo custody',
     description:
-      'Private keys of the `CUSTODY` wallets, comma-separated. They only sign transfers, which the settling wallets carry, so they need no gas. Without the key of a chain its shares accrue and nothing is paid out there.',
+      'Private keys of the `CUSTODY` wallets, comma-separated. They only sign transfers, which the settling wallets submit, so they need no gas. Without the key of a chain its shares accrue and nothing is paid out there.',
     secret: true,
   },
   CUSTODY_KEYS_FILE: {

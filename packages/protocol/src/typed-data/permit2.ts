@@ -14,7 +14,7 @@ export const permit2Proxies = {
 
 export type Permit2Scheme = keyof typeof permit2Proxies
 
-/** A signed transfer through Permit2; times are unix seconds. `facilitator` alone may carry one of `upto`. */
+/** A signed transfer through Permit2; times are unix seconds. `facilitator` alone may submit one of `upto`. */
 export type Permit2Transfer = {
   from: Address
   token: Address

@@ -4,7 +4,7 @@ import { getAddress } from 'viem/utils'
 import { chainIdOf } from '../networks.ts'
 import type { ChosenOffer } from '../spending-policy.ts'
 
-/** A transfer through Permit2: of the very amount, or of what was used, carried by the one wallet that the offer names. */
+/** A transfer through Permit2: of the exact amount, or of what was used, submitted by the one wallet that the offer names. */
 export async function signPermit(
   account: LocalAccount,
   { offer, network, amountMicro, way }: ChosenOffer,

@@ -39,7 +39,7 @@ const ownPurposes = [
 ]
 
 /**
- * Paying others: authorizations of the custody wallet, carried to the chain by the settlement wallets. A chain whose
+ * Paying others: authorizations of the custody wallet, submitted to the chain by the settlement wallets. A chain whose
  * custody key is not configured accrues and pays nothing.
  */
 export function openPayouts(
@@ -57,7 +57,7 @@ export function openPayouts(
     const rpc = infrastructure.rpcs.get(network.caip2)
     if (!chain || !rpc) throw new Error(`${network.caip2} is not open`)
     const key = keys.find(({ address }) => address === settings.payees.custody[network.caip2])
-    // Where somebody else settles for us, our own wallets still carry the payouts, if there are any.
+    // Where somebody else settles for us, our own wallets still submit the payouts, if there are any.
     const wallets =
       localWallets?.find((one) => one.network === network.caip2) ??
       (settings.settlerKeys.length === 0

@@ -115,7 +115,7 @@ function laterAnswer(result: SettlementResult, statusUrl: string, words: SchemeR
   const later = (seconds: number, detail?: string) =>
     refuseForLater('settlement_unknown', statusUrl, seconds, ...(detail === undefined ? [] : [detail]))
   if (result.status === 'refused')
-    return later(10, `The payment was refused (${result.reason}) and can still be carried until it expires.`)
+    return later(10, `The payment was refused (${result.reason}) and can still be submitted until it expires.`)
   if (result.status === 'used_otherwise') return later(10, words.usedOtherwise)
   return later(result.status === 'contradicted' ? 30 : 5)
 }

@@ -86,7 +86,7 @@ function readPayment(
   return unsupported(why.reason, why.detail)
 }
 
-/** Whatever its scheme allows: after a restore nothing is credited for as long as an earlier payment can be carried. */
+/** Whatever its scheme allows: after a restore nothing is credited for as long as an earlier payment can be submitted. */
 const tooLong: Invalid = {
   status: 'invalid',
   reason: 'invalid_payload',
@@ -149,7 +149,7 @@ async function unlessClaimed(deps: GateDeps, presented: Presented, refusal: Gate
   return answer.kind === 'reclaimable' ? refusal : answer
 }
 
-/** How far back a payment may have been carried that nobody claimed. */
+/** How far back a payment may have been submitted that nobody claimed. */
 const submittedWithinBlocks = 5_000n
 
 /**

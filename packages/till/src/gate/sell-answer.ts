@@ -39,7 +39,7 @@ export async function sellAnswer(deps: GateDeps, purchase: Purchase): Promise<Ga
 async function answerKnown(deps: GateDeps, purchase: Purchase, beingClaimed = false): Promise<GateOutcome | undefined> {
   const earlier = await findConflict(deps.database, keyOf(purchase))
   if (!earlier) return beingClaimed ? refuse('payment_in_flight', { retryAfterSeconds: 1 }) : undefined
-  // Anyone may have carried a refused payment to the chain since: the next 402 needs a read of it.
+  // Anyone may have submitted a refused payment to the chain since: the next 402 needs a read of it.
   if (earlier.state === 'failed' && !earlier.final) return undefined
   const answer = await answerDuplicate(deps, purchase, earlier)
   return answer.kind === 'reclaimable' ? undefined : answer

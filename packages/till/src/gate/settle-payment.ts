@@ -77,7 +77,7 @@ async function confirm(
   const costs = { feeMicro: submitted.feeMicro, gasGwei: submitted.gasGwei ?? 0n }
   for (;;) {
     const evidence = await scheme.evidence.byTransaction(chain, claim, submitted.transaction)
-    // Another transaction may have carried the payment, as when its fee was raised; the reported one then reverts or
+    // Another transaction may have submitted the payment, as when its fee was raised; the reported one then reverts or
     // never appears.
     const isLast = remainingMs() <= pollMs
     let byKey: KeyReading | 'not_read' = 'not_read'

@@ -119,7 +119,7 @@ async function postClaimed(
     deps.metrics.count('alarms', { alarm: 'paid_after_refusal' })
     deps.log.error(
       { paymentId: claim.id, transaction: row.transaction },
-      'a payment was carried after it had been refused; its payer has the amount as credit',
+      'a payment was submitted after it had been refused; its payer has the amount as credit',
     )
     await creditPayment(deps, claim, { ...row, status: 'confirmed', gasGwei: 0n }, 'landed_after_refusal')
     return 'credited'

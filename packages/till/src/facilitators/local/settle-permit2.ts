@@ -48,7 +48,7 @@ export function permit2Call({ scheme, amountMicro, permit2 }: Permit2Payment): H
         })
       : encodeFunctionData({ abi: abis.exact, functionName: 'settle', args })
   }
-  if (facilitator === undefined) throw new RangeError('a permit of upto names who carries it')
+  if (facilitator === undefined) throw new RangeError('a permit of upto names who submits it')
   return encodeFunctionData({
     abi: abis.upto,
     args: [permit, amountMicro, from, { to, facilitator, validAfter }, signature],

@@ -13,7 +13,7 @@ export const healthy: FacilitatorHealth = { outages: 0, restUntilMs: undefined }
 const outagesMax = 3
 const [restMsMin, restMsMax] = [2_000, 60_000]
 
-/** Nothing was handed out, and the fault is not the payment's: another one may carry it. */
+/** Nothing was handed out, and the fault is not the payment's: another one may submit it. */
 export const isHandedBack = (outcome: SettleOutcome): boolean =>
   outcome.status === 'refused' && !outcome.payloadSent && outcome.reason.startsWith('facilitator_')
 

@@ -61,7 +61,7 @@ export function createOrderedFacilitators(given: readonly Facilitator[], deps: O
       return { status: 'could_not_check', reason: 'facilitator_unavailable' }
     },
     async settle(payment, signal) {
-      // Only a plain authorization can be carried by anyone: other payloads are signed for one facilitator.
+      // Only a plain authorization can be submitted by anyone: other payloads are signed for one facilitator.
       const able = isPermit2(payment)
         ? members.filter(({ facilitator }) => isCarrier(facilitator, payment))
         : members.slice(0, 1)
@@ -107,7 +107,7 @@ const probeMsMax = 5_000
 const askMsMax = 2_000
 
 /**
- * One that was silent for a while is asked before it is given a payment that another could carry: what was given to it
+ * One that was silent for a while is asked before it is given a payment that another could submit: what was given to it
  * would be lost for the buyer until it expires.
  */
 async function answers(deps: OrderedDeps, member: Member): Promise<boolean> {

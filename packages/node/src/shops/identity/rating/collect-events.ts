@@ -48,7 +48,7 @@ export const reversalsSql = (evidence: EvidenceSql, where: string) =>
  * will, and a premium may go to the buyer under another name.
  */
 const ownMoney = /^(?:credit|options)\./
-/** Ends of a payment that are nobody's fault: its time ran out before it was carried to the chain. */
+/** Ends of a payment that are nobody's fault: its time ran out before it was submitted to the chain. */
 const blameless: ReadonlySet<string> = new Set(['authorization_expired', 'reorged', 'owner_gone'])
 
 /** Of what creators earn from, the operator keeps a tenth; the rest may go back to the payer under another name. */
