@@ -19,7 +19,7 @@ test('every case has its evaluation written down, and no evaluation is left over
   expect(cases.map(([name]) => name).sort()).toEqual(Object.keys(expected).sort())
 })
 
-describe('judgements', () => {
+describe('evaluations', () => {
   test.each(cases)('%s', (name, changes) => {
     expect(evaluated(changes)).toEqual((expected as Record<string, unknown>)[name])
   })
