@@ -39,7 +39,7 @@ test('database, chain, providers and facilitator fail', async () => {
   await failToStart(guarded)
   await keepStoredSecrets()
   await withoutDatabase(guarded, visitor)
-  // What its own provider quoted address has reached a log, without the keys in it.
+  // What a provider quoted of its own address has reached a log, without the keys in it.
   expect(guarded.watch.logged().join('')).toContain('[key]')
 })
 
