@@ -251,7 +251,7 @@ async function startWork(
     : given
   const jobs = tillJobs(ports, ground, till, work)
   // Shops are told to stop while their jobs may still be running: long work ends at the next opportunity.
-  startJobs({ ports, ground, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
+  startJobs({ ports, ground, owner: till.owner, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
     Promise.all(shops.map((shop) => shop.stop?.())),
   )
 }

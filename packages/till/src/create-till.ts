@@ -99,7 +99,7 @@ async function compose(
   const recoverLanes = opened?.local?.recoverLanes
   const { retention } = settings
   const work = { parts, routeOf: selling.routeOf, payouts, retention, ...(recoverLanes ? { recoverLanes } : {}) }
-  const rounds = { ports, ground, ...(intercept.job ? { intercept: intercept.job } : {}) }
+  const rounds = { ports, ground, owner: gate.owner, ...(intercept.job ? { intercept: intercept.job } : {}) }
   const jobs = tillJobs(ports, ground, gate, work)
   if (options.jobs !== 'cron') {
     await recoverAtStart(ports, ground, gate, work)
