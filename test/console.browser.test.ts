@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { chromiumPath, openBrowser, openPage, takePicture } from './harness/browser.ts'
 import { injectWallet, serveAt } from './harness/browser-wallet.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { codeBytes, focused, inaccessible, loadedBytes, overflowPx, strangeWallet } from './harness/page-checks.ts'
-import { type ProductionNode, productionOrigin, startProductionNode } from './harness/production-node.ts'
+import { productionOrigin, startProductionNode } from './harness/production-node.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const required = process.env['CI'] === 'true'
@@ -35,7 +35,6 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
   let site: LocalSite
   let browser: Browser
   let token: string
-  let production: ProductionNode
 
   beforeAll(async () => {
     const words = 'Running text about how short interest is collected and published. '.repeat(12)
@@ -52,12 +51,10 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     // The first visitor waits for the build, and on a busy machine is asked to retry later.
     const page = () => fetch(till.node.url, { headers: { accept: 'text/html' } })
     await vi.waitFor(async () => expect((await page()).status).toBe(200), { timeout: 60_000, interval: 200 })
-    production = await startProductionNode([till.base, till.polygon])
     token = index.demo.tokens.find(({ key }) => key === 'seizable')?.address ?? ''
   }, 240_000)
   afterAll(async () => {
     await browser?.close()
-    await production?.stop()
     await till?.close()
     await site?.close()
   }, 120_000)
@@ -446,6 +443,8 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
 
   test('on a production node a report is bought with the wallet of the browser, which signs and sends nothing', async () => {
     const account = privateKeyToAccount(generatePrivateKey())
+    const production = await startProductionNode([till.base, till.polygon])
+    onTestFinished(() => production.stop())
     await production.fund(account.address, 5_000_000n)
     await within({}, async (context) => {
       await serveAt(context, productionOrigin, production.address)

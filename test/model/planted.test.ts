@@ -6,9 +6,12 @@ const isOfTheTill = (file: string) => file.startsWith('packages/till/')
 const all = plannedFaults.flatMap(({ model, ...fault }) =>
   model && 'bound' in model ? [{ ...fault, bound: model.bound }] : [],
 )
-/** One for each bound in every run; `npm run model:faults` plants all of them. */
+/** One for each of these bounds in every run; `npm run model:faults` plants all of them. */
+const everyRun = ['a key signed again, and a facilitator that lies', 'a payee that two databases share', 'a restore']
 const found =
-  process.env['ASSAY_PROOFS'] === undefined ? [...new Map(all.map((one) => [one.bound, one])).values()] : all
+  process.env['ASSAY_PROOFS'] === undefined
+    ? everyRun.flatMap((bound) => all.find((one) => one.bound === bound) ?? [])
+    : all
 
 test('every planted fault of the till is found by the model, or says why it is outside of it', () => {
   expect(plannedFaults.filter(({ file, model }) => isOfTheTill(file) && !model).map(({ name }) => name)).toEqual([])

@@ -8,6 +8,8 @@ import { approveWaiting } from './perform-world.ts'
 import { finalityLagBlocks } from './world.ts'
 
 const roundMs = 20_000
+/** Most jobs come back after a second or two and find nothing more to do. */
+const stepMs = 10_000
 const roundsMax = 24
 
 /**
@@ -39,7 +41,7 @@ export async function comeToRest(scene: Scene): Promise<void> {
 
 async function passAndMine({ world }: Scene, ms: number): Promise<void> {
   for (const { control } of world.chains) await control.mine(2)
-  await world.time.pass(ms)
+  await world.time.passInSteps(ms, stepMs)
 }
 
 async function settleDown(scene: Scene): Promise<void> {
@@ -50,7 +52,7 @@ async function settleDown(scene: Scene): Promise<void> {
     if (await isQuiet(scene)) {
       const heads = new Map(world.chains.map(({ chainId, control }) => [chainId, control.head().number]))
       for (const { control } of world.chains) await control.mine(finalityLagBlocks + 1)
-      await world.time.pass(65_000)
+      await world.time.passInSteps(65_000, stepMs)
       if ((await isQuiet(scene)) && (await isCompared(scene, heads))) return
     }
   }

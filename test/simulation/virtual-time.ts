@@ -16,6 +16,8 @@ export type VirtualTime = {
   until<T>(work: Promise<T>, patienceMs?: number): Promise<T>
   /** Lets this much time pass. */
   pass(ms: number): Promise<void>
+  /** The same as a slow machine sees it: who sleeps shorter than a step wakes once in each. */
+  passInSteps(ms: number, stepMs: number): Promise<void>
 }
 
 /** One process of the node: it can be ended without a chance to tidy up, and its clock may be wrong. */
@@ -131,6 +133,15 @@ export function createVirtualTime(startMs: number): VirtualTime {
     }
   }
 
+  const pass = async (ms: number) => {
+    const untilMs = nowMs + ms
+    for (;;) {
+      await calm(() => false)
+      if (!wakeNext(untilMs)) break
+    }
+    nowMs = Math.max(nowMs, untilMs)
+  }
+
   return {
     startMs,
     nowMs: () => nowMs,
@@ -166,13 +177,12 @@ export function createVirtualTime(startMs: number): VirtualTime {
       }
       return work
     },
-    pass: async (ms) => {
-      const untilMs = nowMs + ms
-      for (;;) {
+    pass,
+    passInSteps: async (ms, stepMs) => {
+      for (const endMs = nowMs + ms; nowMs < endMs; await pass(0)) {
         await calm(() => false)
-        if (!wakeNext(untilMs)) break
+        nowMs = Math.min(endMs, nowMs + stepMs)
       }
-      nowMs = Math.max(nowMs, untilMs)
     },
   }
 }

@@ -52,7 +52,6 @@ export {
   requestWithdrawal,
   unfundedPayouts,
 } from '@assay/till/payouts'
-export { serveSigner } from '@assay/till/signer'
 export {
   createKeyring,
   type KeyChangeDeps,

@@ -251,7 +251,7 @@ async function startWork(
     : given
   const jobs = tillJobs(ports, infrastructure, till, work)
   // Shops are asked to stop while their jobs may still be running: long work ends at the next opportunity.
-  startJobs({ ports, infrastructure, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
+  startJobs({ ports, infrastructure, owner: till.owner, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
     Promise.all(shops.map((shop) => shop.stop?.())),
   )
 }

@@ -99,7 +99,7 @@ async function compose(
   const recoverWallets = opened?.local?.recoverWallets
   const { retention } = settings
   const work = { parts, routeOf: selling.routeOf, payouts, retention, ...(recoverWallets ? { recoverWallets } : {}) }
-  const rounds = { ports, infrastructure, ...(intercept.job ? { intercept: intercept.job } : {}) }
+  const rounds = { ports, infrastructure, owner: gate.owner, ...(intercept.job ? { intercept: intercept.job } : {}) }
   const jobs = tillJobs(ports, infrastructure, gate, work)
   if (options.jobs !== 'cron') {
     await recoverAtStart(ports, infrastructure, gate, work)

@@ -1,5 +1,5 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { loadNode } from '../load-node.ts'
+import { explainMissing } from '../load-node.ts'
 import { printResult } from '../output.ts'
 
 export const addSigner: AddCommand = (program, context) => {
@@ -19,7 +19,7 @@ export const addSigner: AddCommand = (program, context) => {
     .addHelpText('after', '\nExample:\n  assay signer serve --config /etc/assay/signer.json')
     .action(async ({ config, json }: { config: string; json?: boolean }) => {
       const { terminal } = context
-      const { serveSigner, systemClock: clock, stderrLog } = await loadNode()
+      const { serveSigner, systemClock: clock, stderrLog } = await import('@assay/node/signer').catch(explainMissing)
       const running = await serveSigner(config, { clock, log: stderrLog })
       printResult(terminal, json, { port: running.port, keys: running.keys }, () =>
         [...running.keys.map(({ address, use }) => `${use} ${address}`), `ready ${running.port}`].join('\n'),

@@ -11,10 +11,17 @@ const salt = keccak256(stringToHex('assay v1'))
 
 export type OwnContract = { address: Address; initCode: Hex }
 
+/** Jobs ask for them every second, and hashing code is slow. */
+const addresses = new Map<Hex, Address>()
+
 export function ownContract(artifact: { abi: unknown; bytecode: string }, args: readonly unknown[]): OwnContract {
   const initCode = encodeDeployData({ abi: artifact.abi as Abi, bytecode: artifact.bytecode as Hex, args })
-  const address = getContractAddress({ opcode: 'CREATE2', from: create2Deployer, salt, bytecode: initCode })
-  return { address: address.toLowerCase() as Address, initCode }
+  const known = addresses.get(initCode)
+  if (known) return { address: known, initCode }
+  const created = getContractAddress({ opcode: 'CREATE2', from: create2Deployer, salt, bytecode: initCode })
+  const address = created.toLowerCase() as Address
+  addresses.set(initCode, address)
+  return { address, initCode }
 }
 
 /** Code that is there stays there: it is asked for until it is seen. */

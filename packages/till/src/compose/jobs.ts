@@ -1,6 +1,7 @@
 import type { PaidRoute } from '../contract/paid-call.ts'
 import { deleteHolders } from '../facilitators/index.ts'
-import { createScheduler, withLease } from '../jobs/index.ts'
+import type { Owner } from '../gate/owner.ts'
+import { createLeases, createScheduler, type Leases } from '../jobs/index.ts'
 import { sealBooks } from '../ledger/index.ts'
 import { type PayoutDeps, postGas, runPayouts, runWithdrawals, watchPayouts } from '../payouts/index.ts'
 import { creditUndelivered } from '../recovery/credit-undelivered.ts'
@@ -124,20 +125,17 @@ function recoverDeps(
   }
 }
 
-type RoundDeps = { ports: Ports; infrastructure: Infrastructure; intercept?: Interceptors['job'] }
+type RoundDeps = { ports: Ports; infrastructure: Infrastructure; owner: Owner; intercept?: Interceptors['job'] }
+
+function leasesOf({ ports: { clock, log }, infrastructure, owner }: RoundDeps): Leases {
+  const { database } = infrastructure.store
+  // Behind a transaction pooler a process is known to live by its requests, and jobs may run without any.
+  return createLeases({ database, clock, log, ...(database.pooled ? {} : { owner: owner.id }) })
+}
 
 /** Each job runs in one process at a time, no matter who holds its lease. */
-function roundOf(
-  { ports, infrastructure, intercept }: RoundDeps,
-  { name, intervalMs, work }: TillJob,
-): () => Promise<void> {
-  const { clock, log, rng } = ports
-  const round = async () => {
-    const ttlMs = Math.max(30_000, intervalMs * 2)
-    await withLease({ database: infrastructure.store.database, clock, rng, log }, name, ttlMs, ({ signal }) =>
-      work(signal),
-    )
-  }
+function roundOf({ intercept }: RoundDeps, leases: Leases, { name, intervalMs, work }: TillJob): () => Promise<void> {
+  const round = () => leases.run(name, intervalMs, work)
   return intercept?.(name, round) ?? round
 }
 
@@ -150,21 +148,25 @@ export function startJobs(
 ): void {
   const { clock, log, rng } = deps.ports
   const scheduler = createScheduler({ clock, log, rng })
+  const leases = leasesOf(deps)
   stops.push(async () => {
     await Promise.all([scheduler.stop(), stopParts()])
+    await leases.release()
   })
-  for (const job of jobs) scheduler.every(job.name, job.intervalMs, roundOf(deps, job))
+  for (const job of jobs) scheduler.every(job.name, job.intervalMs, roundOf(deps, leases, job))
 }
 
 /** One round of every job, for those who are woken from outside. A job that fails does not keep the next from running. */
 export async function runJobs(deps: RoundDeps, jobs: readonly TillJob[]): Promise<{ failed: string[] }> {
   const failed: string[] = []
+  const leases = leasesOf(deps)
   for (const job of jobs)
     try {
-      await roundOf(deps, job)()
+      await roundOf(deps, leases, job)()
     } catch (error) {
       failed.push(job.name)
       deps.ports.log.error({ job: job.name, error: String(error) }, 'a job failed')
     }
+  await leases.release()
   return { failed }
 }

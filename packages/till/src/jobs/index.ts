@@ -1,2 +1,2 @@
-export { type Lease, LeaseLost, type LeasePorts, msSinceJob, withLease } from './lease.ts'
+export { createLeases, type Lease, LeaseLost, type LeasePorts, type Leases, msSinceJob, withLease } from './lease.ts'
 export { createScheduler, type Job, type JobOptions, type Scheduler } from './scheduler.ts'

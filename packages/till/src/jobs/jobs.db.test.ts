@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../kernel/clock.ts'
+import { registerOwner } from '../gate/owner.ts'
+import { type Clock, systemClock } from '../kernel/clock.ts'
 import { type Log, silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
+import type { Database } from '../store/database.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
-import { createScheduler, LeaseLost, withLease } from './index.ts'
+import { createLeases, createScheduler, LeaseLost, withLease } from './index.ts'
 
 const db = await useTestDatabase()
 
-const ports = () => ({ database: db.database, clock: systemClock, rng: systemRng, log: silentLog })
+const ports = () => ({ database: db.database, clock: systemClock, log: silentLog })
 
 test('runs never overlap, an error is logged and does not end the job, and stopping waits for the run', async () => {
   const errors: unknown[] = []
@@ -77,3 +79,66 @@ test('a lease is renewed while the work lasts; a holder who was overtaken is tol
   })
   expect(outcome).toEqual({ ran: true, result: true })
 })
+
+test('frequent work keeps its lease between runs, and asks for it again only now and then', async () => {
+  const { clock, advance } = fakeClock()
+  const statements: string[] = []
+  const database: Database = {
+    ...db.database,
+    query: (statement, values) => {
+      statements.push(typeof statement === 'string' ? statement : statement.text)
+      return db.database.query(statement, values)
+    },
+  }
+  const owner = await registerOwner(db.database, systemClock, systemRng)
+  const leases = createLeases({ ...ports(), database, clock, owner: owner.id })
+  const runs: number[] = []
+  const run = () => leases.run('frequent', 1_000, async () => void runs.push(1))
+  for (let second = 0; second < 20; second += 1) {
+    await run()
+    advance(1_000)
+  }
+  expect(runs).toHaveLength(20)
+  expect(statements.length).toBeLessThan(7)
+  const other = createLeases(ports())
+  await other.run('frequent', 1_000, async () => expect.unreachable('another process ran it'))
+  await leases.release()
+  await other.run('frequent', 1_000, async () => void runs.push(2))
+  expect(runs.at(-1)).toBe(2)
+  await other.release()
+  await owner.release()
+})
+
+test('what a dead process kept is free at once, and one that was overtaken notices when it asks again', async () => {
+  const dead = await registerOwner(db.database, systemClock, systemRng)
+  const { clock, advance } = fakeClock()
+  const left = createLeases({ ...ports(), clock, owner: dead.id })
+  const ran: string[] = []
+  await left.run('inherited', 1_000, async () => void ran.push('first'))
+  await dead.release()
+  const heir = createLeases(ports())
+  await heir.run('inherited', 1_000, async () => void ran.push('heir'))
+  advance(6_000)
+  await left.run('inherited', 1_000, async () => void ran.push('overtaken'))
+  expect(ran).toEqual(['first', 'heir'])
+  await heir.release()
+})
+
+test('a run that fails is over, and its lease is kept for the next', async () => {
+  const leases = createLeases(ports())
+  await expect(leases.run('failing', 1_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  const ran: number[] = []
+  await leases.run('failing', 1_000, async () => void ran.push(1))
+  expect(ran).toEqual([1])
+  await leases.release()
+})
+
+function fakeClock(): { clock: Clock; advance(ms: number): void } {
+  let passedMs = 0
+  return {
+    clock: { ...systemClock, monotonicMs: () => passedMs },
+    advance: (ms) => {
+      passedMs += ms
+    },
+  }
+}

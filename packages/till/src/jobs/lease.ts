@@ -1,6 +1,5 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
-import type { Rng } from '../kernel/random.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
 
 export type Lease = {
@@ -19,11 +18,17 @@ export class LeaseLost extends Error {
   }
 }
 
-export type LeasePorts = { database: Database; clock: Clock; rng: Rng; log: Log }
+export type LeasePorts = {
+  database: Database
+  clock: Clock
+  log: Log
+  /** Of this process: its leases are free as soon as it is dead. Without it they only run out. */
+  owner?: bigint
+}
 
 /**
  * Runs `work` if no other process holds the lease, and gives it back after. Times are the database's, so the clocks of
- * the processes do not matter. `{ ran: false }` when somebody else is at it.
+ * the processes do not matter. `{ ran: false }` when another process is at it.
  */
 export async function withLease<T>(
   ports: LeasePorts,
@@ -31,39 +36,90 @@ export async function withLease<T>(
   ttlMs: number,
   work: (lease: Lease) => Promise<T>,
 ): Promise<{ ran: true; result: T } | { ran: false }> {
-  const owner = Buffer.from(ports.rng.bytes(16)).toString('hex')
-  const token = await acquire(ports.database, name, owner, ttlMs)
+  const token = await acquire(ports, name, ttlMs)
   if (token === undefined) return { ran: false }
-  const lost = new AbortController()
-  const finished = new AbortController()
-  const renewing = keepRenewed(ports, { name, token, ttlMs, lost, finished: finished.signal })
   try {
-    const assertHeld = (tx: Tx) => assertToken(tx, name, token)
-    return { ran: true, result: await work({ token, signal: lost.signal, assertHeld }) }
+    return { ran: true, result: await workUnder(ports, { name, token, ttlMs }, work) }
   } finally {
-    finished.abort()
-    await renewing
-    await release(ports.database, name, token).catch((error: unknown) =>
-      ports.log.warn({ lease: name, error: String(error) }, 'a lease was not given back; it runs out by itself'),
-    )
+    await release(ports, name, token)
   }
 }
 
-async function acquire(sql: Sql, name: string, owner: string, ttlMs: number): Promise<bigint | undefined> {
-  const { rows } = await sql.query<{ token: bigint }>({
+export type Leases = {
+  /** Like `withLease` for work that comes back after `intervalMs`: the lease of frequent work is kept between its runs. */
+  run(name: string, intervalMs: number, work: (signal: AbortSignal) => Promise<unknown>): Promise<void>
+  /** Gives back what is kept. */
+  release(): Promise<void>
+}
+
+/** A lease that is kept counts as held for this long before the database is asked again. */
+const keptMs = 5_000
+
+/** Taking and giving back for each run would be two writes for work that mostly finds nothing to do. */
+export function createLeases(ports: LeasePorts): Leases {
+  const kept = new Map<string, { token: bigint; askedMs: number }>()
+  return {
+    run: async (name, intervalMs, work) => {
+      const ttlMs = Math.max(30_000, intervalMs * 2)
+      const known = kept.get(name)
+      const nowMs = ports.clock.monotonicMs()
+      const holds = known !== undefined && nowMs - known.askedMs < keptMs
+      const token = holds ? known.token : await acquire(ports, name, ttlMs, known?.token)
+      kept.delete(name)
+      if (token === undefined) return
+      let lost: AbortSignal | undefined
+      try {
+        await workUnder(ports, { name, token, ttlMs }, ({ signal }) => {
+          lost = signal
+          return work(signal)
+        })
+      } finally {
+        if (intervalMs >= keptMs) await release(ports, name, token)
+        else if (!lost?.aborted && (token === known?.token || (await noteFinished(ports, name, token))))
+          kept.set(name, { token, askedMs: holds ? known.askedMs : nowMs })
+      }
+    },
+    release: async () => {
+      const all = [...kept]
+      kept.clear()
+      await Promise.all(all.map(([name, { token }]) => release(ports, name, token)))
+    },
+  }
+}
+
+type Held = { name: string; token: bigint; ttlMs: number }
+
+async function workUnder<T>(ports: LeasePorts, held: Held, work: (lease: Lease) => Promise<T>): Promise<T> {
+  const lost = new AbortController()
+  const finished = new AbortController()
+  const renewing = keepRenewed(ports, { ...held, lost, finished: finished.signal })
+  try {
+    const assertHeld = (tx: Tx) => assertToken(tx, held.name, held.token)
+    return await work({ token: held.token, signal: lost.signal, assertHeld })
+  } finally {
+    finished.abort()
+    await renewing
+  }
+}
+
+/** Who asks again with the token it holds keeps it, and tells that its last run has ended. */
+async function acquire(ports: LeasePorts, name: string, ttlMs: number, held?: bigint): Promise<bigint | undefined> {
+  const { rows } = await ports.database.query<{ token: bigint }>({
     name: 'lease_acquire',
-    text: `insert into job_lease (name, owner, token, expires_at)
+    text: `insert into job_lease as l (name, owner, token, expires_at)
       values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
       on conflict (name) do update
-        set owner = excluded.owner, token = job_lease.token + 1, expires_at = excluded.expires_at
-        where job_lease.expires_at < clock_timestamp()
+        set owner = excluded.owner, expires_at = excluded.expires_at,
+          token = case when l.token = $4 then l.token else l.token + 1 end,
+          finished_at = case when l.token = $4 then clock_timestamp() else l.finished_at end
+        where l.expires_at < clock_timestamp() or l.token = $4 or (l.owner is not null and not owner_alive(l.owner))
       returning token`,
-    values: [name, owner, ttlMs],
+    values: [name, ports.owner ?? null, ttlMs, held ?? null],
   })
   return rows[0]?.token
 }
 
-type Renewal = { name: string; token: bigint; ttlMs: number; lost: AbortController; finished: AbortSignal }
+type Renewal = Held & { lost: AbortController; finished: AbortSignal }
 
 async function keepRenewed(ports: LeasePorts, { name, token, ttlMs, lost, finished }: Renewal): Promise<void> {
   let renewedAt = ports.clock.monotonicMs()
@@ -92,12 +148,24 @@ async function assertToken(tx: Tx, name: string, token: bigint): Promise<void> {
   if (rowCount !== 1) throw new LeaseLost(name)
 }
 
-async function release(sql: Sql, name: string, token: bigint): Promise<void> {
-  await sql.query({
-    name: 'lease_release',
-    text: `update job_lease set expires_at = '-infinity', finished_at = clock_timestamp() where name = $1 and token = $2`,
-    values: [name, token],
-  })
+async function release(ports: LeasePorts, name: string, token: bigint): Promise<void> {
+  await finish(ports, name, token, `expires_at = '-infinity', `)
+}
+
+const noteFinished = (ports: LeasePorts, name: string, token: bigint) => finish(ports, name, token, '')
+
+/** False when the lease is another's by now, or nothing is known of it: it then runs out by itself. */
+async function finish({ database, log }: LeasePorts, name: string, token: bigint, also: string): Promise<boolean> {
+  try {
+    const { rowCount } = await database.query(
+      `update job_lease set ${also}finished_at = clock_timestamp() where name = $1 and token = $2`,
+      [name, token],
+    )
+    return rowCount === 1
+  } catch (error) {
+    log.warn({ lease: name, error: String(error) }, 'the end of a job was not written; its lease runs out by itself')
+    return false
+  }
 }
 
 /** Milliseconds since a job last ended, by the clock of the database; undefined when it never did. */

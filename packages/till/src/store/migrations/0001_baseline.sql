@@ -201,10 +201,11 @@ insert into app_access values ('nonce_claim', 'select, insert, delete');
 -- Which process does a job at the moment. The token grows with each holder and fences off the ones before.
 create table job_lease (
   name text primary key,
-  owner text not null,
+  -- The process; null where only the time says how long it holds.
+  owner bigint,
   token bigint not null,
   expires_at timestamptz not null,
-  -- When the last holder gave it back.
+  -- When the last run ended.
   finished_at timestamptz
 );
 insert into app_access values ('job_lease', 'select, insert, update');
