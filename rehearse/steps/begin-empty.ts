@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expectThat } from '../report.ts'
 import { at, atApi, brief, jsonOf, type Step } from './step.ts'
 
@@ -51,5 +52,12 @@ export const beginEmpty: Step = async (world, report) => {
     const refused = seen.status === 503 && jsonOf(seen).why === 'no_pages'
     expectThat(refused && left === 1_000_000n, `${brief(seen)}; ${left} micro-USDC left`)
     return '503 no_pages, nothing taken'
+  })
+  await report.check('an idle node makes at most 60 calls a minute to the providers of a chain', async () => {
+    await world.rpcCalls()
+    await pause(60_000)
+    const { base, polygon } = await world.rpcCalls()
+    expectThat(base > 0 && base <= 60 && polygon > 0 && polygon <= 60, `Base ${base}, Polygon ${polygon}`)
+    return `Base ${base}, Polygon ${polygon}`
   })
 }
