@@ -86,7 +86,7 @@ answerCommands(
     calls: () => {
       const methods = providers.flatMap((provider) => provider.methods())
       for (const provider of providers) provider.forget()
-      return methods.length
+      return methods
     },
     lag: (is: boolean) => {
       lagging = is
