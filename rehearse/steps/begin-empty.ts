@@ -59,7 +59,13 @@ export const beginEmpty: Step = async (world, report) => {
     const { base, polygon } = await world.rpcCalls()
     const seen = `Base ${base.length}, Polygon ${polygon.length}`
     const isIdle = [base, polygon].every(({ length }) => length > 0 && length <= 60)
-    expectThat(isIdle, `${seen}; ${[...base, ...polygon].sort().join(' ')}`)
+    expectThat(isIdle, `${seen}; on Base ${tally(base)}; on Polygon ${tally(polygon)}`)
     return seen
   })
+}
+
+function tally(methods: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const method of methods) counts.set(method, (counts.get(method) ?? 0) + 1)
+  return [...counts].map(([method, count]) => `${count} ${method}`).join(', ')
 }
