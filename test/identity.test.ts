@@ -14,6 +14,7 @@ import {
   resolveDid,
   revokeCapabilities,
   searchAgents,
+  signRequest,
   verifyRating,
 } from '../packages/sdk/src/index.ts'
 import { echoPath } from './harness/till-fixture.ts'
@@ -58,6 +59,16 @@ test('a buyer gets a rating from what it bought, signed by the node; before ther
   expect((await check({ score: 99 })).status).toBe('invalid')
   expect((await check({}, did)).status).toBe('invalid')
   expect((await verifyRating(rating, { keys, nowMs: Date.now() + 2 * 86_400_000 })).status).toBe('invalid')
+})
+
+test('sign-in names the agent as every other place does', async () => {
+  const request = await signRequest(
+    `${till.node.url}/v1/auth/check`,
+    { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' },
+    { account: agent },
+  )
+  const answer = await fetch(request)
+  expect({ status: answer.status, ...(await answer.json()) }).toEqual({ status: 200, did })
 })
 
 test('an agent declares, is found, takes back and leaves, by way of the sdk', async () => {
