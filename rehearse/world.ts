@@ -36,6 +36,8 @@ export type World = {
   startNode(more?: Env, folder?: string): Promise<NodeProcess>
   metrics(): Promise<string>
   rpcFault(provider: number | 'all', fault: RpcFault): Promise<void>
+  /** Calls to the providers of each chain since they were counted last. */
+  rpcCalls(): Promise<{ base: string[]; polygon: string[] }>
   /** Whether the third provider of Base is a block behind. */
   rpcLag(is: boolean): Promise<void>
   facilitator(mood: 'well' | 'down' | 'hangs' | 'moves_nothing'): Promise<void>
@@ -180,6 +182,11 @@ async function assemble(
     },
     metrics: async () => (await fetch(`http://127.0.0.1:${world.node?.port}/metrics`)).text(),
     rpcFault: (provider, fault) => baseChain.ask('fault', { provider, fault }),
+    rpcCalls: async () => {
+      const asked = [baseChain, polygonChain].map((chain) => chain.ask<string[]>('calls'))
+      const [onBase = [], onPolygon = []] = await Promise.all(asked)
+      return { base: onBase, polygon: onPolygon }
+    },
     rpcLag: (is) => baseChain.ask('lag', is),
     facilitator: (mood) => facilitator.ask('mood', mood),
     facilitatorSeen: () => facilitator.ask('seen'),

@@ -37,6 +37,7 @@ const tillExceptions = {
 
 const nodeExceptions = {
   'main.ts': { environment: 'the process entry hands the environment to the configuration' },
+  'end-process-adapter.ts': { timer: 'ends a process that something keeps after everything was stopped' },
   'compose/telemetry/otlp-adapter.ts': { network: 'the requests to a collector', timer: 'their limit' },
   'compose/processes/bind-socket.ts': { network: 'binds the socket that workers listen on' },
   'http/server.ts': { network: 'the listener', timer: 'closes connections while draining' },

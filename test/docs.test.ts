@@ -111,6 +111,13 @@ test('every place that CONTRIBUTING names for a rule exists', () => {
   for (const path of places) expect(() => statSync(join(root, 'packages', path)), path).not.toThrow()
 })
 
+test('every test that docs/rehearsal.md names exists', () => {
+  const [, table = ''] = read('docs/rehearsal.md').split('\n## Point by point\n')
+  const rows = [...table.matchAll(/^\| [^|]+ \| `([^`]+)`: (.+) \|$/gm)]
+  expect(rows.length).toBeGreaterThan(50)
+  for (const [, file = '', name = ''] of rows) expect(read(file), `${file}: ${name}`).toContain(name)
+})
+
 test('the commands that documents show exist', async () => {
   const program = createProgram({ terminal: createTestTerminal(), endWith: () => {} })
   const texts = ['README.md', 'docs/operations.md', 'docs/payments.md', 'docs/configuration.md', 'docs/command-line.md']

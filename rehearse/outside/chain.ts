@@ -82,6 +82,12 @@ answerCommands(
     fault: ({ provider, fault }: { provider: number | 'all'; fault: RpcFault }) => {
       for (const [index, one] of providers.entries()) if (provider === 'all' || provider === index) one.setFault(fault)
     },
+    /** Calls to all providers since they were counted last. */
+    calls: () => {
+      const methods = providers.flatMap((provider) => provider.methods())
+      for (const provider of providers) provider.forget()
+      return methods
+    },
     lag: (is: boolean) => {
       lagging = is
     },

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expectThat } from '../report.ts'
 import { at, atApi, brief, jsonOf, type Step } from './step.ts'
 
@@ -52,4 +53,19 @@ export const beginEmpty: Step = async (world, report) => {
     expectThat(refused && left === 1_000_000n, `${brief(seen)}; ${left} micro-USDC left`)
     return '503 no_pages, nothing taken'
   })
+  await report.check('an idle node makes at most 60 calls a minute to the providers of a chain', async () => {
+    await world.rpcCalls()
+    await pause(60_000)
+    const { base, polygon } = await world.rpcCalls()
+    const seen = `Base ${base.length}, Polygon ${polygon.length}`
+    const isIdle = [base, polygon].every(({ length }) => length > 0 && length <= 60)
+    expectThat(isIdle, `${seen}; on Base ${tally(base)}; on Polygon ${tally(polygon)}`)
+    return seen
+  })
+}
+
+function tally(methods: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const method of methods) counts.set(method, (counts.get(method) ?? 0) + 1)
+  return [...counts].map(([method, count]) => `${count} ${method}`).join(', ')
 }

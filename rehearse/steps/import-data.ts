@@ -45,10 +45,14 @@ export const importData: Step = async (world, report, planted) => {
     return `${shown.state}, ${shown.crawl.pages_indexed} pages, CiteScore ${shown.cite_score}`
   })
   await report.check('before paying, a buyer sees what can be found and how old it is', async () => {
+    let last = ''
     const state = await until('pages are counted', async () => {
       const seen = await world.ask({ url: atApi('/v1/match'), method: 'POST', body: { query: 'bread' } })
       const { data_state: found } = jsonOf(seen)
+      last = found ? JSON.stringify(found) : brief(seen)
       return seen.status === 402 && found?.pages >= 2 && found
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}; the last answer: ${last}`)
     })
     return `${state.pages} pages of ${state.domains} domains, read since ${state.oldest_read_at}`
   })

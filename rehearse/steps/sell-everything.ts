@@ -33,12 +33,14 @@ export const sellEverything: Step = async (world, report, planted) => {
   const before = await world.balance('base', world.operator.payTo)
   await sale('sandbox.echo.get', { url: at('/v1/sandbox/echo?message=hello') })
   await sale('sandbox.echo.post', { url: at('/v1/sandbox/echo'), method: 'POST', body: { message: 'hello' } })
+  await sale('sandbox.meter', { url: at('/v1/sandbox/meter?text=hello') })
   await sale('credit.topup', { url: at('/v1/credit/topup?usd=20') })
   await sale('credit.topup.post', { url: at('/v1/credit/topup'), method: 'POST', body: { usd: '20' } })
   await sale('tokens.report', { url: at(`/v1/report/${world.base.tokens[0]}`) })
   await sale('notifications.plan', { url: at('/v1/notifications/plan'), method: 'POST' })
   await sale('matrix.live', { url: at('/matrix/ftd/live?limit=5') })
   await sale('matrix.vip', { url: at('/matrix/squeeze/vip?limit=5') })
+  await sale('matrix.vip.bulk', { url: at(`/matrix/ftd/bulk/${await bulkFile(world)}`) })
   for (const tier of ['standard', 'vip']) {
     await sale(`subscriptions.${tier}.base`, { url: at(`/matrix/subscribe/${tier}`) })
     await sale(`subscriptions.${tier}.polygon`, { url: at(`/poly/matrix/subscribe/${tier}`), network: 'eip155:137' })
@@ -65,6 +67,13 @@ export const sellEverything: Step = async (world, report, planted) => {
     return `${gained} micro-USDC on Base; ${seen.settled} settlements, no token refused`
   })
 }
+
+/** A month of the feed, once it is listed; without one the sale fails and says why. */
+const bulkFile = (world: World): Promise<string> =>
+  until('a month is listed', async () => {
+    const { data = [] } = jsonOf(await world.ask({ url: at('/matrix/ftd/bulk') }))
+    return (data as { file: string }[]).find(({ file }) => file.endsWith('.csv'))?.file
+  }).catch(() => '2000-01.csv')
 
 type Sale = (route: string, ask: Ask) => Promise<void>
 
@@ -100,6 +109,8 @@ async function sellDemand(world: World, report: Parameters<Step>[1], sale: Sale)
     return (jsonOf({ text }).book ?? []).length > 0
   }).catch(() => undefined)
   await sale('options.buy', { url: atApi('/v1/options/buy'), method: 'POST', body: { symbol }, key: holder.key })
+  const order = { symbol, limit_usd: '50' }
+  await sale('options.order', { url: atApi('/v1/options/order'), method: 'POST', body: order, key: holder.key })
 }
 
 async function lockBond(world: World, { key }: Wallet): Promise<void> {

@@ -5,6 +5,7 @@ import { joinPrimary, type PrimaryChannel } from './compose/processes/join-prima
 import { workerVariable } from './compose/processes/messages.ts'
 import { startPrimary } from './compose/processes/run-primary.ts'
 import type { WorkerPlace } from './compose/processes/worker-place.ts'
+import { endSoon } from './end-process-adapter.ts'
 import { createLog, mergedText } from './http/index.ts'
 import { type RunningNode, startNode } from './node.ts'
 import { writeRunningFile } from './running-file.ts'
@@ -35,6 +36,7 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
       await removeRunningFile?.()
       await node?.stop()
       process.exitCode = code
+      endSoon()
       if (channel) return process.disconnect?.()
       complain('stopped')
     })()
@@ -69,6 +71,7 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
         : `Assay could not start: ${error instanceof Error ? error.message : String(error)}${startHint(error)}`,
     )
     process.exitCode = 1
+    endSoon()
     if (channel) process.disconnect?.()
   }
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import type { Config } from '@assay/node'
-import { type Check, fail, ok, skipped } from './check.ts'
+import { type Check, fail, ok, skipped, warn } from './check.ts'
 
 /** Each port the node will listen at: free, or held by a node that already runs. */
 export async function checkPorts(config: Config): Promise<Check[]> {
@@ -16,7 +16,10 @@ async function checkListenPort({ host, port }: Config): Promise<Check> {
   const name = `port ${port}`
   if (port === 0) return ok('port', 'a free one is picked')
   if (await isFree(host, port)) return ok(name, `free on ${host}`)
-  if (await isNode(host, port)) return ok(name, 'a node is running there')
+  const isNode = await answersAsNode(host, port)
+  if (isNode) return ok(name, 'a node is running there')
+  if (isNode === undefined)
+    return warn(name, 'taken, and what listens there did not answer in time', 'ask again when the machine is less busy')
   return fail(name, 'taken by another program', 'set PORT to another one, or to 0 to pick a free one')
 }
 
@@ -38,11 +41,21 @@ function isFree(host: string, port: number): Promise<boolean> {
   })
 }
 
-/** Its probes answer under any name, where a production node refuses the rest; and all it answers has this header. */
-async function isNode(host: string, port: number): Promise<boolean> {
-  const signal = AbortSignal.timeout(3_000)
-  const response = await fetch(`http://${host}:${port}/livez`, { signal }).catch(() => undefined)
-  return response?.headers.has('x-x402-next') ?? false
+/** Where a server that listens at every address is asked. */
+const loopbackOf: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+/**
+ * Its probes answer under any name, where a production node refuses the rest; and all it answers has this header.
+ * Undefined where nothing came in time.
+ */
+async function answersAsNode(host: string, port: number): Promise<boolean | undefined> {
+  const at = loopbackOf[host] ?? host
+  const url = `http://${at.includes(':') ? `[${at}]` : at}:${port}/livez`
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(3_000) })).headers.has('x-x402-next')
+  } catch (error) {
+    return (error as Error).name === 'TimeoutError' ? undefined : false
+  }
 }
 
 async function askJson(url: string, body: string): Promise<Record<string, unknown> | undefined> {

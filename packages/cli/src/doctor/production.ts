@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { Config } from '@assay/node'
 import type { Node } from '../load-node.ts'
 import { type Check, fail, ok, warn } from './check.ts'
+import { checkOperators } from './rpc-operators.ts'
 
 /** What only a production node needs: chains to read, a key to sign with. */
 export async function checkProduction(_node: Node, config: Config): Promise<Check[]> {
@@ -10,6 +11,7 @@ export async function checkProduction(_node: Node, config: Config): Promise<Chec
   )
   return [
     ...checks,
+    ...config.networks.map(checkOperators),
     await checkKeyFile('signing key', 'SIGNING_KEY_FILE', config.signingKeyFile, config.signer !== undefined),
     await checkKeyFile('log key', 'LOG_KEY_FILE', config.logKeyFile, config.signer !== undefined),
   ]

@@ -42,7 +42,7 @@ async function setAccess(
   try {
     const outcome = await node.setOperatorAccess(client, login, role).catch((cause: unknown) => {
       throw new CliError(exitCodes.failed, 'access_not_set', (cause as Error).message, {
-        hint: 'DATABASE_URL must name the owner of the database.',
+        hint: 'DATABASE_URL must name the owner of the database, for `withdraw` with the admin option on assay_app.',
         cause,
       })
     })

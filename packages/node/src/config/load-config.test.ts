@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checksumAddress } from '@assay/protocol/address'
@@ -92,6 +93,27 @@ test('all problems are reported together, and no secret among them', () => {
       name,
     ).toBe(true)
   expect(problems.join()).not.toContain('not-a-key-but-secret')
+})
+
+test('the example for operators, not filled in, is refused with every line that needs a value', () => {
+  const lines = readFileSync(join(import.meta.dirname, '../../../../deploy/assay.env.example'), 'utf8').split('\n')
+  const example = Object.fromEntries(lines.flatMap((line) => (/^[A-Z]/.test(line) ? [line.split(/=(.*)/)] : [])))
+  const problems = problemsOf({ ...example, SIGNING_KEY_FILE: '/run/keys/signing.json', LOG_KEY_FILE: '/run/keys/log' })
+  expect(problems).toEqual(
+    [
+      'DATABASE_URL',
+      'BASE_RPC_URLS',
+      'POLYGON_RPC_URLS',
+      'PAY_TO',
+      'CUSTODY',
+      'CDP_API_KEY_ID',
+      'CDP_API_KEY_SECRET',
+    ].map((name) => `${name}: is not filled in`),
+  )
+  expect(problemsOf({ ...production, PAY_TO: '0x1', BASE_URL: 'http://node.example' })).toEqual([
+    'PAY_TO: must be an address with its EIP-55 checksum',
+    'BASE_URL: must be https in production',
+  ])
 })
 
 test.each([

@@ -33,19 +33,37 @@ export function readConfig(env: Record<string, string | undefined>, shops: reado
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
   const known = new Set([environmentSchema.shape, facilitatorVariables, variablesOf(shops)].flatMap(Object.keys))
   const problems = unknownVariables(given, known)
-  const parsed = environmentSchema.safeParse(given)
-  if (!parsed.success) {
-    problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
-    throw new ConfigError([...problems, ...readShops(given, shops, demoFacts).problems])
-  }
-  const own = toConfig(parsed.data, given, problems)
+  const { parsed, wrong } = parseEnvironment(given, known)
+  if (!parsed) throw new ConfigError([...problems, ...wrong.values(), ...readShops(given, shops, demoFacts).problems])
+  const rest: string[] = []
+  const own = toConfig(parsed, given, rest)
   const configured = readShops(given, shops, factsOf(own))
   const config = { ...own, shops: configured.shops, values: configured.values }
-  if (config.mode === 'production') problems.push(...checkProduction(parsed.data, config))
-  else problems.push(...checkDemoJoin(config))
-  problems.push(...configured.problems)
+  if (config.mode === 'production') rest.push(...checkProduction(parsed, config))
+  else rest.push(...checkDemoJoin(config))
+  rest.push(...configured.problems)
+  const isFollowUp = (text: string) =>
+    text
+      .split(':')[0]
+      ?.split(/\W+/)
+      .some((name) => wrong.has(name))
+  problems.push(...wrong.values(), ...rest.filter((text) => !isFollowUp(text)))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
+}
+
+/** What is wrong by itself, by its name, and the rest without it, whose problems are reported with the same error. */
+function parseEnvironment(
+  given: Readonly<Record<string, string | undefined>>,
+  known: ReadonlySet<string>,
+): { parsed: Environment | undefined; wrong: ReadonlyMap<string, string> } {
+  const wrong = new Map<string, string>()
+  for (const [name, value] of Object.entries(given))
+    if (known.has(name) && /^[^{[]*…/.test(value ?? '')) wrong.set(name, `${name}: is not filled in`)
+  const without = () => Object.fromEntries(Object.entries(given).filter(([name]) => !wrong.has(name)))
+  for (const { path, message } of environmentSchema.safeParse(without()).error?.issues ?? [])
+    wrong.set(String(path[0] ?? ''), `${path.join('.')}: ${message}`)
+  return { parsed: wrong.has('ASSAY_MODE') ? undefined : environmentSchema.safeParse(without()).data, wrong }
 }
 
 function factsOf(config: Omit<Config, 'shops' | 'values'>): NodeFacts {

@@ -1,10 +1,11 @@
 import type { Address } from '@assay/protocol/address'
-import { type Hex, isHex } from '@assay/protocol/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Clock } from '../kernel/clock.ts'
 import { type BlockRef, type ChainPort, ChainUnreadable, type TransferLog } from './chain-port.ts'
 import { createChannelsPort } from './channels.ts'
 import type { Network } from './network.ts'
+import { hasAgreedCode } from './payer-code.ts'
 import { createPermit2Port } from './permit2.ts'
 import { findByNonce, findNonceUse, readSettlement, readTransfers } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
@@ -57,8 +58,8 @@ export function createChain(options: ChainOptions): ChainPort {
         ethCall(calls.authorizationState(payer, nonce), 'latest'),
         { method: 'eth_getCode', params: [payer, 'latest'] },
       ])
-      if (!isHex(code)) throw new ChainUnreadable('the code of the payer could not be read')
-      return { balanceMicro: required(balance), nonceUsed: required(used) !== 0n, hasCode: code !== '0x' }
+      const hasCode = await hasAgreedCode(rpc, payer, code)
+      return { balanceMicro: required(balance), nonceUsed: required(used) !== 0n, hasCode }
     },
     async authorizationUsed(payer, nonce, at) {
       const answer = await rpc.agreed(

@@ -5,6 +5,7 @@ import { permit2Address, permit2Proxies } from '@assay/protocol/typed-data/permi
 import { toFunctionSelector } from 'viem'
 import { ChainUnreadable, type KeyUse, type Permit2Port, type SettlementEvidence } from './chain-port.ts'
 import type { Network } from './network.ts'
+import { hasAgreedCode } from './payer-code.ts'
 import { gasGwei, type Receipt, relevantOfReceipt, transfersOf, unreadable } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
 import { agreedLogs } from './search-logs.ts'
@@ -111,12 +112,11 @@ export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Pro
         call(bitmapCall(payer, nonce)),
         { method: 'eth_getCode', params: [payer, 'latest'] },
       ])
-      if (!isHex(code)) throw new ChainUnreadable('the code of the payer could not be read')
       return {
         balanceMicro: required(balance),
         allowanceMicro: required(allowance),
         nonceUsed: ((required(bits) >> (nonce & 0xffn)) & 1n) === 1n,
-        hasCode: code !== '0x',
+        hasCode: await hasAgreedCode(rpc, payer, code),
       }
     },
     async allowance(payer, blockNumber) {

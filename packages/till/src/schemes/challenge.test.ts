@@ -50,6 +50,22 @@ describe('the 402', () => {
     expect(body(callWith({}))).not.toHaveProperty('data_state')
   })
 
+  test('says what has come in since within seconds, though the terms are kept for longer', () => {
+    const { clock, builds, challenges } = openChallenges()
+    let pages = 0
+    const call = { ...callWith({}), resourceUrl: 'https://a.example/x', dataState: () => ({ pages }) }
+    const shown = () => JSON.parse(challenges.of(call).body).data_state.pages
+    expect(shown()).toBe(0)
+    pages = 3
+    clock.forward(5_000)
+    expect(shown()).toBe(3)
+    const { count } = builds
+    challenges.of(callWith({}))
+    clock.forward(5_000)
+    challenges.of(callWith({}))
+    expect(builds.count).toBe(count + 1)
+  })
+
   test('says in its header what to sign, credit last, and how to bind and name a payment', () => {
     const { challenges } = openChallenges()
     const call = callWith({ route: routeWith({ bazaar: { info: 1 } }) })

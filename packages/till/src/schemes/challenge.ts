@@ -34,6 +34,8 @@ type Offered = Pick<Scheme, 'id' | 'name' | 'takes' | 'isOffered' | 'offer' | 'e
 
 /** Rebuilt this often, so that signed offers are always fresh enough to be honoured for minutes. */
 const challengeAgeMsMax = 30_000
+/** What it says of the data is newer. */
+const dataStateAgeMsMax = 5_000
 const challengesKeptMax = 4_096
 /** An address is repeated in header, body and every offer: long ones of a stranger's making are not remembered. */
 const keptUrlMax = 1_024
@@ -129,7 +131,8 @@ export function createChallenges(deps: ChallengeDeps) {
     const key = `${call.route.id} ${call.priceMicro} ${offeredRequest(call) ?? ''} ${input} ${call.resourceUrl}`
     const known = kept.get(key)
     const nowMs = deps.clock.monotonicMs()
-    if (known && nowMs - known.builtAtMs < challengeAgeMsMax) return known.challenge
+    const ageMsMax = call.dataState ? dataStateAgeMsMax : challengeAgeMsMax
+    if (known && nowMs - known.builtAtMs < ageMsMax) return known.challenge
     const challenge = build(call)
     kept.delete(key)
     kept.set(key, { challenge, builtAtMs: nowMs })

@@ -41,3 +41,27 @@ test('a login reads, operates or withdraws, and keeps nothing of what it could b
     await client.end()
   }
 })
+
+test('an owner of the database that is no superuser sets access, too', async () => {
+  const client = await connectClient({ url: db.databaseUrl }, {}, 5_000)
+  const [owner, person] = [`owner_${login}`, `other_${login}`]
+  try {
+    await client.query(`create role ${owner}; create role ${person} login; grant assay_app to ${owner}`)
+    await client.query(`do $$ declare t regclass; begin
+      for t in select oid from pg_class c where relnamespace = 'public'::regnamespace and (relkind in ('r', 'p', 'v') or
+        relkind = 'S' and not exists (select from pg_depend d where d.objid = c.oid and d.deptype in ('a', 'i'))) loop
+        execute format('alter table %s owner to ${owner}', t);
+      end loop; end $$`)
+    await client.query(`set role ${owner}`)
+    for (const access of ['read', 'operate', 'none'] as const)
+      expect(await setOperatorAccess(client, person, access)).toBe('set')
+    await client.query(`reset role; grant assay_app to ${owner} with admin option; set role ${owner}`)
+    for (const access of ['withdraw', 'none'] as const)
+      expect(await setOperatorAccess(client, person, access)).toBe('set')
+  } finally {
+    await client.query('reset role')
+    await client.query(`reassign owned by ${owner} to current_user; drop owned by ${person}; drop owned by ${owner}`)
+    await client.query(`drop role ${person}; drop role ${owner}`)
+    await client.end()
+  }
+})

@@ -13,9 +13,11 @@ export async function setOperatorAccess(
   login: string,
   access: OperatorAccess | 'none',
 ): Promise<'set' | 'no_such_login' | 'node_login'> {
-  const { rows } = await client.query<{ own: boolean }>(
-    'select rolname = current_user as own from pg_roles where rolname = $1 and rolcanlogin',
-    [login],
+  const { rows } = await client.query<{ own: boolean; is_app: boolean }>(
+    `select r.rolname = current_user as own,
+       exists (select from pg_auth_members m where m.member = r.oid and m.roleid = to_regrole($2)) as is_app
+     from pg_roles r where r.rolname = $1 and r.rolcanlogin`,
+    [login, appRole],
   )
   if (!rows[0]) return 'no_such_login'
   // It would take the node its rights.
@@ -25,7 +27,8 @@ export async function setOperatorAccess(
   try {
     await client.query(`revoke all on all tables in schema public from ${name}`)
     await client.query(`revoke all on all sequences in schema public from ${name}`)
-    await client.query(`revoke ${appRole} from ${name}`)
+    // The server asks for the admin option of the role even where there is nothing to take away.
+    if (rows[0].is_app) await client.query(`revoke ${appRole} from ${name}`)
     if (access === 'operate') await client.query(`grant usage on all sequences in schema public to ${name}`)
     if (access === 'withdraw') await client.query(`grant ${appRole} to ${name}`)
     for (const { table, privileges } of await grantsOf(client, access))

@@ -7,7 +7,7 @@ export const tokensVariables = {
     kind: 'json',
     default: '{}',
     description:
-      'JSON object with settings of the token control shop: `report_price_usd` ("0.02") and `next_fork_at`, the time of a scheduled fork this release was not reviewed for, after which no token is called clean; `index_requests_per_minute` (20), `index_logs_max` (5000000) and `verdicts_per_minute` (6) bound the background index; docs/tokens.md.',
+      'JSON object with settings of the token control shop: `report_price_usd` ("0.02") and `next_fork_at`, the time of a scheduled fork this release was not reviewed for, after which no token is called clean; `index_requests_per_minute` (10), `index_logs_max` (5000000) and `verdicts_per_minute` (6) bound the background index; docs/tokens.md.',
     secret: false,
   },
 } as const satisfies Variables
@@ -26,7 +26,7 @@ const schema = z.strictObject({
     .refine((text) => (parseUsd(text) ?? 0n) > 0n, 'must be decimal USD above zero')
     .default('0.02'),
   next_fork_at: z.iso.datetime().optional(),
-  index_requests_per_minute: z.int().min(0).max(600).default(20),
+  index_requests_per_minute: z.int().min(0).max(600).default(10),
   index_logs_max: z.int().min(1_000).max(1_000_000_000).default(5_000_000),
   verdicts_per_minute: z.int().min(0).max(600).default(6),
 })

@@ -60,6 +60,14 @@ test('the first that is well gets a payment, and the next one what the first was
   expect(handedTo()).toEqual([1, 1])
 })
 
+test('the health of each is measured from the start, so that an alert has something to look at', () => {
+  const seen: unknown[] = []
+  const metrics = { ...silentMetrics, gauge: (...args: unknown[]) => void seen.push(args) }
+  const deps = { clock, log: silentLog, metrics, holders: createPaymentHolders(db.database) }
+  createOrderedFacilitators([first(), second()], deps)
+  expect(seen).toEqual(['first', 'second'].map((facilitator) => ['facilitator_healthy', 1, { facilitator }]))
+})
+
 test('one that is not reached gets nothing new until it answers', async () => {
   const dead = gone('first')
   let [settles, supported] = [0, 0]

@@ -35,6 +35,7 @@ export function createOrderedFacilitators(given: readonly Facilitator[], deps: O
   const members = given.map(
     (facilitator): Member => ({ facilitator, health: healthy, heardAtMs: deps.clock.monotonicMs(), probing: false }),
   )
+  for (const { name } of given) deps.metrics.gauge('facilitator_healthy', 1, { facilitator: name })
   const settledBy = new Map<string, Facilitator>()
   const walletsOf = (facilitator: Facilitator, network: string) => facilitator.permit2Wallets?.(network) ?? []
   /** The first that can. A quote of `upto` names its wallet, so that no other one can settle it. */

@@ -154,6 +154,24 @@ test('a run that spends its requests, or is refused, goes on later from where it
   expect(await listedTokens(db.database, chainId)).toEqual([modelToken])
 })
 
+test('the hash of the block that a step ends at is one of the reads that a run may spend', async () => {
+  const model = createModel(firstAdmin)
+  model.block += 2_000
+  const searched: string[] = []
+  const endpoint = modelEndpoint(model, 'one', (call) => {
+    capped(100)(call)
+    searched.push(call.method)
+  })
+  const deps = indexer(model, [endpoint], { requestsPerRun: 6 })
+  const blockHashOf = deps.chain.blockHash
+  const blockHash: typeof blockHashOf = (number) => {
+    searched.push('blockHash')
+    return blockHashOf(number)
+  }
+  await indexChain({ ...deps, chain: { ...deps.chain, blockHash } })
+  expect(searched.length).toBeLessThanOrEqual(6)
+})
+
 test('one of three endpoints that hides a grant does not reach the index; where two disagree it stops', async () => {
   const model = createModel(firstAdmin)
   model.block += 1

@@ -16,7 +16,7 @@ export type IndexerDeps = {
   chain: Pick<ChainPort, 'finalizedBlock' | 'blockHash'>
   /** No B20 token is older than this block. */
   floorBlock: bigint
-  /** Searches of logs that one run may spend; each is asked of as many endpoints as must agree. */
+  /** Reads that one run may spend; each is asked of as many endpoints as must agree. */
   requestsPerRun: number
   /** Logs kept in all; beyond it the index stops and readers ask the chain. */
   logsMax: number
@@ -35,8 +35,9 @@ export async function indexChain(deps: IndexerDeps): Promise<void> {
   while (fromBlock <= final.number && left > 0 && logs < deps.logsMax) {
     const step = await readStep(rpc, { fromBlock, toBlock: final.number }, [...tokens])
     const { toBlock } = step
-    left -= step.requests
-    const toHash = toBlock === final.number ? final.hash : await chain.blockHash(toBlock)
+    const isLast = toBlock === final.number
+    left -= step.requests + (isLast ? 0 : 1)
+    const toHash = isLast ? final.hash : await chain.blockHash(toBlock)
     if (toHash === undefined) throw new ChainUnreadable(`the endpoints do not agree about block ${toBlock}`)
     const at = { fromBlock: origin, toHash, finalBlock: final.number, nowMs: deps.clock.nowMs() }
     // Another process was faster: it goes on.

@@ -1,0 +1,12 @@
+import type { Address } from '@assay/protocol/address'
+import { isHex } from '@assay/protocol/bytes'
+import { ChainUnreadable } from './chain-port.ts'
+import type { Rpc } from './rpc.ts'
+
+/** By one endpoint a payer may be plain. That its code decides, by which it can be turned away, takes enough of them. */
+export async function hasAgreedCode(rpc: Pick<Rpc, 'agreed'>, payer: Address, one: unknown): Promise<boolean> {
+  if (one === '0x') return false
+  const agreed = isHex(one) ? await rpc.agreed('eth_getCode', [payer, 'latest']) : undefined
+  if (!isHex(agreed)) throw new ChainUnreadable('the code of the payer could not be read')
+  return agreed !== '0x'
+}
