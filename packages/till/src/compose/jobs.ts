@@ -20,6 +20,8 @@ import type { Interceptors, Ports, SalePart, Stops, TillJob } from './parts.ts'
 export type JobSettings = {
   parts: readonly SalePart[]
   routeOf(routeId: string): PaidRoute | undefined
+  /** See RecoverDeps. */
+  routePatienceMs?: number
   recoverLanes?(): Promise<void>
   payouts: PayoutDeps
   retention?: Retention
@@ -97,11 +99,12 @@ function recoverDeps(
   { clock, log, metrics }: Ports,
   ground: Ground,
   till: OpenedGate,
-  { routeOf }: Pick<JobSettings, 'routeOf'>,
+  { routeOf, routePatienceMs = 0 }: Pick<JobSettings, 'routeOf' | 'routePatienceMs'>,
 ): RecoverDeps {
   const { settlementFee } = till.facilitator
   return {
     ...{ database: ground.store.database, chains: ground.chains, schemes: till.schemes, clock, log, metrics, routeOf },
+    routePatienceMs,
     owner: till.owner,
     finishSales: till.finishSales,
     inclusionMicroMax: till.limits.inclusionMicroMax,
