@@ -36,7 +36,7 @@ let buyer: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assay-packed-'))
-  const tarballs = await packAll(join(folder, 'tarballs'))
+  const tarballs = await packAll()
   all = join(folder, 'all')
   buyer = join(folder, 'buyer')
   await installTarballs(all, tarballs, everything)
