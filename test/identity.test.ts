@@ -61,9 +61,6 @@ test('a buyer gets a rating from what it bought, signed by the node; before ther
   expect((await verifyRating(rating, { keys, nowMs: Date.now() + 2 * 86_400_000 })).status).toBe('invalid')
 })
 
-<<<<<<< 2f210f30f00059485872fafd2701e945e4f9928b
-test('an agent declares, is found, revokes and leaves, with the SDK', async () => {
-=======
 test('sign-in names the agent as every other place does', async () => {
   const request = await signRequest(
     `${till.node.url}/v1/auth/check`,
@@ -75,8 +72,7 @@ test('sign-in names the agent as every other place does', async () => {
   expect(await answer.json()).toEqual({ did })
 })
 
-test('an agent declares, is found, takes back and leaves, by way of the sdk', async () => {
->>>>>>> dcacba1ca39d888adb8a97f2643902579083986f
+test('an agent declares, is found, revokes and leaves, with the SDK', async () => {
   const account = privateKeyToAccount(generatePrivateKey())
   const own = didOfWallet(account.address)
   const [client, node] = [reader(), till.node.url]

@@ -36,7 +36,7 @@ let assay: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assay-packed-sellers-'))
-  const tarballs = await packAll(join(folder, 'tarballs'))
+  const tarballs = await packAll()
   const project = join(folder, 'seller')
   await installTarballs(project, tarballs, ['protocol', 'till'])
   for (const name of ['express', 'hono', '@hono/node-server', 'fastify', 'zod'])
@@ -76,7 +76,7 @@ describe.each(['express', 'hono'] as const)('a seller on %s, built with the tarb
 
   test('is paid once and answers, wherever in a sale it is killed', async () => {
     const row = await runDeaths({
-      ...{ path: `packed ${adapter}`, every: effort.every, eachCall: large, workers: 1, live, say: () => {} },
+      ...{ path: `packed ${adapter}`, every: effort.every, eachCall: false, workers: 3, live, say: () => {} },
       check: async () => expect(await faultsInBooks(db.owner)).toEqual([]),
     })
     expect(row.failures).toEqual([])

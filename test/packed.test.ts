@@ -21,6 +21,7 @@ import { temporaryHome } from '../bench/process/temporary-home.ts'
 import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
 import { openTestDatabase, type TestDatabase } from '../packages/till/src/store/testing.ts'
 import { type TestTill, testTill } from '../packages/till/src/testing/index.ts'
+import type { CrashChild } from './harness/crash-child.ts'
 import { joinExample, joinInProject } from './harness/join-crash-child.ts'
 import { sellerEnv, startPacked } from './harness/seller-proofs.ts'
 import { stockFetch } from './harness/stock-fetch.ts'
@@ -36,7 +37,7 @@ let buyer: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assay-packed-'))
-  const tarballs = await packAll(join(folder, 'tarballs'))
+  const tarballs = await packAll()
   all = join(folder, 'all')
   buyer = join(folder, 'buyer')
   await installTarballs(all, tarballs, everything)
@@ -244,29 +245,27 @@ test.each(['Hono', 'Express'])(
 
 /** The examples with the tarballs in place of the sources: an unmodified client buys from each. */
 describe('an example with the tarballs', () => {
+  const adapters = ['node', 'hono', 'express', 'fastify', 'next']
   let db: TestDatabase
   let kit: TestTill
-  let program: string
+  let sellers: CrashChild
   beforeAll(async () => {
-    program = await joinInProject(all)
     db = await openTestDatabase()
     kit = await testTill({ database: db.databaseUrl, publicUrl: 'http://seller.test' })
+    sellers = await startPacked(await joinInProject(all), { ADAPTER: adapters.join(), ...sellerEnv(db, kit) })
   })
   afterAll(async () => {
+    await sellers.stop()
     await kit.close()
     await db.close()
   })
 
-  test.each(['node', 'hono', 'express', 'fastify', 'next'])(
-    'on %s sells to an unmodified @x402/fetch',
-    async (adapter) => {
-      const { privateKey } = await kit.buyer(fetch)
-      const seller = await startPacked(program, { ADAPTER: adapter, ...sellerEnv(db, kit) })
-      const answer = await stockFetch(privateKey)(`${seller.url}/weather/rome`)
-      expect([answer.status, await answer.json()]).toEqual([200, { city: 'rome', degrees: 28, note: 'invented' }])
-      await seller.stop()
-    },
-  )
+  test.each(adapters)('on %s sells to an unmodified @x402/fetch', async (adapter) => {
+    const { privateKey } = await kit.buyer(fetch)
+    const url = sellers.url.split(' ')[adapters.indexOf(adapter)]
+    const answer = await stockFetch(privateKey)(`${url}/weather/rome`)
+    expect([answer.status, await answer.json()]).toEqual([200, { city: 'rome', degrees: 28, note: 'invented' }])
+  })
 
   test('that sells tools over MCP sells to the stock client', async () => {
     for (const file of ['buy-mcp.mjs', 'stock-client.mjs'])

@@ -21,6 +21,7 @@ import { useTestDatabase } from '../packages/till/src/store/use-database.fixture
 import { testTill } from '../packages/till/src/testing/index.ts'
 import { faultsInBooks } from './harness/books.ts'
 import { openEmptyDatabase } from './harness/empty-database.ts'
+import { createJobsByHand } from './harness/jobs-by-hand.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import { until } from './harness/until.ts'
 import { approveCollector, collector, createPullScheme, signPull } from './toys/pull-scheme.ts'
@@ -272,4 +273,35 @@ test('the table of promises in the documents is the one that the package states'
   )
   const guide = await readFile(new URL('../docs/embed.md', import.meta.url), 'utf8')
   for (const row of [`| promise | ${names.join(' | ')} |`, ...rows]) expect(guide).toContain(row)
+})
+
+test('what was paid before a restart is finished once its route is declared, and credited where it never is', async () => {
+  const other = await openTestDatabase()
+  const jobs = createJobsByHand()
+  const open = () => createTill({ ...kit.options, database: other.databaseUrl, intercept: { job: jobs.intercept } })
+  const declare = (till: Till, commit: () => Promise<void>) =>
+    till.sell(
+      { id: 'again.thing', path: '/again', price: '0.01' },
+      { prepare: async () => ({ answer: { thing: 1 } }), commit },
+    )
+  const stateOf = async ({ address }: { address: string }) => {
+    const { rows } = await other.owner.query<{ state: string }>('select state from payment where payer = $1', [address])
+    return rows.map(({ state }) => state)
+  }
+  const ending = await open()
+  declare(ending, () => Promise.reject(new Error('the process ends here')))
+  const [first, second] = [await kit.buyer(ending.fetch), await kit.buyer(ending.fetch)]
+  for (const buyer of [first, second]) expect((await buyer.fetch('/again')).status).toBe(503)
+  await ending.close()
+  await other.owner.query('update payment set route_id = $1 where payer = $2', ['removed.thing', second.address])
+  const restarted = await open()
+  expect([await stateOf(first), await stateOf(second)]).toEqual([['unknown'], ['unknown']])
+  declare(restarted, async () => {})
+  await jobs.run(['payments.recover'])
+  expect([await stateOf(first), await stateOf(second)]).toEqual([['served'], ['unknown']])
+  kit.clock.advance(601_000)
+  await jobs.run(['payments.recover'])
+  expect(await stateOf(second)).toEqual(['credited'])
+  await restarted.close()
+  await other.close()
 })

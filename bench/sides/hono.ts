@@ -5,6 +5,7 @@ import { serve } from '@hono/node-server'
 import { paymentMiddleware } from '@x402/hono'
 import { Hono } from 'hono'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
+import { keepAliveTimeout } from './keep-alive.ts'
 import { resourceServer, route, routes } from './stock-seller.ts'
 
 const app = new Hono()
@@ -13,7 +14,7 @@ app.get(route.path, (context) =>
   context.json({ echo: context.req.query('message') ?? '', at: new Date().toISOString() }),
 )
 
-const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
+const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', serverOptions: { keepAliveTimeout } })
 
 answerCommands(
   {

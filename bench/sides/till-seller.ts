@@ -9,6 +9,7 @@ import { sold as onExpress } from '../../packages/till/src/adapters/express.ts'
 import { sold as onHono } from '../../packages/till/src/adapters/hono.ts'
 import { testTill } from '../../packages/till/src/testing/index.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
+import { keepAliveTimeout } from './keep-alive.ts'
 import { stubChain, stubSettlement } from './stubs.ts'
 
 const path = '/v1/sandbox/echo'
@@ -28,6 +29,7 @@ const echo = kit.till.sell(
   async ({ query }) => ({ echo: query.message ?? '', at: new Date().toISOString() }),
 )
 const server = createServer(
+  { keepAliveTimeout },
   process.env['FRAMEWORK'] === 'express'
     ? express().get(path, onExpress(echo))
     : getRequestListener(new Hono().get(path, onHono(echo)).fetch),

@@ -29,7 +29,8 @@ export const startPacked = (program: string, env: Record<string, string>): Promi
   controlChild(
     fork(program, {
       ...{ cwd: dirname(program), execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
-      env: { PATH: process.env['PATH'], ...env },
+      // Express prints every refused address otherwise.
+      env: { PATH: process.env['PATH'], NODE_ENV: 'test', ...env },
     }),
   )
 

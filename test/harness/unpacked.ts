@@ -1,20 +1,57 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const run = promisify(execFile)
 
-/** Writes the tarballs of all packages and gives their paths by the names of the folders in packages/. */
-export async function packAll(folder: string): Promise<Map<string, string>> {
-  const { stdout } = await run(process.execPath, [join(root, 'scripts/packages/pack.mjs'), '--out', folder])
-  const files = stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.split('  ')[0] as string)
-  return new Map(files.map((file) => [/assay-([a-z]+)-[^/]+$/.exec(file)?.[1] ?? file, file]))
+/** What the tarballs are made of; tests are not. */
+const sources = ['packages', 'contracts/artifacts', 'scripts/packages', 'tsconfig.json', 'package.json']
+const others = ['package-lock.json', 'LICENSE', 'NOTICE']
+const isNoSource = /(?:^|\/)node_modules\/|\.(?:test|fixture)\.ts$/
+
+function stateOfSources(): string {
+  const hash = createHash('sha256').update(process.version)
+  const files = [...sources, ...others].flatMap((source) => {
+    const place = join(root, source)
+    if (statSync(place).isFile()) return [source]
+    return readdirSync(place, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+  })
+  for (const file of files.filter((name) => !isNoSource.test(name)).sort())
+    hash.update(`${file}\0`).update(readFileSync(join(root, file)))
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** The tarballs of all packages by the names of the folders in packages/, packed once for each state of the sources. */
+export async function packAll(): Promise<Map<string, string>> {
+  const cache = join(root, 'node_modules', '.cache', 'assay-tarballs')
+  const kept = join(cache, stateOfSources())
+  if (!existsSync(kept)) {
+    mkdirSync(cache, { recursive: true })
+    const draft = mkdtempSync(`${kept}-`)
+    await run(process.execPath, [join(root, 'scripts/packages/pack.mjs'), '--out', draft])
+    // Another process may have packed the same state meanwhile.
+    if (!existsSync(kept)) renameSync(draft, kept)
+    for (const old of readdirSync(cache))
+      if (!old.startsWith(basename(kept))) rmSync(join(cache, old), { recursive: true, force: true })
+  }
+  return new Map(readdirSync(kept).map((file) => [/assay-([a-z]+)-/.exec(file)?.[1] ?? file, join(kept, file)]))
 }
 
 /**

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { sha256 } from '@assay/protocol/hash'
 import { bindingNonce } from '@assay/protocol/request-binding'
 import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
@@ -67,6 +68,13 @@ test('a 402 within the policy is paid, bound to the request, and the answer come
     signature,
   })
   expect(signer).toBe(account.address)
+})
+
+test('a signal that purchases share keeps no listener of a purchase that is over', async () => {
+  const { signal } = new AbortController()
+  for (const message of ['a', 'b'])
+    await clientOf(createTestSeller(honest)).fetch(`${sellerOrigin}/v1/sandbox/echo?message=${message}`, { signal })
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0)
 })
 
 test('a POST is bound to its body and content type, and the same bytes are sent with the payment', async () => {

@@ -24,7 +24,8 @@ const answerBytesMax = 134_217_728
 const attemptMsMax = 75_000
 
 export async function prepareRequest(url: string | URL, init: RequestInit = {}): Promise<PreparedRequest> {
-  const request = new Request(url, init)
+  // Without the signal, on which every Request leaves a listener: callers share one among all their purchases.
+  const request = new Request(url, { ...init, signal: null })
   const body = new Uint8Array(await request.arrayBuffer())
   if (body.byteLength > bodyBytesMax) throw new AssayError('body_too_large')
   return { url: request.url, method: request.method, headers: request.headers, body, signal: init.signal ?? null }

@@ -98,11 +98,15 @@ async function compose(
   await prepareDue(store.database, payouts.purposes, payouts.policy)
   const recoverWallets = opened?.local?.recoverWallets
   const { retention } = settings
-  const work = { parts, routeOf: selling.routeOf, payouts, retention, ...(recoverWallets ? { recoverWallets } : {}) }
+  const work = {
+    ...{ parts, routeOf: selling.routeOf, routePatienceMs, payouts, retention },
+    ...(recoverWallets ? { recoverWallets } : {}),
+  }
   const rounds = { ports, infrastructure, owner: gate.owner, ...(intercept.job ? { intercept: intercept.job } : {}) }
   const jobs = tillJobs(ports, infrastructure, gate, work)
   if (options.jobs !== 'cron') {
-    await recoverAtStart(ports, infrastructure, gate, work)
+    // No route is declared so far, so none is missing.
+    await recoverAtStart(ports, infrastructure, gate, { ...work, routePatienceMs: Number.POSITIVE_INFINITY })
     startJobs(rounds, jobs, stops)
   }
   stops.push(() => selling.drain())
@@ -124,6 +128,9 @@ async function compose(
     close,
   }
 }
+
+/** Routes are declared once the till is open, and by some frameworks only when they are first asked for. */
+const routePatienceMs = 600_000
 
 const payeesHint =
   'If payTo or custody was changed on purpose: start once with payeesChanged: { reason, by } in the options'

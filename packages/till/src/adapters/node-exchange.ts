@@ -99,11 +99,15 @@ function write(
   response.statusCode = status
   for (let i = 0; i + 1 < headers.length; i += 2) response.setHeader(headers[i] as string, headers[i + 1] as string)
   // What is left of a refused body is never read.
-  if (!request.complete && status >= 400) response.setHeader('Connection', 'close')
+  if (hasBody(request) && !request.complete && status >= 400) response.setHeader('Connection', 'close')
   response.end(body as string | Uint8Array, () => {
     if (!response.socket?.destroyed) void delivered?.()
   })
 }
+
+/** An answer that is ready at once is written before the parser says that a request without a body is complete. */
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 function refuse(response: ServerResponse, problem: Problem): void {
   response.statusCode = problem.status

@@ -21,6 +21,8 @@ import type { Interceptors, Ports, SalePart, Stops, TillJob } from './parts.ts'
 export type JobSettings = {
   parts: readonly SalePart[]
   routeOf(routeId: string): PaidRoute | undefined
+  /** See RecoverDeps. */
+  routePatienceMs?: number
   recoverWallets?(): Promise<void>
   payouts: PayoutDeps
   retention?: Retention
@@ -103,7 +105,7 @@ function recoverDeps(
   { clock, log, metrics }: Ports,
   infrastructure: Infrastructure,
   till: OpenedGate,
-  { routeOf }: Pick<JobSettings, 'routeOf'>,
+  { routeOf, routePatienceMs = 0 }: Pick<JobSettings, 'routeOf' | 'routePatienceMs'>,
 ): RecoverDeps {
   const { settlementFee } = till.facilitator
   return {
@@ -116,6 +118,7 @@ function recoverDeps(
       metrics,
       routeOf,
     },
+    routePatienceMs,
     owner: till.owner,
     finishSales: till.finishSales,
     inclusionMicroMax: till.limits.inclusionMicroMax,

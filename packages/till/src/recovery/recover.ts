@@ -55,6 +55,8 @@ export type RecoverDeps = {
   settlementFee?(): Promise<Micro>
   inclusionMicroMax: Micro
   routeOf(routeId: string): PaidRoute | undefined
+  /** Age of a payment from which a route that is not declared is one that is sold no more; at once without it. */
+  routePatienceMs?: number
   isOurs(network: string, address: Address): boolean
   exposure: Pick<Exposure, 'admit'>
 }
@@ -199,8 +201,12 @@ async function finish(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecor
   const stored = await readAnswer(deps.database, payment.id)
   if (!stored) return creditPayment(deps, payment, evidence, 'no_stored_answer')
   const route = deps.routeOf(payment.routeId)
-  // Sold no more: nobody can ask for the answer again, and the effect that was paid for cannot be had.
-  if (!route) return creditPayment(deps, payment, evidence, 'route_gone')
+  if (!route) {
+    // Not declared yet, or only in another process.
+    if (deps.clock.nowMs() - payment.claimedAt.getTime() < (deps.routePatienceMs ?? 0)) return
+    // Sold no more: nobody can ask for the answer again, and the effect that was paid for cannot be had.
+    return creditPayment(deps, payment, evidence, 'route_gone')
+  }
   const { amountMicro, payer, revocable } = payment
   // Finality that cannot be read is finality not reached.
   const final = await isFinal(chain, evidence).catch(() => false)
