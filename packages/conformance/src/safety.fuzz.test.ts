@@ -14,6 +14,7 @@ import { createPace } from './seller/pace.ts'
 import { signPayment } from './seller/sign-payment.ts'
 import { type Permit2Offer, permit2Offers, signPermit } from './seller/sign-permit.ts'
 import { type ChannelOffer, channelOffer, newChannel } from './seller/sign-voucher.ts'
+import { systemTime } from './time.ts'
 
 const [account, other] = [1, 2].map((key) => privateKeyToAccount(`0x${String(key).padStart(64, '0')}`))
 if (!account || !other) throw new Error('two accounts')
@@ -69,7 +70,7 @@ test('whatever is signed, by whichever wallet: never more than the cap, never fo
         const amount = value.toString()
         const by = isOther ? { account: other } : {}
         const authorization = { value: amount, validBefore }
-        const deps = { account, required, offer, budget, case: 'x' }
+        const deps = { account, required, offer, budget, case: 'x', time: systemTime }
         const sign = {
           x402: () => signPayment(deps, { ...by, authorization }),
           mpp: () => signCredential(deps, challengeFor(seconds), { ...by, authorization }),
@@ -93,7 +94,7 @@ test('whatever is signed, by whichever wallet: never more than the cap, never fo
 
 test('without a wish the window is a minute at most, whatever the seller allows', async () => {
   const budget = createBudget(23_000n)
-  const deps = { account, required, offer, budget, case: 'x' }
+  const deps = { account, required, offer, budget, case: 'x', time: systemTime }
   await signPayment(deps)
   await signPermit({ ...deps, offer: upto })
   await signCredential(deps, challengeFor(600))
@@ -110,9 +111,9 @@ test('without a wish the window is a minute at most, whatever the seller allows'
 test('elsewhere at most 20 requests in any second; here without waiting', async () => {
   let now = 0
   const time = {
-    now: () => now,
-    sleep: async (ms: number) => {
-      now += ms
+    nowMs: () => now,
+    waitUntil: async (ms: number) => {
+      now = ms
     },
   }
   const sent: number[] = []

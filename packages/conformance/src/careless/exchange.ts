@@ -28,6 +28,8 @@ export type Asked = {
   facts(payment: PaymentDocument): Promise<PaymentFacts>
   /** Whether the settlement with this nonce was held. */
   wasHeld(nonce: string): Promise<boolean>
+  /** Unix seconds. */
+  now(): number
   /** How often the seller was started again. */
   restarts: number
   /** The caller hung up before it was answered. */
@@ -84,7 +86,7 @@ const permitIn = (header: string): PermitDocument['payload'] | undefined => {
 
 export async function readAsked(
   request: IncomingMessage,
-  known: Pick<Asked, 'asset' | 'lastFault' | 'facts' | 'wasHeld' | 'restarts' | 'isGone' | 'correct'>,
+  known: Pick<Asked, 'asset' | 'lastFault' | 'facts' | 'wasHeld' | 'now' | 'restarts' | 'isGone' | 'correct'>,
 ): Promise<Asked> {
   const chunks: Buffer[] = []
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)

@@ -106,8 +106,8 @@ export const failureHoles: Record<string, Hole> = {
     const again = before === 'sold' && payment && !(await facts(payment)).isUsed
     return { given: again ? goods : given, memory: before === 'sold' || isServed(given) ? 'sold' : 'other' }
   }),
-  'expiry-edge': answers((given, { payment }) => {
-    const left = Number(payment?.payload.authorization['validBefore']) - Date.now() / 1000
+  'expiry-edge': answers((given, { payment, now }) => {
+    const left = Number(payment?.payload.authorization['validBefore']) - now()
     return payment && given.status >= 400 && left > 3 && left < 11 ? goods : given
   }),
   'clock-skew': servesRefusedWhen(({ isExpiredOnChainOnly, isUsed }) => isExpiredOnChainOnly && !isUsed),

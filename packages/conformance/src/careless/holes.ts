@@ -47,7 +47,6 @@ const sameRequest = (asked: Asked, first: Asked) =>
 
 const authorizationOf = ({ payload }: NonNullable<Asked['payment']>) => payload.authorization
 const acceptedOf = (payment: NonNullable<Asked['payment']>) => payment['accepted'] as Record<string, unknown> | null
-const now = () => Math.floor(Date.now() / 1000)
 
 /** Serves what a correct seller refuses with these words. */
 const servesRefusedIf = (
@@ -142,7 +141,7 @@ const quotedHoles: Record<string, Hole> = {
     return typeof named === 'string' && named.toLowerCase() !== asset.toLowerCase()
   }),
   'other-chain': servesPayment((payment) => acceptedOf(payment)?.network === 'eip155:1'),
-  expiry: servesPayment((payment) => Number(authorizationOf(payment).validBefore) < now()),
+  expiry: servesIf(({ payment, now }) => Number(payment?.payload.authorization['validBefore']) < now()),
   signature: servesPayment(({ payload }) => payload.signature === '0x'),
   'no-funds': servesRefusedIf(async ({ facts, payment }) => (await facts(payment)).isEmpty, /insufficient|balance/i),
   schemes: servesPayment((payment) => acceptedOf(payment)?.scheme === 'free'),

@@ -7,8 +7,8 @@ import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, u
 import type { Chain } from '../seller/chain.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer, SendOptions } from '../seller/send.ts'
-import { inSeconds } from '../seller/sign-payment.ts'
 import type { Channel, DepositChange, VoucherChange } from '../seller/sign-voucher.ts'
+import { inSeconds } from '../time.ts'
 import { sleep } from './buy-through.ts'
 import { receiptOf } from './evidence.ts'
 import { mirrored } from './once.ts'
@@ -212,9 +212,9 @@ const badDeposits = deposits(
     why: 'The first answer leaves for money that never arrives.',
     fix: 'Let the deposit be on chain before the answer leaves.',
   },
-  ({ channel: { price, depositFor } }) => [
+  ({ seller, channel: { price, depositFor } }) => [
     { depositor: privateKeyToAccount(generatePrivateKey()) },
-    { validBefore: inSeconds(-1) },
+    { validBefore: inSeconds(seller.time, -1) },
     { amount: price - 1n },
     { max: depositFor(1) + price },
   ],

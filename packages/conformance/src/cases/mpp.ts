@@ -4,8 +4,9 @@ import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, u
 import { decodeCredential, type MppChallenge, readChallenges, requestOf, secondsLeft } from '../seller/mpp.ts'
 import type { MppBuyer, Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
-import { encodePayment, inSeconds, newNonce } from '../seller/sign-payment.ts'
-import { buyThrough, judgeStory, sleep } from './buy-through.ts'
+import { encodePayment, newNonce } from '../seller/sign-payment.ts'
+import { inSeconds } from '../time.ts'
+import { buyThrough, judgeStory } from './buy-through.ts'
 import { changed, elsewhere } from './quoted.ts'
 
 const needs = ['payment', 'mpp'] as const
@@ -49,8 +50,8 @@ const challenge = inMppOnly(
     if (new Set(all.map(({ id }) => id)).size < all.length) return failed('two challenges have the same id')
     const other = all.map(requestOf).find((asked) => asked?.amount !== offer.amount || !isSame(asked.recipient, offer))
     if (other) return failed(`a challenge asks for ${other.amount} to ${other.recipient}`)
-    if (all.some((one) => secondsLeft(one) <= 0)) return failed('a challenge has expired when it is given')
-    return passed(`${lists[0]?.length} for each 402, valid for ${secondsLeft(all[0] as MppChallenge)} s`)
+    if (all.some((one) => secondsLeft(seller.time, one) <= 0)) return failed('a challenge has expired when it is given')
+    return passed(`${lists[0]?.length} for each 402, valid for ${secondsLeft(seller.time, all[0] as MppChallenge)} s`)
   },
 )
 
@@ -121,7 +122,7 @@ const altered = inMppOnly(
     const changes: Parameters<MppBuyer['pay']>[0][] = [
       { request: { amount: '1' } },
       { request: { recipient: seller.account.address } },
-      { challenge: { expires: new Date(Date.now() + 40_000).toISOString() } },
+      { challenge: { expires: new Date(seller.time.nowMs() + 40_000).toISOString() } },
       { challenge: { realm: 'elsewhere.invalid' } },
       { challenge: { id: randomBytes(32).toString('base64url') } },
       { challenge: { opaque: Buffer.from('{"n":"other"}').toString('base64url') } },
@@ -169,12 +170,12 @@ const expired = inMppOnly(
   async (seller, mpp) => {
     const { first } = mpp.challenges
     if (first?.['expires'] === undefined) return notJudged('challenges have no expiry')
-    const left = secondsLeft(first) + 1
+    const left = secondsLeft(seller.time, first) + 1
     if (left > waitSecondsMax) return notJudged(`challenges are valid for another ${left} s`)
-    if (left > 0) await sleep(left * 1_000)
+    await seller.time.waitUntil(seller.time.nowMs() + left * 1_000)
     let status = 0
     const charged = await seller.charged(async () => {
-      const credential = await mpp.pay({ authorization: { validBefore: inSeconds(50) } }, first)
+      const credential = await mpp.pay({ authorization: { validBefore: inSeconds(seller.time, 50) } }, first)
       ;({ status } = await mpp.buy(credential))
     })
     return judgeRefused([status], { charged, price: seller.price })

@@ -4,8 +4,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Case, type Finding, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear } from '../case.ts'
 import type { Chain } from '../seller/chain.ts'
 import type { Permit2Buyer, Seller } from '../seller/seller.ts'
-import { inSeconds } from '../seller/sign-payment.ts'
 import { decodePermit, newPermitNonce, type PermitChange } from '../seller/sign-permit.ts'
+import { inSeconds } from '../time.ts'
 import { receiptOf } from './evidence.ts'
 import { changed, elsewhere } from './quoted.ts'
 import { buyWhileHeld } from './settling.ts'
@@ -90,8 +90,8 @@ const terms = byPermit(
       { token: stranger.address, accepted: { asset: stranger.address } },
       { to: address, accepted: { payTo: address } },
       { spender: permit2Proxies[offer.scheme === 'upto' ? 'exact' : 'upto'] },
-      { deadline: inSeconds(-1) },
-      { validAfter: inSeconds(45) },
+      { deadline: inSeconds(seller.time, -1) },
+      { validAfter: inSeconds(seller.time, 45) },
       { chainId: 1, accepted: { network: 'eip155:1' } },
       { signature: changed },
       { account: stranger },
@@ -118,7 +118,7 @@ const nonce = byPermit(
     if (isServed(refused)) return failed('served for a permit that can never be carried')
     const shared = newPermitNonce()
     const one = await permit2.pay({ nonce: shared })
-    const other = await permit2.pay({ nonce: shared, deadline: inSeconds(45) })
+    const other = await permit2.pay({ nonce: shared, deadline: inSeconds(seller.time, 45) })
     const first = (await seller.buy(one)).status
     if (!isServed(first)) return unclear(`an honest purchase was answered with ${first}`)
     const second = (await seller.buy(other)).status

@@ -3,7 +3,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear } from '../case.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { SendOptions } from '../seller/send.ts'
-import { decodePayment, encodePayment, inSeconds, type PaymentChange } from '../seller/sign-payment.ts'
+import { decodePayment, encodePayment, type PaymentChange } from '../seller/sign-payment.ts'
+import { inSeconds } from '../time.ts'
 import { mirrored } from './once.ts'
 
 const level = 'L3' as const
@@ -92,10 +93,10 @@ const time = refuses(
     why: 'A payment that cannot settle in time is served and never taken.',
     fix: 'Require validBefore to be later than the settlement needs, by your own clock, again just before settling.',
   },
-  () => [
-    { authorization: { validBefore: inSeconds(-1) } },
-    { authorization: { validAfter: inSeconds(45), validBefore: inSeconds(59) } },
-    { authorization: { validBefore: inSeconds(1) } },
+  ({ time }) => [
+    { authorization: { validBefore: inSeconds(time, -1) } },
+    { authorization: { validAfter: inSeconds(time, 45), validBefore: inSeconds(time, 59) } },
+    { authorization: { validBefore: inSeconds(time, 1) } },
     { authorization: { validAfter: '10', validBefore: '9' } },
   ],
 )

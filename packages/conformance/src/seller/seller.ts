@@ -3,6 +3,7 @@ import { type Offer, type PaymentRequired, parsePaymentRequired } from '@assay/s
 import type { LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { FacilitatorControl } from '../facilitator/control.ts'
+import { systemTime, type Time } from '../time.ts'
 import type { Budget } from './budget.ts'
 import { type Chain, openChain } from './chain.ts'
 import {
@@ -61,6 +62,7 @@ export type Seller = {
   /** Purchases with an identifier, kept for the cases that come back for them. */
   bought: { payment: string; body: string }[]
   isLoopback: boolean
+  time: Time
   /** How long a buyer asks again for what it paid for. */
   patienceMs: number
   /** Every place is tried where a few would do. */
@@ -93,6 +95,7 @@ export type SellerInput = {
   restart?: (() => Promise<void>) | undefined
   patienceMs?: number
   isThorough?: boolean
+  time?: Time | undefined
 }
 
 const patienceMsUsual = 30_000
@@ -106,6 +109,7 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
   const method = input.body === undefined ? 'GET' : 'POST'
   const json = jsonHeaders(input.body)
   const pace = createPace(isLoopback)
+  const time = input.time ?? systemTime
   const { answer, required } = await askPrice(input.url, input.body)
   const offer = payableOffer(required)
   const otherRoute = await readOtherRoute(input.otherUrl, url)
@@ -128,14 +132,14 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
       })
       return answer
     }
-    const deps: SignDeps = { account, required, offer, budget: input.budget, case: caseId }
+    const deps: SignDeps = { account, required, offer, budget: input.budget, case: caseId, time }
     challenges ??=
-      firstChallenge && keepChallenges(firstChallenge, async () => readChallenges(await sendLogged(), offer)[0])
+      firstChallenge && keepChallenges(firstChallenge, async () => readChallenges(await sendLogged(), offer)[0], time)
     const mpp: MppBuyer | undefined = challenges && mppBuyer(challenges, deps, sendLogged)
     const byChannel = channelOffer(required, offer.network)
     const permit2 = permit2Offers(required, offer.network).map((one) => permit2Buyer(one, deps, chain))
     return {
-      ...{ url, method, body: input.body, required, offer, isLoopback, chain, otherRoute, mpp, permit2, bought },
+      ...{ url, method, body: input.body, required, offer, isLoopback, time, chain, otherRoute, mpp, permit2, bought },
       ...{ account, price: BigInt(offer.amount) },
       newChannel: byChannel && (() => newChannel({ ...deps, offer: byChannel })),
       ...{ facilitator: input.facilitator, restart: input.restart, patienceMs: input.patienceMs ?? patienceMsUsual },
