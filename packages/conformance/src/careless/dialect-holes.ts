@@ -38,7 +38,7 @@ const servesPermit = (
 ): Hole =>
   answers((given, asked) => (asked.permit && careless(asked.permit.permit2Authorization, asked) ? goods : given))
 
-const without = (given: Given, name: string): Given => {
+export const without = (given: Given, name: string): Given => {
   const { [name]: _, ...headers } = given.headers
   return { ...given, headers }
 }

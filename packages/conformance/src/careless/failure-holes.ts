@@ -98,9 +98,10 @@ export const failureHoles: Record<string, Hole> = {
   'lost-answers': forgetsIdentified,
   cancelled: servesRefusedWhen(({ isCancelled, wasHeld }) => isCancelled && !wasHeld),
   'nonce-signed-twice': servesRefusedWhen(({ moved }) => moved === 1n),
-  'carried-after-402': remembering<'refused' | 'other'>(async (given, _asked, before) => ({
-    given: before === 'refused' ? unpaid(given) : given,
-    memory: given.status === 402 ? 'refused' : 'other',
+  // Copies in other letters come at the same time as one that is refused.
+  'carried-after-402': remembering<string | undefined>(async (given, { headers }, refused) => ({
+    given: refused !== undefined && refused === headers['payment-signature'] ? unpaid(given) : given,
+    memory: given.status === 402 ? headers['payment-signature'] : refused,
   })),
   reorganised: remembering<'sold' | 'other'>(async (given, { payment, facts }, before) => {
     const again = before === 'sold' && payment && !(await facts(payment)).isUsed

@@ -1,5 +1,5 @@
 import { channelHoles } from './channel-holes.ts'
-import { mppHoles, permit2Holes, routeHoles } from './dialect-holes.ts'
+import { mppHoles, permit2Holes, routeHoles, without } from './dialect-holes.ts'
 import { type Asked, answers, type Given, goods, type Hole, isServed, nonceOf, withTerms } from './exchange.ts'
 import { failureHoles, failuresFoundByMore } from './failure-holes.ts'
 
@@ -172,7 +172,7 @@ const quotedHoles: Record<string, Hole> = {
 }
 
 const evidenceHoles: Record<string, Hole> = {
-  receipt: answers(({ headers: { 'payment-response': _, ...headers }, ...given }) => ({ ...given, headers })),
+  receipt: answers((given, { payment }) => (payment ? without(given, 'payment-response') : given)),
   digest: answers((given) => ({ ...given, body: given.body.replace('{', '{ ') })),
   'identifier-replay': givesAgain(
     (asked, first) => hasIdentifier(asked) && sameText(asked, first) && asked.target !== first.target,
@@ -190,9 +190,7 @@ export const holes: Readonly<Record<string, Hole>> = {
 const foundByMore: Readonly<Record<string, readonly string[]>> = {
   'copies-in-order': ['copies-in-order', 'reorganised'],
   // An answer that is changed after it was signed.
-  ...Object.fromEntries(
-    ['quote-shape', 'quote-size', 'mpp-challenge', 'digest'].map((hole) => [hole, [hole, 'answer-signature']]),
-  ),
+  ...Object.fromEntries(['quote-shape', 'quote-size', 'digest'].map((hole) => [hole, [hole, 'answer-signature']])),
   'no-funds': ['no-funds', 'carried-after-402'],
   // Whoever comes back after the expiry gets other goods than were bought.
   expiry: ['expiry', 'retention'],

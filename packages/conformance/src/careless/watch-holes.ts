@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Asked, Given, Hole, Sell } from './exchange.ts'
 import { holes } from './holes.ts'
 
@@ -27,7 +28,7 @@ export function watchHoles<Place>(place: () => Place, note: (hole: string, at: P
       const compare = ({ name, sell: wrong }: (typeof mistakes)[number]) =>
         Promise.all([wrong(asked), answer]).then(
           ([one, other]) => {
-            if (JSON.stringify(one) !== JSON.stringify(other)) note(name, at)
+            if (!isDeepStrictEqual(one, other)) note(name, at)
           },
           () => note(name, at),
         )

@@ -3,7 +3,7 @@ import { channelContract, erc3009Collector } from '@assay/protocol/typed-data/ch
 import { parsePaymentRequired } from '@assay/sdk'
 import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
 import type { Chain } from '../seller/chain.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer, SendOptions } from '../seller/send.ts'
@@ -299,7 +299,7 @@ const restarted = inChannel(
     const { seller, channel, base } = buyer
     const voucher = await channel.voucher(base + channel.price, { isNamed: false })
     const sold = await seller.buy(voucher)
-    if (!isServed(sold.status)) return unclear(`an honest voucher was answered with ${sold.status}`)
+    if (!isServed(sold.status)) return unsold(sold)
     await seller.restart?.()
     const { status } = await seller.buy(voucher, other(seller, 1))
     if (isServed(status)) return failed('a voucher that was used is served again')
@@ -327,7 +327,7 @@ const receipt = inChannel(
     if (((await moved(erc3009Collector)) || (await moved(channelContract)) || 0n) === 0n)
       return failed('the transaction of the deposit moved nothing')
     const answer = await seller.buy(await channel.voucher(base + channel.price))
-    if (!isServed(answer.status)) return unclear(`an honest voucher was answered with ${answer.status}`)
+    if (!isServed(answer.status)) return unsold(answer)
     const { chargedAmount, channelState } = receiptExtra(answer) ?? {}
     const amount = /^\d+$/.test(String(chargedAmount)) ? BigInt(String(chargedAmount)) : undefined
     if (amount === undefined) return failed('no chargedAmount')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { verifyResponse } from '@assay/protocol/signatures/verify-response'
 import type { Address, Hex } from 'viem'
-import { type Case, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, failed, isServed, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
 import { decodePayment } from '../seller/sign-payment.ts'
@@ -29,7 +29,7 @@ const receipt: Case = {
   fix: 'Send PAYMENT-RESPONSE with success, transaction, network and payer on every paid answer.',
   run: async ({ buy, pay, offer, account, chain, price }) => {
     const answer = await buy(await pay())
-    if (!isServed(answer.status)) return unclear(`an honest purchase was answered with ${answer.status}`)
+    if (!isServed(answer.status)) return unsold(answer)
     const given = receiptOf(answer)
     if (given === undefined) return failed('no PAYMENT-RESPONSE')
     if (given.success !== true) return failed(`success is ${String(given.success)}`)
@@ -66,7 +66,7 @@ const identifier: Case = {
     if (seller.required.extensions['payment-identifier'] === undefined) return notJudged('the extension is not offered')
     const payment = await seller.pay(identified(seller))
     const first = await seller.buy(payment)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     seller.bought.push({ payment, body: first.body })
     let again = first
     const charged = await seller.charged(async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Address, Hex } from 'viem'
-import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, failed, isServed, judgeRefused, notJudged, passed, unclear, unsold } from '../case.ts'
 import { decodeCredential, type MppChallenge, readChallenges, requestOf, secondsLeft } from '../seller/mpp.ts'
 import type { MppBuyer, Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
@@ -148,7 +148,7 @@ const otherRequest = inMppOnly(
   async (seller, mpp) => {
     const paid = await mpp.pay()
     const first = await mpp.buy(paid)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     const { status } = await mpp.buy(paid, elsewhere(seller))
     if (isServed(status)) return failed('a credential that was used is served for another request')
     const statuses = [status]
@@ -217,7 +217,7 @@ const receipt = inMppOnly(
     const refused = await mpp.buy(await mpp.pay({ request: { amount: '1' } }))
     if (!isServed(refused.status) && receiptOf(refused) !== undefined) return failed('a receipt for what was refused')
     const answer = await mpp.buy(await mpp.pay())
-    if (!isServed(answer.status)) return unclear(`an honest purchase was answered with ${listOf([answer.status])}`)
+    if (!isServed(answer.status)) return unsold(answer)
     const given = readReceipt(receiptOf(answer))
     if (given === undefined) return failed('no Payment-Receipt')
     if (given['status'] !== 'success') return failed(`status is ${String(given['status'])}`)

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { Hex } from 'viem'
-import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
 import { httpRequest } from '../seller/http-text.ts'
 import type { Seller } from '../seller/seller.ts'
 import { hostOf } from '../seller/send.ts'
@@ -50,7 +50,7 @@ const afterPurchase = (
   run: async (seller) => {
     const payment = await seller.pay()
     const first = await seller.buy(payment)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     let statuses: number[] = []
     const charged = await seller.charged(async () => {
       statuses = await others(seller, payment)
@@ -191,7 +191,7 @@ const leak: Case = {
   fix: 'Send Cache-Control: private, no-store with paid answers, and keep them out of shared caches of your own.',
   run: async (seller) => {
     const answer = await seller.buy(await seller.pay())
-    if (!isServed(answer.status)) return unclear(`an honest purchase was answered with ${answer.status}`)
+    if (!isServed(answer.status)) return unsold(answer)
     const control = String(answer.headers['cache-control'] ?? '')
     const after = await seller.send()
     if (isServed(after.status)) return failed('served to a caller who paid nothing')

@@ -1,7 +1,18 @@
 import { permit2Proxies } from '@assay/protocol/typed-data/permit2'
 import type { Address, Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type Case, type Finding, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear } from '../case.ts'
+import {
+  type Case,
+  type Finding,
+  failed,
+  isServed,
+  judgeRefused,
+  listOf,
+  notJudged,
+  passed,
+  unclear,
+  unsold,
+} from '../case.ts'
 import type { Chain } from '../seller/chain.ts'
 import type { Permit2Buyer, Seller } from '../seller/seller.ts'
 import { decodePermit, newPermitNonce, type PermitChange } from '../seller/sign-permit.ts'
@@ -119,12 +130,12 @@ const nonce = byPermit(
     const shared = newPermitNonce()
     const one = await permit2.pay({ nonce: shared })
     const other = await permit2.pay({ nonce: shared, deadline: inSeconds(seller.time, 45) })
-    const first = (await seller.buy(one)).status
-    if (!isServed(first)) return unclear(`an honest purchase was answered with ${first}`)
+    const first = await seller.buy(one)
+    if (!isServed(first.status)) return unsold(first)
     const second = (await seller.buy(other)).status
     return isServed(second)
       ? failed('served twice for one nonce')
-      : passed(`answered ${listOf([refused, first, second])}`)
+      : passed(`answered ${listOf([refused, first.status, second])}`)
   },
 )
 
@@ -181,7 +192,7 @@ const charge = byPermit(
   async ({ seller, permit2: { offer, price, pay }, chain }) => {
     let answer = await seller.send()
     const charged = (await seller.charged(async () => (answer = await seller.buy(await pay())))) ?? 0n
-    if (!isServed(answer.status)) return unclear(`an honest purchase was answered with ${answer.status}`)
+    if (!isServed(answer.status)) return unsold(answer)
     if (charged > price) return failed(`charged ${charged}, quoted at most ${price}`)
     const { amount, transaction } = receiptOf(answer) ?? {}
     if (typeof amount === 'string' && BigInt(amount) !== charged)

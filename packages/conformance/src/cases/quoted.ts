@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { SendOptions } from '../seller/send.ts'
 import { decodePayment, encodePayment, type PaymentChange } from '../seller/sign-payment.ts'
@@ -185,7 +185,7 @@ const otherResource: Case = {
   run: async (seller) => {
     const payment = await seller.pay()
     const first = await seller.buy(payment)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     const { pathname, search } = seller.url
     const body =
       seller.body === undefined ? {} : { body: seller.body.replace(/[a-z]/, (letter) => (letter === 'x' ? 'y' : 'x')) }
@@ -208,7 +208,7 @@ const otherRoute: Case = {
     const there: SendOptions = { path: `${url.pathname}${url.search}`, method: 'GET', body: undefined }
     const payment = await seller.pay()
     const first = await seller.buy(payment)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     const again = (await seller.buy(payment, there)).status
     if (isServed(again)) return failed('a payment that was used at one route is served at another one')
     const statuses = [again]
