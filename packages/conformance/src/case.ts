@@ -62,7 +62,10 @@ export const notJudged = (seen: string): Finding => ({ verdict: 'not_judged', se
 
 /** Nothing was bought that the case could go on with: the seller's own words say why. */
 export const unsold = ({ status, body }: Pick<Answer, 'status' | 'body'>): Finding =>
-  unclear(`an honest purchase was answered with ${listOf([status])}: ${body.replace(/\s+/g, ' ').slice(0, 300)}`)
+  unclear(`an honest purchase was answered with ${listOf([status])}: ${printable(body)}`)
+
+/** What a seller wrote, without what a terminal would obey. */
+const printable = (text: string) => text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200)
 
 export const isServed = (status: number): boolean => status >= 200 && status < 300
 

@@ -38,12 +38,15 @@ export async function judgeCommand(input: JudgeInput): Promise<{ report: Report;
   const cap = parseUsd(input.cap ?? '1')
   if (cap === undefined) throw new UsageError(`--cap: not decimal USD: ${input.cap}`)
   const facilitator = input.facilitator === undefined ? undefined : connectFacilitator(input.facilitator)
-  const rpc = input.rpc ?? (await facilitator?.state())?.rpc
+  const state = await facilitator?.state().catch((error: unknown) => {
+    throw new UsageError(`--facilitator: no test facilitator at ${input.facilitator}`, { cause: error })
+  })
+  const rpc = input.rpc ?? state?.rpc
   const seller: StartedSeller | undefined =
     input.start === undefined ? undefined : await startSeller(input.start, input.url)
   try {
     const quote = await quoteOf(input.url, input.data).catch((error: unknown) => {
-      throw error instanceof NotASeller ? new UsageError(`${error.message}. Give the address of a paid route.`) : error
+      throw error instanceof NotASeller ? new UsageError(error.message) : error
     })
     const given = input.account ?? (await readAccount(input.keyFile))
     const account = given ?? privateKeyToAccount(generatePrivateKey())

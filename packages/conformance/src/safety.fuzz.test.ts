@@ -156,6 +156,12 @@ test('real money is signed only when its amount was typed again', async () => {
   expect(report.signatures.map(({ value }) => value)).toEqual(['1000'])
 })
 
+test('says what is missing: a seller that answers, a price, a facilitator', async () => {
+  const said = async (input: Parameters<typeof judgeCommand>[0]) => String(await judgeCommand(input).catch(String))
+  expect(await said({ url: 'http://127.0.0.1:9/' })).toContain('did not answer. Start the seller first')
+  expect(await said({ url: `${origin}/gives`, facilitator: 'http://127.0.0.1:9' })).toContain('no test facilitator at')
+})
+
 test('the exit code counts failures up to the level that was asked for', async () => {
   const input = { url: `${origin}/gives`, account, cap: '1', realMoney: '1', only: 'shared-caches,underpay' }
   const verdicts = async (level?: string) => {

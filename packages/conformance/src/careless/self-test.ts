@@ -57,7 +57,7 @@ async function judgeSeller(
   await control.fund(account.address)
   seller.open(hole)
   return judge({
-    ...{ url: seller.url, otherUrl: seller.otherUrl, account, capMicro, mayPay: true, patienceMs: 40_000, time },
+    ...{ url: seller.url, otherUrl: seller.otherUrl, account, capMicro, mayPay: true, patienceMs: 80_000, time },
     ...{ rpc: facilitator.rpc, facilitator: control, restart: seller.restart, ...options },
   }).finally(() => seller.open())
 }

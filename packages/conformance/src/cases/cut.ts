@@ -53,7 +53,7 @@ function readBytes({ url, method, body }: Seller, payment: string, bytesMax: num
 }
 
 const placesUsual = 8
-const cutsAtOnce = 16
+const cutsAtOnce = 4
 
 /** Bytes after which to cut: the edges of status line, headers and body, and places in between. */
 export function cutPlaces(answer: Buffer, places: number): number[] {
@@ -66,7 +66,7 @@ export function cutPlaces(answer: Buffer, places: number): number[] {
 }
 
 /** A buyer of its own, who loses the connection after so many bytes. */
-async function buyThroughCut(seller: Seller, bytes: number): Promise<Finding> {
+async function buyThroughCut(seller: Seller, bytes: number, length: number): Promise<Finding> {
   const story = await buyThrough(seller, {
     identified: true,
     first: async (one, payment) => {
@@ -75,7 +75,7 @@ async function buyThroughCut(seller: Seller, bytes: number): Promise<Finding> {
     },
   })
   const finding = judgeStory(seller, story)
-  const seen = `cut after ${bytes}: ${finding.seen}`
+  const seen = `cut after ${bytes} of ${length} bytes: ${finding.seen}`
   // Nothing was taken either: the seller could not sell for a while.
   if (finding.verdict !== 'failed' && !story.statuses.some(isServed)) return unclear(seen)
   return { ...finding, seen }
@@ -92,10 +92,10 @@ const anywhere: Case = {
     const places = cutPlaces(whole, seller.isThorough ? whole.length : placesUsual)
     for (let from = 0; from < places.length; from += cutsAtOnce) {
       const findings = await Promise.all(
-        places.slice(from, from + cutsAtOnce).map((bytes) => buyThroughCut(seller, bytes)),
+        places.slice(from, from + cutsAtOnce).map((bytes) => buyThroughCut(seller, bytes, whole.length)),
       )
       const wrong = findings.find(({ verdict }) => verdict !== 'passed')
-      if (wrong) return { ...wrong, seen: `of ${whole.length} bytes: ${wrong.seen}` }
+      if (wrong) return wrong
     }
     return passed(`served once and charged once after each of ${places.length} cuts in ${whole.length} bytes`)
   },

@@ -203,9 +203,10 @@ const reorganised: Case = {
   fix: 'Keep the claim of a payment whose block was replaced; never sell the same authorization twice.',
   run: async (given) => {
     const seller = await given.forNewBuyer()
+    // An earlier purchase: the money of the buyer is not in the blocks that are replaced.
+    await seller.buy(await seller.pay())
     const payment = await seller.pay()
-    let first = await seller.buy(payment)
-    if (first.status >= 500) first = await seller.buy(payment)
+    const first = await seller.buy(payment)
     if (!isServed(first.status)) return unsold(first)
     await seller.facilitator?.reorg(2)
     const statuses: number[] = []

@@ -13,12 +13,12 @@ const claimFix =
 
 export const copiesMax = 30
 
-const timesCharged = (charged: bigint | undefined, price: bigint): string =>
-  charged === undefined ? 'charge not seen' : `charged ${Number(charged) / Number(price)} times`
+const chargeOf = (charged: bigint | undefined, price: bigint): string =>
+  charged === undefined ? 'charge not seen' : `charged ${charged} of ${price}`
 
 function judgeCopies(seller: Seller, statuses: readonly number[], charged: bigint | undefined): Finding {
   const count = statuses.filter(isServed).length
-  const seen = `served ${count} of ${statuses.length}, ${timesCharged(charged, seller.price)}`
+  const seen = `served ${count} of ${statuses.length}, ${chargeOf(charged, seller.price)}`
   if (count > 1 || (charged !== undefined && charged > seller.price)) return failed(seen)
   // What is in doubt may be charged: its answer can be fetched later.
   if (count === 0 && charged === seller.price && !statuses.includes(503))

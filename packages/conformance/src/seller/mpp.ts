@@ -129,9 +129,8 @@ export function keepChallenges(
   let kept: Promise<MppChallenge[]> | undefined
   const fill = async (): Promise<MppChallenge[]> => {
     const given = (await Promise.all(Array.from({ length: batch }, ask))).filter((one) => one !== undefined)
-    const [one] = given
-    if (one === undefined) throw new Error('the seller gives no more challenges')
-    const waitSeconds = secondsLeft(time, one) - windowSecondsMax + 1
+    if (given.length === 0) throw new Error('the seller gives no more challenges')
+    const waitSeconds = Math.max(...given.map((one) => secondsLeft(time, one))) - windowSecondsMax + 1
     if (waitSeconds > 0 && waitSeconds <= waitSecondsMax) await time.waitUntil(time.nowMs() + waitSeconds * 1_000)
     return given
   }

@@ -205,8 +205,9 @@ async function askPrice(url: string, body: string | undefined): Promise<{ answer
   const method = body === undefined ? 'GET' : 'POST'
   const answer = await send(new URL(url), { method, headers: jsonHeaders(body), body })
   const header = answer.headers['payment-required']
+  if (answer.status === 0) throw new NotASeller(`${url} did not answer. Start the seller first, or use --start.`)
   if (answer.status !== 402 || typeof header !== 'string')
-    throw new NotASeller(`${url} answered ${answer.status === 0 ? 'nothing' : answer.status} without PAYMENT-REQUIRED`)
+    throw new NotASeller(`${url} answered ${answer.status} without PAYMENT-REQUIRED. Give the address of a paid route.`)
   return { answer, required: parsePaymentRequired(header) }
 }
 
