@@ -8,7 +8,7 @@ import { startTestServer } from '../packages/till/src/store/testing.ts'
 import { freePort } from './free-port.ts'
 import { type Subject, startCommand } from './subjects.ts'
 
-/** Cases that need a wallet of the seller, which settles permits and claims from channels. */
+/** What is judged again where the seller settles with a wallet of its own. */
 const walletCases = catalogue.filter(
   ({ needs }) => (needs.includes('permit2') || needs.includes('channels')) && !needs.includes('facilitator'),
 )
