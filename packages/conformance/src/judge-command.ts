@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { parseUsd } from '@assay/protocol/money'
 import type { LocalAccount } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
 import { type Level, levels } from './case.ts'
 import { connectFacilitator } from './facilitator/control.ts'
 import { isRealMoney } from './money.ts'
 import { judge, newRunNonce, type Report } from './run.ts'
 import { NotASeller, quoteOf } from './seller/seller.ts'
+import { newAccount } from './seller/sign-payment.ts'
 import { type StartedSeller, startSeller } from './start-seller.ts'
 
 export type JudgeInput = {
@@ -49,7 +50,7 @@ export async function judgeCommand(input: JudgeInput): Promise<{ report: Report;
       throw error instanceof NotASeller ? new UsageError(error.message) : error
     })
     const given = input.account ?? (await readAccount(input.keyFile))
-    const account = given ?? privateKeyToAccount(generatePrivateKey())
+    const account = given ?? newAccount()
     const mayPay = given !== undefined || facilitator !== undefined
     if (mayPay && isRealMoney(quote, rpc) && parseUsd(input.realMoney ?? '') !== cap)
       throw new UsageError(

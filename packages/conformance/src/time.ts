@@ -1,9 +1,11 @@
 /** The clock by which a run signs and waits. */
 export type Time = { nowMs(): number; waitUntil(ms: number): Promise<void> }
 
+export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
 export const systemTime: Time = {
   nowMs: Date.now,
-  waitUntil: (ms) => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms - Date.now()))),
+  waitUntil: (ms) => sleep(Math.max(0, ms - Date.now())),
 }
 
 /** Unix seconds, as authorizations carry them. */

@@ -1,6 +1,17 @@
-import { type Asked, answers, type Given, goods, type Hole, isServed } from './exchange.ts'
+import {
+  type Asked,
+  answers,
+  type Given,
+  goods,
+  type Hole,
+  isServed,
+  textOf,
+  unpaid,
+  withHeader,
+  without,
+  withReceipt,
+} from './exchange.ts'
 
-export const unpaid = (given: Given): Given => ({ ...given, status: 402 })
 const pathOf = (target: string) => target.split('?')[0]
 
 /** What was sold, by the key that `keyOf` finds in a request; the answer to a later one may be another. */
@@ -28,7 +39,6 @@ const credentialNonce = ({ credential, payment }: Asked) =>
   credential?.payload.nonce ?? payment?.payload.authorization.nonce
 const permitNonce = ({ permit }: Asked) => permit?.permit2Authorization.nonce
 const target = (asked: Asked) => asked.target
-const text = ({ headers }: Asked) => headers['payment-signature'] ?? ''
 
 const servesCredential = (careless: (credential: NonNullable<Asked['credential']>, asked: Asked) => boolean): Hole =>
   answers((given, asked) => (asked.credential && careless(asked.credential, asked) ? goods : given))
@@ -37,24 +47,6 @@ const servesPermit = (
   careless: (permit: NonNullable<Asked['permit']>['permit2Authorization'], asked: Asked) => boolean,
 ): Hole =>
   answers((given, asked) => (asked.permit && careless(asked.permit.permit2Authorization, asked) ? goods : given))
-
-export const without = (given: Given, name: string): Given => {
-  const { [name]: _, ...headers } = given.headers
-  return { ...given, headers }
-}
-
-const withHeader = (given: Given, name: string, change: (value: string) => string): Given => {
-  const value = given.headers[name]
-  return value === undefined ? given : { ...given, headers: { ...given.headers, [name]: change(value) } }
-}
-
-type Receipt = Record<string, unknown>
-
-export const withReceipt = (given: Given, change: (receipt: Receipt) => Receipt): Given =>
-  withHeader(given, 'payment-response', (value) => {
-    const receipt = JSON.parse(Buffer.from(value, 'base64').toString()) as Receipt
-    return Buffer.from(JSON.stringify(change(receipt))).toString('base64')
-  })
 
 const askedAmount = ({ challenge }: NonNullable<Asked['credential']>): unknown => {
   try {
@@ -94,9 +86,9 @@ export const mppHoles: Record<string, Hole> = {
 }
 
 export const permit2Holes: Record<string, Hole> = {
-  'permit2-copies': afterSale(permitNonce, text, (given, asked, sold) => (text(asked) === sold ? goods : given)),
+  'permit2-copies': afterSale(permitNonce, textOf, (given, asked, sold) => (textOf(asked) === sold ? goods : given)),
   'permit2-terms': servesPermit(({ deadline }, { now }) => Number(deadline) < now()),
-  'permit2-nonce': afterSale(permitNonce, text, (given, asked, sold) => (text(asked) === sold ? given : goods)),
+  'permit2-nonce': afterSale(permitNonce, textOf, (given, asked, sold) => (textOf(asked) === sold ? given : goods)),
   'permit2-cancelled-while-settling': answers(async (given, asked) => {
     const nonce = permitNonce(asked)
     return nonce !== undefined && !isServed(given) && (await asked.wasHeld(nonce)) ? goods : given

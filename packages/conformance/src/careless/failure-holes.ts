@@ -1,6 +1,16 @@
 import type { FacilitatorFault } from '../facilitator/faults.ts'
-import { unpaid } from './dialect-holes.ts'
-import { type Asked, answers, type Given, goods, type Hole, isServed, nonceOf } from './exchange.ts'
+import {
+  type Asked,
+  answers,
+  type Given,
+  goods,
+  type Hole,
+  hasIdentifier,
+  isServed,
+  nonceOf,
+  textOf,
+  unpaid,
+} from './exchange.ts'
 import type { PaymentFacts } from './payment-facts.ts'
 
 /** After this fault of the facilitator the buyer is asked to pay, or served, whatever is known. */
@@ -50,8 +60,6 @@ const failsNewBuyers: Hole = (sell) => {
   }
 }
 
-const hasIdentifier = ({ payment }: Asked) => payment?.['extensions'] !== undefined
-
 const payerOf = ({ payment }: Asked) => payment?.payload.authorization['from']
 
 /** Forgets the purchase of a buyer who hung up: asked again, it wants money. */
@@ -99,9 +107,9 @@ export const failureHoles: Record<string, Hole> = {
   cancelled: servesRefusedWhen(({ isCancelled, wasHeld }) => isCancelled && !wasHeld),
   'nonce-signed-twice': servesRefusedWhen(({ moved }) => moved === 1n),
   // Copies in other letters come at the same time as one that is refused.
-  'carried-after-402': remembering<string | undefined>(async (given, { headers }, refused) => ({
-    given: refused !== undefined && refused === headers['payment-signature'] ? unpaid(given) : given,
-    memory: given.status === 402 ? headers['payment-signature'] : refused,
+  'carried-after-402': remembering<string | undefined>(async (given, asked, refused) => ({
+    given: refused === textOf(asked) ? unpaid(given) : given,
+    memory: given.status === 402 ? textOf(asked) : refused,
   })),
   reorganised: remembering<'sold' | 'other'>(async (given, { payment, facts }, before) => {
     const again = before === 'sold' && payment && !(await facts(payment)).isUsed

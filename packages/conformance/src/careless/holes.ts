@@ -1,6 +1,18 @@
 import { channelHoles } from './channel-holes.ts'
-import { mppHoles, permit2Holes, routeHoles, without } from './dialect-holes.ts'
-import { type Asked, answers, type Given, goods, type Hole, isServed, nonceOf, withTerms } from './exchange.ts'
+import { mppHoles, permit2Holes, routeHoles } from './dialect-holes.ts'
+import {
+  type Asked,
+  answers,
+  type Given,
+  goods,
+  type Hole,
+  hasIdentifier,
+  isServed,
+  nonceOf,
+  textOf,
+  without,
+  withTerms,
+} from './exchange.ts'
 import { failureHoles, failuresFoundByMore } from './failure-holes.ts'
 
 /** Serves without a look at the money. */
@@ -36,12 +48,10 @@ const givesAgain =
     }
   }
 
-const text = ({ headers }: Asked) => headers['payment-signature']
 const sameNonce = (asked: Asked, first: Asked) => nonceOf(asked) === nonceOf(first)
-const sameText = (asked: Asked, first: Asked) => text(asked) === text(first)
+const sameText = (asked: Asked, first: Asked) => textOf(asked) === textOf(first)
 const sameTarget = (asked: Asked, first: Asked) => asked.target === first.target && asked.method === first.method
 const samePath = (asked: Asked, first: Asked) => asked.target.split('?')[0] === first.target.split('?')[0]
-const hasIdentifier = ({ payment }: Asked) => payment?.['extensions'] !== undefined
 const sameRequest = (asked: Asked, first: Asked) =>
   sameTarget(asked, first) && JSON.stringify(asked.headers) === JSON.stringify(first.headers)
 

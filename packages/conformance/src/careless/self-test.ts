@@ -1,9 +1,9 @@
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Case, levels } from '../case.ts'
 import { catalogue } from '../catalogue.ts'
 import { connectFacilitator } from '../facilitator/control.ts'
 import { startTestFacilitator } from '../facilitator/test-facilitator.ts'
 import { judge, type Report, type RunOptions } from '../run.ts'
+import { newAccount } from '../seller/sign-payment.ts'
 import { createMovableTime, type Time } from '../time.ts'
 import { type CarelessSeller, startCarelessSeller } from './careless-seller.ts'
 import type { Hole } from './exchange.ts'
@@ -52,7 +52,7 @@ async function judgeSeller(
   hole: string | Hole | undefined,
   options: Pick<RunOptions, 'onProgress'> & { cases: readonly Case[] },
 ): Promise<Report> {
-  const account = privateKeyToAccount(generatePrivateKey())
+  const account = newAccount()
   const control = connectFacilitator(facilitator.url)
   await control.fund(account.address)
   seller.open(hole)

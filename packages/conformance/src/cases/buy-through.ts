@@ -4,6 +4,7 @@ import type { FacilitatorFault } from '../facilitator/faults.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
 import type { PaymentChange } from '../seller/sign-payment.ts'
+import { sleep } from '../time.ts'
 
 /** What one purchase looked like from outside, from the first request until it was served or patience ended. */
 export type Story = {
@@ -17,8 +18,6 @@ export type Story = {
   isUntouched: boolean
   last: Answer
 }
-
-export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 export type Through = {
   faults?: readonly FacilitatorFault[]

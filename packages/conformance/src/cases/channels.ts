@@ -2,14 +2,13 @@ import type { Address } from '@assay/protocol/address'
 import { channelContract, erc3009Collector } from '@assay/protocol/typed-data/channel'
 import { parsePaymentRequired } from '@assay/sdk'
 import type { Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
 import type { Chain } from '../seller/chain.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer, SendOptions } from '../seller/send.ts'
+import { newAccount } from '../seller/sign-payment.ts'
 import type { Channel, DepositChange, VoucherChange } from '../seller/sign-voucher.ts'
-import { inSeconds } from '../time.ts'
-import { sleep } from './buy-through.ts'
+import { inSeconds, sleep } from '../time.ts'
 import { receiptOf } from './evidence.ts'
 import { mirrored } from './once.ts'
 import { changed } from './quoted.ts'
@@ -127,7 +126,7 @@ const vouchers = inChannel(
     fix: 'Compute the id of the channel from its configuration, and check the signature over it on your own chain and contract.',
   },
   async ({ seller, channel, base }) => {
-    const stranger = privateKeyToAccount(generatePrivateKey())
+    const stranger = newAccount()
     const changes: VoucherChange[] = [
       { account: stranger },
       { account: stranger, type: 'refund' },
@@ -195,7 +194,7 @@ const terms = deposits(
   },
   ({ seller: { account }, channel: { offer } }) => {
     const own = account.address.toLowerCase() as Address
-    const stranger = privateKeyToAccount(generatePrivateKey()).address.toLowerCase() as Address
+    const stranger = newAccount().address.toLowerCase() as Address
     return [
       { config: { receiver: own } },
       { config: { receiverAuthorizer: own } },
@@ -213,7 +212,7 @@ const badDeposits = deposits(
     fix: 'Let the deposit be on chain before the answer leaves.',
   },
   ({ seller, channel: { price, depositFor } }) => [
-    { depositor: privateKeyToAccount(generatePrivateKey()) },
+    { depositor: newAccount() },
     { validBefore: inSeconds(seller.time, -1) },
     { amount: price - 1n },
     { max: depositFor(1) + price },

@@ -1,6 +1,6 @@
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Case, failed, isServed, listOf, notJudged, passed, unsold } from '../case.ts'
-import { newNonce } from '../seller/sign-payment.ts'
+import { newAccount, newNonce } from '../seller/sign-payment.ts'
+import { sleep } from '../time.ts'
 import { buyThrough, judgeStory, type Through } from './buy-through.ts'
 import { settlingCases } from './settling.ts'
 
@@ -67,7 +67,7 @@ export const failureModes: readonly Case[] = [
             const payment = await seller.pay()
             let { status } = await seller.buy(payment)
             for (let again = 0; again < 20 && (status === 503 || status === 0); again += 1) {
-              await new Promise((resolve) => setTimeout(resolve, 500))
+              await sleep(500)
               ;({ status } = await seller.buy(payment))
             }
             statuses.push(status)
@@ -181,7 +181,7 @@ const refusedThenCarried: Case = {
   run: async (seller) => {
     const { chain } = seller
     if (chain === undefined) return notJudged('needs a chain')
-    const poor = privateKeyToAccount(generatePrivateKey())
+    const poor = newAccount()
     const payment = await seller.pay({ account: poor })
     const first = await seller.buy(payment)
     if (isServed(first.status)) return failed('served for a wallet that has nothing')

@@ -10,6 +10,7 @@ const level = 'L2' as const
 const why = 'One payment is shared by everybody who sees it: the authorization is public once it is on chain.'
 const claimFix =
   'Write a unique claim for network, payer and nonce to a database before any work, and look it up before every serve.'
+const decodedFix = 'Key the claim by the decoded nonce and payer, never by the text of the header or the signature.'
 
 export const copiesMax = 30
 
@@ -122,7 +123,7 @@ const otherEncodings = afterPurchase(
   {
     id: 'copies-other-encodings',
     title: 'A settled payment in other letters: spacing, case, base64url, mirrored signature',
-    fix: 'Key the claim by the decoded nonce and payer, never by the text of the header or the signature.',
+    fix: decodedFix,
   },
   async (seller, payment) => {
     const statuses: number[] = []
@@ -133,7 +134,7 @@ const otherEncodings = afterPurchase(
 
 const encodingsAtOnce: Case = {
   ...{ id: 'encodings-at-once', level, why, needs: ['payment'] },
-  fix: 'Key the claim by the decoded nonce and payer, never by the text of the header or the signature.',
+  fix: decodedFix,
   title: 'One payment in several encodings at once',
   run: async (seller) => {
     const payment = await seller.pay()

@@ -1,6 +1,5 @@
 import { permit2Proxies } from '@assay/protocol/typed-data/permit2'
 import type { Address, Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import {
   type Case,
   type Finding,
@@ -15,6 +14,7 @@ import {
 } from '../case.ts'
 import type { Chain } from '../seller/chain.ts'
 import type { Permit2Buyer, Seller } from '../seller/seller.ts'
+import { newAccount } from '../seller/sign-payment.ts'
 import { decodePermit, newPermitNonce, type PermitChange } from '../seller/sign-permit.ts'
 import { inSeconds } from '../time.ts'
 import { receiptOf } from './evidence.ts'
@@ -92,7 +92,7 @@ const terms = byPermit(
   },
   async ({ seller, permit2: { offer, price, pay } }) => {
     const { address } = seller.account
-    const stranger = privateKeyToAccount(generatePrivateKey())
+    const stranger = newAccount()
     const less = (price - 1n).toString()
     const changes: PermitChange[] = [
       { amount: less },
@@ -171,7 +171,7 @@ const byOthers = byPermit(
   },
   async ({ seller, permit2: { price, pay } }) => {
     const statuses: number[] = []
-    const others = [seller.account.address, privateKeyToAccount(generatePrivateKey()).address]
+    const others = [seller.account.address, newAccount().address]
     const charged = await seller.charged(async () => {
       for (const facilitator of others) {
         const accepted = { extra: { ...seller.offer.extra, facilitatorAddress: facilitator } }

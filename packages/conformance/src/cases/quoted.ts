@@ -1,14 +1,12 @@
 import type { Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { SendOptions } from '../seller/send.ts'
-import { decodePayment, encodePayment, type PaymentChange } from '../seller/sign-payment.ts'
+import { decodePayment, encodePayment, newAccount, type PaymentChange } from '../seller/sign-payment.ts'
 import { inSeconds } from '../time.ts'
 import { mirrored } from './once.ts'
 
 const level = 'L3' as const
-const stranger = () => privateKeyToAccount(generatePrivateKey())
 
 /** Payments that must buy nothing and take nothing. */
 const refuses = (
@@ -55,7 +53,7 @@ const otherPayee = refuses(
     fix: ownTerms,
   },
   ({ account }) => {
-    const { address } = stranger()
+    const { address } = newAccount()
     return [
       { authorization: { to: account.address } },
       { authorization: { to: account.address }, accepted: { payTo: account.address } },
@@ -72,7 +70,7 @@ const otherAsset = refuses(
     fix: ownTerms,
   },
   () => {
-    const { address } = stranger()
+    const { address } = newAccount()
     return [{ verifyingContract: address }, { verifyingContract: address, accepted: { asset: address } }]
   },
 )
@@ -109,7 +107,7 @@ const signatures = refuses(
     fix: 'Verify the signature as the token does, low s and 65 bytes included, before any work.',
   },
   ({ account }) => [
-    { account: stranger(), authorization: { from: account.address } },
+    { account: newAccount(), authorization: { from: account.address } },
     { signature: changed },
     { signature: mirrored },
     { signature: () => `0x${'00'.repeat(65)}` },
@@ -124,7 +122,7 @@ const noFunds = refuses(
     why: 'The goods are served before settlement fails.',
     fix: 'Settle before the answer leaves.',
   },
-  () => [{ account: stranger() }],
+  () => [{ account: newAccount() }],
 )
 
 const schemes = refuses(
@@ -268,7 +266,7 @@ const overdraw: Case = {
   fix: 'Count what a payer has in flight against its balance, and settle before the answer leaves.',
   run: async (seller) => {
     if (seller.chain === undefined) return notJudged('needs a chain')
-    const poor = stranger()
+    const poor = newAccount()
     await seller.chain.transfer(poor.address, seller.price)
     const payments = await Promise.all(Array.from({ length: 10 }, () => seller.pay({ account: poor })))
     const answers = await Promise.all(payments.map((payment) => seller.buy(payment)))

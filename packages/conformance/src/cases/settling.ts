@@ -5,8 +5,8 @@ import { type Chain, nobody } from '../seller/chain.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
 import { decodePayment } from '../seller/sign-payment.ts'
-import { inSeconds } from '../time.ts'
-import { buyThrough, judgeStory, sleep } from './buy-through.ts'
+import { inSeconds, sleep } from '../time.ts'
+import { buyThrough, judgeStory } from './buy-through.ts'
 
 const level = 'L4' as const
 const needs = ['payment', 'chain', 'facilitator'] as const

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { newAccount } from '../seller/sign-payment.ts'
 import { systemTime, type Time } from '../time.ts'
 import { type RunningFacilitator, serveFacilitator } from './serve-facilitator.ts'
 
@@ -44,7 +44,7 @@ export async function startTestFacilitator(options: TestFacilitatorOptions = {})
   const network = `eip155:${chainId}`
   const asset = chain.usdc
   // Its own wallet: a seller under test may have one of the demo accounts.
-  const account = privateKeyToAccount(generatePrivateKey())
+  const account = newAccount()
   await chain.control.fund(account.address.toLowerCase() as Address, { microUsdc: 0n })
   const facilitator = await serveFacilitator({
     ...options,

@@ -1,7 +1,6 @@
 import { permit2Address } from '@assay/protocol/typed-data/permit2'
 import { type Offer, type PaymentRequired, parsePaymentRequired } from '@assay/sdk'
 import type { LocalAccount } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { FacilitatorControl } from '../facilitator/control.ts'
 import { systemTime, type Time } from '../time.ts'
 import type { Budget } from './budget.ts'
@@ -16,7 +15,7 @@ import {
 } from './mpp.ts'
 import { createPace } from './pace.ts'
 import { type Answer, type SendOptions, send } from './send.ts'
-import { type PaymentChange, type SignDeps, signPayment } from './sign-payment.ts'
+import { newAccount, type PaymentChange, type SignDeps, signPayment } from './sign-payment.ts'
 import { type Permit2Offer, type PermitChange, permit2Offers, signPermit } from './sign-permit.ts'
 import { type Channel, channelOffer, newChannel } from './sign-voucher.ts'
 
@@ -156,7 +155,7 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
       },
       forNewBuyer: async () => {
         if (input.facilitator === undefined) return openFor(account, caseId, log)
-        const other = privateKeyToAccount(generatePrivateKey())
+        const other = newAccount()
         await input.facilitator.fund(other.address)
         return openFor(other, caseId, log)
       },

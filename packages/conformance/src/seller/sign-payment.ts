@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Offer, PaymentRequired } from '@assay/sdk'
 import { type Address, type Hex, type LocalAccount, toHex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { inSeconds, type Time } from '../time.ts'
 import type { Budget } from './budget.ts'
 
@@ -36,6 +37,9 @@ export type PaymentDocument = {
 
 export const decodePayment = (payment: string): PaymentDocument =>
   JSON.parse(Buffer.from(payment, 'base64').toString('utf8')) as PaymentDocument
+
+/** A throwaway wallet. */
+export const newAccount = () => privateKeyToAccount(generatePrivateKey())
 
 export const newNonce = (): Hex => toHex(randomBytes(32))
 
