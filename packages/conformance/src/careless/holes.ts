@@ -15,7 +15,7 @@ import {
 } from './exchange.ts'
 import { failureHoles, failuresFoundByMore } from './failure-holes.ts'
 
-/** Serves without a look at the money. */
+/** Serves without checking the money. */
 const servesIf =
   (careless: (asked: Asked) => boolean): Hole =>
   (sell) =>
@@ -202,7 +202,7 @@ const foundByMore: Readonly<Record<string, readonly string[]>> = {
   // An answer that is changed after it was signed.
   ...Object.fromEntries(['quote-shape', 'quote-size', 'digest'].map((hole) => [hole, [hole, 'answer-signature']])),
   'no-funds': ['no-funds', 'carried-after-402'],
-  // Whoever comes back after the expiry gets other goods than were bought.
+  // A buyer who comes back after the expiry gets other goods than were bought.
   expiry: ['expiry', 'retention'],
   ...failuresFoundByMore,
 }

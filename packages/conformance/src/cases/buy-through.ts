@@ -27,7 +27,7 @@ export type Through = {
   patience?: number
   /** The payment has a secret identifier where the seller takes one, and nothing else is ever signed for the purchase. */
   identified?: boolean
-  /** The wallet of the run pays, not one of its own. */
+  /** The wallet of the run pays, not a new one. */
   isSameBuyer?: boolean
   /** The first request, when it is not a plain one. */
   first?(seller: Seller, payment: string): Promise<Answer>
@@ -38,8 +38,8 @@ export type Through = {
 const pauseMs = 500
 
 /**
- * A careful buyer: sends the same payment again on 5xx and lost answers, a fresh one only when told that the old one is
- * taken by its own earlier request (409), and obeys nothing else.
+ * A careful buyer: sends the same payment again on 5xx and lost answers, a fresh one only when the answer says that the old one
+ * was used by its own earlier request (409), and obeys nothing else.
  */
 export async function buyThrough(given: Seller, through: Through = {}): Promise<Story> {
   if (through.isLie) await given.restart?.()

@@ -65,7 +65,7 @@ export function cutPlaces(answer: Buffer, places: number): number[] {
     .sort((one, other) => one - other)
 }
 
-/** A buyer of its own, who loses the connection after so many bytes. */
+/** A new buyer, who loses the connection after so many bytes. */
 async function buyThroughCut(seller: Seller, bytes: number, length: number): Promise<Finding> {
   const story = await buyThrough(seller, {
     identified: true,

@@ -106,7 +106,7 @@ const lies: readonly Case[] = [
     {
       id: 'refused-then-settled',
       title: 'The facilitator refuses, and settles later',
-      why: 'The buyer was told that nothing moved, and has paid.',
+      why: 'The buyer reads that nothing moved, and has paid.',
     },
     {
       isLie: true,

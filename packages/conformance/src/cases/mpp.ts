@@ -92,7 +92,7 @@ const inX402 = ({ required, offer }: Seller, credential: string): string => {
 const bothDialects = inMppOnly(
   {
     ...{ id: 'mpp-both-dialects', level: 'L2', title: 'One authorization sent as MPP and as x402, in either order' },
-    why: 'Two readers of one payment, each with a memory of its own, sell twice for one transfer.',
+    why: 'Two readers of one payment, each with its own memory, sell twice for one transfer.',
     fix: 'Key the claim by network, payer and nonce, whichever header brought them.',
   },
   async (seller, mpp) => {

@@ -222,7 +222,7 @@ const headers = refusesAll(
 const head: Case = {
   ...{ id: 'head', level, needs: [] },
   title: 'HEAD without a payment says what GET says',
-  why: 'Clients and monitors that look before they buy see an error, or another price.',
+  why: 'Clients and monitors that ask before they buy see an error, or another price.',
   fix: 'Answer HEAD like GET without a body, or with 405.',
   run: async (seller) => {
     const { status, headers } = await seller.send({ method: 'HEAD', body: undefined })
