@@ -61,7 +61,7 @@ const node: Subject = {
   program: [join(root, 'scripts', 'start.mjs')],
   env: (place) => ({ ...joins(place), FACILITATOR: place.facilitator.url }),
   also: [
-    { path: '/v1/sandbox/echo?message=hi', cap: '2', env: joins },
+    { path: '/v1/sandbox/meter?text=hello', cap: '10', env: joins },
     { path: '/v1/credit/topup?usd=1', cap: '100', env: joins },
   ],
 }
