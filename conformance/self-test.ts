@@ -63,7 +63,8 @@ export async function runSelfTest(options: SelfTestOptions): Promise<0 | 1> {
     rows.set(nameOf(hole), row)
     if (options.resume) appendFileSync(options.resume, `${JSON.stringify(row)}\n`)
     const seconds = Math.round((performance.now() - startedMs) / 1000)
-    process.stderr.write(`${rows.size}/${names.length} ${seconds} s ${row.judged} cases ${rowText(row)}\n`)
+    const done = names.filter((one) => rows.has(nameOf(one))).length
+    process.stderr.write(`${done}/${names.length} ${seconds} s ${row.judged} cases ${rowText(row)}\n`)
   }
   const work = async (count: number) => {
     if (waiting.length === 0) return

@@ -76,8 +76,11 @@ export type Touched = Readonly<Record<string, readonly string[]>>
 
 const opening = 'opening'
 
-/** Judges the seller without a mistake by every case, and finds which cases each mistake could change. */
-export async function judgeCorrect(lane: SelfTestLane): Promise<HoleVerdict & { touched: Touched }> {
+/** Judges the seller without a mistake, and finds which cases each mistake could change. */
+export async function judgeCorrect(
+  lane: SelfTestLane,
+  cases: readonly Case[] = catalogue,
+): Promise<HoleVerdict & { touched: Touched }> {
   const touched = new Map(Object.keys(holes).map((name) => [name, new Set<string>()]))
   let current = opening
   const watch = watchHoles(
@@ -85,7 +88,7 @@ export async function judgeCorrect(lane: SelfTestLane): Promise<HoleVerdict & { 
     (name, id) => touched.get(name)?.add(id),
   )
   const report = await judgeSeller(lane, watch.hole, {
-    cases: catalogue,
+    cases,
     onProgress: ({ id }) => {
       current = id
     },
@@ -99,11 +102,11 @@ export async function judgeCorrect(lane: SelfTestLane): Promise<HoleVerdict & { 
 const comesBackFor: Readonly<Record<string, string>> = { retention: 'identifier-replay' }
 
 /** The cases that can tell a seller with this mistake from one without: for any other the answers are the same. */
-export function casesTouched(touched: Touched, hole: string): readonly Case[] {
+export function casesTouched(touched: Touched, hole: string, cases: readonly Case[] = catalogue): readonly Case[] {
   const ids = new Set([...(touched[hole] ?? []), ...foundBy(hole)])
-  if (ids.has(opening)) return catalogue
+  if (ids.has(opening)) return cases
   for (const [later, earlier] of Object.entries(comesBackFor)) if (ids.has(later)) ids.add(earlier)
-  return catalogue.filter(({ id }) => ids.has(id))
+  return cases.filter(({ id }) => ids.has(id))
 }
 
 function verdictOf(hole: string | undefined, { cases }: Report): HoleVerdict {
