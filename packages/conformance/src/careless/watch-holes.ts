@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Asked, Given, Hole, Sell } from './exchange.ts'
 import { holes } from './holes.ts'
 
-export type HoleWatch = {
+type HoleWatch = {
   /** Answers as a seller without a mistake does. */
   hole: Hole
   /** Resolves when every answer was compared. */
