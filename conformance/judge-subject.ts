@@ -4,11 +4,11 @@ import { countVerdicts, reachedLevel } from '../packages/conformance/src/run.ts'
 import { startDevnet } from '../packages/till/src/devnet/index.ts'
 import { systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
+import { freePort } from '../packages/till/src/store/embedded/free-port.ts'
 import { startTestServer } from '../packages/till/src/store/testing.ts'
-import { freePort } from './free-port.ts'
 import { type Subject, startCommand } from './subjects.ts'
 
-/** Cases that need a wallet of the seller, which settles permits and claims from channels. */
+/** What is judged again where the seller settles with its own wallet. */
 const walletCases = catalogue.filter(
   ({ needs }) => (needs.includes('permit2') || needs.includes('channels')) && !needs.includes('facilitator'),
 )
@@ -32,7 +32,7 @@ export async function judgeSubject(subject: Subject): Promise<Report> {
   return { ...first, cases, signatures, counts: countVerdicts(cases), reached: reachedLevel(cases) }
 }
 
-/** Starts a seller with a facilitator, a chain and a database of its own, judges it, and stops everything. */
+/** Starts a seller with a facilitator, a chain and a database, judges it, and stops everything. */
 async function judgeOnce(subject: Subject, asked: Pick<JudgeInput, 'otherRoute' | 'only'>): Promise<Report> {
   const facilitator = await startTestFacilitator({ hangMs: 40_000, slowMs: 3_000 })
   const database = subject.ours ? await startTestServer({ durable: true }) : undefined

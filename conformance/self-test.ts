@@ -1,19 +1,24 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import {
+  casesTouched,
   type HoleVerdict,
   holes,
+  judgeCorrect,
   judgeHole,
   matrixText,
   openLane,
+  rowText,
+  type SelfTestLane,
+  type Touched,
   unmatched,
 } from '../packages/conformance/src/careless/index.ts'
-import { startTestServer } from '../packages/till/src/store/testing.ts'
+import { openTestDatabase } from '../packages/till/src/store/testing.ts'
 
-/** Its database ends with this process, however that ends. */
-async function openSafeLane() {
-  const database = await startTestServer()
-  const lane = await openLane({ databaseUrl: database.url })
-  return { ...lane, stop: () => lane.stop().finally(database.stop) }
+/** The server of its database ends with this process, however that ends. */
+async function openSafeLane(): Promise<SelfTestLane> {
+  const { databaseUrl, close } = await openTestDatabase({ poolSize: 1 })
+  const lane = await openLane({ databaseUrl })
+  return { ...lane, stop: () => lane.stop().finally(close) }
 }
 
 export type SelfTestOptions = {
@@ -25,41 +30,57 @@ export type SelfTestOptions = {
   rows?: number | undefined
 }
 
-const nameOf = (hole: string | undefined) => hole ?? 'none'
+type Row = HoleVerdict & { touched?: Touched }
+
+const none = 'none'
+const nameOf = (hole: string | undefined) => hole ?? none
 
 /** Rows without a problem of earlier runs, by name. */
-function readRecord(file: string | undefined): Map<string, HoleVerdict> {
+function readRecord(file: string | undefined): Map<string, Row> {
   if (file === undefined || !existsSync(file)) return new Map()
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
-  const verdicts = lines.map((line) => JSON.parse(line) as HoleVerdict)
-  return new Map(verdicts.filter(({ problems }) => problems.length === 0).map((one) => [nameOf(one.hole), one]))
+  const rows = lines.map((line) => JSON.parse(line) as Row)
+  return new Map(rows.filter(({ problems }) => problems.length === 0).map((one) => [nameOf(one.hole), one]))
 }
 
-/** Judges the careless seller with each mistake in turn by every case, and prints which cases failed. */
+/**
+ * Judges the careless seller without a mistake by every case, then with each mistake by the cases that it can change, and
+ * prints which cases failed.
+ */
 export async function runSelfTest(options: SelfTestOptions): Promise<0 | 1> {
-  const rows = [undefined, ...Object.keys(holes)].filter((hole) => options.only?.includes(nameOf(hole)) ?? true)
-  const verdicts = readRecord(options.resume)
-  const waiting = rows.filter((hole) => !verdicts.has(nameOf(hole))).slice(0, options.rows)
-  const work = async () => {
+  const names = [undefined, ...Object.keys(holes)].filter((hole) => options.only?.includes(nameOf(hole)) ?? true)
+  const rows = readRecord(options.resume)
+  const waiting = names.filter((hole) => !rows.has(nameOf(hole))).slice(0, options.rows)
+  const judgeRow = async (lane: SelfTestLane, hole: string | undefined) => {
+    const startedMs = performance.now()
+    // What the seller knows of its facilitator is forgotten.
+    await lane.seller.restart()
+    const touched = rows.get(none)?.touched
+    const row: Row =
+      hole === undefined
+        ? await judgeCorrect(lane)
+        : await judgeHole(lane, hole, touched && casesTouched(touched, hole))
+    rows.set(nameOf(hole), row)
+    if (options.resume) appendFileSync(options.resume, `${JSON.stringify(row)}\n`)
+    const seconds = Math.round((performance.now() - startedMs) / 1000)
+    const done = names.filter((one) => rows.has(nameOf(one))).length
+    process.stderr.write(`${done}/${names.length} ${seconds} s ${row.judged} cases ${rowText(row)}\n`)
+  }
+  const work = async (count: number) => {
+    if (waiting.length === 0) return
     const lane = await openSafeLane()
     try {
-      while (waiting.length > 0) {
-        const hole = waiting.shift()
-        const verdict = await judgeHole(lane, hole)
-        verdicts.set(nameOf(hole), verdict)
-        if (options.resume) appendFileSync(options.resume, `${JSON.stringify(verdict)}\n`)
-        process.stderr.write(
-          `${verdicts.size}/${rows.length} ${matrixText([verdict]).split('\n').slice(0, -1).join('\n')}\n`,
-        )
-      }
+      for (; count > 0 && waiting.length > 0; count -= 1) await judgeRow(lane, waiting.shift())
     } finally {
       await lane.stop()
     }
   }
-  await Promise.all(Array.from({ length: Math.min(options.lanes, waiting.length) }, work))
+  // The first row says which cases the others need.
+  if (waiting[0] === undefined) await work(1)
+  await Promise.all(Array.from({ length: options.lanes }, () => work(waiting.length)))
   const missing = unmatched()
-  const judged = rows.flatMap((hole) => verdicts.get(nameOf(hole)) ?? [])
-  const left = rows.length - judged.length
+  const judged = names.flatMap((hole) => rows.get(nameOf(hole)) ?? [])
+  const left = names.length - judged.length
   process.stdout.write(
     `${[matrixText(judged), ...missing, ...(left ? [`${left} rows not judged yet`] : [])].join('\n')}\n`,
   )

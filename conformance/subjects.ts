@@ -21,7 +21,7 @@ export type Subject = {
   program: readonly string[]
   /** Its settings: the facilitator of the suite, its chain and its test dollar. */
   env(place: Place): Record<string, string>
-  /** Where cases that the first settings do not allow are judged: permits and channels need wallets of the seller itself. */
+  /** Where cases that the first settings do not allow are judged: channels need a wallet of the seller itself. */
   also?: readonly Pick<Subject, 'path' | 'cap' | 'env'>[]
 }
 
@@ -56,8 +56,8 @@ const joins = ({ port, facilitator, databaseUrl, polygonRpc }: Place) => ({
 })
 
 const node: Subject = {
-  ...{ id: 'node', title: 'Assay node', package: '@assay/node', ours: true, cap: '2' },
-  ...{ path: '/v1/sandbox/echo?message=hi', otherPath: '/v1/sandbox/meter?text=hi' },
+  ...{ id: 'node', title: 'Assay node', package: '@assay/node', ours: true, cap: '20' },
+  ...{ path: '/v1/sandbox/meter?text=hello', otherPath: '/v1/sandbox/echo?message=hi' },
   program: [join(root, 'scripts', 'start.mjs')],
   env: (place) => ({ ...joins(place), FACILITATOR: place.facilitator.url }),
   also: [

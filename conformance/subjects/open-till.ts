@@ -14,11 +14,11 @@ export const till = await createTill({
     : { facilitator: local({ keys: [settlerKey] }), channels: {} }),
 })
 
-/** Metered where a wallet of the till can settle less than was quoted. */
-const price = settlerKey === undefined ? '0.001' : { upTo: '0.001' }
+/** Metered: less than was quoted is taken from those who pay by `upto`. */
+const price = { upTo: '0.001' }
 
 export const sold: SoldRoute = till.sell({ id: 'weather', path, price, summary: 'Weather now' }, async (call) => {
-  if (settlerKey !== undefined) call.charge('0.0004')
+  call.charge('0.0004')
   return weather()
 })
 

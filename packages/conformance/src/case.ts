@@ -1,4 +1,5 @@
 import type { Seller } from './seller/seller.ts'
+import type { Answer } from './seller/send.ts'
 
 /**
  * L1 protocol, L2 one payment one serve, L3 only what was quoted, L4 money and failure, L5 evidence.
@@ -58,6 +59,13 @@ export const passed = (seen: string): Finding => ({ verdict: 'passed', seen })
 export const failed = (seen: string): Finding => ({ verdict: 'failed', seen })
 export const unclear = (seen: string): Finding => ({ verdict: 'unclear', seen })
 export const notJudged = (seen: string): Finding => ({ verdict: 'not_judged', seen })
+
+/** Nothing was bought that the case could go on with: the seller's own words say why. */
+export const unsold = ({ status, body }: Pick<Answer, 'status' | 'body'>): Finding =>
+  unclear(`an honest purchase was answered with ${listOf([status])}: ${printable(body)}`)
+
+/** What a seller wrote, without what a terminal would obey. */
+const printable = (text: string) => text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200)
 
 export const isServed = (status: number): boolean => status >= 200 && status < 300
 

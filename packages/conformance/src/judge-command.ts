@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { parseUsd } from '@assay/protocol/money'
 import type { LocalAccount } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
 import { type Level, levels } from './case.ts'
 import { connectFacilitator } from './facilitator/control.ts'
 import { isRealMoney } from './money.ts'
 import { judge, newRunNonce, type Report } from './run.ts'
 import { NotASeller, quoteOf } from './seller/seller.ts'
+import { newAccount } from './seller/sign-payment.ts'
 import { type StartedSeller, startSeller } from './start-seller.ts'
 
 export type JudgeInput = {
@@ -38,15 +39,18 @@ export async function judgeCommand(input: JudgeInput): Promise<{ report: Report;
   const cap = parseUsd(input.cap ?? '1')
   if (cap === undefined) throw new UsageError(`--cap: not decimal USD: ${input.cap}`)
   const facilitator = input.facilitator === undefined ? undefined : connectFacilitator(input.facilitator)
-  const rpc = input.rpc ?? (await facilitator?.state())?.rpc
+  const state = await facilitator?.state().catch((error: unknown) => {
+    throw new UsageError(`--facilitator: no test facilitator at ${input.facilitator}`, { cause: error })
+  })
+  const rpc = input.rpc ?? state?.rpc
   const seller: StartedSeller | undefined =
     input.start === undefined ? undefined : await startSeller(input.start, input.url)
   try {
     const quote = await quoteOf(input.url, input.data).catch((error: unknown) => {
-      throw error instanceof NotASeller ? new UsageError(`${error.message}. Give the address of a paid route.`) : error
+      throw error instanceof NotASeller ? new UsageError(error.message) : error
     })
     const given = input.account ?? (await readAccount(input.keyFile))
-    const account = given ?? privateKeyToAccount(generatePrivateKey())
+    const account = given ?? newAccount()
     const mayPay = given !== undefined || facilitator !== undefined
     if (mayPay && isRealMoney(quote, rpc) && parseUsd(input.realMoney ?? '') !== cap)
       throw new UsageError(

@@ -10,32 +10,36 @@ import { usage } from './usage.ts'
 
 const text = { type: 'string' } as const
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    ...{ data: text, facilitator: text, rpc: text, 'key-file': text, cap: text, 'real-money': text, start: text },
-    ...{
-      'other-route': text,
-      only: text,
-      level: text,
-      nonce: text,
-      format: text,
-      out: text,
-      port: text,
-      'chain-port': text,
+const readArguments = () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      ...{ data: text, facilitator: text, rpc: text, 'key-file': text, cap: text, 'real-money': text, start: text },
+      ...{
+        'other-route': text,
+        only: text,
+        level: text,
+        nonce: text,
+        format: text,
+        out: text,
+        port: text,
+        'chain-port': text,
+      },
+      ...{ help: { type: 'boolean' }, json: { type: 'boolean' }, thorough: { type: 'boolean' } },
     },
-    ...{ help: { type: 'boolean' }, json: { type: 'boolean' }, thorough: { type: 'boolean' } },
-  },
-})
+  })
 
-async function runFacilitator(): Promise<void> {
+type Values = ReturnType<typeof readArguments>['values']
+
+async function runFacilitator(values: Values): Promise<void> {
   const facilitator = await startTestFacilitator({
     port: Number(values.port ?? 4402),
     ...(values['chain-port'] === undefined ? {} : { chainPort: Number(values['chain-port']) }),
   })
   process.stdout.write(
     `Facilitator  ${facilitator.url}\nChain        ${facilitator.rpc} (${facilitator.network}, test money only)\n` +
-      `Asset        ${facilitator.asset}\n\nPoint the seller at both, then judge it:\n` +
+      `Asset        ${facilitator.asset} (EIP-712 name USD Coin, version 2)\n\n` +
+      'Start the seller with this facilitator, network and asset, then judge it:\n' +
       `  assay-conformance <url of a paid route> --facilitator ${facilitator.url}\n`,
   )
   const stop = () => void facilitator.stop().then(() => process.exit(0))
@@ -53,6 +57,7 @@ function list(): string {
 }
 
 async function main(): Promise<number> {
+  const { values, positionals } = readArguments()
   const [command] = positionals
   if (values.help || command === undefined) {
     process.stderr.write(usage)
@@ -63,7 +68,7 @@ async function main(): Promise<number> {
     return 0
   }
   if (command === 'facilitator') {
-    await runFacilitator()
+    await runFacilitator(values)
     return 0
   }
   const format = (values.format ?? (values.json ? 'json' : 'text')) as ReportFormat

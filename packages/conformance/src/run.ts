@@ -6,6 +6,7 @@ import type { FacilitatorControl } from './facilitator/control.ts'
 import { forbidden, readPermission } from './permission.ts'
 import { BudgetExceeded, createBudget, type Signature } from './seller/budget.ts'
 import { type Exchange, openSeller, type Seller } from './seller/seller.ts'
+import type { Time } from './time.ts'
 
 export type RunOptions = {
   url: string
@@ -29,6 +30,8 @@ export type RunOptions = {
   patienceMs?: number
   /** Every place is tried where a few would do: takes long, and signs much. */
   isThorough?: boolean
+  /** Only of a test whose seller and chain have the same one. */
+  time?: Time
   /** Of the run, to be served by a host that is not on this machine. */
   nonce?: string
   onProgress?(case_: Case, finding: Finding | undefined): void

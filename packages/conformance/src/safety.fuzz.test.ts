@@ -14,6 +14,7 @@ import { createPace } from './seller/pace.ts'
 import { signPayment } from './seller/sign-payment.ts'
 import { type Permit2Offer, permit2Offers, signPermit } from './seller/sign-permit.ts'
 import { type ChannelOffer, channelOffer, newChannel } from './seller/sign-voucher.ts'
+import { systemTime } from './time.ts'
 
 const [account, other] = [1, 2].map((key) => privateKeyToAccount(`0x${String(key).padStart(64, '0')}`))
 if (!account || !other) throw new Error('two accounts')
@@ -69,7 +70,7 @@ test('whatever is signed, by whichever wallet: never more than the cap, never fo
         const amount = value.toString()
         const by = isOther ? { account: other } : {}
         const authorization = { value: amount, validBefore }
-        const deps = { account, required, offer, budget, case: 'x' }
+        const deps = { account, required, offer, budget, case: 'x', time: systemTime }
         const sign = {
           x402: () => signPayment(deps, { ...by, authorization }),
           mpp: () => signCredential(deps, challengeFor(seconds), { ...by, authorization }),
@@ -93,7 +94,7 @@ test('whatever is signed, by whichever wallet: never more than the cap, never fo
 
 test('without a wish the window is a minute at most, whatever the seller allows', async () => {
   const budget = createBudget(23_000n)
-  const deps = { account, required, offer, budget, case: 'x' }
+  const deps = { account, required, offer, budget, case: 'x', time: systemTime }
   await signPayment(deps)
   await signPermit({ ...deps, offer: upto })
   await signCredential(deps, challengeFor(600))
@@ -110,9 +111,9 @@ test('without a wish the window is a minute at most, whatever the seller allows'
 test('elsewhere at most 20 requests in any second; here without waiting', async () => {
   let now = 0
   const time = {
-    now: () => now,
-    sleep: async (ms: number) => {
-      now += ms
+    nowMs: () => now,
+    waitUntil: async (ms: number) => {
+      now = ms
     },
   }
   const sent: number[] = []
@@ -153,6 +154,12 @@ test('real money is signed only when its amount was typed again', async () => {
     await expect(judgeCommand({ url, account, cap: '1', realMoney, only: 'receipt' })).rejects.toThrow('--real-money 1')
   const { report } = await judgeCommand({ url, account, cap: '1', realMoney: '1.00', only: 'receipt' })
   expect(report.signatures.map(({ value }) => value)).toEqual(['1000'])
+})
+
+test('says what is missing: a seller that answers, a price, a facilitator', async () => {
+  const said = async (input: Parameters<typeof judgeCommand>[0]) => String(await judgeCommand(input).catch(String))
+  expect(await said({ url: 'http://127.0.0.1:9/' })).toContain('did not answer. Start the seller first')
+  expect(await said({ url: `${origin}/gives`, facilitator: 'http://127.0.0.1:9' })).toContain('no test facilitator at')
 })
 
 test('the exit code counts failures up to the level that was asked for', async () => {

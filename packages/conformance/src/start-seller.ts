@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
+import { sleep } from './time.ts'
 
 export type StartedSeller = { restart(): Promise<void>; stop(): Promise<void> }
 
 const readyMsMax = 180_000
 /** What a seller may take to close its own children, such as a database, before it is killed. */
 const stopMsMax = 20_000
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** Runs the command of a seller, so that it can be killed in the middle of a sale and started again. */
 export async function startSeller(command: string, url: string): Promise<StartedSeller> {

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectFacilitator } from '../facilitator/control.ts'
 import type { TestFacilitator } from '../facilitator/test-facilitator.ts'
-import { type Asked, type Given, readAsked, type Sell } from './exchange.ts'
+import { systemTime, type Time } from '../time.ts'
+import { type Asked, type Given, type Hole, readAsked, type Sell } from './exchange.ts'
 import { holes } from './holes.ts'
 import { readFacts } from './payment-facts.ts'
 import { settleElsewhere } from './settle-elsewhere.ts'
@@ -14,8 +15,8 @@ export type CarelessSeller = {
   url: string
   /** Another paid route. */
   otherUrl: string
-  /** From now on the seller makes this mistake, named by the case that finds it; without a name it is correct. */
-  open(hole?: string): void
+  /** From now on the seller makes this mistake, named by the case that finds it; without one it is correct. */
+  open(hole?: string | Hole): void
   /** Starts the seller again on its database: what it knows of its facilitator is forgotten. */
   restart(): Promise<void>
   stop(): Promise<void>
@@ -30,13 +31,15 @@ const otherPath = '/other'
  */
 export async function startCarelessSeller(
   facilitator: TestFacilitator,
-  options: { databaseUrl?: string | undefined } = {},
+  options: { databaseUrl?: string | undefined; time?: Time } = {},
 ): Promise<CarelessSeller> {
   const { createTill, local } = await import('@assay/till')
   const { demoAccount } = await import('@assay/till/devnet')
   const { knownNetworks } = await import('@assay/till/chain')
   const { silentLog } = await import('@assay/till/kernel/log')
+  const { systemClock } = await import('@assay/till/kernel/clock')
   const { checksumAddress } = await import('@assay/protocol/address')
+  const { nowMs } = options.time ?? systemTime
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'))
   const known = knownNetworks.find(({ caip2 }) => caip2 === facilitator.network)
   if (!known) throw new Error(`${facilitator.network} is not a known network`)
@@ -48,6 +51,7 @@ export async function startCarelessSeller(
     createTill({
       database: options.databaseUrl ?? { embedded: true, folder },
       ...{ publicUrl: origin, demo: true, log: silentLog, payToExclusive: true },
+      clock: { ...systemClock, nowMs },
       networks: {
         base: {
           payTo: checksumAddress(demoAccount('operator').address),
@@ -73,7 +77,8 @@ export async function startCarelessSeller(
   let sell = correct
   const control = connectFacilitator(facilitator.url)
   let restarts = 0
-  const facts = readFacts(control, facilitator.rpc, facilitator.asset)
+  const now = () => Math.floor(nowMs() / 1000)
+  const facts = readFacts(control, facilitator.rpc, facilitator.asset, now)
   server.on('request', (request, response) => {
     const answer = async () => {
       const asked = await readAsked(request, {
@@ -81,7 +86,7 @@ export async function startCarelessSeller(
         lastFault: async () => (await control.state()).last,
         facts,
         wasHeld: async (nonce) => (await control.state()).held.includes(nonce),
-        restarts,
+        ...{ now, restarts },
         isGone: () => request.socket.readableEnded,
         correct: (given) => sellWith(till, origin, given, response),
       })
@@ -92,10 +97,10 @@ export async function startCarelessSeller(
   return {
     url: `${origin}${path}`,
     otherUrl: `${origin}${otherPath}`,
-    open: (name) => {
-      if (name === undefined) sell = correct
-      else if (holes[name]) sell = holes[name](correct)
-      else throw new Error(`no such hole: ${name}`)
+    open: (given) => {
+      const hole = typeof given === 'string' ? holes[given] : given
+      if (hole === undefined && given !== undefined) throw new Error(`no such hole: ${given}`)
+      sell = hole?.(correct) ?? correct
     },
     restart: async () => {
       restarts += 1

@@ -1,5 +1,5 @@
-import { afterSale, unpaid, withReceipt } from './dialect-holes.ts'
-import { type Asked, answers, goods, type Hole, isServed } from './exchange.ts'
+import { afterSale } from './dialect-holes.ts'
+import { type Asked, answers, goods, type Hole, isServed, unpaid, withReceipt } from './exchange.ts'
 
 /** Serves payments through channels of which this is true. */
 const servesChannel = (careless: (channel: NonNullable<Asked['channel']>, body: string) => boolean): Hole =>

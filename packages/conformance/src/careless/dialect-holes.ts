@@ -1,7 +1,17 @@
-import { type Asked, answers, type Given, goods, type Hole, isServed } from './exchange.ts'
+import {
+  type Asked,
+  answers,
+  type Given,
+  goods,
+  type Hole,
+  isServed,
+  textOf,
+  unpaid,
+  withHeader,
+  without,
+  withReceipt,
+} from './exchange.ts'
 
-const now = () => Math.floor(Date.now() / 1000)
-export const unpaid = (given: Given): Given => ({ ...given, status: 402 })
 const pathOf = (target: string) => target.split('?')[0]
 
 /** What was sold, by the key that `keyOf` finds in a request; the answer to a later one may be another. */
@@ -29,31 +39,14 @@ const credentialNonce = ({ credential, payment }: Asked) =>
   credential?.payload.nonce ?? payment?.payload.authorization.nonce
 const permitNonce = ({ permit }: Asked) => permit?.permit2Authorization.nonce
 const target = (asked: Asked) => asked.target
-const text = ({ headers }: Asked) => headers['payment-signature'] ?? ''
 
-const servesCredential = (careless: (credential: NonNullable<Asked['credential']>) => boolean): Hole =>
-  answers((given, { credential }) => (credential && careless(credential) ? goods : given))
+const servesCredential = (careless: (credential: NonNullable<Asked['credential']>, asked: Asked) => boolean): Hole =>
+  answers((given, asked) => (asked.credential && careless(asked.credential, asked) ? goods : given))
 
-const servesPermit = (careless: (permit: NonNullable<Asked['permit']>['permit2Authorization']) => boolean): Hole =>
-  answers((given, { permit }) => (permit && careless(permit.permit2Authorization) ? goods : given))
-
-const without = (given: Given, name: string): Given => {
-  const { [name]: _, ...headers } = given.headers
-  return { ...given, headers }
-}
-
-const withHeader = (given: Given, name: string, change: (value: string) => string): Given => {
-  const value = given.headers[name]
-  return value === undefined ? given : { ...given, headers: { ...given.headers, [name]: change(value) } }
-}
-
-type Receipt = Record<string, unknown>
-
-export const withReceipt = (given: Given, change: (receipt: Receipt) => Receipt): Given =>
-  withHeader(given, 'payment-response', (value) => {
-    const receipt = JSON.parse(Buffer.from(value, 'base64').toString()) as Receipt
-    return Buffer.from(JSON.stringify(change(receipt))).toString('base64')
-  })
+const servesPermit = (
+  careless: (permit: NonNullable<Asked['permit']>['permit2Authorization'], asked: Asked) => boolean,
+): Hole =>
+  answers((given, asked) => (asked.permit && careless(asked.permit.permit2Authorization, asked) ? goods : given))
 
 const askedAmount = ({ challenge }: NonNullable<Asked['credential']>): unknown => {
   try {
@@ -82,7 +75,7 @@ export const mppHoles: Record<string, Hole> = {
   ),
   'mpp-altered': servesCredential((credential) => askedAmount(credential) === '1'),
   'mpp-other-request': afterSale(credentialId, target, (given, asked, sold) => (asked.target === sold ? given : goods)),
-  'mpp-expired': servesCredential(({ challenge: { expires } }) => Date.parse(expires ?? '') < Date.now()),
+  'mpp-expired': servesCredential(({ challenge }, { now }) => Date.parse(challenge['expires'] ?? '') / 1000 < now()),
   'mpp-5xx-after-settle': answers(async (given, asked) =>
     asked.credential && (await asked.lastFault()) === 'fails_after' ? unpaid(given) : given,
   ),
@@ -93,9 +86,9 @@ export const mppHoles: Record<string, Hole> = {
 }
 
 export const permit2Holes: Record<string, Hole> = {
-  'permit2-copies': afterSale(permitNonce, text, (given, asked, sold) => (text(asked) === sold ? goods : given)),
-  'permit2-terms': servesPermit(({ deadline }) => Number(deadline) < now()),
-  'permit2-nonce': afterSale(permitNonce, text, (given, asked, sold) => (text(asked) === sold ? given : goods)),
+  'permit2-copies': afterSale(permitNonce, textOf, (given, asked, sold) => (textOf(asked) === sold ? goods : given)),
+  'permit2-terms': servesPermit(({ deadline }, { now }) => Number(deadline) < now()),
+  'permit2-nonce': afterSale(permitNonce, textOf, (given, asked, sold) => (textOf(asked) === sold ? given : goods)),
   'permit2-cancelled-while-settling': answers(async (given, asked) => {
     const nonce = permitNonce(asked)
     return nonce !== undefined && !isServed(given) && (await asked.wasHeld(nonce)) ? goods : given
@@ -120,7 +113,7 @@ export const routeHoles: Record<string, Hole> = {
   'answer-signature': answers((given) =>
     withHeader(given, 'signature', (value) => value.replace(/:(.{6})/, (_, start: string) => `:${turned(start)}`)),
   ),
-  retention: answers((given, { payment }) => {
+  retention: answers((given, { payment, now }) => {
     const ends = Number(payment?.payload.authorization['validBefore'])
     return payment?.['extensions'] !== undefined && ends < now() ? unpaid(given) : given
   }),

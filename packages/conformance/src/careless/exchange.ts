@@ -28,6 +28,8 @@ export type Asked = {
   facts(payment: PaymentDocument): Promise<PaymentFacts>
   /** Whether the settlement with this nonce was held. */
   wasHeld(nonce: string): Promise<boolean>
+  /** Unix seconds. */
+  now(): number
   /** How often the seller was started again. */
   restarts: number
   /** The caller hung up before it was answered. */
@@ -84,7 +86,7 @@ const permitIn = (header: string): PermitDocument['payload'] | undefined => {
 
 export async function readAsked(
   request: IncomingMessage,
-  known: Pick<Asked, 'asset' | 'lastFault' | 'facts' | 'wasHeld' | 'restarts' | 'isGone' | 'correct'>,
+  known: Pick<Asked, 'asset' | 'lastFault' | 'facts' | 'wasHeld' | 'now' | 'restarts' | 'isGone' | 'correct'>,
 ): Promise<Asked> {
   const chunks: Buffer[] = []
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
@@ -106,10 +108,35 @@ export async function readAsked(
   }
 }
 
-/** The terms of a 402, changed. */
-export function withTerms(given: Given, change: (terms: string) => string): Given {
-  const header = given.headers['payment-required']
-  if (header === undefined) return given
-  const terms = change(Buffer.from(header, 'base64').toString('utf8'))
-  return { ...given, headers: { ...given.headers, 'payment-required': Buffer.from(terms).toString('base64') } }
+/** The payment as it was sent. */
+export const textOf = ({ headers }: Asked) => headers['payment-signature'] ?? ''
+
+export const hasIdentifier = ({ payment }: Asked) => payment?.['extensions'] !== undefined
+
+export const unpaid = (given: Given): Given => ({ ...given, status: 402 })
+
+export const without = (given: Given, name: string): Given => {
+  const { [name]: _, ...headers } = given.headers
+  return { ...given, headers }
 }
+
+export const withHeader = (given: Given, name: string, change: (value: string) => string): Given => {
+  const value = given.headers[name]
+  return value === undefined ? given : { ...given, headers: { ...given.headers, [name]: change(value) } }
+}
+
+const inBase64 = (change: (text: string) => string) => (value: string) =>
+  Buffer.from(change(Buffer.from(value, 'base64').toString('utf8'))).toString('base64')
+
+/** The terms of a 402, changed. */
+export const withTerms = (given: Given, change: (terms: string) => string): Given =>
+  withHeader(given, 'payment-required', inBase64(change))
+
+type Receipt = Record<string, unknown>
+
+export const withReceipt = (given: Given, change: (receipt: Receipt) => Receipt): Given =>
+  withHeader(
+    given,
+    'payment-response',
+    inBase64((text) => JSON.stringify(change(JSON.parse(text) as Receipt))),
+  )

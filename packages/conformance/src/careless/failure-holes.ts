@@ -1,6 +1,16 @@
 import type { FacilitatorFault } from '../facilitator/faults.ts'
-import { unpaid } from './dialect-holes.ts'
-import { type Asked, answers, type Given, goods, type Hole, isServed, nonceOf } from './exchange.ts'
+import {
+  type Asked,
+  answers,
+  type Given,
+  goods,
+  type Hole,
+  hasIdentifier,
+  isServed,
+  nonceOf,
+  textOf,
+  unpaid,
+} from './exchange.ts'
 import type { PaymentFacts } from './payment-facts.ts'
 
 /** After this fault of the facilitator the buyer is asked to pay, or served, whatever is known. */
@@ -50,8 +60,6 @@ const failsNewBuyers: Hole = (sell) => {
   }
 }
 
-const hasIdentifier = ({ payment }: Asked) => payment?.['extensions'] !== undefined
-
 const payerOf = ({ payment }: Asked) => payment?.payload.authorization['from']
 
 /** Forgets the purchase of a buyer who hung up: asked again, it wants money. */
@@ -98,16 +106,17 @@ export const failureHoles: Record<string, Hole> = {
   'lost-answers': forgetsIdentified,
   cancelled: servesRefusedWhen(({ isCancelled, wasHeld }) => isCancelled && !wasHeld),
   'nonce-signed-twice': servesRefusedWhen(({ moved }) => moved === 1n),
-  'carried-after-402': remembering<'refused' | 'other'>(async (given, _asked, before) => ({
-    given: before === 'refused' ? unpaid(given) : given,
-    memory: given.status === 402 ? 'refused' : 'other',
+  // Copies in other letters come at the same time as one that is refused.
+  'carried-after-402': remembering<string | undefined>(async (given, asked, refused) => ({
+    given: refused === textOf(asked) ? unpaid(given) : given,
+    memory: given.status === 402 ? textOf(asked) : refused,
   })),
   reorganised: remembering<'sold' | 'other'>(async (given, { payment, facts }, before) => {
     const again = before === 'sold' && payment && !(await facts(payment)).isUsed
     return { given: again ? goods : given, memory: before === 'sold' || isServed(given) ? 'sold' : 'other' }
   }),
-  'expiry-edge': answers((given, { payment }) => {
-    const left = Number(payment?.payload.authorization['validBefore']) - Date.now() / 1000
+  'expiry-edge': answers((given, { payment, now }) => {
+    const left = Number(payment?.payload.authorization['validBefore']) - now()
     return payment && given.status >= 400 && left > 3 && left < 11 ? goods : given
   }),
   'clock-skew': servesRefusedWhen(({ isExpiredOnChainOnly, isUsed }) => isExpiredOnChainOnly && !isUsed),

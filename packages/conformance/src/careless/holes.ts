@@ -1,9 +1,21 @@
 import { channelHoles } from './channel-holes.ts'
 import { mppHoles, permit2Holes, routeHoles } from './dialect-holes.ts'
-import { type Asked, answers, type Given, goods, type Hole, isServed, nonceOf, withTerms } from './exchange.ts'
+import {
+  type Asked,
+  answers,
+  type Given,
+  goods,
+  type Hole,
+  hasIdentifier,
+  isServed,
+  nonceOf,
+  textOf,
+  without,
+  withTerms,
+} from './exchange.ts'
 import { failureHoles, failuresFoundByMore } from './failure-holes.ts'
 
-/** Serves without a look at the money. */
+/** Serves without checking the money. */
 const servesIf =
   (careless: (asked: Asked) => boolean): Hole =>
   (sell) =>
@@ -36,18 +48,15 @@ const givesAgain =
     }
   }
 
-const text = ({ headers }: Asked) => headers['payment-signature']
 const sameNonce = (asked: Asked, first: Asked) => nonceOf(asked) === nonceOf(first)
-const sameText = (asked: Asked, first: Asked) => text(asked) === text(first)
+const sameText = (asked: Asked, first: Asked) => textOf(asked) === textOf(first)
 const sameTarget = (asked: Asked, first: Asked) => asked.target === first.target && asked.method === first.method
 const samePath = (asked: Asked, first: Asked) => asked.target.split('?')[0] === first.target.split('?')[0]
-const hasIdentifier = ({ payment }: Asked) => payment?.['extensions'] !== undefined
 const sameRequest = (asked: Asked, first: Asked) =>
   sameTarget(asked, first) && JSON.stringify(asked.headers) === JSON.stringify(first.headers)
 
 const authorizationOf = ({ payload }: NonNullable<Asked['payment']>) => payload.authorization
 const acceptedOf = (payment: NonNullable<Asked['payment']>) => payment['accepted'] as Record<string, unknown> | null
-const now = () => Math.floor(Date.now() / 1000)
 
 /** Serves what a correct seller refuses with these words. */
 const servesRefusedIf = (
@@ -142,7 +151,7 @@ const quotedHoles: Record<string, Hole> = {
     return typeof named === 'string' && named.toLowerCase() !== asset.toLowerCase()
   }),
   'other-chain': servesPayment((payment) => acceptedOf(payment)?.network === 'eip155:1'),
-  expiry: servesPayment((payment) => Number(authorizationOf(payment).validBefore) < now()),
+  expiry: servesIf(({ payment, now }) => Number(payment?.payload.authorization['validBefore']) < now()),
   signature: servesPayment(({ payload }) => payload.signature === '0x'),
   'no-funds': servesRefusedIf(async ({ facts, payment }) => (await facts(payment)).isEmpty, /insufficient|balance/i),
   schemes: servesPayment((payment) => acceptedOf(payment)?.scheme === 'free'),
@@ -173,7 +182,7 @@ const quotedHoles: Record<string, Hole> = {
 }
 
 const evidenceHoles: Record<string, Hole> = {
-  receipt: answers(({ headers: { 'payment-response': _, ...headers }, ...given }) => ({ ...given, headers })),
+  receipt: answers((given, { payment }) => (payment ? without(given, 'payment-response') : given)),
   digest: answers((given) => ({ ...given, body: given.body.replace('{', '{ ') })),
   'identifier-replay': givesAgain(
     (asked, first) => hasIdentifier(asked) && sameText(asked, first) && asked.target !== first.target,
@@ -191,11 +200,9 @@ export const holes: Readonly<Record<string, Hole>> = {
 const foundByMore: Readonly<Record<string, readonly string[]>> = {
   'copies-in-order': ['copies-in-order', 'reorganised'],
   // An answer that is changed after it was signed.
-  ...Object.fromEntries(
-    ['quote-shape', 'quote-size', 'mpp-challenge', 'digest'].map((hole) => [hole, [hole, 'answer-signature']]),
-  ),
+  ...Object.fromEntries(['quote-shape', 'quote-size', 'digest'].map((hole) => [hole, [hole, 'answer-signature']])),
   'no-funds': ['no-funds', 'carried-after-402'],
-  // Whoever comes back after the expiry gets other goods than were bought.
+  // A buyer who comes back after the expiry gets other goods than were bought.
   expiry: ['expiry', 'retention'],
   ...failuresFoundByMore,
 }

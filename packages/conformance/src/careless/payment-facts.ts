@@ -24,7 +24,7 @@ const used = parseAbiItem('event AuthorizationUsed(address indexed authorizer, b
 const transfer = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
 /** Reads what a mistake depends on: each hole is made where only its own case looks. */
-export function readFacts(control: FacilitatorControl, rpc: string, address: Address) {
+export function readFacts(control: FacilitatorControl, rpc: string, address: Address, now: () => number) {
   const chain = createPublicClient({ transport: http(rpc), cacheTime: 0 })
   return async ({ payload: { authorization } }: PaymentDocument): Promise<PaymentFacts> => {
     const payer = authorization.from as Address
@@ -48,7 +48,7 @@ export function readFacts(control: FacilitatorControl, rpc: string, address: Add
       ...{ isUsed, isCancelled: cancellations.length > 0, code: code ?? '0x', balance, isEmpty: received.length === 0 },
       moved: sent?.find(({ transactionHash }) => transactionHash === use?.transactionHash)?.args.value,
       wasHeld: state.held.includes(authorization.nonce.toLowerCase()),
-      isExpiredOnChainOnly: head.timestamp >= validBefore && BigInt(Math.floor(Date.now() / 1000)) < validBefore,
+      isExpiredOnChainOnly: head.timestamp >= validBefore && BigInt(now()) < validBefore,
     }
   }
 }

@@ -4,6 +4,7 @@ import type { FacilitatorFault } from '../facilitator/faults.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
 import type { PaymentChange } from '../seller/sign-payment.ts'
+import { sleep } from '../time.ts'
 
 /** What one purchase looked like from outside, from the first request until it was served or patience ended. */
 export type Story = {
@@ -18,8 +19,6 @@ export type Story = {
   last: Answer
 }
 
-export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-
 export type Through = {
   faults?: readonly FacilitatorFault[]
   /** A reason to trust the facilitator no more: begun afresh where the seller can be restarted. */
@@ -28,7 +27,7 @@ export type Through = {
   patience?: number
   /** The payment has a secret identifier where the seller takes one, and nothing else is ever signed for the purchase. */
   identified?: boolean
-  /** The wallet of the run pays, not one of its own. */
+  /** The wallet of the run pays, not a new one. */
   isSameBuyer?: boolean
   /** The first request, when it is not a plain one. */
   first?(seller: Seller, payment: string): Promise<Answer>
@@ -39,8 +38,8 @@ export type Through = {
 const pauseMs = 500
 
 /**
- * A careful buyer: sends the same payment again on 5xx and lost answers, a fresh one only when told that the old one is
- * taken by its own earlier request (409), and obeys nothing else.
+ * A careful buyer: sends the same payment again on 5xx and lost answers, a fresh one only when the answer says that the old one
+ * was used by its own earlier request (409), and obeys nothing else.
  */
 export async function buyThrough(given: Seller, through: Through = {}): Promise<Story> {
   if (through.isLie) await given.restart?.()

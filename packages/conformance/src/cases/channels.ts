@@ -2,14 +2,13 @@ import type { Address } from '@assay/protocol/address'
 import { channelContract, erc3009Collector } from '@assay/protocol/typed-data/channel'
 import { parsePaymentRequired } from '@assay/sdk'
 import type { Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
 import type { Chain } from '../seller/chain.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer, SendOptions } from '../seller/send.ts'
-import { inSeconds } from '../seller/sign-payment.ts'
+import { newAccount } from '../seller/sign-payment.ts'
 import type { Channel, DepositChange, VoucherChange } from '../seller/sign-voucher.ts'
-import { sleep } from './buy-through.ts'
+import { inSeconds, sleep } from '../time.ts'
 import { receiptOf } from './evidence.ts'
 import { mirrored } from './once.ts'
 import { changed } from './quoted.ts'
@@ -127,7 +126,7 @@ const vouchers = inChannel(
     fix: 'Compute the id of the channel from its configuration, and check the signature over it on your own chain and contract.',
   },
   async ({ seller, channel, base }) => {
-    const stranger = privateKeyToAccount(generatePrivateKey())
+    const stranger = newAccount()
     const changes: VoucherChange[] = [
       { account: stranger },
       { account: stranger, type: 'refund' },
@@ -195,7 +194,7 @@ const terms = deposits(
   },
   ({ seller: { account }, channel: { offer } }) => {
     const own = account.address.toLowerCase() as Address
-    const stranger = privateKeyToAccount(generatePrivateKey()).address.toLowerCase() as Address
+    const stranger = newAccount().address.toLowerCase() as Address
     return [
       { config: { receiver: own } },
       { config: { receiverAuthorizer: own } },
@@ -212,9 +211,9 @@ const badDeposits = deposits(
     why: 'The first answer leaves for money that never arrives.',
     fix: 'Let the deposit be on chain before the answer leaves.',
   },
-  ({ channel: { price, depositFor } }) => [
-    { depositor: privateKeyToAccount(generatePrivateKey()) },
-    { validBefore: inSeconds(-1) },
+  ({ seller, channel: { price, depositFor } }) => [
+    { depositor: newAccount() },
+    { validBefore: inSeconds(seller.time, -1) },
     { amount: price - 1n },
     { max: depositFor(1) + price },
   ],
@@ -299,7 +298,7 @@ const restarted = inChannel(
     const { seller, channel, base } = buyer
     const voucher = await channel.voucher(base + channel.price, { isNamed: false })
     const sold = await seller.buy(voucher)
-    if (!isServed(sold.status)) return unclear(`an honest voucher was answered with ${sold.status}`)
+    if (!isServed(sold.status)) return unsold(sold)
     await seller.restart?.()
     const { status } = await seller.buy(voucher, other(seller, 1))
     if (isServed(status)) return failed('a voucher that was used is served again')
@@ -327,7 +326,7 @@ const receipt = inChannel(
     if (((await moved(erc3009Collector)) || (await moved(channelContract)) || 0n) === 0n)
       return failed('the transaction of the deposit moved nothing')
     const answer = await seller.buy(await channel.voucher(base + channel.price))
-    if (!isServed(answer.status)) return unclear(`an honest voucher was answered with ${answer.status}`)
+    if (!isServed(answer.status)) return unsold(answer)
     const { chargedAmount, channelState } = receiptExtra(answer) ?? {}
     const amount = /^\d+$/.test(String(chargedAmount)) ? BigInt(String(chargedAmount)) : undefined
     if (amount === undefined) return failed('no chargedAmount')

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { verifyResponse } from '@assay/protocol/signatures/verify-response'
 import type { Address, Hex } from 'viem'
-import { type Case, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, failed, isServed, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
-import { decodePayment, inSeconds } from '../seller/sign-payment.ts'
-import { identified, sleep } from './buy-through.ts'
+import { decodePayment } from '../seller/sign-payment.ts'
+import { inSeconds } from '../time.ts'
+import { identified } from './buy-through.ts'
 import { elsewhere } from './quoted.ts'
 
 const level = 'L5' as const
@@ -28,7 +29,7 @@ const receipt: Case = {
   fix: 'Send PAYMENT-RESPONSE with success, transaction, network and payer on every paid answer.',
   run: async ({ buy, pay, offer, account, chain, price }) => {
     const answer = await buy(await pay())
-    if (!isServed(answer.status)) return unclear(`an honest purchase was answered with ${answer.status}`)
+    if (!isServed(answer.status)) return unsold(answer)
     const given = receiptOf(answer)
     if (given === undefined) return failed('no PAYMENT-RESPONSE')
     if (given.success !== true) return failed(`success is ${String(given.success)}`)
@@ -65,7 +66,7 @@ const identifier: Case = {
     if (seller.required.extensions['payment-identifier'] === undefined) return notJudged('the extension is not offered')
     const payment = await seller.pay(identified(seller))
     const first = await seller.buy(payment)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     seller.bought.push({ payment, body: first.body })
     let again = first
     const charged = await seller.charged(async () => {
@@ -99,7 +100,7 @@ const signature: Case = {
     const verification = await verifyResponse(
       { method, url: url.href },
       { status, headers: received, body: new TextEncoder().encode(body) },
-      { directory: JSON.parse(published.body), nowMs: Date.now() },
+      { directory: JSON.parse(published.body), nowMs: seller.time.nowMs() },
     )
     if (verification.status === 'verified') return passed(`by the key ${verification.keyId}`)
     if (verification.status === 'unknown_key') return failed(`the key ${verification.keyId} is not published`)
@@ -120,7 +121,7 @@ const retention: Case = {
     const { payment, body } = seller.bought[0] ?? (await buyShort(seller))
     if (payment === undefined) return unclear('an honest purchase was not served')
     const ends = Number(decodePayment(payment).payload.authorization['validBefore'])
-    await sleep(Math.max(0, (ends + 1) * 1_000 - Date.now()))
+    await seller.time.waitUntil((ends + 1) * 1_000)
     const again = await seller.buy(payment)
     if (!isServed(again.status)) return failed(`the stored answer was refused with ${again.status}`)
     return again.body === body ? passed('same bytes') : failed('other bytes')
@@ -128,7 +129,7 @@ const retention: Case = {
 }
 
 async function buyShort(seller: Seller): Promise<{ payment: string | undefined; body: string }> {
-  const authorization = { validBefore: inSeconds(shortSeconds) }
+  const authorization = { validBefore: inSeconds(seller.time, shortSeconds) }
   const payment = await seller.pay({ ...identified(seller), authorization })
   const { status, body } = await seller.buy(payment)
   return { payment: isServed(status) ? payment : undefined, body }

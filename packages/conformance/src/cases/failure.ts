@@ -1,6 +1,6 @@
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type Case, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
-import { newNonce } from '../seller/sign-payment.ts'
+import { type Case, failed, isServed, listOf, notJudged, passed, unsold } from '../case.ts'
+import { newAccount, newNonce } from '../seller/sign-payment.ts'
+import { sleep } from '../time.ts'
 import { buyThrough, judgeStory, type Through } from './buy-through.ts'
 import { settlingCases } from './settling.ts'
 
@@ -67,7 +67,7 @@ export const failureModes: readonly Case[] = [
             const payment = await seller.pay()
             let { status } = await seller.buy(payment)
             for (let again = 0; again < 20 && (status === 503 || status === 0); again += 1) {
-              await new Promise((resolve) => setTimeout(resolve, 500))
+              await sleep(500)
               ;({ status } = await seller.buy(payment))
             }
             statuses.push(status)
@@ -106,7 +106,7 @@ const lies: readonly Case[] = [
     {
       id: 'refused-then-settled',
       title: 'The facilitator refuses, and settles later',
-      why: 'The buyer was told that nothing moved, and has paid.',
+      why: 'The buyer reads that nothing moved, and has paid.',
     },
     {
       isLie: true,
@@ -181,7 +181,7 @@ const refusedThenCarried: Case = {
   run: async (seller) => {
     const { chain } = seller
     if (chain === undefined) return notJudged('needs a chain')
-    const poor = privateKeyToAccount(generatePrivateKey())
+    const poor = newAccount()
     const payment = await seller.pay({ account: poor })
     const first = await seller.buy(payment)
     if (isServed(first.status)) return failed('served for a wallet that has nothing')
@@ -203,9 +203,11 @@ const reorganised: Case = {
   fix: 'Keep the claim of a payment whose block was replaced; never sell the same authorization twice.',
   run: async (given) => {
     const seller = await given.forNewBuyer()
+    // An earlier purchase: the money of the buyer is not in the blocks that are replaced.
+    await seller.buy(await seller.pay())
     const payment = await seller.pay()
     const first = await seller.buy(payment)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     await seller.facilitator?.reorg(2)
     const statuses: number[] = []
     for (let attempt = 0; attempt < 3; attempt += 1) statuses.push((await seller.buy(payment)).status)

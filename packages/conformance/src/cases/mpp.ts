@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Address, Hex } from 'viem'
-import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, failed, isServed, judgeRefused, notJudged, passed, unclear, unsold } from '../case.ts'
 import { decodeCredential, type MppChallenge, readChallenges, requestOf, secondsLeft } from '../seller/mpp.ts'
 import type { MppBuyer, Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
-import { encodePayment, inSeconds, newNonce } from '../seller/sign-payment.ts'
-import { buyThrough, judgeStory, sleep } from './buy-through.ts'
+import { encodePayment, newNonce } from '../seller/sign-payment.ts'
+import { inSeconds } from '../time.ts'
+import { buyThrough, judgeStory } from './buy-through.ts'
 import { changed, elsewhere } from './quoted.ts'
 
 const needs = ['payment', 'mpp'] as const
@@ -49,8 +50,8 @@ const challenge = inMppOnly(
     if (new Set(all.map(({ id }) => id)).size < all.length) return failed('two challenges have the same id')
     const other = all.map(requestOf).find((asked) => asked?.amount !== offer.amount || !isSame(asked.recipient, offer))
     if (other) return failed(`a challenge asks for ${other.amount} to ${other.recipient}`)
-    if (all.some((one) => secondsLeft(one) <= 0)) return failed('a challenge has expired when it is given')
-    return passed(`${lists[0]?.length} for each 402, valid for ${secondsLeft(all[0] as MppChallenge)} s`)
+    if (all.some((one) => secondsLeft(seller.time, one) <= 0)) return failed('a challenge has expired when it is given')
+    return passed(`${lists[0]?.length} for each 402, valid for ${secondsLeft(seller.time, all[0] as MppChallenge)} s`)
   },
 )
 
@@ -91,7 +92,7 @@ const inX402 = ({ required, offer }: Seller, credential: string): string => {
 const bothDialects = inMppOnly(
   {
     ...{ id: 'mpp-both-dialects', level: 'L2', title: 'One authorization sent as MPP and as x402, in either order' },
-    why: 'Two readers of one payment, each with a memory of its own, sell twice for one transfer.',
+    why: 'Two readers of one payment, each with its own memory, sell twice for one transfer.',
     fix: 'Key the claim by network, payer and nonce, whichever header brought them.',
   },
   async (seller, mpp) => {
@@ -121,7 +122,7 @@ const altered = inMppOnly(
     const changes: Parameters<MppBuyer['pay']>[0][] = [
       { request: { amount: '1' } },
       { request: { recipient: seller.account.address } },
-      { challenge: { expires: new Date(Date.now() + 40_000).toISOString() } },
+      { challenge: { expires: new Date(seller.time.nowMs() + 40_000).toISOString() } },
       { challenge: { realm: 'elsewhere.invalid' } },
       { challenge: { id: randomBytes(32).toString('base64url') } },
       { challenge: { opaque: Buffer.from('{"n":"other"}').toString('base64url') } },
@@ -147,7 +148,7 @@ const otherRequest = inMppOnly(
   async (seller, mpp) => {
     const paid = await mpp.pay()
     const first = await mpp.buy(paid)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     const { status } = await mpp.buy(paid, elsewhere(seller))
     if (isServed(status)) return failed('a credential that was used is served for another request')
     const statuses = [status]
@@ -169,12 +170,12 @@ const expired = inMppOnly(
   async (seller, mpp) => {
     const { first } = mpp.challenges
     if (first?.['expires'] === undefined) return notJudged('challenges have no expiry')
-    const left = secondsLeft(first) + 1
+    const left = secondsLeft(seller.time, first) + 1
     if (left > waitSecondsMax) return notJudged(`challenges are valid for another ${left} s`)
-    if (left > 0) await sleep(left * 1_000)
+    await seller.time.waitUntil(seller.time.nowMs() + left * 1_000)
     let status = 0
     const charged = await seller.charged(async () => {
-      const credential = await mpp.pay({ authorization: { validBefore: inSeconds(50) } }, first)
+      const credential = await mpp.pay({ authorization: { validBefore: inSeconds(seller.time, 50) } }, first)
       ;({ status } = await mpp.buy(credential))
     })
     return judgeRefused([status], { charged, price: seller.price })
@@ -216,7 +217,7 @@ const receipt = inMppOnly(
     const refused = await mpp.buy(await mpp.pay({ request: { amount: '1' } }))
     if (!isServed(refused.status) && receiptOf(refused) !== undefined) return failed('a receipt for what was refused')
     const answer = await mpp.buy(await mpp.pay())
-    if (!isServed(answer.status)) return unclear(`an honest purchase was answered with ${listOf([answer.status])}`)
+    if (!isServed(answer.status)) return unsold(answer)
     const given = readReceipt(receiptOf(answer))
     if (given === undefined) return failed('no Payment-Receipt')
     if (given['status'] !== 'success') return failed(`status is ${String(given['status'])}`)

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { Hex } from 'viem'
-import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
 import { httpRequest } from '../seller/http-text.ts'
 import type { Seller } from '../seller/seller.ts'
 import { hostOf } from '../seller/send.ts'
@@ -10,15 +10,16 @@ const level = 'L2' as const
 const why = 'One payment is shared by everybody who sees it: the authorization is public once it is on chain.'
 const claimFix =
   'Write a unique claim for network, payer and nonce to a database before any work, and look it up before every serve.'
+const decodedFix = 'Key the claim by the decoded nonce and payer, never by the text of the header or the signature.'
 
 export const copiesMax = 30
 
-const timesCharged = (charged: bigint | undefined, price: bigint): string =>
-  charged === undefined ? 'charge not seen' : `charged ${Number(charged) / Number(price)} times`
+const chargeOf = (charged: bigint | undefined, price: bigint): string =>
+  charged === undefined ? 'charge not seen' : `charged ${charged} of ${price}`
 
 function judgeCopies(seller: Seller, statuses: readonly number[], charged: bigint | undefined): Finding {
   const count = statuses.filter(isServed).length
-  const seen = `served ${count} of ${statuses.length}, ${timesCharged(charged, seller.price)}`
+  const seen = `served ${count} of ${statuses.length}, ${chargeOf(charged, seller.price)}`
   if (count > 1 || (charged !== undefined && charged > seller.price)) return failed(seen)
   // What is in doubt may be charged: its answer can be fetched later.
   if (count === 0 && charged === seller.price && !statuses.includes(503))
@@ -50,7 +51,7 @@ const afterPurchase = (
   run: async (seller) => {
     const payment = await seller.pay()
     const first = await seller.buy(payment)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     let statuses: number[] = []
     const charged = await seller.charged(async () => {
       statuses = await others(seller, payment)
@@ -122,7 +123,7 @@ const otherEncodings = afterPurchase(
   {
     id: 'copies-other-encodings',
     title: 'A settled payment in other letters: spacing, case, base64url, mirrored signature',
-    fix: 'Key the claim by the decoded nonce and payer, never by the text of the header or the signature.',
+    fix: decodedFix,
   },
   async (seller, payment) => {
     const statuses: number[] = []
@@ -133,7 +134,7 @@ const otherEncodings = afterPurchase(
 
 const encodingsAtOnce: Case = {
   ...{ id: 'encodings-at-once', level, why, needs: ['payment'] },
-  fix: 'Key the claim by the decoded nonce and payer, never by the text of the header or the signature.',
+  fix: decodedFix,
   title: 'One payment in several encodings at once',
   run: async (seller) => {
     const payment = await seller.pay()
@@ -191,7 +192,7 @@ const leak: Case = {
   fix: 'Send Cache-Control: private, no-store with paid answers, and keep them out of shared caches of your own.',
   run: async (seller) => {
     const answer = await seller.buy(await seller.pay())
-    if (!isServed(answer.status)) return unclear(`an honest purchase was answered with ${answer.status}`)
+    if (!isServed(answer.status)) return unsold(answer)
     const control = String(answer.headers['cache-control'] ?? '')
     const after = await seller.send()
     if (isServed(after.status)) return failed('served to a caller who paid nothing')

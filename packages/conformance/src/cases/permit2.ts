@@ -1,11 +1,22 @@
 import { permit2Proxies } from '@assay/protocol/typed-data/permit2'
 import type { Address, Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type Case, type Finding, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear } from '../case.ts'
+import {
+  type Case,
+  type Finding,
+  failed,
+  isServed,
+  judgeRefused,
+  listOf,
+  notJudged,
+  passed,
+  unclear,
+  unsold,
+} from '../case.ts'
 import type { Chain } from '../seller/chain.ts'
 import type { Permit2Buyer, Seller } from '../seller/seller.ts'
-import { inSeconds } from '../seller/sign-payment.ts'
+import { newAccount } from '../seller/sign-payment.ts'
 import { decodePermit, newPermitNonce, type PermitChange } from '../seller/sign-permit.ts'
+import { inSeconds } from '../time.ts'
 import { receiptOf } from './evidence.ts'
 import { changed, elsewhere } from './quoted.ts'
 import { buyWhileHeld } from './settling.ts'
@@ -81,7 +92,7 @@ const terms = byPermit(
   },
   async ({ seller, permit2: { offer, price, pay } }) => {
     const { address } = seller.account
-    const stranger = privateKeyToAccount(generatePrivateKey())
+    const stranger = newAccount()
     const less = (price - 1n).toString()
     const changes: PermitChange[] = [
       { amount: less },
@@ -90,8 +101,8 @@ const terms = byPermit(
       { token: stranger.address, accepted: { asset: stranger.address } },
       { to: address, accepted: { payTo: address } },
       { spender: permit2Proxies[offer.scheme === 'upto' ? 'exact' : 'upto'] },
-      { deadline: inSeconds(-1) },
-      { validAfter: inSeconds(45) },
+      { deadline: inSeconds(seller.time, -1) },
+      { validAfter: inSeconds(seller.time, 45) },
       { chainId: 1, accepted: { network: 'eip155:1' } },
       { signature: changed },
       { account: stranger },
@@ -118,13 +129,13 @@ const nonce = byPermit(
     if (isServed(refused)) return failed('served for a permit that can never be carried')
     const shared = newPermitNonce()
     const one = await permit2.pay({ nonce: shared })
-    const other = await permit2.pay({ nonce: shared, deadline: inSeconds(45) })
-    const first = (await seller.buy(one)).status
-    if (!isServed(first)) return unclear(`an honest purchase was answered with ${first}`)
+    const other = await permit2.pay({ nonce: shared, deadline: inSeconds(seller.time, 45) })
+    const first = await seller.buy(one)
+    if (!isServed(first.status)) return unsold(first)
     const second = (await seller.buy(other)).status
     return isServed(second)
       ? failed('served twice for one nonce')
-      : passed(`answered ${listOf([refused, first, second])}`)
+      : passed(`answered ${listOf([refused, first.status, second])}`)
   },
 )
 
@@ -160,7 +171,7 @@ const byOthers = byPermit(
   },
   async ({ seller, permit2: { price, pay } }) => {
     const statuses: number[] = []
-    const others = [seller.account.address, privateKeyToAccount(generatePrivateKey()).address]
+    const others = [seller.account.address, newAccount().address]
     const charged = await seller.charged(async () => {
       for (const facilitator of others) {
         const accepted = { extra: { ...seller.offer.extra, facilitatorAddress: facilitator } }
@@ -181,7 +192,7 @@ const charge = byPermit(
   async ({ seller, permit2: { offer, price, pay }, chain }) => {
     let answer = await seller.send()
     const charged = (await seller.charged(async () => (answer = await seller.buy(await pay())))) ?? 0n
-    if (!isServed(answer.status)) return unclear(`an honest purchase was answered with ${answer.status}`)
+    if (!isServed(answer.status)) return unsold(answer)
     if (charged > price) return failed(`charged ${charged}, quoted at most ${price}`)
     const { amount, transaction } = receiptOf(answer) ?? {}
     if (typeof amount === 'string' && BigInt(amount) !== charged)

@@ -1,13 +1,12 @@
 import type { Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { SendOptions } from '../seller/send.ts'
-import { decodePayment, encodePayment, inSeconds, type PaymentChange } from '../seller/sign-payment.ts'
+import { decodePayment, encodePayment, newAccount, type PaymentChange } from '../seller/sign-payment.ts'
+import { inSeconds } from '../time.ts'
 import { mirrored } from './once.ts'
 
 const level = 'L3' as const
-const stranger = () => privateKeyToAccount(generatePrivateKey())
 
 /** Payments that must buy nothing and take nothing. */
 const refuses = (
@@ -54,7 +53,7 @@ const otherPayee = refuses(
     fix: ownTerms,
   },
   ({ account }) => {
-    const { address } = stranger()
+    const { address } = newAccount()
     return [
       { authorization: { to: account.address } },
       { authorization: { to: account.address }, accepted: { payTo: account.address } },
@@ -71,7 +70,7 @@ const otherAsset = refuses(
     fix: ownTerms,
   },
   () => {
-    const { address } = stranger()
+    const { address } = newAccount()
     return [{ verifyingContract: address }, { verifyingContract: address, accepted: { asset: address } }]
   },
 )
@@ -92,10 +91,10 @@ const time = refuses(
     why: 'A payment that cannot settle in time is served and never taken.',
     fix: 'Require validBefore to be later than the settlement needs, by your own clock, again just before settling.',
   },
-  () => [
-    { authorization: { validBefore: inSeconds(-1) } },
-    { authorization: { validAfter: inSeconds(45), validBefore: inSeconds(59) } },
-    { authorization: { validBefore: inSeconds(1) } },
+  ({ time }) => [
+    { authorization: { validBefore: inSeconds(time, -1) } },
+    { authorization: { validAfter: inSeconds(time, 45), validBefore: inSeconds(time, 59) } },
+    { authorization: { validBefore: inSeconds(time, 1) } },
     { authorization: { validAfter: '10', validBefore: '9' } },
   ],
 )
@@ -108,7 +107,7 @@ const signatures = refuses(
     fix: 'Verify the signature as the token does, low s and 65 bytes included, before any work.',
   },
   ({ account }) => [
-    { account: stranger(), authorization: { from: account.address } },
+    { account: newAccount(), authorization: { from: account.address } },
     { signature: changed },
     { signature: mirrored },
     { signature: () => `0x${'00'.repeat(65)}` },
@@ -123,7 +122,7 @@ const noFunds = refuses(
     why: 'The goods are served before settlement fails.',
     fix: 'Settle before the answer leaves.',
   },
-  () => [{ account: stranger() }],
+  () => [{ account: newAccount() }],
 )
 
 const schemes = refuses(
@@ -184,7 +183,7 @@ const otherResource: Case = {
   run: async (seller) => {
     const payment = await seller.pay()
     const first = await seller.buy(payment)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     const { pathname, search } = seller.url
     const body =
       seller.body === undefined ? {} : { body: seller.body.replace(/[a-z]/, (letter) => (letter === 'x' ? 'y' : 'x')) }
@@ -207,7 +206,7 @@ const otherRoute: Case = {
     const there: SendOptions = { path: `${url.pathname}${url.search}`, method: 'GET', body: undefined }
     const payment = await seller.pay()
     const first = await seller.buy(payment)
-    if (!isServed(first.status)) return unclear(`an honest purchase was answered with ${first.status}`)
+    if (!isServed(first.status)) return unsold(first)
     const again = (await seller.buy(payment, there)).status
     if (isServed(again)) return failed('a payment that was used at one route is served at another one')
     const statuses = [again]
@@ -267,7 +266,7 @@ const overdraw: Case = {
   fix: 'Count what a payer has in flight against its balance, and settle before the answer leaves.',
   run: async (seller) => {
     if (seller.chain === undefined) return notJudged('needs a chain')
-    const poor = stranger()
+    const poor = newAccount()
     await seller.chain.transfer(poor.address, seller.price)
     const payments = await Promise.all(Array.from({ length: 10 }, () => seller.pay({ account: poor })))
     const answers = await Promise.all(payments.map((payment) => seller.buy(payment)))

@@ -4,8 +4,9 @@ import type { FacilitatorControl } from '../facilitator/control.ts'
 import { type Chain, nobody } from '../seller/chain.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
-import { decodePayment, inSeconds } from '../seller/sign-payment.ts'
-import { buyThrough, judgeStory, sleep } from './buy-through.ts'
+import { decodePayment } from '../seller/sign-payment.ts'
+import { inSeconds, sleep } from '../time.ts'
+import { buyThrough, judgeStory } from './buy-through.ts'
 
 const level = 'L4' as const
 const needs = ['payment', 'chain', 'facilitator'] as const
@@ -183,7 +184,7 @@ const skew = settling(
     fix: 'Settle before the answer leaves, and keep a margin to validBefore that is longer than clocks differ.',
   },
   async (seller, { chain, facilitator }) => {
-    const payment = await seller.pay({ authorization: { validBefore: inSeconds(skewSeconds - 10) } })
+    const payment = await seller.pay({ authorization: { validBefore: inSeconds(seller.time, skewSeconds - 10) } })
     await facilitator.advanceTime(skewSeconds)
     try {
       return await judgePaid(seller, chain, seller.account.address, () => seller.buy(payment))
@@ -208,7 +209,7 @@ const edge = settling(
     const before = await chain.balance(address)
     const statuses: number[] = []
     for (const seconds of edgeSeconds) {
-      const payment = await seller.pay({ authorization: { validBefore: inSeconds(seconds) } })
+      const payment = await seller.pay({ authorization: { validBefore: inSeconds(seller.time, seconds) } })
       statuses.push((await seller.buy(payment)).status)
     }
     const charged = before - (await chain.balance(address))

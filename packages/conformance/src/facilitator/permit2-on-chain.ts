@@ -47,6 +47,8 @@ export type Permit2Reads = {
   chainId: number
   /** The wallet that settles. */
   settler: Address
+  /** Unix seconds. */
+  now(): number
   verifyTypedData(typed: Record<string, unknown>): Promise<boolean>
   readContract(call: Record<string, unknown>): Promise<unknown>
 }
@@ -68,7 +70,7 @@ export async function permit2Fault(
   if (scheme === 'upto' && isSettling ? asked > most : asked !== most) return 'permit2_amount_mismatch'
   if ((scheme === 'upto') !== (witness.facilitator !== undefined)) return 'invalid_payload'
   if (witness.facilitator !== undefined && !same(witness.facilitator, reads.settler)) return 'upto_facilitator_mismatch'
-  const now = Math.floor(Date.now() / 1000)
+  const now = reads.now()
   if (Number(deadline) < now + 6) return 'permit2_deadline_expired'
   if (Number(witness.validAfter) > now) return 'permit2_not_yet_valid'
   const isSigned = await reads

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Address, LocalAccount } from 'viem'
+import { sleep, type Time } from '../time.ts'
 import type { FacilitatorState } from './control.ts'
 import { type FacilitatorFault, facilitatorFaults, hostileSettle, type Settled } from './faults.ts'
 import { type FacilitatorRequest, settleOnChain, signedBy } from './settle-on-chain.ts'
@@ -15,6 +16,7 @@ export type FacilitatorOptions = {
   /** How long a hanging settlement keeps its caller. */
   hangMs?: number
   slowMs?: number
+  time: Pick<Time, 'nowMs'>
   /** Test chains can give money and replace blocks. */
   fund?(address: Address): Promise<void>
   reorg?(depth: number): Promise<void>
@@ -24,7 +26,6 @@ export type FacilitatorOptions = {
 export type RunningFacilitator = { url: string; stop(): Promise<void> }
 
 const bodyBytesMax = 256 * 1024
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** x402 facilitator on this machine: /supported, /verify, /settle, and /control to plan its faults. */
 export async function serveFacilitator(options: FacilitatorOptions): Promise<RunningFacilitator> {

@@ -10,6 +10,7 @@ import {
   publicActions,
 } from 'viem'
 import type { Permit2Authorization } from '../permit2.ts'
+import type { Time } from '../time.ts'
 import type { Settlement } from './control.ts'
 import type { Settled } from './faults.ts'
 import { type Permit2Reads, permit2Call, permit2Fault } from './permit2-on-chain.ts'
@@ -45,7 +46,12 @@ export const signedBy = ({ paymentPayload: { payload } }: FacilitatorRequest): {
 }
 
 /** An honest facilitator for `exact` by EIP-3009 and Permit2, and for `upto`, on one chain. */
-export function settleOnChain(input: { rpc: string; network: string; account: LocalAccount }) {
+export function settleOnChain(input: {
+  rpc: string
+  network: string
+  account: LocalAccount
+  time: Pick<Time, 'nowMs'>
+}) {
   const chain = defineChain({
     id: Number(input.network.slice('eip155:'.length)),
     name: input.network,
@@ -54,6 +60,7 @@ export function settleOnChain(input: { rpc: string; network: string; account: Lo
   })
   const { account } = input
   const wallet = createWalletClient({ account, chain, transport: http(input.rpc), cacheTime: 0 }).extend(publicActions)
+  const now = () => Math.floor(input.time.nowMs() / 1000)
   const settlements: Settlement[] = []
   /** One transaction after the other: they share the nonce of the wallet. */
   let queue: Promise<unknown> = Promise.resolve()
@@ -65,7 +72,7 @@ export function settleOnChain(input: { rpc: string; network: string; account: Lo
   ): Promise<string | undefined> => {
     if (paymentRequirements.network !== input.network) return 'invalid_network'
     if (payload.authorization) return authorizationFault(payload.signature, payload.authorization, paymentRequirements)
-    const reads = { chainId: chain.id, settler: account.address, ...wallet } as unknown as Permit2Reads
+    const reads = { chainId: chain.id, settler: account.address, now, ...wallet } as unknown as Permit2Reads
     return permit2Fault(reads, payload, paymentRequirements, isSettling)
   }
 
@@ -77,9 +84,8 @@ export function settleOnChain(input: { rpc: string; network: string; account: Lo
     if (scheme !== 'exact') return 'unsupported_scheme'
     if (authorization.to.toLowerCase() !== payTo.toLowerCase()) return 'invalid_exact_evm_recipient_mismatch'
     if (BigInt(authorization.value) !== BigInt(amount)) return 'invalid_exact_evm_authorization_value'
-    const now = Math.floor(Date.now() / 1000)
-    if (Number(authorization.validBefore) < now + 6) return 'invalid_exact_evm_payload_authorization_valid_before'
-    if (Number(authorization.validAfter) > now) return 'invalid_exact_evm_payload_authorization_valid_after'
+    if (Number(authorization.validBefore) < now() + 6) return 'invalid_exact_evm_payload_authorization_valid_before'
+    if (Number(authorization.validAfter) > now()) return 'invalid_exact_evm_payload_authorization_valid_after'
     const signed = await wallet
       .verifyTypedData({
         address: authorization.from as Address,

@@ -1,8 +1,16 @@
 import type { Address } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { newAccount } from '../seller/sign-payment.ts'
+import { systemTime, type Time } from '../time.ts'
 import { type RunningFacilitator, serveFacilitator } from './serve-facilitator.ts'
 
-export type TestFacilitatorOptions = { port?: number; chainPort?: number; hangMs?: number; slowMs?: number }
+export type TestFacilitatorOptions = {
+  port?: number
+  chainPort?: number
+  hangMs?: number
+  slowMs?: number
+  /** Of the chain too. */
+  time?: Pick<Time, 'nowMs'>
+}
 export type TestFacilitator = RunningFacilitator & {
   rpc: string
   network: string
@@ -25,16 +33,22 @@ export async function startTestFacilitator(options: TestFacilitatorOptions = {})
   })
   const { systemClock } = await import('@assay/till/kernel/clock')
   const { silentLog } = await import('@assay/till/kernel/log')
-  const chain = await startDevnet({ chainId, port: options.chainPort ?? 0, clock: systemClock, log: silentLog })
+  const { time = systemTime } = options
+  const chain = await startDevnet({
+    chainId,
+    port: options.chainPort ?? 0,
+    clock: { ...systemClock, ...time },
+    log: silentLog,
+  })
   const rpc = chain.url ?? ''
   const network = `eip155:${chainId}`
   const asset = chain.usdc
   // Its own wallet: a seller under test may have one of the demo accounts.
-  const account = privateKeyToAccount(generatePrivateKey())
+  const account = newAccount()
   await chain.control.fund(account.address.toLowerCase() as Address, { microUsdc: 0n })
   const facilitator = await serveFacilitator({
     ...options,
-    ...{ rpc, network, asset, account },
+    ...{ rpc, network, asset, account, time },
     fund: (address) => chain.control.fund(address.toLowerCase() as Address),
     advanceTime: (seconds) => chain.control.advanceTime(seconds),
     reorg: async (depth) => {

@@ -100,6 +100,21 @@ test('the page is one file: no script, and nothing that a browser would fetch', 
   ])
 })
 
+test('a terminal gets a line for each judged case, and the reason for the others once', () => {
+  const [passed, , , other] = report.cases
+  if (!passed || !other) throw new Error('four cases')
+  const cases = [
+    passed,
+    ...['one', 'two'].map((id) => ({ ...other, id, level: 'L1' as const, seen: 'is not offered' })),
+  ]
+  expect(
+    reportFormats
+      .text({ ...report, cases })
+      .split('\n')
+      .slice(0, 4),
+  ).toEqual(['L1 Protocol', `  case-passed  ok       ${hostile}`, '  not judged: is not offered', '    one, two'])
+})
+
 test('the badge never claims more than was judged', () => {
   expect(reportFormats.badge(report)).toContain('partly judged')
   expect(reportFormats.badge({ ...report, reached: null })).toContain('no level')

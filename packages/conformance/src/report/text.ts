@@ -2,21 +2,28 @@ import { levels, levelTitles } from '../case.ts'
 import { permissionHint, permissionPath } from '../permission.ts'
 import type { CaseResult, Report } from '../run.ts'
 
-const marks = { passed: 'ok', failed: 'FAILED', unclear: 'unclear', not_judged: 'not judged' } as const
+const marks = { passed: 'ok', failed: 'FAILED', unclear: 'unclear', not_judged: '' } as const
 
 export const summaryOf = ({ counts, reached }: Report): string =>
   `${counts.passed} passed, ${counts.failed} failed, ${counts.unclear} unclear, ${counts.not_judged} not judged; ` +
   (reached === null ? 'no level reached' : `reached ${reached}`)
 
-/** For a terminal: a line for each case, and what to do about those that failed. */
+/** For a terminal: a line for each case that was judged, and what to do about those that failed. */
 export function textReport(report: Report): string {
   const lines: string[] = []
   for (const level of levels) {
     const own = report.cases.filter((one) => one.level === level)
     if (own.length === 0) continue
     lines.push(`${level} ${levelTitles[level]}`)
-    const width = Math.max(...own.map(({ id }) => id.length))
-    for (const { id, verdict, seen } of own) lines.push(`  ${id.padEnd(width)}  ${marks[verdict].padEnd(10)}  ${seen}`)
+    const judged = own.filter(({ verdict }) => verdict !== 'not_judged')
+    const width = Math.max(...judged.map(({ id }) => id.length))
+    for (const { id, verdict, seen } of judged)
+      lines.push(`  ${id.padEnd(width)}  ${marks[verdict].padEnd(7)}  ${seen}`)
+    const others = own.filter(({ verdict }) => verdict === 'not_judged')
+    for (const reason of new Set(others.map(({ seen }) => seen))) {
+      const ids = others.filter(({ seen }) => seen === reason).map(({ id }) => id)
+      lines.push(`  not judged: ${reason}`, `    ${ids.join(', ')}`)
+    }
     lines.push('')
   }
   for (const one of report.cases.filter(({ verdict }) => verdict === 'failed')) lines.push(...explain(one), '')

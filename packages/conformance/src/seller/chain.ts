@@ -50,7 +50,7 @@ export type Chain = {
   cancelPermit(payment: string): Promise<boolean>
   /** Carries a permit to the chain; false when it is refused. */
   carryPermit(payment: string): Promise<boolean>
-  /** A contract wallet (ERC-1271) that takes every signature as its own, and can be told to take none. */
+  /** A contract wallet (ERC-1271) that accepts every signature, and can be changed to accept none. */
   deployWallet(): Promise<{ address: Address; refuseSignatures(): Promise<void> }>
   /** From now on the code of the contract decides for the paying wallet (EIP-7702); false when the chain has no such thing. */
   delegate(to: Address): Promise<boolean>

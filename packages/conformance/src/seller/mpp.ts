@@ -1,7 +1,8 @@
 import type { Offer } from '@assay/sdk'
 import { type Address, type Hex, isAddressEqual, keccak256, type LocalAccount, stringToHex } from 'viem'
+import { inSeconds, type Time } from '../time.ts'
 import type { Answer } from './send.ts'
-import { inSeconds, type SignDeps, signAuthorization, windowSecondsMax } from './sign-payment.ts'
+import { type SignDeps, signAuthorization, windowSecondsMax } from './sign-payment.ts'
 
 /** A challenge of the Payment authentication scheme (MPP), method `evm`, intent `charge`. */
 export type MppChallenge = Record<string, string> & { id: string; realm: string; request: string }
@@ -56,8 +57,8 @@ function fits(request: MppRequest | undefined, { network, asset }: Offer): boole
   }
 }
 
-export const secondsLeft = ({ expires }: MppChallenge): number =>
-  expires === undefined ? windowSecondsMax : Math.floor((Date.parse(expires) - Date.now()) / 1000)
+export const secondsLeft = (time: Time, { expires }: MppChallenge): number =>
+  expires === undefined ? windowSecondsMax : Math.floor((Date.parse(expires) - time.nowMs()) / 1000)
 
 /** Signs for a challenge, right or wrong: the value of Authorization. */
 export async function signCredential(
@@ -70,13 +71,14 @@ export async function signCredential(
     ? Buffer.from(JSON.stringify(asked)).toString('base64url')
     : (change.challenge?.['request'] ?? original.request)
   const challenge: MppChallenge = { ...original, ...change.challenge, request }
-  const ends = challenge['expires'] === undefined ? inSeconds(windowSecondsMax) : secondsOf(challenge['expires'])
+  const latest = inSeconds(deps.time, windowSecondsMax)
+  const ends = challenge['expires'] === undefined ? latest : secondsOf(challenge['expires'])
   const { signature, authorization } = await signAuthorization(
     deps,
     {
       ...{ to: asked.recipient, value: asked.amount, validAfter: '0' },
       // Whatever the challenge allows: what is signed here is worthless after a minute.
-      validBefore: Number(ends) > Number(inSeconds(windowSecondsMax)) ? inSeconds(windowSecondsMax) : ends,
+      validBefore: Number(ends) > Number(latest) ? latest : ends,
       nonce: keccak256(stringToHex(`${challenge.id}${challenge.realm}`)),
       ...change.authorization,
     },
@@ -122,15 +124,14 @@ export type Challenges = {
 export function keepChallenges(
   first: MppChallenge | undefined,
   ask: () => Promise<MppChallenge | undefined>,
+  time: Time,
 ): Challenges {
   let kept: Promise<MppChallenge[]> | undefined
   const fill = async (): Promise<MppChallenge[]> => {
     const given = (await Promise.all(Array.from({ length: batch }, ask))).filter((one) => one !== undefined)
-    const [one] = given
-    if (one === undefined) throw new Error('the seller gives no more challenges')
-    const waitSeconds = secondsLeft(one) - windowSecondsMax + 1
-    if (waitSeconds > 0 && waitSeconds <= waitSecondsMax)
-      await new Promise((resolve) => setTimeout(resolve, waitSeconds * 1_000))
+    if (given.length === 0) throw new Error('the seller gives no more challenges')
+    const waitSeconds = Math.max(...given.map((one) => secondsLeft(time, one))) - windowSecondsMax + 1
+    if (waitSeconds > 0 && waitSeconds <= waitSecondsMax) await time.waitUntil(time.nowMs() + waitSeconds * 1_000)
     return given
   }
   return {
@@ -144,7 +145,7 @@ export function keepChallenges(
         kept ??= fill()
         const given = await kept
         for (let one = given.shift(); one !== undefined; one = given.shift())
-          if (secondsLeft(one) >= usableSeconds) return one
+          if (secondsLeft(time, one) >= usableSeconds) return one
         kept = undefined
       }
       throw new Error(`challenges of the seller are valid for less than ${usableSeconds} s`)

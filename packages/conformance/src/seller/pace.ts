@@ -1,17 +1,14 @@
+import { systemTime, type Time } from '../time.ts'
+
 const perSecond = 20
-
-type Time = { now(): number; sleep(ms: number): Promise<unknown> }
-
-const systemTime: Time = { now: Date.now, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) }
 
 /** On this machine as fast as it goes; elsewhere at most 20 requests a second. */
 export function createPace(isLoopback: boolean, time: Time = systemTime): () => Promise<void> {
   let nextMs = 0
   return async () => {
     if (isLoopback) return
-    const now = time.now()
-    const wait = nextMs - now
-    nextMs = Math.max(nextMs, now) + 1000 / perSecond
-    if (wait > 0) await time.sleep(wait)
+    const atMs = Math.max(nextMs, time.nowMs())
+    nextMs = atMs + 1000 / perSecond
+    await time.waitUntil(atMs)
   }
 }

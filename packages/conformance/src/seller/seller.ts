@@ -1,8 +1,8 @@
 import { permit2Address } from '@assay/protocol/typed-data/permit2'
 import { type Offer, type PaymentRequired, parsePaymentRequired } from '@assay/sdk'
 import type { LocalAccount } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { FacilitatorControl } from '../facilitator/control.ts'
+import { systemTime, type Time } from '../time.ts'
 import type { Budget } from './budget.ts'
 import { type Chain, openChain } from './chain.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from './mpp.ts'
 import { createPace } from './pace.ts'
 import { type Answer, type SendOptions, send } from './send.ts'
-import { type PaymentChange, type SignDeps, signPayment } from './sign-payment.ts'
+import { newAccount, type PaymentChange, type SignDeps, signPayment } from './sign-payment.ts'
 import { type Permit2Offer, type PermitChange, permit2Offers, signPermit } from './sign-permit.ts'
 import { type Channel, channelOffer, newChannel } from './sign-voucher.ts'
 
@@ -61,6 +61,7 @@ export type Seller = {
   /** Purchases with an identifier, kept for the cases that come back for them. */
   bought: { payment: string; body: string }[]
   isLoopback: boolean
+  time: Time
   /** How long a buyer asks again for what it paid for. */
   patienceMs: number
   /** Every place is tried where a few would do. */
@@ -93,6 +94,7 @@ export type SellerInput = {
   restart?: (() => Promise<void>) | undefined
   patienceMs?: number
   isThorough?: boolean
+  time?: Time | undefined
 }
 
 const patienceMsUsual = 30_000
@@ -106,6 +108,7 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
   const method = input.body === undefined ? 'GET' : 'POST'
   const json = jsonHeaders(input.body)
   const pace = createPace(isLoopback)
+  const time = input.time ?? systemTime
   const { answer, required } = await askPrice(input.url, input.body)
   const offer = payableOffer(required)
   const otherRoute = await readOtherRoute(input.otherUrl, url)
@@ -128,14 +131,14 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
       })
       return answer
     }
-    const deps: SignDeps = { account, required, offer, budget: input.budget, case: caseId }
+    const deps: SignDeps = { account, required, offer, budget: input.budget, case: caseId, time }
     challenges ??=
-      firstChallenge && keepChallenges(firstChallenge, async () => readChallenges(await sendLogged(), offer)[0])
+      firstChallenge && keepChallenges(firstChallenge, async () => readChallenges(await sendLogged(), offer)[0], time)
     const mpp: MppBuyer | undefined = challenges && mppBuyer(challenges, deps, sendLogged)
     const byChannel = channelOffer(required, offer.network)
     const permit2 = permit2Offers(required, offer.network).map((one) => permit2Buyer(one, deps, chain))
     return {
-      ...{ url, method, body: input.body, required, offer, isLoopback, chain, otherRoute, mpp, permit2, bought },
+      ...{ url, method, body: input.body, required, offer, isLoopback, time, chain, otherRoute, mpp, permit2, bought },
       ...{ account, price: BigInt(offer.amount) },
       newChannel: byChannel && (() => newChannel({ ...deps, offer: byChannel })),
       ...{ facilitator: input.facilitator, restart: input.restart, patienceMs: input.patienceMs ?? patienceMsUsual },
@@ -152,7 +155,7 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
       },
       forNewBuyer: async () => {
         if (input.facilitator === undefined) return openFor(account, caseId, log)
-        const other = privateKeyToAccount(generatePrivateKey())
+        const other = newAccount()
         await input.facilitator.fund(other.address)
         return openFor(other, caseId, log)
       },
@@ -201,8 +204,9 @@ async function askPrice(url: string, body: string | undefined): Promise<{ answer
   const method = body === undefined ? 'GET' : 'POST'
   const answer = await send(new URL(url), { method, headers: jsonHeaders(body), body })
   const header = answer.headers['payment-required']
+  if (answer.status === 0) throw new NotASeller(`${url} did not answer. Start the seller first, or use --start.`)
   if (answer.status !== 402 || typeof header !== 'string')
-    throw new NotASeller(`${url} answered ${answer.status === 0 ? 'nothing' : answer.status} without PAYMENT-REQUIRED`)
+    throw new NotASeller(`${url} answered ${answer.status} without PAYMENT-REQUIRED. Give the address of a paid route.`)
   return { answer, required: parsePaymentRequired(header) }
 }
 

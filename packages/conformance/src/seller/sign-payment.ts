@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { authorizationTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Offer, PaymentRequired } from '@assay/sdk'
 import { type Address, type Hex, type LocalAccount, toHex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { inSeconds, type Time } from '../time.ts'
 import type { Budget } from './budget.ts'
 
 /** How a payment differs from what the seller asked for. */
@@ -15,7 +17,14 @@ export type PaymentChange = {
   signature?(signature: Hex): Hex
 }
 
-export type SignDeps = { account: LocalAccount; required: PaymentRequired; offer: Offer; budget: Budget; case: string }
+export type SignDeps = {
+  account: LocalAccount
+  required: PaymentRequired
+  offer: Offer
+  budget: Budget
+  case: string
+  time: Time
+}
 
 /** However long the seller would accept: what is signed here is worthless after this. */
 export const windowSecondsMax = 60
@@ -29,6 +38,9 @@ export type PaymentDocument = {
 export const decodePayment = (payment: string): PaymentDocument =>
   JSON.parse(Buffer.from(payment, 'base64').toString('utf8')) as PaymentDocument
 
+/** A throwaway wallet. */
+export const newAccount = () => privateKeyToAccount(generatePrivateKey())
+
 export const newNonce = (): Hex => toHex(randomBytes(32))
 
 export const domainOf = (offer: Offer, change: Pick<PaymentChange, 'chainId' | 'verifyingContract'> = {}) => ({
@@ -38,20 +50,18 @@ export const domainOf = (offer: Offer, change: Pick<PaymentChange, 'chainId' | '
   verifyingContract: change.verifyingContract ?? (offer.asset as Address),
 })
 
-export const inSeconds = (seconds: number): string => String(Math.floor(Date.now() / 1000) + seconds)
-
 /** Throws before anything is signed that is valid for longer. */
-export function checkValidity(validBefore: string): void {
-  if (Number(validBefore) > Number(inSeconds(windowSecondsMax)))
+export function checkValidity(time: Time, validBefore: string): void {
+  if (Number(validBefore) > Number(inSeconds(time, windowSecondsMax)))
     throw new Error(`a payment would be valid for more than ${windowSecondsMax} s`)
 }
 
 /** Signs what it is given, right or wrong, and wraps it as the seller expects it: the value of PAYMENT-SIGNATURE. */
 export async function signPayment(deps: SignDeps, change: PaymentChange = {}): Promise<string> {
-  const { required, offer } = deps
+  const { required, offer, time } = deps
   const { from: _, ...terms } = {
     ...{ from: '', to: offer.payTo, value: offer.amount, validAfter: '0', nonce: newNonce() as string },
-    validBefore: inSeconds(Math.min(offer.maxTimeoutSeconds, windowSecondsMax)),
+    validBefore: inSeconds(time, Math.min(offer.maxTimeoutSeconds, windowSecondsMax)),
     ...change.authorization,
   }
   const signed = await signAuthorization(deps, terms, change)
@@ -74,7 +84,7 @@ export async function signAuthorization(
 ): Promise<{ signature: Hex; authorization: Authorization }> {
   const signer = change.account ?? deps.account
   const authorization = { from: change.authorization?.from ?? signer.address, ...terms }
-  checkValidity(authorization.validBefore)
+  checkValidity(deps.time, authorization.validBefore)
   budget.reserve(BigInt(authorization.value))
   const signature = await signer.signTypedData({
     domain: domainOf(offer, change),

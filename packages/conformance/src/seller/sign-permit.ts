@@ -3,7 +3,8 @@ import { permit2Domain, permit2Proxies, permit2Types } from '@assay/protocol/typ
 import type { Offer, PaymentRequired } from '@assay/sdk'
 import { type Address, getAddress, type Hex, type LocalAccount } from 'viem'
 import { type Permit2Authorization, permit2Message } from '../permit2.ts'
-import { checkValidity, encodePayment, inSeconds, type SignDeps, windowSecondsMax } from './sign-payment.ts'
+import { inSeconds } from '../time.ts'
+import { checkValidity, encodePayment, type SignDeps, windowSecondsMax } from './sign-payment.ts'
 
 /** How a permit differs from what the seller asked for. */
 export type PermitChange = {
@@ -38,7 +39,7 @@ export async function signPermit(
   { required, budget, account, ...deps }: SignDeps & { offer: Permit2Offer },
   change: PermitChange = {},
 ): Promise<string> {
-  const { offer } = deps
+  const { offer, time } = deps
   const signer = change.account ?? account
   const named = change.facilitator ?? String(offer.extra['facilitatorAddress'] ?? '')
   const permit: Permit2Authorization = {
@@ -46,14 +47,14 @@ export async function signPermit(
     permitted: { token: getAddress(change.token ?? offer.asset), amount: change.amount ?? offer.amount },
     spender: getAddress(change.spender ?? permit2Proxies[offer.scheme]),
     nonce: (change.nonce ?? newPermitNonce()).toString(),
-    deadline: change.deadline ?? inSeconds(Math.min(offer.maxTimeoutSeconds, windowSecondsMax)),
+    deadline: change.deadline ?? inSeconds(time, Math.min(offer.maxTimeoutSeconds, windowSecondsMax)),
     witness: {
       to: getAddress(change.to ?? offer.payTo),
       ...(offer.scheme === 'upto' ? { facilitator: getAddress(named) } : {}),
       validAfter: change.validAfter ?? '0',
     },
   }
-  checkValidity(permit.deadline)
+  checkValidity(time, permit.deadline)
   budget.reserve(BigInt(permit.permitted.amount))
   const signature = await signer.signTypedData({
     domain: permit2Domain(change.chainId ?? Number(offer.network.slice('eip155:'.length))),

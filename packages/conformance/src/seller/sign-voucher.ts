@@ -10,7 +10,8 @@ import {
 import { receiveTypes } from '@assay/protocol/typed-data/transfer-authorization'
 import type { Offer, PaymentRequired } from '@assay/sdk'
 import { type Hex, type LocalAccount, toHex } from 'viem'
-import { checkValidity, domainOf, encodePayment, inSeconds, type SignDeps, windowSecondsMax } from './sign-payment.ts'
+import { inSeconds } from '../time.ts'
+import { checkValidity, domainOf, encodePayment, type SignDeps, windowSecondsMax } from './sign-payment.ts'
 
 export type ChannelOffer = Offer & { scheme: 'batch-settlement' }
 
@@ -135,8 +136,8 @@ async function signDeposit(
   amount: bigint,
   change: DepositChange,
 ): Promise<Record<string, string>> {
-  const validBefore = change.validBefore ?? inSeconds(Math.min(offer.maxTimeoutSeconds, windowSecondsMax))
-  checkValidity(validBefore)
+  const validBefore = change.validBefore ?? inSeconds(deps.time, Math.min(offer.maxTimeoutSeconds, windowSecondsMax))
+  checkValidity(deps.time, validBefore)
   budget.reserve(amount)
   const salt = toHex(randomBytes(32))
   const nonce = depositNonce(id, BigInt(salt))

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import type { Asked } from './exchange.ts'
+import { watchHoles } from './watch-holes.ts'
+
+const asked = (change: Partial<Asked>) =>
+  ({ method: 'GET', target: '/echo', headers: {}, now: () => 0, ...change }) as Asked
+const given = { status: 402, headers: { 'cache-control': 'no-store' }, body: '{}' }
+
+async function noted(...requests: Partial<Asked>[]): Promise<string[]> {
+  const names = new Set<string>()
+  const { hole, done } = watchHoles(
+    () => undefined,
+    (name) => names.add(name),
+  )
+  const sell = hole(async () => given)
+  for (const request of requests) expect(await sell(asked(request))).toBe(given)
+  await done()
+  return [...names]
+}
+
+test('notes the mistakes that would have changed an answer, and gives the right one', async () => {
+  const always = await noted({})
+  expect(always).toContain('shared-caches')
+  expect(always).not.toContain('methods')
+  expect(new Set(await noted({ method: 'PUT' }))).toEqual(new Set([...always, 'methods']))
+})
