@@ -49,6 +49,8 @@ export type World = {
   listed: Uint8Array
   /** The directory files that names, kinds and listings come from. */
   listingOrigins: readonly number[]
+  /** The files that show the splits and changes of symbols. */
+  actionOrigins: readonly number[]
   /** Names as the companies file them: for answers that may not use the directory. */
   companyNames: readonly (string | null)[]
   companyNameOrigin: number

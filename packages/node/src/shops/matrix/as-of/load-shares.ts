@@ -30,7 +30,7 @@ export async function loadShares(draft: WorldDraft): Promise<void> {
     const found = byCompany.get(cik)
     const [at] = symbols
     if (!found || symbols.length !== 1 || at === undefined || !(found.shares > 0)) continue
-    values[at] = found.shares
+    values[at] = found.shares * draft.toToday(at, found.day)
     originOf[at] = found.origin
     dayOf[at] = found.day
     availableDayOf[at] = Number.isNaN(found.filedDay) ? 0 : found.filedDay

@@ -41,6 +41,7 @@ export async function buildSnapshot(
   }
   const plan = planOf(input)
   if (directoryAllowed) provenance.use(world.listingOrigins)
+  provenance.use(world.actionOrigins)
   const needed = world.origins.filter(({ source }) => feed.needs.includes(source))
   // An empty list is news too, and it has a source.
   if (plan.count === 0)

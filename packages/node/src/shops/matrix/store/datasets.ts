@@ -31,5 +31,6 @@ export const datasets: Record<DatasetId, DatasetColumns> = {
   tickers: dataset('matrix_tickers_block', ['cik'], ['name']),
   holdings: dataset('matrix_holdings_block', ['holders', 'shares', 'value_usd']),
   listings: dataset('matrix_listings_block', ['etf', 'test', 'kind'], ['name', 'exchange']),
+  actions: dataset('matrix_actions_block', ['factor'], ['new_symbol']),
   prices: dataset('matrix_prices_block', ['open', 'high', 'low', 'close', 'volume']),
 }
