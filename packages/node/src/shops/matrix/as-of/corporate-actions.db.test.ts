@@ -42,6 +42,14 @@ const files: { source: SourceId; name: string; bytes: Buffer; availableAt: strin
     ),
     availableAt: '2026-10-05T10:00:00Z',
   },
+  {
+    source: 'sec-shares',
+    name: 'CIK0000000001.json',
+    bytes: text(
+      '{"cik":1,"facts":{"dei":{"EntityCommonStockSharesOutstanding":{"units":{"shares":[{"end":"2026-03-31","val":9000,"accn":"0000000001-26-000002","filed":"2026-04-20"}]}},"EntityPublicFloat":{"units":{"USD":[{"end":"2026-06-30","val":250000,"accn":"0000000001-26-000002","filed":"2026-10-12"}]}}}}}',
+    ),
+    availableAt: '2026-10-13T02:00:00Z',
+  },
   ...['14', '15', '16', '19', '20', '21'].map((day) => ({
     source: 'prices' as const,
     name: `prices-202610${day}.csv`,
@@ -92,10 +100,12 @@ test('a split makes the figures of before comparable, a change of symbol keeps t
   try {
     const deps = { sql: db.database, fileCache: createFileCache(), symbols: createSymbolTable() }
     const clock = { nowMs: () => sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }
+    let newNames: ReadonlyMap<string, string> = new Map()
     const worldAt = async (at: string) => {
       const fileCache = createFileCache()
       await fileCache.refresh(db.database)
       const world = await loadWorld({ ...deps, fileCache }, Date.parse(at))
+      newNames = world.renamed
       return (column: ColumnName, symbol: string) => world.columns[column]?.values[world.indexOf.get(symbol) ?? -1]
     }
     const columns = [
@@ -120,6 +130,9 @@ test('a split makes the figures of before comparable, a change of symbol keeps t
     const split = await worldAt('2026-11-03T12:00:00Z')
     expect(columns.map((column) => split(column, 'SPLT'))).toEqual([3000, 30_000, 60, 60, 10, 0])
     expect(split('short_interest', 'RVRS')).toBe(700)
+    // Of a value in dollars a split changes nothing, and before its filing nobody knew it.
+    expect(split('public_float_usd', 'SPLT')).toBe(250_000)
+    expect((await worldAt('2026-10-12T12:00:00Z'))('public_float_usd', 'SPLT')).toBeUndefined()
     const now = await worldAt('2026-11-11T12:00:00Z')
     expect([now('fails', 'SPLT'), now('fails_mean', 'SPLT')]).toEqual([60, 60])
     expect([now('short_interest', 'RVRS'), now('fails', 'RVRS'), now('fails', 'RVRSXXXX')]).toEqual([
@@ -127,7 +140,7 @@ test('a split makes the figures of before comparable, a change of symbol keeps t
       9,
       undefined,
     ])
-    expect([now('short_interest', 'NEWN'), now('fails', 'NEWN')]).toEqual([500, 12])
+    expect([now('short_interest', 'NEWN'), now('fails', 'NEWN'), newNames.get('OLDN')]).toEqual([500, 12, 'NEWN'])
     await deps.fileCache.refresh(db.database)
     const gate = createLicenceGate({ demo: true, assertions: [] })
     const historyOf = (symbol: string, at: string) => {

@@ -46,6 +46,7 @@ export type WorldDraft = WorldDeps & {
   /** What a count of shares of a day is in shares of now: 1 without a split, NaN where its ratio is unknown. */
   toToday(symbol: number, day: number): number
   actionOrigins: readonly number[]
+  renamed: ReadonlyMap<string, string>
   originOf(file: FileRecord, asOf?: string): number
 }
 
@@ -75,6 +76,7 @@ export async function loadWorld(deps: WorldDeps, knownAtMs: number, wanted?: Rea
     listed: draft.listed,
     listingOrigins: draft.listingOrigins,
     actionOrigins: draft.actionOrigins,
+    renamed: draft.renamed,
     companyNames: draft.companyNames,
     companyNameOrigin: draft.companyNameOrigin,
     origins,
@@ -129,6 +131,7 @@ async function openDraft(
     known,
     toToday: (symbol, day) => (space.splits[symbol] ? shareFactor(space.splits[symbol], day, today) : 1),
     actionOrigins: [],
+    renamed: space.renamed,
     originOf: (file, asOf = file.asOf) => {
       const key = `${file.id} ${asOf}`
       const found = originIndex.get(key)
@@ -156,9 +159,11 @@ function symbolSpace(book: SymbolTable, listings: readonly LoadedRows[], actions
   for (const symbol of listed)
     if (symbol.includes('.') && !listed.has(joinedSpelling(symbol))) meaning.set(joinedSpelling(symbol), symbol)
   const shownBy = new Set<number>()
+  const renamed = new Map<string, string>()
   for (const { from, to, firstNew, file } of actions.renames) {
     if (listed.has(from) || firstNew > today) continue
     meaning.set(from, to)
+    renamed.set(from, to)
     shownBy.add(file)
   }
   const canonical: (string | undefined)[] = []
@@ -183,7 +188,8 @@ function symbolSpace(book: SymbolTable, listings: readonly LoadedRows[], actions
     splits[at] = [...(splits[at] ?? []), ...list]
     for (const { day, file } of list) if (day <= today && day > today - splitDays) shownBy.add(file)
   }
-  return { symbols, indexOf, dense, splits, shownBy }
+  for (const from of renamed.keys()) renamed.set(from, lastMeaning(meaning, from))
+  return { symbols, indexOf, dense, splits, shownBy, renamed }
 }
 
 /** No figure of a world is older than a year and some months: shares outstanding of a yearly report. */

@@ -79,6 +79,12 @@ export const feeds: Record<FeedId, Feed> = {
       column('previous_short_interest', 'shares', 'at the settlement before', 'vip'),
       column('average_volume', 'shares', 'average daily volume', 'vip'),
       column('shares_outstanding', 'shares', 'from the newest cover page', 'vip'),
+      column(
+        'public_float_usd',
+        'USD',
+        'worth of the shares of others than insiders, as the last yearly report says; null where none is held',
+        'vip',
+      ),
     ],
   },
   ftd: {

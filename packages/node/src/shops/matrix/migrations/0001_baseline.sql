@@ -72,7 +72,7 @@ begin
     ('threshold', '{rule_3210}', '{name,category}'),
     ('borrow', '{fee_pct,rebate_pct,available,available_capped}', '{}'),
     ('halts', '{halted_at_ms,quote_at_ms,trade_at_ms,pause_price}', '{reason,market,name}'),
-    ('shares', '{shares,filed_day}', '{accession}'),
+    ('shares', '{shares,filed_day,float_usd}', '{accession}'),
     ('tickers', '{cik}', '{name}'),
     ('holdings', '{holders,shares,value_usd}', '{}'),
     ('listings', '{etf,test,kind}', '{name,exchange}'),

@@ -191,7 +191,17 @@ const history = z
       .optional()
       .describe('Rankings only: score, rank and factors by day, oldest first.'),
     actions: z
-      .array(z.looseObject({ kind: z.enum(['split', 'symbol']), date: z.string(), source: z.string() }))
+      .array(
+        z.looseObject({
+          kind: z.enum(['split', 'symbol']),
+          date: z.string(),
+          factor: figure,
+          from: z.string().optional(),
+          to: z.string().optional(),
+          source: z.string(),
+          available_at: z.string(),
+        }),
+      )
       .optional()
       .describe('Splits (`factor`) and changes of symbol (`from`, `to`) that were known.'),
     series: z.record(z.string(), z.array(historyRow)),

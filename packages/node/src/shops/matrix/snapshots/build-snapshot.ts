@@ -93,6 +93,12 @@ async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise
     counts[reason] = (counts[reason] ?? 0) + 1
     text.add(`{"symbol":"${world.symbols[symbol]}","excluded":"${reason}"}\n`)
   }
+  // Asked by its old symbol, a paper says what it is called now.
+  for (const [from, to] of [...world.renamed].sort()) {
+    if (!rowsOf.has(to) && !excludedReason.has(to)) continue
+    excludedReason.set(from, `now ${to}`)
+    text.add(`{"symbol":"${from}","excluded":"now ${to}"}\n`)
+  }
   const used = provenance.used().map((index) => world.origins[index] as Origin)
   const manifest = manifestOf(input, plan, used, counts)
   // Which files were used is known at the end and stands at the beginning.
