@@ -1,5 +1,5 @@
-import { openTestDatabase } from '@assay/till/store/testing'
-import { expect, test } from 'vitest'
+import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { ingestFile } from '../ingest/ingest-file.ts'
 import { createLicenceGate } from '../licences/gate.ts'
@@ -95,79 +95,83 @@ const files: { source: SourceId; name: string; bytes: Buffer; availableAt: strin
   },
 ]
 
-test('a split makes the figures of before comparable, a change of symbol keeps the history, and no earlier answer changes', async () => {
-  const db = await openTestDatabase()
-  try {
-    const deps = { sql: db.database, fileCache: createFileCache(), symbols: createSymbolTable() }
-    const clock = { nowMs: () => sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }
-    let newNames: ReadonlyMap<string, string> = new Map()
-    const worldAt = async (at: string) => {
-      const fileCache = createFileCache()
-      await fileCache.refresh(db.database)
-      const world = await loadWorld({ ...deps, fileCache }, Date.parse(at))
-      newNames = world.renamed
-      return (column: ColumnName, symbol: string) => world.columns[column]?.values[world.indexOf.get(symbol) ?? -1]
-    }
-    const columns = [
-      'short_interest',
-      'shares_outstanding',
-      'fails',
-      'fails_mean',
-      'price_close',
-      'return_5d_pct',
-    ] as const
-    const answer = (value: Awaited<ReturnType<typeof worldAt>>) =>
-      ['SPLT', 'RVRS', 'OLDN'].map((symbol) => columns.map((column) => value(column, symbol) ?? Number.NaN))
-    const before: [string, unknown][] = []
-    for (const { availableAt, ...file } of files) {
-      const common = { database: db.database, clock, symbols: deps.symbols }
-      const outcome = await ingestFile(common, { ...file, availableAtMs: Date.parse(availableAt) })
-      expect([file.name, outcome.status]).toEqual([file.name, 'stored'])
-      before.push([availableAt, answer(await worldAt(availableAt))])
-    }
-    // Day by day what was said before the list and the second half of the fails were public.
-    for (const [at, said] of before) expect(answer(await worldAt(at))).toEqual(said)
-    const split = await worldAt('2026-11-03T12:00:00Z')
-    expect(columns.map((column) => split(column, 'SPLT'))).toEqual([3000, 30_000, 60, 60, 10, 0])
-    expect(split('short_interest', 'RVRS')).toBe(700)
-    // Of a value in dollars a split changes nothing, and before its filing nobody knew it.
-    expect(split('public_float_usd', 'SPLT')).toBe(250_000)
-    expect((await worldAt('2026-10-12T12:00:00Z'))('public_float_usd', 'SPLT')).toBeUndefined()
-    const now = await worldAt('2026-11-11T12:00:00Z')
-    expect([now('fails', 'SPLT'), now('fails_mean', 'SPLT')]).toEqual([60, 60])
-    expect([now('short_interest', 'RVRS'), now('fails', 'RVRS'), now('fails', 'RVRSXXXX')]).toEqual([
-      Number.NaN,
-      9,
-      undefined,
-    ])
-    expect([now('short_interest', 'NEWN'), now('fails', 'NEWN'), newNames.get('OLDN')]).toEqual([500, 12, 'NEWN'])
-    await deps.fileCache.refresh(db.database)
-    const gate = createLicenceGate({ demo: true, assertions: [] })
-    const historyOf = (symbol: string, at: string) => {
-      const query = { feed: 'squeeze' as const, symbol, days: 60, knownAtMs: Date.parse(at), sinceDate: '2026-01-01' }
-      return readHistory({ ...deps, gate }, query, 'free') as Promise<{
-        actions: unknown[]
-        series: Record<string, Record<string, unknown>[]>
-      }>
-    }
-    const renamed = await historyOf('NEWN', '2026-11-11T12:00:00Z')
-    expect(renamed.series.short_interest?.map(({ position }) => position)).toEqual([500])
-    expect(renamed.series.fails?.map(({ quantity }) => quantity)).toEqual([10, 12])
-    expect(renamed.actions).toMatchObject([{ kind: 'symbol', from: 'OLDN', to: 'NEWN', source: 'sec-fails' }])
-    expect((await historyOf('NEWN', '2026-11-09T12:00:00Z')).series.short_interest).toEqual([])
-    const adjusted = await historyOf('SPLT', '2026-11-11T12:00:00Z')
-    expect(adjusted.series.fails?.map(({ quantity, price, split_factor }) => [quantity, price, split_factor])).toEqual([
-      [60, 10, 3],
-      [60, 10, 3],
-      [60, 10, undefined],
-    ])
-    expect(adjusted.actions).toMatchObject([{ kind: 'split', date: '2026-10-20', factor: 3, source: 'actions' }])
-    const unclear = await historyOf('RVRS', '2026-11-11T12:00:00Z')
-    expect(unclear.series.fails?.map(({ quantity, split_factor }) => [quantity, split_factor])).toEqual([
-      [90, null],
-      [9, undefined],
-    ])
-  } finally {
-    await db.close()
+let db: TestDatabase
+let newNames: ReadonlyMap<string, string>
+const symbols = createSymbolTable()
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db?.close())
+
+async function openFileCache() {
+  const fileCache = createFileCache()
+  await fileCache.refresh(db.database)
+  return fileCache
+}
+
+/** Figures by column and symbol, as known at a moment. */
+async function worldAt(at: string) {
+  const world = await loadWorld({ sql: db.database, fileCache: await openFileCache(), symbols }, Date.parse(at))
+  newNames = world.renamed
+  return (column: ColumnName, symbol: string) => world.columns[column]?.values[world.indexOf.get(symbol) ?? -1]
+}
+
+const columns = ['short_interest', 'shares_outstanding', 'fails', 'fails_mean', 'price_close', 'return_5d_pct'] as const
+
+test('a split makes the figures of before comparable, and no earlier answer changes', async () => {
+  const clock = { nowMs: () => sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }
+  const answerAt = async (at: string) => {
+    const value = await worldAt(at)
+    return ['SPLT', 'RVRS', 'OLDN'].map((symbol) => columns.map((column) => value(column, symbol) ?? Number.NaN))
   }
+  const before: [string, unknown][] = []
+  for (const { availableAt, ...file } of files) {
+    const common = { database: db.database, clock, symbols }
+    const outcome = await ingestFile(common, { ...file, availableAtMs: Date.parse(availableAt) })
+    expect([file.name, outcome.status]).toEqual([file.name, 'stored'])
+    if (file.source !== 'prices') before.push([availableAt, await answerAt(availableAt)])
+  }
+  // What was said before the list and the second half of the fails were public.
+  for (const [at, said] of before) expect(await answerAt(at)).toEqual(said)
+  const split = await worldAt('2026-11-03T12:00:00Z')
+  expect(columns.map((column) => split(column, 'SPLT'))).toEqual([3000, 30_000, 60, 60, 10, 0])
+  expect(split('short_interest', 'RVRS')).toBe(700)
+  // Of a value in dollars a split changes nothing, and before its filing nobody knew it.
+  expect(split('public_float_usd', 'SPLT')).toBe(250_000)
+  expect((await worldAt('2026-10-12T12:00:00Z'))('public_float_usd', 'SPLT')).toBeUndefined()
+  const now = await worldAt('2026-11-11T12:00:00Z')
+  expect([now('fails', 'SPLT'), now('fails_mean', 'SPLT')]).toEqual([60, 60])
+  expect([now('short_interest', 'RVRS'), now('fails', 'RVRS')]).toEqual([Number.NaN, 9])
+  expect(now('fails', 'RVRSXXXX')).toBeUndefined()
+  expect([now('short_interest', 'NEWN'), now('fails', 'NEWN'), newNames.get('OLDN')]).toEqual([500, 12, 'NEWN'])
+})
+
+test('history follows a paper through its symbols and splits', async () => {
+  const fileCache = await openFileCache()
+  const deps = { sql: db.database, fileCache, symbols, gate: createLicenceGate({ demo: true, assertions: [] }) }
+  const historyOf = (symbol: string, at: string) => {
+    const query = { feed: 'squeeze' as const, symbol, days: 60, knownAtMs: Date.parse(at), sinceDate: '2026-01-01' }
+    return readHistory(deps, query, 'free') as Promise<{
+      actions: unknown[]
+      series: Record<string, Record<string, unknown>[]>
+    }>
+  }
+  const renamed = await historyOf('NEWN', '2026-11-11T12:00:00Z')
+  expect(renamed.series.short_interest?.map(({ position }) => position)).toEqual([500])
+  expect(renamed.series.fails?.map(({ quantity }) => quantity)).toEqual([10, 12])
+  expect(renamed.actions).toMatchObject([{ kind: 'symbol', from: 'OLDN', to: 'NEWN', source: 'sec-fails' }])
+  expect((await historyOf('NEWN', '2026-11-09T12:00:00Z')).series.short_interest).toEqual([])
+  const adjusted = await historyOf('SPLT', '2026-11-11T12:00:00Z')
+  expect(adjusted.series.fails?.map(({ quantity, price, split_factor }) => [quantity, price, split_factor])).toEqual([
+    [60, 10, 3],
+    [60, 10, 3],
+    [60, 10, undefined],
+  ])
+  expect(adjusted.actions).toMatchObject([{ kind: 'split', date: '2026-10-20', factor: 3, source: 'actions' }])
+  const unclear = await historyOf('RVRS', '2026-11-11T12:00:00Z')
+  expect(unclear.series.fails?.map(({ quantity, split_factor }) => [quantity, split_factor])).toEqual([
+    [90, null],
+    [9, undefined],
+  ])
 })
