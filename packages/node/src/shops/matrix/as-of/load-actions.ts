@@ -24,15 +24,13 @@ export async function loadActions(deps: Deps, known: (source: SourceId) => reado
   for (const file of [...fails].reverse())
     addLines(lines, file, await deps.fileCache.rows(deps.sql, 'fails', file), deps.symbols)
   const actions = findActions([...lines.values()], await readListed(deps, lists))
-  const made = { ...actions, renames: actions.renames.filter((rename) => !goesOn(rename, lines)) }
+  const lastSeen = new Map<string, number>()
+  for (const { symbol, last } of lines.values()) lastSeen.set(symbol, Math.max(last, lastSeen.get(symbol) ?? 0))
+  const gone = ({ from, firstNew }: Rename) => (lastSeen.get(from) ?? 0) < firstNew
+  const made = { ...actions, renames: actions.renames.filter(gone) }
   own.set(key, made)
   for (const old of own.keys()) if (own.size > keptMax) own.delete(old)
   return made
-}
-
-const goesOn = ({ from, firstNew }: Rename, lines: ReadonlyMap<string, Line>) => {
-  for (const { symbol, last } of lines.values()) if (symbol === from && last >= firstNew) return true
-  return false
 }
 
 function addLines(lines: Map<string, Line>, file: FileRecord, rows: LoadedRows, symbols: SymbolTable): void {

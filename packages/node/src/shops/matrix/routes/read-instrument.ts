@@ -18,6 +18,9 @@ export type Instrument = {
 
 export type InstrumentDeps = { sql: Sql; fileCache: FileCache; symbols: SymbolTable }
 
+/** Some files write no separators. */
+const spellings = (symbol: string) => [...new Set([symbol, joinedSpelling(symbol)])]
+
 const always = { after: '0000-01-01', before: '9999-12-31' }
 const namesMax = 5
 
@@ -27,11 +30,11 @@ export async function readInstrument(deps: InstrumentDeps, symbol: string, known
   const [fails, lists] = [deps.fileCache.known('sec-fails', knownAtMs), deps.fileCache.known('actions', knownAtMs)]
   const files = new Map([...fails, ...lists].map((file) => [file.id, file]))
   const listed = await readListed(deps, lists)
-  const { splits, renames } = findActions(await readLines(deps.sql, symbol, fails), listed)
+  const { splits, renames } = findActions(await readLines(deps.sql, spellings(symbol), fails), listed)
   const due = renames.filter(({ firstNew }) => firstNew <= today)
   const used: Rename[] = due.filter(({ from }) => from === symbol)
   const names = [{ symbol, ...always }]
-  const own = [...(splits.get(symbol) ?? [])]
+  const own = spellings(symbol).flatMap((name) => splits.get(name) ?? [])
   for (let name = names[0]; name && names.length < namesMax; name = names[names.length - 1]) {
     const rename = due.find(({ to, from }) => to === name?.symbol && !names.some((one) => one.symbol === from))
     if (!rename) break
@@ -42,9 +45,7 @@ export async function readInstrument(deps: InstrumentDeps, symbol: string, known
   }
   const applied = own.filter(({ day }) => day <= today)
   return {
-    names: names.flatMap((name) =>
-      name.symbol.includes('.') ? [name, { ...name, symbol: joinedSpelling(name.symbol) }] : [name],
-    ),
+    names: names.flatMap((name) => spellings(name.symbol).map((spelled) => ({ ...name, symbol: spelled }))),
     factorOf: (day) => (applied.length === 0 ? 1 : shareFactor(applied, toDayNumber(day), today)),
     actions: [...applied.map((split) => splitShown(split, files)), ...used.map((rename) => renameShown(rename, files))],
   }
@@ -73,10 +74,11 @@ const renameShown = ({ from, to, firstNew, file }: Rename, files: ReadonlyMap<nu
 type LineRow = Omit<Line, 'first' | 'last'> & { first: string; last: string }
 
 /** The symbol's security numbers, and all symbols that these had. The number itself is never shown. */
-async function readLines(sql: Sql, symbol: string, files: readonly FileRecord[]): Promise<Line[]> {
+async function readLines(sql: Sql, asked: readonly string[], files: readonly FileRecord[]): Promise<Line[]> {
   const ids = files.map(({ id }) => id)
   const found = new Map<string, Line>()
-  let symbols = [symbol]
+  const known = new Set(asked)
+  let symbols = asked
   for (let step = 0; step < namesMax && symbols.length > 0 && ids.length > 0; step += 1) {
     const { rows } = await sql.query<LineRow>({ name: 'matrix_lines', text: linesSql, values: [ids, symbols] })
     for (const row of rows)
@@ -87,8 +89,8 @@ async function readLines(sql: Sql, symbol: string, files: readonly FileRecord[])
         firstPrice: row.firstPrice ?? Number.NaN,
         lastPrice: row.lastPrice ?? Number.NaN,
       })
-    const asked = new Set(symbols)
-    symbols = [...new Set(rows.map((row) => row.symbol))].filter((name) => !asked.has(name))
+    symbols = [...new Set(rows.map((row) => row.symbol))].filter((name) => !known.has(name))
+    for (const name of symbols) known.add(name)
   }
   return [...found.values()]
 }
