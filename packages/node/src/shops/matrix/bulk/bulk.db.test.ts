@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
 import { silentLog } from '@assay/till/kernel/log'
 import { openTestDatabase } from '@assay/till/store/testing'
 import { parquetReadObjects } from 'hyparquet'
@@ -44,10 +43,7 @@ test('months of feeds are files whose hashes the manifest has; a revision adds r
     )
     expect(first).toMatch(/^2026-11-\d\d,ZZ\w+,assay-squeeze-2,1,100,/)
     const parquet = await file('squeeze', 'parquet')
-    const rows = await parquetReadObjects({
-      file: parquet.bytes.buffer as ArrayBuffer,
-      compressors: { GZIP: (page) => gunzipSync(page) },
-    })
+    const rows = await parquetReadObjects({ file: parquet.bytes.buffer as ArrayBuffer })
     expect(rows.length).toBe(scores.newest.rows)
     expect(rows[0]).toMatchObject({ rank: 1, score: 100 })
     // CUSIP numbers are used inside and never shown; holdings are kept by nothing else.
