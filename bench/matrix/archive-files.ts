@@ -16,8 +16,9 @@ export function* archiveFiles(
     for (const { name, bytes } of filesIn(folders, kind))
       if (wanted(name) && (kind !== 'finra-short-volume' || name.startsWith('CNMS'))) yield { name, bytes: bytes() }
   const bars = readBars(filesIn(folders, 'prices').filter(({ name }) => name.startsWith('ohlcv')))
-  yield* priceFiles(bars)
   const splits = readSplits(filesIn(folders, 'prices').filter(({ name }) => name.startsWith('splits')))
+  yield* splitFiles(splits, new Set(bars.keys()))
+  yield* priceFiles(bars, splits)
   yield* shortInterestFiles(filesIn(folders, 'short-interest'), averageVolumes(bars, splits))
 }
 
@@ -54,14 +55,41 @@ function readBars(files: readonly ArchiveFile[]): Map<string, Bar[]> {
   return byDay
 }
 
-function* priceFiles(bars: ReadonlyMap<string, readonly Bar[]>): Generator<FileToIngest> {
+type Splits = ReadonlyMap<string, readonly { date: string; factor: number }[]>
+
+/** Shares of the last day for one share of this one. */
+const laterSplits = (splits: Splits, ticker: string, day: string) =>
+  (splits.get(ticker) ?? []).filter(({ date }) => date > day).reduce((product, { factor }) => product * factor, 1)
+
+/** One list a day, public before its open. */
+function* splitFiles(splits: Splits, days: ReadonlySet<string>): Generator<FileToIngest> {
+  const byDay = new Map<string, string[]>()
+  for (const [ticker, list] of splits)
+    for (const { date, factor } of list)
+      if (days.has(date)) byDay.set(date, [...(byDay.get(date) ?? []), `${ticker},${date},${factor}`])
+  for (const [date, rows] of byDay)
+    yield {
+      name: `splits-${date.replaceAll('-', '')}.csv`,
+      bytes: Buffer.from(['ticker,date,split', ...rows].join('\n')),
+    }
+}
+
+/** The archive's prices are adjusted for later splits; a vendor's file of the day is not. */
+function* priceFiles(bars: ReadonlyMap<string, readonly Bar[]>, splits: Splits): Generator<FileToIngest> {
   for (const [date, day] of bars) {
-    const text = ['ticker,date,open,high,low,close,volume', ...day.map(({ line }) => line)].join('\n')
+    const lines = day.map(({ ticker, line }) => {
+      const later = laterSplits(splits, ticker, date)
+      if (later === 1) return line
+      const [, , open, high, low, close, volume] = line.split(',')
+      const asTraded = [open, high, low, close].map((price) => (price ? (Number(price) * later).toFixed(6) : ''))
+      return [ticker, date, ...asTraded, volume ? (Number(volume) / later).toFixed(2) : ''].join(',')
+    })
+    const text = ['ticker,date,open,high,low,close,volume', ...lines].join('\n')
     yield { name: `prices-${date.replaceAll('-', '')}.csv`, bytes: Buffer.from(text) }
   }
 }
 
-function readSplits(files: readonly ArchiveFile[]): Map<string, { date: string; factor: number }[]> {
+function readSplits(files: readonly ArchiveFile[]): Splits {
   const splits = new Map<string, { date: string; factor: number }[]>()
   // Each file has all splits up to its date.
   const text = files.at(-1)?.bytes().toString('utf8') ?? ''
@@ -75,19 +103,14 @@ function readSplits(files: readonly ArchiveFile[]): Map<string, { date: string; 
 const averageDays = 15
 
 /** Volumes of the archive are adjusted for later splits; short interest is not. */
-function averageVolumes(
-  bars: ReadonlyMap<string, readonly Bar[]>,
-  splits: ReadonlyMap<string, { date: string; factor: number }[]>,
-) {
+function averageVolumes(bars: ReadonlyMap<string, readonly Bar[]>, splits: Splits) {
   const days = [...bars.keys()].sort()
   return (settlement: string): Map<string, number> => {
     const sums = new Map<string, { sum: number; count: number }>()
     const used = days.filter((day) => day <= settlement).slice(-averageDays)
     for (const day of used)
       for (const { ticker, volume } of bars.get(day) ?? []) {
-        const later = (splits.get(ticker) ?? [])
-          .filter(({ date }) => date > day)
-          .reduce((product, { factor }) => product * factor, 1)
+        const later = laterSplits(splits, ticker, day)
         const seen = sums.get(ticker) ?? { sum: 0, count: 0 }
         sums.set(ticker, { sum: seen.sum + volume / later, count: seen.count + 1 })
       }

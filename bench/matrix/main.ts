@@ -181,7 +181,11 @@ async function year(shop: MatrixDeps): Promise<void> {
     runs.push(
       (
         await timed(() =>
-          readHistory({ sql: shop.database, fileCache: shop.fileCache, gate: shop.gate }, query, 'paid'),
+          readHistory(
+            { sql: shop.database, fileCache: shop.fileCache, symbols: shop.symbols, gate: shop.gate },
+            query,
+            'paid',
+          ),
         )
       ).wallMs,
     )

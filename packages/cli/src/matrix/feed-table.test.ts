@@ -87,6 +87,24 @@ test('history of a symbol is one line a series: a picture, from where, to where'
     history: {
       symbol: 'ZZABC',
       days: 60,
+      actions: [
+        { kind: 'split', date: '2026-10-20', factor: 3, source: 'actions', available_at: '2026-10-20T08:00:00.000Z' },
+        {
+          kind: 'split',
+          date: '2026-09-01',
+          factor: null,
+          source: 'sec-fails',
+          available_at: '2026-10-01T00:00:00.000Z',
+        },
+        {
+          kind: 'symbol',
+          date: '2026-08-01',
+          from: 'ZZOLD',
+          to: 'ZZABC',
+          source: 'sec-fails',
+          available_at: '2026-09-01T00:00:00.000Z',
+        },
+      ],
       series: {
         price: [day('2026-11-11', { close: 4 }), day('2026-11-12', { close: null }), day('2026-11-13', { close: 8.5 })],
         short_volume: [day('2026-11-13', { short_volume: 5, total_volume: 20 })],
@@ -94,6 +112,12 @@ test('history of a symbol is one line a series: a picture, from where, to where'
       },
     },
   })
+  for (const line of [
+    'split on 2026-10-20: 3 new for 1 old',
+    'split on 2026-09-01: ratio unknown',
+    'ZZOLD is ZZABC since',
+  ])
+    expect(text).toContain(line)
   expect(text).toMatch(/close +▁ █ {2}4 on 2026-11-11 to 8\.50 on 2026-11-13/)
   expect(text).toMatch(/short share +▄ {2}0\.25 on 2026-11-13/)
   expect(text).not.toContain('borrow fee')

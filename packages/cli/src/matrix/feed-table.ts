@@ -80,7 +80,12 @@ function historyLines(history: MatrixHistory): string[] {
       `${title.padEnd(width)}  ${sparkline(rows.map(value))}  ${cellText(value(first))} on ${first.as_of} to ${cellText(value(last))} on ${last.as_of}`,
     ]
   })
-  return [...ranked, ...lines]
+  const actions = (history.actions ?? []).map(({ kind, date, factor, from, to }) =>
+    kind === 'symbol'
+      ? `${from} is ${to} since ${date}`
+      : `split on ${date}: ${typeof factor === 'number' ? `${cellText(factor)} new for 1 old, figures of before in new shares` : 'ratio unknown, figures of before as published'}`,
+  )
+  return [...ranked, ...lines, ...actions]
 }
 
 const share = (part: number | null | undefined, whole: number | null | undefined) =>

@@ -97,12 +97,14 @@ function fetched(
   assertions: readonly LicenceAssertion[],
   { demo }: { demo: boolean },
 ): readonly SourceId[] {
+  // The list of splits comes from the operator, not from an address.
+  const published = sources.filter(({ id }) => id !== 'actions')
   const asserted = (id: SourceId) => assertions.some(({ source }) => source === id)
   if (given === 'all')
-    return sources.filter(({ id, licence }) => licence.free === 'yes' || asserted(id)).map(({ id }) => id)
+    return published.filter(({ id, licence }) => licence.free === 'yes' || asserted(id)).map(({ id }) => id)
   if (given !== undefined) return given
   if (demo) return []
-  return sources.filter(({ id, licence }) => licence.commercial === 'yes' || asserted(id)).map(({ id }) => id)
+  return published.filter(({ id, licence }) => licence.commercial === 'yes' || asserted(id)).map(({ id }) => id)
 }
 
 function licenceText(licences: string): string {

@@ -49,6 +49,10 @@ export type World = {
   listed: Uint8Array
   /** The directory files that names, kinds and listings come from. */
   listingOrigins: readonly number[]
+  /** Symbols that were given up, and what their papers are called now. */
+  renamed: ReadonlyMap<string, string>
+  /** The files that show the splits and changes of symbols. */
+  actionOrigins: readonly number[]
   /** Names as the companies file them: for answers that may not use the directory. */
   companyNames: readonly (string | null)[]
   companyNameOrigin: number
@@ -76,6 +80,7 @@ export type ColumnName =
   | 'average_volume'
   | 'days_to_cover'
   | 'shares_outstanding'
+  | 'public_float_usd'
   | 'fails'
   | 'fails_mean'
   | 'fails_price'

@@ -15,6 +15,12 @@ export function spread(draft: WorldDraft, rows: LoadedRows, name: string): Float
   return values
 }
 
+/** Counts of shares of one day, in shares of now. */
+export function inSharesOfNow(draft: WorldDraft, values: Float64Array, day: number): Float64Array {
+  for (let i = 0; i < values.length; i += 1) values[i] = (values[i] as number) * draft.toToday(i, day)
+  return values
+}
+
 export function setColumn(draft: WorldDraft, name: ColumnName, column: Column): void {
   draft.columns[name] = column
 }

@@ -1,3 +1,4 @@
+import { toDayNumber } from '../calendar/dates.ts'
 import { addTradingDays } from '../calendar/trading-days.ts'
 import { emptyValues, setColumn } from './columns.ts'
 import type { WorldDraft } from './load-view.ts'
@@ -59,13 +60,15 @@ async function sums(draft: WorldDraft, files: ReturnType<WorldDraft['known']>) {
   ]
   for (const file of files) {
     const rows = await draft.fileCache.rows(draft.sql, 'short_volume', file)
+    const day = toDayNumber(file.asOf)
     const { short_volume: sold, total_volume: traded } = rows.numbers as Record<string, Float64Array>
     for (let i = 0; i < rows.count; i += 1) {
       const at = draft.dense[rows.ids[i] as number] as number
       const volume = traded?.[i] as number
       if (at < 0 || !(volume > 0)) continue
-      short[at] = (short[at] as number) + (sold?.[i] as number)
-      total[at] = (total[at] as number) + volume
+      const factor = draft.toToday(at, day)
+      short[at] = (short[at] as number) + (sold?.[i] as number) * factor
+      total[at] = (total[at] as number) + volume * factor
       days[at] = (days[at] as number) + 1
     }
   }

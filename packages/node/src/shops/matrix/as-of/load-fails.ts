@@ -16,11 +16,13 @@ export async function loadFails(draft: WorldDraft): Promise<void> {
   for (let i = 0; i < rows.count; i += 1) {
     const at = draft.dense[rows.ids[i] as number] as number
     if (at < 0) continue
-    mean[at] = (mean[at] as number) + ((rows.numbers.quantity as Float64Array)[i] as number) / days
+    const factor = draft.toToday(at, rows.days[i] as number)
+    const open = ((rows.numbers.quantity as Float64Array)[i] as number) * factor
+    mean[at] = (mean[at] as number) + open / days
     if (rows.days[i] !== day) continue
     // Two CUSIPs under one symbol around a corporate action: both are fails of that symbol.
-    quantity[at] = (quantity[at] as number) + ((rows.numbers.quantity as Float64Array)[i] as number)
-    price[at] = (rows.numbers.price as Float64Array)[i] as number
+    quantity[at] = (quantity[at] as number) + open
+    price[at] = ((rows.numbers.price as Float64Array)[i] as number) / factor
   }
   setColumn(draft, 'fails', { values: quantity, origin })
   setColumn(draft, 'fails_mean', { values: mean, origin })

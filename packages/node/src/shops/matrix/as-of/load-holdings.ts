@@ -1,5 +1,6 @@
+import { toDayNumber } from '../calendar/dates.ts'
 import type { FileRecord } from '../store/files.ts'
-import { emptyValues, setColumn } from './columns.ts'
+import { emptyValues, inSharesOfNow, setColumn } from './columns.ts'
 import type { WorldDraft } from './load-view.ts'
 
 const columns = [
@@ -24,6 +25,7 @@ export async function loadHoldings(draft: WorldDraft): Promise<void> {
       (values[index] as Float64Array)[at] = (rows.numbers[name] as Float64Array)[i] as number
   }
   const origin = draft.originOf(newest)
+  inSharesOfNow(draft, values[1] as Float64Array, toDayNumber(newest.asOf))
   for (const [index, [name]] of columns.entries())
     setColumn(draft, name, { values: values[index] as Float64Array, origin, behind })
 }

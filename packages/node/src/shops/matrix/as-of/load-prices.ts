@@ -98,8 +98,9 @@ function addFile(
       }
       byDay.set(day, target)
     }
-    target.close[at] = close[i] as number
-    target.typical[at] = ((high[i] as number) + (low[i] as number) + (close[i] as number)) / 3
-    target.volume[at] = volume[i] as number
+    const factor = draft.toToday(at, day)
+    target.close[at] = (close[i] as number) / factor
+    target.typical[at] = ((high[i] as number) + (low[i] as number) + (close[i] as number)) / 3 / factor
+    target.volume[at] = (volume[i] as number) * factor
   }
 }

@@ -1,26 +1,39 @@
 import { toDayNumber } from '../calendar/dates.ts'
 import { easternDate } from '../calendar/eastern-time.ts'
+import type { ColumnName } from './as-of-view.ts'
 import { emptyValues, setColumn } from './columns.ts'
 import type { WorldDraft } from './load-view.ts'
 
-type Found = { shares: number; day: number; filedDay: number; origin: number }
+type Found = { value: number; day: number; filedDay: number; origin: number }
+type Owners = ReadonlyMap<number, ReadonlySet<number>>
 
-/** Shares outstanding by company, brought to symbols. A company with several classes is left out: the sum fits none of them. */
+/** What cover pages say of companies, brought to symbols. A company with several classes is left out: the sum fits none of them. */
 export async function loadShares(draft: WorldDraft): Promise<void> {
   const [tickers] = draft.known('sec-tickers')
   if (!tickers) return
   const rows = await draft.fileCache.rows(draft.sql, 'tickers', tickers)
   draft.companyNameOrigin = draft.originOf(tickers)
-  const byCompany = await newestByCompany(draft)
-  const owners = new Map<number, number[]>()
+  const owners = new Map<number, Set<number>>()
   for (let i = 0; i < rows.count; i += 1) {
     const at = draft.dense[rows.ids[i] as number] as number
     if (at >= 0) draft.companyNames[at] = rows.texts.name?.[i] ?? null
     const kind = at < 0 ? 'test' : (draft.kinds[at] ?? 'share')
     if (kind !== 'share' && kind !== 'adr') continue
     const cik = (rows.numbers.cik as Float64Array)[i] as number
-    owners.set(cik, [...(owners.get(cik) ?? []), at])
+    owners.set(cik, (owners.get(cik) ?? new Set()).add(at))
   }
+  await setCompanyColumn(draft, owners, 'shares_outstanding', 'shares', (at, day) => draft.toToday(at, day))
+  await setCompanyColumn(draft, owners, 'public_float_usd', 'float_usd', () => 1)
+}
+
+async function setCompanyColumn(
+  draft: WorldDraft,
+  owners: Owners,
+  name: ColumnName,
+  column: 'shares' | 'float_usd',
+  scaleOf: (symbol: number, day: number) => number,
+): Promise<void> {
+  const byCompany = await newestByCompany(draft, column)
   if (byCompany.size === 0) return
   const values = emptyValues(draft)
   const originOf = new Int16Array(draft.size).fill(-1)
@@ -29,37 +42,30 @@ export async function loadShares(draft: WorldDraft): Promise<void> {
   for (const [cik, symbols] of owners) {
     const found = byCompany.get(cik)
     const [at] = symbols
-    if (!found || symbols.length !== 1 || at === undefined || !(found.shares > 0)) continue
-    values[at] = found.shares
+    if (!found || symbols.size !== 1 || at === undefined || !(found.value > 0)) continue
+    values[at] = found.value * scaleOf(at, found.day)
     originOf[at] = found.origin
     dayOf[at] = found.day
     availableDayOf[at] = Number.isNaN(found.filedDay) ? 0 : found.filedDay
   }
-  setColumn(draft, 'shares_outstanding', {
-    values,
-    origin: -1,
-    originOf,
-    dayOf,
-    availableDayOf,
-    behind: [draft.companyNameOrigin],
-  })
+  setColumn(draft, name, { values, origin: -1, originOf, dayOf, availableDayOf, behind: [draft.companyNameOrigin] })
 }
 
-async function newestByCompany(draft: WorldDraft): Promise<Map<number, Found>> {
+async function newestByCompany(draft: WorldDraft, column: 'shares' | 'float_usd'): Promise<Map<number, Found>> {
   const today = toDayNumber(easternDate(draft.knownAtMs))
   const newest = new Map<number, Found>()
   for (const file of draft.known('sec-shares')) {
     const rows = await draft.fileCache.rows(draft.sql, 'shares', file)
-    const origin = draft.originOf(file)
+    const values = rows.numbers[column] as Float64Array
     for (let i = 0; i < rows.count; i += 1) {
       const filedDay = (rows.numbers.filed_day as Float64Array)[i] as number
       // A file with a company's whole history also holds what was filed after the moment in question.
-      if (filedDay >= today) continue
+      if (filedDay >= today || Number.isNaN(values[i])) continue
       const cik = Number((draft.symbols.symbolOf(rows.ids[i] as number) ?? '').slice(4))
       const day = rows.days[i] as number
       const other = newest.get(cik)
       if (!other || day > other.day || (day === other.day && filedDay > other.filedDay))
-        newest.set(cik, { shares: (rows.numbers.shares as Float64Array)[i] as number, day, filedDay, origin })
+        newest.set(cik, { value: values[i] as number, day, filedDay, origin: draft.originOf(file) })
     }
   }
   return newest

@@ -1,4 +1,5 @@
-import { emptyValues, setColumn, spread } from './columns.ts'
+import { toDayNumber } from '../calendar/dates.ts'
+import { emptyValues, inSharesOfNow, setColumn, spread } from './columns.ts'
 import type { WorldDraft } from './load-view.ts'
 
 export async function loadShortInterest(draft: WorldDraft): Promise<void> {
@@ -6,8 +7,9 @@ export async function loadShortInterest(draft: WorldDraft): Promise<void> {
   if (!newest) return
   const rows = await draft.fileCache.rows(draft.sql, 'short_interest', newest)
   const origin = draft.originOf(newest)
-  const position = spread(draft, rows, 'position')
-  const previous = spread(draft, rows, 'previous_position')
+  const shares = (name: string) => inSharesOfNow(draft, spread(draft, rows, name), toDayNumber(newest.asOf))
+  const position = shares('position')
+  const previous = shares('previous_position')
   const split = spread(draft, rows, 'split')
   const change = emptyValues(draft)
   for (let i = 0; i < draft.size; i += 1) {
@@ -18,6 +20,6 @@ export async function loadShortInterest(draft: WorldDraft): Promise<void> {
   setColumn(draft, 'short_interest', { values: position, origin })
   setColumn(draft, 'previous_short_interest', { values: previous, origin })
   setColumn(draft, 'short_interest_change_pct', { values: change, origin })
-  setColumn(draft, 'average_volume', { values: spread(draft, rows, 'average_volume'), origin })
+  setColumn(draft, 'average_volume', { values: shares('average_volume'), origin })
   setColumn(draft, 'days_to_cover', { values: spread(draft, rows, 'days_to_cover'), origin })
 }

@@ -1,4 +1,6 @@
 import type { Sql } from '@assay/till/store/database'
+import { toDayNumber } from '../calendar/dates.ts'
+import { easternDate } from '../calendar/eastern-time.ts'
 import type { SourceId } from '../sources/source.ts'
 import type { FileRecord } from '../store/files.ts'
 import type { LoadedRows } from '../store/load-rows.ts'
@@ -7,6 +9,8 @@ import { bySuffix, type SecurityKind, securityKinds } from '../symbols/classify-
 import { joinedSpelling } from '../symbols/normalise-symbol.ts'
 import type { Column, ColumnName, HaltEvent, Origin, World } from './as-of-view.ts'
 import type { FileCache } from './file-cache.ts'
+import { type Actions, type Split, shareFactor } from './find-actions.ts'
+import { loadActions } from './load-actions.ts'
 import { loadBorrow } from './load-borrow.ts'
 import { loadEstimate } from './load-estimate.ts'
 import { loadFails } from './load-fails.ts'
@@ -39,6 +43,10 @@ export type WorldDraft = WorldDeps & {
   ratioDays: { day: number; ratios: Float64Array }[]
   halts: HaltEvent[]
   known(source: SourceId): readonly FileRecord[]
+  /** What a count of shares of a day is in shares of now: 1 without a split, NaN where its ratio is unknown. */
+  toToday(symbol: number, day: number): number
+  actionOrigins: readonly number[]
+  renamed: ReadonlyMap<string, string>
   originOf(file: FileRecord, asOf?: string): number
 }
 
@@ -67,6 +75,8 @@ export async function loadWorld(deps: WorldDeps, knownAtMs: number, wanted?: Rea
     names: draft.names,
     listed: draft.listed,
     listingOrigins: draft.listingOrigins,
+    actionOrigins: draft.actionOrigins,
+    renamed: draft.renamed,
     companyNames: draft.companyNames,
     companyNameOrigin: draft.companyNameOrigin,
     origins,
@@ -87,7 +97,9 @@ async function openDraft(
     wanted === undefined || wanted.has(source) ? usedFiles(deps.fileCache, source, knownAtMs) : []
   const listingFiles = known('nasdaq-directory')
   const listings = await Promise.all(listingFiles.map((file) => deps.fileCache.rows(deps.sql, 'listings', file)))
-  const space = symbolSpace(deps.symbols, listings)
+  const actions = await loadActions(deps, known)
+  const today = toDayNumber(easternDate(knownAtMs))
+  const space = symbolSpace(deps.symbols, listings, actions, today)
   const size = space.symbols.length
   const kinds: (SecurityKind | undefined)[] = space.symbols.map(bySuffix)
   const names = new Array<string | null>(size).fill(null)
@@ -117,6 +129,9 @@ async function openDraft(
     ratioDays: [],
     halts: [],
     known,
+    toToday: (symbol, day) => (space.splits[symbol] ? shareFactor(space.splits[symbol], day, today) : 1),
+    actionOrigins: [],
+    renamed: space.renamed,
     originOf: (file, asOf = file.asOf) => {
       const key = `${file.id} ${asOf}`
       const found = originIndex.get(key)
@@ -127,22 +142,41 @@ async function openDraft(
     },
   }
   draft.listingOrigins.push(...listingFiles.map((file) => draft.originOf(file)))
+  draft.actionOrigins = [...known('sec-fails'), ...known('actions')]
+    .filter(({ id }) => space.shownBy.has(id))
+    .map((file) => draft.originOf(file))
   return draft
 }
 
+<<<<<<< 122b4200d36687b3ff69b233c3cbd01c38eb36f1
 /** All symbols in one sorted order; spellings without separator (`BRKB`) join the listed one they must mean. */
 function symbolSpace(symbolTable: SymbolTable, listings: readonly LoadedRows[]) {
+=======
+/**
+ * All symbols in one sorted order. Spellings without separator (`BRKB`) join the listed one they must mean, and a symbol that
+ * was given up joins the one that its paper has now.
+ */
+function symbolSpace(book: SymbolTable, listings: readonly LoadedRows[], actions: Actions, today: number) {
+>>>>>>> 9563b35a8f02f766f850c3af2a8e71b7cd155c1c
   const listed = new Set<string>()
   for (const rows of listings) for (const id of rows.ids) listed.add(symbolTable.symbolOf(id) as string)
   const meaning = new Map<string, string>()
   for (const symbol of listed)
     if (symbol.includes('.') && !listed.has(joinedSpelling(symbol))) meaning.set(joinedSpelling(symbol), symbol)
+  const shownBy = new Set<number>()
+  const renamed = new Map<string, string>()
+  for (const { from, to, firstNew, file } of actions.renames) {
+    if (listed.has(from) || firstNew > today) continue
+    meaning.set(from, to)
+    renamed.set(from, to)
+    shownBy.add(file)
+  }
   const canonical: (string | undefined)[] = []
   const all = new Set<string>()
   for (let id = 1; id <= symbolTable.last(); id += 1) {
     const symbol = symbolTable.symbolOf(id)
     if (symbol === undefined || symbol.includes(':')) continue
-    canonical[id] = meaning.get(symbol) ?? symbol
+    canonical[id] = lastMeaning(meaning, symbol)
     all.add(canonical[id] as string)
   }
   const symbols = [...all].sort()
@@ -152,5 +186,23 @@ function symbolSpace(symbolTable: SymbolTable, listings: readonly LoadedRows[]) 
     const symbol = canonical[id]
     if (symbol !== undefined) dense[id] = indexOf.get(symbol) as number
   }
-  return { symbols, indexOf, dense }
+  const splits: (readonly Split[] | undefined)[] = []
+  for (const [symbol, list] of actions.splits) {
+    const at = indexOf.get(lastMeaning(meaning, symbol))
+    if (at === undefined) continue
+    splits[at] = [...(splits[at] ?? []), ...list]
+    for (const { day, file } of list) if (day <= today && day > today - splitDays) shownBy.add(file)
+  }
+  for (const from of renamed.keys()) renamed.set(from, lastMeaning(meaning, from))
+  return { symbols, indexOf, dense, splits, shownBy, renamed }
+}
+
+/** No figure of a world is older than a year and some months: shares outstanding of a yearly report. */
+const splitDays = 500
+const changesMax = 4
+
+function lastMeaning(meaning: ReadonlyMap<string, string>, symbol: string): string {
+  let last = symbol
+  for (let step = 0; step < changesMax; step += 1) last = meaning.get(last) ?? last
+  return last
 }

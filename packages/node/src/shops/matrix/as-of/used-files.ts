@@ -12,6 +12,7 @@ const filesUsed: Record<SourceId, number> = {
   // The newest day and those it is compared with.
   'finra-short-volume': ratioDaysUsed + 1,
   prices: volatilityDays + 1,
+  actions: 400,
   'finra-short-interest': 1,
   'sec-fails': halvesWanted,
   'nasdaq-threshold': listDays,

@@ -1,6 +1,6 @@
-import { csvText } from '../snapshots/csv-text.ts'
-import { createTextBuffer } from '../snapshots/text-buffer.ts'
-import type { BulkTable, TableColumn } from './make-table.ts'
+import { createCsvWriter } from '../snapshots/csv-writer.ts'
+import { parquetBytes } from '../snapshots/parquet-bytes.ts'
+import type { BulkTable } from './make-table.ts'
 
 export const bulkFormats = ['csv', 'parquet'] as const
 export type BulkFormat = (typeof bulkFormats)[number]
@@ -17,35 +17,25 @@ export async function renderTable(
 }
 
 async function csvOf({ rows, columns }: BulkTable, breathe: () => Promise<void>): Promise<Uint8Array> {
-  const text = createTextBuffer()
-  text.add(`${columns.map(({ name }) => name).join(',')}\n`)
+  const writer = createCsvWriter(columns)
   for (let from = 0; from < rows; from += linesAtOnce) {
-    const to = Math.min(rows, from + linesAtOnce)
-    let lines = ''
-    for (let row = from; row < to; row += 1) {
-      for (let place = 0; place < columns.length; place += 1) {
-        if (place > 0) lines += ','
-        lines += csvText((columns[place] as TableColumn).values[row])
-      }
-      lines += '\n'
-    }
-    text.add(lines)
+    writer.add(from, Math.min(rows, from + linesAtOnce))
     await breathe()
   }
-  return text.bytes()
+  return writer.bytes()
 }
 
-async function parquetOf({ columns }: BulkTable): Promise<Uint8Array> {
-  const { parquetWriteBuffer } = await import('hyparquet-writer')
-  const columnData = columns.map((column) =>
-    column.kind === 'text'
-      ? { name: column.name, type: 'STRING' as const, data: column.values, nullable: true }
-      : {
-          name: column.name,
-          type: 'DOUBLE' as const,
-          data: column.values.map((value) => (Number.isNaN(value) ? null : value)),
-          nullable: true,
-        },
+const parquetOf = ({ columns }: BulkTable): Promise<Uint8Array> =>
+  parquetBytes(
+    columns.map((column) =>
+      column.kind === 'text'
+        ? { name: column.name, type: 'STRING', data: column.values }
+        : {
+            name: column.name,
+            type: 'DOUBLE',
+            data: column.values.some(Number.isNaN)
+              ? column.values.map((value) => (Number.isNaN(value) ? null : value))
+              : column.values,
+          },
+    ),
   )
-  return new Uint8Array(parquetWriteBuffer({ columnData }))
-}

@@ -49,7 +49,7 @@ export const feeds: Record<FeedId, Feed> = {
     rankedBy: 'z',
     cadence: 'every trading day',
     needs: ['finra-short-volume'],
-    uses: ['nasdaq-directory'],
+    uses: ['nasdaq-directory', 'sec-fails'],
     columns: [
       column('short_volume', 'shares', 'short sale volume of the day, exempt included'),
       column('total_volume', 'shares', 'volume of the day'),
@@ -67,7 +67,7 @@ export const feeds: Record<FeedId, Feed> = {
     rankedBy: 'short_interest_to_shares',
     cadence: 'twice a month',
     needs: ['finra-short-interest'],
-    uses: ['finra-short-volume', 'sec-shares', 'sec-tickers', 'nasdaq-directory'],
+    uses: ['finra-short-volume', 'sec-shares', 'sec-tickers', 'nasdaq-directory', 'sec-fails'],
     columns: [
       column('short_interest', 'shares', 'open short positions at settlement'),
       column('short_interest_to_shares', '%', 'as a share of shares outstanding'),
@@ -79,6 +79,12 @@ export const feeds: Record<FeedId, Feed> = {
       column('previous_short_interest', 'shares', 'at the settlement before', 'vip'),
       column('average_volume', 'shares', 'average daily volume', 'vip'),
       column('shares_outstanding', 'shares', 'from the newest cover page', 'vip'),
+      column(
+        'public_float_usd',
+        'USD',
+        'worth of the shares of others than insiders, as the last yearly report says; null where none is held',
+        'vip',
+      ),
     ],
   },
   ftd: {

@@ -73,6 +73,7 @@ export const recipes: Partial<Record<FeedId, Recipe>> = {
       plain('previous_short_interest', get('previous_short_interest'), ['previous_short_interest'], { vip: true }),
       plain('average_volume', get('average_volume'), ['average_volume'], { vip: true }),
       plain('shares_outstanding', get('shares_outstanding'), ['shares_outstanding'], { vip: true }),
+      plain('public_float_usd', get('public_float_usd'), ['public_float_usd'], whole),
     ],
   },
   ftd: {

@@ -47,7 +47,10 @@ export type SourceCoverage = {
 const missingShown = 10
 
 export function coverageOf(deps: CoverageDeps, looks: ReadonlyMap<SourceId, LastFetch> = new Map()): SourceCoverage[] {
-  return sources.map((source) => describe(deps, source, looks.get(source.id)))
+  const nowMs = deps.clock.nowMs()
+  // Nobody has to list splits.
+  const wanted = sources.filter(({ id }) => id !== 'actions' || deps.fileCache.known(id, nowMs).length > 0)
+  return wanted.map((source) => describe(deps, source, looks.get(source.id)))
 }
 
 function describe(deps: CoverageDeps, source: Source, look: LastFetch | undefined): SourceCoverage {

@@ -50,5 +50,12 @@ export const licences = {
     'unknown',
     'Prices supplied by the operator.',
   ),
+  announced: record(
+    'announced-facts',
+    'nobody: announced by the companies',
+    'yes',
+    'yes',
+    'Splits and symbol changes as announced, listed by the operator.',
+  ),
   synthetic: record('synthetic', 'this node', 'yes', 'yes', 'Synthetic demo data; no real company or security.'),
 } as const

@@ -72,11 +72,12 @@ begin
     ('threshold', '{rule_3210}', '{name,category}'),
     ('borrow', '{fee_pct,rebate_pct,available,available_capped}', '{}'),
     ('halts', '{halted_at_ms,quote_at_ms,trade_at_ms,pause_price}', '{reason,market,name}'),
-    ('shares', '{shares,filed_day}', '{accession}'),
+    ('shares', '{shares,filed_day,float_usd}', '{accession}'),
     ('tickers', '{cik}', '{name}'),
     ('holdings', '{holders,shares,value_usd}', '{}'),
     ('listings', '{etf,test,kind}', '{name,exchange}'),
-    ('prices', '{open,high,low,close,volume}', '{}')
+    ('prices', '{open,high,low,close,volume}', '{}'),
+    ('actions', '{factor}', '{new_symbol}')
   ) d (name, numbers, texts) loop
     columns := dataset.numbers || dataset.texts;
     -- Wide enough that a block stays in its page: what is moved out of it would have to be fetched again for each read.
@@ -101,6 +102,9 @@ begin
       ('matrix_' || dataset.name, 'select'), ('matrix_' || dataset.name || '_block', 'select, insert');
   end loop;
 end $$;
+
+-- Which symbols a security number had.
+create index matrix_fails_cusip on matrix_fails_block using gin (cusip);
 
 -- What was served: enough to make the same bytes again from the files named in it.
 create table matrix_snapshot (

@@ -198,7 +198,7 @@ async function historyFor(
     })
   const sinceDate = addDays(easternDate(knownAtMs), -Math.ceil(days * 1.5) - 35)
   return readHistory(
-    { sql: deps.database, fileCache: deps.fileCache, gate: deps.gate },
+    { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols, gate: deps.gate },
     { feed, symbol, days, knownAtMs, sinceDate },
     variantOf(tier),
   )

@@ -1,6 +1,4 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import type { Sql } from '@assay/till/store/database'
-import type { FileCache } from '../as-of/file-cache.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
 import { lastScoredDay } from '../score-history/score-days.ts'
@@ -8,32 +6,53 @@ import { readScores } from '../score-history/score-store.ts'
 import type { DatasetId, SourceId } from '../sources/source.ts'
 import { datasets } from '../store/datasets.ts'
 import type { FileRecord } from '../store/files.ts'
-import { joinedSpelling } from '../symbols/normalise-symbol.ts'
+import { type Instrument, type InstrumentDeps, readInstrument } from './read-instrument.ts'
 
-type Series = { source: SourceId; dataset: DatasetId; columns: readonly string[]; part?: string }
+type Series = {
+  source: SourceId
+  dataset: DatasetId
+  columns: readonly string[]
+  /** Which of them count shares, and which are prices of one: both change by a split. */
+  shares?: readonly string[]
+  prices?: readonly string[]
+  part?: string
+}
 
 const series: Record<string, Series> = {
   short_volume: {
     source: 'finra-short-volume',
     dataset: 'short_volume',
     columns: ['short_volume', 'exempt_volume', 'total_volume'],
+    shares: ['short_volume', 'exempt_volume', 'total_volume'],
     part: 'CNMS',
   },
   short_interest: {
     source: 'finra-short-interest',
     dataset: 'short_interest',
     columns: ['position', 'previous_position', 'average_volume', 'days_to_cover'],
+    shares: ['position', 'previous_position', 'average_volume'],
   },
-  fails: { source: 'sec-fails', dataset: 'fails', columns: ['quantity', 'price'] },
-  borrow: { source: 'ibkr-borrow', dataset: 'borrow', columns: ['fee_pct', 'rebate_pct', 'available'] },
-  price: { source: 'prices', dataset: 'prices', columns: ['close', 'volume'] },
+  fails: {
+    source: 'sec-fails',
+    dataset: 'fails',
+    columns: ['quantity', 'price'],
+    shares: ['quantity'],
+    prices: ['price'],
+  },
+  borrow: {
+    source: 'ibkr-borrow',
+    dataset: 'borrow',
+    columns: ['fee_pct', 'rebate_pct', 'available'],
+    shares: ['available'],
+  },
+  price: { source: 'prices', dataset: 'prices', columns: ['close', 'volume'], shares: ['volume'], prices: ['close'] },
 }
 
 /** Five years. */
 export const historyDaysMax = 1_260
 
 export type HistoryQuery = { feed: FeedId; symbol: string; days: number; knownAtMs: number; sinceDate: string }
-export type HistoryDeps = { sql: Sql; fileCache: FileCache; gate: LicenceGate }
+export type HistoryDeps = InstrumentDeps & { gate: LicenceGate }
 
 /** Past values of one symbol, each in the revision that was known at the moment asked for. */
 export async function readHistory(
@@ -41,11 +60,14 @@ export async function readHistory(
   query: HistoryQuery,
   variant: Variant,
 ): Promise<Record<string, unknown>> {
+  const instrument = await readInstrument(deps, query.symbol, query.knownAtMs)
   const names = Object.keys(series)
-  const read = await Promise.all(names.map((name) => readSeries(deps, series[name] as Series, query, variant)))
+  const read = await Promise.all(
+    names.map((name) => readSeries(deps, series[name] as Series, query, instrument, variant)),
+  )
   const scores = await readScores(deps.sql, {
     feed: query.feed,
-    symbol: query.symbol,
+    names: instrument.names,
     since: query.sinceDate,
     until: lastScoredDay(query.knownAtMs),
   })
@@ -54,15 +76,16 @@ export async function readHistory(
     days: query.days,
     // Kept of what is sold; a tier that shows less has none.
     scores: variant === 'paid' ? scores.slice(-query.days) : [],
+    actions: instrument.actions,
     series: Object.fromEntries(names.map((name, index) => [name, read[index]])),
   }
 }
 
-type Row = Record<string, number | null> & { as_of: string; file_id: number }
+type Row = Record<string, number | null> & { as_of: string; file_id: number; symbol: string }
 
 /** One block of each file holds all rows of a symbol; in it, positions are looked up and nothing else is taken apart. */
 const blocksSql = (dataset: DatasetId, columns: readonly string[]) => `
-  select b.file_id, b.as_of[p.i] as as_of, ${columns.map((name) => `b.${name}[p.i] as ${name}`).join(', ')}
+  select b.file_id, s.symbol, b.as_of[p.i] as as_of, ${columns.map((name) => `b.${name}[p.i] as ${name}`).join(', ')}
   from matrix_symbol s
     cross join unnest($1::int4[]) as f(id)
     cross join lateral (select * from ${datasets[dataset].table} b
@@ -72,8 +95,9 @@ const blocksSql = (dataset: DatasetId, columns: readonly string[]) => `
 
 async function readSeries(
   deps: HistoryDeps,
-  { source, dataset, columns, part }: Series,
+  { source, dataset, columns, part, ...units }: Series,
   query: HistoryQuery,
+  instrument: Instrument,
   variant: Variant,
 ): Promise<unknown[]> {
   const files = new Map<number, FileRecord>()
@@ -83,11 +107,11 @@ async function readSeries(
   const { rows } = await deps.sql.query<Row>({
     name: `matrix_history_${dataset}`,
     text: blocksSql(dataset, columns),
-    values: [[...files.keys()], [...new Set([query.symbol, joinedSpelling(query.symbol)])]],
+    values: [[...files.keys()], instrument.names.map(({ symbol }) => symbol)],
   })
   const newest = new Map<string, { row: Row; file: FileRecord }>()
   for (const row of rows) {
-    if (row.as_of < query.sinceDate) continue
+    if (row.as_of < query.sinceDate || !hadName(instrument, row)) continue
     const file = files.get(row.file_id) as FileRecord
     const other = newest.get(row.as_of)
     if (!other || isLater(file, other.file)) newest.set(row.as_of, { row, file })
@@ -98,7 +122,7 @@ async function readSeries(
     .filter(({ file }) => deps.gate.may(source, file.synthetic, variant))
     .map(({ row, file }) => ({
       as_of: row.as_of,
-      ...Object.fromEntries(columns.map((name) => [name, row[name]])),
+      ...figuresOf(row, columns, units, instrument.factorOf(row.as_of)),
       source,
       available_at: toRfc3339(file.availableAtMs),
       ingested_at: toRfc3339(file.ingestedAtMs),
@@ -110,3 +134,25 @@ async function readSeries(
 /** Where several files speak of a day, the one for the later period counts, such as the last borrow file of a day. */
 const isLater = (one: FileRecord, other: FileRecord) =>
   one.period === other.period ? one.id > other.id : one.period > other.period
+
+const hadName = ({ names }: Instrument, { symbol, as_of }: Row) =>
+  names.some((name) => name.symbol === symbol && as_of > name.after && as_of < name.before)
+
+/** In shares of now, with the factor that gives back what was published; a split of unknown ratio changes nothing. */
+function figuresOf(
+  row: Row,
+  columns: readonly string[],
+  { shares = [], prices = [] }: Pick<Series, 'shares' | 'prices'>,
+  factor: number,
+): Record<string, number | null> {
+  const scaleOf = (name: string) => (shares.includes(name) ? factor : prices.includes(name) ? 1 / factor : 1)
+  const known = !Number.isNaN(factor)
+  const figure = (name: string) => {
+    const value = row[name] ?? null
+    return value === null || !known || factor === 1 ? value : value * scaleOf(name)
+  }
+  return {
+    ...Object.fromEntries(columns.map((name) => [name, figure(name)])),
+    ...(factor !== 1 && { split_factor: known ? factor : null }),
+  }
+}

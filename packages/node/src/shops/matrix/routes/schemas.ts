@@ -168,6 +168,9 @@ const historyRow = z.looseObject({
   available: figure,
   close: figure,
   volume: figure,
+  split_factor: figure.describe(
+    'Shares of now for one of that day, where splits lie between: shares are multiplied by it, prices divided. null: not known, figures as published.',
+  ),
 })
 
 const history = z
@@ -187,6 +190,20 @@ const history = z
       )
       .optional()
       .describe('Rankings only: score, rank and factors by day, oldest first.'),
+    actions: z
+      .array(
+        z.looseObject({
+          kind: z.enum(['split', 'symbol']),
+          date: z.string(),
+          factor: figure,
+          from: z.string().optional(),
+          to: z.string().optional(),
+          source: z.string(),
+          available_at: z.string(),
+        }),
+      )
+      .optional()
+      .describe('Splits (`factor`) and changes of symbol (`from`, `to`) that were known.'),
     series: z.record(z.string(), z.array(historyRow)),
   })
   .describe('Oldest first, by series; each row has the columns of its source.')

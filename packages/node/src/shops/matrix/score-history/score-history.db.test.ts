@@ -33,7 +33,8 @@ test('each day has the score known before its open, with rank and factors; what 
     const snapshot = await snapshotCache.at('squeeze', 'paid', Date.parse('2026-11-13T14:29:59.999Z'))
     if (!isSnapshot(snapshot)) throw new Error('no snapshot')
     const [symbol] = [...snapshot.rowsOf.keys()] as [string]
-    const query = { feed: 'squeeze', symbol, since: '2026-01-01' } as const
+    const names = [{ symbol, after: '0000-01-01', before: '9999-12-31' }]
+    const query = { feed: 'squeeze', names, since: '2026-01-01' } as const
     const points = await readScores(db.database, { ...query, until: '2026-11-13' })
     expect(points.map(({ day }) => day)).toEqual(['2026-11-10', '2026-11-11', '2026-11-12', '2026-11-13'])
     expect(points.at(-1)).toMatchObject({ day: '2026-11-13', method: 'assay-squeeze-2', rank: 1, score: 100 })

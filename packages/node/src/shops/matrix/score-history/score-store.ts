@@ -64,24 +64,31 @@ export type ScorePoint = {
 /** Oldest first. Days up to `until` only: each is what was known before its open. */
 export async function readScores(
   sql: Sql,
-  query: { feed: FeedId; symbol: string; since: IsoDate; until: IsoDate },
+  query: {
+    feed: FeedId
+    /** What the paper was called, and between which days. */
+    names: readonly { symbol: string; after: IsoDate; before: IsoDate }[]
+    since: IsoDate
+    until: IsoDate
+  },
 ): Promise<ScorePoint[]> {
   // As text: the driver takes arrays apart sign by sign, which for thousands of figures costs more than the query.
-  const { rows } = await sql.query<{ method: string; days: string; figures: string }>({
+  const { rows } = await sql.query<{ symbol: string; method: string; days: string; figures: string }>({
     name: 'matrix_scores',
-    text: `select method, array_to_string(days, ' ') as days, array_to_string(figures, ' ') as figures from matrix_score_month
-           where feed = $1 and symbol = $2 and month >= date_trunc('month', $3::date) and month <= $4::date`,
-    values: [query.feed, query.symbol, query.since, query.until],
+    text: `select symbol, method, array_to_string(days, ' ') as days, array_to_string(figures, ' ') as figures from matrix_score_month
+           where feed = $1 and symbol = any($2::text[]) and month >= date_trunc('month', $3::date) and month <= $4::date`,
+    values: [query.feed, query.names.map(({ symbol }) => symbol), query.since, query.until],
   })
   const points = new Map<string, ScorePoint>()
-  for (const { method, days, figures } of rows) {
-    if (!isScoreMethod(method)) continue
+  for (const { symbol, method, days, figures } of rows) {
+    const name = query.names.find((one) => one.symbol === symbol)
+    if (!name || !isScoreMethod(method)) continue
     const names = figureNames(method)
     const all = figures.split(' ')
     const given = days.split(' ')
     for (let index = 0; index < given.length; index += 1) {
       const day = given[index] as string
-      if (day < query.since || day > query.until) continue
+      if (day < query.since || day > query.until || day <= name.after || day >= name.before) continue
       points.set(`${day} ${method}`, pointOf(day, method, names, all, index * names.length))
     }
   }

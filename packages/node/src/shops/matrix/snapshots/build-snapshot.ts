@@ -41,6 +41,7 @@ export async function buildSnapshot(
   }
   const plan = planOf(input)
   if (directoryAllowed) provenance.use(world.listingOrigins)
+  provenance.use(world.actionOrigins)
   const needed = world.origins.filter(({ source }) => feed.needs.includes(source))
   // An empty list is news too, and it has a source.
   if (plan.count === 0)
@@ -91,6 +92,12 @@ async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise
     excludedReason.set(world.symbols[symbol] as string, reason)
     counts[reason] = (counts[reason] ?? 0) + 1
     text.add(`{"symbol":"${world.symbols[symbol]}","excluded":"${reason}"}\n`)
+  }
+  // Asked by its old symbol, a paper says what it is called now.
+  for (const [from, to] of [...world.renamed].sort()) {
+    if (!rowsOf.has(to) && !excludedReason.has(to)) continue
+    excludedReason.set(from, `now ${to}`)
+    text.add(`{"symbol":"${from}","excluded":"now ${to}"}\n`)
   }
   const used = provenance.used().map((index) => world.origins[index] as Origin)
   const manifest = manifestOf(input, plan, used, counts)

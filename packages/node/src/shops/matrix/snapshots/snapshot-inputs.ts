@@ -8,7 +8,7 @@ import type { FileRecord } from '../store/files.ts'
 import type { NoSnapshot } from './snapshot.ts'
 
 /** Raised when the bytes of a snapshot change for the same files and method: snapshots kept before it are not used again. */
-const layoutVersion = 2
+const layoutVersion = 3
 
 export type SnapshotInputs = {
   /** Hash of everything the bytes depend on. Two tiers with the same rights share it, and so the snapshot. */

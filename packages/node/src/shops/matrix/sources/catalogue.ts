@@ -1,5 +1,6 @@
 import { refuse } from '../reading/refused.ts'
 import { cboeThreshold } from './cboe-threshold.ts'
+import { corporateActions } from './corporate-actions.ts'
 import { finraShortInterest } from './finra-short-interest.ts'
 import { finraShortVolume } from './finra-short-volume.ts'
 import { ibkrBorrow } from './ibkr-borrow.ts'
@@ -28,6 +29,7 @@ export const sources: readonly Source[] = [
   sec13f,
   nasdaqDirectory,
   prices,
+  corporateActions,
 ]
 
 const byId = new Map(sources.map((source) => [source.id, source]))

@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { findActions, type Line, shareFactor } from '../as-of/find-actions.ts'
+import { addToLine } from '../as-of/load-actions.ts'
 import { recogniseSource } from './catalogue.ts'
 import type { ParsedFile } from './source.ts'
 
@@ -44,11 +46,49 @@ describe.skipIf(!existsSync(folder))('published files', () => {
     expect(rows.numbers.price?.[at]).toBe(193.6)
   })
 
+  test('splits and changes of symbols of early 2021 show in the fails, and the list of splits explains them', () => {
+    const lines = new Map<string, Line>()
+    for (const half of ['202101b', '202102a']) {
+      const { rows } = read(`sec-fails/cnsfails${half}.txt.gz`)
+      for (let i = 0; i < rows.count; i += 1)
+        addToLine(lines, {
+          cusip: rows.texts.cusip?.[i] as string,
+          symbol: rows.symbols[i] as string,
+          day: rows.days[i] as number,
+          price: rows.numbers.price?.[i] as number,
+          file: 1,
+        })
+    }
+    const { splits, renames } = findActions([...lines.values()], [])
+    const newName = (symbol: string) => renames.find(({ from }) => from === symbol)?.to
+    expect(['AAXN', 'YLCO'].map(newName)).toEqual(['AXON', 'RNRG'])
+    const signs = ['XELA', 'MBRX', 'SPXU', 'HDGE'].map((symbol) => splits.get(symbol)?.map(({ factor }) => factor))
+    expect(signs).toEqual(signs.map(() => [Number.NaN]))
+    // As many names changed their number without a split, or have none at all.
+    for (const symbol of ['GME', 'AMC', 'KOSS', 'SLG', 'AAPL']) expect(splits.get(symbol)).toBeUndefined()
+    const list = read('prices/splits.csv').rows
+    const listed = list.symbols.map((symbol, i) => ({
+      symbol,
+      day: list.days[i] as number,
+      factor: list.numbers.factor?.[i] as number,
+      newSymbol: null,
+      file: 2,
+    }))
+    const known = findActions([...lines.values()], listed).splits
+    for (const symbol of ['XELA', 'MBRX'])
+      expect(known.get(symbol)?.filter(({ factor }) => Number.isNaN(factor))).toEqual([])
+    expect(known.get('XELA')?.[0]?.factor).toBeCloseTo(1 / 3)
+    const day = (text: string) => Date.parse(text) / 86_400_000
+    expect(shareFactor(known.get('EXPI'), day('2021-02-12'), day('2021-02-26'))).toBe(2)
+  })
+
   test('directories of four dates, the borrow file and company facts parse', () => {
     for (const name of readdirSync(`${folder}symbols`))
       expect(read(`symbols/${name}`).rows.count).toBeGreaterThan(3_900)
     expect(read('ibkr/usa-20220806.txt.gz').rows.count).toBe(17_329)
-    expect(read('sec-xbrl/CIK0001326380.json.gz').rows.numbers.shares?.at(-1)).toBe(71_815_131)
+    const { shares, float_usd } = read('sec-xbrl/CIK0001326380.json.gz').rows.numbers
+    expect(shares?.filter((value) => !Number.isNaN(value)).at(-1)).toBe(71_815_131)
+    expect(float_usd?.at(-1)).toBe(244_400_000)
   })
 
   test('a halts feed whose count does not match and a saved error page are refused', () => {

@@ -53,6 +53,7 @@ export function parseFails(file: RawFile): ParsedFile {
   let first = ''
   let last = ''
   let skipped = 0
+  let closed = 0
   for (let i = 1; i <= trailers.records; i += 1) {
     const cells = splitFail(lines[i] as string, i + 1)
     const dateText = cells[0] as string
@@ -63,6 +64,11 @@ export function parseFails(file: RawFile): ParsedFile {
     total += quantity
     if (first === '' || dateText < first) first = dateText
     if (dateText > last) last = dateText
+    // A number that is no longer, or not yet, the one that trades: `XELAXXXX`, `AIVZZZZ`.
+    if (/.(XXXX|ZZZZ)$/.test(cells[2] as string)) {
+      closed += 1
+      continue
+    }
     const symbol = normaliseSymbol(cells[2] as string, 'plain')
     const cusip = cells[1] as string
     if (symbol === undefined || !/^[0-9A-Z*@#]{9}$/.test(cusip)) {
@@ -81,7 +87,7 @@ export function parseFails(file: RawFile): ParsedFile {
   if (first.slice(0, 6) !== last.slice(0, 6))
     refuse('date', `the rows reach from ${first} to ${last}, more than one month`)
   const period = `${asOf.slice(0, 7)}${Number(first.slice(6)) < 15 ? 'a' : 'b'}`
-  return { part: 'all', period, asOf, rows: rows.done(), skipped: { 'not a symbol': skipped } }
+  return { part: 'all', period, asOf, rows: rows.done(), skipped: { 'not a symbol': skipped, 'not traded': closed } }
 }
 
 /** A description may contain the delimiter: the first four cells and the last one are certain. */

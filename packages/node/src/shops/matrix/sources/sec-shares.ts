@@ -10,10 +10,18 @@ import type { DueFile, ParsedFile, RawFile, Source } from './source.ts'
 
 type Fact = { end?: unknown; val?: unknown; accn?: unknown; filed?: unknown; form?: unknown; cik?: unknown }
 
-/** Shares outstanding from the cover pages: whole market by quarter (frames), or one company with all filing dates. */
+/** What the cover pages say: how many shares there are, and once a year what those of others than insiders are worth. */
+const concepts = {
+  EntityCommonStockSharesOutstanding: { column: 'shares', unit: 'shares', part: '' },
+  EntityPublicFloat: { column: 'float_usd', unit: 'USD', part: 'float-' },
+} as const
+type Concept = keyof typeof concepts
+const isConcept = (tag: unknown): tag is Concept => typeof tag === 'string' && Object.hasOwn(concepts, tag)
+
+/** Whole market by quarter (frames), or one company with all filing dates. */
 export const secShares: Source = {
   id: 'sec-shares',
-  title: 'Shares outstanding (XBRL dei:EntityCommonStockSharesOutstanding)',
+  title: 'Shares outstanding and public float (XBRL cover pages)',
   publisher: 'U.S. SEC',
   dataset: 'shares',
   urlPattern: 'https://data.sec.gov/api/xbrl/frames/dei/EntityCommonStockSharesOutstanding/shares/CYyyyyQnI.json',
@@ -28,7 +36,7 @@ export const secShares: Source = {
   seen: 'published files',
   bytesMax: 64 * 1024 * 1024,
   recognises: (name, head) =>
-    /^(frames-shares-|CIK\d{10})/.test(name) || head.includes('"EntityCommonStockSharesOutstanding"'),
+    /^(frames-shares-|CIK\d{10})/.test(name) || Object.keys(concepts).some((tag) => head.includes(`"${tag}"`)),
   parse: parseShares,
   publicBy: ({ asOf }) => easternToUtcMs(addDays(asOf, 60), 20),
 }
@@ -40,12 +48,12 @@ export function parseShares(file: RawFile): ParsedFile {
     : parseCompanyFacts(document, file)
 }
 
-const columns = { numbers: ['shares', 'filed_day'], texts: ['accession'] }
+const columns = { numbers: ['shares', 'filed_day', 'float_usd'], texts: ['accession'] }
 
 /** One value a company; frames carry no filing date, so such a value is known from the day the file was read. */
 function parseFrame(document: Record<string, unknown>, file: RawFile): ParsedFile {
   const { data, pts, tag, ccp } = document
-  if (tag !== 'EntityCommonStockSharesOutstanding' || typeof ccp !== 'string' || !/^CY\d{4}Q[1-4]I$/.test(ccp))
+  if (!isConcept(tag) || typeof ccp !== 'string' || !/^CY\d{4}Q[1-4]I$/.test(ccp))
     return refuse('header', `the frame is of ${shown(String(tag))}, ${shown(String(ccp))}`)
   const facts = data as Fact[]
   if (pts !== facts.length) refuse('count', `pts says ${String(pts)} values and there are ${facts.length}`)
@@ -56,22 +64,22 @@ function parseFrame(document: Record<string, unknown>, file: RawFile): ParsedFil
     const cik = cikOf(fact.cik)
     if (seen.has(cik)) refuse('duplicate', `the company ${cik} occurs twice`)
     seen.add(cik)
-    const end = addFact(rows, cik, fact)
+    const end = addFact(rows, cik, fact, tag)
     if (end > newest) newest = end
   }
   if (newest === '') return refuse('empty', 'the frame has no values')
   refuseFuture(newest, file.nowMs)
-  return { part: ccp, period: ccp, asOf: newest, rows: rows.done(), skipped: {} }
+  return { part: `${concepts[tag].part}${ccp}`, period: ccp, asOf: newest, rows: rows.done(), skipped: {} }
 }
 
 function parseCompanyFacts(document: Record<string, unknown>, file: RawFile): ParsedFile {
-  const facts = companyShares(document)
+  const facts = companyFacts(document)
   const cik = cikOf(document?.cik)
   const rows = writeRows(facts.length, columns)
   let newest = ''
   let newestFiled = ''
-  for (const fact of facts) {
-    const end = addFact(rows, cik, fact)
+  for (const { fact, tag } of facts) {
+    const end = addFact(rows, cik, fact, tag)
     const filed = String(fact.filed)
     if (!isIsoDate(filed)) refuse('date', `not a filing date: ${shown(filed)}`)
     if (end > newest) newest = end
@@ -89,24 +97,27 @@ function parseCompanyFacts(document: Record<string, unknown>, file: RawFile): Pa
   }
 }
 
-function companyShares(document: Record<string, unknown>): Fact[] {
+/** The shares must be there; the float only where the company has filed a yearly report. */
+function companyFacts(document: Record<string, unknown>): { fact: Fact; tag: Concept }[] {
   const dei = (document?.facts as Record<string, unknown> | undefined)?.dei as Record<string, unknown> | undefined
-  const concept = dei?.EntityCommonStockSharesOutstanding as { units?: { shares?: unknown } } | undefined
-  const facts = concept?.units?.shares
-  return Array.isArray(facts)
-    ? (facts as Fact[])
-    : refuse('header', 'dei:EntityCommonStockSharesOutstanding is missing')
+  const of = (tag: Concept) => {
+    const facts = (dei?.[tag] as { units?: Record<string, unknown> } | undefined)?.units?.[concepts[tag].unit]
+    return Array.isArray(facts) ? (facts as Fact[]).map((fact) => ({ fact, tag })) : undefined
+  }
+  const shares = of('EntityCommonStockSharesOutstanding')
+  if (!shares) return refuse('header', 'dei:EntityCommonStockSharesOutstanding is missing')
+  return [...shares, ...(of('EntityPublicFloat') ?? [])]
 }
 
-function addFact(rows: RowWriter, cik: number, fact: Fact): string {
+function addFact(rows: RowWriter, cik: number, fact: Fact, tag: Concept): string {
   const { end, val, accn, filed } = fact ?? {}
   if (typeof end !== 'string' || !isIsoDate(end)) return refuse('date', `not a date: ${shown(String(end))}`)
   if (typeof val !== 'number' || !Number.isFinite(val) || val < 0)
-    return refuse('number', `not a number of shares: ${shown(String(val))}`)
+    return refuse('number', `not a value of ${tag}: ${shown(String(val))}`)
   if (typeof accn !== 'string' || !/^\d{10}-\d{2}-\d{6}$/.test(accn))
     return refuse('row', `not an accession number: ${shown(String(accn))}`)
   const row = rows.add(`CIK:${cik}`, toDayNumber(end))
-  rows.set('shares', row, val)
+  rows.set(concepts[tag].column, row, val)
   if (typeof filed === 'string' && isIsoDate(filed)) rows.set('filed_day', row, toDayNumber(filed))
   rows.setText('accession', row, accn)
   return end

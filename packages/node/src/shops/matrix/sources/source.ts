@@ -14,6 +14,7 @@ export type DatasetId =
   | 'holdings'
   | 'listings'
   | 'prices'
+  | 'actions'
 
 export type SourceId =
   | 'finra-short-volume'
@@ -29,6 +30,7 @@ export type SourceId =
   | 'sec-13f'
   | 'nasdaq-directory'
   | 'prices'
+  | 'actions'
 
 /** A file as it came, before anything is believed. */
 export type RawFile = { name: string; bytes: Uint8Array; nowMs: number }

@@ -27,9 +27,10 @@ export const datasets: Record<DatasetId, DatasetColumns> = {
     ['halted_at_ms', 'quote_at_ms', 'trade_at_ms', 'pause_price'],
     ['reason', 'market', 'name'],
   ),
-  shares: dataset('matrix_shares_block', ['shares', 'filed_day'], ['accession']),
+  shares: dataset('matrix_shares_block', ['shares', 'filed_day', 'float_usd'], ['accession']),
   tickers: dataset('matrix_tickers_block', ['cik'], ['name']),
   holdings: dataset('matrix_holdings_block', ['holders', 'shares', 'value_usd']),
   listings: dataset('matrix_listings_block', ['etf', 'test', 'kind'], ['name', 'exchange']),
+  actions: dataset('matrix_actions_block', ['factor'], ['new_symbol']),
   prices: dataset('matrix_prices_block', ['open', 'high', 'low', 'close', 'volume']),
 }
