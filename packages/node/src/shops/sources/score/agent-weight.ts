@@ -20,11 +20,11 @@ const bondPower = 1.5
 const seasonedMs = 90 * 86_400_000
 const freshShare = 0.25
 /** This much honest spending over a year is half a voice, and never more than that. */
-const fullSpendMicro = 1_000_000_000
+export const fullSpendMicro = 1_000_000_000
 const yearMs = 365 * 86_400_000
 const spendShareMax = 0.5
 
-/** Trust in 0..1 of a funding cluster: its wallets share one bond and speak with one voice, however many they are. */
+/** Trust in 0..1 of a funding cluster: its wallets share one voice, however many they are. */
 export function agentWeight(standing: AgentStanding): number {
   if (standing.seed) return 1
   const { clusterBondMicro: bond, bondAgeMs, ageMs, independentSpendMicro } = standing
