@@ -25,7 +25,7 @@ function numberWallets(shares: readonly FundingShare[]) {
     numbers.set(wallet, number)
     return number
   }
-  const given: { funders: number[]; parts: number[] }[] = []
+  const given: Given[] = []
   for (const { wallet, funder, share } of shares) {
     const [to, from] = [numberOf(wallet), numberOf(funder)]
     for (const number of [to, from]) given[number] ??= { funders: [], parts: [] }
@@ -35,79 +35,84 @@ function numberWallets(shares: readonly FundingShare[]) {
   return { numbers, names: [...numbers.keys()], given }
 }
 
-/** Follows money back over so many transfers. */
-export function createTrace(shares: readonly FundingShare[], hops: number): FundingTrace {
-  const { numbers, names, given } = numberWallets(shares)
-  const found = new Float64Array(names.length)
-  const hopOf = new Uint8Array(names.length)
-  let next = new Float64Array(names.length)
-  let reached = new Float64Array(names.length)
+type Given = { funders: number[]; parts: number[] }
+type Walk = {
+  met: readonly number[]
+  /** Share that came back to a wallet it had passed: it went round and says nothing of where it is from. */
+  returned: number
+}
 
-  /**
-   * Shares of all paths are added, so money that was split and gathered is found. Returns whom it met, and the share that
-   * came back to a wallet it had passed: it went round and says nothing of where it is from.
-   */
-  const walkBack = (start: number, target: number): { met: number[]; returned: number } => {
-    const met: number[] = []
+/** Shares and distances of those met on the last walk stand in `found` and `hopOf`. */
+function createWalker(given: readonly Given[], hops: number) {
+  const [found, hopOf] = [new Float64Array(given.length), new Uint8Array(given.length)]
+  let [reached, next] = [new Float64Array(given.length), new Float64Array(given.length)]
+  let met: number[] = []
+
+  const stepBack = (front: readonly number[]): number[] => {
+    const touched: number[] = []
+    for (const from of front) {
+      const share = reached[from] as number
+      const { funders, parts } = given[from] as Given
+      for (let n = 0; n < funders.length; n += 1) {
+        const funder = funders[n] as number
+        if (next[funder] === 0) touched.push(funder)
+        next[funder] = (next[funder] as number) + share * (parts[n] as number)
+      }
+      reached[from] = 0
+    }
+    ;[reached, next] = [next, reached]
+    return touched
+  }
+
+  /** Shares of all paths are added, so money that was split and gathered is found; nobody is walked through twice. */
+  const walkBack = (start: number, target = -1): Walk => {
+    for (const number of met) [found[number], hopOf[number]] = [0, 0]
+    met = []
     let returned = 0
     let front = [start]
     reached[start] = 1
     for (let hop = 1; hop <= hops && front.length > 0; hop += 1) {
-      const touched: number[] = []
-      for (const from of front) {
-        const share = reached[from] as number
-        const { funders, parts } = given[from] as { funders: number[]; parts: number[] }
-        for (let n = 0; n < funders.length; n += 1) {
-          const funder = funders[n] as number
-          if (next[funder] === 0) touched.push(funder)
-          next[funder] = (next[funder] as number) + share * (parts[n] as number)
-        }
-        reached[from] = 0
-      }
+      const touched = stepBack(front)
       front = []
       for (const funder of touched) {
-        const share = next[funder] as number
+        const share = reached[funder] as number
         const passed = funder === start || hopOf[funder] !== 0
+        if (funder !== start) found[funder] = (found[funder] as number) + share
         if (!passed) {
           met.push(funder)
           hopOf[funder] = hop
         }
-        if (funder !== start) found[funder] = (found[funder] as number) + share
-        if (funder !== target && passed) returned += share
-        if (funder === target || passed) next[funder] = 0
+        if (passed && funder !== target) returned += share
+        if (passed || funder === target) reached[funder] = 0
         else front.push(funder)
       }
-      ;[reached, next] = [next, reached]
     }
     for (const number of front) reached[number] = 0
     return { met, returned }
   }
-  const clear = (met: readonly number[]) => {
-    for (const number of met) {
-      found[number] = 0
-      hopOf[number] = 0
-    }
-  }
+  return { walkBack, found, hopOf }
+}
+
+/** Follows money back over so many transfers. */
+export function createTrace(shares: readonly FundingShare[], hops: number): FundingTrace {
+  const { numbers, names, given } = numberWallets(shares)
+  const { walkBack, found, hopOf } = createWalker(given, hops)
   return {
     funders: (wallet) => {
       const start = numbers.get(wallet)
       if (start === undefined) return []
-      const { met, returned } = walkBack(start, -1)
-      const all = met.map((number) => ({
+      const { met, returned } = walkBack(start)
+      return met.map((number) => ({
         funder: names[number] as string,
         share: ofTheRest(found[number] as number, returned),
         hop: hopOf[number] as number,
       }))
-      clear(met)
-      return all
     },
     shareThrough: (wallet, funder) => {
       const [start, target] = [numbers.get(wallet), numbers.get(funder)]
       if (start === undefined || target === undefined) return 0
-      const { met, returned } = walkBack(start, target)
-      const share = ofTheRest(found[target] as number, returned)
-      clear(met)
-      return share
+      const { returned } = walkBack(start, target)
+      return ofTheRest(found[target] as number, returned)
     },
   }
 }
