@@ -3,7 +3,7 @@ import {
   clusterByFunding,
   type FundingShare,
 } from '../../packages/node/src/shops/attestations/funding/trace-funding.ts'
-import { agentWeight } from '../../packages/node/src/shops/sources/score/agent-weight.ts'
+import { agentWeight, weighAgents } from '../../packages/node/src/shops/sources/score/agent-weight.ts'
 import { authorityValue, usageValue } from '../../packages/node/src/shops/sources/score/components.ts'
 import { areaUnderCurve, spearman } from '../../packages/node/src/shops/sources/score/rank-statistics.ts'
 import { type Citation, createTrustGraph } from '../../packages/node/src/shops/sources/score/trust-graph.ts'
@@ -165,15 +165,17 @@ function applyFunding(
   const staked = [...strangers, ...own]
   const parties = [...wallets, 'creator', ...strangers.map(({ agent }) => agent)]
   const clusterOf = clusterByFunding(parties, attack.funding(wallets, strangers), usualFunding.hops)
-  const sums = new Map<string, number>()
-  for (const { agent, bondUsd } of staked) sums.set(clusterOf(agent), (sums.get(clusterOf(agent)) ?? 0) + bondUsd)
-  const shared = new Map(
-    staked.map(({ agent, bondUsd }) => {
-      const sum = sums.get(clusterOf(agent)) ?? 0
-      const days = agent.startsWith('x') ? (attack.bondDays ?? attack.ageDays) : 365
-      return [agent, sum === 0 ? 0 : (voice(sum, 365, days) * bondUsd) / sum]
-    }),
+  const weights = weighAgents(
+    staked.map(({ agent, bondUsd }) => ({
+      cluster: clusterOf(agent),
+      seed: false,
+      bondMicro: BigInt(Math.round(bondUsd * 1_000_000)),
+      spendMicro: 0n,
+      ageMs: 365 * day,
+      bondAgeMs: day * (agent.startsWith('x') ? (attack.bondDays ?? attack.ageDays) : 365),
+    })),
   )
+  const shared = new Map(staked.map(({ agent }, at) => [agent, weights[at] ?? 0]))
   return {
     weight: (agent) => shared.get(agent) ?? (agent.startsWith('x') ? 0 : weight(agent)),
     isOwn: ({ agent, source }) => source.startsWith('own') && clusterOf(agent) === clusterOf('creator'),

@@ -1,8 +1,8 @@
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { ReadBonds } from '../deps.ts'
-import { agentWeight, fullBondMicro, fullSpendMicro } from './agent-weight.ts'
+import { weighAgents } from './agent-weight.ts'
 
-type Staked = {
+type Row = {
   agent: string
   cluster: string
   seed: boolean
@@ -25,53 +25,28 @@ export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds): Prom
        where payee = 'pay_to' and state = 'served' and final group by payer) s
      where s.payer = a.agent and a.independent_spend_micro <> s.total`,
   )
-  const { rows } = await tx.query<Staked>(
+  const { rows } = await tx.query<Row>(
     `select agent, cluster, seed, bond_micro as bond, independent_spend_micro as spend, first_seen_at,
        extract(epoch from $1 - coalesce(bonded_at, first_seen_at))::float8 as bond_age_seconds
      from citing_agent where seed or bond_micro > 0 or independent_spend_micro > 0 or weight > 0`,
     [now],
   )
-  const weights = weighAgents(rows, now)
+  const weights = weighAgents(
+    rows.map(({ cluster, seed, bond, spend, first_seen_at, bond_age_seconds }) => ({
+      cluster,
+      seed,
+      bondMicro: bond,
+      spendMicro: spend,
+      ageMs: Math.max(0, now.getTime() - first_seen_at.getTime()),
+      bondAgeMs: Math.max(0, 1_000 * bond_age_seconds),
+    })),
+  )
   const { rowCount } = await tx.query(
     `update citing_agent a set weight = t.weight from unnest($1::text[], $2::double precision[]) as t(agent, weight)
      where a.agent = t.agent and a.weight is distinct from t.weight`,
     [rows.map(({ agent }) => agent), weights],
   )
   return rowCount
-}
-
-/** What the operator trusts is no matter of funding: nobody can take that voice away by sending money. */
-function weighAgents(rows: readonly Staked[], now: Date): number[] {
-  const clusters = new Map<string, Staked[]>()
-  for (const row of rows) {
-    if (row.seed) continue
-    const members = clusters.get(row.cluster)
-    if (members) members.push(row)
-    else clusters.set(row.cluster, [row])
-  }
-  const voices = new Map([...clusters].map(([cluster, members]) => [cluster, voiceOf(members, now)]))
-  return rows.map((row) => (row.seed ? 1 : stakeOf(row) * (voices.get(row.cluster) ?? 0)))
-}
-
-/** A full bond and a full spending weigh the same. */
-const stakeOf = ({ bond, spend }: Staked) => Number(bond) / Number(fullBondMicro) + Number(spend) / fullSpendMicro
-
-/** For each unit at stake. */
-function voiceOf(members: readonly Staked[], now: Date): number {
-  const sum = (value: (one: Staked) => number) => members.reduce((total, one) => total + value(one), 0)
-  const stake = sum(stakeOf)
-  if (stake === 0) return 0
-  const bond = members.reduce((total, one) => total + one.bond, 0n)
-  const bondAge = bond === 0n ? 0 : sum((one) => Number(one.bond) * one.bond_age_seconds) / Number(bond)
-  const firstSeen = Math.min(...members.map(({ first_seen_at }) => first_seen_at.getTime()))
-  const voice = agentWeight({
-    seed: false,
-    clusterBondMicro: bond,
-    bondAgeMs: Math.max(0, 1_000 * bondAge),
-    ageMs: Math.max(0, now.getTime() - firstSeen),
-    independentSpendMicro: members.reduce((total, one) => total + one.spend, 0n),
-  })
-  return voice / stake
 }
 
 /** Writes down what is at stake now, also for wallets that have not cited yet. Returns how many differ from before. */
