@@ -1,4 +1,5 @@
 import { handOut } from '../hand-out.ts'
+import { fundingAttacks } from './funding-attacks.ts'
 import { type Attack, simulate } from './simulate.ts'
 
 // npx tsx bench/citescore/main.ts
@@ -10,7 +11,11 @@ const attacks: Attack[] = [
   { ...usual, name: '100 USD, 10 wallets, no camouflage', wallets: 10, camouflagePerWallet: 0 },
   { ...usual, name: '100 USD, 5 wallets, slow ring', wallets: 5, ownCitations: 100, camouflagePerWallet: 20 },
   { ...usual, name: '100 USD, 10 wallets, 10 own sources', wallets: 10, ownSources: 10 },
+<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
   { ...usual, name: '100 USD, 500 wallets, one house', wallets: 500, clustered: true },
+=======
+  { ...usual, name: '100 USD, 500 wallets, one cluster', wallets: 500, clustered: true },
+>>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
   { ...usual, name: '100 USD, 1 wallet, no camouflage', wallets: 1, camouflagePerWallet: 0 },
   { ...usual, name: '100 USD, 2 wallets, no camouflage', wallets: 2, camouflagePerWallet: 0 },
   { ...usual, name: '100 USD of today in a wallet of a year', wallets: 1, camouflagePerWallet: 0, bondDays: 0 },
@@ -25,6 +30,7 @@ const attacks: Attack[] = [
   },
   { ...usual, name: '50 USD bonded, 50 spent', wallets: 1, camouflagePerWallet: 0, bondUsd: 50, spentUsd: 50 },
   { ...usual, name: '100 USD, 1 wallet, 100 own sources', wallets: 1, camouflagePerWallet: 0, ownSources: 100 },
+  ...fundingAttacks,
   { ...usual, name: '1,000 USD, 10 wallets', wallets: 10, bondUsd: 1_000 },
 ]
 const result = simulate(world, attacks)
@@ -52,12 +58,12 @@ console.log(
   `${world.agents} honest agents (${world.seeds} trusted, ${world.bonded} bonded), ${world.sources} sources, ${world.citations} citations: rank correlation with hidden quality ${result.spearmanTrust.toFixed(3)} (AUC ${result.aucTrust.toFixed(3)}), with the trusted alone ${few.spearmanTrust.toFixed(3)}`,
 )
 console.log(
-  'attack                                 lost USD  points gained  by quotes  rank by count  rank by trust  best tenth passed  correlation',
+  'attack                                   lost USD  points gained  by quotes  rank by count  rank by trust  best tenth passed  correlation',
 )
 for (const one of result.attacks)
   console.log(
     [
-      one.attack.name.padEnd(38),
+      one.attack.name.padEnd(40),
       one.costUsd.toFixed(2).padStart(8),
       one.pointsGained.toFixed(2).padStart(14),
       one.usagePoints.toFixed(2).padStart(10),

@@ -1,4 +1,9 @@
-import { agentWeight } from '../../packages/node/src/shops/sources/score/agent-weight.ts'
+import { defaultFunding } from '../../packages/node/src/shops/attestations/funding/deps.ts'
+import {
+  clusterByFunding,
+  type FundingShare,
+} from '../../packages/node/src/shops/attestations/funding/trace-funding.ts'
+import { agentWeight, weighAgents } from '../../packages/node/src/shops/sources/score/agent-weight.ts'
 import { authorityValue, usageValue } from '../../packages/node/src/shops/sources/score/components.ts'
 import { areaUnderCurve, spearman } from '../../packages/node/src/shops/sources/score/rank-statistics.ts'
 import { type Citation, createTrustGraph } from '../../packages/node/src/shops/sources/score/trust-graph.ts'
@@ -6,7 +11,10 @@ import { type Citation, createTrustGraph } from '../../packages/node/src/shops/s
 /** `seeds` are trusted by the operator; `bonded` hold 20 to 100 USD for a year. Nobody else has a voice. */
 export type World = { agents: number; sources: number; citations: number; seeds: number; bonded: number; seed: number }
 
-/** What is bonded lies evenly on all wallets, and no funding links them: the worst case for whoever looks for clusters. */
+/** An agent with a bond of its own. */
+export type Staked = { agent: string; bondUsd: number }
+
+/** What is bonded lies evenly on all wallets. Without `funding` nothing links them: the worst case for anyone who looks for clusters. */
 export type Attack = {
   name: string
   wallets: number
@@ -22,8 +30,14 @@ export type Attack = {
   spentUsd?: number
   /** Of the wallets so many hold the bond; the others held it before. */
   holders?: number
+<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
   /** All wallets are seen to be of one house. */
+=======
+  /** All wallets are seen to be of one cluster. */
+>>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
   clustered?: boolean
+  /** What the chain shows; `creator` owns the attacker's sources. Strangers are the honest agents with a bond. */
+  funding?: (wallets: readonly string[], strangers: readonly Staked[]) => FundingShare[]
 }
 export type AttackResult = {
   attack: Attack
@@ -71,12 +85,13 @@ export function simulate(world: World, attacks: readonly Attack[]): Simulation {
     const number = agent.startsWith('h') ? Number(agent.slice(1)) : Number.POSITIVE_INFINITY
     return number < world.seeds ? 1 : voice(bonds[number - world.seeds] ?? 0, 365)
   }
+  const strangers = bonds.map((bondUsd, n) => ({ agent: `h${world.seeds + n}`, bondUsd }))
   const base = authorities(honest, weight, names)
   return {
     spearmanTrust: spearman(base, quality) ?? 0,
     spearmanCounts: spearman(countsOf(honest, names), quality) ?? 0,
     aucTrust: aucOf(base, quality),
-    attacks: attacks.map((attack) => play(attack, world, honest, quality, names, weight, next)),
+    attacks: attacks.map((attack) => play(attack, world, { honest, quality, names, weight, strangers }, next)),
   }
 }
 
@@ -134,15 +149,45 @@ const stakeOf = (citations: readonly Citation[], weight: (agent: string) => numb
 const rankOf = (values: readonly number[], index: number) =>
   1 + values.filter((value) => value > (values[index] ?? 0)).length
 
-function play(
+type Honest = {
+  honest: readonly Citation[]
+  quality: readonly number[]
+  names: readonly string[]
+  weight: (agent: string) => number
+  strangers: readonly Staked[]
+}
+
+/** Citations that count, and voices, once funding was looked at: a cluster has one voice, and none for its own source. */
+function applyFunding(
   attack: Attack,
-  world: World,
-  honest: readonly Citation[],
-  quality: readonly number[],
-  names: readonly string[],
-  weight: (agent: string) => number,
-  next: () => number,
-): AttackResult {
+  { strangers, weight }: Honest,
+  bought: { holders: number; bondUsd: number; weight: (agent: string) => number },
+): { weight: (agent: string) => number; isOwn: (citation: Citation) => boolean } {
+  if (!attack.funding) return { weight: bought.weight, isOwn: () => false }
+  const wallets = Array.from({ length: attack.wallets }, (_, n) => `x${n}`)
+  const own = wallets.slice(0, bought.holders).map((agent) => ({ agent, bondUsd: bought.bondUsd }))
+  const staked = [...strangers, ...own]
+  const parties = [...wallets, 'creator', ...strangers.map(({ agent }) => agent)]
+  const clusterOf = clusterByFunding(parties, attack.funding(wallets, strangers), defaultFunding.hops)
+  const weights = weighAgents(
+    staked.map(({ agent, bondUsd }) => ({
+      cluster: clusterOf(agent),
+      seed: false,
+      bondMicro: BigInt(Math.round(bondUsd * 1_000_000)),
+      spendMicro: 0n,
+      ageMs: 365 * day,
+      bondAgeMs: day * (agent.startsWith('x') ? (attack.bondDays ?? attack.ageDays) : 365),
+    })),
+  )
+  const shared = new Map(staked.map(({ agent }, at) => [agent, weights[at] ?? 0]))
+  return {
+    weight: (agent) => shared.get(agent) ?? (agent.startsWith('x') ? 0 : weight(agent)),
+    isOwn: ({ agent, source }) => source.startsWith('own') && clusterOf(agent) === clusterOf('creator'),
+  }
+}
+
+function play(attack: Attack, world: World, before: Honest, next: () => number): AttackResult {
+  const { honest, quality, names, weight } = before
   const own = Array.from({ length: attack.ownSources }, (_, n) => `own${n}`)
   const all = [...names, ...own]
   const citer = (wallet: number) => `x${attack.clustered ? 0 : wallet}`
@@ -156,10 +201,14 @@ function play(
   const holders = attack.clustered ? 1 : (attack.holders ?? attack.wallets)
   const [bond, spent] = [attack.bondUsd / holders, (attack.spentUsd ?? 0) / holders]
   const bought = voice(bond, attack.ageDays, attack.bondDays, spent)
-  const weightNow = (agent: string) =>
-    agent.startsWith('x') ? (Number(agent.slice(1)) < holders ? bought : 0) : weight(agent)
-  const before = authorities(honest, weight, all)
-  const after = authorities([...honest, ...wash], weightNow, all)
+  const { weight: weightNow, isOwn } = applyFunding(attack, before, {
+    holders,
+    bondUsd: bond,
+    weight: (agent) => (agent.startsWith('x') ? (Number(agent.slice(1)) < holders ? bought : 0) : weight(agent)),
+  })
+  const counted = wash.filter((citation) => !isOwn(citation))
+  const unattacked = authorities(honest, weight, all)
+  const after = authorities([...honest, ...counted], weightNow, all)
   const counts = countsOf([...honest, ...wash], all)
   const best = own.map((_, n) => names.length + n).sort((a, b) => (after[b] ?? 0) - (after[a] ?? 0))[0] as number
   const honestNow = after.slice(0, names.length)
@@ -171,8 +220,8 @@ function play(
       (attack.spentUsd ?? 0) +
       attack.ownCitations * netCostOfWashUsd +
       attack.wallets * attack.camouflagePerWallet * priceUsd,
-    usagePoints: 15 * (usageValue(stakeOf(wash, weightNow, all[best] as string)) - usageValue(0)),
-    pointsGained: 30 * ((after[best] ?? 0) - (before[best] ?? 0)),
+    usagePoints: 15 * (usageValue(stakeOf(counted, weightNow, all[best] as string)) - usageValue(0)),
+    pointsGained: 30 * ((after[best] ?? 0) - (unattacked[best] ?? 0)),
     rank: rankOf(after, best),
     rankByCount: rankOf(counts, best),
     topTenthPassed: topTenth.filter((value) => value <= (after[best] ?? 0)).length,

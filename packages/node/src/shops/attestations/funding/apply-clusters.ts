@@ -1,18 +1,24 @@
 import type { Tx } from '@assay/till/store/database'
 import { reaggregateAll } from '../../sources/index.ts'
-import { clusterWallets } from './cluster-wallets.ts'
 import type { FundingDeps } from './deps.ts'
-import { materialFunders } from './material.ts'
+import { readFundingView } from './material.ts'
+import { clusterByFunding } from './trace-funding.ts'
 
 type Agent = { agent: string; cluster: string; by_funding: boolean }
 type Move = { agent: string; cluster: string }
 
 /**
+<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
  * Makes one citer of all wallets that live on the same money. What they cited before moves to the one that stands for
  * them; citations of their own pages are removed from the books. Returns how many wallets changed their cluster.
+=======
+ * Makes one cluster of all wallets that live on the same money: they share one voice, and what they cited of their own is
+ * taken out of the books. Returns how many wallets changed their cluster.
+>>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
  */
 export async function applyClusters(deps: FundingDeps): Promise<number> {
-  const clusterOf = clusterWallets(await materialFunders(deps))
+  const { parties, shares } = await readFundingView(deps)
+  const clusterOf = clusterByFunding(parties, shares, deps.settings.hops)
   const { moves, cut } = await deps.database.transaction(async (tx) => {
     const now = new Date(deps.clock.nowMs())
     await tx.query(
@@ -20,7 +26,7 @@ export async function applyClusters(deps: FundingDeps): Promise<number> {
        select wallet, wallet, $2 from funding_wallet where network = $1 and hop = 0 on conflict do nothing`,
       [deps.chain.network.caip2, now],
     )
-    // Citations wait, so that none is aggregated under a name that is given up meanwhile.
+    // Citations wait, so that none of an own source is aggregated meanwhile.
     await tx.query('lock table citing_agent in share row exclusive mode')
     const { rows } = await tx.query<Agent>('select agent, cluster, by_funding from citing_agent order by agent')
     const wanted = movesOf(rows, clusterOf)
@@ -48,44 +54,25 @@ export function movesOf(agents: readonly Agent[], clusterOf: (wallet: string) =>
 
 async function moveAgents(tx: Tx, moves: readonly Move[]): Promise<void> {
   if (moves.length === 0) return
-  const given = [moves.map(({ agent }) => agent), moves.map(({ cluster }) => cluster)]
   await tx.query(
-    `update citing_agent a set cluster = t.cluster, by_funding = a.by_funding or a.cluster = a.agent,
-       weight = case when a.agent = t.cluster then a.weight else 0 end
+    `update citing_agent a set cluster = t.cluster, by_funding = a.by_funding or a.cluster = a.agent
      from unnest($1::text[], $2::text[]) t (agent, cluster) where a.agent = t.agent`,
-    given,
+    [moves.map(({ agent }) => agent), moves.map(({ cluster }) => cluster)],
   )
-  await tx.query(
-    `with gone as (
-       delete from citation_edge e using unnest($1::text[], $2::text[]) t (agent, cluster)
-       where e.agent = t.agent and t.agent <> t.cluster returning t.cluster, e.domain, e.citations, e.quotes)
-     insert into citation_edge (agent, domain, citations, quotes)
-     select cluster, domain, sum(citations), sum(quotes) from gone group by cluster, domain
-     on conflict (agent, domain) do update set citations = citation_edge.citations + excluded.citations,
-       quotes = citation_edge.quotes + excluded.quotes`,
-    given,
-  )
-  await sumRows(tx, given.flat())
 }
 
 /** Money that circulates within one cluster says nothing about a source. */
 async function cutOwnCitations(tx: Tx): Promise<number> {
   const { rows } = await tx.query<{ agent: string }>(
-    `delete from citation_edge e using source s, source_claim c, citing_agent a
-     where s.domain = e.domain and c.id = s.proven_claim and a.agent = c.wallet and a.cluster = e.agent returning e.agent`,
+    `delete from citation_edge e using source s, source_claim c, citing_agent a, citing_agent m
+     where s.domain = e.domain and c.id = s.proven_claim and a.agent = c.wallet and m.cluster = a.cluster
+       and m.agent = e.agent returning e.agent`,
   )
-  await sumRows(
-    tx,
-    rows.map(({ agent }) => agent),
-  )
+  if (rows.length > 0)
+    await tx.query(
+      `update citing_agent a set row_sum = coalesce(
+         (select sum(sqrt(citations)) from citation_edge e where e.agent = a.agent), 0) where a.agent = any($1)`,
+      [rows.map(({ agent }) => agent)],
+    )
   return rows.length
-}
-
-async function sumRows(tx: Tx, agents: readonly string[]): Promise<void> {
-  if (agents.length === 0) return
-  await tx.query(
-    `update citing_agent a set row_sum = coalesce(
-       (select sum(sqrt(citations)) from citation_edge e where e.agent = a.agent), 0) where a.agent = any($1)`,
-    [agents],
-  )
 }

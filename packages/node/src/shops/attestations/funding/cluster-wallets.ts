@@ -1,7 +1,12 @@
-/** Wallets and their funders; every wallet gets the name of its cluster, the same for all that money connects. */
-export function clusterWallets(edges: readonly { wallet: string; funder: string }[]): (wallet: string) => string {
+export type Clusters = {
+  join(one: string, other: string): void
+  /** The same for all that were joined. */
+  nameOf(wallet: string): string
+}
+
+export function createClusters(): Clusters {
   const parents = new Map<string, string>()
-  const rootOf = (wallet: string): string => {
+  const nameOf = (wallet: string): string => {
     let root = wallet
     for (let next = parents.get(root); next !== undefined && next !== root; next = parents.get(root)) root = next
     // Anyone who was passed points to the end at once, or long chains would be walked again and again.
@@ -12,9 +17,9 @@ export function clusterWallets(edges: readonly { wallet: string; funder: string 
     }
     return root
   }
-  for (const { wallet, funder } of edges) {
-    const [a, b] = [rootOf(wallet), rootOf(funder)]
+  const join = (one: string, other: string) => {
+    const [a, b] = [nameOf(one), nameOf(other)]
     if (a !== b) parents.set(a < b ? b : a, a < b ? a : b)
   }
-  return rootOf
+  return { join, nameOf }
 }

@@ -30,4 +30,4 @@ export type FundingDeps = {
   settings: FundingSettings
 }
 
-export const defaultFunding = { hops: 2, blocksAtOnce: 10_000n, patienceMs: 1_800_000 }
+export const defaultFunding = { hops: 6, blocksAtOnce: 10_000n, patienceMs: 1_800_000 }

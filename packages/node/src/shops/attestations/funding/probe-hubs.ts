@@ -5,6 +5,8 @@ import type { FundingDeps } from './deps.ts'
 /** About an hour of blocks: an exchange or a bridge sends to many in it. */
 const probeBlocks = 1_800n
 const recipientsMin = 60
+/** Anyone can send a cent to a thousand strangers and would look like an exchange. */
+const servedMicro = 1_000_000n
 /** Of its recipients fewer than one in so many cite here: it serves the public, not its own herd. */
 const strangersShare = 10
 const againMs = 86_400_000
@@ -15,43 +17,64 @@ export function servesThePublic(recipients: number, citing: number): boolean {
   return recipients >= recipientsMin && citing * strangersShare < recipients
 }
 
-/** Looks at funders that were not looked at for a day. Returns whether any of them turned out otherwise than believed. */
-export async function probeHubs(deps: FundingDeps): Promise<boolean> {
+export type Probed = { looked: number; changed: boolean }
+
+/** Looks at funders that were not looked at for a day, and whether any of them turned out otherwise than believed. */
+export async function probeHubs(deps: FundingDeps, final: bigint): Promise<Probed> {
   const { database, clock, chain } = deps
   const network = chain.network.caip2
-  const { rows } = await database.query<{ funder: Address; hub: boolean | null }>(
-    `select distinct e.funder, h.hub, h.probed_at from funding_edge e
+  const { rows } = await database.query<{ funder: Address; hub: boolean | null; gave: bigint[] }>(
+    `select e.funder, h.hub, array[min(e.first_block), max(e.first_block)] as gave from funding_edge e
      left join funding_hub h on h.network = e.network and h.funder = e.funder
      where e.network = $1 and not e.funder = any($2) and (h.probed_at is null or h.probed_at < $3)
-     order by h.probed_at nulls first, e.funder limit $4`,
+     group by e.funder, h.hub, h.probed_at order by h.probed_at nulls first, e.funder limit $4`,
     [network, [...deps.publicFunders], new Date(clock.nowMs() - againMs), probesMax],
   )
-  if (rows.length === 0) return false
-  const final = (await chain.finalizedBlock()).number
   let changed = false
-  for (const { funder, hub: believed } of rows) {
-    const recipients = await recipientsOf(deps, funder, final)
-    const { rows: citing } = await database.query<{ n: number }>(
-      'select count(*)::int as n from funding_wallet where network = $1 and hop = 0 and wallet = any($2)',
-      [network, recipients],
-    )
-    const hub = servesThePublic(recipients.length, citing[0]?.n ?? 0)
-    if (hub !== (believed ?? false)) changed = true
+  for (const { funder, hub: believed, gave } of rows) {
+    const { recipients, hub } = await inspectNode(deps, funder, gave, final)
+    if (hub !== believed) changed = true
     await database.query(
       `insert into funding_hub (network, funder, recipients, hub, probed_at) values ($1, $2, $3, $4, $5)
        on conflict (network, funder) do update set recipients = excluded.recipients, hub = excluded.hub, probed_at = excluded.probed_at`,
-      [network, funder, recipients.length, hub, new Date(clock.nowMs())],
+      [network, funder, recipients, hub, new Date(clock.nowMs())],
     )
   }
-  return changed
+  return { looked: rows.length, changed }
 }
 
-async function recipientsOf({ rpc, chain }: FundingDeps, funder: Address, final: bigint): Promise<Address[]> {
+/** An exchange changes its wallets: what counts is whom one served when it gave, first and last, not whom it serves now. */
+async function inspectNode(
+  deps: FundingDeps,
+  funder: Address,
+  gave: readonly bigint[],
+  final: bigint,
+): Promise<{ recipients: number; hub: boolean }> {
+  const [first = 0n, last = first] = gave
+  let most = 0
+  for (const block of last - first > probeBlocks / 2n ? [first, last] : [last]) {
+    const recipients = await recipientsUntil(
+      deps,
+      funder,
+      block + probeBlocks / 2n < final ? block + probeBlocks / 2n : final,
+    )
+    const { rows } = await deps.database.query<{ n: number }>(
+      'select count(*)::int as n from funding_wallet where network = $1 and hop = 0 and wallet = any($2)',
+      [deps.chain.network.caip2, recipients],
+    )
+    if (servesThePublic(recipients.length, rows[0]?.n ?? 0)) return { recipients: recipients.length, hub: true }
+    most = Math.max(most, recipients.length)
+  }
+  return { recipients: most, hub: false }
+}
+
+async function recipientsUntil({ rpc, chain }: FundingDeps, funder: Address, until: bigint): Promise<Address[]> {
   const logs = await searchLogs(rpc, {
     address: chain.network.usdc.address,
     topics: [topics.transfer, addressTopic(funder)],
-    fromBlock: final < probeBlocks ? 0n : final - probeBlocks,
-    toBlock: final,
+    fromBlock: until < probeBlocks ? 0n : until - probeBlocks,
+    toBlock: until,
   })
-  return [...new Set(logs.flatMap(({ topics: words }) => topicAddress(words[2] ?? '') ?? []))]
+  const served = logs.filter(({ data }) => BigInt(data) >= servedMicro)
+  return [...new Set(served.flatMap(({ topics: words }) => topicAddress(words[2] ?? '') ?? []))]
 }

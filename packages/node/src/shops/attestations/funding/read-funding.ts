@@ -2,8 +2,9 @@ import type { Address } from '@assay/protocol/address'
 import { addressTopic, type RpcLog, searchLogs, topicAddress, topics } from '@assay/till/chain'
 import type { Tx } from '@assay/till/store/database'
 import type { FundingDeps } from './deps.ts'
-import { materialFunders } from './material.ts'
+import { readFundingView } from './material.ts'
 import { probeHubs } from './probe-hubs.ts'
+import { createTrace } from './trace-funding.ts'
 
 const partiesAtOnce = 5_000
 const walletsAtOnce = 200
@@ -20,15 +21,18 @@ type Batch = { wallets: Address[]; readTo: bigint | null; scannedTo: bigint | nu
 export async function readFunding(deps: FundingDeps): Promise<boolean> {
   await watchParties(deps)
   const final = (await deps.chain.finalizedBlock()).number
-  let changed = await probeHubs(deps)
+  let [changed, found] = [false, true]
   for (let batches = 0; batches < batchesMax; batches += 1) {
+    const probed = await probeHubs(deps, final)
+    if (probed.changed) changed = true
+    if (found || probed.looked > 0) await watchFunders(deps, final)
     const batch = await nextBatch(deps, final)
-    if (!batch) break
+    if (!batch && probed.looked === 0) break
+    if (!batch) continue
     const last = await scanUpToLastPiece(deps, batch, final)
     const received = await readTransfers(deps, batch.wallets, last.from, final)
-    if (await store(deps, { ...batch, scannedTo: last.scannedTo }, received, final)) changed = true
-    if (await probeHubs(deps)) changed = true
-    await watchFunders(deps)
+    found = await store(deps, { ...batch, scannedTo: last.scannedTo }, received, final)
+    if (found) changed = true
   }
   return changed
 }
@@ -199,14 +203,38 @@ async function store(
   })
 }
 
-/** Those who funded a watched wallet are watched too, as far as the steps go. */
-async function watchFunders(deps: FundingDeps): Promise<void> {
-  const edges = await materialFunders(deps)
-  const next = edges.filter(({ hop }) => hop + 1 < deps.settings.hops)
-  await deps.database.query(
-    `insert into funding_wallet (network, wallet, hop)
-     select $1, t.wallet, min(t.hop) from unnest($2::text[], $3::smallint[]) t (wallet, hop) group by t.wallet
-     on conflict do nothing`,
-    [deps.chain.network.caip2, next.map(({ funder }) => funder), next.map(({ hop }) => hop + 1)],
+/** Of a party's money so much passed through it: then it matters where that came from. */
+const shareWatched = 0.02
+
+/**
+ * Those a party's money passed through are watched too, as far as the steps go, each from some time before it first
+ * gave: waiting between two transfers does not hide the first of them.
+ */
+async function watchFunders({ database, chain, publicFunders, settings }: FundingDeps, final: bigint): Promise<void> {
+  const { parties, shares } = await readFundingView({ database, chain, publicFunders })
+  const gaveFrom = new Map<string, bigint>()
+  for (const { funder, firstBlock } of shares)
+    gaveFrom.set(funder, firstBlock < (gaveFrom.get(funder) ?? final) ? firstBlock : (gaveFrom.get(funder) ?? final))
+  const trace = createTrace(shares, settings.hops - 1)
+  const found = new Map<string, number>()
+  for (const party of parties)
+    for (const { funder, share, hop } of trace.funders(party))
+      if (share >= shareWatched) found.set(funder, Math.min(hop, found.get(funder) ?? hop))
+  const wallets = [...found.keys()]
+  await database.query(
+    `insert into funding_wallet (network, wallet, hop, scanned_to)
+     select $1, t.* from unnest($2::text[], $3::smallint[], $4::bigint[]) t on conflict do nothing`,
+    [
+      chain.network.caip2,
+      wallets,
+      wallets.map((wallet) => found.get(wallet)),
+      wallets.map((wallet) => startOf(settings, gaveFrom.get(wallet) ?? final)),
+    ],
   )
+}
+
+/** The block before the first one read, in whole pieces so that many are read together. */
+function startOf({ lookBackBlocks, blocksAtOnce }: FundingDeps['settings'], gaveFrom: bigint): bigint | null {
+  const first = ((gaveFrom - lookBackBlocks) / blocksAtOnce) * blocksAtOnce
+  return first > 0n ? first - 1n : null
 }

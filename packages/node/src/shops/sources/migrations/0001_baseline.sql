@@ -168,7 +168,7 @@ create table page_version (
 -- Agents that cite, and what their trust rests on: never on citing.
 create table citing_agent (
   agent text primary key,
-  -- Wallets with a common funder share one cluster, one bond and one voice; the agent that stands for it holds the rows.
+  -- Wallets that live on the same money share one cluster and one voice, each by what it has at stake itself.
   cluster text not null references citing_agent deferrable initially deferred,
   weight double precision not null default 0 check (weight between 0 and 1),
   seed boolean not null default false,

@@ -11,7 +11,7 @@ export type AgentStake = {
 }
 
 /** A bond of this size is a full voice. */
-export const fullBondMicro = 100_000_000n
+const fullBondMicro = 100_000_000n
 /** Less at stake than this is no voice at all. */
 const minBondMicro = 10_000_000n
 /** Half the bond is less than half the voice: splitting a stake over many wallets loses most of it. */
@@ -24,15 +24,68 @@ const fullSpendMicro = 1_000_000_000
 const yearMs = 365 * 86_400_000
 const spendShareMax = 0.5
 
+<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
 /** Trust in 0..1 of a funding cluster: its wallets share one bond and speak with one voice, however many they are. */
 export function agentWeight(stake: AgentStake): number {
   if (stake.seed) return 1
   const { clusterBondMicro: bond, bondAgeMs, ageMs, independentSpendMicro } = stake
+=======
+/** Trust in 0..1 of a funding cluster: its wallets share one voice, however many they are. */
+export function agentWeight(membership: AgentStake): number {
+  if (membership.seed) return 1
+  const { clusterBondMicro: bond, bondAgeMs, ageMs, independentSpendMicro } = membership
+>>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
   const seasoned = freshShare + (1 - freshShare) * Math.min(1, bondAgeMs / seasonedMs)
   const byBond = bond < minBondMicro ? 0 : seasoned * Math.min(1, Number(bond) / Number(fullBondMicro)) ** bondPower
   const years = Math.min(1, ageMs / yearMs)
   const bySpend = Math.min(spendShareMax, ((years * Number(independentSpendMicro)) / fullSpendMicro) ** bondPower)
   return Math.min(1, byBond + bySpend)
+}
+
+/** A wallet, and what it has at stake itself. */
+export type StakedAgent = {
+  cluster: string
+  seed: boolean
+  bondMicro: bigint
+  spendMicro: bigint
+  ageMs: number
+  bondAgeMs: number
+}
+
+/**
+ * The voice of each wallet, in the order given. A cluster has one voice, shared out by what each has at stake, so being
+ * joined to somebody gives nobody more than that. What the operator trusts nobody can take away by sending it money.
+ */
+export function weighAgents(agents: readonly StakedAgent[]): number[] {
+  const clusters = new Map<string, StakedAgent[]>()
+  for (const agent of agents) {
+    if (agent.seed) continue
+    const members = clusters.get(agent.cluster)
+    if (members) members.push(agent)
+    else clusters.set(agent.cluster, [agent])
+  }
+  const voices = new Map([...clusters].map(([cluster, members]) => [cluster, voiceByStake(members)]))
+  return agents.map((agent) => (agent.seed ? 1 : Math.min(1, stakeOf(agent) * (voices.get(agent.cluster) ?? 0))))
+}
+
+/** A full bond and a full spending weigh the same. */
+const stakeOf = ({ bondMicro, spendMicro }: StakedAgent) =>
+  Number(bondMicro) / Number(fullBondMicro) + Number(spendMicro) / fullSpendMicro
+
+/** For each unit at stake. */
+function voiceByStake(members: readonly StakedAgent[]): number {
+  const stake = members.reduce((sum, one) => sum + stakeOf(one), 0)
+  if (stake === 0) return 0
+  const bond = members.reduce((sum, { bondMicro }) => sum + bondMicro, 0n)
+  const bondAges = members.reduce((sum, { bondMicro, bondAgeMs }) => sum + Number(bondMicro) * bondAgeMs, 0)
+  const voice = agentWeight({
+    seed: false,
+    clusterBondMicro: bond,
+    bondAgeMs: bond === 0n ? 0 : bondAges / Number(bond),
+    ageMs: members.reduce((most, { ageMs }) => Math.max(most, ageMs), 0),
+    independentSpendMicro: members.reduce((sum, { spendMicro }) => sum + spendMicro, 0n),
+  })
+  return voice / stake
 }
 
 /** Parties of one citation. */

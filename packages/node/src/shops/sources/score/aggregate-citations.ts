@@ -19,8 +19,9 @@ export async function aggregateCitations(
 ): Promise<AggregateOutcome> {
   return deps.database.transaction(async (tx) => {
     const now = new Date(deps.clock.nowMs())
-    const counted = countCitations(await asClusters(tx, citations, now))
+    const counted = countCitations(citations)
     const agents = [...new Set(counted.map(({ agent }) => agent))].sort()
+    await enterAgents(tx, agents, now)
     // In one order everywhere, so that two batches wait for each other instead of locking crosswise.
     await tx.query('select agent from citing_agent where agent = any($1) order by agent for update', [agents])
     const changed = await aggregateRows(tx, agents, now, () => addEdges(tx, counted))
@@ -29,20 +30,13 @@ export async function aggregateCitations(
   })
 }
 
-/** Rows belong to funding clusters: five hundred wallets of one cluster are one citer. New agents are their own cluster. */
-async function asClusters(tx: Tx, citations: readonly Citation[], now: Date): Promise<Citation[]> {
-  const names = [...new Set(citations.map(({ agent }) => agent))].sort()
+/** New agents are their own cluster. */
+async function enterAgents(tx: Tx, agents: readonly string[], now: Date): Promise<void> {
   await tx.query(
     `insert into citing_agent (agent, cluster, first_seen_at) select agent, agent, $2 from unnest($1::text[]) as t(agent)
      on conflict do nothing`,
-    [names, now],
+    [agents, now],
   )
-  const { rows } = await tx.query<{ agent: string; cluster: string }>(
-    'select agent, cluster from citing_agent where agent = any($1)',
-    [names],
-  )
-  const clusters = new Map(rows.map((row) => [row.agent, row.cluster]))
-  return citations.map((citation) => ({ ...citation, agent: clusters.get(citation.agent) ?? citation.agent }))
 }
 
 type Counted = { agent: string; source: string; count: number; quotes: number }

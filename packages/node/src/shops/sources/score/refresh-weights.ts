@@ -1,19 +1,21 @@
 import type { Sql, Tx } from '@assay/till/store/database'
 import type { ReadBonds } from '../deps.ts'
-import { agentWeight } from './agent-weight.ts'
+import { weighAgents } from './agent-weight.ts'
 
-type ClusterRow = {
+type Row = {
+  agent: string
   cluster: string
   seed: boolean
   bond: bigint
   spend: bigint
   first_seen_at: Date
-  bond_age_seconds: number | null
+  bond_age_seconds: number
 }
 
 /**
- * The voice of every funding cluster from what it holds now: seed list, bond, age times spending. Only money that went to
- * the operator's own cluster counts as spent: what goes to creators could come back to the spender.
+ * The voice of every wallet from what it holds now: seed list, bond, age times spending. A funding cluster has one voice,
+ * shared out by what each wallet has at stake itself: being joined to somebody gives nobody a voice. Only money that went
+ * to the operator counts as spent: what goes to creators could come back to the spender.
  */
 export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds): Promise<number> {
   if (bonds) await takeBonds(tx, now, bonds)
@@ -23,29 +25,30 @@ export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds): Prom
        where payee = 'pay_to' and state = 'served' and final group by payer) s
      where s.payer = a.agent and a.independent_spend_micro <> s.total`,
   )
-  const { rows } = await tx.query<ClusterRow>(
-    `select cluster, bool_or(seed) as seed, sum(bond_micro)::bigint as bond, sum(independent_spend_micro)::bigint as spend,
-       min(first_seen_at) as first_seen_at,
-       (sum(bond_micro * extract(epoch from $1 - coalesce(bonded_at, first_seen_at))) / nullif(sum(bond_micro), 0))::float8 as bond_age_seconds
-     from citing_agent group by cluster
-     having bool_or(seed) or sum(bond_micro) > 0 or sum(independent_spend_micro) > 0 or bool_or(weight > 0)`,
+  const { rows } = await tx.query<Row>(
+    `select agent, cluster, seed, bond_micro as bond, independent_spend_micro as spend, first_seen_at,
+       extract(epoch from $1 - coalesce(bonded_at, first_seen_at))::float8 as bond_age_seconds
+     from citing_agent where seed or bond_micro > 0 or independent_spend_micro > 0 or weight > 0`,
     [now],
   )
-  const weights = rows.map((row) =>
-    agentWeight({
-      seed: row.seed,
-      clusterBondMicro: row.bond,
-      bondAgeMs: Math.max(0, 1_000 * (row.bond_age_seconds ?? 0)),
-      ageMs: Math.max(0, now.getTime() - row.first_seen_at.getTime()),
-      independentSpendMicro: row.spend,
-    }),
+  const weights = weighAgents(
+    rows.map(({ cluster, seed, bond, spend, first_seen_at, bond_age_seconds }) => ({
+      cluster,
+      seed,
+      bondMicro: bond,
+      spendMicro: spend,
+      ageMs: Math.max(0, now.getTime() - first_seen_at.getTime()),
+      bondAgeMs: Math.max(0, 1_000 * bond_age_seconds),
+    })),
   )
+<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
   // The rows of a cluster are held by the agent that stands for it; the others have no vote.
+=======
+>>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
   const { rowCount } = await tx.query(
-    `update citing_agent a set weight = case when a.agent = a.cluster then t.weight else 0 end
-     from unnest($1::text[], $2::double precision[]) as t(cluster, weight)
-     where a.cluster = t.cluster and a.weight is distinct from case when a.agent = a.cluster then t.weight else 0 end`,
-    [rows.map((row) => row.cluster), weights],
+    `update citing_agent a set weight = t.weight from unnest($1::text[], $2::double precision[]) as t(agent, weight)
+     where a.agent = t.agent and a.weight is distinct from t.weight`,
+    [rows.map(({ agent }) => agent), weights],
   )
   return rowCount
 }

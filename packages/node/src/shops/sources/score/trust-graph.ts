@@ -10,14 +10,8 @@ export type TrustGraph = {
   meanMass(): number
 }
 
-/**
- * Each funding cluster spreads its weight over what its agents cite, damped by the square root: neither repeating
- * oneself nor speaking through many wallets helps.
- */
-export function createTrustGraph(
-  weightOf: (cluster: string) => number,
-  clusterOf: (agent: string) => string = (agent) => agent,
-): TrustGraph {
+/** Each agent spreads its weight over what it cites, damped by the square root: repeating oneself does not help. */
+export function createTrustGraph(weightOf: (agent: string) => number): TrustGraph {
   const rows = new Map<string, Map<string, number>>()
   let aggregated: Map<string, { mass: number; stake: number }> | undefined
   const aggregate = () => {
@@ -42,10 +36,9 @@ export function createTrustGraph(
     add: (citations) => {
       aggregated = undefined
       for (const { agent, source } of citations) {
-        const cluster = clusterOf(agent)
-        const row = rows.get(cluster) ?? new Map<string, number>()
+        const row = rows.get(agent) ?? new Map<string, number>()
         row.set(source, (row.get(source) ?? 0) + 1)
-        rows.set(cluster, row)
+        rows.set(agent, row)
       }
     },
     mass: (source) => aggregate().get(source)?.mass ?? 0,

@@ -104,19 +104,28 @@ test('wash citing by any number of wallets without trust moves no score', async 
   expect(await scores()).toEqual(before)
 })
 
-test('wallets of one cluster are one citer', async () => {
+test('wallets of one cluster share one voice by what each has at stake; being joined to them gives none', async () => {
   await world.db.database.query(
-    `insert into citing_agent (agent, cluster, weight, first_seen_at) values ('cluster', 'cluster', 1, now()), ('w1', 'cluster', 0, now()), ('w2', 'cluster', 0, now())`,
+    `insert into citing_agent (agent, cluster, bond_micro, seed, first_seen_at)
+     select 'shared-' || n, 'shared-1', bond, seed, now() - interval '1 year'
+     from (values (1, 90000000, false), (2, 10000000, false), (3, 0, false), (4, 0, true)) t (n, bond, seed)`,
   )
-  await registerSource(world.deps, { domain: 'clustered.com', wallet })
+  await registerSource(world.deps, { domain: 'shared.com', wallet })
+  await registerSource(world.deps, { domain: 'hijack.com', wallet })
   await aggregateCitations(world.deps, [
-    { agent: 'w1', source: 'clustered.com' },
-    { agent: 'w2', source: 'clustered.com' },
+    { agent: 'shared-1', source: 'shared.com' },
+    { agent: 'shared-2', source: 'shared.com' },
+    ...Array.from({ length: 100 }, () => ({ agent: 'shared-3', source: 'hijack.com' })),
   ])
-  const { rows } = await world.db.database.query<{ mass: number; stake: number }>(
-    `select mass, stake from source_trust where domain = 'clustered.com'`,
+  await reaggregateAll(world.deps)
+  const { rows: trust } = await world.db.database.query(
+    `select domain, mass, stake from source_trust where domain in ('shared.com', 'hijack.com') order by domain`,
   )
-  expect(rows[0]).toEqual({ mass: 1, stake: 1 })
+  expect(trust).toEqual([{ domain: 'shared.com', mass: expect.closeTo(1, 9), stake: expect.closeTo(1, 9) }])
+  const { rows } = await world.db.database.query<{ weight: number }>(
+    `select weight from citing_agent where agent like 'shared-%' order by agent`,
+  )
+  expect(rows.map(({ weight }) => weight)).toEqual([expect.closeTo(0.9, 9), expect.closeTo(0.1, 9), 0, 1])
 })
 
 test('trust comes from seeds, bonds and age times spending, within bounds; self-dealing is seen', () => {
@@ -250,9 +259,9 @@ test('a voice rests on seed, bond, or age times what was spent at the operator, 
         )
       ).rows.map((row) => [row.agent, row.weight]),
     )
-  const half = expect.closeTo(0.75 ** 1.5, 9)
+  const [half, third] = [expect.closeTo((0.75 ** 1.5 * 2) / 3, 9), expect.closeTo(0.75 ** 1.5 / 3, 9)]
   const spent = expect.closeTo(0.4 ** 1.5, 9)
-  expect(await weights()).toEqual({ [spender]: spent, bonded: half, member: 0, poor: 0 })
+  expect(await weights()).toEqual({ [spender]: spent, bonded: half, member: third, poor: 0 })
   const trust = await database.query<{ mass: number }>(`select mass from source_trust where domain = 'spoken-for.com'`)
   expect(trust.rows).toEqual([{ mass: half }])
   await database.query(`update citing_agent set bond_micro = 0 where cluster = 'bonded'`)
