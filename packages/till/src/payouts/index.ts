@@ -1,6 +1,7 @@
 export { type ApproveOutcome, approvePayout } from './approve-payout.ts'
 export { bookGas } from './book-gas.ts'
 export { type PaidTransfer, takePaidTransfer } from './book-paid.ts'
+export { recentMs } from './collect-due.ts'
 export { type CreateOutcome, createPayout, type NewPayout } from './create-payout.ts'
 export { creditRefundPurpose, creditRefundPurposes, payToRefundPurpose } from './credit-refund-purposes.ts'
 export { type CustodyKey, createCustodyKey } from './custody-key.ts'
