@@ -47,4 +47,5 @@ export {
   type Variables,
 } from './shop-settings.ts'
 export { eventText, signedEvent } from './signed-event.ts'
+export { signerOf } from './signer-of.ts'
 export { royaltyBps } from './standing-headers.ts'
