@@ -1,10 +1,9 @@
 import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { Problem } from '@assay/till/kernel/problem'
-import { verifySignedRequest } from '@assay/till/proofs'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import { bidFor, closeContracts } from './close-contracts.ts'
 import { exampleBid, exampleClosed } from './examples.ts'
+import { signedOnExchange } from './exchange-access.ts'
 import { bidBody, bidView, closeBody, closedView } from './schemas.ts'
 import type { TradeDeps } from './trade-routes.ts'
 
@@ -72,20 +71,12 @@ function closeRoute(deps: TradeDeps): RouteDeclaration {
       security: 'erc8128',
       handle: async ({ body }, call) => {
         await deps.requireTrading()
-        const account = await verifySignedRequest(deps.proofs, {
-          method: call.method,
-          ...call.received,
-          headers: call.headers,
-          rawBody: call.rawBody,
-        })
-        // Paid on the chain of the exchange: elsewhere a contract wallet's address may have another owner.
-        if (account.kind === 'contract' && `eip155:${account.chainId}` !== deps.network)
-          throw new Problem('forbidden', { detail: `Sign for the wallet on ${deps.network}.` })
+        const holder = await signedOnExchange(deps, call)
         const terms = deps.quotes.open(body.bid_id, body.position_id)
         const done = await closeContracts(deps, {
           bidId: body.bid_id,
           positionId: body.position_id,
-          holder: account.address,
+          holder,
           quantity: terms.quantity,
           totalMicro: terms.totalMicro,
         })

@@ -20,7 +20,7 @@ import {
 } from './exchange.fixture.ts'
 import { releaseLapsed, returnContracts } from './return-contracts.ts'
 import { settleSeries } from './settle-series.ts'
-import { withdrawOffer } from './withdraw-offer.ts'
+import { withdraw } from './withdraw.ts'
 
 /** Numbers that look random and are the same for the same seed. */
 export function createDice(seed: number) {
@@ -104,7 +104,7 @@ async function playRound(exchange: Exchange, dice: Dice, report: LivesReport, li
   const sales = await reserveRound(exchange, dice, rounds, lives, report)
   await payRound(exchange, dice, sales, report)
   for (const [offerId, writer] of offers)
-    if (dice.chance(20)) await withdrawOffer(exchange.deps, { offerId, writer }).catch(refusal)
+    if (dice.chance(20)) await withdraw(exchange.deps, { offerId, writer }).catch(refusal)
   for (const round of rounds) report.short += await shortOf(exchange, round)
   await endRound(exchange, dice, rounds, report)
 }

@@ -3,9 +3,11 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
 import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import { exampleDays, exampleOrder, exampleSymbol, exampleTrade } from './examples.ts'
+import { placedHere } from './exchange-access.ts'
 import { listDays, listTrades } from './list-trades.ts'
-import { bodyMissing, withoutSeries } from './market-closed.ts'
-import { commitOrder, type OrderBody, prepareOrder, revokeOrder } from './place-order.ts'
+import { bodyMissing } from './market-closed.ts'
+import { limitInput, limitOf } from './market-routes.ts'
+import { type OrderBody, prepareOrder } from './place-order.ts'
 import { daysView, listOf, orderBody, orderView, symbolInput, tradeView } from './schemas.ts'
 import type { TradeDeps } from './trade-routes.ts'
 import { premiumAsked, requireTraded } from './write-contracts.ts'
@@ -30,26 +32,17 @@ function orderRoute(deps: TradeDeps): RouteDeclaration {
     next: '/v1/options/withdraw',
     cost: 2,
     access: {
-      kind: 'paid',
+      ...placedHere(deps, 'order'),
       price: {
         kind: 'from_input',
         lowestMicro: premiumLowestMicro,
         highestMicro: premiumHighestMicro * BigInt(deps.settings.quantityMax),
         of: (input) => limitFor(deps, input),
       },
-      networks: [deps.network],
-      // Premium and payout are on one chain.
-      creditOnNetworksOnly: true,
-      payee: 'custody',
-      revocable: true,
-      consumption: 'none',
-      unavailable: () => withoutSeries(deps),
       prepare: async ({ body }, call) => {
         if (body === undefined) throw bodyMissing()
         return prepareOrder(deps, body as OrderBody, call)
       },
-      commit: (tx, sale) => commitOrder(deps, tx, sale),
-      revoke: (tx, sale) => revokeOrder(deps, tx, sale),
     },
   })
 }
@@ -72,10 +65,7 @@ function tradesRoute(deps: TradeDeps): RouteDeclaration {
     summary: 'What was traded on the options exchange, newest first',
     query: z.strictObject({
       symbol: symbolInput.optional(),
-      limit: z
-        .string()
-        .regex(/^(?:[1-9]\d?|[1-4]\d\d|500)$/, 'must be 1 to 500')
-        .optional(),
+      limit: limitInput,
       cursor: z
         .string()
         .regex(/^\d{1,18}$/, 'must be a next_cursor')
@@ -89,7 +79,7 @@ function tradesRoute(deps: TradeDeps): RouteDeclaration {
       handle: async ({ query }) =>
         jsonAnswer(
           await listTrades(deps.database, {
-            limit: Number(query.limit ?? 100),
+            limit: limitOf(query.limit),
             ...(query.symbol === undefined ? {} : { symbol: query.symbol }),
             ...(query.cursor === undefined ? {} : { before: BigInt(query.cursor) }),
           }),
