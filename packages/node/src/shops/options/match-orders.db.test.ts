@@ -5,6 +5,7 @@ import { optionAccounts } from './accounts.ts'
 import { activateOffers } from './activate-offers.ts'
 import { describeVault } from './describe-vault.ts'
 import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
+import { followTrades } from './follow-trades.ts'
 import { listDays, listTrades } from './list-trades.ts'
 import { matchOrders } from './match-orders.ts'
 import { settleSeries } from './settle-series.ts'
@@ -246,11 +247,23 @@ test('trades and days say what was bought, what is open and what it settled at',
   await matchOrders(exchange.deps)
   const trades = await listTrades(db.database, { symbol, limit: 5 })
   expect(trades).toMatchObject({ data: [{ kind: 'sale', quantity: 2, total_micro: '160000000' }], next_cursor: null })
+  const live = followTrades(
+    { ...exchange.deps, apiUrl: 'https://node.test', stopped: new AbortController().signal },
+    { symbol, after: 0n },
+  )
+  expect((await live.next()).value).toContain('retry:')
+  expect((await live.next()).value).toContain(`id: ${trades.data[0]?.trade_id}\nevent: trade\n`)
+  const later = live.next()
+  await offer(symbol, 80)
+  await bid(symbol, 85)
+  await matchOrders(exchange.deps)
+  expect((await later).value).toContain('"quantity":1,"total_micro":"80000000"')
+  await live.return()
   const day = new Date(exchange.clock.nowMs()).toISOString().slice(0, 10)
-  const row = { day, contracts: 2, premium_micro: '160000000', closed: 0 }
+  const row = { day, contracts: 3, premium_micro: '240000000', closed: 0 }
   expect(await listDays(db.database, symbol)).toEqual({
     symbol,
-    days: [{ ...row, open_interest: 2 }],
+    days: [{ ...row, open_interest: 3 }],
     settlement: null,
   })
   const expiresAtMs = exchange.clock.nowMs() + 600_000

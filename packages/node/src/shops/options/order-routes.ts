@@ -1,9 +1,18 @@
 import type { Micro } from '@assay/protocol/money'
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
+import {
+  createSlots,
+  defineRoute,
+  holding,
+  jsonAnswer,
+  type RouteDeclaration,
+  type RouteInput,
+} from '../../http/index.ts'
 import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import { exampleDays, exampleOrder, exampleSymbol, exampleTrade } from './examples.ts'
 import { placedHere } from './exchange-access.ts'
+import { followTrades } from './follow-trades.ts'
 import { listDays, listTrades } from './list-trades.ts'
 import { bodyMissing } from './market-closed.ts'
 import { limitInput, limitOf } from './market-routes.ts'
@@ -56,34 +65,51 @@ async function limitFor(deps: TradeDeps, { body }: RouteInput): Promise<Micro> {
   return limitMicro * BigInt(quantity)
 }
 
+const streamType = 'text/event-stream'
+const tradeNumber = /^\d{1,18}$/
+
 function tradesRoute(deps: TradeDeps): RouteDeclaration {
+  const slots = createSlots({ perCallerMax: 3, allMax: 100 })
   return defineRoute({
     id: 'options.trades',
     area: 'C',
     method: 'GET',
     path: '/v1/options/trades',
-    summary: 'What was traded on the options exchange, newest first',
+    summary: 'What was traded on the options exchange, newest first, or as it happens',
+    description:
+      'With Accept: text/event-stream, server-sent events: each trade as a signed CloudEvent 1.0, from now on or after Last-Event-ID. At most 3 streams per caller.',
     query: z.strictObject({
       symbol: symbolInput.optional(),
       limit: limitInput,
-      cursor: z
-        .string()
-        .regex(/^\d{1,18}$/, 'must be a next_cursor')
-        .optional(),
+      cursor: z.string().regex(tradeNumber, 'must be a next_cursor').optional(),
     }),
+    representations: ['application/json', streamType],
     output: listOf(tradeView),
     example: { query: { limit: '10' }, output: { data: [exampleTrade], next_cursor: null } },
     next: '/v1/options/series',
     access: {
       kind: 'free',
-      handle: async ({ query }) =>
-        jsonAnswer(
-          await listTrades(deps.database, {
-            limit: limitOf(query.limit),
-            ...(query.symbol === undefined ? {} : { symbol: query.symbol }),
-            ...(query.cursor === undefined ? {} : { before: BigInt(query.cursor) }),
-          }),
-        ),
+      handle: async ({ query }, call) => {
+        const wanted = query.symbol === undefined ? {} : { symbol: query.symbol }
+        if (call.representation !== streamType)
+          return jsonAnswer(
+            await listTrades(deps.database, {
+              ...wanted,
+              limit: limitOf(query.limit),
+              ...(query.cursor === undefined ? {} : { before: BigInt(query.cursor) }),
+            }),
+          )
+        const last = call.headers.get('last-event-id') || undefined
+        if (last !== undefined && !tradeNumber.test(last))
+          throw new Problem('bad_request', { detail: 'Last-Event-ID is not the number of a trade.' })
+        const trades = followTrades(deps, { ...wanted, ...(last === undefined ? {} : { after: BigInt(last) }) })
+        return {
+          status: 200,
+          contentType: streamType,
+          body: holding(slots.take(call.remoteAddress), trades),
+          headers: { 'X-Accel-Buffering': 'no' },
+        }
+      },
     },
   })
 }

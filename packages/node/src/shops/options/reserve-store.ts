@@ -185,8 +185,9 @@ async function writeFills(tx: Tx, drafts: readonly ReservationDraft[]): Promise<
   ) satisfies (Fill & { positionId: string; place: number })[]
   await tx.query({
     name: 'option-insert-fills',
-    text: `insert into option_fill (position_id, place, order_id, writer, quantity, price_micro)
-      select * from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::integer[], $6::bigint[])`,
+    text: `insert into option_fill (position_id, place, order_id, writer, quantity, price_micro, paid_micro)
+      select f.*, f.price from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::integer[], $6::bigint[])
+        f (position_id, place, order_id, writer, quantity, price)`,
     values: [
       fills.map(({ positionId }) => positionId),
       fills.map(({ place }) => place),

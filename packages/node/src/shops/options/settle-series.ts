@@ -6,6 +6,7 @@ import { optionAccounts } from './accounts.ts'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { type Fixing, fixSeries } from './fix-series.ts'
+import { endClaims } from './pay-shares.ts'
 import { returnContracts } from './return-contracts.ts'
 import { findSeries, lockSeries, type Series, writeEvents } from './series-store.ts'
 import { type Debts, debtsOf, payoutLines } from './set-off-debts.ts'
@@ -39,6 +40,7 @@ async function settleOne(deps: OptionDeps, symbol: string): Promise<boolean> {
   const series = await findSeries(deps.database, symbol)
   if (!series) return false
   while ((await deps.database.transaction((tx) => endPositions(deps, tx, series, fixing))) > 0);
+  while ((await deps.database.transaction((tx) => endClaims(deps, tx, series, fixing))) > 0);
   for (const side of ['offer', 'order'] as const)
     while ((await deps.database.transaction((tx) => returnOpen(deps, tx, side, symbol, 'all'))) > 0);
   return deps.database.transaction((tx) => endSeries(deps, tx, series))
@@ -111,7 +113,10 @@ export function payoutOf(position: Pick<Position, 'quantity' | 'premium_micro'>,
   return fixing.outcome === 'void' ? position.premium_micro : BigInt(position.quantity) * fixing.payoffMicro
 }
 
-/** All that was locked for a position goes out, to the micro: the buyer's payout, and to each writer the rest of its part. */
+/**
+ * What is behind a position goes out: the holder's payout, and to each writer the rest of its part. When the series is void
+ * and the contracts were sold on, what makes earlier holders whole is left for their claims.
+ */
 function endPosting(
   deps: OptionDeps,
   series: Series,
@@ -134,9 +139,12 @@ function endPosting(
     if (order_id === null) give(accounts.operator(deps.network, 'usdc'), micro)
     else for (const { account, amount } of payoutLines(deps, debts, writer, micro)) give(account, -amount)
   }
-  const lockedMicro = BigInt(position.quantity) * series.capMicro
-  const lines: LedgerLine[] = [{ account: optionAccounts.collateral(deps.network, series.symbol), amount: lockedMicro }]
-  for (const { account, micro } of shares.values()) if (micro > 0n) lines.push({ account, amount: -micro })
+  const paid = [...shares.values()].filter(({ micro }) => micro > 0n)
+  const paidMicro = paid.reduce((sum, { micro }) => sum + micro, 0n)
+  const lines: LedgerLine[] = [
+    { account: optionAccounts.collateral(deps.network, series.symbol), amount: paidMicro },
+    ...paid.map(({ account, micro }) => ({ account, amount: -micro })),
+  ]
   return { reference: `option_end:${position.id}`, kind: 'option_end', memo: fixing.outcome, lines }
 }
 
@@ -151,7 +159,8 @@ async function endSeries(deps: OptionDeps, tx: Tx, { symbol }: Series): Promise<
   const { rowCount: open } = await tx.query(
     `select from option_position where symbol = $1 and state in ('held', 'open')
      union all select from option_order where symbol = $1 and (state = 'pending' or open_quantity > 0)
-     union all select from option_bid where symbol = $1 and (state = 'pending' or open_quantity > 0)`,
+     union all select from option_bid where symbol = $1 and (state = 'pending' or open_quantity > 0)
+     union all select from option_claim where symbol = $1 and ended_at is null`,
     [symbol],
   )
   if (open > 0) return false

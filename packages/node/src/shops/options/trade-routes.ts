@@ -32,7 +32,13 @@ import {
 import { withdraw } from './withdraw.ts'
 import { collateralOf, premiumAsked, prepareWrite, requireTraded, type WriteBody } from './write-contracts.ts'
 
-export type TradeDeps = BuyDeps & { board: Board; proofs: ProofDeps; since: Since }
+export type TradeDeps = BuyDeps & {
+  board: Board
+  proofs: ProofDeps
+  since: Since
+  apiUrl: string
+  stopped: AbortSignal
+}
 
 export function tradeRoutes(deps: TradeDeps): RouteDeclaration[] {
   return [
