@@ -31,13 +31,13 @@ async function held(points: number, more: { final?: boolean } = {}) {
   await publishTicks(exchange, '52', exchange.clock.nowMs(), BigInt(points) * 10_000n)
   const sale = await exchange.buy(me, symbol, 2, usd(160), more)
   const position = (sale.reservation as { position: string }).position
-  return { symbol, position }
+  return { symbol, position, sale }
 }
 const payable = () => owedTo(db.database, accounts.payable(network, me, 'option'))
 const locked = (symbol: string) => owedTo(db.database, optionAccounts.collateral(network, symbol))
 
 test('a part is sold back at exactly the bid, once, and the rest is settled as if it had been bought alone', async () => {
-  const { symbol, position } = await held(70)
+  const { symbol, position, sale } = await held(70)
   const used = async () =>
     (await db.database.query<{ used_micro: bigint }>('select used_micro from option_vault')).rows[0]?.used_micro
   expect(await used()).toBe(usd(1_840))
@@ -57,6 +57,8 @@ test('a part is sold back at exactly the bid, once, and the rest is settled as i
   // The difference is the vault's when the series is settled, and the holder's when it is void.
   expect(await locked(symbol)).toBe(usd(1_000) + usd(80) - bid.totalMicro)
   expect(await used()).toBe(usd(920))
+  // A refund of the whole purchase would pay for what was sold once more.
+  await expect(exchange.revoke(sale)).rejects.toThrow('was sold')
   const [shown] = (await describeHoldings(exchange.deps, me)).positions
   expect(shown).toMatchObject({ quantity: 1, closed_quantity: 1, closable_quantity: 1, state: 'open' })
   expect(shown?.closed_micro).toBe(bid.totalMicro.toString())

@@ -241,7 +241,7 @@ export const positionsView = z.strictObject({
         .describe('Value or payout, and what was sold back, less what was paid; may be negative.'),
       closable_quantity: z.number().describe('Written by the vault, which buys them back.'),
       closed_quantity: z.number(),
-      closed_micro: micro.describe('Paid for what was sold back.'),
+      closed_micro: micro.describe('The price of what was sold.'),
       synthetic,
     }),
   ),
