@@ -56,8 +56,8 @@ export function SeriesPanel({ series, name, strikes }: { series: Series; name: s
       <Await of={detail} what="Reading the series" again={again}>
         {({ body }) => {
           // What was paid, what is locked, or what it costs now.
-          const premium =
-            (bought?.body as Placed | undefined)?.premium_micro ?? locked ?? body.premium_micro ?? body.model_micro
+          const paid = paidFor(bought?.body as Placed | undefined)
+          const premium = paid ?? locked ?? body.premium_micro ?? body.model_micro
           const now = body.index === null ? undefined : Number(body.index)
           return (
             <div class="columns even">
@@ -101,6 +101,9 @@ export function SeriesPanel({ series, name, strikes }: { series: Series; name: s
 }
 
 type Placed = { position_id?: string; offer_id?: string; order_id?: string; premium_micro?: string }
+
+/** The premium of a purchase; that of an own offer is what others pay. */
+const paidFor = (placed: Placed | undefined) => (placed?.position_id === undefined ? undefined : placed.premium_micro)
 
 function boughtText({ position_id, offer_id, order_id }: Placed): string {
   if (order_id !== undefined) return `Ordered: ${order_id}`
