@@ -209,28 +209,28 @@ test('a quote is bought at its price, once', async () => {
 
 let closer: PrivateKeyAccount
 
-test('two are bought at the quote, one is sold back at the bid that was shown, and exactly that is paid on the chain', async () => {
+test('three are bought at the quote, one is sold back at the bid that was shown, and exactly that is paid on the chain', async () => {
   closer = await till.newBuyer(500_000_000n)
   const mine = await client(closer)
-  const quoted = await quoteOption(mine, till.node.url, { symbol: held, quantity: 2 })
+  const quoted = await quoteOption(mine, till.node.url, { symbol: held, quantity: 3 })
   expect(quoted.seconds_left).toBeGreaterThan(50)
-  const bought = await buyOption(mine, till.node.url, { symbol: held, quantity: 2, quote_id: quoted.quote_id })
+  const bought = await buyOption(mine, till.node.url, { symbol: held, quantity: 3, quote_id: quoted.quote_id })
   expect(bought.premium_micro).toBe(quoted.premium_micro)
   expect(await usdcOf(closer)).toBe(500_000_000n - BigInt(quoted.premium_micro))
   const position_id = bought.position_id
   const askBid = () => bidForOption(mine, till.node.url, { position_id, quantity: 1 })
   // Money that a reorg could still take is not paid out.
   const bid = await until('the premium is final', () => askBid().catch(() => undefined))
-  expect(BigInt(bid.bid_micro) * 2n <= BigInt(quoted.premium_micro)).toBe(true)
+  expect(BigInt(bid.bid_micro) * 3n <= BigInt(quoted.premium_micro)).toBe(true)
   const before = await usdcOf(closer)
   const closed = await closeOption(mine, till.node.url, closer, { position_id, bid_id: bid.bid_id })
-  expect(closed).toMatchObject({ quantity: 1, left: 1, paid_micro: bid.bid_micro })
+  expect(closed).toMatchObject({ quantity: 1, left: 2, paid_micro: bid.bid_micro, later_micro: '0' })
   await expect(closeOption(mine, till.node.url, closer, { position_id, bid_id: bid.bid_id })).rejects.toMatchObject({
     details: { problem: { code: 'quote_stale' } },
   })
   await expect.poll(async () => (await usdcOf(closer)) - before, patience).toBe(BigInt(bid.bid_micro))
   const { positions } = await readOptionHoldings(mine, till.node.url, closer.address)
-  expect(positions).toMatchObject([{ state: 'open', quantity: 1, closed_quantity: 1, closed_micro: bid.bid_micro }])
+  expect(positions).toMatchObject([{ state: 'open', quantity: 2, closed_quantity: 1, closed_micro: bid.bid_micro }])
 }, 180_000)
 
 test('a writer offers for less than the vault, is bought from first, and withdraws what is left', async () => {
@@ -251,7 +251,7 @@ test('a writer offers for less than the vault, is bought from first, and withdra
   ).rejects.toMatchObject({ details: { problem: { code: 'offer_unknown' } } })
 }, 180_000)
 
-test('an order above the vault is bought and gets back what it saved; one below waits and is withdrawn', async () => {
+test('an order above the vault is bought and gets back what it saved; a holder sells to one below, and the rest is withdrawn', async () => {
   const bidder = await till.newBuyer(500_000_000n)
   const mine = await client(bidder)
   const orders = async () => (await readOptionHoldings(mine, till.node.url, bidder.address)).orders
@@ -265,15 +265,41 @@ test('an order above the vault is bought and gets back what it saved; one below 
   expect((await readOptionDays(mine, till.node.url, held)).days.at(-1)?.open_interest).toBeGreaterThan(0)
   const vault = await readOptionVault(mine, till.node.url)
   expect(vault.inventory.map(({ symbol }) => symbol)).toContain(held)
-  const low = await orderOption(mine, till.node.url, { symbol: held, limit_usd: '50' })
+  const low = await orderOption(mine, till.node.url, { symbol: held, limit_usd: '50', quantity: 2 })
   await expect.poll(async () => (await readOptionSeries(mine, till.node.url, held)).bids.length, patience).toBe(1)
+  await sellToOrder(position?.position_id)
   const back = await withdrawOption(mine, till.node.url, bidder, { offer_id: low.order_id })
   expect(back).toMatchObject({ returned_micro: '50000000', left: 0 })
   expect((await orders()).map(({ state }) => state)).toEqual(['closed', 'closed'])
   expect(order_id).not.toBe(low.order_id)
 }, 180_000)
 
+<<<<<<< 3ec87faa146a250e5a1bb11c659517792abb51fb
 test('contracts are written and bought from credit, without their own transaction', async () => {
+=======
+/** One of the closer's contracts goes to the order of 50 USD; the trade is streamed, and the price paid on the chain. */
+async function sellToOrder(earlier: string | undefined): Promise<void> {
+  const mine = await client(closer)
+  const [{ position_id = '' } = {}] = (await readOptionHoldings(mine, till.node.url, closer.address)).positions
+  const { data } = await listOptionTrades(mine, till.node.url, { symbol: held })
+  const stream = await fetch(`${till.node.url}/v1/options/trades?symbol=${held}`, {
+    headers: { accept: 'text/event-stream', 'last-event-id': data[0]?.trade_id ?? '' },
+  })
+  const before = await usdcOf(closer)
+  const sold = await closeOption(mine, till.node.url, closer, { position_id, limit_usd: '50', quantity: 1 })
+  expect(sold).toMatchObject({ quantity: 1, left: 1, paid_micro: '50000000', later_micro: '0' })
+  await expect.poll(async () => (await usdcOf(closer)) - before, patience).toBe(50_000_000n)
+  let text = ''
+  for await (const chunk of (stream.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+    text += chunk
+    if (text.includes(`"kind":"close","position_id":"${position_id}"`)) break
+  }
+  expect(text).toContain('"kind":"sale"')
+  expect(text).not.toContain(earlier)
+}
+
+test('contracts are written and bought from credit, without a transaction of their own', async () => {
+>>>>>>> 56864843b3a512f306431a7fa250f96d064532f6
   const { networks } = await readDemo(till.node.url)
   const withCredit = async (account: PrivateKeyAccount, times: number) => {
     const paying = await client(account)
@@ -355,6 +381,10 @@ test('at the expiry the series settles, pays out on the chain, and anybody can r
   await expect.poll(async () => (await usdcOf(buyer)) - before, { timeout: 90_000, interval: 500 }).toBe(payout)
   const [rest] = (await readOptionHoldings(mine, till.node.url, closer.address)).positions
   expect(rest).toMatchObject({ state: 'settled', quantity: 1, payout_micro: (payout / 2n).toString() })
+  // Paid in, less what was sold before, and the payoff: all of it as it was shown.
+  await expect
+    .poll(async () => (await usdcOf(closer)) - 500_000_000n, { timeout: 90_000, interval: 500 })
+    .toBe(BigInt(rest?.profit_micro ?? 0))
   const replay = await replayOptionSettlement(mine, till.node.url, held)
   expect(replay).toMatchObject({ outcome: 'fixed', differences: [] })
   expect(BigInt(replay.payoff_micro ?? 0) * 2n).toBe(payout)

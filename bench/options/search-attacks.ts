@@ -29,12 +29,12 @@ const usd = (micro: number) => (micro / 1e6).toFixed(micro < 1e6 && micro > -1e6
 
 export function attackTable(rows: readonly AttackRow[]): string {
   return [
-    '| agents by topic | an agent costs | best attack | spent | index moved | profit | profit at 8 times the bound |',
-    '|---|---|---|---|---|---|---|',
+    '| agents by topic | an agent costs | best attack | way out | spent | index moved | profit | profit at 8 times the bound |',
+    '|---|---|---|---|---|---|---|---|',
     ...rows.map(({ market, best, looser }) => {
       const { at, agents, buckets } = best.attack
       const what = `${agents} agents for ${buckets} buckets ${at === 'new' ? 'in new topics' : `in topic ${at + 1}`}`
-      return `| ${market.crowds.join(', ')} | ${usd(Number(market.agentMicro))} | ${what} | ${usd(best.spentMicro)} | ${best.movedPoints.toFixed(2)} % | ${usd(best.profitMicro)} | ${usd(looser.profitMicro)} |`
+      return `| ${market.crowds.join(', ')} | ${usd(Number(market.agentMicro))} | ${what} | ${best.exit} | ${usd(best.spentMicro)} | ${best.movedPoints.toFixed(2)} % | ${usd(best.profitMicro)} | ${usd(looser.profitMicro)} |`
     }),
   ].join('\n')
 }

@@ -88,7 +88,8 @@ const questions: readonly [rule: string, what: string, sql: string][] = [
        + (select coalesce(sum(open_quantity * (s.cap_micro - price_micro)), 0) from option_order where symbol = s.symbol)
        + (select coalesce(sum(f.quantity * (s.cap_micro - f.price_micro)), 0) from option_fill f
             join option_position p on p.id = f.position_id
-          where p.symbol = s.symbol and p.state = 'held' and f.order_id is not null)`,
+          where p.symbol = s.symbol and p.state = 'held' and f.order_id is not null)
+       + (select coalesce(sum(if_fixed_micro), 0) from option_claim where symbol = s.symbol and ended_at is null)`,
   ],
 ]
 

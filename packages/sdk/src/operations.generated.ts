@@ -492,10 +492,10 @@ export type Operations = {
     input: { body: { symbol: string; quantity?: number; quote_id?: string; wallet?: string } }
     answer: { position_id: string; symbol: string; wallet: string; quantity: number; premium_micro: string; premium_usd: string; most_micro: string; expires_at: string; refundable: false; position_url: string; synthetic?: boolean }
   }
-  /** Sell contracts of a position back at a signed bid, all or a part of them. */
+  /** Sell contracts of a position before they expire, at a signed bid of the vault or to orders of the book. */
   'options.close': {
-    input: { body: { position_id: string; bid_id: string } }
-    answer: { position_id: string; symbol: string; quantity: number; left: number; paid_micro: string; paid_usd: string; note: string }
+    input: { body: { position_id: string; bid_id?: string; limit_usd?: string; quantity?: number } }
+    answer: { position_id: string; symbol: string; quantity: number; left: number; paid_micro: string; paid_usd: string; later_micro: string; note: string }
   }
   /** Topic clusters with their demand index and how many option series are listed on each. */
   'options.clusters': {
@@ -547,7 +547,7 @@ export type Operations = {
     input: { params: { symbol: string } }
     answer: { symbol: string; outcome: 'fixed' | 'void'; value: string | null; payoff_micro: string | null; reason: string | null; decided_at: string; contracts: number; paid_micro: string; document: { type: string; symbol: string; cluster: string; kind: 'C' | 'P'; strike: number; width: number; size_micro: string; expires_at: string; outcome: 'fixed' | 'void'; value?: string; payoff_micro?: string; reason?: string; extensions: number; index: { name: string; tick_ms: number; decay_ppb: number; lookback: number }; base_share_e12: string; rules: { window_ms: number; agents_min: number; extensions_max: number }; inputs_after: string; inputs_up_to: string; inputs_sha256: string; synthetic?: boolean }; jws: string; inputs_url: string }
   }
-  /** What was traded on the options exchange, newest first. */
+  /** What was traded on the options exchange, newest first, or as it happens. */
   'options.trades': {
     input: { query?: { symbol?: string; limit?: string | number; cursor?: string | number } }
     answer: { data: ({ trade_id: string; at: string; symbol: string; kind: 'sale' | 'close' | 'revoked'; position_id: string; quantity: number; total_micro: string | null })[]; next_cursor: string | null }

@@ -295,22 +295,30 @@ export async function runCloseOption(
   { terminal }: CommandContext,
   node: string,
   position: string,
-  options: WalletOptions & { quantity?: string; dryRun?: boolean; json?: boolean },
+  options: WalletOptions & { quantity?: string; limit?: string; dryRun?: boolean; json?: boolean },
 ): Promise<void> {
-  const bid = await bidForOption(reader(), node, {
+  const wanted = {
     position_id: position,
     ...(options.quantity === undefined ? {} : { quantity: quantityOf(options.quantity) }),
-  })
-  const offered = `${bid.quantity} x ${bid.symbol} for ${bid.bid_usd} USD, ${bid.seconds_left} seconds left`
-  if (options.dryRun) return printResult(terminal, options.json, bid, () => offered)
-  terminal.say(offered)
+  }
+  const bid = options.limit === undefined || options.dryRun ? await bidForOption(reader(), node, wanted) : undefined
+  if (bid) {
+    const offered = `${bid.quantity} x ${bid.symbol} for ${bid.bid_usd} USD, ${bid.seconds_left} seconds left`
+    if (options.dryRun) return printResult(terminal, options.json, bid, () => offered)
+    terminal.say(offered)
+  }
   const { account } = await chooseWallet(node, options, terminal)
   const client = createAssayClient({ account, networks: [], maxPerCallUsd: '0' })
-  const done = await closeOption(client, node, account, { position_id: position, bid_id: bid.bid_id })
+  const order = bid
+    ? { position_id: position, bid_id: bid.bid_id }
+    : { ...wanted, ...(options.limit === undefined ? {} : { limit_usd: options.limit }) }
+  const done = await closeOption(client, node, account, order)
+  const later = done.later_micro === '0' ? '' : `, and ${usd(done.later_micro)} USD when the series is settled`
   printResult(
     terminal,
     options.json,
     done,
-    () => `${done.paid_usd} USD for ${done.quantity} contracts of ${done.symbol}, ${done.left} left. ${done.note}`,
+    () =>
+      `${done.paid_usd} USD for ${done.quantity} contracts of ${done.symbol}${later}, ${done.left} left. ${done.note}`,
   )
 }

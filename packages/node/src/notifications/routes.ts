@@ -2,9 +2,9 @@ import { type Address, checksumAddress } from '@assay/protocol/address'
 import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
-import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
+import type { ProofDeps } from '@assay/till/proofs'
 import { z } from 'zod'
-import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../http/index.ts'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../http/index.ts'
 import { addEndpoint, type EndpointDeps, type Kind, proveEndpoint } from './endpoints.ts'
 import { type FeedDeps, feedRoute, feedUrl } from './feed-route.ts'
 import { ownOutput, showOwn } from './show.ts'
@@ -33,10 +33,8 @@ export function notificationRoutes(deps: NotificationRouteDeps): RouteDeclaratio
   ]
 }
 
-async function walletOf({ proofs }: NotificationRouteDeps, call: CallContext): Promise<Address> {
-  const { method, received, headers, rawBody } = call
-  return (await verifySignedRequest(proofs, { method, ...received, headers, rawBody })).address
-}
+const walletOf = async (deps: NotificationRouteDeps, call: CallContext): Promise<Address> =>
+  (await signerOf(deps, call)).address
 
 const exampleOwn = {
   wallet: '0x1111111111111111111111111111111111111111',

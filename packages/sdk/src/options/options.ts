@@ -120,7 +120,7 @@ export function bidForOption(client: Fetching, node: string, order: BodyOf<'opti
   return ask(client, node, 'options.bid', { body: order })
 }
 
-/** Sells back at the bid; the wallet that holds the position signs the request. */
+/** Sells at a bid of the vault (`bid_id`) or to orders of the book (`limit_usd`); the holder's wallet signs the request. */
 export function closeOption(
   client: Fetching,
   node: string,

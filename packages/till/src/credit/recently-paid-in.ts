@@ -1,11 +1,8 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import { creditRefundPurposes } from '../payouts/index.ts'
+import { creditRefundPurposes, recentMs } from '../payouts/index.ts'
 import type { Sql } from '../store/database.ts'
 import { topUpRoutes } from './credit-balance.ts'
-
-/** How long money counts as recently paid in. */
-export const recentMs = 30 * 86_400_000
 
 /**
  * What a wallet paid in recently, by transfers in final blocks, and has neither used nor got back since. To return it

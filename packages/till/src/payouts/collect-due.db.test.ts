@@ -143,3 +143,53 @@ test('a round reads as much however many payees there are', async () => {
   await addPayees(400)
   expect(await round()).toBeLessThanOrEqual(few)
 })
+
+test('what a wallet paid in recently and gets back leaves the daily limit to those who won', async () => {
+  const policy = parsePayoutPolicy({ minimum_usd: '1', daily_limit_usd: '100' })
+  const give = (of: string) =>
+    collectDue({ ...deps(), policy }, network, { purpose: of, minimumMicro: 1n, paidInBy: ['game.enter', 'game.play'] })
+  const rows = async (payee: Address) =>
+    (
+      await db.database.query(
+        'select amount_micro as paid, uncounted_micro as free, state from payout where payee = $1 order by n',
+        [payee],
+      )
+    ).rows
+  const payee = newPayee()
+  await paidIn(payee, 300_000_000n, 'game.enter')
+  await paidIn(payee, 50_000_000n, 'another.route')
+  await paidIn(payee, 60_000_000n, 'game.play', { final: false })
+  await paidIn(payee, 70_000_000n, 'game.play', { refunded: true })
+  await paidIn(payee, 80_000_000n, 'game.play', { days: 31 })
+  await db.owner.query(
+    `insert into entitled_call (id, port, account, subject, amount, route_id, fingerprint, to_clearing, state, held_at, expires_at, ended_at)
+     values ($1, 'credit', $2, $3, 20000000, 'game.play', '', true, 'captured', now(), now(), now())`,
+    [ids.next('call'), payee, network],
+  )
+  await owe(payee, 310_000_000n)
+  await give(purpose)
+  await db.owner.query(`update payout set state = 'paid', spent = true where payee = $1`, [payee])
+  await owe(payee, 30_000_000n)
+  await give(purpose)
+  expect(await rows(payee)).toEqual([
+    { paid: 310_000_000n, free: 310_000_000n, state: 'paid' },
+    { paid: 30_000_000n, free: 10_000_000n, state: 'queued' },
+  ])
+})
+
+type PaidIn = { final?: boolean; refunded?: boolean; days?: number }
+async function paidIn(payer: Address, micro: bigint, route: string, { final = true, refunded, days = 0 }: PaidIn = {}) {
+  const id = ids.next('pay')
+  await db.owner.query(
+    `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before,
+       route_id, resource, fingerprint, revocable, owner, lease_until, claimed_at, ended_at, head_block, final)
+     values ('exact', $2, $1, 'served', $3, $3 || '/erc20:0x00000000000000000000000000000000000000dc', $4, sha256($1::text::bytea), '', 'custody', $2, 0, $5, '', sha256($1::text::bytea), true, 0,
+       now(), now(), now() - make_interval(days => $6), 1, $7)`,
+    [id, micro, network, payer, route, days, final],
+  )
+  if (refunded)
+    await db.owner.query(
+      `insert into refund (payment_id, amount_micro, reason, requested_by) values ($1, $2, 'test', 'test')`,
+      [id, micro],
+    )
+}

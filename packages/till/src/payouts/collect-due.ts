@@ -26,7 +26,7 @@ const perRunMax = 1_000
 export async function collectDue(
   deps: CollectDeps,
   network: string,
-  { purpose, minimumMicro = deps.policy.minimumMicro }: PayoutPurpose,
+  { purpose, minimumMicro = deps.policy.minimumMicro, paidInBy = [] }: PayoutPurpose,
 ): Promise<number> {
   const { rows } = await deps.database.query<{ payee: Address }>(
     `select a.owner as payee from payout_due d
@@ -40,14 +40,14 @@ export async function collectDue(
   )
   if (rows.length === 0) return 0
   const since = await oldestNotFinal(deps.database, network)
-  for (const { payee } of rows) await collectOne(deps, network, { purpose, minimumMicro, since }, payee)
+  for (const { payee } of rows) await collectOne(deps, network, { purpose, minimumMicro, paidInBy, since }, payee)
   return rows.length
 }
 
 async function collectOne(
   deps: CollectDeps,
   network: string,
-  { purpose, minimumMicro, since }: Required<PayoutPurpose> & { since: bigint },
+  { purpose, minimumMicro, paidInBy, since }: Required<PayoutPurpose> & { since: bigint },
   payee: Address,
 ): Promise<void> {
   const source = accounts.payable(network, payee, purpose)
@@ -67,12 +67,15 @@ async function collectOne(
     const restMicro = owedMicro - setOffMicro - (isDue ? amountMicro : 0n)
     if (restMicro < minimumMicro || restMicro === 0n) await takeOffList(tx, source)
     if (!isDue) return undefined
-    const aboveLimit = amountMicro > limitMicro
+    const recentMicro = await stillPaidIn(tx, { network, payee, purpose, paidInBy }, deps.clock.nowMs())
+    const uncountedMicro = smallerOf(recentMicro, amountMicro)
+    const aboveLimit = amountMicro - uncountedMicro > limitMicro
     const outcome = await createPayout(tx, {
       id,
       network,
       payee,
       amountMicro,
+      uncountedMicro,
       purpose,
       from: [{ account: source, amount: amountMicro }],
       source,
@@ -83,6 +86,28 @@ async function collectOne(
     return outcome.status === 'created' && aboveLimit ? 'above_limit' : outcome.status
   })
   if (created === 'above_limit') alarmAboveLimit(deps, { id, network, purpose })
+}
+
+type PaidIn = { network: string; payee: Address; purpose: string; paidInBy: readonly string[] }
+
+/** How long money counts as recently paid in. */
+export const recentMs = 30 * 86_400_000
+
+/** What a wallet paid in recently by final payments or from credit, less what it got back since: see `recentlyPaidIn` of credit. */
+async function stillPaidIn(tx: Tx, { network, payee, purpose, paidInBy }: PaidIn, nowMs: number): Promise<Micro> {
+  if (paidInBy.length === 0) return 0n
+  const { rows } = await tx.query<{ micro: Micro }>(
+    `select greatest(0,
+       (select coalesce(sum(amount_micro), 0) from payment p where network = $1 and payer = $2 and ended_at > $3 and final
+          and state = 'served' and route_id = any($4::text[]) and not exists (select from refund r where r.payment_id = p.id))
+       + (select coalesce(sum(amount), 0) from entitled_call c where port = 'credit' and account = $2 and subject = $1
+          and state = 'captured' and ended_at > $3 and route_id = any($4::text[])
+          and not exists (select from refund r where r.payment_id = c.id))
+       - (select coalesce(sum(amount_micro), 0) from payout where network = $1 and payee = $2 and purpose = $5
+          and created_at > $3 and state <> 'returned'))::bigint as micro`,
+    [network, payee, new Date(nowMs - recentMs), paidInBy, purpose],
+  )
+  return rows[0]?.micro ?? 0n
 }
 
 async function takeOffList(tx: Tx, { name }: Account): Promise<void> {

@@ -2,7 +2,12 @@ import type { Micro } from '@assay/protocol/money'
 import type { Sql } from '../store/database.ts'
 
 /** Shares that are paid out by themselves: `payable:<purpose>:<wallet>`. A row of `ledger_purpose` says whose money pays them. */
-export type PayoutPurpose = { purpose: string; minimumMicro?: Micro }
+export type PayoutPurpose = {
+  purpose: string
+  minimumMicro?: Micro
+  /** Routes whose payments come back to the payer as such a share: what returns does not count against the daily limit. */
+  paidInBy?: readonly string[]
+}
 
 /** The operator's own money, sent to an address of the operator. */
 export const withdrawalPurpose = 'withdrawal'

@@ -9,12 +9,11 @@ import {
   sessionAnswer,
   sessionTokenType,
   verifySession,
-  verifySignedRequest,
   verifySiwx,
 } from '@assay/till/proofs'
 import { createJwsSigner } from '@assay/till/signing'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext, signerOf } from '../../http/index.ts'
 import { agentNames } from '../ports.ts'
 
 type AuthContext = Pick<ShopContext, 'proofs' | 'baseUrl' | 'base' | 'keyring' | 'clock' | 'ports'>
@@ -149,13 +148,7 @@ function signedRoute(context: AuthContext): RouteDeclaration {
       kind: 'free',
       security: 'erc8128',
       handle: async (_input, call) => {
-        const account = await verifySignedRequest(context.proofs, {
-          method: call.method,
-          ...call.received,
-          headers: call.headers,
-          rawBody: call.rawBody,
-        })
-        return jsonAnswer({ did: nameOf(context, account) })
+        return jsonAnswer({ did: nameOf(context, await signerOf(context, call)) })
       },
     },
   })

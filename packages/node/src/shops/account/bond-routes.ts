@@ -4,9 +4,15 @@ import { lockBondOf } from '@assay/till/credit/bonds/lock-bond'
 import { askRelease } from '@assay/till/credit/bonds/release-bond'
 import { bondsOf, bondView } from '@assay/till/credit/bonds/store'
 import { Problem } from '@assay/till/kernel/problem'
-import { verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'
-import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import {
+  type CallContext,
+  defineRoute,
+  jsonAnswer,
+  type RouteDeclaration,
+  type ShopContext,
+  signerOf,
+} from '../../http/index.ts'
 
 export type BondRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'ids' | 'proofs' | 'base' | 'networks'> & {
   releaseDelaySeconds: number
@@ -69,7 +75,7 @@ function lockRoute(deps: BondRouteDeps): RouteDeclaration {
       kind: 'free',
       security: 'erc8128',
       handle: async (input, call) => {
-        const signer = await signerOf(deps, call)
+        const signer = await bonderOf(deps, call)
         const micro = parseUsd(input.body.usd)
         if (micro === undefined || micro === 0n)
           throw new Problem('input_invalid', { detail: 'body.usd must be decimal USD above zero' })
@@ -102,7 +108,7 @@ function releaseRoute(deps: BondRouteDeps): RouteDeclaration {
       kind: 'free',
       security: 'erc8128',
       handle: async (input, call) =>
-        jsonAnswer(bondView(await askRelease(deps, await signerOf(deps, call), input.body.bond_id))),
+        jsonAnswer(bondView(await askRelease(deps, await bonderOf(deps, call), input.body.bond_id))),
     },
   })
 }
@@ -128,8 +134,7 @@ function listRoute({ database }: BondRouteDeps): RouteDeclaration {
   })
 }
 
-async function signerOf({ proofs }: BondRouteDeps, call: CallContext) {
-  const request = { method: call.method, ...call.received, headers: call.headers, rawBody: call.rawBody }
-  const { address, kind, chainId } = await verifySignedRequest(proofs, request)
+async function bonderOf(deps: BondRouteDeps, call: CallContext) {
+  const { address, kind, chainId } = await signerOf(deps, call)
   return { address, onlyNetwork: kind === 'contract' ? `eip155:${chainId}` : undefined }
 }

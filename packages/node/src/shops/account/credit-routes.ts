@@ -13,10 +13,16 @@ import {
 import { Problem } from '@assay/till/kernel/problem'
 import { accounts, owedTo, post } from '@assay/till/ledger'
 import { creditRefundPurposes, type PayoutPolicy, payoutsOf } from '@assay/till/payouts'
-import { verifySignedRequest } from '@assay/till/proofs'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { z } from 'zod'
-import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import {
+  type CallContext,
+  defineRoute,
+  jsonAnswer,
+  type RouteDeclaration,
+  type ShopContext,
+  signerOf,
+} from '../../http/index.ts'
 
 const names = (networks: CreditRouteDeps['networks']) => networks.map(({ caip2 }) => caip2)
 
@@ -240,8 +246,7 @@ function refundRoute(deps: CreditRouteDeps): RouteDeclaration {
 }
 
 async function refundAsked(deps: CreditRouteDeps, body: { usd?: string; network?: string }, call: CallContext) {
-  const request = { method: call.method, ...call.received, headers: call.headers, rawBody: call.rawBody }
-  const proven = await verifySignedRequest(deps.proofs, request)
+  const proven = await signerOf(deps, call)
   const amountMicro = body.usd === undefined ? undefined : parseUsd(body.usd)
   if (body.usd !== undefined && (amountMicro === undefined || amountMicro === 0n || body.network === undefined))
     throw new Problem('input_invalid', { detail: 'usd must be decimal USD above zero, and needs network beside it' })

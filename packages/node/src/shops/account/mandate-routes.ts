@@ -15,7 +15,7 @@ import {
 } from '@assay/till/credit/mandates/store'
 import { mandateIdPattern } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
-import { verifySignedRequest, verifyStatement } from '@assay/till/proofs'
+import { verifyStatement } from '@assay/till/proofs'
 import { z } from 'zod'
 import {
   type CallContext,
@@ -24,6 +24,7 @@ import {
   pageLimit,
   type RouteDeclaration,
   type ShopContext,
+  signerOf,
 } from '../../http/index.ts'
 import { accountProblems } from './problems.ts'
 
@@ -202,8 +203,3 @@ function revokeRoute(deps: MandateDeps): RouteDeclaration {
 /** The contract at the owner's address on another chain may be somebody else's. */
 const isOwner = (signer: ProvenAccount, owner: Address, chainId: number): boolean =>
   signer.address === owner && (signer.kind === 'key' || signer.chainId === chainId)
-
-function signerOf(deps: MandateDeps, call: CallContext): Promise<ProvenAccount> {
-  const request = { method: call.method, ...call.received, headers: call.headers, rawBody: call.rawBody }
-  return verifySignedRequest(deps.proofs, request)
-}

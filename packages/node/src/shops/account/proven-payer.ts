@@ -1,7 +1,6 @@
 import type { ProvenAccount } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
-import { verifySignedRequest } from '@assay/till/proofs'
-import type { CallContext, ShopContext } from '../../http/index.ts'
+import { type CallContext, type ShopContext, signerOf } from '../../http/index.ts'
 
 export type PayerDeps = Pick<ShopContext, 'proofs' | 'networks'>
 export type Payer = { address: Address; networks: string[] }
@@ -14,11 +13,5 @@ export function payerOf({ networks }: Pick<PayerDeps, 'networks'>, account: Prov
 
 /** The wallet that signed this request. */
 export async function provenPayer(deps: PayerDeps, call: CallContext): Promise<Payer> {
-  const caller = await verifySignedRequest(deps.proofs, {
-    method: call.method,
-    ...call.received,
-    headers: call.headers,
-    rawBody: call.rawBody,
-  })
-  return payerOf(deps, caller)
+  return payerOf(deps, await signerOf(deps, call))
 }

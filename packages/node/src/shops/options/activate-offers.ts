@@ -1,4 +1,5 @@
 import type { Micro } from '@assay/protocol/money'
+import { type Side, sides } from './book-sides.ts'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { lockSeries, writeEvents } from './series-store.ts'
@@ -6,15 +7,15 @@ import { lockSeries, writeEvents } from './series-store.ts'
 type Pending = { id: string; symbol: string; quantity: number; price_micro: Micro }
 
 const perRunMax = 500
-const walletColumn = { option_order: 'writer', option_bid: 'bidder' }
 
 /** Offers and orders to buy whose money can no longer be taken back enter the book, in the order in which they came. */
 export async function activateOffers(deps: OptionDeps): Promise<number> {
-  return (await activate(deps, 'option_order')) + (await activate(deps, 'option_bid'))
+  return (await activate(deps, 'offer')) + (await activate(deps, 'order'))
 }
 
-async function activate(deps: OptionDeps, table: keyof typeof walletColumn): Promise<number> {
-  const wallet = `o.${walletColumn[table]}`
+async function activate(deps: OptionDeps, side: Side): Promise<number> {
+  const { table, owner, event } = sides[side]
+  const wallet = `o.${owner}`
   const { rows } = await deps.database.query<Pending>(
     `select o.id, o.symbol, o.quantity, o.price_micro from ${table} o
      where o.state = 'pending' and ${moneyIsFinal(wallet, 'o.created_at')}
@@ -40,7 +41,7 @@ async function activate(deps: OptionDeps, table: keyof typeof walletColumn): Pro
       tx,
       rows.map(({ id, symbol, quantity, price_micro }) => ({
         symbol,
-        kind: table === 'option_bid' ? ('bid' as const) : ('offered' as const),
+        kind: event,
         subject: id,
         quantity,
         priceMicro: price_micro,

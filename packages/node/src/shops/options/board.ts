@@ -1,5 +1,6 @@
 import { type Micro, smallerOf } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
+import { inBook } from './book-sides.ts'
 import type { OptionDeps } from './deps.ts'
 import { vaultClosed } from './describe-vault.ts'
 import { type Book, createBook } from './domain/book.ts'
@@ -132,9 +133,7 @@ async function readOffers({ database }: OptionDeps) {
     price_micro: Micro
     seq: bigint
     open_quantity: number
-  }>(
-    `select id, symbol, writer, price_micro, seq, open_quantity from option_order where state = 'live' and open_quantity > 0`,
-  )
+  }>(`select id, symbol, writer, price_micro, seq, open_quantity from option_order o where ${inBook}`)
   return rows.map(({ id, symbol, writer, price_micro, seq, open_quantity }) => ({
     id,
     symbol,

@@ -146,6 +146,7 @@ export async function revokeBuy(deps: OptionDeps, tx: Tx, sale: Sale): Promise<v
   const [ended] = await returnContracts(deps, tx, [{ id: position, symbol }], { from: 'open', to: 'revoked' })
   // It has ended, and its money is somebody's: what was paid from it cannot be taken back here.
   if (!ended) throw new Error(`the position ${position} has ended and its premium is not refundable`)
+  if (ended.premium_micro !== sale.amountMicro) throw new Error(`a part of the position ${position} was sold`)
   if (ended.vault_micro === 0n) return
   await post(tx, [
     {

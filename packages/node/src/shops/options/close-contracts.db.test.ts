@@ -2,10 +2,12 @@ import { accounts, owedTo, trialBalance } from '@assay/till/ledger'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { optionAccounts } from './accounts.ts'
+import { activateOffers } from './activate-offers.ts'
 import { bidFor, closeContracts } from './close-contracts.ts'
 import { describeHoldings } from './describe-holdings.ts'
 import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
 import { partiesOf } from './market-parties.ts'
+import { sellContracts } from './sell-contracts.ts'
 import { settleSeries } from './settle-series.ts'
 
 let db: TestDatabase
@@ -29,13 +31,13 @@ async function held(points: number, more: { final?: boolean } = {}) {
   await publishTicks(exchange, '52', exchange.clock.nowMs(), BigInt(points) * 10_000n)
   const sale = await exchange.buy(me, symbol, 2, usd(160), more)
   const position = (sale.reservation as { position: string }).position
-  return { symbol, position }
+  return { symbol, position, sale }
 }
 const payable = () => owedTo(db.database, accounts.payable(network, me, 'option'))
 const locked = (symbol: string) => owedTo(db.database, optionAccounts.collateral(network, symbol))
 
 test('a part is sold back at exactly the bid, once, and the rest is settled as if it had been bought alone', async () => {
-  const { symbol, position } = await held(70)
+  const { symbol, position, sale } = await held(70)
   const used = async () =>
     (await db.database.query<{ used_micro: bigint }>('select used_micro from option_vault')).rows[0]?.used_micro
   expect(await used()).toBe(usd(1_840))
@@ -52,8 +54,11 @@ test('a part is sold back at exactly the bid, once, and the rest is settled as i
   ])
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   expect((await payable()) - before).toBe(bid.totalMicro)
-  expect(await locked(symbol)).toBe(usd(1_000))
+  // The difference is the vault's when the series is settled, and the holder's when it is void.
+  expect(await locked(symbol)).toBe(usd(1_000) + usd(80) - bid.totalMicro)
   expect(await used()).toBe(usd(920))
+  // A refund of the whole purchase would pay for what was sold once more.
+  await expect(exchange.revoke(sale)).rejects.toThrow('was sold')
   const [shown] = (await describeHoldings(exchange.deps, me)).positions
   expect(shown).toMatchObject({ quantity: 1, closed_quantity: 1, closable_quantity: 1, state: 'open' })
   expect(shown?.closed_micro).toBe(bid.totalMicro.toString())
@@ -91,11 +96,93 @@ test('all of it is sold back, and then nothing is left to sell, to settle or to 
     quantity: 2,
     totalMicro,
   })
-  expect(done).toMatchObject({ left: 0, paidMicro: totalMicro })
-  expect(await locked(symbol)).toBe(0n)
+  expect(done).toMatchObject({ left: 0, paidMicro: totalMicro, laterMicro: 0n })
+  expect(await locked(symbol)).toBe(usd(160) - totalMicro)
   await expect(bidFor(exchange.deps, position, 1)).rejects.toMatchObject({ code: 'position_unknown' })
   const [shown] = (await describeHoldings(exchange.deps, me)).positions
   expect(shown).toMatchObject({ state: 'closed', quantity: 0, profit_micro: (totalMicro - usd(160)).toString() })
+})
+
+/** An order of the book; its money is final. */
+async function order(wallet: typeof me, symbol: string, limit: number, quantity: number) {
+  await exchange.order(wallet, { symbol, limit_usd: String(limit), quantity }, usd(limit) * BigInt(quantity))
+  await activateOffers(exchange.deps)
+}
+const positionOf = async (wallet: typeof me, symbol: string) => {
+  const { positions } = await describeHoldings(exchange.deps, wallet)
+  return positions.find((one) => one.symbol === symbol && one.state === 'open')?.position_id ?? ''
+}
+const sell = async (wallet: typeof me, symbol: string, limit: number, quantity?: number) =>
+  sellContracts(exchange.deps, {
+    positionId: await positionOf(wallet, symbol),
+    holder: wallet,
+    limitMicro: usd(limit),
+    quantity,
+  })
+
+test.each(['fixed', 'void'] as const)(
+  'contracts are sold on and bought back by their writer: when the series is %s everybody has what was agreed',
+  async (outcome) => {
+    exchange.clock.advance(60_000)
+    const symbol = await listTestSeries(exchange, { strike: outcome === 'fixed' ? 105 : 110 })
+    const expiresAtMs = exchange.clock.nowMs() + 600_000
+    const [writer, first, second, third] = [91, 92, 93, 94].map(walletOf) as [
+      typeof me,
+      typeof me,
+      typeof me,
+      typeof me,
+    ]
+    const all = [writer, first, second, third]
+    const payables = () => Promise.all(all.map((one) => owedTo(db.database, accounts.payable(network, one, 'option'))))
+    const before = await payables()
+    await exchange.write(writer, { symbol, premium_usd: '80', quantity: 3 }, usd(920) * 3n)
+    await activateOffers(exchange.deps)
+    await exchange.buy(first, symbol, 3, usd(240))
+    await order(second, symbol, 95, 2)
+    await order(third, symbol, 51, 1)
+    // Partly: a third contract finds nobody who pays as much, and nobody sells to itself.
+    expect(await sell(first, symbol, 60)).toMatchObject({
+      quantity: 2,
+      left: 1,
+      paidMicro: usd(160),
+      laterMicro: usd(30),
+    })
+    await expect(sell(first, symbol, 60)).rejects.toMatchObject({ code: 'options_no_bid' })
+    await order(third, symbol, 70, 2)
+    expect(await sell(second, symbol, 70)).toMatchObject({ quantity: 2, left: 0, paidMicro: usd(140), laterMicro: 0n })
+    await order(writer, symbol, 100, 1)
+    expect(await sell(third, symbol, 100, 2)).toMatchObject({
+      quantity: 1,
+      left: 1,
+      paidMicro: usd(70),
+      laterMicro: usd(30),
+    })
+    const { rows } = await db.database.query('select sold from option_series where symbol = $1', [symbol])
+    expect(rows).toEqual([{ sold: 2 }])
+
+    if (outcome === 'fixed') await publishTicks(exchange, '52', expiresAtMs, 1_150_000n)
+    exchange.clock.set(expiresAtMs + 3 * exchange.deps.settings.windowMs + exchange.deps.settings.stallMs)
+    await settleSeries(exchange.deps)
+    const paidIn = [920 * 3 + 100, 240, 190, 51 + 140].map(usd)
+    const after = await payables()
+    const profit = after.map((micro, at) => (micro - (before[at] ?? 0n) - (paidIn[at] ?? 0n)) / 1_000_000n)
+    // A contract pays ten points of ten USD; three were written, one was bought back.
+    const settled = [240 - 100 - 200, 190 + 100 - 240, 140 - 190, 100 + 100 - 140].map(BigInt)
+    expect(profit).toEqual(outcome === 'fixed' ? settled : [0n, 0n, 0n, 0n])
+    expect([await locked(symbol), await owedTo(db.database, optionAccounts.orders(network, symbol))]).toEqual([0n, 0n])
+  },
+)
+
+test('a sale to an own wallet at a higher price does not raise what the vault pays', async () => {
+  const { symbol } = await held(180)
+  await order(stranger, symbol, 120, 2)
+  expect(await sell(me, symbol, 120)).toMatchObject({ quantity: 2, paidMicro: usd(160), laterMicro: usd(80) })
+  const washed = await positionOf(stranger, symbol)
+  const { totalMicro } = await bidFor(exchange.deps, washed, 2)
+  expect(totalMicro).toBe(usd(160))
+  const closing = { bidId: 'washed', positionId: washed, holder: stranger, quantity: 2, totalMicro }
+  expect(await closeContracts(exchange.deps, closing)).toMatchObject({ left: 0, paidMicro: usd(160) })
+  expect(await locked(symbol)).toBe(usd(80))
 })
 
 test('money that is not final, contracts of other writers and a closed series are not bought back', async () => {

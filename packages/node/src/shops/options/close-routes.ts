@@ -1,12 +1,14 @@
+import type { Address } from '@assay/protocol/address'
 import { formatUsd } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import { Problem } from '@assay/till/kernel/problem'
-import { verifySignedRequest } from '@assay/till/proofs'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
-import { bidFor, closeContracts } from './close-contracts.ts'
+import { bidFor, type Closed, closeContracts } from './close-contracts.ts'
 import { exampleBid, exampleClosed } from './examples.ts'
+import { signedOnExchange } from './exchange-access.ts'
 import { bidBody, bidView, closeBody, closedView } from './schemas.ts'
+import { sellContracts } from './sell-contracts.ts'
 import type { TradeDeps } from './trade-routes.ts'
+import { premiumAsked } from './write-contracts.ts'
 
 /** The way out before the expiry: a signed bid of the vault, and the closing that names it. */
 export function closeRoutes(deps: TradeDeps): RouteDeclaration[] {
@@ -59,9 +61,9 @@ function closeRoute(deps: TradeDeps): RouteDeclaration {
     area: 'C',
     method: 'POST',
     path: '/v1/options/close',
-    summary: 'Sell contracts of a position back at a signed bid, all or a part of them',
+    summary: 'Sell contracts of a position before they expire, at a signed bid of the vault or to orders of the book',
     description:
-      'The request is signed (ERC-8128) by the wallet that holds them. Exactly the bid is paid out, or nothing.',
+      'The request is signed (ERC-8128) by the wallet that holds them. With bid_id exactly the bid is paid out, or nothing. With limit_usd they go to the best orders that pay as much, as many as there are takers for; what is more than was paid for them is paid when the series is settled.',
     body: closeBody,
     output: closedView,
     example: { body: { position_id: exampleBid.position_id, bid_id: exampleBid.bid_id }, output: exampleClosed },
@@ -72,23 +74,8 @@ function closeRoute(deps: TradeDeps): RouteDeclaration {
       security: 'erc8128',
       handle: async ({ body }, call) => {
         await deps.requireTrading()
-        const account = await verifySignedRequest(deps.proofs, {
-          method: call.method,
-          ...call.received,
-          headers: call.headers,
-          rawBody: call.rawBody,
-        })
-        // Paid on the chain of the exchange: elsewhere a contract wallet's address may have another owner.
-        if (account.kind === 'contract' && `eip155:${account.chainId}` !== deps.network)
-          throw new Problem('forbidden', { detail: `Sign for the wallet on ${deps.network}.` })
-        const terms = deps.quotes.open(body.bid_id, body.position_id)
-        const done = await closeContracts(deps, {
-          bidId: body.bid_id,
-          positionId: body.position_id,
-          holder: account.address,
-          quantity: terms.quantity,
-          totalMicro: terms.totalMicro,
-        })
+        const holder = await signedOnExchange(deps, call)
+        const done = await close(deps, body, holder)
         deps.board.changed()
         return jsonAnswer({
           position_id: body.position_id,
@@ -97,9 +84,30 @@ function closeRoute(deps: TradeDeps): RouteDeclaration {
           left: done.left,
           paid_micro: done.paidMicro.toString(),
           paid_usd: formatUsd(done.paidMicro),
+          later_micro: done.laterMicro.toString(),
           note: 'It is sent to your wallet with the next payout.',
         })
       },
     },
   })
+}
+
+type CloseBody = {
+  position_id: string
+  bid_id?: string | undefined
+  limit_usd?: string | undefined
+  quantity?: number | undefined
+}
+
+function close(deps: TradeDeps, body: CloseBody, holder: Address): Promise<Closed> {
+  const positionId = body.position_id
+  if (body.bid_id === undefined)
+    return sellContracts(deps, {
+      positionId,
+      holder,
+      limitMicro: premiumAsked(body.limit_usd ?? '', 'limit_usd'),
+      quantity: body.quantity,
+    })
+  const { quantity, totalMicro } = deps.quotes.open(body.bid_id, positionId)
+  return closeContracts(deps, { bidId: body.bid_id, positionId, holder, quantity, totalMicro })
 }

@@ -66,7 +66,9 @@ async function readPositions(deps: OptionDeps, wallet: Address) {
        o.state in ('closed', 'settled', 'voided') or (o.state = 'open' and ${moneyIsFinal('o.holder', 'o.opened_at')}) as final
      from option_position o join option_series s on s.symbol = o.symbol
      cross join lateral (select coalesce(sum(quantity), 0)::bigint as quantity, coalesce(sum(premium_micro), 0)::bigint as premium,
-       coalesce(sum(paid_micro), 0)::bigint as paid from option_close where position_id = o.id) c
+       -- A void series gives back what was paid, also for what was sold before.
+       coalesce(sum(case when t.outcome = 'void' then premium_micro else paid_micro end), 0)::bigint as paid
+       from option_close left join option_settlement t on t.symbol = o.symbol where position_id = o.id) c
      where o.holder = $3 and o.state <> 'released' order by o.reserved_at desc, o.id desc limit $4`,
     [...finalValues(deps), wallet, shownMax],
   )

@@ -4,6 +4,7 @@ import { Problem } from '@assay/till/kernel/problem'
 import { owedTo } from '@assay/till/ledger'
 import { optionAccounts } from './accounts.ts'
 import type { Board, BoardEntry } from './board.ts'
+import { inBook } from './book-sides.ts'
 import { indexMethodName, type OptionDeps, settlementMethodName } from './deps.ts'
 import { createBook } from './domain/book.ts'
 import { isListable, pointsText } from './follow-index.ts'
@@ -109,8 +110,8 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
 
 async function bidsOf({ database }: OptionDeps, symbol: string) {
   const { rows } = await database.query<{ price_micro: bigint; quantity: bigint; orders: bigint }>(
-    `select price_micro, sum(open_quantity)::bigint as quantity, count(*)::bigint as orders from option_bid
-     where symbol = $1 and state = 'live' and open_quantity > 0 group by price_micro order by price_micro desc limit 20`,
+    `select price_micro, sum(open_quantity)::bigint as quantity, count(*)::bigint as orders from option_bid o
+     where symbol = $1 and ${inBook} group by price_micro order by price_micro desc limit 20`,
     [symbol],
   )
   return rows.map(({ price_micro, quantity, orders }) => ({

@@ -1,8 +1,8 @@
 import type { Micro } from '@assay/protocol/money'
 import type { Sql } from '@assay/till/store/database'
-import { bidPercent } from './close-contracts.ts'
 import type { OptionDeps } from './deps.ts'
 import type { MarketDeps } from './describe-market.ts'
+import { bidPercent } from './domain/vault-bid.ts'
 import { valueSeries } from './price-series.ts'
 import { vaultOffer } from './reserve-contracts.ts'
 import { isTraded, openSeries, type Series } from './series-store.ts'
@@ -98,7 +98,8 @@ async function realisedProfit(sql: Sql): Promise<Micro> {
     `select (coalesce((select sum(f.quantity * (f.price_micro - t.payoff_micro)) from option_fill f
          join option_position p on p.id = f.position_id and p.state = 'settled'
          join option_settlement t on t.symbol = p.symbol and t.outcome = 'fixed' where f.order_id is null), 0)
-       + coalesce((select sum(premium_micro - paid_micro) from option_close), 0))::bigint as micro`,
+       + coalesce((select sum(c.written_micro - c.paid_micro) from option_close c join option_position p on p.id = c.position_id
+         where c.to_vault and not exists (select from option_settlement t where t.symbol = p.symbol and t.outcome = 'void')), 0))::bigint as micro`,
   )
   return rows[0]?.micro ?? 0n
 }

@@ -99,6 +99,7 @@ export const exampleClosed = {
   left: 0,
   paid_micro: '60000000',
   paid_usd: '60',
+  later_micro: '0',
   note: 'It is sent to your wallet with the next payout.',
 }
 

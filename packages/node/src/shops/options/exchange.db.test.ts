@@ -14,7 +14,7 @@ import { refundLost, refusePartRefunds } from './refund-lost.ts'
 import { releaseLapsed } from './return-contracts.ts'
 import { findSeries } from './series-store.ts'
 import { settleSeries } from './settle-series.ts'
-import { withdrawOffer } from './withdraw-offer.ts'
+import { withdraw } from './withdraw.ts'
 
 let db: TestDatabase
 let exchange: Exchange
@@ -361,7 +361,7 @@ describe('money that is not final', () => {
     await activateOffers(exchange.deps)
     await expect(exchange.reserve(holder, symbol, 1, usd(80))).rejects.toMatchObject({ code: 'options_sold_out' })
     const offerId = (sale.reservation as { order: string }).order
-    await expect(withdrawOffer(exchange.deps, { offerId, writer: me })).rejects.toMatchObject({
+    await expect(withdraw(exchange.deps, { offerId, writer: me })).rejects.toMatchObject({
       code: 'money_not_final',
     })
     await exchange.revoke(sale)
@@ -449,7 +449,7 @@ describe('money that is not final', () => {
     const offerId = await offered(symbol, '90', 1, other)
     await exchange.buy(holder, symbol, 1, usd(80))
     for (const wallet of [me, other]) await owes(wallet, usd(100))
-    await withdrawOffer(exchange.deps, { offerId, writer: other })
+    await withdraw(exchange.deps, { offerId, writer: other })
     expect(await payable(other)).toBe(cap - usd(90) - usd(100))
     await settledAt(symbol, 110)
     expect(await payable(me)).toBe(cap - usd(100) - usd(100))
@@ -484,15 +484,15 @@ describe('collateral', () => {
     const offerId = await offered(symbol, '80', 3)
     await exchange.buy(holder, symbol, 1, usd(80))
     await exchange.reserve(walletOf(0xd601), symbol, 1, usd(80))
-    await expect(withdrawOffer(exchange.deps, { offerId, writer, quantity: 2 })).rejects.toMatchObject({
+    await expect(withdraw(exchange.deps, { offerId, writer, quantity: 2 })).rejects.toMatchObject({
       code: 'collateral_locked',
       details: { extra: { free_quantity: 1 } },
     })
-    await expect(withdrawOffer(exchange.deps, { offerId, writer: holder })).rejects.toMatchObject({
+    await expect(withdraw(exchange.deps, { offerId, writer: holder })).rejects.toMatchObject({
       code: 'offer_unknown',
     })
-    expect(await withdrawOffer(exchange.deps, { offerId, writer })).toMatchObject({ quantity: 1, left: 0 })
-    await expect(withdrawOffer(exchange.deps, { offerId, writer })).rejects.toMatchObject({ code: 'collateral_locked' })
+    expect(await withdraw(exchange.deps, { offerId, writer })).toMatchObject({ quantity: 1, left: 0 })
+    await expect(withdraw(exchange.deps, { offerId, writer })).rejects.toMatchObject({ code: 'collateral_locked' })
     expect((await payable(writer)) - before).toBe(cap - usd(80))
     expect(await locked(symbol)).toBe(cap + (cap - usd(80)))
   })
@@ -502,7 +502,7 @@ describe('collateral', () => {
     const offerId = await offered(symbol, '80')
     const [bought, withdrawn] = await Promise.allSettled([
       exchange.buy(holder, symbol, 1, usd(80)),
-      withdrawOffer(exchange.deps, { offerId, writer }),
+      withdraw(exchange.deps, { offerId, writer }),
     ])
     expect([bought.status, withdrawn.status].sort()).toEqual(['fulfilled', 'rejected'])
   })

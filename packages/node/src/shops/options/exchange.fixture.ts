@@ -19,11 +19,12 @@ import { createBoard } from './board.ts'
 import { commitBuys, prepareBuy, revokeBuy } from './buy-contracts.ts'
 import type { OptionDeps } from './deps.ts'
 import { capOf, symbolOf, widthOf } from './domain/contract-terms.ts'
-import { commitOrder, type OrderBody, prepareOrder, revokeOrder } from './place-order.ts'
+import { commitPlaced, revokePlaced } from './place-in-book.ts'
+import { type OrderBody, prepareOrder } from './place-order.ts'
 import { createQuotes } from './quotes.ts'
 import { createReserveContracts } from './reserve-contracts.ts'
 import { type OptionSettings, parseOptionSettings } from './settings.ts'
-import { commitWrite, prepareWrite, revokeWrite, type WriteBody } from './write-contracts.ts'
+import { prepareWrite, type WriteBody } from './write-contracts.ts'
 
 export const network = 'eip155:8453'
 export const usdc: AssetId = 'eip155:8453/erc20:0x00000000000000000000000000000000000000dc'
@@ -188,7 +189,7 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
       const sale = saleOf(id, 'options.write', payer, amountMicro, prepared.reservation ?? null)
       await database.transaction(async (tx) => {
         await settleMoney(tx, [sale])
-        await commitWrite(deps, tx, sale)
+        await commitPlaced(deps, tx, 'offer', sale)
       })
       return sale
     },
@@ -198,7 +199,7 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
       const sale = saleOf(id, 'options.order', payer, amountMicro, prepared.reservation ?? null)
       await database.transaction(async (tx) => {
         await settleMoney(tx, [sale])
-        await commitOrder(deps, tx, sale)
+        await commitPlaced(deps, tx, 'order', sale)
       })
       return sale
     },
@@ -217,8 +218,8 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
             ],
           },
         ])
-        const undo = { 'options.buy': revokeBuy, 'options.order': revokeOrder, 'options.write': revokeWrite }
-        await undo[sale.routeId as keyof typeof undo](deps, tx, sale)
+        if (sale.routeId === 'options.buy') await revokeBuy(deps, tx, sale)
+        else await revokePlaced(deps, tx, sale.routeId === 'options.order' ? 'order' : 'offer', sale)
       }),
     count: () => payments,
   }

@@ -8,35 +8,62 @@ import { findSeries } from './series-store.ts'
 
 const kinds = { sold: 'sale', closed: 'close', revoked: 'revoked' } as const
 
+type Row = {
+  id: bigint
+  symbol: string
+  at: Date
+  kind: keyof typeof kinds
+  subject: string
+  quantity: number
+  price_micro: Micro | null
+}
+
+const tradesSql = `select id, symbol, at, kind, subject, quantity, price_micro from option_event
+  where kind in ('sold', 'closed', 'revoked') and subject like 'opt\\_%' and ($1::text is null or symbol = $1)`
+
+const shownTrade = (row: Row) => ({
+  trade_id: row.id.toString(),
+  at: toRfc3339(row.at.getTime()),
+  symbol: row.symbol,
+  kind: kinds[row.kind],
+  position_id: row.subject,
+  quantity: row.quantity,
+  total_micro: row.price_micro?.toString() ?? null,
+})
+
 /** Every trade of the exchange or of one series, newest first. */
 export async function listTrades(sql: Sql, page: { symbol?: string; limit: number; before?: bigint }) {
-  const { rows } = await sql.query<{
-    id: bigint
-    symbol: string
-    at: Date
-    kind: keyof typeof kinds
-    subject: string
-    quantity: number
-    price_micro: Micro | null
-  }>(
-    `select id, symbol, at, kind, subject, quantity, price_micro from option_event
-     where kind in ('sold', 'closed', 'revoked') and subject like 'opt\\_%'
-       and ($1::text is null or symbol = $1) and ($2::bigint is null or id < $2) order by id desc limit $3`,
-    [page.symbol ?? null, page.before ?? null, page.limit + 1],
-  )
+  const { rows } = await sql.query<Row>(`${tradesSql} and ($2::bigint is null or id < $2) order by id desc limit $3`, [
+    page.symbol ?? null,
+    page.before ?? null,
+    page.limit + 1,
+  ])
   const shown = rows.slice(0, page.limit)
   return {
-    data: shown.map((row) => ({
-      trade_id: row.id.toString(),
-      at: toRfc3339(row.at.getTime()),
-      symbol: row.symbol,
-      kind: kinds[row.kind],
-      position_id: row.subject,
-      quantity: row.quantity,
-      total_micro: row.price_micro?.toString() ?? null,
-    })),
+    data: shown.map(shownTrade),
     next_cursor: rows.length > shown.length ? (shown.at(-1)?.id.toString() ?? null) : null,
   }
+}
+
+const perLookMax = 500
+
+/** Later trades, oldest first. */
+export async function tradesAfter(
+  sql: Sql,
+  { symbol, after, without }: { symbol?: string | undefined; after: bigint; without: readonly bigint[] },
+) {
+  const { rows } = await sql.query<Row>(`${tradesSql} and id > $2 and id <> all($3::bigint[]) order by id limit $4`, [
+    symbol ?? null,
+    after,
+    without,
+    perLookMax,
+  ])
+  return rows.map(shownTrade)
+}
+
+export async function newestTrade(sql: Sql): Promise<bigint> {
+  const { rows } = await sql.query<{ id: bigint | null }>('select max(id) as id from option_event')
+  return rows[0]?.id ?? 0n
 }
 
 /** Volume and open interest of a series, a row for each day (UTC) on which something happened. */

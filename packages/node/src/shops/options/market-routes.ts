@@ -29,7 +29,7 @@ import {
   walletInput,
 } from './schemas.ts'
 
-const limitInput = z
+export const limitInput = z
   .string()
   .regex(/^(?:[1-9]\d?|[1-4]\d\d|500)$/, 'must be 1 to 500')
   .optional()
@@ -38,7 +38,8 @@ const timeInput = z
   .string()
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/, 'must be a time such as 2026-12-04T08:00:00Z')
 
-const limitOf = (text: string | undefined, fallback = 100): number => (text === undefined ? fallback : Number(text))
+export const limitOf = (text: string | undefined, fallback = 100): number =>
+  text === undefined ? fallback : Number(text)
 
 /** All that can be seen of the exchange without paying. */
 export function marketRoutes(deps: MarketDeps): RouteDeclaration[] {

@@ -5,10 +5,11 @@ import { optionAccounts } from './accounts.ts'
 import { activateOffers } from './activate-offers.ts'
 import { describeVault } from './describe-vault.ts'
 import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
+import { followTrades } from './follow-trades.ts'
 import { listDays, listTrades } from './list-trades.ts'
 import { matchOrders } from './match-orders.ts'
-import { withdrawOrder } from './return-orders.ts'
 import { settleSeries } from './settle-series.ts'
+import { withdraw } from './withdraw.ts'
 
 let db: TestDatabase
 let exchange: Exchange
@@ -95,10 +96,10 @@ test('what was to be immediate and finds nobody goes back at once, of both sides
 test('an order can be withdrawn in parts by its bidder, and by nobody else', async () => {
   const symbol = await listed()
   const { id } = await bid(symbol, 70, 2)
-  await expect(withdrawOrder(exchange.deps, { offerId: id, writer })).rejects.toMatchObject({ code: 'offer_unknown' })
-  const done = await withdrawOrder(exchange.deps, { offerId: id, writer: bidder, quantity: 1 })
+  await expect(withdraw(exchange.deps, { offerId: id, writer })).rejects.toMatchObject({ code: 'offer_unknown' })
+  const done = await withdraw(exchange.deps, { offerId: id, writer: bidder, quantity: 1 })
   expect(done).toMatchObject({ left: 1, returnedMicro: usd(70) })
-  await expect(withdrawOrder(exchange.deps, { offerId: id, writer: bidder, quantity: 2 })).rejects.toMatchObject({
+  await expect(withdraw(exchange.deps, { offerId: id, writer: bidder, quantity: 2 })).rejects.toMatchObject({
     code: 'collateral_locked',
   })
   expect(await waiting(symbol)).toBe(usd(70))
@@ -109,7 +110,7 @@ test('money that is not final buys nothing, and a reorg finds the order whole', 
   await offer(symbol, 80)
   const { sale, id } = await bid(symbol, 90, 1, { final: false })
   expect(await matchOrders(exchange.deps)).toBe(0)
-  await expect(withdrawOrder(exchange.deps, { offerId: id, writer: bidder })).rejects.toMatchObject({
+  await expect(withdraw(exchange.deps, { offerId: id, writer: bidder })).rejects.toMatchObject({
     code: 'money_not_final',
   })
   await exchange.revoke(sale)
@@ -151,7 +152,7 @@ test('orders of a wallet that may hold no more keep nobody else from buying', as
   await db.database.query(`update option_bid set open_quantity = 0, state = 'closed' where bidder = $1`, [hog])
 })
 
-test('nothing is matched for a wallet that owes, nor before restored books were compared with the chain', async () => {
+test('nothing is matched for a wallet that owes', async () => {
   const symbol = await listed()
   const debtor = walletOf(84)
   await bid(symbol, 90, 1, { wallet: debtor })
@@ -170,13 +171,73 @@ test('nothing is matched for a wallet that owes, nor before restored books were 
   await debt(1n)
   expect(await matchOrders(exchange.deps)).toBe(0)
   await debt(-1n)
-  await db.owner.query(
-    `insert into restore_gap (network, reason, until_block, lapses_at) values ($1, 'test', 1, now())`,
-    [network],
-  )
-  expect(await matchOrders(exchange.deps)).toBe(0)
-  await db.owner.query(`update restore_gap set reconciled_at = now()`)
   expect(await matchOrders(exchange.deps)).toBe(1)
+})
+
+test('offers and orders from before a restore are not traded: their owners may have withdrawn them since', async () => {
+  const symbol = await listed()
+  const { id } = await bid(symbol, 70)
+  await offer(symbol, 80)
+  await db.owner.query(
+    `insert into restore_gap (network, reason, until_block, lapses_at, noticed_at, reconciled_at) values ($1, 'test', 1, now(), $2, now())`,
+    [network, new Date(exchange.clock.nowMs() + 1)],
+  )
+  exchange.clock.advance(1_000)
+  await expect(exchange.buy(walletOf(85), symbol, 1, usd(80))).rejects.toMatchObject({ code: 'options_sold_out' })
+  exchange.board.changed()
+  await expect(exchange.board.ask(symbol, 1)).rejects.toMatchObject({ code: 'options_sold_out' })
+  await offer(symbol, 60)
+  await bid(symbol, 90)
+  expect(await matchOrders(exchange.deps)).toBe(1)
+  const [trade] = (await listTrades(db.database, { symbol, limit: 5 })).data
+  expect(trade).toMatchObject({ quantity: 1, total_micro: String(usd(60)) })
+  expect(await withdraw(exchange.deps, { offerId: id, writer: bidder })).toMatchObject({ left: 0 })
+  await db.owner.query(`delete from restore_gap`)
+})
+
+test('immediate orders are all looked at before any goes back, also when there are hundreds', async () => {
+  const symbol = await listed()
+  await offer(symbol, 80, 100)
+  await offer(symbol, 80, 100)
+  await offer(symbol, 80, 100)
+  await db.database.query(
+    `insert into option_bid (id, symbol, bidder, payment_id, price_micro, quantity, open_quantity, immediate, state, seq, created_at)
+     select 'ord_many' || n, $1, '0x' || lpad(to_hex(n), 40, '0'), 'many' || n, 90000000, 1, 1, true, 'live', n, $2 from generate_series(1000, 1249) n`,
+    [symbol, new Date(exchange.clock.nowMs())],
+  )
+  await post(db.database, [
+    {
+      reference: 'many',
+      kind: 'opening',
+      lines: [
+        { account: accounts.onchain(network, 'custody'), amount: 250n * usd(90) },
+        { account: optionAccounts.orders(network, symbol), amount: -250n * usd(90) },
+      ],
+    },
+  ])
+  expect(await matchOrders(exchange.deps)).toBe(250)
+  expect(await waiting(symbol)).toBe(0n)
+})
+
+test('a series that cannot be matched holds up no other', async () => {
+  const [broken, whole] = [await listed(), await listed({ cluster: '53' })]
+  for (const symbol of [broken, whole]) {
+    await offer(symbol, 80)
+    await bid(symbol, 90)
+  }
+  expect(broken < whole).toBe(true)
+  const ids = { ...exchange.deps.ids, next: exchange.deps.ids.next }
+  let first = true
+  ids.next = (prefix) => {
+    if (first) {
+      first = false
+      throw new Error('no')
+    }
+    return exchange.deps.ids.next(prefix)
+  }
+  expect(await matchOrders({ ...exchange.deps, ids })).toBe(1)
+  expect([await waiting(broken), await waiting(whole)]).toEqual([usd(90), 0n])
+  await matchOrders(exchange.deps)
 })
 
 test('trades and days say what was bought, what is open and what it settled at', async () => {
@@ -186,11 +247,23 @@ test('trades and days say what was bought, what is open and what it settled at',
   await matchOrders(exchange.deps)
   const trades = await listTrades(db.database, { symbol, limit: 5 })
   expect(trades).toMatchObject({ data: [{ kind: 'sale', quantity: 2, total_micro: '160000000' }], next_cursor: null })
+  const live = followTrades(
+    { ...exchange.deps, apiUrl: 'https://node.test', stopped: new AbortController().signal },
+    { symbol, after: 0n },
+  )
+  expect((await live.next()).value).toContain('retry:')
+  expect((await live.next()).value).toContain(`id: ${trades.data[0]?.trade_id}\nevent: trade\n`)
+  const later = live.next()
+  await offer(symbol, 80)
+  await bid(symbol, 85)
+  await matchOrders(exchange.deps)
+  expect((await later).value).toContain('"quantity":1,"total_micro":"80000000"')
+  await live.return()
   const day = new Date(exchange.clock.nowMs()).toISOString().slice(0, 10)
-  const row = { day, contracts: 2, premium_micro: '160000000', closed: 0 }
+  const row = { day, contracts: 3, premium_micro: '240000000', closed: 0 }
   expect(await listDays(db.database, symbol)).toEqual({
     symbol,
-    days: [{ ...row, open_interest: 2 }],
+    days: [{ ...row, open_interest: 3 }],
     settlement: null,
   })
   const expiresAtMs = exchange.clock.nowMs() + 600_000

@@ -2,20 +2,18 @@ import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import { accounts, type LedgerLine, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
-import { isRestoring } from '@assay/till/store/restore'
 import { optionAccounts } from './accounts.ts'
+import { inBook, type Side, sides } from './book-sides.ts'
 import type { OptionDeps } from './deps.ts'
+import { premiumHighestMicro } from './domain/contract-terms.ts'
 import { crossOrders, type Match } from './domain/cross-orders.ts'
 import { vaultOffer } from './reserve-contracts.ts'
 import { pushKey, type ReservationDraft, readWanted, type Wanted, writeReservations } from './reserve-store.ts'
-import { returnOrders } from './return-orders.ts'
 import { isTraded, lockSeries, type Series, writeEvents } from './series-store.ts'
 import { type Debts, debtsOf, payoutLines } from './set-off-debts.ts'
-import { returnImmediateOffers } from './settle-series.ts'
+import { returnOpen } from './withdraw.ts'
 
-type Row = { id: string; wallet: Address; price_micro: Micro; seq: bigint; open_quantity: number }
-
-const perRunMax = 200
+export type BookRow = { id: string; wallet: Address; price_micro: Micro; seq: bigint; open_quantity: number }
 
 /** Buys for every order to buy what is offered at its limit or below; what was to be immediate and is left goes back. */
 export async function matchOrders(deps: OptionDeps): Promise<number> {
@@ -24,36 +22,39 @@ export async function matchOrders(deps: OptionDeps): Promise<number> {
      union select symbol from option_order where state = 'live' and immediate and open_quantity > 0 order by symbol`,
   )
   const paused = await deps.requireTrading().then(
-    // A restored database may show orders and offers that were withdrawn and paid out since.
-    () => isRestoring(deps.database, deps.network),
+    () => false,
     () => true,
   )
   let matched = 0
-  for (const { symbol } of rows) {
-    if (!paused)
-      matched += await deps.database.transaction(async (tx) => {
-        const series = (await lockSeries(tx, [symbol])).get(symbol)
-        return series && isTraded(series, deps.clock.nowMs()) ? matchSeries(deps, tx, series) : 0
-      })
-    // Later and alone, for a settlement locks debts before the vault.
-    await deps.database.transaction((tx) => returnRest(deps, tx, symbol, paused))
-  }
+  for (const { symbol } of rows)
+    try {
+      matched += await matchOne(deps, symbol, paused)
+    } catch (error) {
+      deps.log.error({ symbol, error: String(error) }, 'orders of a series could not be matched yet')
+    }
   return matched
 }
 
-async function returnRest(deps: OptionDeps, tx: Tx, symbol: string, paused: boolean): Promise<void> {
-  const series = (await lockSeries(tx, [symbol])).get(symbol)
-  if (!series) return
-  if (!isTraded(series, deps.clock.nowMs())) await returnOrders(deps, tx, symbol, 'all')
-  else if (!paused) {
-    await returnOrders(deps, tx, symbol, 'immediate')
-    await returnImmediateOffers(deps, tx, series)
+async function matchOne(deps: OptionDeps, symbol: string, paused: boolean): Promise<number> {
+  const { matched, traded } = await deps.database.transaction(async (tx) => {
+    const series = (await lockSeries(tx, [symbol])).get(symbol)
+    const traded = series !== undefined && isTraded(series, deps.clock.nowMs())
+    return { matched: traded && !paused ? await matchSeries(deps, tx, series) : 0, traded }
+  })
+  // Later and alone, for a settlement locks debts before the vault.
+  const give = async (side: Side, which: 'all' | 'immediate') => {
+    while ((await deps.database.transaction((tx) => returnOpen(deps, tx, side, symbol, which))) > 0);
   }
+  if (!traded) await give('order', 'all')
+  else if (!paused) for (const side of ['order', 'offer'] as const) await give(side, 'immediate')
+  return matched
 }
 
 async function matchSeries(deps: OptionDeps, tx: Tx, series: Series): Promise<number> {
-  const [bids, offers] = [await readBids(deps, tx, series.symbol), await readOffers(tx, series.symbol)]
-  if (bids.length === 0) return 0
+  const bids = await readBids(tx, series, await lowestAsk(tx, series))
+  const [best] = bids
+  if (!best) return 0
+  const offers = await readOffers(tx, series, best.price_micro)
   // In the order in which a settlement locks them: debts, then the vault.
   const debts = await debtsOf(
     deps,
@@ -61,7 +62,10 @@ async function matchSeries(deps: OptionDeps, tx: Tx, series: Series): Promise<nu
     [...bids, ...offers].map(({ wallet }) => wallet),
   )
   // As when they enter the book: nothing is traded for anyone who owes, after a restore perhaps this very money.
-  const [buys, sells] = [bids, offers].map((rows) => rows.filter(({ wallet }) => !debts.has(wallet))) as [Row[], Row[]]
+  const [buys, sells] = [bids, offers].map((rows) => rows.filter(({ wallet }) => !debts.has(wallet))) as [
+    BookRow[],
+    BookRow[],
+  ]
   const wanted = await readWanted(
     tx,
     buys.map(({ id, wallet, open_quantity }) => ({
@@ -81,28 +85,37 @@ async function matchSeries(deps: OptionDeps, tx: Tx, series: Series): Promise<nu
   return matches.length
 }
 
-/** Without those of wallets that may hold no more: they would keep all others from being looked at. */
-async function readBids({ settings }: OptionDeps, tx: Tx, symbol: string): Promise<Row[]> {
-  const { rows } = await tx.query<Row>(
-    `select id, bidder as wallet, price_micro, seq, open_quantity from option_bid b
-     where symbol = $1 and state = 'live' and open_quantity > 0 and $3 > (select coalesce(sum(p.quantity), 0)
-       from option_position p where p.symbol = b.symbol and p.holder = b.bidder and p.state in ('held', 'open'))
-     order by price_micro desc, seq limit $2 for update`,
-    [symbol, perRunMax, settings.contractsPerWallet],
+const columns = ({ owner }: (typeof sides)[Side]) => `o.id, o.${owner} as wallet, o.price_micro, o.seq, o.open_quantity`
+
+/** At a price that nobody asks, not even the vault, no order is worth a look. */
+async function lowestAsk(tx: Tx, { symbol, modelMicro }: Series): Promise<Micro> {
+  const { rows } = await tx.query<{ micro: Micro | null }>(
+    `select least((select min(price_micro) from option_order o where symbol = $1 and ${inBook}), $2)::bigint as micro`,
+    [symbol, modelMicro],
+  )
+  return rows[0]?.micro ?? premiumHighestMicro + 1n
+}
+
+/** Orders to buy at this price or above, highest first, oldest first at a price; the lock of the series is theirs too. */
+export async function readBids(tx: Tx, { symbol }: Series, fromMicro: Micro): Promise<BookRow[]> {
+  const { rows } = await tx.query<BookRow>(
+    `select ${columns(sides.order)} from option_bid o where symbol = $1 and price_micro >= $2 and ${inBook}
+     order by price_micro desc, seq`,
+    [symbol, fromMicro],
   )
   return rows
 }
 
-async function readOffers(tx: Tx, symbol: string): Promise<Row[]> {
-  const { rows } = await tx.query<Row>(
-    `select id, writer as wallet, price_micro, seq, open_quantity from option_order
-     where symbol = $1 and state = 'live' and open_quantity > 0 order by price_micro, seq limit $2 for update`,
-    [symbol, perRunMax],
+async function readOffers(tx: Tx, { symbol }: Series, upToMicro: Micro): Promise<BookRow[]> {
+  const { rows } = await tx.query<BookRow>(
+    `select ${columns(sides.offer)} from option_order o where symbol = $1 and price_micro <= $2 and ${inBook}
+     order by price_micro, seq`,
+    [symbol, upToMicro],
   )
   return rows
 }
 
-const orderOf = ({ id, wallet, price_micro, seq, open_quantity }: Row) => ({
+const orderOf = ({ id, wallet, price_micro, seq, open_quantity }: BookRow) => ({
   id,
   wallet,
   price: Number(price_micro),
@@ -124,8 +137,8 @@ function limitsOf(deps: OptionDeps, series: Series, wanted: Wanted) {
 
 type Matched = {
   series: Series
-  buys: readonly Row[]
-  sells: readonly Row[]
+  buys: readonly BookRow[]
+  sells: readonly BookRow[]
   matches: readonly Match[]
   debts: Debts
   vaultUsedMicro: Micro
@@ -136,7 +149,7 @@ async function writeMatches(deps: OptionDeps, tx: Tx, matched: Matched): Promise
   const { series, buys, sells, matches } = matched
   const nowMs = deps.clock.nowMs()
   const writers = new Map(sells.map(({ id, wallet }) => [id, wallet]))
-  const drafts = buys.flatMap((buy): (ReservationDraft & { buy: Row })[] => {
+  const drafts = buys.flatMap((buy): (ReservationDraft & { buy: BookRow })[] => {
     const mine = matches.filter(({ buyId }) => buyId === buy.id)
     if (mine.length === 0) return []
     const positionId = deps.ids.next('opt')
@@ -201,7 +214,7 @@ const vaultPart = (series: Series, drafts: readonly Pick<ReservationDraft, 'fill
     .reduce((sum, { quantity, price }) => sum + BigInt(quantity) * (series.capMicro - BigInt(price)), 0n)
 
 /** The limit leaves the orders: the premium goes behind the series, what was saved back to the bidder. */
-function matchLines(deps: OptionDeps, { series, sells, debts }: Matched, draft: ReservationDraft & { buy: Row }) {
+function matchLines(deps: OptionDeps, { series, sells, debts }: Matched, draft: ReservationDraft & { buy: BookRow }) {
   const { buy, request, premiumMicro, fills } = draft
   const collateral = optionAccounts.collateral(deps.network, series.symbol)
   const limitMicro = BigInt(request.quantity) * buy.price_micro

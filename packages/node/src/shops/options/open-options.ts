@@ -58,6 +58,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
     },
     ...eligibilityOf(context, settings, opening.outbound),
   }
+  const stopped = new AbortController()
   const board = createBoard(deps)
   const reserving = createReserveContracts(deps)
   const secret = await loadSharedSecret(database, 'option_quotes', rng)
@@ -72,13 +73,23 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
   return {
     routes: [
       ...marketRoutes({ ...deps, board }),
-      ...tradeRoutes({ ...deps, board, reserving, quotes, proofs: context.proofs, since: createSince(clock) }),
+      ...tradeRoutes({
+        ...deps,
+        board,
+        reserving,
+        quotes,
+        proofs: context.proofs,
+        since: createSince(clock),
+        apiUrl: context.apiUrl,
+        stopped: stopped.signal,
+      }),
     ],
     reversalHooks: [refusePartRefunds],
     payoutPurposes,
     promises: async (network) => (network === deps.network ? vaultPromises(database) : 0n),
     jobs: jobsOf(deps, demo),
     stop: async () => {
+      stopped.abort(new Error('the node stops'))
       await reserving.idle()
       await pauses.stop()
     },

@@ -19,8 +19,9 @@ import {
   walletOf,
 } from './exchange.fixture.ts'
 import { releaseLapsed, returnContracts } from './return-contracts.ts'
+import { sellContracts } from './sell-contracts.ts'
 import { settleSeries } from './settle-series.ts'
-import { withdrawOffer } from './withdraw-offer.ts'
+import { withdraw } from './withdraw.ts'
 
 /** Numbers that look random and are the same for the same seed. */
 export function createDice(seed: number) {
@@ -51,6 +52,9 @@ export type LivesReport = {
   refused: number
   settled: number
   voided: number
+  /** Positions that came from other holders, and that were sold whole. */
+  moved: number
+  closed: number
   /** Of money in and money out, to the micro; zero or the exchange is broken. */
   differenceMicro: Micro
   /** Times that a series held less than it could owe. */
@@ -77,6 +81,8 @@ export async function runOptionLives(database: Database, lives: number, seed: nu
     refused: 0,
     settled: 0,
     voided: 0,
+    moved: 0,
+    closed: 0,
     differenceMicro: 0n,
     short: 0,
   }
@@ -93,7 +99,7 @@ export async function runOptionLives(database: Database, lives: number, seed: nu
 async function moneyInBooks(database: Database): Promise<Micro> {
   const { rows } = await database.query<{ sum: Micro }>(
     `select coalesce(sum(e.amount_micro), 0)::bigint as sum from ledger_entry e join ledger_account a on a.id = e.account_id
-     where a.name like any (array['onchain:distributor@%', 'payable:option:%', 'option_collateral:%', 'credit:%', 'operator:usdc@%'])`,
+     where a.name like any (array['onchain:distributor@%', 'payable:option:%', 'option_collateral:%', 'option_orders:%', 'credit:%', 'operator:usdc@%'])`,
   )
   return rows[0]?.sum ?? 0n
 }
@@ -103,8 +109,9 @@ async function playRound(exchange: Exchange, dice: Dice, report: LivesReport, li
   const offers = await writeRound(exchange, dice, rounds)
   const sales = await reserveRound(exchange, dice, rounds, lives, report)
   await payRound(exchange, dice, sales, report)
+  await resellRound(exchange, dice, rounds)
   for (const [offerId, writer] of offers)
-    if (dice.chance(20)) await withdrawOffer(exchange.deps, { offerId, writer }).catch(refusal)
+    if (dice.chance(20)) await withdraw(exchange.deps, { offerId, writer }).catch(refusal)
   for (const round of rounds) report.short += await shortOf(exchange, round)
   await endRound(exchange, dice, rounds, report)
 }
@@ -231,6 +238,31 @@ async function payRound(exchange: Exchange, dice: Dice, sales: readonly Sale[], 
   await releaseLapsed(exchange.deps)
 }
 
+/** Orders of anybody, also of those who wrote, and holders who sell to them; some of it on and on. */
+async function resellRound(exchange: Exchange, dice: Dice, rounds: readonly Round[]): Promise<void> {
+  for (const { symbol } of rounds) {
+    const { rows: writers } = await exchange.deps.database.query<{ wallet: Address }>(
+      `select writer as wallet from option_order where symbol = $1`,
+      [symbol],
+    )
+    for (let n = 0; n < 6; n += 1) {
+      const wallet = dice.chance(50) ? walletOf(0x30000 + dice.below(500)) : writers[dice.below(writers.length)]?.wallet
+      const [limit, quantity] = [50 + dice.below(71), 1 + dice.below(3)]
+      const body = { symbol, limit_usd: String(limit), quantity }
+      if (wallet) await exchange.order(wallet, body, BigInt(limit * quantity) * 1_000_000n).catch(refusal)
+      await activateOffers(exchange.deps)
+      const { rows } = await exchange.deps.database.query<{ id: string; holder: Address }>(
+        `select id, holder from option_position where symbol = $1 and state = 'open' order by id`,
+        [symbol],
+      )
+      const held = rows[dice.below(rows.length || 1)]
+      if (!held) continue
+      const selling = { positionId: held.id, holder: held.holder, limitMicro: 50_000_000n }
+      await sellContracts(exchange.deps, selling).catch(refusal)
+    }
+  }
+}
+
 const positionOf = (sale: Sale) => {
   const { position, symbol } = sale.reservation as { position: string; symbol: string }
   return { id: position, symbol }
@@ -245,7 +277,8 @@ async function shortOf(exchange: Exchange, { symbol, capMicro }: Round): Promise
        -- What is reserved and not paid still lies there as the collateral of its offer.
        + (select coalesce(sum(f.quantity * ($2::bigint - f.price_micro)), 0) from option_fill f
             join option_position p on p.id = f.position_id
-          where p.symbol = $1 and p.state = 'held' and f.order_id is not null))::bigint as needed`,
+          where p.symbol = $1 and p.state = 'held' and f.order_id is not null)
+       + (select coalesce(sum(if_fixed_micro), 0) from option_claim where symbol = $1 and ended_at is null))::bigint as needed`,
     [symbol, capMicro],
   )
   return (await owedTo(database, optionAccounts.collateral(network, symbol))) === rows[0]?.needed ? 0 : 1
@@ -253,7 +286,7 @@ async function shortOf(exchange: Exchange, { symbol, capMicro }: Round): Promise
 
 async function endRound(exchange: Exchange, dice: Dice, rounds: readonly Round[], report: LivesReport): Promise<void> {
   const { database, settings } = exchange.deps
-  const voids = rounds.filter(() => dice.chance(10))
+  const voids = rounds.filter(() => dice.chance(25))
   for (const round of rounds)
     if (!voids.includes(round))
       await publishTicks(exchange, round.cluster, round.expiresAtMs, BigInt(dice.below(3_000_000)))
@@ -261,11 +294,13 @@ async function endRound(exchange: Exchange, dice: Dice, rounds: readonly Round[]
     Math.max(...rounds.map(({ expiresAtMs }) => expiresAtMs)) + 3 * settings.windowMs + settings.stallMs,
   )
   await settleSeries(exchange.deps)
-  const { rows } = await database.query<{ state: string; count: bigint }>(
-    `select state, count(*) from option_position where symbol = any($1) group by state`,
+  const { rows } = await database.query<{ state: string; moved: boolean; count: bigint }>(
+    `select state, payment_id like 'ord%' as moved, count(*) from option_position where symbol = any($1) group by 1, 2`,
     [rounds.map(({ symbol }) => symbol)],
   )
-  for (const { state, count } of rows) {
+  for (const { state, moved, count } of rows) {
+    if (moved) report.moved += Number(count)
+    if (state === 'closed') report.closed += Number(count)
     if (state === 'settled') report.settled += Number(count)
     else if (state === 'voided') report.voided += Number(count)
     else if (state === 'held' || state === 'open') report.short += Number(count)

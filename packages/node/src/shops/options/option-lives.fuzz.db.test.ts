@@ -13,9 +13,18 @@ afterAll(() => db.close())
 test('five hundred random lives of options conserve money to the micro and never leave collateral short', async () => {
   const report = await runOptionLives(db.database, 500, 7)
   expect(report).toMatchObject({ lives: 500, differenceMicro: 0n, short: 0 })
-  expect(report.settled + report.voided).toBe(report.bought - report.revoked)
+  expect(report.settled + report.voided + report.closed).toBe(report.bought - report.revoked + report.moved)
   // The dice reached every way an option can go.
-  for (const count of [report.released, report.revoked, report.late, report.refused, report.settled, report.voided])
+  for (const count of [
+    report.released,
+    report.revoked,
+    report.late,
+    report.refused,
+    report.settled,
+    report.voided,
+    report.moved,
+    report.closed,
+  ])
     expect(count).toBeGreaterThan(0)
   const { sumByUnit } = await trialBalance(db.database)
   for (const sum of Object.values(sumByUnit)) expect(sum).toBe(0n)

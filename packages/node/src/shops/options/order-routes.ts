@@ -1,11 +1,22 @@
 import type { Micro } from '@assay/protocol/money'
+import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
+import {
+  createSlots,
+  defineRoute,
+  holding,
+  jsonAnswer,
+  type RouteDeclaration,
+  type RouteInput,
+} from '../../http/index.ts'
 import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import { exampleDays, exampleOrder, exampleSymbol, exampleTrade } from './examples.ts'
+import { placedHere } from './exchange-access.ts'
+import { followTrades } from './follow-trades.ts'
 import { listDays, listTrades } from './list-trades.ts'
-import { bodyMissing, withoutSeries } from './market-closed.ts'
-import { commitOrder, type OrderBody, prepareOrder, revokeOrder } from './place-order.ts'
+import { bodyMissing } from './market-closed.ts'
+import { limitInput, limitOf } from './market-routes.ts'
+import { type OrderBody, prepareOrder } from './place-order.ts'
 import { daysView, listOf, orderBody, orderView, symbolInput, tradeView } from './schemas.ts'
 import type { TradeDeps } from './trade-routes.ts'
 import { premiumAsked, requireTraded } from './write-contracts.ts'
@@ -30,26 +41,17 @@ function orderRoute(deps: TradeDeps): RouteDeclaration {
     next: '/v1/options/withdraw',
     cost: 2,
     access: {
-      kind: 'paid',
+      ...placedHere(deps, 'order'),
       price: {
         kind: 'from_input',
         lowestMicro: premiumLowestMicro,
         highestMicro: premiumHighestMicro * BigInt(deps.settings.quantityMax),
         of: (input) => limitFor(deps, input),
       },
-      networks: [deps.network],
-      // Premium and payout are on one chain.
-      creditOnNetworksOnly: true,
-      payee: 'custody',
-      revocable: true,
-      consumption: 'none',
-      unavailable: () => withoutSeries(deps),
       prepare: async ({ body }, call) => {
         if (body === undefined) throw bodyMissing()
         return prepareOrder(deps, body as OrderBody, call)
       },
-      commit: (tx, sale) => commitOrder(deps, tx, sale),
-      revoke: (tx, sale) => revokeOrder(deps, tx, sale),
     },
   })
 }
@@ -63,37 +65,51 @@ async function limitFor(deps: TradeDeps, { body }: RouteInput): Promise<Micro> {
   return limitMicro * BigInt(quantity)
 }
 
+const streamType = 'text/event-stream'
+const tradeNumber = /^\d{1,18}$/
+
 function tradesRoute(deps: TradeDeps): RouteDeclaration {
+  const slots = createSlots({ perCallerMax: 3, allMax: 100 })
   return defineRoute({
     id: 'options.trades',
     area: 'C',
     method: 'GET',
     path: '/v1/options/trades',
-    summary: 'What was traded on the options exchange, newest first',
+    summary: 'What was traded on the options exchange, newest first, or as it happens',
+    description:
+      'With Accept: text/event-stream, server-sent events: each trade as a signed CloudEvent 1.0, from now on or after Last-Event-ID. At most 3 streams per caller.',
     query: z.strictObject({
       symbol: symbolInput.optional(),
-      limit: z
-        .string()
-        .regex(/^(?:[1-9]\d?|[1-4]\d\d|500)$/, 'must be 1 to 500')
-        .optional(),
-      cursor: z
-        .string()
-        .regex(/^\d{1,18}$/, 'must be a next_cursor')
-        .optional(),
+      limit: limitInput,
+      cursor: z.string().regex(tradeNumber, 'must be a next_cursor').optional(),
     }),
+    representations: ['application/json', streamType],
     output: listOf(tradeView),
     example: { query: { limit: '10' }, output: { data: [exampleTrade], next_cursor: null } },
     next: '/v1/options/series',
     access: {
       kind: 'free',
-      handle: async ({ query }) =>
-        jsonAnswer(
-          await listTrades(deps.database, {
-            limit: Number(query.limit ?? 100),
-            ...(query.symbol === undefined ? {} : { symbol: query.symbol }),
-            ...(query.cursor === undefined ? {} : { before: BigInt(query.cursor) }),
-          }),
-        ),
+      handle: async ({ query }, call) => {
+        const wanted = query.symbol === undefined ? {} : { symbol: query.symbol }
+        if (call.representation !== streamType)
+          return jsonAnswer(
+            await listTrades(deps.database, {
+              ...wanted,
+              limit: limitOf(query.limit),
+              ...(query.cursor === undefined ? {} : { before: BigInt(query.cursor) }),
+            }),
+          )
+        const last = call.headers.get('last-event-id') || undefined
+        if (last !== undefined && !tradeNumber.test(last))
+          throw new Problem('bad_request', { detail: 'Last-Event-ID is not the number of a trade.' })
+        const trades = followTrades(deps, { ...wanted, ...(last === undefined ? {} : { after: BigInt(last) }) })
+        return {
+          status: 200,
+          contentType: streamType,
+          body: holding(slots.take(call.remoteAddress), trades),
+          headers: { 'X-Accel-Buffering': 'no' },
+        }
+      },
     },
   })
 }

@@ -53,8 +53,8 @@ export const optionProblems = defineProblems({
   options_no_bid: row(
     409,
     true,
-    'Vault does not buy this back',
-    'It buys back what it wrote itself, `available` contracts of the position; others are held until they expire. Nothing was changed.',
+    'Nobody buys these contracts now',
+    'The vault buys back what it wrote itself, `available` contracts of the position; any can be sold to orders of the book (limit_usd). Nothing was changed.',
   ),
   offer_unknown: row(404, false, 'Offer not found', 'GET /v1/options/positions/{wallet} lists the offers of a wallet.'),
   collateral_locked: row(

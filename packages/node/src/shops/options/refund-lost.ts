@@ -1,6 +1,7 @@
 import type { ReversalHook } from '@assay/till'
 import { requestRefund } from '@assay/till/internal'
 import type { OptionDeps } from './deps.ts'
+import { paidRoutes } from './set-off-debts.ts'
 
 /**
  * Anyone who paid for contracts and could not be given them gets the money back, without asking: a buyer whose reservation
@@ -8,8 +9,9 @@ import type { OptionDeps } from './deps.ts'
  */
 export async function refundLost({ database, log }: OptionDeps): Promise<number> {
   const { rows } = await database.query<{ id: string }>(
-    `select p.id from payment p where p.state = 'credited' and p.route_id in ('options.buy', 'options.write', 'options.order')
+    `select p.id from payment p where p.state = 'credited' and p.route_id = any($1)
        and not exists (select from refund r where r.payment_id = p.id) limit 100`,
+    [paidRoutes],
   )
   for (const { id } of rows) {
     const outcome = await requestRefund(database, {
@@ -24,7 +26,7 @@ export async function refundLost({ database, log }: OptionDeps): Promise<number>
 
 /** A part of a premium cannot be given back: the rest would no longer cover the contract. */
 export const refusePartRefunds: ReversalHook = async (_tx, sale, part) => {
-  const isOption = ['options.buy', 'options.write', 'options.order'].includes(sale.routeId)
+  const isOption = paidRoutes.includes(sale.routeId)
   if (isOption && part.reason === 'refund' && part.micro !== sale.amountMicro)
     throw new Error(`${sale.paymentId}: option money is given back whole or not at all`)
 }

@@ -41,6 +41,7 @@ export type ReserveContracts = {
 }
 
 type Outcome = Reserved | Problem
+type BookCopy = { seq: bigint; restoredAtMs: number; book: Book }
 
 /**
  * The only way contracts leave a book. Requests that arrive together share a transaction; the rows of their series are
@@ -48,13 +49,13 @@ type Outcome = Reserved | Problem
  * reads a book again when its row says that somebody else changed it.
  */
 export function createReserveContracts(deps: OptionDeps): ReserveContracts {
-  const books = new Map<string, { seq: bigint; book: Book }>()
+  const books = new Map<string, BookCopy>()
   const batcher = createBatcher<ReserveRequest, Outcome>({
     maxItems: 256,
     maxConcurrent: 1,
     run: async (requests) => {
       // Taken out while they change: a transaction that breaks off leaves none that is half changed.
-      const mine = new Map<string, { seq: bigint; book: Book }>()
+      const mine = new Map<string, BookCopy>()
       for (const { symbol } of requests) {
         const known = books.get(symbol)
         if (known) mine.set(symbol, known)
@@ -88,19 +89,21 @@ async function reserveAll(
   deps: OptionDeps,
   tx: Tx,
   requests: readonly ReserveRequest[],
-  known: (symbol: string) => { seq: bigint; book: Book } | undefined,
-): Promise<{ outcomes: Outcome[]; books: Map<string, { seq: bigint; book: Book }> }> {
+  known: (symbol: string) => BookCopy | undefined,
+): Promise<{ outcomes: Outcome[]; books: Map<string, BookCopy> }> {
   const nowMs = deps.clock.nowMs()
   const series = await lockSeries(
     tx,
     requests.map(({ symbol }) => symbol),
   )
-  const books = new Map<string, { seq: bigint; book: Book }>()
-  for (const one of series.values()) {
-    const copy = known(one.symbol)
-    books.set(one.symbol, copy?.seq === one.seq ? copy : { seq: one.seq, book: await loadBook(tx, one.symbol) })
-  }
   const wanted = await readWanted(tx, requests)
+  const { restoredAtMs } = wanted
+  const books = new Map<string, BookCopy>()
+  for (const { symbol, seq } of series.values()) {
+    const copy = known(symbol)
+    const isNewest = copy?.seq === seq && copy.restoredAtMs === restoredAtMs
+    books.set(symbol, isNewest ? copy : { seq, restoredAtMs, book: await loadBook(tx, symbol) })
+  }
   const drafts: ReservationDraft[] = []
   const outcomes = requests.map((request): Outcome => {
     const one = series.get(request.symbol)

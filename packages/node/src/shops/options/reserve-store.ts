@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { Tx } from '@assay/till/store/database'
+import { inBook } from './book-sides.ts'
 import type { OptionDeps } from './deps.ts'
 import { type Book, createBook, type Fill } from './domain/book.ts'
 import type { Reserved, ReserveRequest } from './reserve-contracts.ts'
@@ -15,6 +16,8 @@ export type Wanted = {
   /** Micro-USDC a point of all contracts that one push of the index would move, by `pushKey`. */
   interest: Map<string, Micro>
   vault: { limitMicro: Micro; usedMicro: Micro }
+  /** When a restore was last noticed: copies of books from before it are not used. */
+  restoredAtMs: number
 }
 
 /** One push moves every strike of a topic and expiry, calls one way and puts the other. */
@@ -24,8 +27,8 @@ export const pushKey = ({ cluster, expiresAtMs, kind }: Pick<Series, 'cluster' |
 export async function loadBook(tx: Tx, symbol: string): Promise<Book> {
   const { rows } = await tx.query<{ id: string; writer: string; price_micro: Micro; seq: bigint; open: number }>({
     name: 'option-load-book',
-    text: `select id, writer, price_micro, seq, open_quantity as open from option_order
-      where symbol = $1 and state = 'live' and open_quantity > 0 order by price_micro, seq`,
+    text: `select id, writer, price_micro, seq, open_quantity as open from option_order o
+      where symbol = $1 and ${inBook} order by price_micro, seq`,
     values: [symbol],
   })
   const book = createBook()
@@ -49,9 +52,9 @@ export async function readWanted(tx: Tx, requests: readonly ReserveRequest[]): P
     values: [requests.map(({ symbol }) => symbol), requests.map(({ holder }) => holder)],
   })
   // Locked last and by everybody: what one batch takes of the vault's capital the next one sees.
-  const vault = await tx.query<{ limit_micro: Micro; used_micro: Micro }>({
+  const vault = await tx.query<{ limit_micro: Micro; used_micro: Micro; restored_at: Date | null }>({
     name: 'option-vault',
-    text: `select limit_micro, used_micro from option_vault for update`,
+    text: `select limit_micro, used_micro, (select max(noticed_at) from restore_gap) as restored_at from option_vault for update`,
   })
   // After the lock above, so that what other processes have just sold of the neighbouring strikes is in it.
   const interest = await tx.query<{ cluster: string; expires_at: Date; kind: Series['kind']; micro: Micro }>({
@@ -72,6 +75,7 @@ export async function readWanted(tx: Tx, requests: readonly ReserveRequest[]): P
       ]),
     ),
     vault: { limitMicro: vault.rows[0]?.limit_micro ?? 0n, usedMicro: vault.rows[0]?.used_micro ?? 0n },
+    restoredAtMs: vault.rows[0]?.restored_at?.getTime() ?? 0,
   }
 }
 
@@ -181,8 +185,9 @@ async function writeFills(tx: Tx, drafts: readonly ReservationDraft[]): Promise<
   ) satisfies (Fill & { positionId: string; place: number })[]
   await tx.query({
     name: 'option-insert-fills',
-    text: `insert into option_fill (position_id, place, order_id, writer, quantity, price_micro)
-      select * from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::integer[], $6::bigint[])`,
+    text: `insert into option_fill (position_id, place, order_id, writer, quantity, price_micro, paid_micro)
+      select f.*, f.price from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::integer[], $6::bigint[])
+        f (position_id, place, order_id, writer, quantity, price)`,
     values: [
       fills.map(({ positionId }) => positionId),
       fills.map(({ place }) => place),

@@ -3,7 +3,7 @@ import type { Tx } from '@assay/till/store/database'
 import type { OptionDeps } from './deps.ts'
 import { lockSeries, writeEvents } from './series-store.ts'
 
-type Ended = { id: string; symbol: string; quantity: number; vault_micro: Micro }
+type Ended = { id: string; symbol: string; quantity: number; premium_micro: Micro; vault_micro: Micro }
 
 /**
  * Puts contracts that were not bought after all back into their offers: `released` when the money never came, `revoked`
@@ -23,7 +23,7 @@ export async function returnContracts(
   )
   const { rows: ended } = await tx.query<Ended>(
     `update option_position set state = $3, ended_at = $4 where id = any($1) and state = $2
-     returning id, symbol, quantity, vault_micro`,
+     returning id, symbol, quantity, premium_micro, vault_micro`,
     [positions.map(({ id }) => id), change.from, change.to, new Date(nowMs)],
   )
   if (ended.length === 0) return []

@@ -187,10 +187,16 @@ export const bidBody = z.strictObject({
   position_id: positionInput,
   quantity: quantityInput.optional().describe('Default: all that the vault wrote.'),
 })
-export const closeBody = z.strictObject({
-  position_id: positionInput,
-  bid_id: z.string().regex(quoteIdPattern, 'is not a bid of this node'),
-})
+export const closeBody = z
+  .strictObject({
+    position_id: positionInput,
+    bid_id: z.string().regex(quoteIdPattern, 'is not a bid of this node').optional(),
+    limit_usd: z.string().max(20).optional().describe('Sells to orders of the book that pay this or more a contract.'),
+    quantity: quantityInput.optional().describe('With limit_usd. Default: all.'),
+  })
+  .refine(({ bid_id, limit_usd }) => (bid_id === undefined) !== (limit_usd === undefined), {
+    error: 'must name either bid_id or limit_usd',
+  })
 
 export const bidView = z.strictObject({
   bid_id: z.string(),
@@ -212,6 +218,7 @@ export const closedView = z.strictObject({
   left: z.number(),
   paid_micro: micro,
   paid_usd: z.string(),
+  later_micro: micro.describe('Of the price; paid when the series is settled, not when it is void.'),
   note: z.string(),
 })
 
@@ -234,7 +241,7 @@ export const positionsView = z.strictObject({
         .describe('Value or payout, and what was sold back, less what was paid; may be negative.'),
       closable_quantity: z.number().describe('Written by the vault, which buys them back.'),
       closed_quantity: z.number(),
-      closed_micro: micro.describe('Paid for what was sold back.'),
+      closed_micro: micro.describe('The price of what was sold.'),
       synthetic,
     }),
   ),
@@ -274,7 +281,7 @@ export const tradeView = z.strictObject({
   kind: z
     .enum(['sale', 'close', 'revoked'])
     .describe(
-      'sale: contracts were bought. close: sold back to the vault. revoked: a reorg took the premium of a sale.',
+      'sale: contracts were bought. close: a holder sold them, to the vault or to an order. revoked: a reorg took the premium of a sale.',
     ),
   position_id: z.string(),
   quantity: z.number(),

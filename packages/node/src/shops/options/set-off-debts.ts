@@ -6,7 +6,8 @@ import type { OptionDeps } from './deps.ts'
 
 /** What is paid out of the exchange: `payable:option:<wallet>`. */
 export const payoutPurpose = 'option'
-export const payoutPurposes = [{ purpose: payoutPurpose, minimumMicro: 1n }]
+export const paidRoutes = ['options.buy', 'options.write', 'options.order']
+export const payoutPurposes = [{ purpose: payoutPurpose, minimumMicro: 1n, paidInBy: paidRoutes }]
 
 /** What each wallet owes; what is set off is taken from it. */
 export type Debts = Map<Address, Micro>

@@ -6,10 +6,11 @@ import { optionAccounts } from './accounts.ts'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { type Fixing, fixSeries } from './fix-series.ts'
+import { endClaims } from './pay-shares.ts'
 import { returnContracts } from './return-contracts.ts'
-import { returnOrders } from './return-orders.ts'
 import { findSeries, lockSeries, type Series, writeEvents } from './series-store.ts'
 import { type Debts, debtsOf, payoutLines } from './set-off-debts.ts'
+import { returnOpen } from './withdraw.ts'
 
 const perStepMax = 200
 
@@ -39,8 +40,9 @@ async function settleOne(deps: OptionDeps, symbol: string): Promise<boolean> {
   const series = await findSeries(deps.database, symbol)
   if (!series) return false
   while ((await deps.database.transaction((tx) => endPositions(deps, tx, series, fixing))) > 0);
-  while ((await deps.database.transaction((tx) => returnOffers(deps, tx, series))) > 0);
-  while ((await deps.database.transaction((tx) => returnOrders(deps, tx, symbol, 'all'))) > 0);
+  while ((await deps.database.transaction((tx) => endClaims(deps, tx, series, fixing))) > 0);
+  for (const side of ['offer', 'order'] as const)
+    while ((await deps.database.transaction((tx) => returnOpen(deps, tx, side, symbol, 'all'))) > 0);
   return deps.database.transaction((tx) => endSeries(deps, tx, series))
 }
 
@@ -111,7 +113,10 @@ export function payoutOf(position: Pick<Position, 'quantity' | 'premium_micro'>,
   return fixing.outcome === 'void' ? position.premium_micro : BigInt(position.quantity) * fixing.payoffMicro
 }
 
-/** All that was locked for a position goes out, to the micro: the buyer's payout, and to each writer the rest of its part. */
+/**
+ * What is behind a position goes out: the holder's payout, and to each writer the rest of its part. When the series is void
+ * and the contracts were sold on, what makes earlier holders whole is left for their claims.
+ */
 function endPosting(
   deps: OptionDeps,
   series: Series,
@@ -134,64 +139,14 @@ function endPosting(
     if (order_id === null) give(accounts.operator(deps.network, 'usdc'), micro)
     else for (const { account, amount } of payoutLines(deps, debts, writer, micro)) give(account, -amount)
   }
-  const lockedMicro = BigInt(position.quantity) * series.capMicro
-  const lines: LedgerLine[] = [{ account: optionAccounts.collateral(deps.network, series.symbol), amount: lockedMicro }]
-  for (const { account, micro } of shares.values()) if (micro > 0n) lines.push({ account, amount: -micro })
+  const paid = [...shares.values()].filter(({ micro }) => micro > 0n)
+  const paidMicro = paid.reduce((sum, { micro }) => sum + micro, 0n)
+  const lines: LedgerLine[] = [
+    { account: optionAccounts.collateral(deps.network, series.symbol), amount: paidMicro },
+    ...paid.map(({ account, micro }) => ({ account, amount: -micro })),
+  ]
   return { reference: `option_end:${position.id}`, kind: 'option_end', memo: fixing.outcome, lines }
 }
-
-/** Collateral of contracts that were never sold, also of offers that a debt of their writer kept out of the book. */
-async function returnOffers(deps: OptionDeps, tx: Tx, series: Series, which?: 'immediate'): Promise<number> {
-  const seq = (await lockSeries(tx, [series.symbol])).get(series.symbol)?.seq
-  const { rows } = await tx.query<{ id: string; writer: Address; open_quantity: number; price_micro: Micro }>(
-    `select id, writer, open_quantity, price_micro from option_order o
-     where symbol = $3 and open_quantity > 0
-       and (state = 'live' or ($5::text is null and state = 'pending' and ${moneyIsFinal('o.writer', 'o.created_at')}))
-       and ($5::text is null or immediate)
-     order by id limit $4 for update`,
-    [...finalValues(deps), series.symbol, perStepMax, which ?? null],
-  )
-  if (rows.length === 0) return 0
-  const debts = await debtsOf(
-    deps,
-    tx,
-    rows.map(({ writer }) => writer),
-  )
-  await tx.query(`update option_order set open_quantity = 0, state = 'closed' where id = any($1)`, [
-    rows.map(({ id }) => id),
-  ])
-  await post(
-    tx,
-    rows.map(({ id, writer, open_quantity, price_micro }) => {
-      const micro = BigInt(open_quantity) * (series.capMicro - price_micro)
-      return {
-        // A reservation that fell through can fill an offer again: each return has the number of its change.
-        reference: `option_return:${id}:${seq}`,
-        kind: 'option_return',
-        lines: [
-          { account: optionAccounts.collateral(deps.network, series.symbol), amount: micro },
-          ...payoutLines(deps, debts, writer, micro),
-        ],
-      }
-    }),
-  )
-  await tx.query(`update option_series set seq = seq + 1 where symbol = $1`, [series.symbol])
-  await writeEvents(
-    tx,
-    rows.map(({ id, open_quantity }) => ({
-      symbol: series.symbol,
-      kind: 'withdrawn' as const,
-      subject: id,
-      quantity: open_quantity,
-    })),
-    deps.clock.nowMs(),
-  )
-  return rows.length
-}
-
-/** What was to be sold at once and found no buyer. */
-export const returnImmediateOffers = (deps: OptionDeps, tx: Tx, series: Series): Promise<number> =>
-  returnOffers(deps, tx, series, 'immediate')
 
 /** The end, once nothing is open: then nothing may be left behind it either. */
 async function endSeries(deps: OptionDeps, tx: Tx, { symbol }: Series): Promise<boolean> {
@@ -204,7 +159,8 @@ async function endSeries(deps: OptionDeps, tx: Tx, { symbol }: Series): Promise<
   const { rowCount: open } = await tx.query(
     `select from option_position where symbol = $1 and state in ('held', 'open')
      union all select from option_order where symbol = $1 and (state = 'pending' or open_quantity > 0)
-     union all select from option_bid where symbol = $1 and (state = 'pending' or open_quantity > 0)`,
+     union all select from option_bid where symbol = $1 and (state = 'pending' or open_quantity > 0)
+     union all select from option_claim where symbol = $1 and ended_at is null`,
     [symbol],
   )
   if (open > 0) return false

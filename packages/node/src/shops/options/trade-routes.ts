@@ -1,7 +1,7 @@
 import { formatUsd, type Micro } from '@assay/protocol/money'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
-import { type ProofDeps, verifySignedRequest } from '@assay/till/proofs'
+import type { ProofDeps } from '@assay/till/proofs'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type RouteInput, type Since } from '../../http/index.ts'
 import type { Board } from './board.ts'
 import { type BuyBody, type BuyDeps, commitBuys, prepareBuy, revokeBuy } from './buy-contracts.ts'
@@ -15,10 +15,10 @@ import {
   exampleSymbol,
   exampleWithdrawn,
 } from './examples.ts'
-import { bodyMissing, withoutSeries } from './market-closed.ts'
+import { placedHere, signedOnExchange, soldHere } from './exchange-access.ts'
+import { bodyMissing } from './market-closed.ts'
 import { orderRoutes } from './order-routes.ts'
 import { optionProblems } from './problems.ts'
-import { withdrawOrder } from './return-orders.ts'
 import {
   buyBody,
   offerView,
@@ -29,18 +29,16 @@ import {
   withdrawnView,
   writeBody,
 } from './schemas.ts'
-import { withdrawOffer } from './withdraw-offer.ts'
-import {
-  collateralOf,
-  commitWrite,
-  premiumAsked,
-  prepareWrite,
-  requireTraded,
-  revokeWrite,
-  type WriteBody,
-} from './write-contracts.ts'
+import { withdraw } from './withdraw.ts'
+import { collateralOf, premiumAsked, prepareWrite, requireTraded, type WriteBody } from './write-contracts.ts'
 
-export type TradeDeps = BuyDeps & { board: Board; proofs: ProofDeps; since: Since }
+export type TradeDeps = BuyDeps & {
+  board: Board
+  proofs: ProofDeps
+  since: Since
+  apiUrl: string
+  stopped: AbortSignal
+}
 
 export function tradeRoutes(deps: TradeDeps): RouteDeclaration[] {
   return [
@@ -109,20 +107,13 @@ function buyRoute(deps: TradeDeps): RouteDeclaration {
     next: '/v1/options/series',
     cost: 2,
     access: {
-      kind: 'paid',
+      ...soldHere(deps),
       price: {
         kind: 'from_input',
         lowestMicro: premiumLowestMicro,
         highestMicro: premiumHighestMicro * BigInt(settings.quantityMax),
         of: (input) => premiumFor(deps, input),
       },
-      networks: [deps.network],
-      // Collateral, premium and payout are on one chain.
-      creditOnNetworksOnly: true,
-      payee: 'custody',
-      revocable: true,
-      consumption: 'none',
-      unavailable: () => withoutSeries(deps),
       prepare: async ({ body }, call) => {
         if (body === undefined) throw bodyMissing()
         const prepared = await prepareBuy(deps, body as BuyBody, call)
@@ -161,26 +152,17 @@ function writeRoute(deps: TradeDeps): RouteDeclaration {
     next: '/v1/options/series',
     cost: 2,
     access: {
-      kind: 'paid',
+      ...placedHere(deps, 'offer'),
       price: {
         kind: 'from_input',
         lowestMicro: collateralLowestMicro,
         highestMicro: premiumHighestMicro * collateralRatioMax * quantityMax,
         of: (input) => collateralFor(deps, input),
       },
-      networks: [deps.network],
-      // Collateral, premium and payout are on one chain.
-      creditOnNetworksOnly: true,
-      payee: 'custody',
-      revocable: true,
-      consumption: 'none',
-      unavailable: () => withoutSeries(deps),
       prepare: async ({ body }, call) => {
         if (body === undefined) throw bodyMissing()
         return prepareWrite(deps, body as WriteBody, call)
       },
-      commit: (tx, sale) => commitWrite(deps, tx, sale),
-      revoke: (tx, sale) => revokeWrite(deps, tx, sale),
     },
   })
 }
@@ -220,21 +202,8 @@ function withdrawRoute(deps: TradeDeps): RouteDeclaration {
       kind: 'free',
       security: 'erc8128',
       handle: async ({ body }, call) => {
-        const account = await verifySignedRequest(deps.proofs, {
-          method: call.method,
-          ...call.received,
-          headers: call.headers,
-          rawBody: call.rawBody,
-        })
-        // Paid back on the chain of the exchange: elsewhere a contract wallet's address may have another owner.
-        if (account.kind === 'contract' && `eip155:${account.chainId}` !== deps.network)
-          throw new Problem('forbidden', { detail: `Sign for the wallet on ${deps.network}.` })
-        const withdraw = body.offer_id.startsWith('ord_') ? withdrawOrder : withdrawOffer
-        const done = await withdraw(deps, {
-          offerId: body.offer_id,
-          writer: account.address,
-          quantity: body.quantity,
-        })
+        const writer = await signedOnExchange(deps, call)
+        const done = await withdraw(deps, { offerId: body.offer_id, writer, quantity: body.quantity })
         deps.board.changed()
         return jsonAnswer({
           offer_id: body.offer_id,

@@ -1,9 +1,8 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { Problem } from '@assay/till/kernel/problem'
-import { verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'
-import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../http/index.ts'
 import type { SourceDeps } from './deps.ts'
 import { exampleAt, exampleSource, exampleSummary, exampleWallet } from './examples.ts'
 import { sourceProblems } from './problems.ts'
@@ -192,15 +191,9 @@ function verifyRoute(deps: SourceDeps): RouteDeclaration {
 }
 
 /** Optional: a change signed by the wallet that is paid now waits less, a dispute signed by a proven one has its own place. */
-async function signerOf(deps: SourceDeps, call: CallContext): Promise<Address | undefined> {
+async function walletOf(deps: SourceDeps, call: CallContext): Promise<Address | undefined> {
   if (!call.headers.has('signature-input')) return undefined
-  const account = await verifySignedRequest(deps.proofs, {
-    method: call.method,
-    ...call.received,
-    headers: call.headers,
-    rawBody: call.rawBody,
-  })
-  return account.address
+  return (await signerOf(deps, call)).address
 }
 
 function walletRoute(deps: SourceDeps): RouteDeclaration {
@@ -229,7 +222,7 @@ function walletRoute(deps: SourceDeps): RouteDeclaration {
           domain: source.domain,
           wallet,
           contact: body.contact,
-          signedBy: await signerOf(deps, call),
+          signedBy: await walletOf(deps, call),
         })
         return answer(deps, source.domain, wallet)
       },
@@ -288,7 +281,7 @@ function disputeRoute(deps: SourceDeps): RouteDeclaration {
           statement: body.statement,
           evidenceUrl: body.evidence_url,
           contact: body.contact,
-          signedBy: await signerOf(deps, call),
+          signedBy: await walletOf(deps, call),
         })
         const note =
           body.kind === 'ownership'

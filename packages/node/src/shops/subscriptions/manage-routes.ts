@@ -2,10 +2,17 @@ import type { ProvenAccount } from '@assay/protocol/account'
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { formatUsd } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
-import { verifySignedRequest, verifySiwx } from '@assay/till/proofs'
+import { verifySiwx } from '@assay/till/proofs'
 import { type TokenMaker, tokenHash } from '@assay/till/signing'
 import { z } from 'zod'
-import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import {
+  type CallContext,
+  defineRoute,
+  jsonAnswer,
+  signerOf as provenSigner,
+  type RouteDeclaration,
+  type ShopContext,
+} from '../../http/index.ts'
 import type { CoveredFeed } from '../ports.ts'
 import { subscriptionOfProven } from './entitlement.ts'
 import { readUsage } from './fair-use.ts'
@@ -321,14 +328,6 @@ function signedIn(deps: ManageDeps, call: CallContext): Promise<ProvenAccount> {
     })
   return verifySiwx(deps.proofs, header, deps.baseUrl)
 }
-
-const provenSigner = (deps: ManageDeps, call: CallContext): Promise<ProvenAccount> =>
-  verifySignedRequest(deps.proofs, {
-    method: call.method,
-    ...call.received,
-    headers: call.headers,
-    rawBody: call.rawBody,
-  })
 
 export async function subscriptionOfSigner(
   deps: ManageDeps,

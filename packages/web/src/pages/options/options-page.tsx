@@ -107,7 +107,12 @@ function Chain({
       {picked === undefined ? (
         <p class="soft">Choose a premium to see what it pays.</p>
       ) : (
-        <SeriesPanel key={picked.symbol} series={picked} name={names.get(picked.cluster) ?? picked.cluster} />
+        <SeriesPanel
+          key={picked.symbol}
+          series={picked}
+          name={names.get(picked.cluster) ?? picked.cluster}
+          strikes={chainOf(series, picked.cluster, picked.expires_at).map(({ strike }) => strike)}
+        />
       )}
     </>
   )

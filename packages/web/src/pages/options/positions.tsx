@@ -89,7 +89,7 @@ function Holdings({ holdings: { positions, payable_micro }, wallet, again }: Hol
                 <Age at={position.expires_at} />
               </td>
               <td>
-                {position.closable_quantity > 0 && wallet !== undefined ? (
+                {position.state === 'open' && wallet !== undefined ? (
                   <ClosePosition position={position} wallet={wallet} again={again} />
                 ) : null}
               </td>

@@ -1,5 +1,5 @@
 import type { OptionQuote } from '@assay/sdk'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { asProblem, type ProblemError } from '../../node/problem.ts'
@@ -10,16 +10,25 @@ import { BuyButton } from '../../wallet/buy-button.tsx'
 import type { Bought } from '../../wallet/order.ts'
 import type { Series } from './chain.ts'
 
-type Props = { series: Series; what: string; premiumMicro: string | null; onBought: (bought: Bought) => void }
+type Props = {
+  series: Series
+  what: string
+  premiumMicro: string | null
+  /** The premium that is locked; undefined again when its time is over. */
+  onLocked: (premiumMicro: string | undefined) => void
+  onBought: (bought: Bought) => void
+}
 
 /** A price is locked first, and what is then signed names that quote: never another amount than the one shown. */
-export function QuotedBuy({ series, what, premiumMicro, onBought }: Props) {
+export function QuotedBuy({ series, what, premiumMicro, onLocked, onBought }: Props) {
   const index = useNode()
   const [quote, setQuote] = useState<OptionQuote>()
   const [, look] = useState(0)
   const [problem, setProblem] = useState<ProblemError>()
   useEvery(1_000, () => look(Date.now()))
   const left = quote === undefined ? 0 : Math.floor((Date.parse(quote.expires_at) - Date.now()) / 1000)
+  const locked = left > 0 ? quote?.premium_micro : undefined
+  useEffect(() => onLocked(locked), [locked, onLocked])
   const lock = async () => {
     setProblem(undefined)
     try {

@@ -6,13 +6,13 @@ import { useAnswer } from '../../node/use-answer.ts'
 import { centsOfMicro, timeText } from '../../ui/format.ts'
 import { Age, Await, Badge, Notice, Synthetic } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
-import { Sparkline } from '../../ui/sparkline.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
 import { modelCells, modelColumns, type Series } from './chain.ts'
 import { LimitForm } from './limit-form.tsx'
 import { PayoffPicture } from './payoff-picture.tsx'
 import { QuotedBuy } from './quoted-buy.tsx'
+import { SpotPicture } from './spot-picture.tsx'
 
 type Detail = Series & {
   index: string | null
@@ -29,9 +29,10 @@ type Detail = Series & {
 }
 
 /** One series: what it pays, what it costs, and what that rests on. */
-export function SeriesPanel({ series, name }: { series: Series; name: string }) {
+export function SeriesPanel({ series, name, strikes }: { series: Series; name: string; strikes: readonly number[] }) {
   const index = useNode()
   const [bought, setBought] = useState<Bought>()
+  const [locked, setLocked] = useState<string>()
   const [detail, again] = useAnswer(series.symbol, (signal) =>
     ask<Detail>(`${index.api_url}/v1/options/series/${encodeURIComponent(series.symbol)}`, { signal }),
   )
@@ -54,29 +55,35 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
       )}
       <Await of={detail} what="Reading the series" again={again}>
         {({ body }) => {
-          const premium = body.premium_micro ?? body.model_micro
+          // What was paid, what is locked, or what it costs now.
+          const paid = paidFor(bought?.body as Placed | undefined)
+          const premium = paid ?? locked ?? body.premium_micro ?? body.model_micro
           const now = body.index === null ? undefined : Number(body.index)
           return (
             <div class="columns even">
               {premium === null ? null : (
-                <PayoffPicture
-                  terms={{
-                    kind: body.kind,
-                    strike: body.strike,
-                    paysUpTo: body.pays_up_to,
-                    sizeMicro: BigInt(body.size_micro),
-                    premiumMicro: BigInt(premium),
-                  }}
-                  now={now}
-                />
+                <div class="stack">
+                  <SpotPicture history={body.history} strikes={strikes} chosen={body.strike} name={name} />
+                  <PayoffPicture
+                    terms={{
+                      kind: body.kind,
+                      strike: body.strike,
+                      paysUpTo: body.pays_up_to,
+                      sizeMicro: BigInt(body.size_micro),
+                      premiumMicro: BigInt(premium),
+                    }}
+                    now={now}
+                  />
+                </div>
               )}
               <div class="stack">
-                <SeriesFacts detail={body} name={name} />
+                <SeriesFacts detail={body} />
                 <div class="row">
                   <QuotedBuy
                     series={series}
                     what={`${series.kind === 'call' ? 'Call' : 'Put'} on ${name} at ${series.strike}`}
                     premiumMicro={body.buyable ? body.premium_micro : null}
+                    onLocked={setLocked}
                     onBought={setBought}
                   />
                   <Badge tone="warn">the premium is not refundable</Badge>
@@ -93,7 +100,10 @@ export function SeriesPanel({ series, name }: { series: Series; name: string }) 
   )
 }
 
-type Placed = { position_id?: string; offer_id?: string; order_id?: string }
+type Placed = { position_id?: string; offer_id?: string; order_id?: string; premium_micro?: string }
+
+/** The premium of a purchase; that of an own offer is what others pay. */
+const paidFor = (placed: Placed | undefined) => (placed?.position_id === undefined ? undefined : placed.premium_micro)
 
 function boughtText({ position_id, offer_id, order_id }: Placed): string {
   if (order_id !== undefined) return `Ordered: ${order_id}`
@@ -115,14 +125,14 @@ function LastTrades({ symbol }: { symbol: string }) {
         .map(({ kind, quantity, total_micro }) =>
           kind === 'revoked'
             ? `${quantity} revoked`
-            : `${quantity} ${kind === 'sale' ? 'bought' : 'sold back'} for ${centsOfMicro(total_micro ?? '0')}`,
+            : `${quantity} ${kind === 'sale' ? 'bought' : 'sold'} for ${centsOfMicro(total_micro ?? '0')}`,
         )
         .join(', ')}
     </p>
   )
 }
 
-function SeriesFacts({ detail, name }: { detail: Detail; name: string }) {
+function SeriesFacts({ detail }: { detail: Detail }) {
   return (
     <dl class="facts">
       <dt>Pays at most</dt>
@@ -136,10 +146,7 @@ function SeriesFacts({ detail, name }: { detail: Detail; name: string }) {
         <Age at={detail.expires_at} />
       </dd>
       <dt>Index</dt>
-      <dd class="row">
-        {detail.index ?? 'none yet'}
-        <Sparkline values={detail.history.map(({ index: value }) => Number(value))} what={`index of ${name}`} />
-      </dd>
+      <dd>{detail.index ?? 'none yet'}</dd>
       <dt>Sold so far</dt>
       <dd>
         {detail.open_interest}, {centsOfMicro(detail.collateral_micro)} collateral

@@ -1,7 +1,6 @@
 import { formatAccount, type ProvenAccount } from '@assay/protocol/account'
 import { Problem } from '@assay/till/kernel/problem'
-import { verifySignedRequest } from '@assay/till/proofs'
-import type { CallContext } from '../../../http/index.ts'
+import { type CallContext, signerOf } from '../../../http/index.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { identityProblems } from '../problems.ts'
 import type { Declaration } from './declaration.ts'
@@ -10,8 +9,7 @@ import { appendVersion, deactivate } from './store.ts'
 import { subjectOfSigner } from './subject.ts'
 
 async function proveSigner(deps: IdentityDeps, { named }: NamedAgent, call: CallContext) {
-  const request = { method: call.method, ...call.received, headers: call.headers, rawBody: call.rawBody }
-  const signer = await verifySignedRequest(deps.proofs, request)
+  const signer = await signerOf(deps, call)
   return { signer, subject: subjectOfSigner(named, signer) }
 }
 

@@ -1,7 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
-import { verifySignedRequest } from '@assay/till/proofs'
 import { z } from 'zod'
 import {
   type CallContext,
@@ -9,6 +8,7 @@ import {
   jsonAnswer,
   type RouteDeclaration,
   type ShopContext,
+  signerOf,
 } from '../../../http/index.ts'
 import { feedUnder } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
@@ -72,9 +72,7 @@ export function screenRoutes(deps: ScreenDeps): RouteDeclaration[] {
   return [listRoute(deps), saveRoute(deps), removeRoute(deps)]
 }
 
-async function walletOf({ proofs }: ScreenDeps, { method, received, headers, rawBody }: CallContext): Promise<Address> {
-  return (await verifySignedRequest(proofs, { method, ...received, headers, rawBody })).address
-}
+const walletOf = async (deps: ScreenDeps, call: CallContext): Promise<Address> => (await signerOf(deps, call)).address
 
 function listRoute(deps: ScreenDeps): RouteDeclaration {
   return defineRoute({

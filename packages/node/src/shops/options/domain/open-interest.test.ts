@@ -27,6 +27,8 @@ test('no attack of the search earns within the bounds, whoever holds all that ma
   const best = bestAttack(market, 1)
   expect(best.profitMicro).toBeLessThanOrEqual(0)
   expect(best.movedPoints).toBeGreaterThan(0)
+  // Sold back to the vault, also after a sale to itself, nothing is earned however much is open.
+  expect(bestAttack(market, 1_000, ['vault', 'vault after own sale', 'void']).profitMicro).toBeLessThanOrEqual(0)
   // The search is no straw man: with four times the open interest the best attack earns.
   expect(bestAttack(market, 4).profitMicro).toBeGreaterThan(0)
 })

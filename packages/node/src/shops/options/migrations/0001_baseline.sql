@@ -162,23 +162,39 @@ create table option_fill (
   writer text not null,
   quantity integer not null check (quantity >= 0),
   price_micro bigint not null check (price_micro > 0),
+  -- What the holder paid for one: the writer's price, or that at which an earlier holder sold it.
+  paid_micro bigint not null check (paid_micro > 0),
   primary key (position_id, place)
 );
 create index option_fill_order on option_fill (order_id) where order_id is not null;
 insert into app_access values ('option_fill', 'select, insert, update');
 
--- Contracts that were sold back to the vault, each bid once.
+-- Contracts that a holder sold: back to the vault, each of its bids once, or to orders of the book.
 create table option_close (
   bid_id text primary key,
+  to_vault boolean not null,
   position_id text not null references option_position (id),
   quantity integer not null check (quantity > 0),
-  -- What had been paid for them, and what was paid to have them back.
+  -- What their writers had been promised for them, what the holder had paid, and what it sold them for.
+  written_micro bigint not null check (written_micro > 0),
   premium_micro bigint not null check (premium_micro > 0),
-  paid_micro bigint not null check (paid_micro > 0 and paid_micro <= premium_micro),
+  paid_micro bigint not null check (paid_micro > 0),
   closed_at timestamptz not null
 );
 create index option_close_position on option_close (position_id);
 insert into app_access values ('option_close', 'select, insert');
+
+-- What anyone who left contracts early gets at the end of the series, beside what was paid at once: one or the other.
+create table option_claim (
+  id text primary key,
+  symbol text not null references option_series (symbol),
+  wallet text not null,
+  if_fixed_micro bigint not null check (if_fixed_micro >= 0),
+  if_void_micro bigint not null check (if_void_micro >= 0),
+  ended_at timestamptz
+);
+create index option_claim_open on option_claim (symbol) where ended_at is null;
+insert into app_access values ('option_claim', 'select, insert, update');
 
 -- The operator's own capital as last writer. The check is its hard limit.
 create table option_vault (

@@ -1,0 +1,43 @@
+import type { JwsPort } from '@assay/till/internal'
+import type { Clock } from '@assay/till/kernel/clock'
+import type { Sql } from '@assay/till/store/database'
+import { eventText, signedEvent } from '../../http/index.ts'
+import { newestTrade, tradesAfter } from './list-trades.ts'
+
+export type FollowDeps = { database: Sql; clock: Clock; jws: JwsPort; apiUrl: string; stopped: AbortSignal }
+
+const lookEveryMs = 2_000
+const aliveEveryMs = 15_000
+/** Numbers begin with the second in which they were drawn, and a trade may be committed some seconds later. */
+const lateSeconds = 30n
+const longBefore = (id: bigint): bigint => ((id >> 31n) - lateSeconds) << 31n
+
+/** Trades as server-sent events: those after `after`, then what comes, until the reader goes or the node stops. */
+export async function* followTrades(deps: FollowDeps, { symbol, after }: { symbol?: string; after?: bigint }) {
+  const begin = after ?? (await newestTrade(deps.database))
+  const seen = new Set<bigint>()
+  let newest = begin
+  let aliveAtMs = deps.clock.monotonicMs()
+  yield 'retry: 5000\n\n'
+  while (!deps.stopped.aborted) {
+    const from = longBefore(newest) > begin ? longBefore(newest) : begin
+    for (const trade of await tradesAfter(deps.database, { symbol, after: from, without: [...seen] })) {
+      const id = BigInt(trade.trade_id)
+      seen.add(id)
+      if (id > newest) newest = id
+      const attributes = {
+        id: trade.trade_id,
+        source: `${deps.apiUrl}/v1/options/trades`,
+        type: 'assay.options.trade.v1',
+        subject: trade.symbol,
+        time: trade.at,
+      }
+      yield eventText(trade.trade_id, 'trade', signedEvent(deps.jws, attributes, JSON.stringify(trade)))
+    }
+    for (const id of seen) if (id <= longBefore(newest)) seen.delete(id)
+    await deps.clock.sleep(lookEveryMs, deps.stopped).catch(() => {})
+    if (deps.clock.monotonicMs() - aliveAtMs < aliveEveryMs) continue
+    aliveAtMs = deps.clock.monotonicMs()
+    yield ': still here\n\n'
+  }
+}

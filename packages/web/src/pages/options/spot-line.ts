@@ -1,0 +1,22 @@
+type Frame = { width: number; height: number; edge: number }
+export type SpotLine = { points: string; strikes: { strike: number; y: number }[] }
+
+/** The index as a line in a frame that holds it and the chosen strike; other strikes are marked where they are in it. */
+export function spotLine(
+  history: readonly { index: string }[],
+  strikes: readonly number[],
+  chosen: number,
+  { width, height, edge }: Frame,
+): SpotLine | undefined {
+  const values = history.map(({ index }) => Number(index))
+  if (values.length < 2) return undefined
+  const [low, high] = [Math.min(...values, chosen) - 1, Math.max(...values, chosen) + 1]
+  const x = (at: number) => edge + (at / (values.length - 1)) * (width - 2 * edge)
+  const y = (value: number) => edge + ((high - value) / (high - low)) * (height - 2 * edge)
+  return {
+    points: values.map((value, at) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(' '),
+    strikes: [...new Set([...strikes, chosen])]
+      .filter((strike) => strike >= low && strike <= high)
+      .map((strike) => ({ strike, y: y(strike) })),
+  }
+}
