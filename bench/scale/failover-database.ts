@@ -7,6 +7,7 @@ import { connectClient } from '../../packages/till/src/store/connection.ts'
 import { freePort } from '../../packages/till/src/store/embedded/free-port.ts'
 import { chooseRunUser } from '../../packages/till/src/store/embedded/run-user.ts'
 import { asUser, type RunUser, runTool, toolEnvironment } from '../../packages/till/src/store/embedded/tools.ts'
+import { closeOnSignal } from '../process/on-signal.ts'
 
 export type Member = {
   name: string
@@ -48,8 +49,10 @@ export async function openFailoverDatabase(home: string, programs: Programs): Pr
   const user = await chooseRunUser()
   const closing: (() => Promise<unknown>)[] = []
   const stop = async () => {
+    forget()
     for (const undo of closing.splice(0).reverse()) await undo()
   }
+  const forget = closeOnSignal(stop)
   const ports = { etcd: await freePort(), peer: await freePort(), haproxy: await freePort() }
   const password = randomBytes(12).toString('hex')
   await mkdir(folder)
