@@ -50,6 +50,8 @@ async function registerLocked(
         `insert into payment_owner (owner, started_at) values ($1, $2) on conflict (owner) do update set dead_at = null`,
         [id, new Date(clock.nowMs())],
       )
+      // Lost again meanwhile: nobody would hear of it below.
+      held.lost.throwIfAborted()
     } catch (error) {
       await held.release()
       throw error
