@@ -16,7 +16,7 @@ const backWithinSeconds = 30
 const givenUpAfterMs = 90_000
 const pace = { everyMs: 400, askAgainAfterMs: 500 }
 
-type Failure = { what: string; seconds: number | undefined }
+type Failure = { what: string; seconds: number | false }
 
 /** Kills, cuts off and fills the leader of a Patroni cluster, while buyers pay at a node that knows one HAProxy address. */
 export async function failOver(options: ClusterOptions, kills: number): Promise<Verdict> {
@@ -56,18 +56,17 @@ async function sellThrough(
     stopBuying = keepBuying(caller, terms, [node], payers, pace, onPurchase)
     const failures: Failure[] = []
     for (const { what, strike } of [...strikes(kills, database)]) {
-      await firstSale(sold, performance.now())
       await database.healthy()
+      await firstSale(sold, performance.now())
       const leader = (await database.leader()) as Member
       const struckMs = performance.now()
       const repair = await strike(leader)
-      const back = firstSale(sold, struckMs)
       await database.nextLeader(leader)
       say(`  ${what} (${leader.name}): another leader after ${Math.round((performance.now() - struckMs) / 100) / 10} s`)
+      const seconds = (await firstSale(sold, performance.now())) && longestPause(sold, struckMs)
       await repair()
-      const seconds = await back
       failures.push({ what, seconds })
-      say(`  ${what} (${leader.name}): sales back after ${seconds?.toFixed(1) ?? 'never'} s`)
+      say(`  ${what} (${leader.name}): sales back after ${shown(seconds)}`)
     }
     await database.healthy()
     const purchases = await stopBuying()
@@ -120,20 +119,26 @@ function* strikes(kills: number, database: FailoverDatabase): Generator<Strike> 
     }
 }
 
-/** Seconds until the first purchase that began after this moment had its answer. */
-async function firstSale(sold: readonly Purchase[], sinceMs: number): Promise<number | undefined> {
-  while (performance.now() - sinceMs < givenUpAfterMs) {
-    const ends = sold.filter(({ startedMs }) => startedMs >= sinceMs).map(({ startedMs, ms }) => startedMs + ms)
-    if (ends.length > 0) return (Math.min(...ends) - sinceMs) / 1000
+/** Until a purchase that began after this moment has its answer; false where none had in time. */
+async function firstSale(sold: readonly Purchase[], sinceMs: number): Promise<boolean> {
+  while (!sold.some(({ startedMs }) => startedMs >= sinceMs)) {
+    if (performance.now() - sinceMs > givenUpAfterMs) return false
     await sleep(100)
   }
-  return undefined
+  return true
 }
 
+/** Seconds without an answer to any buyer: a leader that was cut off answers for a while. */
+function longestPause(sold: readonly Purchase[], sinceMs: number): number {
+  const ends = sold.map(({ startedMs, ms }) => startedMs + ms).filter((end) => end > sinceMs)
+  const times = [sinceMs, ...ends.sort((a, b) => a - b)]
+  return Math.max(...times.slice(1).map((end, index) => end - (times[index] ?? end))) / 1000
+}
+
+const shown = (seconds: number | false) => (seconds === false ? 'more than 90 s' : `${seconds.toFixed(1)} s`)
+
 const faultOf = ({ what, seconds }: Failure): string[] =>
-  seconds !== undefined && seconds <= backWithinSeconds
-    ? []
-    : [`${what}: sales back after ${seconds?.toFixed(1) ?? 'more than 90'} s`]
+  seconds !== false && seconds <= backWithinSeconds ? [] : [`${what}: sales back after ${shown(seconds)}`]
 
 /** A promoted synchronous standby has lost nothing: it is no restore, and the process that sold before goes on. */
 async function faultsAfter(cluster: Cluster, { pid }: NodeProcess): Promise<string[]> {
@@ -159,7 +164,7 @@ function summary(
   { measured, notes = [] }: Pick<Verdict, 'measured' | 'notes'>,
   database: FailoverDatabase,
 ) {
-  const seconds = failures.map((one) => one.seconds ?? Number.POSITIVE_INFINITY).sort((a, b) => a - b)
+  const seconds = failures.map((one) => one.seconds || Number.POSITIVE_INFINITY).sort((a, b) => a - b)
   const at = (share: number) => (seconds[Math.floor((seconds.length - 1) * share)] ?? 0).toFixed(1)
   return {
     measured: `${measured}; ${failures.length} failures, sales back after ${at(0.5)} s (median), ${at(1)} s (longest)`,
