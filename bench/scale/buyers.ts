@@ -24,9 +24,7 @@ export type Purchase = {
 /** What a killed process leaves open is decided when the authorization has run out, so buyers wait a little longer. */
 const validSeconds = 45
 const patienceMs = 120_000
-
-export type Pace = { everyMs: number; askAgainAfterMs: number }
-const usualPace: Pace = { everyMs: 60, askAgainAfterMs: 100 }
+const usualPace = { everyMs: 60, askAgainAfterMs: 100 }
 
 /** Buyers who do as the documents say: while the outcome is open, the same payment again, at another process. */
 async function buy(

@@ -202,6 +202,7 @@ function start(program: string, args: readonly string[], user: RunUser | undefin
   const child: ChildProcess = spawn(program, args, {
     cwd: '/',
     env: { ...toolEnvironment(), LC_ALL: 'C.UTF-8', ...env },
+    // FAILOVER_LOG=1 shows what the servers say.
     stdio: process.env['FAILOVER_LOG'] ? ['ignore', 'inherit', 'inherit'] : 'ignore',
     detached: true,
     ...asUser(user),

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { judgePurchases, keepBuying, type Purchase } from './buyers.ts'
 import { openCaller } from './call.ts'
 import { type Cluster, type ClusterOptions, openCluster } from './cluster.ts'
-import { type FailoverDatabase, type Member, openFailoverDatabase } from './failover-database.ts'
+import { type FailoverDatabase, type Member, openFailoverDatabase, type Programs } from './failover-database.ts'
 import { howToInstall, installIfAbsent, type Program } from './install-if-absent.ts'
 import { createNodeProcess, type NodeProcess } from './node-process.ts'
 import { readTerms } from './terms.ts'
@@ -28,7 +28,7 @@ export async function failOver(options: ClusterOptions, kills: number): Promise<
   }
   let database: FailoverDatabase | undefined
   const openDatabase = async (home: string) => {
-    database = await openFailoverDatabase(home, programs as Parameters<typeof openFailoverDatabase>[1])
+    database = await openFailoverDatabase(home, programs as Programs)
     return database
   }
   const cluster = await openCluster({ ...options, openDatabase })
