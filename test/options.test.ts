@@ -274,9 +274,6 @@ test('an order above the vault is bought and gets back what it saved; a holder s
   expect(order_id).not.toBe(low.order_id)
 }, 180_000)
 
-<<<<<<< 3ec87faa146a250e5a1bb11c659517792abb51fb
-test('contracts are written and bought from credit, without their own transaction', async () => {
-=======
 /** One of the closer's contracts goes to the order of 50 USD; the trade is streamed, and the price paid on the chain. */
 async function sellToOrder(earlier: string | undefined): Promise<void> {
   const mine = await client(closer)
@@ -298,8 +295,7 @@ async function sellToOrder(earlier: string | undefined): Promise<void> {
   expect(text).not.toContain(earlier)
 }
 
-test('contracts are written and bought from credit, without a transaction of their own', async () => {
->>>>>>> 56864843b3a512f306431a7fa250f96d064532f6
+test('contracts are written and bought from credit, without their own transaction', async () => {
   const { networks } = await readDemo(till.node.url)
   const withCredit = async (account: PrivateKeyAccount, times: number) => {
     const paying = await client(account)

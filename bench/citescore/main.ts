@@ -11,11 +11,7 @@ const attacks: Attack[] = [
   { ...usual, name: '100 USD, 10 wallets, no camouflage', wallets: 10, camouflagePerWallet: 0 },
   { ...usual, name: '100 USD, 5 wallets, slow ring', wallets: 5, ownCitations: 100, camouflagePerWallet: 20 },
   { ...usual, name: '100 USD, 10 wallets, 10 own sources', wallets: 10, ownSources: 10 },
-<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
-  { ...usual, name: '100 USD, 500 wallets, one house', wallets: 500, clustered: true },
-=======
   { ...usual, name: '100 USD, 500 wallets, one cluster', wallets: 500, clustered: true },
->>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
   { ...usual, name: '100 USD, 1 wallet, no camouflage', wallets: 1, camouflagePerWallet: 0 },
   { ...usual, name: '100 USD, 2 wallets, no camouflage', wallets: 2, camouflagePerWallet: 0 },
   { ...usual, name: '100 USD of today in a wallet of a year', wallets: 1, camouflagePerWallet: 0, bondDays: 0 },

@@ -30,11 +30,7 @@ export type Attack = {
   spentUsd?: number
   /** Of the wallets so many hold the bond; the others held it before. */
   holders?: number
-<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
-  /** All wallets are seen to be of one house. */
-=======
   /** All wallets are seen to be of one cluster. */
->>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
   clustered?: boolean
   /** What the chain shows; `creator` owns the attacker's sources. Strangers are the honest agents with a bond. */
   funding?: (wallets: readonly string[], strangers: readonly Staked[]) => FundingShare[]

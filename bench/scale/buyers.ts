@@ -15,6 +15,8 @@ export type Purchase = {
   /** 200, 402, or 0 when nobody said anything final in time. */
   status: number
   attempts: number
+  /** By performance.now(). */
+  startedMs: number
   ms: number
   lastWord: string
 }
@@ -22,8 +24,7 @@ export type Purchase = {
 /** What a killed process leaves open is decided when the authorization has run out, so buyers wait a little longer. */
 const validSeconds = 45
 const patienceMs = 120_000
-const askAgainAfterMs = 100
-const everyMs = 60
+const usualPace = { everyMs: 60, askAgainAfterMs: 100 }
 
 /** Buyers who do as the documents say: while the outcome is open, the same payment again, at another process. */
 async function buy(
@@ -32,6 +33,7 @@ async function buy(
   nodes: readonly NodeProcess[],
   index: number,
   payers: number,
+  askAgainAfterMs: number,
 ): Promise<Purchase> {
   const payer = benchPayer(index % payers)
   // Something else each time: a payer who asks for the same again is given what is still open.
@@ -45,6 +47,7 @@ async function buy(
     nonce: signed.authorization.nonce,
     status: 0,
     attempts: 0,
+    startedMs,
     ms: 0,
     lastWord: '',
   }
@@ -65,14 +68,23 @@ async function buy(
   return purchase
 }
 
-/** Buys at an even pace whatever happens to the processes, until told to stop. */
-export function keepBuying(caller: Caller, terms: BenchTerms, nodes: readonly NodeProcess[], payers: number) {
+/** Buys at an even pace whatever happens to the processes, until it is stopped. */
+export function keepBuying(
+  caller: Caller,
+  terms: BenchTerms,
+  nodes: readonly NodeProcess[],
+  payers: number,
+  { everyMs, askAgainAfterMs } = usualPace,
+  onPurchase: (purchase: Purchase) => void = () => {},
+) {
   const purchases: Promise<Purchase>[] = []
   let stopped = false
   const loop = (async () => {
     const startedMs = performance.now()
     while (!stopped) {
-      purchases.push(buy(caller, terms, nodes, purchases.length, payers))
+      const bought = buy(caller, terms, nodes, purchases.length, payers, askAgainAfterMs)
+      purchases.push(bought)
+      void bought.then(onPurchase)
       await sleep(Math.max(0, startedMs + purchases.length * everyMs - performance.now()))
     }
   })()

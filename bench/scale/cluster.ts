@@ -42,6 +42,8 @@ export type ClusterOptions = {
   /** Missing servers are installed where that is possible. */
   install: boolean
   say(text: string): void
+  /** Instead of the embedded database. */
+  openDatabase?(home: string): Promise<{ databaseUrl: string; stop(): Promise<void> }>
 }
 
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
@@ -57,7 +59,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   try {
     const ports = { clock: systemClock, log: silentLog }
     const quiet = { rng: systemRng, onProgress: () => {}, onLockLost: () => {} }
-    const server = await runEmbedded({ home: join(home, 'database'), ...ports, ...quiet })
+    const server = await (options.openDatabase?.(home) ??
+      runEmbedded({ home: join(home, 'database'), ...ports, ...quiet }))
     closing.push(() => server.stop())
     const owner = createDatabase({ target: { url: server.databaseUrl }, poolSize: 2, rng: systemRng, ...ports })
     closing.push(() => owner.close())

@@ -1,17 +1,24 @@
 import { spawn, spawnSync } from 'node:child_process'
 
-/** Servers that a proof starts for itself; Debian's packages have their names. */
-export type Program = 'nats-server' | 'pgbouncer'
+/** Servers that a proof starts for itself. */
+export type Program = 'nats-server' | 'pgbouncer' | 'etcd' | 'patroni' | 'haproxy'
 
-const homes: Record<Program, string> = {
-  'nats-server': 'https://nats.io/download',
-  pgbouncer: 'https://www.pgbouncer.org',
+/** Debian's package, unless it has the name of the program, and where others get it. */
+const sources: Record<Program, { package?: string; home: string }> = {
+  'nats-server': { home: 'https://nats.io/download' },
+  pgbouncer: { home: 'https://www.pgbouncer.org' },
+  etcd: { package: 'etcd-server', home: 'https://etcd.io' },
+  patroni: { package: 'patroni python3-etcd', home: 'https://patroni.readthedocs.io' },
+  haproxy: { home: 'https://www.haproxy.org' },
 }
 
-export const howToInstall = (program: Program) =>
-  `${program} is not installed: \`apt-get install ${program}\` as root on Debian and Ubuntu, else see ${homes[program]}`
+const packagesOf = (program: Program) => sources[program].package ?? program
 
-const answers = (path: string) => spawnSync(path, ['--version'], { stdio: 'ignore' }).status === 0
+export const howToInstall = (program: Program) =>
+  `${program} is not installed: \`apt-get install ${packagesOf(program)}\` as root on Debian and Ubuntu, else see ${sources[program].home}`
+
+const answers = (path: string) =>
+  ['--version', '-v'].some((flag) => spawnSync(path, [flag], { stdio: 'ignore' }).status === 0)
 
 /** Debian puts servers where not every user looks. */
 export const findProgram = (program: Program): string | undefined =>
@@ -44,7 +51,7 @@ export async function installIfAbsent(
 async function installPackage(program: Program, say: (text: string) => void): Promise<void> {
   say(`  ${program} is missing: installing it with apt-get ...`)
   const update = await run('apt-get', ['update', '-q'])
-  const added = await run('apt-get', ['install', '-qy', '--no-install-recommends', program])
+  const added = await run('apt-get', ['install', '-qy', '--no-install-recommends', ...packagesOf(program).split(' ')])
   // Without lists the package may still be at hand, so only the second one decides.
   if (added.code !== 0)
     say(`  apt-get could not: ${lastLine(added.output) ?? lastLine(update.output) ?? 'no reason given'}`)

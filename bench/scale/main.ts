@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { type ClusterOptions, openCluster } from './cluster.ts'
 import { compareWithWorkers } from './cores.ts'
+import { failOver } from './failover.ts'
 import { readWithHistory } from './history.ts'
 import { sendOnePayment } from './one-payment.ts'
 import { restartUnderLoad } from './rolling-restart.ts'
@@ -19,12 +20,16 @@ const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- 
             pooler      two processes through PgBouncer in transaction mode
             upgrade     a newer version migrates while two processes sell
             history     what jobs and routes read with 10,000 payments and with many more; not among the others
+            failover    the leader of a Patroni cluster is killed, cut off and filled under purchases; not among the others
   --rows N      payments of the longest history (100000)
+  --count N     kills of the leader (20)
   --quick       fewer copies, restarts and purchases
-  --no-install  leaves nats-server and pgbouncer missing where they are; else apt-get installs them, if we are root
+  --no-install  leaves missing servers missing; else apt-get installs them, if we are root
 `
 
-const names = ['payment', 'restart', 'throughput', 'cores', 'pooler', 'upgrade', 'history'] as const
+const names = ['payment', 'restart', 'throughput', 'cores', 'pooler', 'upgrade', 'history', 'failover'] as const
+/** They take long. */
+const onRequest: readonly string[] = ['history', 'failover']
 type Part = (typeof names)[number]
 
 const payers = 200
@@ -42,9 +47,11 @@ export async function runScale(args: string[]): Promise<number> {
       help: { type: 'boolean', default: false },
       restarts: { type: 'string' },
       rows: { type: 'string', default: '100000' },
+      count: { type: 'string' },
     },
   })
-  const chosen: readonly string[] = positionals.length === 0 ? names.filter((name) => name !== 'history') : positionals
+  const chosen: readonly string[] =
+    positionals.length === 0 ? names.filter((name) => !onRequest.includes(name)) : positionals
   if (values.help || chosen.some((name) => !names.includes(name as Part))) {
     process.stderr.write(usage)
     return values.help ? 0 : 2
@@ -63,6 +70,7 @@ export async function runScale(args: string[]): Promise<number> {
       ),
     pooler: () => onCluster(options, (cluster) => workThroughPooler(cluster, values.quick ? 20 : 100, install, say)),
     upgrade: () => onCluster(options, (cluster) => migrateUnderLoad(cluster, payers, values.quick ? 4 : 12)),
+    failover: async () => [await failOver(options, Number(values.count ?? (values.quick ? 3 : 20)))],
     history: async () => [await readWithHistory([10_000, Number(values.rows)], say)],
   }
   let fine = true

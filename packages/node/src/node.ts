@@ -115,14 +115,13 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const ports = await withTelemetry(config, openPorts(config, options), stops)
   const watch = options.watchLoop ? watchLoop({ ...ports, host: systemLoopHost() }) : undefined
   if (watch) stops.push(watch.stop)
-  const lost = (reason: string) => options.onLost?.(reason)
   const chosen = chosenShops(config, options)
   const payees = payeesOf(config)
   const keys = await openWalletKeys(config, ports)
   const infrastructure = await openInfrastructure(config, ports, stops, {
     payees,
     keys,
-    onLost: () => lost('the data folder is no longer held'),
+    onLost: () => options.onLost?.('the data folder is no longer held'),
     intercept: options.intercept ?? {},
     migrations: [logMigrations, ...new Set(chosen.flatMap(({ migrations }) => migrations))],
     ...(options.devnets === undefined ? {} : { devnets: options.devnets }),
@@ -150,7 +149,6 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
   const opened: Opened = { config, options, watch, ports, infrastructure, stops, keys, payees, origins, shops }
   const { till, facilitator } = await openTill(opened, context.jws, routeOf)
   screening = till.screening
-  till.owner.lost.addEventListener('abort', () => lost('the database no longer knows this process'))
   const service = facilitatorService(config, ports, infrastructure, till, payees, facilitator)
   const app = openApp({ ...opened, shops: [...shops, ...service] }, till, listener.port)
   for (const { declaration, paid } of app.registry.routes) if (paid) paidRoutes.set(declaration.id, paid.route)

@@ -90,10 +90,6 @@ async function compose(
     infrastructure,
     stops,
   )
-  gate.owner.lost.addEventListener('abort', () => {
-    log.error({}, 'the database no longer knows this process; nothing is sold until it is started again')
-    selling.stop()
-  })
   const payouts = openPayouts(settings, ports, infrastructure, gate, parts, opened?.local?.senders, stops)
   await prepareDue(store.database, payouts.purposes, payouts.policy)
   const recoverWallets = opened?.local?.recoverWallets

@@ -48,8 +48,4 @@ export {
   type Variables,
 } from './shop-settings.ts'
 export { eventText, signedEvent } from './signed-event.ts'
-<<<<<<< 3ec87faa146a250e5a1bb11c659517792abb51fb
-=======
 export { signerOf } from './signer-of.ts'
-export { royaltyBps } from './membership-headers.ts'
->>>>>>> 56864843b3a512f306431a7fa250f96d064532f6

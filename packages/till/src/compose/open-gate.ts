@@ -26,7 +26,7 @@ import { whereDeployed } from '../schemes/permit2/deployed.ts'
 import { createExactPermit2Scheme, createUptoScheme } from '../schemes/permit2/index.ts'
 import type { Screening } from '../screening/index.ts'
 import { openChallengeSecrets } from '../signing/index.ts'
-import type { Database } from '../store/database.ts'
+import { detectRestore } from '../store/detect-restore.ts'
 import { createPauseReader, type PauseReader } from '../store/pauses.ts'
 import { type ChannelSettings, openChannels } from './open-channels.ts'
 import type { Infrastructure } from './open-infrastructure.ts'
@@ -89,7 +89,7 @@ export async function openGate(
   const { database } = infrastructure.store
   const { jws, parts, payees } = settings
   const entitlements = parts.flatMap((part) => part.entitlements ?? [])
-  const owner = await openOwner(ports, database, stops)
+  const owner = await openOwner(ports, infrastructure, stops)
   const { screening, refused } = await openScreening(settings.screeningList, ports, infrastructure)
   const facilitator = recordRefusedPayers(await settings.openFacilitator(owner), refused, log)
   const byName = new Map(networks.map((network) => [network.caip2, network]))
@@ -109,7 +109,7 @@ export async function openGate(
     createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
   ])
   const channels = await openChannels(settings, ports, infrastructure, { ...limits, screening }, stops)
-  const work = await openSaleWork(settings, ports, database, owner, stops)
+  const work = await openSaleWork(settings, ports, infrastructure, owner, stops)
   const own = await recordOwnAddresses(
     database,
     networks.map(({ caip2 }) => caip2),
@@ -147,8 +147,9 @@ export async function openGate(
 }
 
 /** This process as others know it; what processes that died had claimed is nobody's from here on. */
-async function openOwner({ clock, rng }: Ports, database: Database, stops: Stops): Promise<Owner> {
-  const owner = await registerOwner(database, clock, rng)
+async function openOwner({ clock, rng }: Ports, { store, restoreDetection }: Infrastructure, stops: Stops): Promise<Owner> {
+  const { database } = store
+  const owner = await registerOwner(database, clock, rng, () => detectRestore(restoreDetection))
   stops.push(() => owner.release())
   await findDeadOwners({ database, owner, clock })
   return owner
@@ -158,7 +159,7 @@ async function openOwner({ clock, rng }: Ports, database: Database, stops: Stops
 async function openSaleWork(
   settings: GateSettings,
   { clock, log }: Ports,
-  database: Database,
+  { store: { database }, restoreDetection }: Infrastructure,
   owner: Owner,
   stops: Stops,
 ) {
@@ -175,6 +176,7 @@ async function openSaleWork(
     hooks: saleHooks,
     credit: (claim, evidence, reason) => creditPayment({ database, clock }, claim, evidence, reason),
     failPosted: (claim) => failPosted({ database, clock }, claim),
+    served: restoreDetection.acknowledged.served,
   })
   const exposure = createExposure(database, clock, settings.exposureCapMicro, settings.routeOf)
   return { deliveries, deferred, pauses, saleHooks, finishSales, exposure }

@@ -5,6 +5,7 @@ import type { Payees } from '../contract/terms.ts'
 import { ConfigError } from '../kernel/config-error.ts'
 import type { CheckContractSignature } from '../proofs/index.ts'
 import { createKeyring, type KeyPlace, type Keyring } from '../signing/index.ts'
+import { createAcknowledged } from '../store/acknowledged.ts'
 import { type DetectDeps, detectRestore } from '../store/detect-restore.ts'
 import { ensureInstance, type InstanceFacts } from '../store/instance.ts'
 import { ownerOf } from '../store/migrate.ts'
@@ -81,7 +82,7 @@ export type Infrastructure = {
   chains: ReadonlyMap<string, ChainPort>
   keyring: Keyring
   /** Finds out whether the database was restored to an earlier time. */
-  restoreDetection: DetectDeps
+  restoreDetection: DetectDeps & Required<Pick<DetectDeps, 'acknowledged'>>
   checkContractSignature: CheckContractSignature
 }
 
@@ -125,8 +126,9 @@ export async function openInfrastructure(
     keyId: keyring.keys()[0]?.keyId ?? '',
   }
   await ensureInstance(database, facts, settings.payeesHint)
-  const restoreDetection: DetectDeps = {
+  const restoreDetection: Infrastructure['restoreDetection'] = {
     database,
+    acknowledged: createAcknowledged(),
     home: settings.home,
     clock,
     log,

@@ -54,6 +54,8 @@ export type FinishDeps = {
   credit(claim: FinishedClaim, evidence: Confirmed, reason: string): Promise<void>
   /** Ends a payment whose transfer was posted as something else. */
   failPosted(claim: FinishedClaim): Promise<void>
+  /** These are committed. */
+  served?(paymentIds: readonly string[]): void
 }
 
 /** The transfer that paid was posted before: it cannot pay a second time. */
@@ -75,7 +77,11 @@ const batch = { maxItems: 128, maxConcurrent: 2 }
  * failing sale is alone.
  */
 export function createFinishSales(deps: FinishDeps) {
-  const run = (inputs: readonly FinishInput[]) => deps.database.transaction((tx) => finishAll(deps, tx, inputs))
+  const run = async (inputs: readonly FinishInput[]) => {
+    const outcomes = await deps.database.transaction((tx) => finishAll(deps, tx, inputs))
+    deps.served?.(inputs.flatMap(({ claim }, index) => (outcomes[index]?.status === 'served' ? [claim.id] : [])))
+    return outcomes
+  }
   const plain = createBatcher<FinishInput, FinishOutcome>({ ...batch, run })
   const byRoute = new Map<string, typeof plain>()
   const batcherOf = ({ claim }: FinishInput) => {

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Rng } from '../kernel/random.ts'
-import type { Database, Sql } from '../store/database.ts'
+import type { Database, HeldLock, Sql } from '../store/database.ts'
+import { StoreUnavailable } from '../store/errors.ts'
 
 /**
  * This process, as the owner of the payments it works on. It is alive exactly while PostgreSQL holds its advisory lock:
@@ -8,7 +9,7 @@ import type { Database, Sql } from '../store/database.ts'
  */
 export type Owner = {
   readonly id: bigint
-  /** Aborted when the lock's connection broke: others may now take this process for dead. */
+  /** Of the present session: aborted when it broke, for others may now take this process for dead. The next one has its own. */
   readonly lost: AbortSignal
   isAlive(owner: bigint): Promise<boolean>
   /** Before work is begun; at once while others are known to see that this process lives. */
@@ -16,18 +17,67 @@ export type Owner = {
   release(): Promise<void>
 }
 
-export async function registerOwner(database: Database, clock: Clock, rng: Rng): Promise<Owner> {
+/** `onRegained` is done before work is begun under a new session, which may be that of another server. */
+export async function registerOwner(
+  database: Database,
+  clock: Clock,
+  rng: Rng,
+  onRegained: () => Promise<unknown> = async () => {},
+): Promise<Owner> {
   // Positive and below 2^62, so that key arithmetic in SQL stays within bigint.
   const id = Buffer.from(rng.bytes(8)).readBigUInt64BE() >> 2n
-  if (database.pooled) return registerLeased(database, clock, id)
-  const lock = await database.holdLock(id)
-  await database.query(`insert into payment_owner (owner, started_at) values ($1, $2)`, [id, new Date(clock.nowMs())])
+  return database.pooled ? registerLeased(database, clock, id) : registerLocked(database, clock, id, onRegained)
+}
+
+const regainMsMax = 1_000
+
+/**
+ * A session ends with its server, and a standby that takes over knows nothing of its locks. The process begins nothing
+ * until the lock is held again. What others took over meanwhile is theirs: every write of ours names owner, state and attempt.
+ */
+async function registerLocked(
+  database: Database,
+  clock: Clock,
+  id: bigint,
+  onRegained: () => Promise<unknown>,
+): Promise<Owner> {
+  const ending = new AbortController()
+  const take = async (before: () => Promise<unknown>): Promise<HeldLock> => {
+    const held = await database.holdLock(id)
+    try {
+      await before()
+      await database.query(
+        `insert into payment_owner (owner, started_at) values ($1, $2) on conflict (owner) do update set dead_at = null`,
+        [id, new Date(clock.nowMs())],
+      )
+      // Lost again meanwhile: nobody would hear of it below.
+      held.lost.throwIfAborted()
+    } catch (error) {
+      await held.release()
+      throw error
+    }
+    held.lost.addEventListener('abort', () => void regain().catch(() => {}))
+    return held
+  }
+  const regain = async (): Promise<void> => {
+    for (let waitMs = 25; ; waitMs = Math.min(2 * waitMs, regainMsMax)) {
+      await clock.sleep(waitMs, ending.signal)
+      const held = await take(onRegained).catch(() => undefined)
+      if (held && ending.signal.aborted) return held.release()
+      if (held) lock = held
+      if (held) return
+    }
+  }
+  let lock = await take(async () => {})
   return {
     id,
-    lost: lock.lost,
+    get lost() {
+      return lock.lost
+    },
     isAlive: (owner) => (owner === id ? Promise.resolve(!lock.lost.aborted) : livesInDatabase(database, owner)),
-    stayAlive: () => undefined,
+    stayAlive: () => (lock.lost.aborted ? Promise.reject(new StoreUnavailable(lock.lost.reason)) : undefined),
     release: async () => {
+      ending.abort()
       await database.query(`update payment_owner set dead_at = $2 where owner = $1`, [id, new Date(clock.nowMs())])
       await lock.release()
     },

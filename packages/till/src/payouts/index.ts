@@ -1,10 +1,7 @@
 export { type ApproveOutcome, approvePayout } from './approve-payout.ts'
-<<<<<<< 3ec87faa146a250e5a1bb11c659517792abb51fb
-=======
 export { postGas } from './post-gas.ts'
 export { type PaidTransfer, takePaidTransfer } from './post-paid.ts'
 export { recentMs } from './collect-due.ts'
->>>>>>> 56864843b3a512f306431a7fa250f96d064532f6
 export { type CreateOutcome, createPayout, type NewPayout } from './create-payout.ts'
 export { creditRefundPurpose, creditRefundPurposes, payToRefundPurpose } from './credit-refund-purposes.ts'
 export { type CustodyKey, createCustodyKey } from './custody-key.ts'

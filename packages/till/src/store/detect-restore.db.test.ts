@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
+import { createAcknowledged } from './acknowledged.ts'
 import { type DetectDeps, detectRestore, readServer } from './detect-restore.ts'
 import { ensureInstance } from './instance.ts'
 import {
@@ -92,6 +93,64 @@ for (const [what, change] of [
     expect(await markReconciled(db.database, base, 100n)).toBe(true)
     expect(await isRestoring(db.database, base)).toBe(false)
     expect(await isRestoring(db.database, polygon)).toBe(true)
+  })
+
+/** The same rows on a server that was promoted so many times since. */
+function afterPromotions(times: bigint, synchronous = true): DetectDeps['database'] {
+  const query = async (...given: Parameters<typeof db.database.query>) => {
+    const text = typeof given[0] === 'string' ? given[0] : given[0].text
+    const { rows, rowCount } = await db.database.query<Record<string, unknown>>(...given)
+    const later = (value: unknown) => (BigInt(`0x${value}`) + times).toString(16).padStart(8, '0')
+    const changed = rows.map((row) => ({
+      ...row,
+      ...(text.includes('pg_walfile_name') && 'value' in row ? { value: later(row['value']) } : {}),
+      ...('synchronous' in row ? { synchronous, timeline: later(row['timeline']) } : {}),
+    }))
+    return { rows: changed, rowCount }
+  }
+  return { ...db.database, query: query as typeof db.database.query }
+}
+
+test('a promoted standby is no restore for a process that finds all that was acknowledged', async () => {
+  const acknowledged = createAcknowledged()
+  const on = (times: bigint, synchronous?: boolean) =>
+    detectRestore({ ...deps, acknowledged, database: afterPromotions(times, synchronous) })
+  await on(0n)
+  expect(await on(1n)).toBeUndefined()
+  expect(await on(2n)).toBeUndefined()
+  expect(alarms).toEqual([])
+  // Two at once: what the server between them acknowledged, and to whom, is not known.
+  expect(await on(4n)).toContain('timeline')
+  expect(alarms).toEqual(['restored', 'restored'])
+})
+
+test('another process that saw the same promotion takes nothing from the first one', async () => {
+  const [first, second] = [createAcknowledged(), createAcknowledged()]
+  const on = (times: bigint, acknowledged: typeof first) =>
+    detectRestore({ ...deps, acknowledged, database: afterPromotions(times) })
+  await on(0n, first)
+  await on(0n, second)
+  second.served(['a payment that is not there'])
+  expect(await on(1n, first)).toBeUndefined()
+  expect(await on(1n, second)).toContain('timeline')
+})
+
+for (const [what, lose] of [
+  ['commits did not wait for a standby', async () => {}],
+  ['a served payment is missing', async (acknowledged) => acknowledged.served(['lost'])],
+  [
+    'it is behind the last look',
+    async () => void (await db.owner.query('update instance set position = position - 1')),
+  ],
+  ['the process started after it', undefined],
+] as [string, ((acknowledged: ReturnType<typeof createAcknowledged>) => Promise<void>) | undefined][])
+  test(`a promoted standby is a restore where ${what}`, async () => {
+    const acknowledged = createAcknowledged()
+    const database = afterPromotions(0n, !what.includes('wait'))
+    if (lose) await detectRestore({ ...deps, acknowledged, database })
+    await lose?.(acknowledged)
+    expect(await detectRestore({ ...deps, acknowledged, database: afterPromotions(1n) })).toContain('timeline')
+    expect(await isRestoring(db.database, base)).toBe(true)
   })
 
 test('what was sold before a restore can be included again until its authorization has expired in a final block', async () => {

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toRfc3339 } from '../kernel/clock.ts'
+import { type Acknowledged, timelineSql } from './acknowledged.ts'
 import type { Database, Sql } from './database.ts'
 import { readDatabaseId } from './instance.ts'
 import { type RestoreDeps, recordRestore, recordRestoreAgain } from './restore.ts'
@@ -21,14 +22,16 @@ export type DetectDeps = RestoreDeps & {
   home: string | undefined
   /** The present block of each network. */
   heads(): Promise<ReadonlyMap<string, bigint>>
+  /** What this process knows to be committed; without it every promoted standby counts as a restore. */
+  acknowledged?: Acknowledged
   /** What the chain shows that these books did and do not know. */
   forgotten?(): Promise<{ reason: string; noted(): Promise<void> } | undefined>
 }
 
 /**
  * Compares the server with what was noted about it before. At the start, before anything is paid, and now and then: a
- * standby may be promoted under a running node. A promoted standby has lost nothing, or its last seconds; one round of
- * reconciliation finds out.
+ * standby may be promoted under a running node. A synchronous one has lost nothing, which a process that saw both servers
+ * can tell; any other promotion is a restore, and one round of reconciliation finds out what is missing.
  */
 export async function detectRestore(deps: DetectDeps): Promise<string | undefined> {
   const { database } = deps
@@ -38,7 +41,7 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
   const noted = await readRecorded(database)
   const facts = await readServer(database)
   const forgotten = await deps.forgotten?.()
-  const reason = difference(facts, noted, marker) ?? forgotten?.reason
+  const reason = difference(facts, await expected(deps, facts, noted), marker) ?? forgotten?.reason
   if (reason !== undefined) {
     const heads = await deps.heads()
     // The gap first: a crash in between finds the same difference again.
@@ -53,6 +56,7 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
      where ($1::text is not null and system_identifier is distinct from $1) or ($2::bigint is not null and timeline is distinct from $2)`,
     [facts.systemIdentifier, facts.timeline],
   )
+  await deps.acknowledged?.note(database, facts.timeline)
   if (deps.home !== undefined)
     await writeMarker(deps.home, { ...facts, databaseId, seenMs: deps.clock.nowMs() }).catch((error: unknown) =>
       deps.log.warn({ error: String(error) }, 'the position of the database could not be noted in the data folder'),
@@ -62,6 +66,21 @@ export async function detectRestore(deps: DetectDeps): Promise<string | undefine
 
 type Noted = Pick<ServerFacts, 'systemIdentifier' | 'timeline'>
 type Marker = ServerFacts & { databaseId: string; seenMs: number | undefined }
+
+/** What was noted, or what this process saw itself; with the new timeline where that has kept everything acknowledged. */
+async function expected(
+  { acknowledged, database, log }: DetectDeps,
+  now: ServerFacts,
+  noted: Noted | undefined,
+): Promise<Noted | undefined> {
+  const timeline = acknowledged?.timeline() ?? noted?.timeline
+  if (!noted || timeline === undefined) return noted
+  const sameServer = now.systemIdentifier !== null && now.systemIdentifier === noted.systemIdentifier
+  if (!sameServer || now.timeline === null || now.timeline === timeline) return { ...noted, timeline }
+  if (!(await acknowledged?.isKept(database, now.timeline))) return { ...noted, timeline }
+  log.warn({ timeline: String(now.timeline) }, 'a synchronous standby was promoted; nothing acknowledged is missing')
+  return { ...noted, timeline: now.timeline }
+}
 
 function difference(now: ServerFacts, noted: Noted | undefined, marker: Marker | undefined): string | undefined {
   const differs = <T>(before: T | null | undefined, after: T | null) =>
@@ -84,7 +103,7 @@ export async function readServer(sql: Sql): Promise<ServerFacts> {
       return null
     }
   }
-  const timeline = await ask(`select substring(pg_walfile_name(pg_current_wal_lsn()) for 8) as value`)
+  const timeline = await ask(`select ${timelineSql} as value`)
   const walBytes = await ask(`select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::text as value`)
   return {
     systemIdentifier: await ask('select system_identifier::text as value from pg_control_system()'),

@@ -24,7 +24,7 @@ export class CommitUnknown extends Error {
   }
 }
 
-/** No connection could be had, so nothing was sent. */
+/** No connection could be had, or the server can write nothing now: nothing took effect. */
 export class StoreUnavailable extends Error {
   constructor(cause: unknown) {
     super('the database cannot be reached', { cause })
@@ -46,4 +46,12 @@ export function wasRefusedByServer(error: unknown): boolean {
   const state = sqlStateOf(error)
   if (state === undefined || state.startsWith('08')) return false
   return (error as { severity?: string }).severity === 'ERROR'
+}
+
+/** Read-only, as a server that is not the leader, or without room on its disk. */
+const writesNothing = new Set(['25006', '53100'])
+
+/** True when the server refused because of its own condition, which another server or a later time may cure. */
+export function cannotWrite(error: unknown): boolean {
+  return wasRefusedByServer(error) && writesNothing.has(sqlStateOf(error) ?? '')
 }

@@ -39,7 +39,7 @@ export function createListener(options: { target: ConnectionTarget; clock: Clock
 
   const reopen = async (): Promise<pg.Client> => {
     options.log.warn({}, 'the notification connection was lost; reconnecting')
-    for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 5_000)) {
+    for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
       await options.clock.sleep(waitMs, stopping.signal)
       try {
         const client = await open()

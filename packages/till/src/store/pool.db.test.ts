@@ -142,6 +142,23 @@ test('notifications arrive, and after a broken connection the subscriber is aske
   await expect(db.database.listen('bad name; drop', () => {})).rejects.toThrow(/channel/)
 })
 
+test('a server that can only be read is out of service: nothing took effect, and the next session may be that of another', async () => {
+  const pids: number[] = []
+  const write = (readOnly: boolean) =>
+    db.database.transaction(async (tx) => {
+      const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
+      pids.push(rows[0]?.pid ?? 0)
+      if (readOnly) await tx.query('set transaction read only')
+      await tx.query(`update instance set position = position`)
+    })
+  await expect(write(true)).rejects.toThrow(StoreUnavailable)
+  await write(false)
+  expect(pids[1]).not.toBe(pids[0])
+  await expect(db.database.query(`begin read only; update instance set position = position; commit`)).rejects.toThrow(
+    StoreUnavailable,
+  )
+})
+
 test('a held lock keeps others out until it is released, and its loss is announced', async () => {
   const tryLock = async () =>
     (await db.owner.query<{ free: boolean }>('select pg_try_advisory_xact_lock(77) as free')).rows[0]?.free

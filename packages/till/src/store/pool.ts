@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Rng } from '../kernel/random.ts'
 import { type ConnectionTarget, clientConfig, runQuery, runUnnamed, type SessionSettings } from './connection.ts'
 import type { Database, Sql, Statement } from './database.ts'
-import { CommitUnknown, StoreError, StoreUnavailable, wasRefusedByServer } from './errors.ts'
+import { CommitUnknown, cannotWrite, StoreError, StoreUnavailable, wasRefusedByServer } from './errors.ts'
 import { holdLock } from './hold-lock.ts'
 import { createListener } from './listener.ts'
 import { runTransaction } from './transaction.ts'
@@ -75,7 +75,9 @@ export function createDatabase(options: PoolOptions): Database {
       return result
     } catch (error) {
       const refused = wasRefusedByServer(error)
-      client.release(!refused)
+      // Behind one address the next connection may lead to a server that can write.
+      client.release(!refused || cannotWrite(error))
+      if (cannotWrite(error)) throw new StoreUnavailable(error)
       throw refused ? error : new CommitUnknown(error)
     }
   }

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { RunQuery } from './connection.ts'
 import type { Tx } from './database.ts'
-import { CommitUnknown, sqlStateOf, wasRefusedByServer } from './errors.ts'
+import { CommitUnknown, cannotWrite, StoreUnavailable, sqlStateOf, wasRefusedByServer } from './errors.ts'
 
 type TransactionPorts = { connect(): Promise<pg.PoolClient>; run: RunQuery; clock: Clock; rng: Rng }
 
@@ -44,8 +44,8 @@ async function tryOnce<T>(client: pg.PoolClient, run: RunQuery, work: (tx: Tx) =
     return result
   } catch (error) {
     open = false
-    await rollBack(client)
-    throw error
+    await rollBack(client, cannotWrite(error))
+    throw cannotWrite(error) ? new StoreUnavailable(error) : error
   }
 }
 
@@ -59,10 +59,10 @@ async function commit(client: pg.PoolClient): Promise<void> {
 }
 
 /** Also after a COMMIT that failed: a rollback outside a transaction is harmless, and a broken session is thrown away. */
-async function rollBack(client: pg.PoolClient): Promise<void> {
+async function rollBack(client: pg.PoolClient, leave: boolean): Promise<void> {
   try {
     await client.query('rollback')
-    client.release()
+    client.release(leave)
   } catch {
     client.release(true)
   }

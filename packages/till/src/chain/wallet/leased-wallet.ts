@@ -34,9 +34,11 @@ export type LeasedWalletEvents = {
 export async function openLeasedWallet(
   deps: LeasedWalletDeps,
   key: WalletKey,
-  holder: WalletHolder,
+  process: WalletHolder,
   events: LeasedWalletEvents,
 ): Promise<LeasedWallet | undefined> {
+  // With the session it has now: once that is lost others may have the lane, even if the process has another session by then.
+  const holder = { id: process.id, lost: process.lost }
   const { database, network, clock, limits } = deps
   const place = { network: network.caip2, wallet: key.address, leaseMs: limits.leaseMs }
   const beganAtMs = clock.monotonicMs()

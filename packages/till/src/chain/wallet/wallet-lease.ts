@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Sql } from '../../store/database.ts'
 
-/** This process: `id` is the key of an advisory lock it holds for life, `lost` aborts when the lock is gone. */
+/** This process: `id` is the key of its advisory lock, `lost` aborts when the session that holds it now is gone. */
 export type WalletHolder = { readonly id: bigint; readonly lost: AbortSignal }
 
 /** One process at a time sends with a wallet. Every durable write names the token, so a holder of the past writes nothing. */

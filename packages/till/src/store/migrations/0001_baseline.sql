@@ -32,7 +32,9 @@ create table instance (
   created_at timestamptz not null default now(),
   -- The server that this database was last seen on. A restore or a promoted standby changes one of the two.
   system_identifier text,
-  timeline bigint
+  timeline bigint,
+  -- Counts looks at the server. A process remembers the last one it made: a database that was recovered to an earlier time is behind it.
+  position bigint not null default 0
 );
 insert into app_access values ('instance', 'select, insert, update');
 

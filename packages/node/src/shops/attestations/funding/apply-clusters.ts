@@ -8,13 +8,8 @@ type Agent = { agent: string; cluster: string; by_funding: boolean }
 type Move = { agent: string; cluster: string }
 
 /**
-<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
- * Makes one citer of all wallets that live on the same money. What they cited before moves to the one that stands for
- * them; citations of their own pages are removed from the books. Returns how many wallets changed their cluster.
-=======
- * Makes one cluster of all wallets that live on the same money: they share one voice, and what they cited of their own is
- * taken out of the books. Returns how many wallets changed their cluster.
->>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
+ * Makes one cluster of all wallets that live on the same money: they share one voice, and citations of their own pages
+ * are removed from the books. Returns how many wallets changed their cluster.
  */
 export async function applyClusters(deps: FundingDeps): Promise<number> {
   const { parties, shares } = await readFundingView(deps)

@@ -5,13 +5,8 @@ import { afterAll, expect, test } from 'vitest'
 import { registerSource } from '../../sources/register/register-source.ts'
 import { aggregateCitations, followBonds } from '../../sources/score/aggregate-citations.ts'
 import { openSourceWorld } from '../../sources/sources.fixture.ts'
-<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
-import { clusterWallets } from './cluster-wallets.ts'
-import { defaultFunding, type FundingDeps } from './deps.ts'
-=======
 import { createClusters } from './cluster-wallets.ts'
 import { type FundingDeps, defaultFunding } from './deps.ts'
->>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
 import { entropyOf, findCycles, pairKey } from './find-cycles.ts'
 import { fundingClusters } from './funding-clusters.ts'
 import { servesThePublic } from './probe-hubs.ts'
@@ -139,11 +134,7 @@ test('wallets that live on one cluster are one citer; what they cite of its page
   expect(clusters.get(funder)).toBe(funder)
 })
 
-<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
-test('an exchange in common says nothing, a funder with a herd does, and a funder of a funder is the last one looked at', async () => {
-=======
-test('an exchange in common says nothing, also long after it changed its wallets; a snapshotCache far away does', async () => {
->>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
+test('an exchange in common says nothing, also long after it changed its wallets; a funder far away does', async () => {
   const chain = createTransfers()
   const [exchange, agent, creator] = [newWallet(), newWallet(), newWallet()]
   for (let n = 0; n < 80; n += 1) chain.send(exchange, newWallet(), 5)

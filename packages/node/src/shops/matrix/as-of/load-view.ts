@@ -148,16 +148,11 @@ async function openDraft(
   return draft
 }
 
-<<<<<<< 122b4200d36687b3ff69b233c3cbd01c38eb36f1
-/** All symbols in one sorted order; spellings without separator (`BRKB`) join the listed one they must mean. */
-function symbolSpace(symbolTable: SymbolTable, listings: readonly LoadedRows[]) {
-=======
 /**
  * All symbols in one sorted order. Spellings without separator (`BRKB`) join the listed one they must mean, and a symbol that
  * was given up joins the one that its paper has now.
  */
-function symbolSpace(book: SymbolTable, listings: readonly LoadedRows[], actions: Actions, today: number) {
->>>>>>> 9563b35a8f02f766f850c3af2a8e71b7cd155c1c
+function symbolSpace(symbolTable: SymbolTable, listings: readonly LoadedRows[], actions: Actions, today: number) {
   const listed = new Set<string>()
   for (const rows of listings) for (const id of rows.ids) listed.add(symbolTable.symbolOf(id) as string)
   const meaning = new Map<string, string>()

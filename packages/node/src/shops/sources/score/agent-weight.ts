@@ -24,17 +24,10 @@ const fullSpendMicro = 1_000_000_000
 const yearMs = 365 * 86_400_000
 const spendShareMax = 0.5
 
-<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
-/** Trust in 0..1 of a funding cluster: its wallets share one bond and speak with one voice, however many they are. */
+/** Trust in 0..1 of a funding cluster: its wallets share one voice, however many they are. */
 export function agentWeight(stake: AgentStake): number {
   if (stake.seed) return 1
   const { clusterBondMicro: bond, bondAgeMs, ageMs, independentSpendMicro } = stake
-=======
-/** Trust in 0..1 of a funding cluster: its wallets share one voice, however many they are. */
-export function agentWeight(membership: AgentStake): number {
-  if (membership.seed) return 1
-  const { clusterBondMicro: bond, bondAgeMs, ageMs, independentSpendMicro } = membership
->>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
   const seasoned = freshShare + (1 - freshShare) * Math.min(1, bondAgeMs / seasonedMs)
   const byBond = bond < minBondMicro ? 0 : seasoned * Math.min(1, Number(bond) / Number(fullBondMicro)) ** bondPower
   const years = Math.min(1, ageMs / yearMs)

@@ -41,10 +41,6 @@ export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds): Prom
       bondAgeMs: Math.max(0, 1_000 * bond_age_seconds),
     })),
   )
-<<<<<<< d294b80c113345cbd394da62dce33b454d194f91
-  // The rows of a cluster are held by the agent that stands for it; the others have no vote.
-=======
->>>>>>> 29c3731928cc3fe74a36166a73d93548b6d3064e
   const { rowCount } = await tx.query(
     `update citing_agent a set weight = t.weight from unnest($1::text[], $2::double precision[]) as t(agent, weight)
      where a.agent = t.agent and a.weight is distinct from t.weight`,
