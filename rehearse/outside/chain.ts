@@ -85,7 +85,7 @@ answerCommands(
     /** Calls to all providers since they were counted last. */
     calls: () => {
       const methods = providers.flatMap((provider) => provider.methods())
-      for (const provider of providers) provider.forget()
+      for (const provider of providers) provider.resetCalls()
       return methods
     },
     lag: (is: boolean) => {

@@ -147,7 +147,11 @@ export async function openGate(
 }
 
 /** This process as others know it; what processes that died had claimed is nobody's from here on. */
-async function openOwner({ clock, rng }: Ports, { store, restoreDetection }: Infrastructure, stops: Stops): Promise<Owner> {
+async function openOwner(
+  { clock, rng }: Ports,
+  { store, restoreDetection }: Infrastructure,
+  stops: Stops,
+): Promise<Owner> {
   const { database } = store
   const owner = await registerOwner(database, clock, rng, () => detectRestore(restoreDetection))
   stops.push(() => owner.release())

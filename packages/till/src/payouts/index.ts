@@ -1,6 +1,4 @@
 export { type ApproveOutcome, approvePayout } from './approve-payout.ts'
-export { postGas } from './post-gas.ts'
-export { type PaidTransfer, takePaidTransfer } from './post-paid.ts'
 export { recentMs } from './collect-due.ts'
 export { type CreateOutcome, createPayout, type NewPayout } from './create-payout.ts'
 export { creditRefundPurpose, creditRefundPurposes, payToRefundPurpose } from './credit-refund-purposes.ts'
