@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { defaultPlatform } from '../platform.ts'
 import { untilEnough } from './until-enough.ts'
 
-test('items that hang end once there is a result and its grace is over, and each listens to a signal of its own', async () => {
+test('items that hang end once there is a result and its grace is over, and each has its own signal', async () => {
   const signals: AbortSignal[] = []
   const results = await untilEnough([...Array(30).keys()], {
     ...{ platform: defaultPlatform, atOnce: 30, enough: 30, graceMs: 1 },

@@ -38,7 +38,7 @@ export function createAcknowledged(): Acknowledged {
            current_setting('synchronous_standby_names') <> '' and current_setting('synchronous_commit') in ('on', 'remote_apply') as synchronous`,
       )
       const look = rows[0]
-      // A promotion in between is found at the next look, by what is remembered of the one before.
+      // A promotion in between is found at the next check, by what is remembered of the one before.
       if (look && BigInt(`0x${look.timeline}`) === timeline) last = { ...look, timeline }
     },
     isKept: async (sql, timeline) => {

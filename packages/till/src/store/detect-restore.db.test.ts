@@ -139,7 +139,7 @@ for (const [what, lose] of [
   ['commits did not wait for a standby', async () => {}],
   ['a served payment is missing', async (acknowledged) => acknowledged.served(['lost'])],
   [
-    'it is behind the last look',
+    'it is behind the last check',
     async () => void (await db.owner.query('update instance set position = position - 1')),
   ],
   ['the process started after it', undefined],

@@ -37,7 +37,7 @@ export async function openLeasedWallet(
   process: WalletHolder,
   events: LeasedWalletEvents,
 ): Promise<LeasedWallet | undefined> {
-  // With the session it has now: once that is lost others may have the lane, even if the process has another session by then.
+  // With the session it has now: once that is lost others may have the wallet, even if the process has another session by then.
   const holder = { id: process.id, lost: process.lost }
   const { database, network, clock, limits } = deps
   const place = { network: network.caip2, wallet: key.address, leaseMs: limits.leaseMs }

@@ -9,7 +9,7 @@ export type Bid = {
 }
 
 /** An order of the book may be taken by others at any moment: the price shown is asked for again after a while. */
-const bookMs = 60_000
+const validMs = 60_000
 
 /** The higher of the best order of the book and the vault's bid for one contract. */
 export function bestBid(
@@ -26,7 +26,7 @@ export function bestBid(
       order: { bid_id: vault.bid_id },
     }
   if (best === undefined) return undefined
-  return { from: 'book', micro: best, untilMs: nowMs + bookMs, order: { limit_usd: usdOf(best), quantity: 1 } }
+  return { from: 'book', micro: best, untilMs: nowMs + validMs, order: { limit_usd: usdOf(best), quantity: 1 } }
 }
 
 const usdOf = (micro: string): string => {

@@ -148,10 +148,10 @@ test('an exchange in common says nothing, also long after it changed its wallets
   expect(await verdictOf(viaExchange)).toEqual(counted)
   // Five transfers up, split over five wallets on the way; the first of them is farther back than a party is looked at.
   chain.state.head = 200_000
-  const snapshotCache = newWallet()
+  const funder = newWallet()
   const split = Array.from({ length: 5 }, newWallet)
   const [farAgent, ownCreator] = [newWallet(), newWallet()]
-  for (const wallet of split) chain.send(snapshotCache, wallet, 20)
+  for (const wallet of split) chain.send(funder, wallet, 20)
   chain.state.head += 45_000
   for (const wallet of split) {
     const [one, two, three] = [newWallet(), newWallet(), newWallet()]
@@ -160,10 +160,10 @@ test('an exchange in common says nothing, also long after it changed its wallets
     chain.send(two, three, 20)
     chain.send(three, farAgent, 20)
   }
-  chain.send(snapshotCache, ownCreator, 3)
+  chain.send(funder, ownCreator, 3)
   chain.state.head += 30_000
-  const far = await cite(farAgent, ownCreator, 'far-snapshotCache.com')
-  // Sent a cent each, strangers make no exchange of a snapshotCache with a herd.
+  const far = await cite(farAgent, ownCreator, 'far-funder.com')
+  // Sent a cent each, strangers do not make an exchange of a funder of many wallets.
   const [loud, herd] = [newWallet(), [newWallet(), newWallet()] as const]
   for (let n = 0; n < 80; n += 1) chain.send(loud, newWallet(), 0.01)
   for (const wallet of herd) chain.send(loud, wallet, 20)

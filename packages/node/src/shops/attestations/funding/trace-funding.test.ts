@@ -12,17 +12,17 @@ const chain = (from: string, to: string, length: number) => {
   return names.slice(1).map((wallet, n) => gave(names[n] as string, wallet))
 }
 
-test('money that came the long way, from one snapshotCache over three to six transfers, makes one cluster', () => {
+test('money that came the long way, from one funder over three to six transfers, makes one cluster', () => {
   for (const length of [1, 2, 3, 4, 5, 6])
-    expect(joined([...chain('snapshotCache', 'a', length), ...chain('snapshotCache', 'b', 2)])).toBe(true)
-  expect(joined([...chain('snapshotCache', 'a', 7), ...chain('snapshotCache', 'b', 1)])).toBe(false)
+    expect(joined([...chain('funder', 'a', length), ...chain('funder', 'b', 2)])).toBe(true)
+  expect(joined([...chain('funder', 'a', 7), ...chain('funder', 'b', 1)])).toBe(false)
 })
 
-test('money that one snapshotCache splits over five or fifty wallets, and gathers again, is seen as one', () => {
+test('money that one funder splits over five or fifty wallets, and gathers again, is seen as one', () => {
   for (const mules of [5, 50]) {
     const between = Array.from({ length: mules }, (_, n) => `mule-${n}`)
     const shares = between.flatMap((mule) => [
-      gave('snapshotCache', mule),
+      gave('funder', mule),
       gave(mule, 'a', 1 / mules),
       gave(mule, 'b', 1 / mules),
     ])
@@ -30,11 +30,11 @@ test('money that one snapshotCache splits over five or fifty wallets, and gather
   }
 })
 
-test('money sent round among the wallets of a snapshotCache does not hide whose it is', () => {
+test('money sent round among the wallets of a funder does not hide whose it is', () => {
   const herd = Array.from({ length: 20 }, (_, n) => `w${n}`)
   for (const round of [0.5, 0.9, 0.99]) {
     const shares = herd.flatMap((wallet) => [
-      gave('snapshotCache', wallet, 1 - round),
+      gave('funder', wallet, 1 - round),
       ...herd.filter((other) => other !== wallet).map((other) => gave(other, wallet, round / 19)),
     ])
     expect(joined(shares, herd)).toBe(true)

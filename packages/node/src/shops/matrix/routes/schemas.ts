@@ -169,7 +169,7 @@ const historyRow = z.looseObject({
   close: figure,
   volume: figure,
   split_factor: figure.describe(
-    'Shares of now for one of that day, where splits lie between: shares are multiplied by it, prices divided. null: not known, figures as published.',
+    'Shares of now for one of that day, where there were splits since: shares are multiplied by it, prices divided. null: not known, figures as published.',
   ),
 })
 

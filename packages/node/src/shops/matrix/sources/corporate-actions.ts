@@ -43,7 +43,7 @@ export function parseActions(file: RawFile): ParsedFile {
     const cells = cellsOf(lines[i] as string, ',', width, i + 1)
     const [ticker, date] = [cells[at.ticker] as string, cells[at.date] as string]
     const day = dayOf(date) ?? refuse('date', `line ${i + 1} has no date: ${shown(date)}`)
-    if (seen.has(`${ticker} ${day}`)) refuse('duplicate', `${shown(ticker)} stands twice on ${shown(date)}`)
+    if (seen.has(`${ticker} ${day}`)) refuse('duplicate', `${shown(ticker)} occurs twice on ${shown(date)}`)
     seen.add(`${ticker} ${day}`)
     days.push(day)
     const factor = readFactor(cells[at.split] as string)
