@@ -114,7 +114,7 @@ export async function openClearing(sql: Sql, limit = 100): Promise<OpenClearing[
 /** Guarded accounts whose kept balance differs from the sum of their entries: always empty, or the books are broken. */
 export async function balanceDifferences(sql: Sql): Promise<{ name: string; kept: bigint; fromEntries: bigint }[]> {
   const { rows } = await sql.query<{ name: string; kept: string; fromEntries: string }>(
-    `select a.name, coalesce(b.owed_micro, 0)::numeric as kept, -coalesce(f.total, 0) as fromEntries
+    `select a.name, coalesce(b.owed_micro, 0)::numeric as kept, -coalesce(f.total, 0) as "fromEntries"
      from ledger_account a
      left join ledger_balance b on b.account_id = a.id
      left join (select account_id, sum(amount_micro) as total from ledger_entry group by account_id) f
