@@ -50,6 +50,8 @@ export type Rpc = {
   batch(calls: readonly RpcCall[], accept?: (answers: readonly unknown[]) => boolean): Promise<unknown[]>
   /** An answer that enough operators give alike; undefined when they do not agree (yet). */
   agreed(method: string, params: readonly unknown[], relevant?: (answer: unknown) => Json): Promise<unknown>
+  /** The same for several calls in one round trip: all of them alike, or none. */
+  agreedBatch(calls: readonly RpcCall[], relevant?: (answer: unknown) => Json): Promise<readonly unknown[] | undefined>
   /** For what moves on while it is read: asks as many operators as must agree, and further ones until it is decided. */
   collect<T>(method: string, params: readonly unknown[], decide: Decide<T>): Promise<T | undefined>
   /** How many operators must agree on an answer. */
