@@ -63,9 +63,9 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
           complete,
         ),
       ),
-    async agreed(method, params, relevant = (answer) => answer as Json) {
-      const agreed = await hear(method, params, (voices) => majority(voices, quorum, relevant))
-      return agreed?.answer
+    async agreed(method, params, relevant = (answer) => answer as Json, choose = ([first]) => first) {
+      const alike = await hear(method, params, (voices) => majority(voices, quorum, relevant))
+      return alike && choose(alike.map(({ answers }) => answers[0]))
     },
   }
 }
@@ -80,11 +80,7 @@ function keyOf({ answers }: Voice, relevant: (answer: unknown) => Json): string 
 }
 
 /** Those that said otherwise are doubted from now on, whether they lag or lie. */
-function majority(
-  voices: readonly Voice[],
-  quorum: number,
-  relevant: (answer: unknown) => Json,
-): { answer: unknown } | undefined {
+function majority(voices: readonly Voice[], quorum: number, relevant: (answer: unknown) => Json): Voice[] | undefined {
   const votes = new Map<string, Voice[]>()
   for (const voice of voices) {
     const key = keyOf(voice, relevant)
@@ -94,5 +90,5 @@ function majority(
   const winner = [...votes.values()].find((same) => same.length >= quorum)
   if (!winner) return undefined
   for (const { endpoint } of voices.filter((voice) => !winner.includes(voice))) endpoint.contradicted()
-  return { answer: winner[0]?.answers[0] }
+  return winner
 }

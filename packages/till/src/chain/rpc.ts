@@ -48,8 +48,13 @@ export type Rpc = {
   first(method: string, params: readonly unknown[]): Promise<unknown>
   /** Several calls in one round trip, all answered by the same endpoint; the next is asked while `accept` says no. */
   batch(calls: readonly RpcCall[], accept?: (answers: readonly unknown[]) => boolean): Promise<unknown[]>
-  /** An answer that enough operators give alike; undefined when they do not agree (yet). */
-  agreed(method: string, params: readonly unknown[], relevant?: (answer: unknown) => Json): Promise<unknown>
+  /** An answer that enough operators give alike, `choose` says whose; undefined when they do not agree (yet). */
+  agreed(
+    method: string,
+    params: readonly unknown[],
+    relevant?: (answer: unknown) => Json,
+    choose?: (alike: readonly unknown[]) => unknown,
+  ): Promise<unknown>
   /** For what moves on while it is read: asks as many operators as must agree, and further ones until it is decided. */
   collect<T>(method: string, params: readonly unknown[], decide: Decide<T>): Promise<T | undefined>
   /** How many operators must agree on an answer. */
