@@ -37,7 +37,7 @@ async function checkRoom(folder: string): Promise<Check> {
   return bytes < roomBytesWanted ? warn('disk', text, fix) : ok('disk', text)
 }
 
-const databaseUrlOf = async (node: Node, config: Config) =>
+export const databaseUrlOf = async (node: Node, config: Config) =>
   config.databaseUrl ?? (await node.readNote({ home: config.home }))?.database_url
 
 type Client = Awaited<ReturnType<Node['connectClient']>>

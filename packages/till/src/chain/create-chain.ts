@@ -76,12 +76,14 @@ export function createChain(options: ChainOptions): ChainPort {
       return findByNonce(rpc, network, expected, fromBlock, head.block.number)
     },
     async transferLogs(address, fromBlock, toBlock) {
-      const range = { address: usdc, fromBlock, toBlock }
-      const inbound = await agreedLogs(rpc, { ...range, topics: [topics.transfer, null, addressTopic(address)] })
-      const outbound = await agreedLogs(rpc, { ...range, topics: [topics.transfer, addressTopic(address)] })
-      // A transfer to oneself is in both.
-      const once = new Map([...inbound, ...outbound].map((log) => [`${log.transactionHash} ${log.logIndex}`, log]))
-      return [...once.values()].map(toTransferLog)
+      const logs = await agreedLogs(rpc, {
+        address: usdc,
+        topics: [topics.transfer, null, addressTopic(address)],
+        orTopics: [topics.transfer, addressTopic(address)],
+        fromBlock,
+        toBlock,
+      })
+      return logs.map(toTransferLog)
     },
     transfersIn: (transaction) => readTransfers(sharedReads, network, transaction),
     async nonceUse(payer, nonce, fromBlock) {

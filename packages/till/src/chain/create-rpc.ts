@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { askHedged, type Voice } from './ask-hedged.ts'
 import { isProbeDue } from './endpoint-health.ts'
-import { operatorOf, type Rpc, type RpcEndpoint } from './rpc.ts'
+import { operatorOf, type Rpc, type RpcCall, type RpcEndpoint } from './rpc.ts'
 import { type WatchedEndpoint, type WatchOptions, watchEndpoint } from './watch-endpoint.ts'
 
 export type RpcOptions = WatchOptions & { quorum?: number }
@@ -10,15 +10,18 @@ export type RpcOptions = WatchOptions & { quorum?: number }
 export const quorumOf = (operators: number): number => Math.min(operators, 2)
 
 /**
- * What enough operators say turns buyers away, ends payments and moves cursors on. All of them could have been led to another
- * chain since they were last asked for it, where every balance is nothing and no payment was ever made.
+ * What enough operators say turns buyers away, undoes and ends payments and moves cursors on. All of them could have been led
+ * to another chain since they were last asked for it, where every balance is nothing, no payment was ever made and every block
+ * is another one. So it is proven in the same request, except where nothing depends on it alone.
  */
-const decisiveVettedMs = (method: string) => vettedMsOf.get(method) ?? 30_000
-/** Of these, nothing is an answer like any other: no balance, no use of a key, no transfer. By a call buyers are turned away. */
-const vettedMsOf = new Map([
-  ['eth_call', 0],
-  ['eth_getLogs', 2_000],
-])
+const isProvenAtOnce = (calls: readonly RpcCall[]): boolean =>
+  calls.some(
+    ({ method, params }) =>
+      method === 'eth_call' ||
+      method === 'eth_getLogs' ||
+      (method === 'eth_getBlockByNumber' && params[0] !== 'latest'),
+  )
+const decisiveVettedMs = 30_000
 
 export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): Rpc {
   if (given.length === 0) throw new Error('at least one RPC endpoint is needed')
@@ -40,14 +43,29 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
   }
 
   const hear = <T>(
-    method: string,
-    params: readonly unknown[],
+    calls: readonly RpcCall[],
     decide: (voices: readonly Voice[], complete: boolean) => T | undefined,
+    isProven = isProvenAtOnce(calls),
   ) => {
     const nowMs = clock.monotonicMs()
     for (const endpoint of endpoints) if (endpoints.length > 1 && isProbeDue(endpoint.health(), nowMs)) endpoint.probe()
-    const calls = [{ method, params }]
-    return askHedged({ clock, endpoints, calls, voices: quorum, vettedMsMax: decisiveVettedMs(method), decide })
+    const vettedMsMax = isProven ? 0 : decisiveVettedMs
+    return askHedged({ clock, endpoints, calls, voices: quorum, vettedMsMax, decide })
+  }
+
+  const agreedBatch: Rpc['agreedBatch'] = async (
+    calls,
+    relevant = (answer) => answer as Json,
+    choose = ([first]) => first,
+  ) => {
+    const decide = (voices: readonly Voice[]) => {
+      const alike = majority(voices, quorum, relevant)
+      return alike && calls.map((_, index) => choose(alike.map(({ answers }) => answers[index])))
+    }
+    const agreed = await hear(calls, decide)
+    // A receipt is of its own chain; that there is none is what every other chain says.
+    const isProven = isProvenAtOnce(calls) || !agreed?.includes(null)
+    return isProven ? agreed : hear(calls, decide, true)
   }
 
   return {
@@ -57,15 +75,15 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
     batch,
     first: async (method, params) => (await batch([{ method, params }]))[0],
     collect: (method, params, decide) =>
-      hear(method, params, (voices, complete) =>
+      hear([{ method, params }], (voices, complete) =>
         decide(
           voices.map(({ answers }) => answers[0]),
           complete,
         ),
       ),
-    async agreed(method, params, relevant = (answer) => answer as Json, choose = ([first]) => first) {
-      const alike = await hear(method, params, (voices) => majority(voices, quorum, relevant))
-      return alike && choose(alike.map(({ answers }) => answers[0]))
+    agreedBatch,
+    async agreed(method, params, ...how) {
+      return (await agreedBatch([{ method, params }], ...how))?.[0]
     },
   }
 }
@@ -73,7 +91,7 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
 /** Undefined for what is not of the form that was asked for. */
 function keyOf({ answers }: Voice, relevant: (answer: unknown) => Json): string | undefined {
   try {
-    return canonicalJson(relevant(answers[0]) ?? null)
+    return canonicalJson(answers.map((answer) => relevant(answer) ?? null))
   } catch {
     return undefined
   }

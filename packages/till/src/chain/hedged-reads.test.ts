@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import {
+  type ChainPort,
   ChainUnreadable,
   createChain,
   createRpc,
@@ -21,6 +22,8 @@ const answers: Record<string, unknown> = {
   eth_getBlockByNumber: block,
   eth_call: `0x${'7'.padStart(64, '0')}`,
   eth_getCode: '0x60',
+  eth_getTransactionReceipt: null,
+  eth_getLogs: [],
 }
 
 let proxies: RpcProxy[] = []
@@ -86,7 +89,8 @@ test('an agreed answer takes two operators, not three calls', async () => {
 
 test('an endpoint that is well again gets its turn after its rest', async () => {
   let nowMs = 0
-  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  // No third opinion, however busy the machine is.
+  const clock = { ...systemClock, monotonicMs: () => nowMs, sleep: () => new Promise<void>(() => {}) }
   rpc = createRpc(
     proxies.map(({ url }) => httpEndpoint(url)),
     { clock, chainId },
@@ -127,6 +131,48 @@ test('endpoints that have all been led to another chain decide nothing, though a
     await expect(chain.finalizedBlock()).rejects.toThrow(ChainUnreadable)
   }
 })
+
+test.each([3, 1])(
+  'a payment is not undone on the word of %i endpoints that were led to another chain',
+  async (count) => {
+    const transaction = `0x${'7'.repeat(64)}` as const
+    const expected = {
+      payer: `0x${'1'.repeat(40)}`,
+      payTo: `0x${'2'.repeat(40)}`,
+      amountMicro: 1n,
+      nonce: transaction,
+    } as const
+    const some = proxies.slice(0, count)
+    const reads = [
+      (chain: ChainPort) => chain.blockHash(100n),
+      (chain: ChainPort) => chain.finalizedBlock(),
+      (chain: ChainPort) => chain.transferLogs(expected.payer, 90n, 100n),
+      async (chain: ChainPort) => {
+        const evidence = await chain.settlementByTransaction(transaction, expected)
+        if (evidence.status === 'could_not_read') throw new ChainUnreadable(evidence.reason)
+      },
+    ]
+    for (const read of reads) {
+      for (const proxy of some) proxy.setFault({ kind: 'none' })
+      const clock = { ...systemClock, monotonicMs: () => 0 }
+      rpc = createRpc(
+        some.map(({ url }) => httpEndpoint(url)),
+        { clock, chainId },
+      )
+      const chain = createChain({
+        network: base,
+        rpc,
+        clock,
+        checkContractSignature: async () => 'invalid',
+        headAgeMsMax: 0,
+      })
+      await read(chain)
+      for (const proxy of some) proxy.setFault({ kind: 'wrong_chain' })
+      // No time passed since they answered for ours.
+      await expect(read(chain)).rejects.toThrow(ChainUnreadable)
+    }
+  },
+)
 
 test('a refusal of an endpoint that was led to another chain says nothing', async () => {
   const refusing = await startRpcProxy(async (method) => {

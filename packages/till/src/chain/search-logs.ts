@@ -3,7 +3,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import { ChainUnreadable } from './chain-port.ts'
 import { createLogSpan, type LogSpan } from './log-span.ts'
-import { type Rpc, RpcRefusal } from './rpc.ts'
+import { type Rpc, type RpcCall, RpcRefusal } from './rpc.ts'
 
 export type RpcLog = {
   address: Address
@@ -17,26 +17,33 @@ export type RpcLog = {
 
 export type LogSearch = {
   address: Address | readonly Address[]
-  topics: readonly (Hex | readonly Hex[] | null)[]
+  topics: LogTopics
+  /** What may be there instead: logs of either are found. */
+  orTopics?: LogTopics
   fromBlock: bigint
   toBlock: bigint
 }
+type LogTopics = readonly (Hex | readonly Hex[] | null)[]
 
 const toBlockHex = (number: bigint): Hex => `0x${number.toString(16)}`
 
-const filterOf = ({ address, topics, fromBlock, toBlock }: LogSearch) => ({
-  address,
-  topics,
-  fromBlock: toBlockHex(fromBlock),
-  toBlock: toBlockHex(toBlock),
-})
+const filtersOf = ({ address, topics, orTopics, fromBlock, toBlock }: LogSearch): RpcCall[] =>
+  [topics, ...(orTopics ? [orTopics] : [])].map((wanted) => ({
+    method: 'eth_getLogs',
+    params: [{ address, topics: wanted, fromBlock: toBlockHex(fromBlock), toBlock: toBlockHex(toBlock) }],
+  }))
+
+/** Undefined unless all are lists. One that fits both filters is there once. */
+function joinLogs(answers: readonly unknown[] | undefined): RpcLog[] | undefined {
+  if (!answers?.every((answer) => Array.isArray(answer))) return undefined
+  const logs = (answers as RpcLog[][]).flat()
+  if (answers.length === 1) return logs
+  return [...new Map(logs.map((log) => [`${log.transactionHash} ${log.logIndex}`, log])).values()]
+}
 
 /** Logs as one endpoint shows them: for what is checked elsewhere or costs nobody money. */
 export const searchLogs = (rpc: Rpc, search: LogSearch): Promise<RpcLog[]> =>
-  inPieces(rpc, search, async (piece) => {
-    const answer = await rpc.first('eth_getLogs', [filterOf(piece)])
-    return Array.isArray(answer) ? (answer as RpcLog[]) : undefined
-  })
+  inPieces(rpc, search, async (piece) => joinLogs(await rpc.batch(filtersOf(piece))))
 
 /**
  * Logs that enough endpoints show alike. For books that move on and never look back: one endpoint that lags, prunes or
@@ -50,10 +57,8 @@ export const agreedPiece = (rpc: Rpc, search: LogSearch): Promise<{ logs: RpcLog
 
 const readAgreed =
   (rpc: Rpc): ReadPiece =>
-  async (piece) => {
-    const answer = await rpc.agreed('eth_getLogs', [filterOf(piece)], consensusFields)
-    return Array.isArray(answer) ? (answer as RpcLog[]) : undefined
-  }
+  async (piece) =>
+    joinLogs(await rpc.agreedBatch(filtersOf(piece), consensusFields))
 
 /** Only what the chain itself decides, in its order: providers add fields, shuffle, and write hex in their own way. */
 const consensusFields = (answer: unknown): Json =>

@@ -64,7 +64,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
   const ask = async (calls: readonly RpcCall[], vettedMsMax = vettedMs) => {
     // A signed transaction is on its way already: whatever keeps it from the chain costs more than a call too many.
     const isUrgent = calls.some(({ method }) => method === 'eth_sendRawTransaction')
-    const isProven = vettedMsMax === 0
+    const isProven = vettedMsMax === 0 && options.chainId !== undefined
     if (!budget.take(calls.length + (isProven ? 1 : 0), isUrgent)) {
       metrics.count('rpc_over_budget', { endpoint: endpoint.name })
       // Asked last until there is room again; it did nothing wrong.

@@ -73,9 +73,7 @@ export function tillJobs(
       for (const chain of chains.values()) await postGas(payouts, chain)
     }),
     job('payments.refunds', 2_000, () => executeRefunds({ database, clock, ids, log, routeOf, reversalHooks })),
-    job('payments.undelivered', 600_000, () =>
-      creditUndelivered({ database, clock, log, metrics, routeOf, reversalHooks }),
-    ),
+    job('payments.undelivered', 600_000, () => creditUndelivered({ database, clock, log, metrics, reversalHooks })),
     job('payments.reconcile', 60_000, reconcile),
     // A standby may be promoted, or an older copy started, under a running node.
     job('store.restored', 10_000, () => detectRestore(infrastructure.restoreDetection)),

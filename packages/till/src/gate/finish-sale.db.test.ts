@@ -120,6 +120,21 @@ async function expectSoundBooks(): Promise<void> {
   expect(await balanceDifferences(db.database)).toEqual([])
 }
 
+test('a sale says itself whether it had an effect: who asks later may not know its route', async () => {
+  const plain = await settled(commitMany, 'fine')
+  const without = {
+    ...plain,
+    claim: { ...plain.claim, payee: 'pay_to' as const },
+    commit: undefined,
+    commitMany: undefined,
+  }
+  const inputs = [await settled(commitMany, 'fine'), without]
+  for (const input of inputs) expect(await finishSales().finish(input)).toMatchObject({ status: 'served' })
+  const { rows } = await db.owner.query<{ id: string; had_effect: boolean }>('select id, had_effect from payment')
+  const hadEffect = new Map(rows.map((row) => [row.id, row.had_effect]))
+  expect(inputs.map(({ claim }) => hadEffect.get(claim.id))).toEqual([true, false])
+})
+
 test('sales of one route that end together share a transaction, and each gets its own answer', async () => {
   const before = await owedTo(db.database, accounts.payable(network, creator, 'creator'))
   const inputs = await Promise.all(Array.from({ length: 20 }, () => settled(commitMany, 'fine')))

@@ -8,7 +8,7 @@ export type ServedRow = {
   id: string
   evidence: Confirmed
   provisional: boolean
-  /** Null when it is written later in the transaction, with the answer that the effect makes. */
+  /** Null where the sale has an effect: it is written later in the transaction, with the answer that the effect makes. */
   paymentResponse: string | null
 }
 
@@ -28,7 +28,7 @@ before as (
 ),
 moved as (
   update payment p set state = '${moves.serve.to}', transaction = i.transaction, block_number = i.block_number, block_hash = i.block_hash,
-    log_position = i.log_position, provisional = i.provisional, reason = null, settled_at = coalesce(p.settled_at, $8), ended_at = $8
+    log_position = i.log_position, provisional = i.provisional, had_effect = i.payment_response is null, reason = null, settled_at = coalesce(p.settled_at, $8), ended_at = $8
   from input i join before b using (id) where p.id = i.id and b.state in ${sqlList(moves.serve.from)}
   returning p.id, p.network, p.payer, p.quoted_micro, b.state as was
 ),

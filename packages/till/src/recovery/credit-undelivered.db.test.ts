@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { beforeEach, expect, test } from 'vitest'
-import type { PaidRoute, Sale } from '../contract/paid-call.ts'
+import type { Sale } from '../contract/paid-call.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
@@ -15,13 +15,12 @@ const db = await useTestDatabase()
 beforeEach(() => db.owner.query('delete from payment'))
 
 const reversed: string[] = []
-const run = (commit?: PaidRoute['commit']) =>
+const run = () =>
   creditUndelivered({
     database: db.database,
     clock: systemClock,
     log: silentLog,
     metrics: silentMetrics,
-    routeOf: () => ({ id: 'test', ...(commit ? { commit } : {}) }) as PaidRoute,
     reversalHooks: [
       async (_tx, sale: Sale) => {
         reversed.push(sale.paymentId)
@@ -31,17 +30,23 @@ const run = (commit?: PaidRoute['commit']) =>
 
 let numbers = 0
 
-async function sold(more: { hoursAgo: number; delivered?: boolean; final?: boolean; micro?: bigint }): Promise<string> {
+async function sold(more: {
+  hoursAgo: number
+  delivered?: boolean
+  final?: boolean
+  micro?: bigint
+  effect?: boolean
+}): Promise<string> {
   const micro = more.micro ?? 500n
   numbers += 1
   const id = `pay_${numbers}`
   await db.owner.query(
     `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
-       fingerprint, revocable, owner, lease_until, claimed_at, head_block, final, settled_at, delivered_at)
+       fingerprint, revocable, owner, lease_until, claimed_at, head_block, final, settled_at, delivered_at, had_effect)
      values ('exact', 500, $1::text, 'served', $2::text, $2::text || '/erc20:0xa', $3, sha256(convert_to($1::text, 'UTF8')), 'us', 'pay_to', $7, 0, 'test', '',
        sha256(convert_to($1::text, 'UTF8')), false, 0, now(), now(), 1, $4, now() - $5::integer * interval '1 hour',
-       case when $6::boolean then now() end)`,
-    [id, network, payer, more.final ?? true, more.hoursAgo, more.delivered ?? false, micro],
+       case when $6::boolean then now() end, $8)`,
+    [id, network, payer, more.final ?? true, more.hoursAgo, more.delivered ?? false, micro, more.effect ?? false],
   )
   if (micro === 0n) return id
   await db.database.transaction((tx) =>
@@ -92,10 +97,10 @@ test('an answer sold before a restore may have been delivered after the backup: 
   await db.owner.query('delete from restore_gap')
 })
 
-test('a sale with an effect keeps it, and is not looked at again', async () => {
+test('a sale with an effect keeps it, and is not looked at again, in a process that does not know its route either', async () => {
   const before = await credit()
-  const id = await sold({ hoursAgo: 25 })
-  await run(async () => undefined)
+  const id = await sold({ hoursAgo: 25, effect: true })
+  await run()
   await run()
   expect(await stateOf(id)).toMatchObject({ state: 'served' })
   expect(await credit()).toBe(before)

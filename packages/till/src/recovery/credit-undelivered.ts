@@ -1,4 +1,4 @@
-import type { PaidRoute, ReversalHook } from '../contract/paid-call.ts'
+import type { ReversalHook } from '../contract/paid-call.ts'
 import { type PaymentRecord, paymentColumns, toPaymentRecord } from '../contract/payment-record.ts'
 import { creditLines } from '../credit/credit-balance.ts'
 import { saleOf } from '../gate/finish-sale.ts'
@@ -19,7 +19,6 @@ export type UndeliveredDeps = {
   clock: Clock
   log: Log
   metrics: Metrics
-  routeOf(routeId: string): PaidRoute | undefined
   reversalHooks: readonly ReversalHook[]
 }
 
@@ -27,24 +26,23 @@ const perRunMax = 200
 
 /**
  * An answer that nobody fetched within its shelf life is no longer what was bought: the price becomes the payer's credit.
- * Where the sale had an effect, a stamp or a subscription, that effect is what was bought, and it isCommitted.
+ * Where the sale had an effect, a stamp or a subscription, that effect is what was bought, and it stays.
  */
 export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
-  const { rows } = await deps.database.query<Record<string, unknown> & { restored: boolean }>(
-    `select ${paymentColumns}, exists (select from restore_gap g
+  const { rows } = await deps.database.query<Record<string, unknown> & { restored: boolean; had_effect: boolean }>(
+    `select ${paymentColumns}, had_effect, exists (select from restore_gap g
        where g.network = payment.network and g.detected_at > payment.claimed_at) as restored from payment
      where delivered_at is null and state in ${sqlList(moves.creditUndelivered.from)} and final and not revocable and settled_at < $1
      order by settled_at limit ${perRunMax}`,
     [new Date(deps.clock.nowMs() - shelfLifeHours * 3_600_000)],
   )
-  for (const { restored, ...row } of rows) {
+  for (const { restored, had_effect: hadEffect, ...row } of rows) {
     const payment = toPaymentRecord(row)
     try {
-      const route = deps.routeOf(payment.routeId)
       // What cost nothing has nothing to give back.
-      const isCommitted = route?.commit !== undefined || payment.amountMicro === 0n
-      const facts = { routeIsSold: route !== undefined, hasEffect: isCommitted, mayBeLost: restored }
-      if (decideUndelivered(facts) === 'credit') await deps.database.transaction((tx) => creditOne(deps, tx, payment))
+      const hasEffect = hadEffect || payment.amountMicro === 0n
+      if (decideUndelivered({ hasEffect, mayBeLost: restored }) === 'credit')
+        await deps.database.transaction((tx) => creditOne(deps, tx, payment))
       else await settleAsDelivered(deps, payment)
     } catch (error) {
       deps.log.error({ paymentId: payment.id, error: String(error) }, 'an undelivered answer could not be credited yet')

@@ -56,11 +56,18 @@ export async function notFinalUpTo(sql: Sql, network: string, block: bigint, lim
   )
 }
 
-/** Only what is still as it was read: a released payment may have been claimed again meanwhile. */
+/**
+ * Only what is still as it was read: a released payment may have been claimed again meanwhile. A transfer that counted as
+ * reorganised may stand in a block that was recorded before, so its payment says that it is final.
+ */
 export async function markFinal(sql: Sql, payments: readonly Pick<PaymentRecord, 'id' | 'state'>[]): Promise<void> {
   await sql.query(
-    `update payment p set final = true, provisional = false
-     from unnest($1::text[], $2::text[]) t (id, state) where p.id = t.id and p.state = t.state`,
+    `with marked as (
+       update payment p set final = true, provisional = false
+       from unnest($1::text[], $2::text[]) t (id, state) where p.id = t.id and p.state = t.state
+       returning p.network, p.transaction, p.log_position, p.block_hash, p.reorgs)
+     update transfer t set final = true from marked m where m.reorgs > 0
+       and t.network = m.network and t.transaction = m.transaction and t.position = m.log_position and t.block_hash = m.block_hash`,
     [payments.map(({ id }) => id), payments.map(({ state }) => state)],
   )
 }

@@ -85,3 +85,19 @@ test('watch-finality: one undo that throws does not stop the finality of the oth
   await watch(lost)
   expect((await placesOf()).map((place) => place.split(' ').at(-1))).toEqual(['false', 'true', 'true', 'true'])
 })
+
+test('a payment that came back after a reorganisation has a final transfer, also where its block was recorded before', async () => {
+  const finalOnes = async () => {
+    const { rows } = await db.owner.query<{ position: number }>(
+      'select position from transfer where final order by position',
+    )
+    return rows.map(({ position }) => position)
+  }
+  await db.owner.query('update transfer set final = false')
+  await db.owner.query(
+    `update payment set final = false, block_hash = 'new', reorgs = case id when 'pay_2' then 1 else 0 end`,
+  )
+  await watch(chainWith({ number: 10n, hash: 'new' }, () => 0))
+  // That of the others is said by the record of the chain alone.
+  expect(await finalOnes()).toEqual([2])
+})

@@ -96,8 +96,5 @@ export function decideHeld(
  * An answer that nobody fetched within its shelf life is credit; where the sale had an effect, that is what was bought. What
  * was sold before a restore may have been delivered after the backup.
  */
-export const decideUndelivered = (sale: {
-  routeIsSold: boolean
-  hasEffect: boolean
-  mayBeLost: boolean
-}): 'credit' | 'delivered' => (sale.routeIsSold && !sale.hasEffect && !sale.mayBeLost ? 'credit' : 'delivered')
+export const decideUndelivered = (sale: { hasEffect: boolean; mayBeLost: boolean }): 'credit' | 'delivered' =>
+  !sale.hasEffect && !sale.mayBeLost ? 'credit' : 'delivered'

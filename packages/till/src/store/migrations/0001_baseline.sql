@@ -481,6 +481,8 @@ create table payment (
   ref text,
   aff text,
   revocable boolean not null,
+  -- Something besides the answer was given, such as a subscription or a stamp.
+  had_effect boolean not null default false,
   -- who works on it
   owner bigint not null,
   lease_until timestamptz not null,
