@@ -31,7 +31,7 @@ if (wanted[0] !== 1 || wanted.some((step) => steps[step - 1] === undefined))
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const report = createReport(say)
 let world: World | undefined
-const forget = closeOnSignal(async () => world?.close())
+const stopListening = closeOnSignal(async () => world?.close())
 let problem: string | undefined
 try {
   world = await openWorld({ postgres: values.postgres, say })
@@ -41,7 +41,7 @@ try {
   problem = error instanceof Error ? (error.stack ?? error.message) : String(error)
   say(`\nended early: ${problem}`)
 } finally {
-  forget()
+  stopListening()
   if (values.log && world) await copyFile(join(world.home, 'node.log'), values.log)
   await world?.close()
 }

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { createKeyring, privateKeyFromSeed, silentLog, systemClock, systemRng } from '../packages/node/src/index.ts'
+import { silentMetrics } from '../packages/till/src/kernel/metrics.ts'
+import { recordRestore } from '../packages/till/src/store/restore.ts'
 import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
 
 const db = await useTestDatabase()
@@ -65,4 +67,21 @@ test('options of `keys revoke` are read as before, wherever the key id is', asyn
     expect((await assay('keys', 'revoke', ...args)).out, args.join(' ')).toContain(`Revoke ${keyId}`)
   expect(await assay('keys', 'revoke', keyId, '--nonsense')).toMatchObject({ code: 2 })
   expect(await assay('keys', 'revoke', '-x')).toMatchObject({ code: 2 })
+})
+
+test('after a restore the doctor names what may be valid again, until the tokens are new', async () => {
+  const warnings = async () => {
+    const { out } = await assay('doctor', '--json')
+    const { checks } = JSON.parse(out) as { checks: { name: string; status: string; detail: string }[] }
+    return checks.filter(({ name }) => name === 'restore').map(({ status, detail }) => `${status}: ${detail}`)
+  }
+  expect(await warnings()).toEqual([])
+  await recordRestore(
+    db.database,
+    { clock: systemClock, log: silentLog, metrics: silentMetrics },
+    { network: 'eip155:8453', untilBlock: 1n, reason: 'test' },
+  )
+  expect(await warnings()).toEqual([expect.stringMatching(/^warn: restored on .*tokens.* are valid again/)])
+  expect(await assay('keys', 'revoke-tokens', '--yes')).toMatchObject({ code: 0 })
+  expect(await warnings()).toEqual([])
 })

@@ -16,7 +16,7 @@ const texts: Record<string, Record<string, string>> = {
     ),
     '/soil': page(
       'Soil for container gardening',
-      'Container gardening needs a mix that drains within seconds and still holds water for a day.\nCompost makes up a third of it at most, for more of it settles and keeps air from the roots.\nGardening books often forget that a pot loses its nutrients with every watering.',
+      'Container gardening needs a mix that drains within seconds and still holds water for a day.\nCompost makes up a third of it at most, for more of it settles and keeps air from the roots.\nGardening guides often omit that a pot loses its nutrients with every watering.',
     ),
   },
   'printed-tidetables.org': {

@@ -39,7 +39,7 @@ export async function hasDebianPostgres(): Promise<boolean> {
   )
 }
 
-/** A server of its own on a free port of loopback, with durable settings, for one rehearsal. */
+/** A separate server on a free port of loopback, with durable settings, for one rehearsal. */
 export async function startPostgres(wanted: 'debian' | 'embedded', home: string): Promise<Postgres> {
   const { bin, user } = await programs(wanted, home)
   const password = randomBytes(18).toString('base64url')
@@ -52,7 +52,7 @@ export async function startPostgres(wanted: 'debian' | 'embedded', home: string)
   return serve({ bin, user, password, home, name: await versionOf(bin) }, data)
 }
 
-/** A server that is there already: a database of its own in it, dropped at the end. */
+/** A server that is there already: a separate database in it, dropped at the end. */
 export async function useServer(url: string): Promise<Postgres> {
   const name = `rehearsal_${randomBytes(6).toString('hex')}`
   const version = await withClient(url, async (client) => {

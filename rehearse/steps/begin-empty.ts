@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expectThat } from '../report.ts'
+import type { World } from '../world.ts'
 import { at, atApi, brief, jsonOf, type Step } from './step.ts'
 
 /** What nobody can give on the first morning, and why. */
@@ -54,14 +55,23 @@ export const beginEmpty: Step = async (world, report) => {
     return '503 no_pages, nothing taken'
   })
   await report.check('an idle node makes at most 60 calls a minute to the providers of a chain', async () => {
-    await world.rpcCalls()
-    await pause(60_000)
-    const { base, polygon } = await world.rpcCalls()
+    const { base, polygon } = await idleMinute(world)
     const seen = `Base ${base.length}, Polygon ${polygon.length}`
     const isIdle = [base, polygon].every(({ length }) => length > 0 && length <= 60)
     expectThat(isIdle, `${seen}; on Base ${tally(base)}; on Polygon ${tally(polygon)}`)
     return seen
   })
+}
+
+/** A minute in which the node itself sends a transaction, as it does once to deploy its contract, is not idle. */
+async function idleMinute(world: World): Promise<{ base: string[]; polygon: string[] }> {
+  for (let minutesLeft = 3; ; minutesLeft -= 1) {
+    await world.rpcCalls()
+    await pause(60_000)
+    const calls = await world.rpcCalls()
+    const sent = [...calls.base, ...calls.polygon].includes('eth_sendRawTransaction')
+    if (!sent || minutesLeft === 1) return calls
+  }
 }
 
 function tally(methods: readonly string[]): string {

@@ -265,17 +265,17 @@ export type Operations = {
   /** Let another wallet draw on your credit, within limits that you sign. */
   'mandates.create': {
     input: { body: { owner: string; delegate: string; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; expires_at: string; nonce: string; chain_id?: number; signature: string } }
-    answer: { id: string; owner: string; delegate: string; chain_id: number; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; drawn_today_micro: string; drawn_total_micro: string; expires_at: string; nonce: string; state: 'open' | 'expired' | 'revoked'; created_at: string; revoked_at: string | null }
+    answer: { id: string; owner: string; delegate: string; chain_id: number; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; drawn_today_micro: string; drawn_total_micro: string; expires_at: string; nonce: string; state: 'open' | 'unconfirmed' | 'expired' | 'revoked'; created_at: string; revoked_at: string | null }
   }
   /** Mandates that the signing wallet gave or was given, newest first. */
   'mandates.list': {
     input: { query?: { state?: 'open' | 'all'; limit?: string | number; cursor?: string } }
-    answer: { data: ({ id: string; owner: string; delegate: string; chain_id: number; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; drawn_today_micro: string; drawn_total_micro: string; expires_at: string; nonce: string; state: 'open' | 'expired' | 'revoked'; created_at: string; revoked_at: string | null })[]; next_cursor: string | null }
+    answer: { data: ({ id: string; owner: string; delegate: string; chain_id: number; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; drawn_today_micro: string; drawn_total_micro: string; expires_at: string; nonce: string; state: 'open' | 'unconfirmed' | 'expired' | 'revoked'; created_at: string; revoked_at: string | null })[]; next_cursor: string | null }
   }
   /** Revoke a mandate; the next draw under it is refused. */
   'mandates.revoke': {
     input: { params: { id: string } }
-    answer: { id: string; owner: string; delegate: string; chain_id: number; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; drawn_today_micro: string; drawn_total_micro: string; expires_at: string; nonce: string; state: 'open' | 'expired' | 'revoked'; created_at: string; revoked_at: string | null }
+    answer: { id: string; owner: string; delegate: string; chain_id: number; routes: string[]; cap_per_call_micro: string; cap_per_day_micro: string; cap_total_micro: string; drawn_today_micro: string; drawn_total_micro: string; expires_at: string; nonce: string; state: 'open' | 'unconfirmed' | 'expired' | 'revoked'; created_at: string; revoked_at: string | null }
   }
   /** The topics that demand is counted for. */
   'market.intents.clusters': {

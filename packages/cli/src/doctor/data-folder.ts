@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { Config } from '@assay/node'
 import type { Node } from '../load-node.ts'
 import { type Check, fail, ok, warn } from './check.ts'
+import { checkRestore } from './restore.ts'
 
 const roomBytesWanted = 2_000_000_000
 const roomBytesMin = 300_000_000
@@ -14,6 +15,7 @@ export async function checkData(node: Node, config: Config): Promise<Check[]> {
     await checkRoom(existing),
     await checkDatabase(node, config),
     ...(await checkLog(node, config)),
+    ...(await checkByDatabase(node, config, checkRestore)),
   ]
 }
 
@@ -38,12 +40,25 @@ async function checkRoom(folder: string): Promise<Check> {
 export const databaseUrlOf = async (node: Node, config: Config) =>
   config.databaseUrl ?? (await node.readNote({ home: config.home }))?.database_url
 
-/** Whether the log signs. Nothing is said where there is no database, or one without a log. */
-async function checkLog(node: Node, config: Config): Promise<Check[]> {
+type Client = Awaited<ReturnType<Node['connectClient']>>
+
+/** What the database says. Nothing where there is none, or one that is not set up. */
+export async function checkByDatabase(
+  node: Node,
+  config: Config,
+  read: (client: Client) => Promise<Check[]>,
+): Promise<Check[]> {
   const url = await databaseUrlOf(node, config)
   const client = url === undefined ? undefined : await node.connectClient({ url }, {}, 4_000).catch(() => undefined)
   if (client === undefined) return []
-  try {
+  return read(client)
+    .catch(() => [])
+    .finally(() => client.end())
+}
+
+/** Whether the log signs. */
+function checkLog(node: Node, config: Config): Promise<Check[]> {
+  return checkByDatabase(node, config, async (client) => {
     const { rows } = await client.query<{ forked: string | null; unchecked: boolean }>(
       `select fork_reason as forked, exists (
          select from restore_gap where noticed_at > coalesce(checked_at, '-infinity')) as unchecked from log_tree`,
@@ -57,11 +72,7 @@ async function checkLog(node: Node, config: Config): Promise<Check[]> {
         fail(name, 'stopped until a witness answers after the restore', 'check the witnesses, or assay log resume'),
       ]
     return [ok(name, 'it extends every head that others are known to hold')]
-  } catch {
-    return []
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 async function checkDatabase(node: Node, config: Config): Promise<Check> {

@@ -1,7 +1,7 @@
 import type { Config } from '@assay/node'
 import type { Node } from '../load-node.ts'
 import { type Check, ok, warn } from './check.ts'
-import { databaseUrlOf } from './data-folder.ts'
+import { checkByDatabase } from './data-folder.ts'
 
 /** A Bazaar drops what was not settled for so long. */
 const listedDays = 30
@@ -13,21 +13,14 @@ const dayMs = 86_400_000
 /** Whether what was sold before is about to leave the directory of the facilitator, which lists by settlements. */
 export async function checkListings(node: Node, config: Config, nowMs: number): Promise<Check[]> {
   if (config.facilitators.every(({ kind }) => kind === 'local')) return []
-  const url = await databaseUrlOf(node, config)
-  const client = url === undefined ? undefined : await node.connectClient({ url }, {}, 4_000).catch(() => undefined)
-  if (client === undefined) return []
-  try {
+  return checkByDatabase(node, config, async (client) => {
     const { rows } = await client.query<{ route_id: string; settled_at: Date }>(
       `select route_id, max(settled_at) as settled_at from payment
        where ended_at > $1 and settled_at is not null group by route_id order by route_id`,
       [new Date(nowMs - lookedBackDays * dayMs)],
     )
     return listingChecks(rows, nowMs)
-  } catch {
-    return []
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 export function listingChecks(rows: readonly { route_id: string; settled_at: Date }[], nowMs: number): Check[] {

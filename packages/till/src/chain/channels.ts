@@ -3,7 +3,8 @@ import { channelContract, erc3009Collector } from '@assay/protocol/typed-data/ch
 import { toEventSelector, toFunctionSelector } from 'viem'
 import { ChainUnreadable, type ChannelsPort } from './chain-port.ts'
 import type { Network } from './network.ts'
-import { type Receipt, relevantOfReceipt } from './read-settlement.ts'
+import { areDeployed } from './payer-code.ts'
+import { agreedReceipt } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
 import { agreedPiece } from './search-logs.ts'
 import { addressTopic, addressWord, topicAddress } from './usdc-abi.ts'
@@ -30,12 +31,7 @@ export function createChannelsPort(rpc: Rpc, network: Network): ChannelsPort {
     return Array.from({ length: words }, (_, n) => BigInt(`0x${answer.slice(2 + n * 64, 66 + n * 64)}`))
   }
   return {
-    async isDeployed() {
-      const codes = await rpc.batch(
-        [channelContract, erc3009Collector].map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
-      )
-      return codes.every((code) => isHex(code) && code !== '0x')
-    },
+    isDeployed: () => areDeployed(rpc, [channelContract, erc3009Collector]),
     async state(channelId, at) {
       const id = channelId.slice(2)
       const [balance, refunds, pending] = await Promise.all([
@@ -68,10 +64,9 @@ export function createChannelsPort(rpc: Rpc, network: Network): ChannelsPort {
       return { channelIds: logs.flatMap(({ topics: [, id] }) => (id === undefined ? [] : [id])), upTo }
     },
     async settledIn(transaction, receiver) {
-      const answer = await rpc.agreed('eth_getTransactionReceipt', [transaction], relevantOfReceipt)
-      if (!answer) throw new ChainUnreadable(`no agreed receipt of ${transaction}`)
-      const { logs } = answer as Receipt
-      return logs
+      const receipt = await agreedReceipt(rpc, transaction)
+      if (!receipt) throw new ChainUnreadable(`no agreed receipt of ${transaction}`)
+      return receipt.logs
         .filter(
           ({ address, topics: [event, to = '', token = ''] }) =>
             address.toLowerCase() === channelContract &&

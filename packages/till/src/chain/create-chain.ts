@@ -102,11 +102,11 @@ export function createChain(options: ChainOptions): ChainPort {
 /** A batch of settlements shares one transaction: its receipt is asked for once, however many wait for it. */
 function shareInFlight(agreed: Rpc['agreed']): Rpc['agreed'] {
   const inFlight = new Map<string, Promise<unknown>>()
-  return (method, params, relevant) => {
+  return (method, params, ...how) => {
     const key = `${method} ${params.join(' ')}`
     const known = inFlight.get(key)
     if (known) return known
-    const answer = agreed(method, params, relevant).finally(() => inFlight.delete(key))
+    const answer = agreed(method, params, ...how).finally(() => inFlight.delete(key))
     inFlight.set(key, answer)
     return answer
   }

@@ -53,8 +53,15 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
     return askHedged({ clock, endpoints, calls, voices: quorum, vettedMsMax, decide })
   }
 
-  const agreedBatch: Rpc['agreedBatch'] = async (calls, relevant = (answer) => answer as Json) => {
-    const decide = (voices: readonly Voice[]) => majority(voices, quorum, relevant)
+  const agreedBatch: Rpc['agreedBatch'] = async (
+    calls,
+    relevant = (answer) => answer as Json,
+    choose = ([first]) => first,
+  ) => {
+    const decide = (voices: readonly Voice[]) => {
+      const alike = majority(voices, quorum, relevant)
+      return alike && calls.map((_, index) => choose(alike.map(({ answers }) => answers[index])))
+    }
     const agreed = await hear(calls, decide)
     // A receipt is of its own chain; that there is none is what every other chain says.
     const isProven = isProvenAtOnce(calls) || !agreed?.includes(null)
@@ -75,8 +82,8 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
         ),
       ),
     agreedBatch,
-    async agreed(method, params, relevant) {
-      return (await agreedBatch([{ method, params }], relevant))?.[0]
+    async agreed(method, params, ...how) {
+      return (await agreedBatch([{ method, params }], ...how))?.[0]
     },
   }
 }
@@ -91,11 +98,7 @@ function keyOf({ answers }: Voice, relevant: (answer: unknown) => Json): string 
 }
 
 /** Those that said otherwise are doubted from now on, whether they lag or lie. */
-function majority(
-  voices: readonly Voice[],
-  quorum: number,
-  relevant: (answer: unknown) => Json,
-): readonly unknown[] | undefined {
+function majority(voices: readonly Voice[], quorum: number, relevant: (answer: unknown) => Json): Voice[] | undefined {
   const votes = new Map<string, Voice[]>()
   for (const voice of voices) {
     const key = keyOf(voice, relevant)
@@ -105,5 +108,5 @@ function majority(
   const winner = [...votes.values()].find((same) => same.length >= quorum)
   if (!winner) return undefined
   for (const { endpoint } of voices.filter((voice) => !winner.includes(voice))) endpoint.contradicted()
-  return winner[0]?.answers
+  return winner
 }

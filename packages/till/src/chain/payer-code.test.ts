@@ -1,7 +1,7 @@
 import { zeroAddress } from '@assay/protocol/address'
 import { expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
-import { ChainUnreadable, createChain, createRpc, knownNetworks, type RpcEndpoint } from './index.ts'
+import { type ChainPort, ChainUnreadable, createChain, createRpc, knownNetworks, type RpcEndpoint } from './index.ts'
 
 const nonce = `0x${'0'.repeat(64)}` as const
 const endpoint = (name: string, code: string): RpcEndpoint => ({
@@ -10,11 +10,15 @@ const endpoint = (name: string, code: string): RpcEndpoint => ({
 })
 const silent: RpcEndpoint = { name: 'silent', send: () => Promise.reject(new Error('no answer')) }
 
-async function hasCode(endpoints: readonly RpcEndpoint[]): Promise<boolean[]> {
+function chainOf(endpoints: readonly RpcEndpoint[]): ChainPort {
   const [network] = knownNetworks
   if (!network) throw new Error('no network')
   const rpc = createRpc(endpoints, { clock: systemClock })
-  const chain = createChain({ network, rpc, clock: systemClock, checkContractSignature: async () => 'invalid' })
+  return createChain({ network, rpc, clock: systemClock, checkContractSignature: async () => 'invalid' })
+}
+
+async function hasCode(endpoints: readonly RpcEndpoint[]): Promise<boolean[]> {
+  const chain = chainOf(endpoints)
   const statuses = [chain.payerStatus(zeroAddress, nonce), chain.permit2.payerStatus(zeroAddress, 0n)]
   return (await Promise.all(statuses)).map((status) => status.hasCode)
 }
@@ -29,4 +33,14 @@ test('a payer has code where enough endpoints say so, and nothing is decided whe
   expect(await hasCode([endpoint('one', '0x60'), endpoint('two', '0x60')])).toEqual([true, true])
   expect(await hasCode([endpoint('only', '0x60')])).toEqual([true, true])
   await expect(hasCode([endpoint('one', '0x60'), silent])).rejects.toThrow(ChainUnreadable)
+})
+
+test('contracts are there, or missing, where enough endpoints say so', async () => {
+  const isDeployed = (...codes: string[]) => {
+    const { permit2, channels } = chainOf(codes.map((code, index) => endpoint(`operator${index}`, code)))
+    return Promise.all([permit2.isDeployed(), channels.isDeployed()])
+  }
+  expect(await isDeployed('0x60', '0x', '0x')).toEqual([false, false])
+  expect(await isDeployed('0x', '0x60', '0x60')).toEqual([true, true])
+  await expect(isDeployed('0x60', '0x')).rejects.toThrow(ChainUnreadable)
 })

@@ -10,3 +10,12 @@ export async function hasAgreedCode(rpc: Pick<Rpc, 'agreed'>, payer: Address, on
   if (!isHex(agreed)) throw new ChainUnreadable('the code of the payer could not be read')
   return agreed !== '0x'
 }
+
+/** Where one endpoint were enough, it alone could take a way to pay off every offer, or on. */
+export async function areDeployed(rpc: Pick<Rpc, 'agreedBatch'>, contracts: readonly Address[]): Promise<boolean> {
+  const codes = await rpc.agreedBatch(
+    contracts.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
+  )
+  if (!codes?.every(isHex)) throw new ChainUnreadable('the code of a contract could not be read')
+  return codes.every((code) => code !== '0x')
+}

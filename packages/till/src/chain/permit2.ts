@@ -1,12 +1,12 @@
 import type { Address } from '@assay/protocol/address'
-import { type Hex, isHex } from '@assay/protocol/bytes'
+import type { Hex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
 import { permit2Address, permit2Proxies } from '@assay/protocol/typed-data/permit2'
 import { toFunctionSelector } from 'viem'
 import { ChainUnreadable, type KeyUse, type Permit2Port, type SettlementEvidence } from './chain-port.ts'
 import type { Network } from './network.ts'
-import { hasAgreedCode } from './payer-code.ts'
-import { gasGwei, type Receipt, relevantOfReceipt, transfersOf, unreadable } from './read-settlement.ts'
+import { areDeployed, hasAgreedCode } from './payer-code.ts'
+import { agreedReceipt, gasGwei, transfersOf, unreadable } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
 import { agreedLogs } from './search-logs.ts'
 import { addressTopic, addressWord, calls, topics, word } from './usdc-abi.ts'
@@ -69,8 +69,7 @@ function createReads(rpc: Rpc, network: Network, headNow: () => Promise<bigint>)
       if (!answer) throw new ChainUnreadable(`no agreed transaction ${hash}`)
       return answer as Transaction
     },
-    receiptOf: async (hash: Hex) =>
-      (await rpc.agreed('eth_getTransactionReceipt', [hash], relevantOfReceipt)) as Receipt | null | undefined,
+    receiptOf: (hash: Hex) => agreedReceipt(rpc, hash),
     /** The block whose transactions used the nonce, in a range that begins before it; a bit is never cleared. */
     flipBlock: async (owner: Address, nonce: bigint, from: bigint): Promise<bigint | undefined> => {
       let [unset, set] = [from, await headNow()]
@@ -97,13 +96,7 @@ export function createPermit2Port(rpc: Rpc, network: Network, headNow: () => Pro
   const reads = createReads(rpc, network, headNow)
   return {
     used: reads.used,
-    async isDeployed() {
-      const addresses = [permit2Address, permit2Proxies.exact, permit2Proxies.upto]
-      const codes = await rpc.batch(
-        addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
-      )
-      return codes.every((code) => isHex(code) && code !== '0x')
-    },
+    isDeployed: () => areDeployed(rpc, [permit2Address, permit2Proxies.exact, permit2Proxies.upto]),
     async payerStatus(payer, nonce) {
       const call = (target: object) => ({ method: 'eth_call', params: [target, 'latest'] })
       const [balance, allowance, bits, code] = await rpc.batch([

@@ -25,14 +25,28 @@ export type Receipt = {
 }
 
 /** Only what must be alike between endpoints; some add their own fields. */
-export function relevantOfReceipt(answer: unknown): Json {
+function relevantOfReceipt(answer: unknown): Json {
   if (typeof answer !== 'object' || answer === null) return null
   const receipt = answer as Receipt
+  // Throws for what is no number: such a receipt has no vote.
+  gasGwei(receipt)
   return {
     status: receipt.status,
     blockHash: receipt.blockHash,
     logs: receipt.logs.map((log) => [log.address.toLowerCase(), log.topics, log.data, log.logIndex]),
   }
+}
+
+/** Of what enough endpoints say it cost, the least: one alone can add nothing to it. */
+const cheapest = (alike: readonly unknown[]): unknown =>
+  (alike as readonly (Receipt | null)[]).reduce((one, other) =>
+    one && other && gasGwei(other) < gasGwei(one) ? other : one,
+  )
+
+/** Null where there is none, undefined where they do not agree: then they have not all seen the block. */
+export async function agreedReceipt(rpc: Rpc, transaction: Hex): Promise<Receipt | null | undefined> {
+  const answer = await rpc.agreed('eth_getTransactionReceipt', [transaction], relevantOfReceipt, cheapest)
+  return answer as Receipt | null | undefined
 }
 
 /** Reads a receipt ourselves and compares it with what we quoted; nobody's word is taken for it. */
@@ -43,9 +57,8 @@ export async function readSettlement(
   expected: ExpectedTransfer,
 ): Promise<SettlementEvidence> {
   try {
-    const answer = await rpc.agreed('eth_getTransactionReceipt', [transaction], relevantOfReceipt)
-    // Endpoints that do not agree yet are endpoints that have not all seen the block.
-    return answer ? readReceiptEvidence(network, answer as Receipt, expected) : { status: 'absent' }
+    const receipt = await agreedReceipt(rpc, transaction)
+    return receipt ? readReceiptEvidence(network, receipt, expected) : { status: 'absent' }
   } catch (error) {
     return unreadable(error)
   }
@@ -105,7 +118,7 @@ export function transfersOf(network: Network, receipt: Receipt): ChainTransfer[]
 }
 
 export async function readTransfers(rpc: Rpc, network: Network, transaction: Hex): Promise<ChainTransfer[]> {
-  const receipt = (await rpc.agreed('eth_getTransactionReceipt', [transaction], relevantOfReceipt)) as Receipt | null
+  const receipt = await agreedReceipt(rpc, transaction)
   if (!receipt) throw new ChainUnreadable(`no agreed receipt of ${transaction}`)
   return transfersOf(network, receipt)
 }
@@ -136,8 +149,7 @@ export async function findNonceUse(
       ...blocks,
     })
     if (!log) return { status: 'absent' }
-    const answer = await rpc.agreed('eth_getTransactionReceipt', [log.transactionHash], relevantOfReceipt)
-    const receipt = answer as Receipt | null | undefined
+    const receipt = await agreedReceipt(rpc, log.transactionHash)
     if (receipt?.status !== '0x1') return { status: 'could_not_read', reason: 'no agreed receipt yet' }
     const transfer = transferOfNonce(network, receipt, payer, nonce)
     if (transfer) return { status: 'transfer', transfer }

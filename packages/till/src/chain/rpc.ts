@@ -43,15 +43,17 @@ export class RpcRateLimited extends Error {
 /** What the operators said so far, one answer each; `complete` once nobody else can be asked. Undefined asks on. */
 export type Decide<T> = (answers: readonly unknown[], complete: boolean) => T | undefined
 
+type HowToAgree = [relevant?: (answer: unknown) => Json, choose?: (alike: readonly unknown[]) => unknown]
+
 export type Rpc = {
   /** The first endpoint that answers. For reads whose being wrong costs nobody money. */
   first(method: string, params: readonly unknown[]): Promise<unknown>
   /** Several calls in one round trip, all answered by the same endpoint; the next is asked while `accept` says no. */
   batch(calls: readonly RpcCall[], accept?: (answers: readonly unknown[]) => boolean): Promise<unknown[]>
-  /** An answer that enough operators give alike; undefined when they do not agree (yet). */
-  agreed(method: string, params: readonly unknown[], relevant?: (answer: unknown) => Json): Promise<unknown>
+  /** An answer that enough operators give alike, `choose` says whose; undefined when they do not agree (yet). */
+  agreed(method: string, params: readonly unknown[], ...how: HowToAgree): Promise<unknown>
   /** The same for several calls in one round trip: all of them alike, or none. */
-  agreedBatch(calls: readonly RpcCall[], relevant?: (answer: unknown) => Json): Promise<readonly unknown[] | undefined>
+  agreedBatch(calls: readonly RpcCall[], ...how: HowToAgree): Promise<readonly unknown[] | undefined>
   /** For what moves on while it is read: asks as many operators as must agree, and further ones until it is decided. */
   collect<T>(method: string, params: readonly unknown[], decide: Decide<T>): Promise<T | undefined>
   /** How many operators must agree on an answer. */

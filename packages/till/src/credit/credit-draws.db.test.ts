@@ -10,7 +10,7 @@ import { recordRestore, recordRestoreAgain } from '../store/restore.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { base, insertTestMandate, mandateCounters, openTestCredit, polygon, randomWallet } from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
-import { confirmMandate } from './mandates/store.ts'
+import { confirmMandate, listMandates } from './mandates/store.ts'
 
 const db = await useTestDatabase()
 const testCredit = openTestCredit(db)
@@ -145,13 +145,25 @@ test('a mandate that was revoked after the backup is open again after the restor
   const draw = (mandate: string) => refusal({ by: delegate, micro: 10n, mandate })
   const confirm = () => db.database.transaction((tx) => confirmMandate(tx, confirmed))
   const pause = (paused: boolean) => setPause(db.database, { name: 'mandates', paused, reason: 'test', by: 'operator' })
+  const states = async () => {
+    const shown = await listMandates(
+      db.database,
+      { wallet: owner, ended: false, before: undefined },
+      9,
+      systemClock.nowMs(),
+    )
+    return [old, confirmed].map((id) => shown.find((mandate) => mandate.id === id)?.state)
+  }
   const deps = { clock: systemClock, log: silentLog, metrics: silentMetrics }
   const restored = () => recordRestore(db.database, deps, { network: base, untilBlock: 1n, reason: 'test' })
   await confirm()
   expect(await draw(confirmed)).toBe('held')
+  expect(await states()).toEqual(['open', 'open'])
   await restored()
   expect([await draw(old), await draw(confirmed)]).toEqual(['mandate_unconfirmed', 'mandate_unconfirmed'])
+  expect(await states()).toEqual(['unconfirmed', 'unconfirmed'])
   await confirm()
+  expect(await states()).toEqual(['unconfirmed', 'open'])
   // Presented by its delegate, who may have kept it: it may be one that was revoked in the lost time.
   const presented = await insertTestMandate(db, { owner, delegate })
   // The chain says nothing of what was revoked, and a gap that grows is no other restore.
@@ -163,6 +175,7 @@ test('a mandate that was revoked after the backup is open again after the restor
   expect(await draw(confirmed)).toBe('mandate_unconfirmed')
   await pause(false)
   expect(await draw(old)).toBe('held')
+  expect(await states()).toEqual(['open', 'open'])
   // The operator's pause is for all of them, and a restore does not loosen it.
   await pause(true)
   await confirm()

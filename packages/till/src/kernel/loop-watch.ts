@@ -22,7 +22,7 @@ export type LoopWatch = {
 /** Nothing that runs between two turns may take longer: every other caller waits for it. */
 const stallMs = 50
 const tickMs = 20
-const logEveryMs = 10_000
+const logEveryMs = 600_000
 /** Of a stall, so much must have been collection, or somebody else's turn on the core, to be called by that name. */
 const mainShare = 0.6
 

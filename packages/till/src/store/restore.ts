@@ -45,7 +45,7 @@ export async function recordRestore(
     metrics.count('alarms', { alarm: 'restored' })
     log.error(
       { network: gap.network, reason: gap.reason, until_block: gap.untilBlock.toString() },
-      'the database was restored; payouts are off until the chain is reconciled',
+      'the database was restored; payouts are off until the chain is reconciled. What was revoked since the backup is valid again: docs/operations.md, "After a restore"',
     )
   }
   return isNew

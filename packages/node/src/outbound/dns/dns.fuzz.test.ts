@@ -136,3 +136,10 @@ test('a resolver answers over UDP, turns to TCP for long answers, ignores forger
     await new Promise((resolve) => tcp.close(resolve))
   }
 })
+
+test('a server that the network has no route to fails the lookup, and ended the process', async () => {
+  // No socket may connect to the broadcast address: the same path as a network that is down.
+  const resolver = createDnsResolver({ server: '255.255.255.255', clock: systemClock, rng: systemRng })
+  const { signal } = new AbortController()
+  expect(await resolver.txt('example.com', signal)).toMatchObject({ status: 'failed' })
+})

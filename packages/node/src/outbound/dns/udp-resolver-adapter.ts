@@ -113,7 +113,9 @@ function askUdp(
       const reply = decode(bytes)
       if (reply) end(() => resolve(reply))
     })
-    socket.connect(options.port ?? 53, options.server, () => socket.send(query))
+    // A callback of `connect` would be called with the error, too; without one the error is an event.
+    socket.once('connect', () => socket.send(query))
+    socket.connect(options.port ?? 53, options.server)
   })
 }
 

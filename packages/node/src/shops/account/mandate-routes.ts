@@ -46,7 +46,9 @@ const view = z.strictObject({
   drawn_total_micro: z.string(),
   expires_at: z.string(),
   nonce: z.string(),
-  state: z.enum(['open', 'expired', 'revoked']),
+  state: z
+    .enum(['open', 'unconfirmed', 'expired', 'revoked'])
+    .describe('Unconfirmed: the database was restored, and it draws nothing until its owner sends it again.'),
   created_at: z.string(),
   revoked_at: z.string().nullable(),
 })

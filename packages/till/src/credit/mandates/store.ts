@@ -5,7 +5,8 @@ import { toRfc3339 } from '../../kernel/clock.ts'
 import type { Sql, Tx } from '../../store/database.ts'
 import type { Mandate } from './mandate-statement.ts'
 
-export type MandateState = 'open' | 'expired' | 'revoked'
+/** Unconfirmed: it may have been revoked in time that a restore lost, and draws nothing until its owner sends it again. */
+export type MandateState = 'open' | 'unconfirmed' | 'expired' | 'revoked'
 
 /** A mandate as its parties see it. */
 export type MandateView = {
@@ -45,12 +46,14 @@ type Row = {
   day: string
   day_micro: string
   total_micro: string
+  unconfirmed: boolean
 }
 
 /** Money, days and bytes as text: they travel through JSON as well. */
 const columns = `id, owner, delegate, chain_id::float8 as chain_id, routes, cap_call_micro::text, cap_day_micro::text,
   cap_total_micro::text, valid_until, '0x' || encode(nonce, 'hex') as nonce, created_at, revoked_at, day::text as day,
-  day_micro::text, total_micro::text`
+  day_micro::text, total_micro::text, exists (select from pause where name = 'mandates' and paused and changed_by = 'node'
+    and coalesce(mandate.confirmed_at, '-infinity') <= changed_at) as unconfirmed`
 
 const msOf = (time: Date | string) => new Date(time).getTime()
 
@@ -70,7 +73,7 @@ function toView(row: Row, nowMs: number): MandateView {
     drawn_total_micro: row.total_micro,
     expires_at: toRfc3339(msOf(row.valid_until)),
     nonce: row.nonce,
-    state: row.revoked_at !== null ? 'revoked' : expired ? 'expired' : 'open',
+    state: row.revoked_at !== null ? 'revoked' : expired ? 'expired' : row.unconfirmed ? 'unconfirmed' : 'open',
     created_at: toRfc3339(msOf(row.created_at)),
     revoked_at: row.revoked_at === null ? null : toRfc3339(msOf(row.revoked_at)),
   }

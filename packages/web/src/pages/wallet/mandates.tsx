@@ -58,7 +58,7 @@ export function Mandates({ wallet }: { wallet: Wallet }) {
 
 function withChanges(data: readonly Mandate[], changed: readonly Mandate[]): Mandate[] {
   const known = data.filter(({ id }) => !changed.some((one) => one.id === id))
-  return [...changed, ...known].filter(({ state }) => state === 'open')
+  return [...changed, ...known].filter(({ state }) => state === 'open' || state === 'unconfirmed')
 }
 
 type ListProps = { mandates: readonly Mandate[]; wallet: Wallet; onRevoke: (mandate: Mandate) => void }
@@ -74,6 +74,9 @@ function MandateList({ mandates, wallet, onRevoke }: ListProps) {
             <div>
               <Badge tone={own ? 'gold' : 'calm'}>{own ? 'given to' : 'given by'}</Badge>{' '}
               <Hex value={own ? mandate.delegate : mandate.owner} />
+              {mandate.state === 'unconfirmed' ? (
+                <Badge tone="bad">not confirmed since a restore: give it again</Badge>
+              ) : null}
               <span class="source">
                 {usdOfMicro(mandate.drawn_total_micro)} of {usdOfMicro(mandate.cap_total_micro)} drawn, at most{' '}
                 {usdOfMicro(mandate.cap_per_call_micro)} a call, for {mandate.routes.join(', ')}, until{' '}
