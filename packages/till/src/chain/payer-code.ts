@@ -16,6 +16,6 @@ export async function areDeployed(rpc: Pick<Rpc, 'agreedBatch'>, contracts: read
   const codes = await rpc.agreedBatch(
     contracts.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
   )
-  if (!codes?.every(isHex)) throw new ChainUnreadable('the code of a contract could not be read')
+  if (!codes?.every((code) => isHex(code))) throw new ChainUnreadable('the code of a contract could not be read')
   return codes.every((code) => code !== '0x')
 }
