@@ -4,7 +4,7 @@ import { createFilter, type Filters } from './filters.ts'
 import { type LatentSpace, latentDims, projectSegment, trainLatentSpace } from './latent-space.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { oneSlipAway, type Query } from './read-query.ts'
-import { defaultRescoring, impactOf, type LookedUp, type Rescored, type RescoreWeights, rescore } from './rescore.ts'
+import { defaultRescoring, type LookedUp, type Rescored, type RescoreWeights, rescore } from './rescore.ts'
 import { createScratch, type QueryTerm, searchSegment } from './search-segment.ts'
 import { findTerm, type IndexedDoc, type Segment } from './segment.ts'
 import { rarityOf, weightOf } from './term-weights.ts'
@@ -164,13 +164,10 @@ function candidatesOf(parts: readonly Part[], terms: readonly LookedUp[], rescor
   const bestWords = rescored.reduce((most, { hit }) => Math.max(most, hit.score), 0)
   const strength = bestWords / (255 * Math.max(1, asked))
   const bestTotal = rescored[0]?.total ?? 1
-  return rescored.map(({ hit, parts: found, total }) => {
+  const weights = terms.map(({ times, rarity }) => weightOf(times, rarity))
+  return rescored.map(({ hit, parts: found, total, holds }) => {
     const { segment } = parts[hit.segment] as Part
-    const covered = terms.reduce(
-      (sum, { ids, times, rarity }) =>
-        impactOf(segment, ids[hit.segment] as number, hit.doc) > 0 ? sum + weightOf(times, rarity) : sum,
-      0,
-    )
+    const covered = weights.reduce((sum, weight, at) => (holds[at] === 1 ? sum + weight : sum), 0)
     return {
       pageId: hit.pageId,
       domain: segment.domains[segment.domainOf[hit.doc] as number] as string,
