@@ -18,7 +18,7 @@ const feedbackShareMax = 0.2
 /** Terms that by their own segment might be among the best; only these are looked up in all of them. */
 const consideredFactor = 4
 
-/** So many terms of a segment have a number of their own. */
+/** Above every number of a term: segment and term make one key. */
 const segmentStep = 2 ** 32
 
 const room = createTokenRoom()
