@@ -4,22 +4,16 @@ import {
   byTotal,
   type IndexPart,
   impactOf,
+  type LookedUp,
   type Rescored,
   type RescoreInput,
   type RescoreWeights,
 } from './rescore.ts'
-import { type Segment, termAt } from './segment.ts'
-import { rarityOf } from './term-weights.ts'
+import { type Segment, segmentStep } from './segment.ts'
 import { createTokenRoom, keptTokensMax, readTokens } from './token-stream.ts'
 
 /** A term in more pages than this share of them, or in one only, says nothing about what the best pages share. */
 const feedbackShareMax = 0.2
-
-/** Terms that by their own segment might be among the best; only these are looked up in all of them. */
-const consideredFactor = 4
-
-/** Above every number of a term: segment and term make one key. */
-const segmentStep = 2 ** 32
 
 const room = createTokenRoom()
 
@@ -45,16 +39,24 @@ export function feedbackScores(
 type MarkingTerm = { ids: readonly number[]; weight: number; text: string }
 
 function markingTerms(input: RescoreInput, best: readonly Rescored[], weights: RescoreWeights): MarkingTerm[] {
-  const wanted = Math.min(markedMax, weights.feedbackTerms)
-  const shares = sharesOf(input.parts, best)
   const commonest = feedbackShareMax * input.docCount
-  return consideredTexts(input, shares, wanted)
-    .map((text) => input.lookUp(text))
-    .filter(({ count }) => count >= 2 && count <= commonest)
-    .map(({ text, ids, rarity }) => {
-      const share = ids.reduce((sum, id, place) => sum + (id < 0 ? 0 : (shares.get(place * segmentStep + id) ?? 0)), 0)
-      return { text, ids, weight: share * rarity }
-    })
+  const shares = new Map<LookedUp, number>()
+  for (const [key, share] of sharesOf(input.parts, best)) {
+    const place = Math.floor(key / segmentStep)
+    const term = input.lookUpNumber(place, key - place * segmentStep)
+    if (term.count >= 2 && term.count <= commonest) shares.set(term, (shares.get(term) ?? 0) + share)
+  }
+  const found = [...shares].map(([{ ids, text, rarity }, share]) => ({ ids, text, weight: share * rarity }))
+  const wanted = Math.min(markedMax, weights.feedbackTerms)
+  return bestOf(found, wanted)
+}
+
+/** Few of many: only those that reach the last place are put into order. */
+function bestOf(found: readonly MarkingTerm[], wanted: number): MarkingTerm[] {
+  const sorted = Float64Array.from(found, ({ weight }) => weight).sort()
+  const least = sorted[Math.max(0, sorted.length - wanted)] ?? 0
+  return found
+    .filter(({ weight }) => weight >= least)
     .sort((a, b) => b.weight - a.weight || (a.text < b.text ? -1 : 1))
     .slice(0, wanted)
 }
@@ -77,24 +79,6 @@ function sharesOf(parts: readonly IndexPart[], best: readonly Rescored[]): Map<n
     }
   }
   return shares
-}
-
-/** The texts of the terms that weigh most as far as their own segment tells. */
-function consideredTexts({ parts }: RescoreInput, shares: ReadonlyMap<number, number>, wanted: number): string[] {
-  const guessed = [...shares].map(([key, share]) => {
-    const place = Math.floor(key / segmentStep)
-    const term = key - place * segmentStep
-    const { starts, docCount } = (parts[place] as IndexPart).segment
-    const pages = (starts[term + 1] as number) - (starts[term] as number)
-    return { place, term, pages, weight: share * rarityOf(docCount, pages) }
-  })
-  guessed.sort((a, b) => b.weight - a.weight)
-  // Most terms that are on one page of their segment are on no other: those that are must not take all places.
-  const chosen = [
-    ...guessed.filter(({ pages }) => pages > 1).slice(0, consideredFactor * wanted),
-    ...guessed.filter(({ pages }) => pages === 1).slice(0, wanted),
-  ]
-  return [...new Set(chosen.map(({ place, term }) => termAt((parts[place] as IndexPart).segment.terms, term)))]
 }
 
 const met = new Uint8Array(markedMax)

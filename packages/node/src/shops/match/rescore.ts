@@ -46,8 +46,8 @@ export type RescoreInput = {
   order: readonly string[]
   space: LatentSpace | undefined
   docCount: number
-  /** Finds a term that is not in the query. */
-  lookUp(text: string): LookedUp
+  /** A term by its number in a segment; the same object for each of its numbers. */
+  lookUpNumber(place: number, term: number): LookedUp
 }
 
 /** The candidates in a new order: by their words, what they mean, how near the words are, and what the best of them share. */
