@@ -42,6 +42,7 @@ test('what is published for a creator is read by our own reader as what is obeye
       if (index && prices.attestMicro !== undefined)
         expect(decidePrices(url, published).attestMicro).toBe(prices.attestMicro)
     }),
+    { numRuns: 40 },
   )
 })
 
