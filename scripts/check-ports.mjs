@@ -44,6 +44,9 @@ const nodeExceptions = {
   'http/acceptors.ts': { network: 'further descriptors of the listener' },
   'http/write-response.ts': { timer: 'cuts sockets that do not read' },
   'outbound/exchange-adapter.ts': { network: 'the socket of the safe fetcher' },
+  'outbound/browser-proxy-adapter.ts': {
+    network: 'the loopback proxy of the renderer, and its connections to vetted addresses',
+  },
   'outbound/dns/udp-resolver-adapter.ts': { network: 'the resolver of the safe fetcher' },
   'shops/matrix/ingest/official-outbound.ts': {
     network: 'reads which resolvers the machine has; asks none of them itself',

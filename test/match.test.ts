@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
-import { spentOnChain } from './harness/invariants.ts'
+import { createAssayClient, type SourceRules, setSourceTerms } from '../packages/sdk/src/index.ts'
+import { demoAccount } from '../packages/till/src/devnet/accounts.ts'
+import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { approvePermit2, permit2Buyer } from './harness/permit2-client.ts'
 import { postJson } from './harness/post-json.ts'
@@ -176,6 +179,62 @@ test('a page that changed since it was matched, that no match offered or that ro
   ])
   expect(await count()).toEqual(before)
   expect(await attest({})).toMatchObject([200, { record: { query_id: null } }])
+})
+
+test('a proven creator sets prices and permissions: quotes, texts, shares and answers follow at once', async () => {
+  const account = privateKeyToAccount(demoAccount('creator').privateKey)
+  const client = createAssayClient({ account, networks: [], maxPerCallUsd: '0' })
+  const { rows } = await till.db.owner.query<{ domain: string; url: string }>(
+    `select p.domain, min(p.url) as url from crawl_page p join source s on s.domain = p.domain
+     where s.state = 'proven' and p.facts is not null group by p.domain having count(*) > 2 order by 1 limit 1`,
+  )
+  const { domain, url: page } = rows[0] as (typeof rows)[number]
+  const set = (rules: SourceRules) => setSourceTerms(client, till.node.url, { domain, rules, account })
+  const cited = postJson({ source_url: page, agent_wallet: (await till.newBuyer()).address })
+  const attest = `${till.node.url}/v1/cite/attest`
+  await set([{ path: '/', attest_usd: '0.02', content: true, content_usd: '0.01' }])
+  expect((await quote(attest, cited)).accepts[0]?.amount).toBe('20000')
+  const payer = await till.newBuyer()
+  const stamp = await buy(payer, attest, {}, postJson({ source_url: page, agent_wallet: payer.address }))
+  expect([stamp.status, await stamp.json()]).toMatchObject([
+    200,
+    { split: { creator_micro: '18000', toll_micro: '2000' } },
+  ])
+  const text = await (await fetch(`${till.node.url}/v1/sources/${domain}/rsl.xml`)).text()
+  expect(text).toContain('<payment type="crawl"><amount currency="USD">0.01</amount></payment>')
+
+  const title = await till.db.owner.query<{ title: string }>(
+    'select title from page_version where domain = $1 and url = $2 limit 1',
+    [domain, page],
+  )
+  const query = { query: title.rows[0]?.title ?? '', domains: [domain], content: true, limit: 2 }
+  type Priced = Matched['data'][number] & Whole & { price: { attest_micro: string; content_micro: string } }
+  const whole = async (more: object) => (await match({ ...query, ...more })).answer.data as Priced[]
+  await expect.poll(async () => (await match(query)).status, { timeout: 20_000 }).toBe(200)
+  for (const { content } of await whole({})) expect(content).toBeNull()
+  const earned = async () =>
+    (
+      await till.db.owner.query<{ micro: bigint }>(
+        `select coalesce(sum(micro), 0)::bigint as micro from creator_accrual where subject like 'qry%' and domain = $1`,
+        [domain],
+      )
+    ).rows[0]?.micro
+  expect(await earned()).toBe(0n)
+  const bought = await whole({ content_usd_max: '0.01' })
+  expect(bought.length).toBeGreaterThan(0)
+  for (const { content, price } of bought)
+    expect([content?.length, price]).toMatchObject([
+      expect.any(Number),
+      { attest_micro: '20000', content_micro: '10000' },
+    ])
+  expect(await earned()).toBe(9_000n * BigInt(bought.length))
+  await expectSoundBooks(till)
+
+  await set([{ path: '/', crawl: false }])
+  expect((await match(query)).status).toBe(404)
+  const refused = await fetch(attest, cited)
+  expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'citation_not_allowed' }])
+  await set([])
 })
 
 test('the command shows ranked pages to people and the same as JSON to programs', async () => {

@@ -53,9 +53,17 @@ export function splitShare(gross: Micro, bps: bigint): { share: Micro; rest: Mic
 
 /** Equal floors for `count` payees; the remainder goes to the first. */
 export function splitEqually(gross: Micro, count: number): Micro[] {
-  if (gross < 0n || !Number.isSafeInteger(count) || count < 1) throw new RangeError('nothing to split between')
-  const floor = gross / BigInt(count)
-  const parts = new Array<Micro>(count).fill(floor)
-  parts[0] = gross - floor * BigInt(count - 1)
+  if (!Number.isSafeInteger(count) || count < 1) throw new RangeError('nothing to split between')
+  return splitByWeight(gross, new Array<bigint>(count).fill(1n))
+}
+
+/** Floors in proportion to the weights; the remainder goes to the first. */
+export function splitByWeight(gross: Micro, weights: readonly bigint[]): Micro[] {
+  const whole = weights.reduce((sum, weight) => sum + weight, 0n)
+  if (gross < 0n || whole <= 0n || weights.some((weight) => weight < 0n))
+    throw new RangeError('nothing to split between')
+  const parts = weights.map((weight) => (gross * weight) / whole)
+  const given = parts.reduce((sum, part) => sum + part, 0n)
+  parts[0] = (parts[0] as Micro) + gross - given
   return parts
 }

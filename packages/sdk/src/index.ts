@@ -53,11 +53,16 @@ export {
   type ProofInstructions,
   type RegisterSource,
   readSource,
+  readSourceTerms,
   registerSource,
+  ruleInput,
   type Source,
   type SourceClaim,
+  type SourceRules,
   type SourceState,
   type SourceSummary,
+  type SourceTerms,
+  setSourceTerms,
   verifySource,
 } from './sources.ts'
 export { askOver } from './tokens/ask-chain.ts'

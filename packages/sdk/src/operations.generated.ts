@@ -74,8 +74,8 @@ export type Operations = {
   }
   /** Ranked, citable pages for a question, with quotable snippets, CiteScore, licence and price (paid). */
   'citations.match': {
-    input: { body: { query: string; limit?: number; min_score?: number; licence?: string; language?: string; max_age_days?: number; since?: string; until?: string; type?: 'html' | 'text' | 'pdf'; domains?: string[]; content?: boolean } }
-    answer: { query_id: string; data: ({ rank: number; url: string; canonical_url: string; title: string; snippet: string | null; snippet_sha256: string | null; snippet_start: number | null; snippet_end: number | null; text_sha256: string; matched_terms: string[]; domain: string; authors: string[]; publisher: string | null; language: string | null; type: 'html' | 'text' | 'pdf'; citation: { apa: string; mla: string; bibtex: string; markdown: string }; cite_score: number | null; licence: { name: string | null; url: string } | null; terms: { snippet: boolean; reason: string | null; content: boolean }; price: { attest_micro: string; attest_usd: string; creator_micro: string }; published_at: string | null; modified_at: string | null; fetched_at: string; relevance: number; parts: Record<string, number>; synthetic: boolean; content?: string | null })[]; next_cursor: null; understood: { looked_for: string[]; ignored: string[]; unknown: string[]; suggestions: Record<string, string> }; searched_at: string; synthetic: boolean }
+    input: { body: { query: string; limit?: number; min_score?: number; licence?: string; language?: string; max_age_days?: number; since?: string; until?: string; type?: 'html' | 'text' | 'pdf'; domains?: string[]; content?: boolean; content_usd_max?: string } }
+    answer: { query_id: string; data: ({ rank: number; url: string; canonical_url: string; title: string; snippet: string | null; snippet_sha256: string | null; snippet_start: number | null; snippet_end: number | null; text_sha256: string; matched_terms: string[]; domain: string; authors: string[]; publisher: string | null; language: string | null; type: 'html' | 'text' | 'pdf'; citation: { apa: string; mla: string; bibtex: string; markdown: string }; cite_score: number | null; licence: { name: string | null; url: string } | null; terms: { snippet: boolean; reason: string | null; content: boolean }; price: { attest_micro: string; attest_usd: string; creator_micro: string; content_micro: string | null } | null; published_at: string | null; modified_at: string | null; fetched_at: string; relevance: number; parts: Record<string, number>; synthetic: boolean; content?: string | null })[]; next_cursor: null; understood: { looked_for: string[]; ignored: string[]; unknown: string[]; suggestions: Record<string, string> }; searched_at: string; synthetic: boolean }
   }
   /** Stamp a citation: signed, logged, and its creator gets 90 % of the price (paid). */
   'cite.attest': {
@@ -652,6 +652,21 @@ export type Operations = {
     input: { params: { domain: string }; query?: { wallet?: string } }
     answer: { domain: string; display: string; registrable_domain: string; origin: string; state: 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'; state_reason: string; cite_score: number | null; confidence: number | null; registered_at: string; updated_at: string; synthetic: boolean; homograph?: { kind: string; looks_like: string | null }; next_steps: ({ step: string; state: 'done' | 'missing' | 'waiting'; fix: string })[]; proof: { method: string | null; proven_at: string | null; next_check_at: string | null; failures: number; evidence: Record<string, unknown> | null } | null; payout: { state: 'unproven' | 'awaiting_wallet_signature' | 'active' | 'held'; wallet: string | null }; claim: { id: string; state: string; wallet: string; token_expires_at: string | null; takes_over_at: string | null; prove: { dns: { record: 'TXT'; name: string; value: string }; file: { url: string; content_type: 'application/json'; content: Record<string, unknown> }; meta: { url: string; html: string } }; wallet_proven: boolean; wallet_statement: Record<string, unknown>; checked_at: string | null; report: Record<string, unknown> | null } | null; score: { value: number; confidence: number; model_version: string; computed_at: string; components: ({ id: string; value: number; weight: number; known: number; signals: ({ id: string; weight: number; value: number | null; prior: number; known: boolean })[]; evidence: ({ what: string; url: string; sha256: string | null; checked_at: string | null })[] })[]; gate: { value: number; reason: string }; evidence_count: number; advice: { component: string; signal: string; advice: string; points: number }[]; history: { seq: number; score: number; computed_at: string; model_version: string; jws: string }[] } | null; crawl: { pages_indexed: number; pages_known: number; finished_at: string | null; problem: string | null; problems: { problem: string; pages: number; example: string }[]; robots: string; sitemap: string }; terms: { offered: number; link_only: number; not_indexed: number; reasons: { reason: string; pages: number; example: string }[] }; licence: { kind: string; name: string | null; url: string; permits: string[]; prohibits: string[]; payment: string[] } | null; earnings: { citations: number; earned_micro: string; paid_micro: string }; disputes: ({ id: string; kind: string; state: string; opened_at: string; notice_until: string | null })[]; links: { self: string; verify: string } }
   }
+  /** What the creator of a site allows and asks for, by path, with its history. */
+  'sources.terms': {
+    input: { params: { domain: string } }
+    answer: { domain: string; rules: ({ path: string; crawl: boolean; snippet: boolean; attest: boolean; attest_micro: string; content: boolean; content_micro: string | null })[]; rsl_url: string; robots_line: string; history: ({ seq: number; set_at: string; set_by: string; rules: ({ path: string; crawl: boolean; snippet: boolean; attest: boolean; attest_micro: string; content: boolean; content_micro: string | null })[] })[] }
+  }
+  /** The terms of a creator as an RSL 1.0 document. */
+  'sources.terms.rsl': {
+    input: { params: { domain: string } }
+    answer: string
+  }
+  /** Set what may be done with the pages of a proven domain, and what it costs, by path. */
+  'sources.terms.set': {
+    input: { params: { domain: string }; body: { rules: { path: string; crawl?: boolean; snippet?: boolean; attest?: boolean; attest_usd?: string; content?: boolean; content_usd?: string }[] } }
+    answer: { domain: string; rules: ({ path: string; crawl: boolean; snippet: boolean; attest: boolean; attest_micro: string; content: boolean; content_micro: string | null })[]; rsl_url: string; robots_line: string; history: ({ seq: number; set_at: string; set_by: string; rules: ({ path: string; crawl: boolean; snippet: boolean; attest: boolean; attest_micro: string; content: boolean; content_micro: string | null })[] })[] }
+  }
   /** Look at the domain now: proof, pages and score. */
   'sources.verify': {
     input: { params: { domain: string }; body: { wallet?: string; wallet_signature?: string } }
@@ -916,6 +931,9 @@ export const operations = {
   'sources.list': { method: 'GET', path: '/v1/sources', paid: false },
   'sources.register': { method: 'POST', path: '/v1/sources/register', paid: false },
   'sources.show': { method: 'GET', path: '/v1/sources/{domain}', paid: false },
+  'sources.terms': { method: 'GET', path: '/v1/sources/{domain}/terms', paid: false },
+  'sources.terms.rsl': { method: 'GET', path: '/v1/sources/{domain}/rsl.xml', paid: false },
+  'sources.terms.set': { method: 'PUT', path: '/v1/sources/{domain}/terms', paid: false },
   'sources.verify': { method: 'POST', path: '/v1/sources/{domain}/verify', paid: false },
   'sources.wallet': { method: 'POST', path: '/v1/sources/{domain}/wallet', paid: false },
   'subscriptions.cancel': { method: 'POST', path: '/v1/subscriptions/cancel', paid: false },

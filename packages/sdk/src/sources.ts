@@ -1,3 +1,4 @@
+import { formatUsd } from '@assay/protocol/money'
 import type { LocalAccount, TypedDataDefinition } from 'viem'
 import { type AnswerOf, ask, askSigned, type BodyOf, given, type QueryOf, type RowOf } from './call-operation.ts'
 import type { AssayClient } from './client.ts'
@@ -10,6 +11,8 @@ export type ProofInstructions = SourceClaim['prove']
 export type RegisterSource = BodyOf<'sources.register'>
 export type ListSources = QueryOf<'sources.list'>
 export type DisputeSource = BodyOf<'sources.dispute'>
+export type SourceTerms = AnswerOf<'sources.terms'>
+export type SourceRules = BodyOf<'sources.terms.set'>['rules']
 
 /** Free and without credential; the answer says what to publish. */
 export function registerSource(client: AssayClient, node: string, source: RegisterSource): Promise<Source> {
@@ -85,3 +88,28 @@ export function disputeSource(
 ): Promise<AnswerOf<'sources.dispute'>> {
   return ask(client, node, 'sources.dispute', { params: { domain }, body: dispute })
 }
+
+/** What the creator allows and asks for by path, with its history. */
+export function readSourceTerms(client: AssayClient, node: string, domain: string): Promise<SourceTerms> {
+  return ask(client, node, 'sources.terms', { params: { domain } })
+}
+
+/** Replaces all rules; signed with the wallet that is paid for the domain. */
+export function setSourceTerms(
+  client: AssayClient,
+  node: string,
+  { domain, rules, account }: { domain: string; rules: SourceRules; account: LocalAccount },
+): Promise<SourceTerms> {
+  return askSigned(client, 'sources.terms.set', { params: { domain }, body: { rules } }, { node, account })
+}
+
+/** A rule as it is sent, from how it is shown. */
+export const ruleInput = ({
+  attest_micro,
+  content_micro,
+  ...rule
+}: SourceTerms['rules'][number]): SourceRules[number] => ({
+  ...rule,
+  ...(rule.attest ? { attest_usd: formatUsd(BigInt(attest_micro)) } : {}),
+  ...(content_micro === null ? {} : { content_usd: formatUsd(BigInt(content_micro)) }),
+})

@@ -2,6 +2,7 @@ import { type AddCommand, jsonOption } from '../command-context.ts'
 import { nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
 import { nodeOption } from '../find-node.ts'
+import type { TermsOptions } from './run-terms.ts'
 
 type Options = {
   url: string
@@ -61,6 +62,28 @@ export const addSource: AddCommand = (program, context) => {
     .action(async (domain: string, options: Options & { from: string }) => {
       const { runMove } = await import('./run-source.ts')
       await runMove(context, nodeUrl(options.url), domain, { ...options, from: walletArgument(options.from) })
+    })
+  source
+    .command('terms')
+    .description(
+      'Show what the creator allows and asks for, by path. With --path set one rule, with --remove drop one; signed with the payout wallet.',
+    )
+    .argument('<domain>')
+    .option('--path <path>', 'part of the site the rule is for, such as /news/; the longest that matches decides')
+    .option('--no-crawl', 'pages may not be read or found')
+    .option('--no-snippet', 'no passages are given')
+    .option('--no-attest', 'no citations are stamped')
+    .option('--attest-usd <amount>', 'price of a stamp, 0.005 to 1 USD')
+    .option('--content-usd <amount>', 'sell the whole text of a page for so much, 0.0001 to 1 USD')
+    .option('--remove <path>', 'drop the rule of this path')
+    .option('--key-file <path>', 'file with the private key of the payout wallet')
+    .option('--key-env <name>', 'environment variable with that key', undefined)
+    .option(...nodeOption)
+    .option(...jsonOption)
+    .addHelpText('after', '\nExample:\n  assay source terms example.com --path /news/ --attest-usd 0.02')
+    .action(async (domain: string, options: Options & TermsOptions) => {
+      const { runTerms } = await import('./run-terms.ts')
+      await runTerms(context, nodeUrl(options.url), domain, options)
     })
   source
     .command('status')

@@ -5,7 +5,7 @@ import { type Agents, createAgents, type Exchange, exchangeOnce } from './exchan
 import { isGlobalUnicast } from './global-address.ts'
 import { parseIp } from './ip-address.ts'
 import { isLoopback, type LoopbackTarget, parseLoopbackOrigin } from './loopback.ts'
-import type { Outbound, OutboundOk, OutboundOutcome, OutboundRequest } from './outcome.ts'
+import type { Locate, Located, Outbound, OutboundOk, OutboundOutcome, OutboundRequest } from './outcome.ts'
 import { lookupAddresses, type Resolver } from './resolver.ts'
 import { TimeIsUp, withTimeLimit } from './time-limit.ts'
 import { type VettedUrl, vetUrl } from './vet-url.ts'
@@ -47,19 +47,21 @@ const sameSpelling = (address: string) => {
 type Mapping = { hosts: ReadonlyMap<string, LoopbackTarget>; origins: ReadonlyMap<string, LoopbackTarget> }
 
 /** The safe fetcher. It holds no cookies and no credentials, and idle connections for a few seconds. */
-export function createOutbound(options: OutboundOptions): Outbound {
+export function createOutbound(options: OutboundOptions): Outbound & { locate: Locate } {
   const mapping = loopbackMapping(options)
   const agents = createAgents()
   const ownHosts = new Set((options.ownHosts ?? []).map((host) => host.toLowerCase()))
   const ownAddresses = new Set([...(options.ownAddresses ?? []), ...ownHosts].map(sameSpelling))
+  const route = { mapping, ownHosts, ownAddresses, agents }
   return {
+    locate: (text, signal) => locate(options, route, text, signal),
     fetch: async (text, request) => {
       for (const name of Object.keys(request.headers ?? {}))
         if (forbiddenHeaders.test(name)) throw new Error(`the header ${name} is never sent`)
       const startedAt = options.clock.monotonicMs()
       const outcome = await traced(options.metrics, 'outbound', {}, () =>
         withTimeLimit(options.clock, request.totalMs, request.signal, (signal) =>
-          follow(options, { mapping, ownHosts, ownAddresses, agents }, text, request, signal),
+          follow(options, route, text, request, signal),
         ),
       )
       const reason = outcome.status === 'ok' ? `${Math.floor(outcome.httpStatus / 100)}xx` : outcome.reason
@@ -125,6 +127,21 @@ async function follow(
   }
 }
 
+/** The same checks without a request: the connection that follows goes to the address that was checked. */
+async function locate(options: OutboundOptions, route: Route, text: string, signal: AbortSignal): Promise<Located> {
+  const { mapping, ownHosts, ownAddresses } = route
+  const verdict = vetUrl(text, { plainHttp: false, ownHosts, mapped: mapping })
+  if (!verdict.ok)
+    return { status: 'refused', reason: verdict.reason, detail: verdict.detail, url: text.slice(0, 2_048) }
+  const mapped = mapping.origins.get(verdict.url.origin) ?? mapping.hosts.get(verdict.host)
+  if (mapped) return { status: 'ok', address: mapped.address, port: mapped.port }
+  const addresses = await globalAddresses(options, ownAddresses, verdict, signal)
+  if (!Array.isArray(addresses)) return addresses
+  const [address] = addresses
+  if (address !== undefined) return { status: 'ok', address, port: verdict.port }
+  return { status: 'failed', reason: 'no_address', detail: 'the name has no address', url: text, retryable: true }
+}
+
 type Hop = OutboundOutcome | { status: 'redirect'; location: string }
 
 async function askOnce(
@@ -171,7 +188,7 @@ async function globalAddresses(
   ownAddresses: ReadonlySet<string>,
   vetted: VettedUrl,
   signal: AbortSignal,
-): Promise<string[] | OutboundOutcome> {
+): Promise<string[] | Exclude<OutboundOutcome, OutboundOk>> {
   const url = vetted.url.href
   const answer = await lookupAddresses(options.resolvers, vetted.host, signal)
   if (signal.aborted) return { status: 'failed', ...abortReason(signal), url, retryable: true }

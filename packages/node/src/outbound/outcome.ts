@@ -71,3 +71,7 @@ export type OutboundRequest = {
 
 /** The only way out of the node to addresses that users give. Never throws for what the outside does. */
 export type Outbound = { fetch(url: string, request: OutboundRequest): Promise<OutboundOutcome> }
+
+/** Where an address leads once it is vetted and resolved, for those who speak more than one request over a connection. */
+export type Located = { status: 'ok'; address: string; port: number } | Exclude<OutboundOutcome, OutboundOk>
+export type Locate = (url: string, signal: AbortSignal) => Promise<Located>

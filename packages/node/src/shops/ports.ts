@@ -1,5 +1,8 @@
 import type { ProvenAccount } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
+import type { Sale } from '@assay/till'
+import type { LedgerLine } from '@assay/till/ledger'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { shopPort, type Unavailable } from '../http/index.ts'
 import type { TransparencyLog } from '../tlog/index.ts'
@@ -87,6 +90,15 @@ export const peerLogs = shopPort<PeerLogs>('peer_logs')
 /** Who earns from a payment `id`, and whether its citation was found to be washed: SQL over the tables of the shop that offers it. */
 export type SaleShares = { creatorsSql(id: string): string; washedSql(id: string): string }
 export const saleShares = shopPort<SaleShares>('sale_shares')
+
+/** Puts down what creators get of a sale, and gives the ledger lines that carry it. In the transaction of the sale. */
+export type CreatorShares = (
+  tx: Tx,
+  sale: Sale,
+  subject: string,
+  shares: readonly { domain: string; registrable: string; micro: Micro }[],
+) => Promise<LedgerLine[]>
+export const creatorShares = shopPort<CreatorShares>('creator_shares')
 
 /** Wallets that earn from having brought the payer of `id`, as SQL. */
 export const saleBringers = shopPort<{ walletsSql(id: string): string }>('sale_bringers')

@@ -19,7 +19,7 @@ export async function buildPaidCall(
   const { access } = paid
   const { bound } = context
   return {
-    route: routeOf(paid, quote.metered === true, bound !== undefined),
+    route: routeOf(paid, quote.more === true, bound !== undefined),
     method: bound?.method ?? context.method,
     resourceUrl: bound?.resourceUrl ?? context.resourceUrl,
     contentType: bound?.contentType ?? context.headers.get('content-type') ?? '',
@@ -64,34 +64,38 @@ async function prepare(access: PaidAccess, read: ReadInput, call: Parameters<Pai
   return access.prepare(read.input, call)
 }
 
-function routeOf(paid: PaidEntry, metered: boolean, isBound: boolean): PaidRoute {
-  const route = metered ? (paid.metered ?? paid.route) : paid.route
+function routeOf(paid: PaidEntry, more: boolean, isBound: boolean): PaidRoute {
+  const route = more ? (paid.more ?? paid.route) : paid.route
   if (!isBound) return route
   // It describes an HTTP request, and directories would list it under the wrong address.
   const { bazaar: _listing, ...rest } = route
   return rest
 }
 
-type InputQuote = { micro: Micro; problem: Problem | undefined; metered?: true; unpriced?: true }
+type InputQuote = { micro: Micro; problem: Problem | undefined; more?: true; unpriced?: true }
 
-function quoteFixed({ micro, more }: Extract<RoutePrice, { kind: 'fixed' }>, read: ReadInput): InputQuote {
-  const highest = read.problem ? undefined : more?.of(read.input)
-  if (more === undefined || highest === undefined) return { micro, problem: read.problem }
-  if (highest < micro || highest > more.highestMicro) throw new RangeError('price outside its declared range')
-  return { micro: highest, problem: undefined, metered: true }
+async function quoteFixed(
+  { micro, more }: Extract<RoutePrice, { kind: 'fixed' }>,
+  read: ReadInput,
+): Promise<InputQuote> {
+  const asked = read.problem ? undefined : await more?.of(read.input)
+  if (more === undefined || asked === undefined) return { micro, problem: read.problem }
+  if (asked < micro || asked > more.highestMicro) throw new RangeError('price outside its declared range')
+  return { micro: asked, problem: undefined, more: true }
 }
 
 /** Input that cannot be priced has no price; a bare probe is quoted the lowest one. The gate takes no money for either. */
 async function quoteOf(price: RoutePrice, read: ReadInput): Promise<InputQuote> {
-  if (price.kind === 'fixed') return quoteFixed(price, read)
-  if (read.problem) return { micro: price.lowestMicro, problem: read.problem, unpriced: true }
+  const lowest = price.kind === 'fixed' ? price.micro : price.lowestMicro
   try {
+    if (price.kind === 'fixed') return await quoteFixed(price, read)
+    if (read.problem) return { micro: lowest, problem: read.problem, unpriced: true }
     const micro = await price.of(read.input)
     if (micro < price.lowestMicro || micro > price.highestMicro)
       throw new RangeError('price outside its declared range')
     return { micro, problem: undefined }
   } catch (error) {
-    return { micro: price.lowestMicro, problem: asProblem(error), unpriced: true }
+    return { micro: lowest, problem: asProblem(error), unpriced: true }
   }
 }
 

@@ -1,13 +1,13 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import type { PaidRoute } from '../contract/paid-call.ts'
-import type { PaidAccess, RouteDeclaration } from './route.ts'
+import type { MoreThanFixed, PaidAccess, RouteDeclaration } from './route.ts'
 
 /** How a route is sold, as declared and as the gate takes it. */
 export type PaidEntry = {
   access: PaidAccess
   route: PaidRoute
   /** As it is sold to input that asks for more than its fixed price buys. */
-  metered?: PaidRoute
+  more?: PaidRoute
 }
 
 export const representationsOf = (declaration: RouteDeclaration): readonly string[] =>
@@ -32,9 +32,16 @@ export function paidEntryOf(declaration: RouteDeclaration, access: PaidAccess, b
     ...(access.revoke === undefined ? {} : { revoke: access.revoke.bind(access) }),
     ...(access.release === undefined ? {} : { release: access.release }),
   }
-  const hasMore = access.price.kind === 'fixed' && access.price.more !== undefined
-  return { access, route, ...(hasMore ? { metered: { ...route, fixedPrice: false, metered: true } } : {}) }
+  const more = access.price.kind === 'fixed' ? access.price.more : undefined
+  return { access, route, ...(more ? { more: routeForMore(route, more) } : {}) }
 }
+
+const routeForMore = (route: PaidRoute, { metered, payee = route.payee }: MoreThanFixed): PaidRoute => ({
+  ...route,
+  payee,
+  fixedPrice: false,
+  ...(metered ? { metered } : {}),
+})
 
 /** One sale is a list of one: anyone who commits many is asked in the same words as the others. */
 function effectOf(access: PaidAccess): Pick<PaidRoute, 'commit' | 'commitMany'> {

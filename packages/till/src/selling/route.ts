@@ -131,15 +131,19 @@ export type PaidAccess = {
   release?: ReleaseAnswer
 }
 
-/** Input that asks for more than the price buys: it is quoted a maximum, and what is charged is known afterwards. */
-type MeteredMore = {
+/** Input that asks for more than the price buys. */
+export type MoreThanFixed = {
   highestMicro: Micro
-  /** Undefined where the price itself is meant. */
-  of(input: RouteInput): Micro | undefined
+  /** Undefined where the price itself is meant. A Problem that it throws is answered before any money is taken. */
+  of(input: RouteInput): Promise<Micro | undefined> | Micro | undefined
+  /** It is a maximum, and what is charged is known afterwards. */
+  metered?: true
+  /** Where the money of such a call goes. Default: where that of the others goes. */
+  payee?: PaidAccess['payee']
 }
 
 export type RoutePrice =
   /** `metered`: quoted to everyone, and what is charged is known after the answer was made. */
-  | { kind: 'fixed'; micro: Micro; metered?: true; more?: MeteredMore }
+  | { kind: 'fixed'; micro: Micro; metered?: true; more?: MoreThanFixed }
   /** Price from the input; a bare probe is quoted `lowestMicro`. */
   | { kind: 'from_input'; lowestMicro: Micro; highestMicro: Micro; of(input: RouteInput): Promise<Micro> | Micro }

@@ -1,8 +1,9 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { declareShop, type OpenShop, royaltyBps, type Shop, type ShopContext } from '../../http/index.ts'
+import { notifications } from '../../notifications/index.ts'
 import { findMatched, matchMigrations } from '../match/index.ts'
-import { type OpenedLog, ownCitations, relatedParties, saleShares, transparencyLog } from '../ports.ts'
+import { creatorShares, type OpenedLog, ownCitations, relatedParties, saleShares, transparencyLog } from '../ports.ts'
 import { createMayRead, type SourceDeps, sourcesPort } from '../sources/index.ts'
 import { aggregateAttestations } from './attest/aggregate-attestations.ts'
 import { createCitationAttester } from './attest/attester.ts'
@@ -17,10 +18,12 @@ import { mayBackRoot } from './creators/adopt-root.ts'
 import { distributorFor } from './creators/contracts.ts'
 import type { CreatorDeps } from './creators/deps.ts'
 import { proposeDistributor, readDistributors } from './creators/distributors.ts'
+import { earningsTopic, publishEarnings } from './creators/earnings-events.ts'
 import { createMoverKey } from './creators/mover-key.ts'
 import { reverseAccruals } from './creators/reverse-accruals.ts'
 import { creatorRoutes } from './creators/routes.ts'
 import { followAllChains, runCreators } from './creators/run-creators.ts'
+import { shareSale } from './creators/share-sale.ts'
 import { fundingClusters, fundingJobs } from './funding/index.ts'
 import { attestationsVariables, type MarketSettings, parseMarketSettings, parseMoverKey } from './settings.ts'
 
@@ -66,6 +69,7 @@ async function openAttestations(
   context.ports.offer(relatedParties, fundingClusters)
   context.ports.offer(saleShares, shares)
   context.ports.offer(ownCitations, markOwn)
+  context.ports.offer(creatorShares, shareSale)
   const { settings } = options
   const threads = openPageThreads({ clock, log })
   const attest = attestDeps(context, sources, opened, options, threads)
@@ -113,6 +117,7 @@ async function openAttestations(
     jobs: [
       ...fundingJobs(context, sources, settings, distributors),
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
+      ...earningsJobs(context),
       { name: 'citations.aggregate', intervalMs: 5_000, work: () => aggregateAttestations(sources) },
       {
         name: 'citations.creators',
@@ -121,6 +126,17 @@ async function openAttestations(
       },
     ],
   }
+}
+
+/** None on a node without notifications. */
+function earningsJobs({ ports, database, clock }: ShopContext): NonNullable<Shop['jobs']> {
+  const events = ports.find(notifications)
+  if (!events) return []
+  events.declare(earningsTopic)
+  const work = async () => {
+    await publishEarnings({ database, clock, events })
+  }
+  return [{ name: 'citations.earnings', intervalMs: 300_000, work }]
 }
 
 /** What a stamp is made with. */

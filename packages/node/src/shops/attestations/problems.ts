@@ -13,6 +13,12 @@ export const attestationProblems = defineProblems({
     'Page changed since it was matched',
     'Match again, or cite without query_id. Nothing was charged.',
   ),
+  citation_not_allowed: row(
+    403,
+    false,
+    'Creator does not allow this citation',
+    'See `detail`, and the terms of the site at /v1/sources/{domain}/terms. Nothing was charged.',
+  ),
   agent_unproven: row(
     403,
     false,

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url'
 import type { Address } from '@assay/protocol/address'
 import { toHex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
-import { formatUsd } from '@assay/protocol/money'
+import { formatUsd, type Micro, splitShare } from '@assay/protocol/money'
 import type { PreparedAnswer } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
@@ -31,6 +31,14 @@ import { type RankedPage, rankPages, type TextMatch } from './rank-pages.ts'
 import { type Query, readQuery } from './read-query.ts'
 import { aboveFloor } from './relevance-floor.ts'
 import { type Reranker, rerankPages } from './rerank.ts'
+import {
+  contentMaxMicro,
+  licensedTextMicro,
+  type ReservedShare,
+  reservedShares,
+  type SoldText,
+  tollBps,
+} from './sell-texts.ts'
 import { tokenize } from './tokenize.ts'
 
 export type MatchDeps = {
@@ -41,17 +49,16 @@ export type MatchDeps = {
   log: Log
   /** Off where the operator has no model. */
   rerank?: Reranker
-  /** What stamping a citation of a page costs, and what of it goes to its creator. */
-  citationMicro: bigint
-  creatorMicro: bigint
+  /** Whether creators can be paid for texts; without it only what a licence gives away is sold whole. */
+  paysCreators: boolean
 }
 
 const candidatesMax = 200
 const perDomainMax = 3
 const dayMs = 86_400_000
 
-/** `texts`: those of the pages that were given whole. */
-type PreparedMatch = PreparedAnswer & { texts: string[] }
+/** `contentMicro`: what the texts that were given whole cost. */
+type PreparedMatch = PreparedAnswer & { contentMicro: Micro }
 
 /** Finds, confirms against the database, ranks and quotes. */
 export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer: Address): Promise<PreparedMatch> {
@@ -71,11 +78,12 @@ export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer:
   })
   if (ranked.length === 0) throw new Problem(matchProblems.no_match, { extra: { understood } })
   const terms = await readSourceTerms(deps.database, [...new Set(ranked.map(({ page }) => page.domain))])
+  const texts = request.content ? sellTexts(deps, ranked, request) : []
   const answer: MatchAnswer = {
     query_id: deps.ids.next('qry'),
     data: ranked.map((one, place) => ({
       ...matchedPage(deps, one, place + 1, terms.get(one.page.domain), query),
-      ...(request.content ? { content: contentOf(one.page) } : {}),
+      ...(request.content ? { content: texts[place]?.text ?? null } : {}),
     })),
     next_cursor: null,
     understood,
@@ -84,13 +92,26 @@ export async function answerMatch(deps: MatchDeps, request: MatchRequest, payer:
   }
   return {
     answer: { status: 200, contentType: 'application/json', body: JSON.stringify(answer) },
-    reservation: reservationOf(answer, request.query, payer),
-    texts: answer.data.flatMap(({ content }) => content ?? []),
+    reservation: reservationOf(answer, request.query, payer, texts),
+    contentMicro: texts.reduce((sum, text) => sum + (text?.micro ?? 0n), 0n),
   }
 }
 
-/** The normal text, whose digest the page has, where its creator lets it be given whole. */
-const contentOf = (page: IndexedPage): string | null => (page.terms.content ? normalText(page.text) : null)
+/** The normal texts, whose digests the pages have, where they may be given whole and cost no more than was asked for. */
+function sellTexts(
+  { paysCreators }: MatchDeps,
+  ranked: readonly RankedPage[],
+  { content_usd_max }: MatchRequest,
+): (SoldText | undefined)[] {
+  const most = contentMaxMicro(content_usd_max)
+  return ranked.map(({ page }) => {
+    const { contentMicro } = page.prices
+    if (!page.terms.content || (contentMicro !== undefined && (!paysCreators || contentMicro > most))) return undefined
+    const text = normalText(page.text)
+    const share = contentMicro && { domain: page.domain, registrable: page.registrable, micro: contentMicro }
+    return { text, micro: contentMicro ?? licensedTextMicro(text), ...(share ? { share } : {}) }
+  })
+}
 
 type Gathered = { candidates: { page: IndexedPage; text: TextMatch }[] } & Pick<Found, 'unknown' | 'suggestions'>
 
@@ -212,11 +233,7 @@ function matchedPage(
     cite_score: page.citeScore,
     licence: named ? { name: named.name ?? null, url: named.url } : (terms?.licence ?? null),
     terms: page.terms,
-    price: {
-      attest_micro: deps.citationMicro.toString(),
-      attest_usd: formatUsd(deps.citationMicro),
-      creator_micro: deps.creatorMicro.toString(),
-    },
+    price: priceOf(deps, page),
     published_at: publishedAt ?? null,
     modified_at: page.modifiedAt ?? null,
     fetched_at: accessedAt,
@@ -228,6 +245,18 @@ function matchedPage(
   }
 }
 
+function priceOf({ paysCreators }: MatchDeps, { prices, terms, text }: IndexedPage): MatchedPage['price'] {
+  if (prices.attestMicro === undefined) return null
+  const licensed = prices.contentMicro === undefined
+  const content = terms.content && (licensed || paysCreators)
+  return {
+    attest_micro: prices.attestMicro.toString(),
+    attest_usd: formatUsd(prices.attestMicro),
+    creator_micro: splitShare(prices.attestMicro, tollBps).rest.toString(),
+    content_micro: content ? (prices.contentMicro ?? licensedTextMicro(normalText(text))).toString() : null,
+  }
+}
+
 const rounded = (value: number) => Math.round(value * 10_000) / 10_000
 
 type Reservation = {
@@ -236,9 +265,15 @@ type Reservation = {
   query: string
   pages: { url: string; text_sha256: string }[]
   synthetic: boolean
+  shares: ReservedShare[]
 }
 
-function reservationOf(answer: MatchAnswer, query: string, payer: Address): Json {
+function reservationOf(
+  answer: MatchAnswer,
+  query: string,
+  payer: Address,
+  texts: readonly (SoldText | undefined)[],
+): Json {
   const pages = answer.data.map(({ url, text_sha256 }) => ({ url, text_sha256 }))
   return {
     id: answer.query_id,
@@ -246,6 +281,7 @@ function reservationOf(answer: MatchAnswer, query: string, payer: Address): Json
     query,
     pages,
     synthetic: answer.synthetic,
+    shares: reservedShares(texts),
   } satisfies Reservation as unknown as Json
 }
 

@@ -38,7 +38,7 @@ export async function askGenerated(world: SourceWorld, engine: MatchEngine, opti
   const following = await followPages({ database, clock, log }, engine)
   await following.caughtUp
   await following.stop()
-  const deps: MatchDeps = { database, clock, ids, log, engine, citationMicro: 5_000n, creatorMicro: 4_500n }
+  const deps: MatchDeps = { database, clock, ids, log, engine, paysCreators: true }
   return { ...(await askAll(deps, sites, options.questionsMax)), pagesRead: (await corpus.status()).pages.read }
 }
 

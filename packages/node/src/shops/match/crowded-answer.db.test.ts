@@ -43,8 +43,7 @@ test('one name with hundreds of pages does not leave the answer almost empty', a
     ids,
     engine,
     log,
-    citationMicro: 5_000n,
-    creatorMicro: 4_500n,
+    paysCreators: true,
   }
   const { answer } = await answerMatch(deps, { query: 'short interest' }, `0x${'11'.repeat(20)}`)
   const { data } = JSON.parse(String(answer.body)) as MatchAnswer

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import type { Micro } from '@assay/protocol/money'
 import type { PreparedAnswer } from '@assay/till/internal'
 import {
   type CallContext,
@@ -7,27 +8,19 @@ import {
   type RouteInput,
   type Unavailable,
 } from '../../http/index.ts'
+import type { CreatorShares } from '../ports.ts'
+import { priceMicroMax } from '../sources/index.ts'
 import { answerMatch, type MatchDeps, recordMatch } from './answer-match.ts'
 import { citePage } from './cite-page.ts'
 import type { Coverage } from './coverage.ts'
 import { type MatchAnswer, type MatchRequest, matchAnswer, matchRequest } from './match-schemas.ts'
+import { contentMaxMicro, postTexts } from './sell-texts.ts'
 
 const matchPriceMicro = 1_000n
 
-/** With the text of a page a search costs more by its length, up to this for a page. */
-const contentPageMicro = 2_000n
-const contentThousandMicro = 100n
 const pagesMax = 50n
 
-/** What is charged for texts that were given whole. */
-function contentMicro(texts: readonly string[]): bigint {
-  return texts.reduce((sum, text) => {
-    const micro = BigInt(Math.ceil(text.length / 1_000)) * contentThousandMicro
-    return sum + (micro < contentPageMicro ? micro : contentPageMicro)
-  }, 0n)
-}
-
-const contentHighest = (pages: bigint): bigint => matchPriceMicro + pages * contentPageMicro
+const contentHighest = (pages: bigint, most: Micro): Micro => matchPriceMicro + pages * most
 
 const exampleAnswer: MatchAnswer = {
   query_id: 'qry_06d1z8k4q2v7e9m3x5c0w8r2t4',
@@ -59,7 +52,7 @@ const exampleAnswer: MatchAnswer = {
       cite_score: 71,
       licence: { name: 'CC-BY-4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
       terms: { snippet: true, reason: null, content: false },
-      price: { attest_micro: '5000', attest_usd: '0.005', creator_micro: '4500' },
+      price: { attest_micro: '5000', attest_usd: '0.005', creator_micro: '4500', content_micro: null },
       published_at: '2026-01-01T00:00:00.000Z',
       modified_at: null,
       fetched_at: '2026-01-02T00:00:00.000Z',
@@ -84,14 +77,15 @@ const exampleAnswer: MatchAnswer = {
 }
 
 async function prepareMatch(deps: MatchDeps, request: MatchRequest, payer: Address): Promise<PreparedAnswer> {
-  const { texts, ...prepared } = await answerMatch(deps, request, payer)
-  return request.content ? { ...prepared, chargeMicro: matchPriceMicro + contentMicro(texts) } : prepared
+  const { contentMicro, ...prepared } = await answerMatch(deps, request, payer)
+  return request.content ? { ...prepared, chargeMicro: matchPriceMicro + contentMicro } : prepared
 }
 
 export function matchRoutes(
   deps: MatchDeps,
   networks: readonly string[],
   state: { unavailable(): Unavailable | undefined; coverage(): Coverage },
+  shares: CreatorShares | undefined,
 ): RouteDeclaration[] {
   return [
     defineRoute({
@@ -113,10 +107,12 @@ export function matchRoutes(
           kind: 'fixed',
           micro: matchPriceMicro,
           more: {
-            highestMicro: contentHighest(pagesMax),
+            highestMicro: contentHighest(pagesMax, priceMicroMax),
+            metered: true,
+            ...(shares ? { payee: 'custody' as const } : {}),
             of: ({ body }) => {
-              const { content, limit = 10 } = body as MatchRequest
-              return content ? contentHighest(BigInt(limit)) : undefined
+              const { content, limit = 10, content_usd_max } = body as MatchRequest
+              return content ? contentHighest(BigInt(limit), contentMaxMicro(content_usd_max)) : undefined
             },
           },
         },
@@ -129,6 +125,7 @@ export function matchRoutes(
           prepareMatch(deps, input.body as MatchRequest, call.payer),
         commit: async (tx, sale) => {
           await recordMatch(tx, sale.reservation, sale.settledAtMs)
+          await postTexts(tx, sale, sale.reservation as unknown as Parameters<typeof postTexts>[2], shares)
           return undefined
         },
       },

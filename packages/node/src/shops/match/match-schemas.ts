@@ -1,5 +1,6 @@
+import { parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
-import { domainInput } from '../sources/index.ts'
+import { contentMicroMin, domainInput, priceMicroMax } from '../sources/index.ts'
 import { contentTypes, isStorable } from '../sources/page/index.ts'
 import { tokenize } from './tokenize.ts'
 
@@ -39,8 +40,17 @@ export const matchRequest = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Adds the whole text of pages whose licence lets it be sold. The price is then a maximum of 0.001 USD and 0.002 for each page of `limit`; by the scheme upto 0.0001 USD is charged for each thousand characters.',
+      'Adds the whole text of pages whose creator or licence lets it be sold. The price is then a maximum of 0.001 USD and `content_usd_max` for each page of `limit`; by the scheme upto what the texts cost is charged.',
     ),
+  content_usd_max: z
+    .string()
+    .max(20)
+    .refine((text) => {
+      const micro = parseUsd(text)
+      return micro !== undefined && micro >= contentMicroMin && micro <= priceMicroMax
+    }, 'must be decimal USD, 0.0001 to 1')
+    .optional()
+    .describe('The most that the text of one page may cost. Default: 0.002.'),
 })
 
 export type MatchRequest = z.infer<typeof matchRequest>
@@ -79,11 +89,15 @@ const matchedPage = z.strictObject({
       content: z.boolean().describe('Whether the whole text may be given.'),
     })
     .describe('What the creator allows, and where that was read.'),
-  price: z.strictObject({
-    attest_micro: z.string(),
-    attest_usd: z.string(),
-    creator_micro: z.string().describe('What of it goes to the creator.'),
-  }),
+  price: z
+    .strictObject({
+      attest_micro: z.string(),
+      attest_usd: z.string(),
+      creator_micro: z.string().describe('What of it goes to the creator.'),
+      content_micro: z.string().nullable().describe('The whole text; null where it is not sold.'),
+    })
+    .nullable()
+    .describe('Of a stamp, as its creator set it; null where the creator lets no citation be stamped.'),
   published_at: z.string().nullable(),
   modified_at: z.string().nullable(),
   fetched_at: z.string(),

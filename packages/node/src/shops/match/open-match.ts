@@ -7,6 +7,7 @@ import {
   type Since,
   type Unavailable,
 } from '../../http/index.ts'
+import { creatorShares } from '../ports.ts'
 import { sourcesMigrations } from '../sources/index.ts'
 import { deleteMatches, type MatchDeps } from './answer-match.ts'
 import { watchCoverage } from './coverage.ts'
@@ -19,9 +20,6 @@ import { deleteStalePages, openPostgresEngine } from './postgres-engine.ts'
 import { type MatchSettings, matchVariables, parseMatchSettings } from './settings.ts'
 import { openThreadEngine } from './thread-engine-adapter.ts'
 
-/** A citation costs 0.005 USD; the creator gets nine tenths. */
-const citationMicro = 5_000n
-const creatorMicro = 4_500n
 /** A start waits this long for the index; a large one fills up while the node already serves. */
 const startPatienceMs = 2_000
 
@@ -43,6 +41,7 @@ export function openMatchShop(settings: MatchSettings): OpenShop {
     const since = createSince(context.clock)
     const coverage = await watchCoverage({ ...context, sql: context.database })
     const isEmpty = () => held.isEmpty() ?? coverage().pages === 0
+    const shares = context.ports.find(creatorShares)
     const deps: MatchDeps = {
       database: context.database,
       clock: context.clock,
@@ -50,14 +49,15 @@ export function openMatchShop(settings: MatchSettings): OpenShop {
       engine: held.engine,
       log: context.log,
       ...(rerank ? { rerank } : {}),
-      citationMicro,
-      creatorMicro,
+      paysCreators: shares !== undefined,
     }
     return {
-      routes: matchRoutes(deps, [context.base.caip2], {
-        unavailable: () => withoutPages(isEmpty(), since),
-        coverage,
-      }),
+      routes: matchRoutes(
+        deps,
+        [context.base.caip2],
+        { unavailable: () => withoutPages(isEmpty(), since), coverage },
+        shares,
+      ),
       jobs: [
         {
           name: 'citations.match.expire',

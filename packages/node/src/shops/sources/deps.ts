@@ -12,6 +12,7 @@ import type { Outbound, Resolver } from '../../outbound/index.ts'
 import type { OwnCitations } from '../ports.ts'
 import type { DomainRules } from './domain/canonical-domain.ts'
 import type { ReadPdf } from './page/pdf-process-adapter.ts'
+import type { RenderPage } from './page/render-page-adapter.ts'
 
 /** What the use cases of sources work with; made once, when the shop opens. */
 export type SourceDeps = {
@@ -24,6 +25,8 @@ export type SourceDeps = {
   outbound: Outbound
   /** Without it a PDF is a page that cannot be read. */
   readPdf?: ReadPdf
+  /** Off where the operator names no browser: then a page that needs scripts cannot be read. */
+  renderPage?: RenderPage
   /** Two or more: one of them alone proves nothing about DNS. */
   resolvers: readonly Resolver[]
   proofs: ProofDeps
@@ -79,6 +82,8 @@ export type CrawlSettings = {
   turnMs: number
   againMs: number
   leaseMs: number
+  /** Path of a Chromium for pages that need scripts. */
+  renderer?: string
 }
 
 const day = 86_400_000

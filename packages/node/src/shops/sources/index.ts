@@ -15,6 +15,7 @@ export {
   sourcesPort,
   sourcesShop,
 } from './open-shop.ts'
+export { type PageAt, pagePrices } from './pages/page-prices.ts'
 export { sourceProblems } from './problems.ts'
 export {
   decideDispute,
@@ -29,3 +30,4 @@ export { domainInput, walletInput } from './schemas.ts'
 export { aggregateCitations, reaggregateAll } from './score/aggregate-citations.ts'
 export { evaluateScores } from './score/evaluate-scores.ts'
 export { loadRanks, loadSeeds } from './score/load-inputs.ts'
+export { citationMicro, contentMicroMin, priceMicroMax } from './terms/creator-rules.ts'

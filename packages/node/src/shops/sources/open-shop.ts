@@ -15,6 +15,7 @@ import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'
 import { type CrawlSettings, defaultSettings, type ReadBonds, type SourceDeps, type SourceSettings } from './deps.ts'
 import { createPdfReader } from './page/pdf-process-adapter.ts'
+import { createRenderer } from './page/render-page-adapter.ts'
 import { sourceRoutes } from './routes.ts'
 import { disputes } from './score/disputes-sql.ts'
 import { parseCrawlSettings, sourcesVariables } from './settings.ts'
@@ -94,12 +95,13 @@ export function createSourceDeps(
   const real: Resolver[] = options.dnsServers.map((server) => createDnsResolver({ server, clock, rng }))
   const resolvers = demo ? real.map((resolver) => withDemoZone(resolver, hosts, txtRecords)) : real
   const ownHosts = [context.baseUrl, context.apiUrl].map((url) => new URL(url).hostname)
+  const agent = userAgent(context, options.contactEmail)
   const outbound = createOutbound({
     resolvers,
     clock,
     log,
     metrics,
-    userAgent: userAgent(context, options.contactEmail),
+    userAgent: agent,
     sign: createBotAuth({ keyring: context.keyring, clock, rng, directoryOrigin: context.apiUrl }),
     ownHosts,
     ownAddresses: publicAddresses(),
@@ -122,6 +124,9 @@ export function createSourceDeps(
     metrics,
     outbound,
     readPdf: createPdfReader(clock),
+    ...(crawl.renderer === undefined
+      ? {}
+      : { renderPage: createRenderer({ clock, outbound, program: crawl.renderer, userAgent: agent }) }),
     resolvers,
     proofs: context.proofs,
     jws: context.jws,

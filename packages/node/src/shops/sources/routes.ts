@@ -15,6 +15,7 @@ import { registerSource, requireSource } from './register/register-source.ts'
 import { claimOfWallet, proveWallet, verifySource } from './register/verify-source.ts'
 import { contactInput, disputeSchema, domainInput, listSchema, sourceSchema, walletInput } from './schemas.ts'
 import { scoreSources } from './score/score-sources.ts'
+import { termsRoutes } from './terms/routes.ts'
 
 const params = z.strictObject({ domain: domainInput })
 const exampleParams = { domain: 'example.com' }
@@ -27,6 +28,7 @@ export function sourceRoutes(deps: SourceDeps): RouteDeclaration[] {
     verifyRoute(deps),
     walletRoute(deps),
     disputeRoute(deps),
+    ...termsRoutes(deps),
   ]
 }
 

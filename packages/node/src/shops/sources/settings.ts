@@ -16,11 +16,12 @@ const schema = z.strictObject({
   host_delay_ms: z.int().min(100).max(60_000).optional(),
   hosts_at_once: z.int().min(1).max(2_000).optional(),
   again_hours: z.number().min(1).max(24).optional(),
+  renderer: z.string().startsWith('/').max(1_000).optional(),
 })
 
 /** From the JSON of `CRAWL`. What is offered is visited every day at least: terms that changed must be seen by then. */
 export function parseCrawlSettings(given: unknown, demo: boolean): CrawlSettings {
-  const { pages, host_delay_ms, hosts_at_once, again_hours } = parseMembers('CRAWL', schema, given)
+  const { pages, host_delay_ms, hosts_at_once, again_hours, renderer } = parseMembers('CRAWL', schema, given)
   const usual = defaultSettings.crawl
   return {
     ...usual,
@@ -28,5 +29,6 @@ export function parseCrawlSettings(given: unknown, demo: boolean): CrawlSettings
     hostDelayMs: host_delay_ms ?? (demo ? 0 : usual.hostDelayMs),
     hostsAtOnce: hosts_at_once ?? usual.hostsAtOnce,
     againMs: again_hours === undefined ? usual.againMs : again_hours * 3_600_000,
+    ...(renderer === undefined ? {} : { renderer }),
   }
 }

@@ -128,7 +128,7 @@ function ResultActions({ page, queryId }: { page: MatchedPage; queryId: string }
   return (
     <div class="stack tight">
       <div class="row">
-        {wallet === undefined || !offers(index, '/v1/cite/attest') ? null : (
+        {wallet === undefined || page.price === null || !offers(index, '/v1/cite/attest') ? null : (
           <BuyButton
             small
             order={{

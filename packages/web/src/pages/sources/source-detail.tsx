@@ -9,6 +9,7 @@ import { Signed } from '../../ui/signed.tsx'
 import { ScoreRing } from './score-ring.tsx'
 import { stateTone } from './source-state.ts'
 import { Steps } from './steps.tsx'
+import { TermsPanel } from './terms-panel.tsx'
 
 export function SourceDetail({ domain }: { domain: string }) {
   const index = useNode()
@@ -52,6 +53,7 @@ export function SourceDetail({ domain }: { domain: string }) {
               </div>
             </section>
             {body.score === null ? null : <Score score={body.score} />}
+            <TermsPanel source={body} />
             <Steps source={body} />
           </div>
         )}

@@ -11,6 +11,7 @@ import { pageAddress } from '../../sources/domain/index.ts'
 import { normalText } from '../../sources/page/index.ts'
 import type { Share } from '../creators/accrue.ts'
 import { requireAgent } from './agent-statement.ts'
+import { attestPrices, claimWeights, requirePriced } from './attest-price.ts'
 import { type AttestationDraft, commitRecords } from './commit-records.ts'
 import type { AttestDeps } from './deps.ts'
 import { citedPage, reserve, snapshotFacts } from './prepare-attestation.ts'
@@ -20,7 +21,7 @@ import type { ReservedSnapshot } from './store-snapshots.ts'
 
 export type ClaimBody = { statement: string; sources: string[]; agent_wallet: string; agent_signature?: string }
 
-type ClaimSource = ReturnType<typeof snapshotFacts> & { page: SourceUrl }
+type ClaimSource = ReturnType<typeof snapshotFacts> & { page: SourceUrl; priceMicro: string }
 type ClaimFacts = { id: string; agent: Address; claimSha256: Hex; sources: [ClaimSource, ...ClaimSource[]] }
 type ReservedClaim = ClaimFacts & { snapshots?: ReservedSnapshot[] }
 
@@ -35,14 +36,19 @@ export async function prepareClaim(deps: AttestDeps, body: ClaimBody, payer: Add
     { agent, payer, sourceUrl: pages.map(({ asked }) => asked).join(' '), quoteSha256: undefined, claimSha256 },
     body.agent_signature as Hex | undefined,
   )
+  const prices = await attestPrices(deps.database, pages)
   const snapshots = await Promise.all(pages.map((page) => deps.snapshots.of(page)))
   requireDistinct(snapshots.map(({ finalUrl }) => pageAddress(finalUrl)))
+  const cited = snapshots.map((snapshot, index) => citedPage(deps, pages[index] as AskedUrl, snapshot))
+  const served = cited.map((page, index) => ({ ...page, url: snapshots[index]?.finalUrl ?? page.url }))
+  await requirePriced(deps.database, pages, served, 'sources')
   const facts: ClaimFacts = {
     id: deps.ids.next('clm'),
     agent,
     claimSha256: toHex(claimSha256),
     sources: snapshots.map((snapshot, index) => ({
-      page: citedPage(deps, pages[index] as AskedUrl, snapshot),
+      page: cited[index] as SourceUrl,
+      priceMicro: String(prices[index]),
       ...snapshotFacts(snapshot),
     })) as ClaimFacts['sources'],
   }
@@ -77,6 +83,7 @@ function claim(deps: AttestDeps, sale: Sale): AttestationDraft {
     kind: 'claim',
     agent: facts.agent,
     pages: facts.sources.map(({ page }) => page) as unknown as AttestationDraft['pages'],
+    weights: claimWeights(facts.sources.map(({ priceMicro }) => BigInt(priceMicro))),
     quoteFound: null,
     snapshots: facts.snapshots ?? [],
     write: (shares) => ({

@@ -26,6 +26,7 @@ function citation(deps: AttestDeps, sale: Sale): AttestationDraft {
     kind: 'citation',
     agent: facts.agent,
     pages: [page],
+    weights: [1n],
     quoteFound: facts.quote?.found ?? null,
     snapshots: facts.snapshots ?? [],
     write: ([share]) => ({

@@ -1,6 +1,6 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
-import { type Micro, splitEqually, splitShare } from '@assay/protocol/money'
+import { type Micro, splitByWeight, splitShare } from '@assay/protocol/money'
 import type { CitationData } from '@assay/protocol/typed-data/eas'
 import type { AnswerContent, Sale } from '@assay/till'
 import { toRfc3339 } from '@assay/till/kernel/clock'
@@ -28,8 +28,9 @@ export type AttestationDraft = {
   id: string
   kind: AttestationRow['kind']
   agent: Address
-  /** Whose creators share what the toll leaves, the first taking what cannot be divided. */
+  /** Whose creators share what the toll leaves, by weight, the first taking what cannot be divided. */
   pages: readonly [SourceUrl, ...SourceUrl[]]
+  weights: readonly bigint[]
   quoteFound: boolean | null
   /** Pages that were fetched for this sale and are not stored yet. */
   snapshots: readonly ReservedSnapshot[]
@@ -94,7 +95,7 @@ async function allocate(deps: AttestDeps, tx: Tx, drafts: readonly AttestationDr
   let at = 0
   return drafts.map((draft) => {
     const { share: tollMicro, rest } = splitShare(draft.sale.amountMicro, tollBps)
-    const parts = splitEqually(rest, draft.pages.length)
+    const parts = splitByWeight(rest, draft.weights)
     const first = at
     at += draft.pages.length
     return {

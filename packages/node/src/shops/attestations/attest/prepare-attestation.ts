@@ -10,6 +10,7 @@ import { entryBytesMax } from '../../../tlog/index.ts'
 import { normalText } from '../../sources/page/index.ts'
 import { attestationProblems } from '../problems.ts'
 import { requireAgent } from './agent-statement.ts'
+import { requirePriced } from './attest-price.ts'
 import { citedHost } from './cited-host.ts'
 import type { AttestDeps } from './deps.ts'
 import type { Snapshot } from './snapshots.ts'
@@ -61,6 +62,7 @@ export async function prepareAttestation(deps: AttestDeps, body: AttestBody, pay
       detail: 'The text of the page is no longer the one that the query matched.',
     })
   const cited = citedPage(deps, page, snapshot)
+  await requirePriced(deps.database, [page], [{ ...cited, url: snapshot.finalUrl }], 'source_url')
   const found = body.quote === undefined ? undefined : await deps.threads.find(snapshot.text, body.quote)
   const facts: CitationFacts = {
     id: deps.ids.next('att'),

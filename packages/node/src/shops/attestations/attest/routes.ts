@@ -1,9 +1,12 @@
+import type { Micro } from '@assay/protocol/money'
 import type { ReleaseAnswer } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration, type Unavailable } from '../../../http/index.ts'
 import { proofAfterCommit } from '../../../tlog/index.ts'
+import { citationMicro, priceMicroMax } from '../../sources/index.ts'
 import { commitClaims, prepareClaim } from './anchor-claim.ts'
+import { attestPrices, claimPrice } from './attest-price.ts'
 import { commitAttestations } from './commit-attestation.ts'
 import type { AttestDeps } from './deps.ts'
 import { type AttestationView, describeAttestation, withKeys } from './describe-attestation.ts'
@@ -13,12 +16,12 @@ import {
   attestationSchema,
   attestBody,
   claimBody,
+  claimSourcesMax,
   exampleAttestation,
   exampleWallet,
 } from './schemas.ts'
+import { sourceUrl } from './source-url.ts'
 import { findAttestation } from './store.ts'
-
-export const attestPriceMicro = 5_000n
 
 export type AttestRouteDeps = AttestDeps & {
   witnessKeys(): readonly string[]
@@ -39,7 +42,7 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
     path: '/v1/cite/attest',
     summary: 'Stamp a citation: signed, logged, and its creator gets 90 % of the price',
     description:
-      'The page is read, the quote looked for, and the citation becomes a signed attestation (EIP-712, compatible with EAS) in an append-only log. 4500 micro-USDC accrue for the creator, 500 are the toll. It says that these bytes were served then and who paid to cite them, never that they are true. A page that cannot be read is not charged.',
+      'The page is read, the quote looked for, and the citation becomes a signed attestation (EIP-712, compatible with EAS) in an append-only log. Of the price (0.005 USD, or what the creator asks, 1 at most) 90 % accrue for the creator. It says that these bytes were served then and who paid to cite them, never that they are true. A page that cannot be read is not charged.',
     body: attestBody,
     output: attestationSchema,
     example: {
@@ -50,7 +53,14 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
     nextBefore: '/v1/match',
     access: {
       kind: 'paid',
-      price: { kind: 'fixed', micro: attestPriceMicro },
+      price: {
+        kind: 'fixed',
+        micro: citationMicro,
+        more: {
+          highestMicro: priceMicroMax,
+          of: async ({ body }) => dearer(await attestPrices(deps.database, [sourceUrl(body.source_url, deps.domains)])),
+        },
+      },
       networks: [deps.network],
       payee: 'custody',
       revocable: false,
@@ -71,7 +81,7 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
     path: '/v1/claims/anchor',
     summary: 'Anchor a statement with the sources it rests on: signed, logged, its creators paid',
     description:
-      'Only the digest of the statement is kept. The record says that this agent tied this statement to these bytes at this time, never that it is true. 500 micro-USDC are the toll; the rest goes to the sources in equal parts, what cannot be divided to the first. Nothing is charged if a source cannot be read.',
+      'Only the digest of the statement is kept. The record says that this agent tied this statement to these bytes at this time, never that it is true. The toll is 10 %; the rest goes to the sources in equal parts, what cannot be divided to the first. What a creator asks beyond 0.005 USD is added, for that creator. Nothing is charged if a source cannot be read.',
     body: claimBody,
     output: attestationSchema,
     example: {
@@ -86,7 +96,20 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
     nextBefore: '/v1/match',
     access: {
       kind: 'paid',
-      price: { kind: 'fixed', micro: attestPriceMicro },
+      price: {
+        kind: 'fixed',
+        micro: citationMicro,
+        more: {
+          highestMicro: priceMicroMax * BigInt(claimSourcesMax),
+          of: async ({ body }) =>
+            dearer(
+              await attestPrices(
+                deps.database,
+                (body.sources as string[]).map((text, at) => sourceUrl(text, deps.domains, `sources.${at}`)),
+              ),
+            ),
+        },
+      },
       networks: [deps.network],
       payee: 'custody',
       revocable: false,
@@ -96,6 +119,12 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
       release: withProof(deps),
     },
   })
+}
+
+/** Undefined where nobody asks for more than usual. */
+function dearer(prices: readonly Micro[]): Micro | undefined {
+  const micro = claimPrice(prices)
+  return micro > citationMicro ? micro : undefined
 }
 
 /** The entry gets its place in the log right after the commit; the answer waits for it and carries the proof. */

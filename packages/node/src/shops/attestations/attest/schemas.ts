@@ -28,12 +28,14 @@ export const attestBody = z.strictObject({
     .describe('EIP-712 AgentCitation of agent_wallet, where it is not the payer.'),
 })
 
+export const claimSourcesMax = 10
+
 export const claimBody = z.strictObject({
   statement: words(10_000).describe('Only its digest is kept.'),
   sources: z
     .array(z.string().min(1).max(2_048))
     .min(1)
-    .max(10)
+    .max(claimSourcesMax)
     .describe('Pages it rests on, the most important first.'),
   agent_wallet: walletText,
   agent_signature: signatureText

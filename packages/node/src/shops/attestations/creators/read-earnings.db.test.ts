@@ -1,6 +1,9 @@
 import type { Address } from '@assay/protocol/address'
+import { systemClock } from '@assay/till/kernel/clock'
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { expect, test } from 'vitest'
+import { createNotifications } from '../../../notifications/events.ts'
+import { earningsTopic, publishEarnings } from './earnings-events.ts'
 import { type EarningKey, readEarnings } from './read-earnings.ts'
 
 const db = await useTestDatabase()
@@ -57,4 +60,24 @@ test('a creator sees what it earned by page, payer and day, in pages, without wh
   expect(await by('day', { until: new Date('2026-03-02') })).toEqual([['2026-03-01', 1, '0.0045']])
   expect(await by('page', { limit: 1 })).toEqual([['https://a.com/x', 2, '0.009']])
   expect(await by('page', { limit: 1, after: 'https://a.com/x' })).toEqual([['https://a.com/y', 1, '0']])
+})
+
+test('those who watch a creator get one event for each hour that is over, however often it is worked out', async () => {
+  const watcher: Address = `0x${'c2'.repeat(20)}`
+  await share(1, 'https://a.com/x', '2026-04-01T10:05:00Z', { wallet: watcher })
+  await share(2, 'https://a.com/y', '2026-04-01T10:59:59Z', { wallet: watcher })
+  await share(2, 'https://a.com/y', '2026-04-01T11:01:00Z', { wallet: watcher })
+  await share(2, 'https://a.com/y', '2026-04-01T12:01:00Z', { wallet: watcher })
+  const clock = { ...systemClock, nowMs: () => Date.parse('2026-04-01T12:30:00Z') }
+  const real = createNotifications({ database: db.database, clock }, new Map())
+  real.declare(earningsTopic)
+  const events = { ...real, watched: async () => [watcher] }
+  for (let n = 0; n < 2; n += 1) await publishEarnings({ database: db.database, clock, events })
+  const seen = await real.recent(earningsTopic.name, { limit: 10 })
+  expect(
+    seen.map(({ subject, payload }) => [subject, payload['from'], payload['shares'], payload['earned_usd']]),
+  ).toEqual([
+    [watcher, '2026-04-01T11:00:00.000Z', 1, '0.0045'],
+    [watcher, '2026-04-01T10:00:00.000Z', 2, '0.009'],
+  ])
 })

@@ -2,6 +2,7 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Sql } from '@assay/till/store/database'
 import type { SourceDeps } from '../deps.ts'
 import type { ReadPage } from '../page/read-page.ts'
+import { forbidsReading } from '../pages/page-terms.ts'
 import { wantScore } from '../register/ask-for-work.ts'
 import { discoverHost, type FoundPage, readRsl, rulesOf } from './discover-host.ts'
 import type { HostFindings } from './findings.ts'
@@ -92,14 +93,17 @@ async function prepare(
   const findings: HostFindings = { ...kept, ...found.findings }
   // A licence that only a page names is not forgotten until that page is read again.
   if (found.reachable && !findings.rsl && known.rsl) {
-    const again = await readRsl(lease.source, host, [known.rsl.url], () => toRfc3339(deps.clock.nowMs()))
+    const again = await readRsl(deps, lease.source, host, [known.rsl.url], () => toRfc3339(deps.clock.nowMs()))
     if (again?.status === 'present') findings.rsl = again
     else if (again?.status === 'unknown') findings.rsl = known.rsl
   }
   const visit = { findings, robots: found.robots, reachable: found.reachable }
   const archived = visit.reachable ? await archivedPages(deps.database, lease.source.domain) : []
   // What an archive holds and robots.txt forbids today is not offered, not even until it is asked for.
-  const refused = archived.filter(({ url }) => !isAllowed(visit.robots, url)).map((page) => forbidden(deps, page))
+  const refused = archived.flatMap((page) => {
+    const reason = whyNot(lease, visit.robots, page.url)
+    return reason === undefined ? [] : [forbidden(deps, page, reason)]
+  })
   return (await storeBatch(deps, lease, visit, refused, found.pages, archived.length > 0)) ? visit : undefined
 }
 
@@ -110,7 +114,7 @@ async function addFound(
   robots: Robots,
   pages: readonly FoundPage[],
 ): Promise<void> {
-  const allowed = pages.filter((page) => isAllowed(robots, page.url))
+  const allowed = pages.filter((page) => whyNot(lease, robots, page.url) === undefined)
   const budget = pageBudget(lease.source, deps.settings.crawl.pagesMax)
   await addPages(sql, lease.source.domain, allowed, lease.startedAt, budget)
 }
@@ -130,8 +134,12 @@ async function visitPages(
   let silent = 0
   for (;;) {
     const due = await duePages(deps.database, domain, lease.startedAt, flushEvery)
-    const allowed = due.filter((page) => isAllowed(visit.robots, page.url))
-    const results: PageResult[] = due.filter((page) => !allowed.includes(page)).map((page) => forbidden(deps, page))
+    const results: PageResult[] = []
+    const allowed = due.filter((page) => {
+      const reason = whyNot(lease, visit.robots, page.url)
+      if (reason !== undefined) results.push(forbidden(deps, page, reason))
+      return reason === undefined
+    })
     const found: FoundPage[] = []
     for (const page of allowed) {
       if (window.signal.aborted || silent >= silentPagesMax) break
@@ -193,13 +201,19 @@ async function followHints(
   if (feed) visit.findings = { ...visit.findings, feed: feed.finding }
   const named = [...licences, ...(feed?.licences ?? [])]
   if (visit.findings.rsl === undefined && named.length > 0) {
-    const rsl = await readRsl(lease.source, host, named, at)
+    const rsl = await readRsl(deps, lease.source, host, named, at)
     if (rsl) visit.findings = { ...visit.findings, rsl }
   }
   return (feed?.pages ?? []).map(({ url }) => ({ url, foundBy: 'feed' as const }))
 }
 
-function forbidden(deps: SourceDeps, page: { url: string }): PageResult {
+/** Undefined when a page may be read, otherwise who forbids it. */
+function whyNot({ source }: HostLease, robots: Robots, url: string): string | undefined {
+  if (!isAllowed(robots, url)) return 'robots.txt forbids it'
+  return forbidsReading(url, source.creator_terms) ? 'the terms of its creator forbid it' : undefined
+}
+
+function forbidden(deps: SourceDeps, page: { url: string }, problem: string): PageResult {
   const now = deps.clock.nowMs()
   return {
     url: page.url,
@@ -210,7 +224,7 @@ function forbidden(deps: SourceDeps, page: { url: string }): PageResult {
     httpStatus: null,
     etag: null,
     lastModified: null,
-    problem: 'robots.txt forbids it',
+    problem,
     forbidden: true,
     read: undefined,
   }

@@ -6,6 +6,7 @@ import type { OutboundOutcome } from '../../../outbound/index.ts'
 import type { SourceDeps } from '../deps.ts'
 import { decodeText } from '../page/decode-text.ts'
 import type { SourceRow } from '../register/records.ts'
+import { rslUrl } from '../terms/publish-rsl.ts'
 import type { Finding, HostFindings } from './findings.ts'
 import { parseLlmsTxt } from './llms-txt.ts'
 import type { PoliteHost } from './polite-host.ts'
@@ -51,7 +52,7 @@ export async function discoverHost(
     findings.llms = llms.finding
     pages.push(...llms.links.map((url) => ({ url, foundBy: 'llms' as const })))
   }
-  const rsl = await readRsl(source, host, robots.licences, at)
+  const rsl = await readRsl(deps, source, host, robots.licences, at)
   if (rsl) findings.rsl = rsl
   const tdm = await readTdm(source, host, at)
   if (tdm) findings.tdm = tdm
@@ -188,6 +189,7 @@ async function readLlms(
 }
 
 export async function readRsl(
+  deps: Pick<SourceDeps, 'apiUrl'>,
   source: SourceRow,
   host: PoliteHost,
   licences: readonly string[],
@@ -197,6 +199,9 @@ export async function readRsl(
     .map((text) => (URL.canParse(text, source.origin) ? new URL(text, source.origin).href : ''))
     .find((text) => text !== '')
   if (url === undefined) return undefined
+  // What this node publishes for the creator is obeyed as it is now, not as it was at the last visit.
+  if (url === rslUrl(deps, source.domain) && source.creator_terms)
+    return { url, checkedAt: at(), status: 'present', sha256: undefined, licences: [] }
   const answer = await host.ask(url, { maxBytes: 512 * 1024 })
   const common = { url, checkedAt: at() }
   if (answer.status === 'failed') return { ...common, status: 'unknown', sha256: undefined, note: answer.detail }

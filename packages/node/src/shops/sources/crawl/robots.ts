@@ -141,3 +141,23 @@ export function matchesPath(path: string, rule: string): boolean {
   }
   return !anchored || pieces.length > 1 || at === path.length
 }
+
+/** All entries of the longest pattern that matches (RFC 9309), by path or by address. */
+export function longestMatch<Entry>(
+  url: string,
+  entries: readonly Entry[],
+  patternOf: (entry: Entry) => string,
+): Entry[] {
+  const { origin, pathname, search } = new URL(url)
+  const path = normalPath(`${pathname}${search}`)
+  let [length, found]: [number, Entry[]] = [-1, []]
+  for (const entry of entries) {
+    const given = patternOf(entry)
+    const pattern = normalPath(given.startsWith(origin) ? given.slice(origin.length) || '/' : given)
+    if (!pattern.startsWith('/') && !pattern.startsWith('*')) continue
+    if (pattern.length < length || !matchesPath(path, pattern)) continue
+    if (pattern.length > length) [length, found] = [pattern.length, []]
+    found.push(entry)
+  }
+  return found
+}

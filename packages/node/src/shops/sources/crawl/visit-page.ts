@@ -1,3 +1,4 @@
+import type { OutboundOk } from '../../../outbound/index.ts'
 import type { SourceDeps } from '../deps.ts'
 import { readDocument } from '../page/read-document.ts'
 import type { PageProblem, ReadPage } from '../page/read-page.ts'
@@ -76,7 +77,7 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
       result: { ...done, problem: `leads to ${landed.hostname}` },
     }
   if (landed.hostname !== domain) landed.host = new URL(page.url).host
-  const read = readable(await readDocument(deps.readPdf, answer, landed.href, twinOf(domain)))
+  const read = await readRendered(deps, answer, landed.href, domain)
   if ('problem' in read) return { read: undefined, answered: true, result: { ...done, problem: read.detail } }
   return {
     read,
@@ -96,11 +97,29 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
   }
 }
 
-/** A page that only scripts can fill says nothing that could be quoted. */
-function readable(read: ReadPage | PageProblem): ReadPage | PageProblem {
-  return 'facts' in read && read.facts.needsScript
-    ? { problem: 'needs_script', detail: 'needs JavaScript: without it the page has no text' }
-    : read
+const needsScript = (read: ReadPage | PageProblem): read is ReadPage => 'facts' in read && read.facts.needsScript
+
+/** A page that only scripts can fill says nothing that could be quoted, unless a browser is there to run them. */
+async function readRendered(
+  deps: SourceDeps,
+  answer: OutboundOk,
+  url: string,
+  domain: string,
+): Promise<ReadPage | PageProblem> {
+  const read = await readDocument(deps.readPdf, answer, url, twinOf(domain))
+  if (!needsScript(read)) return read
+  const missing = (detail: string): PageProblem => ({ problem: 'needs_script', detail })
+  if (!deps.renderPage) return missing('needs JavaScript: without it the page has no text')
+  const rendered = await deps.renderPage(url)
+  if ('problem' in rendered) return missing(`needs JavaScript: ${rendered.problem}`)
+  const headers = new Map([...answer.headers, ['content-type', 'text/html; charset=utf-8'] as const])
+  const again = await readDocument(
+    deps.readPdf,
+    { ...answer, bytes: Buffer.from(rendered.html), headers },
+    url,
+    twinOf(domain),
+  )
+  return needsScript(again) ? missing('needs JavaScript, and has no text after it ran') : again
 }
 
 /** When the page is read again, by whether it had changed. */

@@ -22,7 +22,9 @@ create table source (
   -- What the last check found, for every claimant alike.
   last_look jsonb,
   -- Pages the operator wants of it; null: by setting and score.
-  pages_max integer check (pages_max between 1 and 1000000)
+  pages_max integer check (pages_max between 1 and 1000000),
+  -- The newest row of source_terms.
+  creator_terms jsonb
 );
 create index source_by_score on source ((-coalesce(cite_score, -1)), domain);
 create index source_score_wanted on source (score_wanted_at) where score_wanted_at is not null;
@@ -100,6 +102,19 @@ create table source_score (
 );
 insert into app_access values ('source_score', 'select, insert');
 create trigger source_score_is_fixed before update or delete on source_score
+  for each row execute function refuse_change();
+
+-- What proven creators allow and ask for, by path: every version, with the wallet that signed it.
+create table source_terms (
+  domain text not null references source,
+  seq integer not null,
+  rules jsonb not null,
+  set_by text not null check (set_by ~ '^0x[0-9a-f]{40}$'),
+  set_at timestamptz not null,
+  primary key (domain, seq)
+);
+insert into app_access values ('source_terms', 'select, insert');
+create trigger source_terms_are_fixed before update or delete on source_terms
   for each row execute function refuse_change();
 
 -- What being cited brought a domain: citations without those that were washed, money with them.

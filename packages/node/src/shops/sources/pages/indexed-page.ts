@@ -2,7 +2,7 @@ import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Sql } from '@assay/till/store/database'
 import { type LicenceFinding, maySellWhole } from '../page/licence.ts'
 import type { ContentType, PageFacts } from '../page/read-page.ts'
-import { decideTerms, type SiteTerms } from './page-terms.ts'
+import { decidePrices, decideTerms, hasOwnTerms, type PagePrices, type SiteTerms } from './page-terms.ts'
 
 /** A page as the crawler last read it, with what is needed to rank, quote and cite it. */
 export type IndexedPage = {
@@ -30,6 +30,7 @@ export type IndexedPage = {
   type: ContentType
   /** May its words be given to others, and if not, why; and may all of them be sold. */
   terms: { snippet: boolean; reason: string | null; content: boolean }
+  prices: PagePrices
   publishedAt: string | undefined
   modifiedAt: string | undefined
   licences: readonly LicenceFinding[]
@@ -55,8 +56,8 @@ export type StoredPage = {
   synthetic: boolean
 }
 
-/** What a host says for all of its pages, as JSON of `SiteTerms`. */
-export const siteTermsColumn = `jsonb_build_object('signals', h.findings->'robots'->'signals', 'tdm', h.findings->'tdm'->'rules',
+/** What a host and its creator say for all of its pages, as JSON of `SiteTerms`. */
+export const siteTermsColumn = `jsonb_build_object('own', s.creator_terms, 'signals', h.findings->'robots'->'signals', 'tdm', h.findings->'tdm'->'rules',
     'rsl', case when h.findings ? 'rsl' then jsonb_build_object('status', h.findings->'rsl'->'status', 'licences', h.findings->'rsl'->'licences') end)`
 
 /** Columns and tables of a `StoredPage`; what it is asked for follows as `where`. */
@@ -76,6 +77,7 @@ export function indexedPage(row: StoredPage): IndexedPage | undefined {
   if (row.unconfirmed) return undefined
   const terms = decideTerms(row.url, facts, row.site_terms)
   if (!terms.index) return undefined
+  const prices = decidePrices(row.url, row.site_terms)
   return {
     domain: row.domain,
     registrable: row.registrable,
@@ -97,8 +99,9 @@ export function indexedPage(row: StoredPage): IndexedPage | undefined {
     terms: {
       snippet: terms.snippet,
       reason: terms.reason,
-      content: terms.snippet && maySellWhole(facts.licences),
+      content: terms.snippet && mayGiveWhole(row, prices),
     },
+    prices,
     publishedAt: facts.publishedAt,
     modifiedAt: facts.modifiedAt,
     licences: facts.licences,
@@ -106,6 +109,10 @@ export function indexedPage(row: StoredPage): IndexedPage | undefined {
     synthetic: row.synthetic,
   }
 }
+
+/** What the creator set goes before a licence that the page names. */
+const mayGiveWhole = ({ url, facts, site_terms }: StoredPage, { contentMicro }: PagePrices) =>
+  contentMicro !== undefined || (!hasOwnTerms(url, site_terms) && maySellWhole(facts?.licences ?? []))
 
 /** A page that names another host as its home speaks for that host's owner: its own address stays. */
 const canonicalOf = (url: string, named: string | undefined) =>

@@ -1,14 +1,18 @@
+import { type Micro, parseUsd } from '@assay/protocol/money'
 import type { ContentSignals } from '../crawl/robots.ts'
-import { matchesPath, normalPath } from '../crawl/robots.ts'
+import { longestMatch } from '../crawl/robots.ts'
 import type { RslTerms } from '../crawl/rsl.ts'
 import type { TdmRule } from '../crawl/tdm.ts'
 import type { PageFacts } from '../page/read-page.ts'
+import { type CreatorRule, citationMicro, licencesOf, priceMicroMax } from '../terms/creator-rules.ts'
 
 /** What a site says about all of its pages, as far as it decides what may be done with one. */
 export type SiteTerms = {
   signals?: ContentSignals | null
   tdm?: readonly TdmRule[] | null
   rsl?: { status: string; licences?: readonly RslTerms[] | null } | null
+  /** What its proven creator set here. */
+  own?: readonly CreatorRule[] | null
 }
 
 /** `reason` says what forbids something, null when nothing does. */
@@ -28,6 +32,7 @@ export function decideTerms(url: string, facts: OwnTerms, site: SiteTerms): Page
     tdmVoice(url, facts, site.tdm ?? []),
     signalsVoice(site.signals ?? {}),
     rslVoice(url, site.rsl),
+    licencesVoice(ownLicences(url, site.own), 'licence of its creator'),
   ]
   return voices.find(({ index }) => !index) ?? voices.find(({ snippet }) => !snippet) ?? allowed
 }
@@ -57,36 +62,78 @@ function rslVoice(url: string, rsl: SiteTerms['rsl']): PageTerms {
   if (!rsl) return allowed
   // Terms exist and are not known: then nothing more than a link is safe.
   if (rsl.status !== 'present') return linkOnly('the RSL licence that the site names cannot be read')
-  const licences = longestMatch(url, rsl.licences ?? [], ({ content }) => content)
+  return licencesVoice(licencesFor(url, rsl.licences ?? []), 'RSL licence')
+}
+
+const licencesFor = (url: string, licences: readonly RslTerms[]) =>
+  longestMatch(url, licences, ({ content }) => content)
+
+/** Whether a rule of the creator is about the page. */
+export const hasOwnTerms = (url: string, site: SiteTerms): boolean => ownLicences(url, site.own).length > 0
+
+export const forbidsReading = (url: string, own: SiteTerms['own']): boolean =>
+  !licencesVoice(ownLicences(url, own), '').index
+
+const ownLicences = (url: string, rules: SiteTerms['own']) =>
+  rules && rules.length > 0 ? licencesFor(url, licencesOf(rules, new URL(url).origin)) : []
+
+/** Any one licence is enough; of several the one that grants most is taken. */
+function licencesVoice(licences: readonly RslTerms[], name: string): PageTerms {
   if (licences.length === 0) return allowed
-  // Any one licence is enough; of several the one that grants most is taken.
-  const voices = licences.map(licenceVoice)
+  const voices = licences.map((licence) => licenceVoice(licence, name))
   return voices.find(({ snippet }) => snippet) ?? voices.find(({ index }) => index) ?? (voices[0] as PageTerms)
 }
 
-function licenceVoice({ permits, prohibits, payments }: RslTerms): PageTerms {
+function licenceVoice({ permits, prohibits, payments }: RslTerms, name: string): PageTerms {
   const grants = (...uses: readonly string[]) =>
     !uses.some((use) => prohibits.includes(use)) && (permits.length === 0 || uses.some((use) => permits.includes(use)))
   const payment = payments.find(({ type, amount }) => paidBefore.has(type) && Number(amount ?? 1) !== 0)
-  if (payment) return notIndexed(`the RSL licence asks for payment (${payment.type}) before a page is read`)
+  if (payment) return notIndexed(`the ${name} asks for payment (${payment.type}) before a page is read`)
   // Permitting search by name is meant, whatever is said about other uses of models.
   const mayIndex = permits.includes('search') ? grants('all', 'search') : grants('all', 'search', 'ai-all', 'ai-index')
-  if (!mayIndex) return notIndexed('the RSL licence does not permit search')
-  return grants('all', 'ai-all', 'ai-input') ? allowed : linkOnly('the RSL licence does not permit ai-input')
+  if (!mayIndex) return notIndexed(`the ${name} does not permit search`)
+  return grants('all', 'ai-all', 'ai-input') ? allowed : linkOnly(`the ${name} does not permit ai-input`)
 }
 
-/** All entries of the longest pattern that matches (RFC 9309), by path or by address. */
-function longestMatch<Entry>(url: string, entries: readonly Entry[], patternOf: (entry: Entry) => string): Entry[] {
-  const { origin, pathname, search } = new URL(url)
-  const path = normalPath(`${pathname}${search}`)
-  let [length, found]: [number, Entry[]] = [-1, []]
-  for (const entry of entries) {
-    const given = patternOf(entry)
-    const pattern = normalPath(given.startsWith(origin) ? given.slice(origin.length) || '/' : given)
-    if (!pattern.startsWith('/') && !pattern.startsWith('*')) continue
-    if (pattern.length < length || !matchesPath(path, pattern)) continue
-    if (pattern.length > length) [length, found] = [pattern.length, []]
-    found.push(entry)
-  }
-  return found
+/** `reason` says why no citation may be stamped; `contentMicro` is what its creator asks for the whole text. */
+export type PagePrices =
+  | { attestMicro: Micro; contentMicro: Micro | undefined }
+  | { attestMicro: undefined; reason: string; contentMicro: Micro | undefined }
+
+/** What using a page costs: by the licence of the site and by what its creator set here, the dearer of both. */
+export function decidePrices(url: string, site: SiteTerms): PagePrices {
+  const own = ownLicences(url, site.own)
+  const published = site.rsl?.status === 'present' ? licencesFor(url, site.rsl.licences ?? []) : []
+  const contentMicro = amountOf(own, 'crawl')
+  const refused = (reason: string | null): PagePrices => ({
+    attestMicro: undefined,
+    reason: reason ?? '',
+    contentMicro,
+  })
+  const voices = [licencesVoice(published, 'RSL licence'), licencesVoice(own, 'licence of its creator')]
+  const forbidden = voices.find(({ index }) => !index)
+  if (forbidden) return refused(forbidden.reason)
+  if (own.length > 0 && !own.some((licence) => asks(licence, 'use')))
+    return refused('its creator does not let citations be stamped')
+  // A licence without this price lets the page be used without it.
+  const granted = published.filter((licence) => licenceVoice(licence, '').index)
+  const isPriced = granted.length > 0 && granted.every((licence) => asks(licence, 'use'))
+  const asked = [...(own.length > 0 ? [own] : []), ...(isPriced ? [granted] : [])].map((some) => amountOf(some, 'use'))
+  if (asked.some((micro) => micro === undefined || micro > priceMicroMax))
+    return refused('the price that its licence asks cannot be paid here')
+  const attestMicro = asked.reduce<Micro>((most, micro = 0n) => (micro > most ? micro : most), citationMicro)
+  return { attestMicro, contentMicro }
+}
+
+const asks = ({ payments }: RslTerms, type: string) => payments.some((payment) => payment.type === type)
+
+/** The least that one of the licences asks for by this kind of payment. */
+function amountOf(licences: readonly RslTerms[], type: string): Micro | undefined {
+  const amounts = licences
+    .flatMap(({ payments }) => payments.filter((payment) => payment.type === type))
+    .map(({ amount, currency }) => (currency === 'USD' ? parseUsd(amount ?? '') : undefined))
+  return amounts.reduce(
+    (least, micro) => (least !== undefined && (micro === undefined || least <= micro) ? least : micro),
+    undefined,
+  )
 }

@@ -14,7 +14,7 @@ export type TermsDecisions = {
 /** How many pages of a source are offered, and what keeps the others: for its creator to see. */
 export async function readDecisions(sql: Sql, domain: string): Promise<TermsDecisions> {
   const { rows } = await sql.query<{ url: string; facts: PageFacts; site_terms: SiteTerms }>(
-    `select p.url, p.facts, ${siteTermsColumn} as site_terms from crawl_page p left join crawl_host h on h.domain = p.domain
+    `select p.url, p.facts, ${siteTermsColumn} as site_terms from crawl_page p join source s on s.domain = p.domain left join crawl_host h on h.domain = p.domain
      where p.domain = $1 and p.facts is not null order by p.url limit 1000`,
     [domain],
   )

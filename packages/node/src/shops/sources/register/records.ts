@@ -3,6 +3,7 @@ import type { Sql } from '@assay/till/store/database'
 import type { Homograph } from '../domain/homograph.ts'
 import type { ProofMethod, ProofRecord } from '../proof/check-claim.ts'
 import type { ProofEvidence } from '../proof/gather-proof.ts'
+import type { CreatorRule } from '../terms/creator-rules.ts'
 
 export type SourceState = 'registered' | 'proving' | 'proven' | 'disputed' | 'held' | 'refused'
 export const sourceStates: readonly SourceState[] = ['registered', 'proving', 'proven', 'disputed', 'held', 'refused']
@@ -17,6 +18,7 @@ export type SourceRow = {
   state_reason: string
   sitemap: string | null
   pages_max: number | null
+  creator_terms: CreatorRule[] | null
   synthetic: boolean
   proven_claim: string | null
   checked_at: Date | null
