@@ -193,7 +193,7 @@ type Order = { id: string; payer: Address; symbol: string; quantity: number; amo
 const triesMax = 4
 const buyersAtOnce = 4
 
-/** Anyone who is told another price asks again at that price, a few times, as others buy in between. */
+/** Anyone who is quoted another price asks again at that price, a few times, as others buy in between. */
 async function reserveAt(exchange: Exchange, { id, payer, symbol, quantity, amountMicro }: Order): Promise<Sale> {
   let micro = amountMicro
   for (let tries = 1; ; tries += 1)
@@ -274,7 +274,7 @@ async function shortOf(exchange: Exchange, { symbol, capMicro }: Round): Promise
   const { rows } = await database.query<{ needed: Micro }>(
     `select ((select coalesce(sum(quantity), 0) from option_position where symbol = $1 and state = 'open') * $2::bigint
        + (select coalesce(sum(open_quantity * ($2::bigint - price_micro)), 0) from option_order where symbol = $1)
-       -- What is reserved and not paid still lies there as the collateral of its offer.
+       -- What is reserved and not paid is still there as the collateral of its offer.
        + (select coalesce(sum(f.quantity * ($2::bigint - f.price_micro)), 0) from option_fill f
             join option_position p on p.id = f.position_id
           where p.symbol = $1 and p.state = 'held' and f.order_id is not null)
