@@ -10,10 +10,12 @@ import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
 import { bearerOf } from '../../wallet/tokens.ts'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { AlertForm } from './alert-form.tsx'
 import { ageTone } from './heat.ts'
 import { HistoryChart } from './history-chart.tsx'
+import type { Column } from './types.ts'
 
-type Props = { row: MatrixRow; feed: MatrixIndexEntry; onClose: () => void }
+type Props = { row: MatrixRow; feed: MatrixIndexEntry & { columns: readonly Column[] }; onClose: () => void }
 
 /** One symbol: where each figure comes from and, for the vip price, what its score is made of. */
 export function FactorDrawer({ row, feed, onClose }: Props) {
@@ -42,6 +44,7 @@ export function FactorDrawer({ row, feed, onClose }: Props) {
           ))}
         </p>
         <Values values={row.values} />
+        <AlertForm symbol={row.symbol} feed={feed} />
         {bought === undefined ? (
           <div class="notice">
             <strong>What makes up the score?</strong>
