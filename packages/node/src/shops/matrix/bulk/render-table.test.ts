@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { renderTable } from './render-table.ts'
 
 test('a Parquet month has dictionaries of texts and of repeated figures, plain figures and nothing compressed', async () => {
-  const rows = 140_000
+  const rows = 20_000
   const of = <T>(make: (row: number) => T) => Array.from({ length: rows }, (_, row) => make(row))
   const bytes = await renderTable(
     {

@@ -25,5 +25,5 @@ export async function parquetBytes(
   return new Uint8Array(parquetWriteBuffer(options))
 }
 
-const encodingOf = (type: 'STRING' | 'DOUBLE', data: readonly unknown[]) =>
+const encodingOf = (type: 'STRING' | 'DOUBLE', data: readonly unknown[]): 'RLE_DICTIONARY' | 'PLAIN' =>
   type === 'STRING' || data.every((value) => value === data[0]) ? 'RLE_DICTIONARY' : 'PLAIN'
