@@ -49,7 +49,7 @@ export function AlertForm({ symbol, feed }: Props) {
           save()
         }}
       >
-        <div class="row">
+        <div class="row alert-rule">
           <select
             aria-label="Figure"
             value={alert.field}

@@ -24,7 +24,7 @@ export function PastMonths({ feed }: { feed: string }) {
   const [failed, setFailed] = useState('')
   const folder = `${index.base_url}/matrix/${feed}/bulk`
   const [manifest, again] = useAnswer(folder, (signal) => ask<Manifest>(folder, { signal }))
-  const headers = { accept: '*/*', ...bearerOf(wallet?.address) }
+  const headers: Record<string, string> = { accept: '*/*', ...bearerOf(wallet?.address) }
   const save = async (month: Month, bytes: Uint8Array<ArrayBuffer>) => {
     if ((await hashOf(bytes)) !== month.sha256) return setFailed(`${month.file} is not what the manifest says.`)
     saveFile(`${feed}-${month.file}`, bytes, 'application/octet-stream')
@@ -44,6 +44,7 @@ export function PastMonths({ feed }: { feed: string }) {
       <header>
         <h2 id="months">Past months</h2>
         <select
+          class="series-select"
           aria-label="Format"
           value={format}
           onChange={(event) => setFormat(event.currentTarget.value as Month['format'])}
@@ -64,6 +65,7 @@ export function PastMonths({ feed }: { feed: string }) {
                   <thead>
                     <tr>
                       <th scope="col">Month</th>
+                      <th scope="col">File</th>
                       <th scope="col" class="right">
                         Rows
                       </th>
@@ -71,18 +73,14 @@ export function PastMonths({ feed }: { feed: string }) {
                         Size
                       </th>
                       <th scope="col">SHA-256</th>
-                      <th scope="col">File</th>
                     </tr>
                   </thead>
                   <tbody>
                     {months.map((month) => (
                       <tr key={month.file}>
-                        <th scope="row">{month.month}</th>
-                        <td class="right">{count(month.rows)}</td>
-                        <td class="right">{fileSize(month.bytes)}</td>
-                        <td class="mono small" title={month.sha256}>
-                          {month.sha256.slice(0, 8)}
-                        </td>
+                        <th scope="row" class="nowrap">
+                          {month.month}
+                        </th>
                         <td>
                           <BuyButton
                             small
@@ -96,12 +94,17 @@ export function PastMonths({ feed }: { feed: string }) {
                             onBought={({ bytes }) => save(month, bytes)}
                           />
                         </td>
+                        <td class="right">{count(month.rows)}</td>
+                        <td class="right">{fileSize(month.bytes)}</td>
+                        <td class="mono small" title={month.sha256}>
+                          {month.sha256.slice(0, 8)}
+                        </td>
                       </tr>
                     ))}
                   </tbody>
                 </table>
               </Scroll>
-              {headers.authorization === undefined ? (
+              {headers['authorization'] === undefined ? (
                 <p class="small soft">A vip subscription downloads all of them at once, without further payment.</p>
               ) : (
                 <p>
