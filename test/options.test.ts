@@ -5,6 +5,7 @@ import {
   buyOption,
   closeOption,
   createAssayClient,
+  followOptionTrades,
   listOptionClusters,
   listOptionSeries,
   listOptionSettlements,
@@ -231,6 +232,20 @@ test('three are bought at the quote, one is sold back at the bid that was shown,
   await expect.poll(async () => (await usdcOf(closer)) - before, patience).toBe(BigInt(bid.bid_micro))
   const { positions } = await readOptionHoldings(mine, till.node.url, closer.address)
   expect(positions).toMatchObject([{ state: 'open', quantity: 2, closed_quantity: 1, closed_micro: bid.bid_micro }])
+  // At a limit that nobody pays they wait in the book, where everybody sees them, until they are withdrawn.
+  const waits = await closeOption(mine, till.node.url, closer, { position_id, limit_usd: '120', rest: true })
+  expect(waits).toMatchObject({ quantity: 0, left: 2, waiting: 2, paid_micro: '0' })
+  const { resales } = await readOptionSeries(mine, till.node.url, held)
+  expect(resales).toEqual([{ premium_micro: '120000000', quantity: 2, orders: 1 }])
+  const withdrawn = await withdrawOption(mine, till.node.url, closer, { offer_id: position_id })
+  expect(withdrawn).toMatchObject({ quantity: 2, left: 0, returned_micro: '0' })
+  expect((await readOptionHoldings(mine, till.node.url, closer.address)).positions).toMatchObject([
+    { quantity: 2, sell: null, expiry_profit_micro: expect.any(String) },
+  ])
+  for await (const { trade, streamed } of followOptionTrades(mine, till.node.url, { symbol: held, lastEventId: '0' })) {
+    expect([trade.kind, trade.symbol, streamed.verified.status]).toEqual(['sale', held, 'verified'])
+    break
+  }
 }, 180_000)
 
 test('a writer offers for less than the vault, is bought from first, and withdraws what is left', async () => {

@@ -1,4 +1,4 @@
-import { createBook } from '../../packages/node/src/shops/options/domain/book.ts'
+import { createOrderBook } from '../../packages/node/src/shops/options/domain/book.ts'
 import { createDice } from '../../packages/node/src/shops/options/option-lives.fixture.ts'
 
 const operations = 500_000
@@ -6,7 +6,7 @@ const operations = 500_000
 /** Offers, purchases, returns and withdrawals on one book of some thousand offers, in memory. */
 export function measureBook() {
   const dice = createDice(3)
-  const book = createBook()
+  const book = createOrderBook()
   const ids: string[] = []
   let seq = 0
   const place = () => {

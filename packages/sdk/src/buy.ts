@@ -51,7 +51,9 @@ async function buyNow(context: ClientContext, prepared: PreparedRequest, start: 
       return { response: received.response, ...outcome, verified, purchase: paid }
     }
     const verified = await verifyExchange(context, prepared, received, finish)
-    const mayAgain = signed < againMax[paid.channel ? 'channel' : 'other'] && verified.status === 'verified'
+    // Without networks nothing may be signed: a purchase that is only resumed ends with what the seller says.
+    const maySign = signed < againMax[paid.channel ? 'channel' : 'other'] && context.policy.networks.length > 0
+    const mayAgain = maySign && verified.status === 'verified'
     const again = mayAgain ? await signAgain(context, prepared, received, paid) : undefined
     if (again === undefined) {
       recordChannel(context, received, paid)

@@ -242,6 +242,21 @@ test('after a proven 402 one fresh authorization is signed, with the same id', a
   expect(new Set(seller.payments.map((sent) => sent.extensions?.['payment-identifier']?.info.id)).size).toBe(1)
 })
 
+test('resumed where nothing may be signed, a refusal of the payment comes back as the seller said it', async () => {
+  let expired = false
+  const seller = createTestSeller((request, payment) => {
+    if (!payment) return challenge(request.url)
+    if (expired) return { ...challenge(request.url), body: { code: 'payment_failed' } }
+    return { status: 503, body: { code: 'not_ready' }, headers: { 'retry-after': '0' } }
+  })
+  const error = await errorOf(clientOf(seller, { deadlineMs: 60_000 }).fetch(url))
+  expired = true
+  const resuming = clientOf(seller, { networks: [] })
+  const { response } = await resuming.fetch(url, {}, { purchase: error.details.purchase as never })
+  expect([response.status, await response.json()]).toEqual([402, { code: 'payment_failed' }])
+  expect(new Set(seller.payments.map((sent) => sent.payload.authorization.nonce)).size).toBe(1)
+})
+
 test('a seller that switches payee, asset or price after the payment is not paid a second time', async () => {
   for (const change of [
     { payTo: '0x00000000000000000000000000000000000000F2' },

@@ -494,8 +494,8 @@ export type Operations = {
   }
   /** Sell contracts of a position before they expire, at a signed bid of the vault or to orders of the book. */
   'options.close': {
-    input: { body: { position_id: string; bid_id?: string; limit_usd?: string; quantity?: number } }
-    answer: { position_id: string; symbol: string; quantity: number; left: number; paid_micro: string; paid_usd: string; later_micro: string; note: string }
+    input: { body: { position_id: string; bid_id?: string; limit_usd?: string; quantity?: number; rest?: boolean } }
+    answer: { position_id: string; symbol: string; quantity: number; left: number; waiting: number; paid_micro: string; paid_usd: string; later_micro: string; note: string }
   }
   /** Topic clusters with their demand index and how many option series are listed on each. */
   'options.clusters': {
@@ -520,7 +520,7 @@ export type Operations = {
   /** What a wallet holds, offers and is owed on the options exchange. */
   'options.positions': {
     input: { params: { wallet: string } }
-    answer: { wallet: string; positions: ({ position_id: string; symbol: string; quantity: number; premium_micro: string; most_micro: string; state: 'held' | 'open' | 'closed' | 'settled' | 'voided' | 'revoked'; final: boolean; expires_at: string; payout_micro: string | null; value_micro: string | null; profit_micro: string | null; closable_quantity: number; closed_quantity: number; closed_micro: string; synthetic?: boolean })[]; offers: ({ offer_id: string; symbol: string; premium_micro: string; quantity: number; free_quantity: number; sold_quantity: number; collateral_micro: string; state: 'pending' | 'live' | 'closed' | 'revoked' })[]; orders: ({ order_id: string; symbol: string; limit_micro: string; quantity: number; open_quantity: number; immediate: boolean; state: 'pending' | 'live' | 'closed' | 'revoked' })[]; payable_micro: string; payouts: ({ id: string; amount_micro: string; state: string; transaction: string | null })[] }
+    answer: { wallet: string; positions: ({ position_id: string; symbol: string; quantity: number; premium_micro: string; most_micro: string; state: 'held' | 'open' | 'closed' | 'settled' | 'voided' | 'revoked'; final: boolean; expires_at: string; payout_micro: string | null; value_micro: string | null; profit_micro: string | null; expiry_profit_micro: string | null; sell: { limit_micro: string; quantity: number } | null; closable_quantity: number; closed_quantity: number; closed_micro: string; synthetic?: boolean })[]; offers: ({ offer_id: string; symbol: string; premium_micro: string; quantity: number; free_quantity: number; sold_quantity: number; collateral_micro: string; state: 'pending' | 'live' | 'closed' | 'revoked' })[]; orders: ({ order_id: string; symbol: string; limit_micro: string; quantity: number; open_quantity: number; immediate: boolean; state: 'pending' | 'live' | 'closed' | 'revoked' })[]; payable_micro: string; payouts: ({ id: string; amount_micro: string; state: string; transaction: string | null })[] }
   }
   /** A signed quote for option contracts, valid for 60 seconds. */
   'options.quote': {
@@ -535,7 +535,7 @@ export type Operations = {
   /** One option series: greeks, order book, vault, collateral and the history of its index. */
   'options.series.show': {
     input: { params: { symbol: string } }
-    answer: { symbol: string; cluster: string; kind: 'call' | 'put'; strike: number; pays_up_to: number; size_micro: string; most_micro: string; last_trade_at: string; expires_at: string; state: 'trading' | 'closed' | 'settling' | 'ended'; premium_micro: string | null; premium_usd: string | null; buyable: boolean; volatility: number; implied_volatility: number | null; greeks: { delta: number; gamma: number; vega: number; theta: number } | null; synthetic?: boolean; index: string | null; index_at: string | null; model_micro: string | null; priced_at: string; book: { premium_micro: string; quantity: number; offers: number }[]; bids: { premium_micro: string; quantity: number; orders: number }[]; vault: { premium_micro: string; quantity: number } | null; open_interest: number; open_interest_micro_per_point: string; side_limit_micro_per_point: string; agent_cost_micro: string; collateral_micro: string; history: ({ at: string; index: string; agents: number | null })[]; settlement: string | null; method: { tick_ms: number; decay_ppb: number; lookback: number; base_share_e12: string | null; time_scale: number } }
+    answer: { symbol: string; cluster: string; kind: 'call' | 'put'; strike: number; pays_up_to: number; size_micro: string; most_micro: string; last_trade_at: string; expires_at: string; state: 'trading' | 'closed' | 'settling' | 'ended'; premium_micro: string | null; premium_usd: string | null; buyable: boolean; volatility: number; implied_volatility: number | null; greeks: { delta: number; gamma: number; vega: number; theta: number } | null; synthetic?: boolean; index: string | null; index_at: string | null; model_micro: string | null; priced_at: string; book: { premium_micro: string; quantity: number; offers: number }[]; bids: { premium_micro: string; quantity: number; orders: number }[]; resales: { premium_micro: string; quantity: number; orders: number }[]; vault: { premium_micro: string; quantity: number } | null; open_interest: number; open_interest_micro_per_point: string; side_limit_micro_per_point: string; agent_cost_micro: string; collateral_micro: string; history: ({ at: string; index: string; agents: number | null })[]; settlement: string | null; method: { tick_ms: number; decay_ppb: number; lookback: number; base_share_e12: string | null; time_scale: number } }
   }
   /** Settled and voided option series, newest first, each with all that is needed to replay it. */
   'options.settlements': {
@@ -557,7 +557,7 @@ export type Operations = {
     input: Record<string, never>
     answer: { state: 'quoting' | 'off' | 'not_funded' | 'used_up' | 'no_series'; reason: string; capital_micro: string; limit_micro: string; used_micro: string; free_micro: string; realised_micro: string; quotes: { symbol: string; ask_micro: string; quantity: number; bid_micro: string }[]; inventory: ({ symbol: string; contracts: number; premium_micro: string; locked_micro: string; profit_micro: string | null })[] }
   }
-  /** Take back the collateral of contracts that nobody bought, or the money of an order to buy. */
+  /** Withdraw the collateral of contracts that nobody bought, or an order to buy or to sell. */
   'options.withdraw': {
     input: { body: { offer_id: string; quantity?: number } }
     answer: { offer_id: string; symbol: string; quantity: number; left: number; returned_micro: string; note: string }

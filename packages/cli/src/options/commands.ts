@@ -52,9 +52,13 @@ const addReads: AddCommand = (options, context) => {
       (await import('./run-options.ts')).showSettlements(context, nodeUrl(given.url), given.json),
   )
   reading(
-    options.command('trades').description('List trades, newest first.').argument('[symbol]', 'only of this series'),
-  ).action(async (symbol: string | undefined, given: Reading) =>
-    (await import('./show-market.ts')).showTrades(context, nodeUrl(given.url), symbol, given.json),
+    options
+      .command('trades')
+      .description('List trades, newest first, or print each as it happens.')
+      .argument('[symbol]', 'only of this series')
+      .option('-f, --follow', 'print trades as they happen until Ctrl-C, signatures checked'),
+  ).action(async (symbol: string | undefined, given: Reading & { follow?: boolean }) =>
+    (await import('./show-market.ts')).showTrades(context, nodeUrl(given.url), symbol, given),
   )
   reading(
     options
@@ -114,8 +118,8 @@ const addTrades: AddCommand = (options, context) => {
   )
   options
     .command('withdraw')
-    .description('Withdraw contracts that were not bought, or an order to buy.')
-    .argument('<offer>', 'such as ofr_… or ord_…')
+    .description('Withdraw contracts that were not bought, or an order to buy or to sell.')
+    .argument('<offer>', 'such as ofr_… or ord_…; of an order to sell, its position opt_…')
     .option('-q, --quantity <n>', 'number of contracts; default: all that are not sold')
     .option(...nodeOption)
     .option('--demo', 'sign with the buyer wallet of a demo node on this machine')
@@ -131,6 +135,7 @@ const addTrades: AddCommand = (options, context) => {
     .argument('<position>', 'such as opt_…')
     .option('-q, --quantity <n>', 'number of contracts; default: all that the vault wrote, with --limit all')
     .option('--limit <usd>', 'sell to orders of the book that pay this or more a contract')
+    .option('--rest', 'with --limit: leave what finds no taker in the book')
     .option('--dry-run', 'show the bid of the vault and sign nothing')
     .option(...nodeOption)
     .option('--demo', 'sign with the buyer wallet of a demo node on this machine')

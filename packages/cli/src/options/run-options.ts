@@ -86,6 +86,7 @@ export async function showOneSeries(
       `greeks     ${greeks ? `delta ${greeks.delta}, gamma ${greeks.gamma}, vega ${greeks.vega}, theta ${greeks.theta}` : 'not priced yet'}`,
       `collateral ${usd(series.collateral_micro)} for ${series.open_interest} sold`,
       `book       ${series.book.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'empty'}`,
+      `for sale   ${series.resales.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'none'} by holders`,
       `bids       ${series.bids.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'none'}`,
       `limit      ${usd(series.side_limit_micro_per_point)} USD a point for all ${series.kind}s of this topic and expiry`,
       `vault      ${series.vault ? `${series.vault.quantity} at ${usd(series.vault.premium_micro)}` : 'writes none'}`,
@@ -127,6 +128,8 @@ export async function showPositions(
         { title: 'value', of: (row) => usd(row.value_micro), right: true },
         { title: 'payout', of: (row) => usd(row.payout_micro), right: true },
         { title: 'profit', of: (row) => usd(row.profit_micro), right: true },
+        { title: 'at expiry', of: (row) => usd(row.expiry_profit_micro), right: true },
+        { title: 'for sale', of: (row) => (row.sell ? `${row.sell.quantity} at ${usd(row.sell.limit_micro)}` : '') },
         { title: 'expires', of: (row) => row.expires_at },
       ]),
       ...(holdings.offers.length === 0
@@ -295,8 +298,9 @@ export async function runCloseOption(
   { terminal }: CommandContext,
   node: string,
   position: string,
-  options: WalletOptions & { quantity?: string; limit?: string; dryRun?: boolean; json?: boolean },
+  options: WalletOptions & { quantity?: string; limit?: string; rest?: boolean; dryRun?: boolean; json?: boolean },
 ): Promise<void> {
+  if (options.rest && options.limit === undefined) throw usageError('--rest needs --limit')
   const wanted = {
     position_id: position,
     ...(options.quantity === undefined ? {} : { quantity: quantityOf(options.quantity) }),
@@ -311,7 +315,7 @@ export async function runCloseOption(
   const client = createAssayClient({ account, networks: [], maxPerCallUsd: '0' })
   const order = bid
     ? { position_id: position, bid_id: bid.bid_id }
-    : { ...wanted, ...(options.limit === undefined ? {} : { limit_usd: options.limit }) }
+    : { ...wanted, limit_usd: options.limit ?? '', rest: options.rest ?? false }
   const done = await closeOption(client, node, account, order)
   const later = done.later_micro === '0' ? '' : `, and ${usd(done.later_micro)} USD when the series is settled`
   printResult(
@@ -319,6 +323,8 @@ export async function runCloseOption(
     options.json,
     done,
     () =>
-      `${done.paid_usd} USD for ${done.quantity} contracts of ${done.symbol}${later}, ${done.left} left. ${done.note}`,
+      `${done.paid_usd} USD for ${done.quantity} contracts of ${done.symbol}${later}, ${done.left} left${
+        done.waiting === 0 ? '' : `, ${done.waiting} of them wait in the book at ${options.limit} USD`
+      }. ${done.note}`,
   )
 }

@@ -1,4 +1,4 @@
-import { listOptionTrades, readOptionDays, readOptionVault } from '@assay/sdk'
+import { followOptionTrades, listOptionTrades, type OptionTrade, readOptionDays, readOptionVault } from '@assay/sdk'
 import type { CommandContext } from '../command-context.ts'
 import { printResult, table } from '../output.ts'
 import { reader, usd } from './run-options.ts'
@@ -7,8 +7,13 @@ export async function showTrades(
   { terminal }: CommandContext,
   node: string,
   symbol: string | undefined,
-  json?: boolean,
+  { json, follow }: { json?: boolean; follow?: boolean },
 ): Promise<void> {
+  if (follow)
+    return terminal.untilInterrupted(async (signal) => {
+      for await (const { trade } of followOptionTrades(reader(), node, { symbol, signal }))
+        terminal.out(json ? JSON.stringify(trade) : tradeLine(trade))
+    })
   const page = await listOptionTrades(reader(), node, { limit: 50, ...(symbol === undefined ? {} : { symbol }) })
   printResult(terminal, json, page, () =>
     page.data.length === 0
@@ -22,6 +27,9 @@ export async function showTrades(
         ]),
   )
 }
+
+const tradeLine = ({ at, symbol, kind, quantity, total_micro }: OptionTrade) =>
+  `${at.slice(0, 19)}  ${symbol}  ${kind} of ${quantity}${total_micro === null ? '' : ` for ${usd(total_micro)} USD`}`
 
 export async function showDays(
   { terminal }: CommandContext,

@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { AssayError } from '../errors.ts'
+import { followOptionTrades } from '../options/follow-trades.ts'
 import { followStream, type StreamedEvent } from './follow-stream.ts'
 import { verifyEvent } from './verify-event.ts'
 
@@ -111,4 +112,27 @@ test('a signal ends it quietly', async () => {
     stop.abort()
   }
   expect(seen).toEqual(['0-1'])
+})
+
+test('trades of the options exchange are read one by one, after the last one seen', async () => {
+  const { client, asked } = node([
+    `retry: 5000\n\n: still here\n\n${sse('7', 'trade', { trade_id: '7', symbol: 'TC-1', kind: 'sale' })}`,
+    sse('8', 'trade', { trade_id: '8', symbol: 'TC-1', kind: 'close' }),
+  ])
+  const seen: string[] = []
+  const following = async () => {
+    for await (const { trade } of followOptionTrades(client, 'http://node.test', {
+      symbol: 'TC-1',
+      platform,
+      attemptsMax: 1,
+    }))
+      seen.push(`${trade.trade_id} ${trade.kind}`)
+  }
+  await expect(following()).rejects.toThrow()
+  expect(seen).toEqual(['7 sale', '8 close'])
+  expect(asked.map(({ headers, paid }) => [headers.get('last-event-id'), paid])).toEqual([
+    [null, false],
+    ['7', false],
+    ['8', false],
+  ])
 })

@@ -1,3 +1,4 @@
+export { type FollowTradesOptions, followOptionTrades, type StreamedTrade } from './follow-trades.ts'
 export {
   bidForOption,
   buyOption,

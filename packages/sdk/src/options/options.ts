@@ -105,7 +105,7 @@ export function readOptionVault(client: Fetching, node: string): Promise<OptionV
   return ask(client, node, 'options.vault', {})
 }
 
-/** Withdraws unsold contracts, or an order to buy, from the book; the wallet that placed them signs the request. */
+/** Withdraws unsold contracts, or an order to buy or to sell, from the book; the wallet that placed them signs the request. */
 export function withdrawOption(
   client: Fetching,
   node: string,
@@ -120,7 +120,10 @@ export function bidForOption(client: Fetching, node: string, order: BodyOf<'opti
   return ask(client, node, 'options.bid', { body: order })
 }
 
-/** Sells at a bid of the vault (`bid_id`) or to orders of the book (`limit_usd`); the holder's wallet signs the request. */
+/**
+ * Sells at a bid of the vault (`bid_id`) or to orders of the book (`limit_usd`, with `rest` also to later ones); the
+ * holder's wallet signs the request.
+ */
 export function closeOption(
   client: Fetching,
   node: string,

@@ -193,8 +193,8 @@ export function Json({ value, wrap = false }: { value: unknown; wrap?: boolean }
   )
 }
 
-export function saveFile(name: string, text: string, type = 'application/json'): void {
-  const url = URL.createObjectURL(new Blob([text], { type }))
+export function saveFile(name: string, content: BlobPart, type = 'application/json'): void {
+  const url = URL.createObjectURL(new Blob([content], { type }))
   const link = document.createElement('a')
   link.href = url
   link.download = name

@@ -15,6 +15,8 @@ export type Settled = { status: 'settled'; amountMicro: string; network: string;
 /** What came back, with everything that was checked about it. */
 export type Bought = {
   body: unknown
+  /** As received: a file is saved from these. */
+  bytes: Uint8Array<ArrayBuffer>
   verified: { ok: true; keyId: string; created: number } | { ok: false; reason: string }
   payment: Settled | { status: 'none' | 'drawn' | 'refused' | 'unconfirmed' }
   receipt: { ok: true; keyId: string } | { ok: false; reason: string } | undefined

@@ -129,6 +129,7 @@ async function deliver(
   const { verified, payment, receipt } = result
   const bought: Bought = {
     body,
+    bytes,
     verified:
       verified.status === 'verified'
         ? { ok: true, keyId: verified.keyId, created: verified.created }

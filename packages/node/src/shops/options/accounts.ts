@@ -9,7 +9,7 @@ function series(text: string): string {
 
 export const optionAccounts = {
   /**
-   * All that stands behind one option series. Credited with writers' collateral and buyers' premiums, debited when a
+   * All that backs one option series. Credited with writers' collateral and buyers' premiums, debited when a
    * contract ends or unsold collateral returns; it is empty when the series is.
    */
   collateral: (network: string, symbol: string) =>

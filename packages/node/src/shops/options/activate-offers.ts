@@ -8,7 +8,7 @@ type Pending = { id: string; symbol: string; quantity: number; price_micro: Micr
 
 const perRunMax = 500
 
-/** Offers and orders to buy whose money can no longer be taken back enter the book, in the order in which they came. */
+/** Offers and orders to buy whose money the chain can no longer reverse enter the book, in the order in which they came. */
 export async function activateOffers(deps: OptionDeps): Promise<number> {
   return (await activate(deps, 'offer')) + (await activate(deps, 'order'))
 }

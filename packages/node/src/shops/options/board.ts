@@ -1,9 +1,9 @@
 import { type Micro, smallerOf } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
-import { inBook } from './book-sides.ts'
+import { isTradable } from './book-sides.ts'
 import type { OptionDeps } from './deps.ts'
 import { vaultClosed } from './describe-vault.ts'
-import { type Book, createBook } from './domain/book.ts'
+import { type Book, createOrderBook } from './domain/book.ts'
 import { optionProblems } from './problems.ts'
 import { interestProblem, vaultOffer } from './reserve-contracts.ts'
 import { pushKey } from './reserve-store.ts'
@@ -23,7 +23,7 @@ export type Board = {
   /** Whether any series is traded, as far as is known; looks again behind the caller's back. */
   isTrading(): boolean
   askOf(entry: BoardEntry, quantity: number): Ask | undefined
-  /** Something changed here: the next look reads again. */
+  /** Something changed here: the next caller reads again. */
   changed(): void
   vault(): { limitMicro: Micro; usedMicro: Micro }
 }
@@ -55,7 +55,7 @@ export function createBoard(deps: OptionDeps): Board {
         `select limit_micro, used_micro from option_vault`,
       ),
     ])
-    const entries = new Map(series.map((one) => [one.symbol, { series: one, book: createBook() }]))
+    const entries = new Map(series.map((one) => [one.symbol, { series: one, book: createOrderBook() }]))
     for (const offer of offers) entries.get(offer.symbol)?.book.place(offer)
     const { limit_micro: limitMicro = 0n, used_micro: usedMicro = 0n } = vault.rows[0] ?? {}
     const interest = new Map<string, Micro>()
@@ -133,7 +133,7 @@ async function readOffers({ database }: OptionDeps) {
     price_micro: Micro
     seq: bigint
     open_quantity: number
-  }>(`select id, symbol, writer, price_micro, seq, open_quantity from option_order o where ${inBook}`)
+  }>(`select id, symbol, writer, price_micro, seq, open_quantity from option_order o where ${isTradable}`)
   return rows.map(({ id, symbol, writer, price_micro, seq, open_quantity }) => ({
     id,
     symbol,

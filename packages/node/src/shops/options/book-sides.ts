@@ -26,5 +26,5 @@ export type Side = keyof typeof sides
 export const sideOf = (id: string): Side => (id.startsWith('ord_') ? 'order' : 'offer')
 
 /** SQL: `o` can be traded. Anything from before a restore may have been withdrawn and paid out after the backup. */
-export const inBook = `o.state = 'live' and o.open_quantity > 0
+export const isTradable = `o.state = 'live' and o.open_quantity > 0
   and not exists (select from restore_gap g where g.noticed_at >= o.created_at)`

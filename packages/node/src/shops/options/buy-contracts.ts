@@ -113,7 +113,7 @@ export async function commitBuys(
   return sales.map(() => undefined)
 }
 
-/** The premium under the payment's own name, so that a reorg takes back exactly it; the vault's part beside it. */
+/** The premium under the payment's own name, so that a reorg reverses exactly it; the vault's part beside it. */
 function purchasePostings(deps: OptionDeps, sale: Sale, row: Bought): LedgerTransaction[] {
   const { network } = deps
   const collateral = optionAccounts.collateral(network, row.symbol)
@@ -144,7 +144,7 @@ function purchasePostings(deps: OptionDeps, sale: Sale, row: Bought): LedgerTran
 export async function revokeBuy(deps: OptionDeps, tx: Tx, sale: Sale): Promise<void> {
   const { position, symbol } = reservationOf(sale)
   const [ended] = await returnContracts(deps, tx, [{ id: position, symbol }], { from: 'open', to: 'revoked' })
-  // It has ended, and its money is somebody's: what was paid from it cannot be taken back here.
+  // It has ended, and its money is somebody's: what was paid from it cannot be reversed here.
   if (!ended) throw new Error(`the position ${position} has ended and its premium is not refundable`)
   if (ended.premium_micro !== sale.amountMicro) throw new Error(`a part of the position ${position} was sold`)
   if (ended.vault_micro === 0n) return

@@ -7,6 +7,8 @@ import { bidFor, closeContracts } from './close-contracts.ts'
 import { describeHoldings } from './describe-holdings.ts'
 import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
 import { partiesOf } from './market-parties.ts'
+import { matchOrders } from './match-orders.ts'
+import { withdrawSell } from './rest-sell.ts'
 import { sellContracts } from './sell-contracts.ts'
 import { settleSeries } from './settle-series.ts'
 
@@ -25,7 +27,7 @@ afterAll(() => db.close())
 
 /** Two contracts of the vault at 80 USD, on an index that is now at `points`. */
 async function held(points: number, more: { final?: boolean } = {}) {
-  // A minute later, so that each has a symbol of its own.
+  // A minute later, so that each has its own symbol.
   exchange.clock.advance(60_000)
   const symbol = await listTestSeries(exchange, { modelMicro: usd(80) })
   await publishTicks(exchange, '52', exchange.clock.nowMs(), BigInt(points) * 10_000n)
@@ -172,6 +174,93 @@ test.each(['fixed', 'void'] as const)(
     expect([await locked(symbol), await owedTo(db.database, optionAccounts.orders(network, symbol))]).toEqual([0n, 0n])
   },
 )
+
+const rest = async (wallet: typeof me, symbol: string, limit: number, quantity: number) =>
+  sellContracts(exchange.deps, {
+    positionId: await positionOf(wallet, symbol),
+    holder: wallet,
+    limitMicro: usd(limit),
+    quantity,
+    rest: true,
+  })
+
+test.each(['fixed', 'void'] as const)(
+  'an order to sell waits in the book until an order to buy takes it: when the series is %s everybody has what was agreed',
+  async (outcome) => {
+    exchange.clock.advance(60_000)
+    const symbol = await listTestSeries(exchange, { strike: outcome === 'fixed' ? 105 : 110 })
+    const expiresAtMs = exchange.clock.nowMs() + 600_000
+    const [writer, first, second, third] = [81, 82, 83, 84].map(walletOf) as [
+      typeof me,
+      typeof me,
+      typeof me,
+      typeof me,
+    ]
+    const all = [writer, first, second, third]
+    const payables = () => Promise.all(all.map((one) => owedTo(db.database, accounts.payable(network, one, 'option'))))
+    const before = await payables()
+    await exchange.write(writer, { symbol, premium_usd: '80', quantity: 3 }, usd(920) * 3n)
+    await activateOffers(exchange.deps)
+    await exchange.buy(first, symbol, 3, usd(240))
+    await order(second, symbol, 60, 1)
+    // Nobody pays 90 yet: both wait, and the position is the holder's until they are bought.
+    expect(await rest(first, symbol, 90, 2)).toMatchObject({ quantity: 0, left: 3, waiting: 2, paidMicro: 0n })
+    const [shown] = (await describeHoldings(exchange.deps, first)).positions
+    expect(shown).toMatchObject({ quantity: 3, sell: { limit_micro: '90000000', quantity: 2 } })
+    await matchOrders(exchange.deps)
+    expect((await describeHoldings(exchange.deps, first)).positions[0]?.quantity).toBe(3)
+    // The order to sell was there first: its limit is the price, and the buyer gets the rest of its own limit back.
+    await order(second, symbol, 100, 1)
+    const paid = await payables()
+    await matchOrders(exchange.deps)
+    const gained = (await payables()).map((micro, at) => (micro - (paid[at] ?? 0n)) / 1_000_000n)
+    expect(gained).toEqual([0n, 80n, 10n, 0n])
+    expect((await describeHoldings(exchange.deps, second)).positions[0]).toMatchObject({
+      quantity: 1,
+      premium_micro: '90000000',
+    })
+    expect((await describeHoldings(exchange.deps, first)).positions[0]).toMatchObject({
+      quantity: 2,
+      sell: { quantity: 1 },
+      closed_micro: '90000000',
+    })
+    // The writer buys one back, and what is withdrawn is no longer sold.
+    await order(writer, symbol, 95, 1)
+    await matchOrders(exchange.deps)
+    const { rows } = await db.database.query('select sold from option_series where symbol = $1', [symbol])
+    expect(rows).toEqual([{ sold: 2 }])
+    expect(await rest(first, symbol, 70, 1)).toMatchObject({ quantity: 0, waiting: 1 })
+    const offerId = await positionOf(first, symbol)
+    await expect(withdrawSell(exchange.deps, { offerId, writer: third })).rejects.toMatchObject({
+      code: 'offer_unknown',
+    })
+    expect(await withdrawSell(exchange.deps, { offerId, writer: first })).toMatchObject({ quantity: 1, left: 0 })
+    await order(third, symbol, 75, 1)
+    await matchOrders(exchange.deps)
+    expect((await describeHoldings(exchange.deps, first)).positions[0]).toMatchObject({ quantity: 1, sell: null })
+
+    if (outcome === 'fixed') await publishTicks(exchange, '52', expiresAtMs, 1_150_000n)
+    exchange.clock.set(expiresAtMs + 3 * exchange.deps.settings.windowMs + exchange.deps.settings.stallMs)
+    await settleSeries(exchange.deps)
+    const paidIn = [920 * 3 + 95, 240, 160, 75].map(usd)
+    const after = await payables()
+    const profit = after.map((micro, at) => (micro - (before[at] ?? 0n) - (paidIn[at] ?? 0n)) / 1_000_000n)
+    // A contract pays ten points of ten USD; three were written, one was bought back for 90.
+    const settled = [240 - 90 - 200, 180 + 100 - 240, 100 - 90, 0].map(BigInt)
+    expect(profit).toEqual(outcome === 'fixed' ? settled : [0n, 0n, 0n, 0n])
+    expect([await locked(symbol), await owedTo(db.database, optionAccounts.orders(network, symbol))]).toEqual([0n, 0n])
+  },
+)
+
+test('profit at expiry is what the contracts would pay at the index of now, less what was paid', async () => {
+  const { symbol } = await held(70)
+  const [before] = (await describeHoldings(exchange.deps, me)).positions
+  expect(before).toMatchObject({ symbol, expiry_profit_micro: (-usd(160)).toString() })
+  await publishTicks(exchange, '52', exchange.clock.nowMs() + 60_000, 1_120_000n)
+  const [now] = (await describeHoldings(exchange.deps, me)).positions
+  // Twelve points of ten USD above a strike of 100, two contracts.
+  expect(now?.expiry_profit_micro).toBe((usd(240) - usd(160)).toString())
+})
 
 test('a sale to an own wallet at a higher price does not raise what the vault pays', async () => {
   const { symbol } = await held(180)

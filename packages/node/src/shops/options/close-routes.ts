@@ -63,7 +63,7 @@ function closeRoute(deps: TradeDeps): RouteDeclaration {
     path: '/v1/options/close',
     summary: 'Sell contracts of a position before they expire, at a signed bid of the vault or to orders of the book',
     description:
-      'The request is signed (ERC-8128) by the wallet that holds them. With bid_id exactly the bid is paid out, or nothing. With limit_usd they go to the best orders that pay as much, as many as there are takers for; what is more than was paid for them is paid when the series is settled.',
+      'The request is signed (ERC-8128) by the wallet that holds them. With bid_id exactly the bid is paid out, or nothing. With limit_usd they go to the best orders that pay as much, as many as there are takers for, and with rest the others wait in the book at the limit; what is more than was paid for them is paid when the series is settled.',
     body: closeBody,
     output: closedView,
     example: { body: { position_id: exampleBid.position_id, bid_id: exampleBid.bid_id }, output: exampleClosed },
@@ -82,10 +82,14 @@ function closeRoute(deps: TradeDeps): RouteDeclaration {
           symbol: done.symbol,
           quantity: done.quantity,
           left: done.left,
+          waiting: done.waiting ?? 0,
           paid_micro: done.paidMicro.toString(),
           paid_usd: formatUsd(done.paidMicro),
           later_micro: done.laterMicro.toString(),
-          note: 'It is sent to your wallet with the next payout.',
+          note:
+            done.quantity === 0
+              ? 'Nothing was sold yet. POST /v1/options/withdraw with the position as offer_id withdraws the order.'
+              : 'It is sent to your wallet with the next payout.',
         })
       },
     },
@@ -97,9 +101,10 @@ type CloseBody = {
   bid_id?: string | undefined
   limit_usd?: string | undefined
   quantity?: number | undefined
+  rest?: boolean | undefined
 }
 
-function close(deps: TradeDeps, body: CloseBody, holder: Address): Promise<Closed> {
+function close(deps: TradeDeps, body: CloseBody, holder: Address): Promise<Closed & { waiting?: number }> {
   const positionId = body.position_id
   if (body.bid_id === undefined)
     return sellContracts(deps, {
@@ -107,6 +112,7 @@ function close(deps: TradeDeps, body: CloseBody, holder: Address): Promise<Close
       holder,
       limitMicro: premiumAsked(body.limit_usd ?? '', 'limit_usd'),
       quantity: body.quantity,
+      rest: body.rest,
     })
   const { quantity, totalMicro } = deps.quotes.open(body.bid_id, positionId)
   return closeContracts(deps, { bidId: body.bid_id, positionId, holder, quantity, totalMicro })

@@ -6,6 +6,7 @@ import { accounts, owedTo } from '@assay/till/ledger'
 import type { Sql } from '@assay/till/store/database'
 import { modelValue } from './close-contracts.ts'
 import type { OptionDeps } from './deps.ts'
+import { payoffOf } from './domain/contract-terms.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
 import { pointsText } from './follow-index.ts'
 import { optionProblems } from './problems.ts'
@@ -59,8 +60,10 @@ async function readPositions(deps: OptionDeps, wallet: Address) {
     closed: bigint
     closed_premium: Micro
     closed_paid: Micro
+    sell_micro: Micro | null
+    sell_quantity: number
   }>(
-    `select o.id, o.symbol, o.quantity, o.premium_micro, s.cap_micro, o.state, s.expires_at, o.payout_micro, s.synthetic,
+    `select o.id, o.symbol, o.quantity, o.premium_micro, s.cap_micro, o.state, o.sell_micro, least(o.sell_quantity, o.quantity) as sell_quantity, s.expires_at, o.payout_micro, s.synthetic,
        (select coalesce(sum(f.quantity), 0)::bigint from option_fill f where f.position_id = o.id and f.order_id is null) as closable,
        c.quantity as closed, c.premium as closed_premium, c.paid as closed_paid,
        o.state in ('closed', 'settled', 'voided') or (o.state = 'open' and ${moneyIsFinal('o.holder', 'o.opened_at')}) as final
@@ -72,7 +75,7 @@ async function readPositions(deps: OptionDeps, wallet: Address) {
      where o.holder = $3 and o.state <> 'released' order by o.reserved_at desc, o.id desc limit $4`,
     [...finalValues(deps), wallet, shownMax],
   )
-  const values = await valuesOf(
+  const values = await worthOf(
     deps,
     rows.filter(({ state }) => state === 'open').map(({ symbol }) => symbol),
   )
@@ -87,6 +90,10 @@ async function readPositions(deps: OptionDeps, wallet: Address) {
     expires_at: toRfc3339(row.expires_at.getTime()),
     payout_micro: row.payout_micro?.toString() ?? null,
     ...profitOf(row, values.get(row.symbol)),
+    sell:
+      row.state === 'open' && row.sell_micro !== null
+        ? { limit_micro: row.sell_micro.toString(), quantity: row.sell_quantity }
+        : null,
     closable_quantity: row.state === 'open' ? Number(row.closable) : 0,
     closed_quantity: Number(row.closed),
     closed_micro: row.closed_paid.toString(),
@@ -94,17 +101,20 @@ async function readPositions(deps: OptionDeps, wallet: Address) {
   }))
 }
 
-/** Of one contract of each series, by the model. */
-async function valuesOf(deps: OptionDeps, symbols: readonly string[]): Promise<Map<string, Micro>> {
-  const values = new Map<string, Micro>()
-  if (symbols.length === 0) return values
-  const series = (await openSeries(deps.database)).filter(({ symbol }) => symbols.includes(symbol))
-  for (const one of series.filter((each) => isTraded(each, deps.clock.nowMs()))) {
+/** Of one contract: by the model while it is traded, and what it would pay if it expired at the index of now. */
+type Worth = { value: Micro | null; payoff: Micro }
+
+async function worthOf(deps: OptionDeps, symbols: readonly string[]): Promise<Map<string, Worth>> {
+  const worth = new Map<string, Worth>()
+  if (symbols.length === 0) return worth
+  for (const one of (await openSeries(deps.database)).filter(({ symbol }) => symbols.includes(symbol))) {
     const [index] = await readIndex(deps.database, one.method, deps.settings.volatilityTicks, one.cluster)
-    const value = modelValue(deps, one, index)
-    if (value !== null) values.set(one.symbol, value)
+    const newest = index?.ticks.at(-1)
+    if (!newest) continue
+    const value = isTraded(one, deps.clock.nowMs()) ? modelValue(deps, one, index) : null
+    worth.set(one.symbol, { value, payoff: payoffOf(one, newest.valueE4) })
   }
-  return values
+  return worth
 }
 
 function profitOf(
@@ -116,14 +126,17 @@ function profitOf(
     closed_premium: Micro
     closed_paid: Micro
   },
-  value: Micro | undefined,
+  worth: Worth | undefined,
 ) {
-  const valueMicro = row.state === 'open' && value !== undefined ? BigInt(row.quantity) * value : null
-  const worth = row.payout_micro ?? valueMicro ?? (row.state === 'closed' ? 0n : null)
-  const paid = row.premium_micro + row.closed_premium
+  const open = (micro: Micro | null | undefined) =>
+    row.state === 'open' && micro !== null && micro !== undefined ? BigInt(row.quantity) * micro : null
+  const profit = (micro: Micro | null) =>
+    micro === null ? null : (micro + row.closed_paid - row.premium_micro - row.closed_premium).toString()
+  const valueMicro = open(worth?.value)
   return {
     value_micro: valueMicro?.toString() ?? null,
-    profit_micro: worth === null ? null : (worth + row.closed_paid - paid).toString(),
+    profit_micro: profit(row.payout_micro ?? valueMicro ?? (row.state === 'closed' ? 0n : null)),
+    expiry_profit_micro: profit(open(worth?.payoff)),
   }
 }
 

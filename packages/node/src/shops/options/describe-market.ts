@@ -4,13 +4,14 @@ import { Problem } from '@assay/till/kernel/problem'
 import { owedTo } from '@assay/till/ledger'
 import { optionAccounts } from './accounts.ts'
 import type { Board, BoardEntry } from './board.ts'
-import { inBook } from './book-sides.ts'
+import { isTradable } from './book-sides.ts'
 import { indexMethodName, type OptionDeps, settlementMethodName } from './deps.ts'
-import { createBook } from './domain/book.ts'
+import { createOrderBook } from './domain/book.ts'
 import { isListable, pointsText } from './follow-index.ts'
 import { methodKey, methodNamed, methodTerms } from './index-method.ts'
 import { modelOf } from './price-series.ts'
 import { optionProblems } from './problems.ts'
+import { isForSale } from './read-book.ts'
 import { readIndex, volatilityOf } from './read-index.ts'
 import { vaultOffer } from './reserve-contracts.ts'
 import { findSeries, isTraded, type Series } from './series-store.ts'
@@ -96,6 +97,7 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
     priced_at: toRfc3339(series.pricedAtMs),
     book: book.depth(20).map(({ price, quantity, offers }) => ({ premium_micro: price.toString(), quantity, offers })),
     bids: await bidsOf(deps, symbol),
+    resales: await resalesOf(deps, symbol),
     vault: vault ? { premium_micro: vault.price.toString(), quantity: vault.quantity } : null,
     open_interest: series.sold,
     open_interest_micro_per_point: (BigInt(series.sold) * series.sizeMicro).toString(),
@@ -111,14 +113,25 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
 async function bidsOf({ database }: OptionDeps, symbol: string) {
   const { rows } = await database.query<{ price_micro: bigint; quantity: bigint; orders: bigint }>(
     `select price_micro, sum(open_quantity)::bigint as quantity, count(*)::bigint as orders from option_bid o
-     where symbol = $1 and ${inBook} group by price_micro order by price_micro desc limit 20`,
+     where symbol = $1 and ${isTradable} group by price_micro order by price_micro desc limit 20`,
     [symbol],
   )
-  return rows.map(({ price_micro, quantity, orders }) => ({
-    premium_micro: price_micro.toString(),
-    quantity: Number(quantity),
-    orders: Number(orders),
-  }))
+  return rows.map(shownLevel)
+}
+
+const shownLevel = ({ price_micro, quantity, orders }: { price_micro: bigint; quantity: bigint; orders: bigint }) => ({
+  premium_micro: price_micro.toString(),
+  quantity: Number(quantity),
+  orders: Number(orders),
+})
+
+async function resalesOf({ database }: OptionDeps, symbol: string) {
+  const { rows } = await database.query<{ price_micro: bigint; quantity: bigint; orders: bigint }>(
+    `select sell_micro as price_micro, sum(least(sell_quantity, quantity))::bigint as quantity, count(*)::bigint as orders
+     from option_position o where symbol = $1 and ${isForSale} group by sell_micro order by sell_micro limit 20`,
+    [symbol],
+  )
+  return rows.map(shownLevel)
 }
 
 const six = (value: number): number => Math.round(value * 1e6) / 1e6
@@ -150,7 +163,7 @@ async function methodOf({ settings, database }: OptionDeps, { method, cluster }:
 async function endedEntry(deps: MarketDeps, symbol: string): Promise<BoardEntry> {
   const series: Series | undefined = await findSeries(deps.database, symbol)
   if (!series) throw new Problem(optionProblems.series_unknown)
-  return { series, book: createBook() }
+  return { series, book: createOrderBook() }
 }
 
 export async function listClusters(deps: MarketDeps, page: { limit: number; after?: string }) {

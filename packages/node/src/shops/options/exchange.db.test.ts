@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => db.close())
 beforeEach(() => {
   exchange = createExchange(db.database)
-  // Each test has an expiry, and so symbols, of its own.
+  // Each test has its own expiry, and so its own symbols.
   minute += 1
   expiresAtMs = exchange.clock.nowMs() + 600_000 + minute * 60_000
 })
@@ -675,7 +675,7 @@ test('settings of the index that change do not change the index of a series that
   expect(await values(listedBy)).toEqual(pinned)
 })
 
-test('every tick of the index stands in the transparency log, once', async () => {
+test('every tick of the index is in the transparency log, once', async () => {
   const { rows } = await db.database.query<{ entry: Buffer; subject: string }>(
     `select l.entry, l.subject from log_entry l where l.kind = 'index'`,
   )

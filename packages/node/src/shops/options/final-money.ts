@@ -1,7 +1,7 @@
 import type { OptionDeps } from './deps.ts'
 
 /**
- * SQL that is true when all money that `wallet` had paid in by `since` can no longer be taken back by the chain. What was
+ * SQL that is true when all money that `wallet` had paid in by `since` can no longer be reversed by the chain. What was
  * drawn from credit is as final as the payments behind the credit. `$1` and `$2` are network and asset.
  */
 export const moneyIsFinal = (wallet: string, since: string): string => `not exists (

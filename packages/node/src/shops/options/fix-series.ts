@@ -86,7 +86,7 @@ async function decide(
   }
 }
 
-/** As they stood when the series was listed: what is set later is for series listed later. */
+/** As they were when the series was listed: what is set later is for series listed later. */
 async function rulesOf(
   { settings }: OptionDeps,
   sql: Sql,

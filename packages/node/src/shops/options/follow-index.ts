@@ -18,7 +18,7 @@ const longestBucketMs = 86_400_000
 /** Ticks made at the first start: enough for an estimate of volatility. */
 const firstTicks = 300
 
-/** Takes in what the stream published since the last look, and computes and signs the index of every new bucket. */
+/** Takes in what the stream published since the last run, and computes and signs the index of every new bucket. */
 export async function followIndex(deps: OptionDeps): Promise<number> {
   await takeInputs(deps)
   return deps.database.transaction(async (tx) => {
@@ -128,7 +128,7 @@ function firstAfter(inputs: readonly IndexInput[], ms: number): number {
   return low
 }
 
-/** A cluster's index is 100 at the newest tick of the look in which it is first seen. */
+/** A cluster's index is 100 at the newest tick of the run in which it is first seen. */
 async function ensureBases(tx: Tx, shares: readonly IndexTick[][]): Promise<Map<string, number>> {
   const newest = new Map<string, IndexTick>()
   for (const ticks of shares) for (const tick of ticks) if (tick.shareE12 > 0) newest.set(tick.cluster, tick)

@@ -6,7 +6,7 @@ import { newestTrade, tradesAfter } from './list-trades.ts'
 
 export type FollowDeps = { database: Sql; clock: Clock; jws: JwsPort; apiUrl: string; stopped: AbortSignal }
 
-const lookEveryMs = 2_000
+const pollEveryMs = 2_000
 const aliveEveryMs = 15_000
 /** Numbers begin with the second in which they were drawn, and a trade may be committed some seconds later. */
 const lateSeconds = 30n
@@ -35,7 +35,7 @@ export async function* followTrades(deps: FollowDeps, { symbol, after }: { symbo
       yield eventText(trade.trade_id, 'trade', signedEvent(deps.jws, attributes, JSON.stringify(trade)))
     }
     for (const id of seen) if (id <= longBefore(newest)) seen.delete(id)
-    await deps.clock.sleep(lookEveryMs, deps.stopped).catch(() => {})
+    await deps.clock.sleep(pollEveryMs, deps.stopped).catch(() => {})
     if (deps.clock.monotonicMs() - aliveAtMs < aliveEveryMs) continue
     aliveAtMs = deps.clock.monotonicMs()
     yield ': still here\n\n'

@@ -45,7 +45,7 @@ export async function listTrades(sql: Sql, page: { symbol?: string; limit: numbe
   }
 }
 
-const perLookMax = 500
+const perPollMax = 500
 
 /** Later trades, oldest first. */
 export async function tradesAfter(
@@ -56,7 +56,7 @@ export async function tradesAfter(
     symbol ?? null,
     after,
     without,
-    perLookMax,
+    perPollMax,
   ])
   return rows.map(shownTrade)
 }

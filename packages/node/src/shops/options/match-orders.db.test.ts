@@ -27,7 +27,7 @@ const payable = (wallet: typeof bidder) => owedTo(db.database, accounts.payable(
 const locked = (symbol: string) => owedTo(db.database, optionAccounts.collateral(network, symbol))
 const waiting = (symbol: string) => owedTo(db.database, optionAccounts.orders(network, symbol))
 const listed = (given: Parameters<typeof listTestSeries>[1] = {}) => {
-  // A minute later, so that each has a symbol of its own.
+  // A minute later, so that each has its own symbol.
   exchange.clock.advance(60_000)
   return listTestSeries(exchange, given)
 }

@@ -3,17 +3,19 @@ import type { Micro } from '@assay/protocol/money'
 import { accounts, type LedgerLine, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { optionAccounts } from './accounts.ts'
-import { inBook, type Side, sides } from './book-sides.ts'
+import type { Side } from './book-sides.ts'
+import { partsOf } from './close-contracts.ts'
 import type { OptionDeps } from './deps.ts'
-import { premiumHighestMicro } from './domain/contract-terms.ts'
 import { crossOrders, type Match } from './domain/cross-orders.ts'
+import { sellParts } from './domain/sell-parts.ts'
+import { type BookRow, lowestAsk, readBids, readOffers, readSells } from './read-book.ts'
 import { vaultOffer } from './reserve-contracts.ts'
 import { pushKey, type ReservationDraft, readWanted, type Wanted, writeReservations } from './reserve-store.ts'
+import { setSell } from './rest-sell.ts'
+import { type Sold, transferContracts } from './sell-contracts.ts'
 import { isTraded, lockSeries, type Series, writeEvents } from './series-store.ts'
 import { type Debts, debtsOf, payoutLines } from './set-off-debts.ts'
 import { returnOpen } from './withdraw.ts'
-
-export type BookRow = { id: string; wallet: Address; price_micro: Micro; seq: bigint; open_quantity: number }
 
 /** Buys for every order to buy what is offered at its limit or below; what was to be immediate and is left goes back. */
 export async function matchOrders(deps: OptionDeps): Promise<number> {
@@ -55,17 +57,16 @@ async function matchSeries(deps: OptionDeps, tx: Tx, series: Series): Promise<nu
   const [best] = bids
   if (!best) return 0
   const offers = await readOffers(tx, series, best.price_micro)
+  const held = await readSells(deps, tx, series, best.price_micro)
   // In the order in which a settlement locks them: debts, then the vault.
   const debts = await debtsOf(
     deps,
     tx,
-    [...bids, ...offers].map(({ wallet }) => wallet),
+    [...bids, ...offers, ...held].map(({ wallet }) => wallet),
   )
-  // As when they enter the book: nothing is traded for anyone who owes, after a restore perhaps this very money.
-  const [buys, sells] = [bids, offers].map((rows) => rows.filter(({ wallet }) => !debts.has(wallet))) as [
-    BookRow[],
-    BookRow[],
-  ]
+  // As when they enter the book: nothing is traded for anyone who owes, after a restore perhaps the same money.
+  const owesNothing = ({ wallet }: BookRow) => !debts.has(wallet)
+  const [buys, sells, resold] = [bids.filter(owesNothing), offers.filter(owesNothing), held.filter(owesNothing)]
   const wanted = await readWanted(
     tx,
     buys.map(({ id, wallet, open_quantity }) => ({
@@ -77,42 +78,40 @@ async function matchSeries(deps: OptionDeps, tx: Tx, series: Series): Promise<nu
   )
   const matches = crossOrders({
     buys: buys.map(orderOf),
-    sells: sells.map(orderOf),
+    sells: [...sells.map(orderOf), ...resold.map((row) => ({ ...orderOf(row), isHeld: true }))].sort(
+      (one, other) => one.price - other.price || one.seq - other.seq,
+    ),
     ...limitsOf(deps, series, wanted),
   })
   if (matches.length === 0) return 0
-  await writeMatches(deps, tx, { series, buys, sells, matches, debts, vaultUsedMicro: wanted.vault.usedMicro })
+  const isResold = ({ sellId }: Match) => resold.some(({ id }) => id === sellId)
+  const written = matches.filter((match) => !isResold(match))
+  await writeMatches(deps, tx, { series, buys, sells, matches: written, debts, vaultUsedMicro: wanted.vault.usedMicro })
+  await resell(deps, tx, { series, buys, sells: resold, matches: matches.filter(isResold), debts })
   return matches.length
 }
 
-const columns = ({ owner }: (typeof sides)[Side]) => `o.id, o.${owner} as wallet, o.price_micro, o.seq, o.open_quantity`
-
-/** At a price that nobody asks, not even the vault, no order is worth a look. */
-async function lowestAsk(tx: Tx, { symbol, modelMicro }: Series): Promise<Micro> {
-  const { rows } = await tx.query<{ micro: Micro | null }>(
-    `select least((select min(price_micro) from option_order o where symbol = $1 and ${inBook}), $2)::bigint as micro`,
-    [symbol, modelMicro],
-  )
-  return rows[0]?.micro ?? premiumHighestMicro + 1n
-}
-
-/** Orders to buy at this price or above, highest first, oldest first at a price; the lock of the series is theirs too. */
-export async function readBids(tx: Tx, { symbol }: Series, fromMicro: Micro): Promise<BookRow[]> {
-  const { rows } = await tx.query<BookRow>(
-    `select ${columns(sides.order)} from option_bid o where symbol = $1 and price_micro >= $2 and ${inBook}
-     order by price_micro desc, seq`,
-    [symbol, fromMicro],
-  )
-  return rows
-}
-
-async function readOffers(tx: Tx, { symbol }: Series, upToMicro: Micro): Promise<BookRow[]> {
-  const { rows } = await tx.query<BookRow>(
-    `select ${columns(sides.offer)} from option_order o where symbol = $1 and price_micro <= $2 and ${inBook}
-     order by price_micro, seq`,
-    [symbol, upToMicro],
-  )
-  return rows
+/** Contracts of holders go to the orders that they were matched with. */
+async function resell(
+  deps: OptionDeps,
+  tx: Tx,
+  { series, buys, sells, matches, debts }: Omit<Matched, 'vaultUsedMicro'>,
+): Promise<void> {
+  for (const { id: positionId, wallet: holder, open_quantity: open, price_micro: limitMicro } of sells) {
+    const mine = matches.filter(({ sellId }) => sellId === positionId)
+    const parts = await partsOf(tx, positionId)
+    const left = () => parts.filter(({ quantity }) => quantity > 0)
+    const sales = mine.flatMap(({ buyId, quantity, price }): Sold[] => {
+      const bid = buys.find(({ id }) => id === buyId) as BookRow
+      const sold = sellParts(left(), [{ ...bid, open_quantity: quantity }], quantity, () => quantity)
+      for (const { part, quantity: gone } of sold) part.quantity -= gone
+      return sold.map((sale) => ({ ...sale, bid, priceMicro: BigInt(price) }))
+    })
+    if (sales.length === 0) continue
+    const { quantity } = await transferContracts(deps, tx, { series, positionId, holder, sales, debts })
+    if (quantity === open) await setSell(deps, tx, { series, positionId, quantity: 0, limitMicro })
+    else await tx.query(`update option_position set sell_quantity = $2 where id = $1`, [positionId, open - quantity])
+  }
 }
 
 const orderOf = ({ id, wallet, price_micro, seq, open_quantity }: BookRow) => ({
@@ -147,6 +146,7 @@ type Matched = {
 /** Positions, fills and postings of one run, one position for each order that bought something. */
 async function writeMatches(deps: OptionDeps, tx: Tx, matched: Matched): Promise<void> {
   const { series, buys, sells, matches } = matched
+  if (matches.length === 0) return
   const nowMs = deps.clock.nowMs()
   const writers = new Map(sells.map(({ id, wallet }) => [id, wallet]))
   const drafts = buys.flatMap((buy): (ReservationDraft & { buy: BookRow })[] => {

@@ -9,9 +9,9 @@ import type { PublishedDemand } from '../ports.ts'
 import { activateOffers } from './activate-offers.ts'
 import { createAskEligibility, type OutboundSetup, openHookOutbound } from './ask-eligibility.ts'
 import { createBoard } from './board.ts'
+import { deleteOld } from './delete-old.ts'
 import type { OptionDeps } from './deps.ts'
 import { followIndex } from './follow-index.ts'
-import { forgetOld } from './forget-old.ts'
 import { listSeries } from './list-series.ts'
 import { marketRoutes } from './market-routes.ts'
 import { matchOrders } from './match-orders.ts'
@@ -68,7 +68,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
     await runMarket(deps).catch((error: unknown) =>
       deps.log.warn({ error: String(error) }, 'the market of options opens later'),
     )
-  // So that the first caller is not told that nothing is traded.
+  // So that the first caller does not read that nothing is traded.
   await board.read()
   return {
     routes: [
@@ -152,6 +152,6 @@ function jobsOf(deps: OptionDeps, demo: boolean): NonNullable<Shop['jobs']> {
       },
     },
     { name: 'options.settle', intervalMs: demo ? 2_000 : 10_000, work: () => settleSeries(deps) },
-    { name: 'options.forget', intervalMs: 3_600_000, work: () => forgetOld(deps) },
+    { name: 'options.delete_old', intervalMs: 3_600_000, work: () => deleteOld(deps) },
   ]
 }

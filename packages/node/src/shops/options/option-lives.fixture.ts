@@ -18,6 +18,7 @@ import {
   type TestPayment,
   walletOf,
 } from './exchange.fixture.ts'
+import { matchOrders } from './match-orders.ts'
 import { releaseLapsed, returnContracts } from './return-contracts.ts'
 import { sellContracts } from './sell-contracts.ts'
 import { settleSeries } from './settle-series.ts'
@@ -193,7 +194,7 @@ type Order = { id: string; payer: Address; symbol: string; quantity: number; amo
 const triesMax = 4
 const buyersAtOnce = 4
 
-/** Anyone who is told another price asks again at that price, a few times, as others buy in between. */
+/** Anyone who is quoted another price asks again at that price, a few times, as others buy in between. */
 async function reserveAt(exchange: Exchange, { id, payer, symbol, quantity, amountMicro }: Order): Promise<Sale> {
   let micro = amountMicro
   for (let tries = 1; ; tries += 1)
@@ -257,8 +258,11 @@ async function resellRound(exchange: Exchange, dice: Dice, rounds: readonly Roun
       )
       const held = rows[dice.below(rows.length || 1)]
       if (!held) continue
-      const selling = { positionId: held.id, holder: held.holder, limitMicro: 50_000_000n }
-      await sellContracts(exchange.deps, selling).catch(refusal)
+      // Half of them wait in the book, for an order that comes in this round or never.
+      const rest = dice.chance(50)
+      const limitMicro = rest ? BigInt(50 + dice.below(71)) * 1_000_000n : 50_000_000n
+      await sellContracts(exchange.deps, { positionId: held.id, holder: held.holder, limitMicro, rest }).catch(refusal)
+      if (dice.chance(50)) await matchOrders(exchange.deps)
     }
   }
 }
@@ -274,7 +278,7 @@ async function shortOf(exchange: Exchange, { symbol, capMicro }: Round): Promise
   const { rows } = await database.query<{ needed: Micro }>(
     `select ((select coalesce(sum(quantity), 0) from option_position where symbol = $1 and state = 'open') * $2::bigint
        + (select coalesce(sum(open_quantity * ($2::bigint - price_micro)), 0) from option_order where symbol = $1)
-       -- What is reserved and not paid still lies there as the collateral of its offer.
+       -- What is reserved and not paid is still there as the collateral of its offer.
        + (select coalesce(sum(f.quantity * ($2::bigint - f.price_micro)), 0) from option_fill f
             join option_position p on p.id = f.position_id
           where p.symbol = $1 and p.state = 'held' and f.order_id is not null)

@@ -49,7 +49,7 @@ export async function revokePlaced(deps: OptionDeps, tx: Tx, side: Side, sale: S
      where id = $1 and state in ('pending', 'live') and open_quantity = quantity`,
     [order],
   )
-  if (rowCount === 0) throw new Error(`${order} was used, its money cannot be taken back`)
+  if (rowCount === 0) throw new Error(`${order} was used, its money cannot be reversed`)
   await tx.query(`update option_series set seq = seq + 1 where symbol = $1`, [symbol])
   await writeEvents(tx, [{ symbol, kind: 'revoked', subject: order, quantity }], deps.clock.nowMs())
 }

@@ -23,7 +23,7 @@ export type OptionQuotes = {
 
 export const quoteIdPattern = /^[A-Za-z0-9_-]{20,400}\.[A-Za-z0-9_-]{22}$/
 
-/** A quote carries its own terms under a secret that all processes share, so that a price needs no look into a table. */
+/** A quote carries its own terms under a secret that all processes share, so that a price needs no read of a table. */
 export function createQuotes(deps: { secret: Uint8Array; clock: Clock; rng: Rng; quoteMs: number }): OptionQuotes {
   const seal = (text: string) =>
     createHmac('sha256', deps.secret).update(`option quote ${text}`).digest().subarray(0, 16)

@@ -8,7 +8,7 @@ import type { Book, Fill } from './domain/book.ts'
 import { isInBand } from './domain/contract-terms.ts'
 import { optionProblems } from './problems.ts'
 import {
-  loadBook,
+  loadOrderBook,
   pushKey,
   type ReservationDraft,
   readWanted,
@@ -23,7 +23,7 @@ export type ReserveRequest = {
   holder: Address
   /** The payment or drawn call that will pay; its amount is what the buyer agreed to. */
   paymentId: string
-  /** From a quote that still stands: the vault keeps to it. */
+  /** From a quote that is still valid: the vault keeps to it. */
   vaultMicro?: Micro
 }
 
@@ -54,7 +54,7 @@ export function createReserveContracts(deps: OptionDeps): ReserveContracts {
     maxItems: 256,
     maxConcurrent: 1,
     run: async (requests) => {
-      // Taken out while they change: a transaction that breaks off leaves none that is half changed.
+      // Removed while they change: a transaction that breaks off leaves none that is half changed.
       const mine = new Map<string, BookCopy>()
       for (const { symbol } of requests) {
         const known = books.get(symbol)
@@ -102,7 +102,7 @@ async function reserveAll(
   for (const { symbol, seq } of series.values()) {
     const copy = known(symbol)
     const isNewest = copy?.seq === seq && copy.restoredAtMs === restoredAtMs
-    books.set(symbol, isNewest ? copy : { seq, restoredAtMs, book: await loadBook(tx, symbol) })
+    books.set(symbol, isNewest ? copy : { seq, restoredAtMs, book: await loadOrderBook(tx, symbol) })
   }
   const drafts: ReservationDraft[] = []
   const outcomes = requests.map((request): Outcome => {

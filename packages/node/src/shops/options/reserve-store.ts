@@ -1,9 +1,9 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
 import type { Tx } from '@assay/till/store/database'
-import { inBook } from './book-sides.ts'
+import { isTradable } from './book-sides.ts'
 import type { OptionDeps } from './deps.ts'
-import { type Book, createBook, type Fill } from './domain/book.ts'
+import { type Book, createOrderBook, type Fill } from './domain/book.ts'
 import type { Reserved, ReserveRequest } from './reserve-contracts.ts'
 import { type Series, writeEvents } from './series-store.ts'
 
@@ -24,14 +24,14 @@ export type Wanted = {
 export const pushKey = ({ cluster, expiresAtMs, kind }: Pick<Series, 'cluster' | 'expiresAtMs' | 'kind'>): string =>
   `${cluster} ${expiresAtMs} ${kind}`
 
-export async function loadBook(tx: Tx, symbol: string): Promise<Book> {
+export async function loadOrderBook(tx: Tx, symbol: string): Promise<Book> {
   const { rows } = await tx.query<{ id: string; writer: string; price_micro: Micro; seq: bigint; open: number }>({
     name: 'option-load-book',
     text: `select id, writer, price_micro, seq, open_quantity as open from option_order o
-      where symbol = $1 and ${inBook} order by price_micro, seq`,
+      where symbol = $1 and ${isTradable} order by price_micro, seq`,
     values: [symbol],
   })
-  const book = createBook()
+  const book = createOrderBook()
   for (const { id, writer, price_micro, seq, open } of rows)
     book.place({ id, writer, price: Number(price_micro), seq: Number(seq), quantity: open })
   return book

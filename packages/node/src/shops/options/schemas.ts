@@ -50,7 +50,7 @@ export const orderView = z.strictObject({
 })
 
 export const withdrawBody = z.strictObject({
-  offer_id: z.string().regex(/^(?:ofr|ord)_[0-9a-z]{26}$/, 'must be the id of an offer or order'),
+  offer_id: z.string().regex(/^(?:ofr|ord|opt)_[0-9a-z]{26}$/, 'must be the id of an offer, an order or a position'),
   quantity: z.number().int().min(1).max(10).optional().describe('Default: all that is free.'),
 })
 
@@ -112,6 +112,9 @@ export const seriesDetail = seriesView.extend({
   priced_at: at.describe('When the model priced it last.'),
   book: z.array(z.strictObject({ premium_micro: micro, quantity: z.number(), offers: z.number() })),
   bids: z.array(z.strictObject({ premium_micro: micro, quantity: z.number(), orders: z.number() })),
+  resales: z
+    .array(z.strictObject({ premium_micro: micro, quantity: z.number(), orders: z.number() }))
+    .describe('Orders of holders to sell; an order to buy at this limit takes them.'),
   vault: z.strictObject({ premium_micro: micro, quantity: z.number() }).nullable(),
   open_interest: z.number(),
   open_interest_micro_per_point: micro.describe('Micro-USDC that all contracts of this series pay for one point.'),
@@ -193,6 +196,12 @@ export const closeBody = z
     bid_id: z.string().regex(quoteIdPattern, 'is not a bid of this node').optional(),
     limit_usd: z.string().max(20).optional().describe('Sells to orders of the book that pay this or more a contract.'),
     quantity: quantityInput.optional().describe('With limit_usd. Default: all.'),
+    rest: z
+      .boolean()
+      .optional()
+      .describe(
+        'With limit_usd: what finds no taker waits in the book, in place of an earlier order of this position.',
+      ),
   })
   .refine(({ bid_id, limit_usd }) => (bid_id === undefined) !== (limit_usd === undefined), {
     error: 'must name either bid_id or limit_usd',
@@ -216,6 +225,7 @@ export const closedView = z.strictObject({
   symbol: z.string(),
   quantity: z.number(),
   left: z.number(),
+  waiting: z.number().describe('Of those left: contracts that wait in the book.'),
   paid_micro: micro,
   paid_usd: z.string(),
   later_micro: micro.describe('Of the price; paid when the series is settled, not when it is void.'),
@@ -239,6 +249,13 @@ export const positionsView = z.strictObject({
       profit_micro: micro
         .nullable()
         .describe('Value or payout, and what was sold back, less what was paid; may be negative.'),
+      expiry_profit_micro: micro
+        .nullable()
+        .describe('The same if it expired at the index of now; null where there is no index, or nothing is open.'),
+      sell: z
+        .strictObject({ limit_micro: micro, quantity: z.number() })
+        .nullable()
+        .describe('The order to sell of this position that waits in the book.'),
       closable_quantity: z.number().describe('Written by the vault, which buys them back.'),
       closed_quantity: z.number(),
       closed_micro: micro.describe('The price of what was sold.'),

@@ -117,6 +117,7 @@ export type OptionEvent = {
     | 'reserved'
     | 'released'
     | 'sold'
+    | 'asked'
     | 'closed'
     | 'withdrawn'
     | 'revoked'

@@ -26,7 +26,7 @@ export async function debtsOf({ network }: OptionDeps, tx: Tx, wallets: readonly
 async function walletsOwing(network: string, tx: Tx, wallets: readonly Address[]): Promise<Set<Address>> {
   const all = [...new Set(wallets)]
   if (all.length === 0) return new Set()
-  // Before the look: a reorg that is just being written down may leave a debt that nobody sees yet.
+  // Before reading: a reorg that is just being written down may leave a debt that nobody sees yet.
   await lockBalances(
     tx,
     all.map((wallet) => accounts.credit(network, wallet)),

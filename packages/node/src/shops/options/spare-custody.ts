@@ -4,7 +4,7 @@ import type { ChainPort } from '@assay/till/chain'
 import { booksHaveBegun, readCustodyFacts, readFinalBalance, spareMicro } from '@assay/till/payouts'
 import type { Sql } from '@assay/till/store/database'
 
-/** What the custody wallet holds at a final block beyond all that is owed or on its way to somebody: read now, judged in a transaction. */
+/** What the custody wallet holds at a final block beyond all that is owed or on its way to somebody: read now, checked in a transaction. */
 export async function spareCustody(chain: ChainPort, custody: Address): Promise<(sql: Sql) => Promise<Micro>> {
   const balance = await readFinalBalance(chain, custody)
   return async (sql) => {

@@ -19,6 +19,7 @@ import { placedHere, signedOnExchange, soldHere } from './exchange-access.ts'
 import { bodyMissing } from './market-closed.ts'
 import { orderRoutes } from './order-routes.ts'
 import { optionProblems } from './problems.ts'
+import { withdrawSell } from './rest-sell.ts'
 import {
   buyBody,
   offerView,
@@ -126,7 +127,7 @@ function buyRoute(deps: TradeDeps): RouteDeclaration {
   })
 }
 
-/** Of the quote, or of the book as it stands; anyone who only asks sees the cheapest contract there is. */
+/** Of the quote, or of the book as it is now; anyone who only asks sees the cheapest contract there is. */
 async function premiumFor(deps: TradeDeps, { body }: RouteInput): Promise<Micro> {
   if (body === undefined) return (await deps.board.cheapest())?.premiumMicro ?? premiumLowestMicro
   const { symbol, quantity = 1, quote_id } = body as BuyBody
@@ -190,9 +191,9 @@ function withdrawRoute(deps: TradeDeps): RouteDeclaration {
     area: 'C',
     method: 'POST',
     path: '/v1/options/withdraw',
-    summary: 'Take back the collateral of contracts that nobody bought, or the money of an order to buy',
+    summary: 'Withdraw the collateral of contracts that nobody bought, or an order to buy or to sell',
     description:
-      'The request is signed (ERC-8128) by the wallet that wrote or ordered them. What is sold or reserved stays locked until it ends.',
+      'The request is signed (ERC-8128) by the wallet that wrote, ordered or holds them; an order to sell is named by its position. What is sold or reserved stays locked until it ends.',
     body: withdrawBody,
     output: withdrawnView,
     example: { body: { offer_id: exampleOfferId }, output: exampleWithdrawn },
@@ -203,7 +204,8 @@ function withdrawRoute(deps: TradeDeps): RouteDeclaration {
       security: 'erc8128',
       handle: async ({ body }, call) => {
         const writer = await signedOnExchange(deps, call)
-        const done = await withdraw(deps, { offerId: body.offer_id, writer, quantity: body.quantity })
+        const wanted = { offerId: body.offer_id, writer, quantity: body.quantity }
+        const done = await (wanted.offerId.startsWith('opt_') ? withdrawSell : withdraw)(deps, wanted)
         deps.board.changed()
         return jsonAnswer({
           offer_id: body.offer_id,

@@ -34,12 +34,18 @@ export async function returnOpen(
        and ($5 = 'all' or immediate) order by id limit $4 for update`,
     [...finalValues(deps), symbol, perStepMax, which],
   )
-  await giveBack(deps, tx, side, series, rows)
+  await returnMoney(deps, tx, side, series, rows)
   return rows.length
 }
 
 /** The money of contracts that were not traded goes back to their owners, as payouts. */
-async function giveBack(deps: OptionDeps, tx: Tx, side: Side, series: Series, rows: readonly Open[]): Promise<Micro> {
+async function returnMoney(
+  deps: OptionDeps,
+  tx: Tx,
+  side: Side,
+  series: Series,
+  rows: readonly Open[],
+): Promise<Micro> {
   if (rows.length === 0) return 0n
   const { table, account, lockedMicro } = sides[side]
   const { symbol, capMicro } = series
@@ -78,7 +84,7 @@ async function giveBack(deps: OptionDeps, tx: Tx, side: Side, series: Series, ro
 export type Withdrawal = { offerId: string; writer: Address; quantity?: number | undefined }
 export type Withdrawn = { symbol: string; quantity: number; left: number; returnedMicro: Micro }
 
-/** Takes back an offer or an order to buy, or a part of it: what nobody bought, sold or reserved. */
+/** Withdraws an offer or an order to buy, or a part of it: what nobody bought, sold or reserved. */
 export async function withdraw(deps: OptionDeps, { offerId, writer, ...wanted }: Withdrawal): Promise<Withdrawn> {
   const side = sideOf(offerId)
   const { table, owner } = sides[side]
@@ -98,7 +104,7 @@ export async function withdraw(deps: OptionDeps, { offerId, writer, ...wanted }:
     const quantity = wanted.quantity ?? open.open_quantity
     if (quantity === 0 || quantity > open.open_quantity)
       throw new Problem(optionProblems.collateral_locked, { extra: { free_quantity: open.open_quantity } })
-    const returnedMicro = await giveBack(deps, tx, side, series, [{ ...open, open_quantity: quantity }])
+    const returnedMicro = await returnMoney(deps, tx, side, series, [{ ...open, open_quantity: quantity }])
     return { symbol: open.symbol, quantity, left: open.open_quantity - quantity, returnedMicro }
   })
 }

@@ -10,10 +10,12 @@ import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
 import { bearerOf } from '../../wallet/tokens.ts'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { AlertForm } from './alert-form.tsx'
 import { ageTone } from './heat.ts'
 import { HistoryChart } from './history-chart.tsx'
+import type { Column } from './types.ts'
 
-type Props = { row: MatrixRow; feed: MatrixIndexEntry; onClose: () => void }
+type Props = { row: MatrixRow; feed: MatrixIndexEntry & { columns: readonly Column[] }; onClose: () => void }
 
 /** One symbol: where each figure comes from and, for the vip price, what its score is made of. */
 export function FactorDrawer({ row, feed, onClose }: Props) {
@@ -41,7 +43,8 @@ export function FactorDrawer({ row, feed, onClose }: Props) {
             </Badge>
           ))}
         </p>
-        <Values values={row.values} />
+        <Values values={row.values} columns={feed.columns} />
+        <AlertForm symbol={row.symbol} feed={feed} />
         {bought === undefined ? (
           <div class="notice">
             <strong>What makes up the score?</strong>
@@ -71,13 +74,17 @@ export function FactorDrawer({ row, feed, onClose }: Props) {
   )
 }
 
-function Values({ values }: { values: MatrixRow['values'] }) {
+const unitsLeftOut = new Set(['text', 'code', 'time', 'flag', '0..100'])
+
+function Values({ values, columns }: { values: MatrixRow['values']; columns: readonly Column[] }) {
+  const unitOf = (name: string) => columns.find((column) => column.name === name)?.unit ?? ''
   return (
     <dl class="facts">
       {Object.entries(values).map(([name, value]) => [
         <dt key={name}>{sentence(name)}</dt>,
         <dd key={`${name} value`}>
           <b>{value === null ? '–' : figure(value.value)}</b>
+          {value === null || unitsLeftOut.has(unitOf(name)) ? null : <span class="soft"> {unitOf(name)}</span>}
           {value === null ? null : (
             <span class="source">
               <Badge tone={ageTone(value.as_of, Date.now())}>as of {value.as_of.slice(0, 10)}</Badge>{' '}

@@ -13,6 +13,7 @@ import { FactorDrawer } from './factor-drawer.tsx'
 import { FeedPane } from './feed-pane.tsx'
 import { firstView, nextSort, queryOf, type View } from './grid.ts'
 import { LiveOffer } from './live-offer.tsx'
+import { PastMonths } from './past-months.tsx'
 import { Plans } from './plans.tsx'
 import type { Column, Pulled } from './types.ts'
 
@@ -130,6 +131,7 @@ function Feed({ feed, open }: FeedProps) {
           />
         )}
       </div>
+      <PastMonths feed={feed.id} />
       <Plans />
       {open === undefined || delayed.state === 'waiting' ? null : (
         <OpenSymbol key={open} symbol={open} feed={feed} known={shown.find(({ symbol }) => symbol === open)} />
@@ -139,7 +141,9 @@ function Feed({ feed, open }: FeedProps) {
 }
 
 /** One symbol has its own address; a row that is not shown is asked for. */
-function OpenSymbol({ symbol, feed, known }: { symbol: string; feed: MatrixIndexEntry; known: MatrixRow | undefined }) {
+type SymbolProps = { symbol: string; feed: FeedProps['feed']; known: MatrixRow | undefined }
+
+function OpenSymbol({ symbol, feed, known }: SymbolProps) {
   const index = useNode()
   const url = `${index.base_url}/matrix/${feed.id}/delayed?limit=1&symbol=${encodeURIComponent(symbol)}`
   const [found] = useAnswer(known === undefined ? url : null, (signal) => ask<MatrixAnswer>(url, { signal }))

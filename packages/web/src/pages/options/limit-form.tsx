@@ -8,6 +8,9 @@ import type { Series } from './chain.ts'
 const premiumPattern = /^\d{1,3}(?:\.\d{1,6})?$/
 const [premiumMin, premiumMax] = [50, 120]
 
+export const isPremium = (text: string) =>
+  premiumPattern.test(text) && Number(text) >= premiumMin && Number(text) <= premiumMax
+
 const sides = {
   write: {
     summary: 'Write one and earn the premium',
@@ -32,7 +35,7 @@ export function LimitForm({ side, series, onBought }: LimitFormProps) {
   const index = useNode()
   const [premium, setPremium] = useState('80')
   const [immediate, setImmediate] = useState(false)
-  const fits = premiumPattern.test(premium) && Number(premium) >= premiumMin && Number(premium) <= premiumMax
+  const fits = isPremium(premium)
   const { summary, text, field, member, verb } = sides[side]
   return (
     <details>

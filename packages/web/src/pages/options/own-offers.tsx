@@ -11,7 +11,20 @@ type Own = { id: string; symbol: string; state: string; open: number; text: stri
 
 const tones: Record<string, Tone> = { pending: 'calm', live: 'good', closed: 'plain', revoked: 'bad' }
 
-const ownOf = ({ offers, orders }: Pick<OptionHoldings, 'offers' | 'orders'>): Own[] => [
+const ownOf = ({ positions, offers, orders }: OptionHoldings): Own[] => [
+  ...positions.flatMap(({ position_id, symbol, sell }) =>
+    sell === null
+      ? []
+      : [
+          {
+            id: position_id,
+            symbol,
+            state: 'live',
+            open: sell.quantity,
+            text: `order to sell ${sell.quantity} at ${centsOfMicro(sell.limit_micro)}`,
+          },
+        ],
+  ),
   ...orders.map((order) => ({
     id: order.order_id,
     symbol: order.symbol,
@@ -44,7 +57,9 @@ export function OwnOffers({ holdings, wallet, again }: OwnOffersProps) {
       const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       const url = `${index.api_url}/v1/options/withdraw`
       const taken = await askSigned<OptionWithdrawal>(index, wallet, url, { method: 'POST', body: { offer_id: id } })
-      announce(`Withdrawn; ${centsOfMicro(taken.returned_micro)} come back`)
+      announce(
+        taken.returned_micro === '0' ? 'Withdrawn' : `Withdrawn; ${centsOfMicro(taken.returned_micro)} come back`,
+      )
       again()
     } catch (error) {
       setProblem(asProblem(error))

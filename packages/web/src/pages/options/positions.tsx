@@ -10,6 +10,7 @@ import { Age, Await, Badge, Scroll, Synthetic, type Tone } from '../../ui/parts.
 import { purchases } from '../../wallet/purchases.ts'
 import { type Wallet, wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { ClosePosition } from './close-position.tsx'
+import { LimitSell } from './limit-sell.tsx'
 import { OwnOffers } from './own-offers.tsx'
 
 const tones: Record<string, Tone> = { open: 'calm', held: 'calm', settled: 'good', voided: 'warn', revoked: 'bad' }
@@ -66,7 +67,10 @@ function Holdings({ holdings: { positions, payable_micro }, wallet, again }: Hol
               Paid out
             </th>
             <th scope="col" class="right">
-              Profit
+              Profit now
+            </th>
+            <th scope="col" class="right" title="If it expired at the index of now">
+              At expiry
             </th>
             <th scope="col">Ends</th>
             <th scope="col">Close</th>
@@ -85,12 +89,18 @@ function Holdings({ holdings: { positions, payable_micro }, wallet, again }: Hol
               <td class="right">{centsOfMicro(position.most_micro)}</td>
               <td class="right">{position.payout_micro === null ? '–' : centsOfMicro(position.payout_micro)}</td>
               <td class="right">{position.profit_micro === null ? '–' : centsOfMicro(position.profit_micro)}</td>
+              <td class="right">
+                {position.expiry_profit_micro === null ? '–' : centsOfMicro(position.expiry_profit_micro)}
+              </td>
               <td>
                 <Age at={position.expires_at} />
               </td>
               <td>
                 {position.state === 'open' && wallet !== undefined ? (
-                  <ClosePosition position={position} wallet={wallet} again={again} />
+                  <>
+                    <ClosePosition position={position} wallet={wallet} again={again} />
+                    <LimitSell position={position} wallet={wallet} again={again} />
+                  </>
                 ) : null}
               </td>
             </tr>

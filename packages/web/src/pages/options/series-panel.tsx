@@ -23,6 +23,7 @@ type Detail = Series & {
   side_limit_micro_per_point: string
   bids: { premium_micro: string; quantity: number }[]
   book: { premium_micro: string; quantity: number }[]
+  resales: { premium_micro: string; quantity: number }[]
   vault: { premium_micro: string; quantity: number } | null
   collateral_micro: string
   history: { at: string; index: string }[]
@@ -161,6 +162,13 @@ function SeriesFacts({ detail }: { detail: Detail }) {
             ? []
             : [`${detail.vault.quantity} at ${centsOfMicro(detail.vault.premium_micro)} by the vault`]),
         ].join(', ') || 'none'}
+      </dd>
+      <dt>For sale by holders</dt>
+      <dd class="small">
+        {detail.resales
+          .slice(0, 5)
+          .map(({ quantity, premium_micro }) => `${quantity} at ${centsOfMicro(premium_micro)}`)
+          .join(', ') || 'none'}
       </dd>
       <dt>Bids</dt>
       <dd class="small">

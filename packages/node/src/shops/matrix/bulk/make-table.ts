@@ -62,7 +62,7 @@ export async function bulkInputs(deps: BulkDeps, feed: FeedId, month: string): P
     : { key: hash([layoutVersion, feed, month, currentMethod.name, rows.map(({ day, key }) => [day, key])]), files: [] }
 }
 
-const layoutVersion = 2
+const layoutVersion = 3
 const hash = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
 
 /** All revisions: which of them was known when, its own dates say. Oldest first. */

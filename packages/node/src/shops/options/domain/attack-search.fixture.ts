@@ -5,7 +5,7 @@ import { interestPerSide } from './open-interest.ts'
 import { settlementValue } from './settlement-value.ts'
 import { vaultBid } from './vault-bid.ts'
 
-/** Topics with steady crowds; the attacker comes on top of them. Every second topic lies below the one before it. */
+/** Topics with steady crowds; the attacker comes on top of them. Every second topic is below the one before it. */
 export type Market = { crowds: readonly number[]; agentMicro: bigint }
 
 export type Attack = {
@@ -137,7 +137,7 @@ function crowdsAt({ crowds }: Market, attack: Attack | undefined, point: number)
   const add = (name: string, agents: number) => counted.set(name, (counted.get(name) ?? 0) + agents)
   if (attack.at !== 'new') {
     add(nameOf(attack.at), attack.agents)
-    // What lies above a topic counts its agents too.
+    // What is above a topic counts its agents too.
     if (attack.at % 2 === 1) add(nameOf(attack.at - 1), attack.agents)
     return counted
   }

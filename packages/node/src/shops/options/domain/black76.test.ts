@@ -71,7 +71,7 @@ test('greeks are the slopes of the price', () => {
   )
 })
 
-test('a capped call lies between nothing and its cap', () => {
+test('a capped call is between nothing and its cap', () => {
   fc.assert(
     fc.property(markets, ({ rate: _, ...market }) => {
       const { price } = cappedValue({ kind: 'C', width: 100, ...market })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createBook, type Fill } from './book.ts'
+import { createOrderBook, type Fill } from './book.ts'
 
 /** The same rules in the plainest way: a list that is sorted and walked each time. */
 function createModel() {
@@ -55,7 +55,7 @@ const step = fc.oneof(
 test('the book does what the plain list does, step by step', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-      const book = createBook()
+      const book = createOrderBook()
       const model = createModel()
       let seq = 0
       for (const one of steps) {
@@ -92,7 +92,7 @@ test('the book does what the plain list does, step by step', () => {
 })
 
 test('at one price the older offer is sold first, also after it came back', () => {
-  const book = createBook()
+  const book = createOrderBook()
   for (const seq of [1, 2, 3]) book.place({ id: `o${seq}`, writer: 'w', price: 60, seq, quantity: 1 })
   expect(book.take({ quantity: 2, total: 120 })).toMatchObject({ fills: [{ offerId: 'o1' }, { offerId: 'o2' }] })
   book.restore('o1', 1)
@@ -101,7 +101,7 @@ test('at one price the older offer is sold first, also after it came back', () =
 })
 
 test('an offer is placed once, and an unknown one cannot come back', () => {
-  const book = createBook()
+  const book = createOrderBook()
   book.place({ id: 'o', writer: 'w', price: 60, seq: 1, quantity: 1 })
   expect(() => book.place({ id: 'o', writer: 'w', price: 61, seq: 2, quantity: 1 })).toThrow()
   expect(book.restore('nobody', 1)).toBe(false)

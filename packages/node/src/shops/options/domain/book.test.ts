@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createBook } from './book.ts'
+import { createOrderBook } from './book.ts'
 
 const offer = (id: string, price: number, seq: number, quantity = 1) => ({
   id,
@@ -9,8 +9,8 @@ const offer = (id: string, price: number, seq: number, quantity = 1) => ({
   quantity,
 })
 
-test('an offer that came back stands between older and younger ones, wherever it stood', () => {
-  const book = createBook()
+test('an offer that came back is between older and younger ones, wherever it was before', () => {
+  const book = createOrderBook()
   for (let seq = 1; seq <= 6; seq += 1) book.place(offer(`o${seq}`, 60, seq))
   expect(book.take({ quantity: 4, total: 240 })).toMatchObject({ status: 'taken' })
   for (const id of ['o3', 'o1', 'o4', 'o2']) expect(book.restore(id, 1)).toBe(true)
@@ -26,7 +26,7 @@ test('an offer that came back stands between older and younger ones, wherever it
 })
 
 test('an offer that is still queued is not queued twice when part of it comes back', () => {
-  const book = createBook()
+  const book = createOrderBook()
   book.place(offer('o1', 60, 1, 3))
   book.take({ quantity: 2, total: 120 })
   book.restore('o1', 2)
@@ -35,7 +35,7 @@ test('an offer that is still queued is not queued twice when part of it comes ba
 })
 
 test('an offer of nothing is known and shown nowhere', () => {
-  const book = createBook()
+  const book = createOrderBook()
   book.place(offer('o1', 60, 1, 0))
   expect(book.offer('o1')).toMatchObject({ id: 'o1', quantity: 0 })
   expect(book.depth(5)).toEqual([])
@@ -45,7 +45,7 @@ test('an offer of nothing is known and shown nowhere', () => {
 })
 
 test('depth shows the best prices only, counts those who still offer, and skips what was withdrawn', () => {
-  const book = createBook()
+  const book = createOrderBook()
   for (const [id, price, seq, quantity] of [
     ['a', 62, 1, 2],
     ['b', 60, 2, 1],
@@ -66,7 +66,7 @@ test('depth shows the best prices only, counts those who still offer, and skips 
 })
 
 test('writers at the price of the vault come first, and the vault before dearer ones', () => {
-  const book = createBook()
+  const book = createOrderBook()
   book.place(offer('same', 60, 1))
   book.place(offer('dear', 61, 2))
   const vault = { writer: 'vault', price: 60, quantity: 1 }
@@ -88,7 +88,7 @@ test('writers at the price of the vault come first, and the vault before dearer 
 })
 
 test('a long queue keeps its order and its sums while it is cut behind the buyers', () => {
-  const book = createBook()
+  const book = createOrderBook()
   for (let seq = 1; seq <= 600; seq += 1) book.place(offer(`o${seq}`, 60, seq))
   const sold: (string | null)[] = []
   for (let turn = 0; turn < 100; turn += 1) {
@@ -102,7 +102,7 @@ test('a long queue keeps its order and its sums while it is cut behind the buyer
 })
 
 test('of the last offer only what is still wanted is taken, and an emptied one is passed over', () => {
-  const book = createBook()
+  const book = createOrderBook()
   for (const [seq, quantity] of [1, 2, 5].entries()) book.place(offer(`o${seq}`, 60, seq, quantity))
   expect(book.withdraw('o0', 1)).toBe(1)
   const outcome = book.take({ quantity: 4, total: 240 })

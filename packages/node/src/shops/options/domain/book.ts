@@ -1,6 +1,6 @@
 /**
  * Offers of one series, best price first and oldest first at a price. Buyers pay up front, so only writers' offers rest
- * here and a buyer takes what stands. Prices are micro-USDC as numbers: a premium is far below 2^53.
+ * here and a buyer takes what is there. Prices are micro-USDC as numbers: a premium is far below 2^53.
  */
 export type Offer = { id: string; writer: string; price: number; seq: number; quantity: number }
 
@@ -44,7 +44,7 @@ export type Book = {
   depth(levels: number): Level[]
 }
 
-export function createBook(): Book {
+export function createOrderBook(): Book {
   const offers = new Map<string, Slot>()
   const queues: Queue[] = []
 

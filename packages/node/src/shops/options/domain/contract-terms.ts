@@ -26,7 +26,7 @@ export type ContractTerms = {
 
 export const widthOf = (kind: OptionKind, strike: number): number => (kind === 'C' ? callWidth : strike)
 
-/** The most that one contract can ever pay, and what stands behind it from the sale to the end. */
+/** The most that one contract can ever pay, and what backs it from the sale to the end. */
 export function capOf({ width, sizeMicro }: Pick<ContractTerms, 'width' | 'sizeMicro'>): Micro {
   return BigInt(width) * sizeMicro
 }
@@ -74,7 +74,7 @@ export type SymbolParts = { cluster: string; expiresAtMs: number; strike: number
 const symbolPattern = /^TC-([A-Za-z0-9_-]{1,32})-(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d))?-([1-9]\d{0,3})-([CP])$/
 
 /** The usual hour of expiry is left out of a symbol. */
-const usualHour = 8
+const defaultHour = 8
 
 export function symbolOf({ cluster, expiresAtMs, strike, kind }: SymbolParts): string {
   return `TC-${cluster}-${expiryText(expiresAtMs)}-${strike}-${kind}`
@@ -84,7 +84,7 @@ export function expiryText(expiresAtMs: number): string {
   const at = new Date(expiresAtMs)
   const two = (value: number) => value.toString().padStart(2, '0')
   const day = `${at.getUTCFullYear()}${two(at.getUTCMonth() + 1)}${two(at.getUTCDate())}`
-  const usual = at.getUTCHours() === usualHour && at.getUTCMinutes() === 0
+  const usual = at.getUTCHours() === defaultHour && at.getUTCMinutes() === 0
   return usual ? day : `${day}${two(at.getUTCHours())}${two(at.getUTCMinutes())}`
 }
 
@@ -96,7 +96,7 @@ export function parseSymbol(text: string): SymbolParts | undefined {
     Number(year),
     Number(month) - 1,
     Number(day),
-    hour === undefined ? usualHour : Number(hour),
+    hour === undefined ? defaultHour : Number(hour),
     minute === undefined ? 0 : Number(minute),
   )
   const parts = { cluster, expiresAtMs, strike: Number(strike), kind: kind as OptionKind }

@@ -44,6 +44,19 @@ test('nobody buys from itself, and nobody more than the limits leave', () => {
   ])
 })
 
+test('contracts that are held already need no room of open interest, and come by price and age as others', () => {
+  const matches = crossOrders({
+    buys: [order('b', 90, 9, 4)],
+    sells: [order('written', 80, 1, 3), { ...order('held', 82, 2, 2), isHeld: true }, order('dear', 90, 3, 1)],
+    roomOf: () => 100,
+    room: 1,
+  })
+  expect(matches.map(({ sellId, quantity, price }) => [sellId, quantity, price])).toEqual([
+    ['written', 1, 80],
+    ['held', 2, 82],
+  ])
+})
+
 test('nothing is matched beyond a limit or a size, and nothing that crosses is left while there is room', () => {
   const orders = fc.array(
     fc.record({

@@ -1,6 +1,7 @@
 /** Orders of one series. Both kinds count their places by the changes of the series, so the earlier one is known. */
 export type BuyOrder = { id: string; wallet: string; price: number; seq: number; quantity: number }
-export type SellOrder = BuyOrder
+/** `isHeld`: contracts that exist already and change their holder; others are written when they are sold. */
+export type SellOrder = BuyOrder & { isHeld?: boolean }
 
 export type Match = {
   buyId: string
@@ -17,7 +18,7 @@ export type Crossing = {
   /** Lowest price first, oldest first at a price. */
   sells: readonly SellOrder[]
   vault?: { price: number; quantity: number }
-  /** Contracts that a wallet may still hold, and that all may. */
+  /** Contracts that a wallet may still hold, and that may still be written. */
   roomOf(wallet: string): number
   room: number
 }
@@ -30,14 +31,14 @@ export function crossOrders({ buys, sells, vault, roomOf, room }: Crossing): Mat
   let vaultLeft = vault?.quantity ?? 0
   let roomLeft = room
   for (const buy of buys) {
-    let wanted = Math.min(buy.quantity, roomLeft, roomOf(buy.wallet) - (bought.get(buy.wallet) ?? 0))
-    const take = (sellId: string | null, offered: number, price: number): number => {
-      const quantity = Math.min(wanted, offered)
+    let wanted = Math.min(buy.quantity, roomOf(buy.wallet) - (bought.get(buy.wallet) ?? 0))
+    const take = (sellId: string | null, offered: number, price: number, isHeld = false): number => {
+      const quantity = Math.min(wanted, offered, isHeld ? offered : roomLeft)
       if (quantity <= 0) return 0
       matches.push({ buyId: buy.id, sellId, quantity, price })
       bought.set(buy.wallet, (bought.get(buy.wallet) ?? 0) + quantity)
       wanted -= quantity
-      roomLeft -= quantity
+      if (!isHeld) roomLeft -= quantity
       return quantity
     }
     const useVault = () => {
@@ -48,7 +49,7 @@ export function crossOrders({ buys, sells, vault, roomOf, room }: Crossing): Mat
       if (sell.wallet === buy.wallet) continue
       if (vault && sell.price > vault.price) useVault()
       const open = left.get(sell.id) ?? 0
-      left.set(sell.id, open - take(sell.id, open, sell.seq < buy.seq ? sell.price : buy.price))
+      left.set(sell.id, open - take(sell.id, open, sell.seq < buy.seq ? sell.price : buy.price, sell.isHeld))
     }
     useVault()
   }

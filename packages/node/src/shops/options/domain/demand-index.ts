@@ -3,7 +3,7 @@
  * doubles in a fixed order, so that everyone who computes it gets the same digits.
  */
 export type IndexMethod = {
-  /** Ticks stand on a grid of this distance, counted from 1970. */
+  /** Ticks are on a grid of this distance, counted from 1970. */
   tickMs: number
   /** Weight of what is one tick older, in parts per billion: 2^(-tick / half-life), rounded. */
   decayPpb: number
@@ -19,7 +19,7 @@ export type IndexTick = {
   atMs: number
   /** Of the demand of all clusters, in 10^-12. */
   shareE12: number
-  /** Agents behind this very point; null where too few were seen to publish them. */
+  /** Agents behind this point; null where too few were seen to publish them. */
   agents: number | null
 }
 

@@ -68,7 +68,7 @@ describe('the settlement value', () => {
     agents,
   })
 
-  test('a tick with just enough agents counts, one with fewer or with none told does not', () => {
+  test('a tick with just enough agents counts, one with fewer or without a published count does not', () => {
     const two = [tick(3, 100), tick(4, 100)]
     expect(settlementValue(rules, two, 4 * hour, 4 * hour)).toMatchObject({ status: 'fixed', ticks: 2 })
     const weak = [tick(3, 100), tick(4, 100, 9), tick(4, 100, null)]

@@ -22,7 +22,7 @@ test('open interest follows the crowd, the price of an agent and the number of t
   expect(interestPerSide({ ...crowd, share: 1 }, 5_001_000n, 20) > 0n).toBe(true)
 })
 
-test('no attack of the search earns within the bounds, whoever holds all that may be open', () => {
+test('no attack of the search earns within the bounds, for one trader who holds all that may be open', () => {
   const market: Market = { crowds: [400, 250, 120, 60, 30, 30, 20], agentMicro: 5_001_000n }
   const best = bestAttack(market, 1)
   expect(best.profitMicro).toBeLessThanOrEqual(0)

@@ -54,7 +54,7 @@ export function settlementValue(
   }
 }
 
-/** Ticks stand at equal distances, so the time-weighted median is the median; of two in the middle the lower one. */
+/** Ticks are at equal distances, so the time-weighted median is the median; of two in the middle the lower one. */
 export function lowerMedian(values: readonly IndexE4[]): IndexE4 {
   const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const middle = sorted[Math.floor((sorted.length - 1) / 2)]

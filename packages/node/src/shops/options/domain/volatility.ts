@@ -7,7 +7,7 @@ export type VolatilityRules = {
   markup: number
 }
 
-export const usualVolatility: VolatilityRules = { lambda: 0.97, floor: 0.3, highest: 3, markup: 1.1 }
+export const defaultVolatility: VolatilityRules = { lambda: 0.97, floor: 0.3, highest: 3, markup: 1.1 }
 
 /**
  * Yearly volatility from index values at equal distances, oldest first: an exponentially weighted mean of squared log
@@ -16,7 +16,7 @@ export const usualVolatility: VolatilityRules = { lambda: 0.97, floor: 0.3, high
 export function estimateVolatility(
   values: readonly number[],
   stepsPerYear: number,
-  rules: VolatilityRules = usualVolatility,
+  rules: VolatilityRules = defaultVolatility,
 ): number {
   let variance: number | undefined
   for (let at = 1; at < values.length; at += 1) {

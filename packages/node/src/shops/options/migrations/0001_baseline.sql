@@ -79,7 +79,7 @@ create index option_series_open on option_series (expires_at) where state <> 'en
 create index option_series_cluster on option_series (cluster, expires_at);
 insert into app_access values ('option_series', 'select, insert, update');
 
--- A writer's offer. Its whole collateral less the premium lies in the account of the series from the first moment on.
+-- A writer's offer. Its whole collateral less the premium is in the account of the series from the first moment on.
 create table option_order (
   id text primary key,
   symbol text not null references option_series (symbol),
@@ -102,7 +102,7 @@ create index option_order_writer on option_order (writer, created_at);
 create index option_order_pending on option_order (created_at) where state = 'pending';
 insert into app_access values ('option_order', 'select, insert, update');
 
--- An order to buy at a limit. Its whole limit lies in the account of the orders of the series from the first moment on.
+-- An order to buy at a limit. Its whole limit is in the account of the orders of the series from the first moment on.
 create table option_bid (
   id text primary key,
   symbol text not null references option_series (symbol),
@@ -144,6 +144,12 @@ create table option_position (
   opened_at timestamptz,
   ended_at timestamptz,
   payout_micro bigint check (payout_micro >= 0),
+  -- The holder's order to sell contracts of it at a limit, which waits in the book; it has no more than the position.
+  sell_micro bigint check (sell_micro > 0),
+  sell_quantity integer check (sell_quantity > 0),
+  sell_seq bigint,
+  sell_at timestamptz,
+  check (num_nonnulls(sell_micro, sell_quantity, sell_seq, sell_at) in (0, 4)),
   check ((state in ('open', 'closed', 'settled', 'voided')) = (opened_at is not null) or state = 'revoked'),
   check ((quantity = 0) = (state = 'closed'))
 );
@@ -151,6 +157,7 @@ create unique index option_position_payment on option_position (payment_id) wher
 create index option_position_series on option_position (symbol, state);
 create index option_position_holder on option_position (holder, reserved_at desc);
 create index option_position_held on option_position (held_until) where state = 'held';
+create index option_position_sell on option_position (symbol, sell_micro, sell_seq) where sell_micro is not null and state = 'open';
 create index option_position_open on option_position (symbol, holder) where state in ('held', 'open');
 insert into app_access values ('option_position', 'select, insert, update');
 
@@ -212,7 +219,7 @@ create table option_event (
   id bigint primary key default time_number(nextval('option_event_number')),
   symbol text not null,
   at timestamptz not null,
-  kind text not null check (kind in ('listed', 'offered', 'bid', 'reserved', 'released', 'sold', 'closed', 'withdrawn', 'revoked', 'fixed',
+  kind text not null check (kind in ('listed', 'offered', 'bid', 'reserved', 'released', 'sold', 'asked', 'closed', 'withdrawn', 'revoked', 'fixed',
     'voided', 'settled', 'ended')),
   subject text not null,
   quantity integer,

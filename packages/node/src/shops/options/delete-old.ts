@@ -1,7 +1,7 @@
 import type { OptionDeps } from './deps.ts'
 
 /** Figures and ticks that no open series needs and whose time of replay is over. What was settled keeps its document. */
-export async function forgetOld({ database, clock, settings }: OptionDeps): Promise<void> {
+export async function deleteOld({ database, clock, settings }: OptionDeps): Promise<void> {
   const before = new Date(clock.nowMs() - settings.keepMs)
   for (const [table, column] of [
     ['option_input', 'ends_at'],
