@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { echoPath } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'
 
-const till = useTill()
+const till = useTill({ ownShops: 'till' })
 
 /** As a page or an edge function has it: one script for browsers, wallet included. */
 async function bundleOf(code: string): Promise<string> {

@@ -117,7 +117,7 @@ function finishFile(emitted, name, dist, file) {
   const text = readFileSync(path, 'utf8')
   const finished = text
     .replace(/(?<=from )'(\.[^']+\.json)'(?: with \{ type: 'json' \})?/g, jsonModule)
-    .replace(file.endsWith('.d.ts') ? /(?<=(?:from |import\()(['"])\.[^'"]+)\.ts(?=\1)/g : /(?!)/g, '.js')
+    .replace(file.endsWith('.d.ts') ? /((?:from |import\()(['"])\.[^'"]+)\.ts(?=\2)/g : /(?!)/g, '$1.js')
   if (finished !== text) writeFileSync(path, finished)
 }
 

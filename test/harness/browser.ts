@@ -20,12 +20,20 @@ const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '.screenshots
 
 export type Visit = { page: Page /** What the browser complained about. */; complaints: string[] }
 
+/** A second list replaces that of playwright, so what of it keeps pages as they are and the network quiet is repeated. */
+const withoutFeatures = [
+  ...['HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable', 'PaintHolding', 'AvoidCorsURLLoaderRestartOnRedirect'],
+  ...['OptimizationHints', 'NetworkTimeServiceQuerying', 'AimEnabled', 'PreconnectToSearch'],
+  // Pages of the window itself, which nobody sees: loading them takes longer than most of the tests.
+  ...['PreloadTopChromeWebUI', 'WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
+]
+
 export async function openBrowser(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('no Chromium was found; install one or set CHROMIUM to its path')
   return chromium.launch({
     executablePath: chromiumPath,
     // Containers give no user namespace and little shared memory.
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', `--disable-features=${withoutFeatures.join()}`],
   })
 }
 

@@ -1,8 +1,9 @@
 // Runs inside the page under test, which has other globals than a test; page-checks.ts puts it there.
 globalThis.assayChecks = {
   /** What axe finds wrong for people who use a keyboard, a screen reader or little contrast: rule and first place. */
-  async inaccessible() {
-    const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] })
+  async inaccessible(rules) {
+    const runOnly = rules && { runOnly: rules }
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'], ...runOnly })
     return violations.map(({ id, nodes }) => `${id}: ${nodes.length} x ${nodes[0]?.html.slice(0, 160)}`)
   },
 

@@ -4,12 +4,13 @@ import type { Page } from 'playwright-core'
 
 const source = readFileSync(new URL('./in-page.js', import.meta.url), 'utf8')
 
-const inPage = <T>(page: Page, call: string): Promise<T> => page.evaluate<T>(`${source}\nassayChecks.${call}()`)
+const inPage = <T>(page: Page, call: string, given?: unknown): Promise<T> =>
+  page.evaluate<T>(`${source}\nassayChecks.${call}(${JSON.stringify(given) ?? ''})`)
 
-/** With the whole of axe, which is put into the page once. */
-export async function inaccessible(page: Page): Promise<string[]> {
+/** With the whole of axe, which is put into the page once, or with some of its rules. */
+export async function inaccessible(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>('globalThis.axe !== undefined'))) await page.evaluate(axe.source)
-  return inPage(page, 'inaccessible')
+  return inPage(page, 'inaccessible', rules)
 }
 export const overflowPx = (page: Page) => inPage<number>(page, 'overflowPx')
 export const loadedBytes = (page: Page) => inPage<number>(page, 'loadedBytes')

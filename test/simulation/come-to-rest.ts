@@ -9,7 +9,7 @@ import { finalityLagBlocks } from './world.ts'
 
 const roundMs = 20_000
 /** Most jobs come back after a second or two and find nothing more to do. */
-const stepMs = 10_000
+const stepMs = 20_000
 const roundsMax = 24
 
 /**
@@ -24,18 +24,18 @@ export async function comeToRest(scene: Scene): Promise<void> {
   for (const { control } of world.chains) await control.releaseMining()
   // As after a day: payers whom the facilitator did not serve are asked about again.
   await world.db.owner.query('delete from refused_payer')
-  await settleDown(scene)
+  await endPayments(scene)
   const unanswered = scene.history.orders.filter((one) => one.honest && one.body === undefined)
   for (const order of unanswered) {
     let last: unknown
-    for (let tries = 0; order.body === undefined && tries < 6; tries += 1) {
+    for (let tries = 0; order.body === undefined && tries < 20; tries += 1) {
       last = await buyOnce(scene, order)
       if (order.body === undefined) await passAndMine(scene, 5_000)
     }
     if (order.body === undefined)
       throw new Violation('promise 4', `${order.id} is never answered: ${last} ${order.path} ${order.refusal}`)
   }
-  if (unanswered.length > 0) await settleDown(scene)
+  await settleDown(scene)
   await checkMoney(scene)
 }
 
@@ -44,19 +44,26 @@ async function passAndMine({ world }: Scene, ms: number): Promise<void> {
   await world.time.passInSteps(ms, stepMs)
 }
 
-async function settleDown(scene: Scene): Promise<void> {
-  const { world } = scene
-  for (let round = 0; round < roundsMax; round += 1) {
+/** Until nothing is in the middle of its way. */
+async function endPayments(scene: Scene, roundsLeft = roundsMax): Promise<number> {
+  for (let left = roundsLeft; left > 0; left -= 1) {
     await approveWaiting(scene)
     await passAndMine(scene, roundMs)
-    if (await isQuiet(scene)) {
-      const heads = new Map(world.chains.map(({ chainId, control }) => [chainId, control.head().number]))
-      for (const { control } of world.chains) await control.mine(finalityLagBlocks + 1)
-      await world.time.passInSteps(65_000, stepMs)
-      if ((await isQuiet(scene)) && (await isCompared(scene, heads))) return
-    }
+    if (await isQuiet(scene)) return left
   }
   throw new Violation('I7', `still not at an end: ${await describeUnfinished(scene)}`)
+}
+
+/** Until books and chain have been compared after that, too. */
+async function settleDown(scene: Scene): Promise<void> {
+  const { world } = scene
+  for (let left = roundsMax; ; left -= 1) {
+    left = await endPayments(scene, left)
+    const heads = new Map(world.chains.map(({ chainId, control }) => [chainId, control.head().number]))
+    for (const { control } of world.chains) await control.mine(finalityLagBlocks + 1)
+    await world.time.passInSteps(65_000, stepMs)
+    if ((await isQuiet(scene)) && (await isCompared(scene, heads))) return
+  }
 }
 
 async function describeUnfinished(scene: Scene): Promise<string> {
