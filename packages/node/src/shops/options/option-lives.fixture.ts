@@ -18,7 +18,6 @@ import {
   type TestPayment,
   walletOf,
 } from './exchange.fixture.ts'
-import { matchOrders } from './match-orders.ts'
 import { releaseLapsed, returnContracts } from './return-contracts.ts'
 import { sellContracts } from './sell-contracts.ts'
 import { settleSeries } from './settle-series.ts'
@@ -258,11 +257,8 @@ async function resellRound(exchange: Exchange, dice: Dice, rounds: readonly Roun
       )
       const held = rows[dice.below(rows.length || 1)]
       if (!held) continue
-      // Half of them wait in the book, for an order that comes in this round or never.
-      const rest = dice.chance(50)
-      const limitMicro = rest ? BigInt(50 + dice.below(71)) * 1_000_000n : 50_000_000n
-      await sellContracts(exchange.deps, { positionId: held.id, holder: held.holder, limitMicro, rest }).catch(refusal)
-      if (dice.chance(50)) await matchOrders(exchange.deps)
+      const selling = { positionId: held.id, holder: held.holder, limitMicro: 50_000_000n }
+      await sellContracts(exchange.deps, selling).catch(refusal)
     }
   }
 }
