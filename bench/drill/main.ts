@@ -1,9 +1,11 @@
 // npm run drill: a backup of a running node, everything lost, restored into a new server, compared with the chain.
+// With --pgbackrest the database is a Patroni cluster, restored by pgBackRest as it was at a point in time.
 // Exit code 1 when the restored books are broken, differ from the chain, a payment of the lost time is not found again,
 // something is paid out twice, or payouts and creator roots do not continue by themselves.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
@@ -20,30 +22,53 @@ import { type Cluster, openCluster } from '../scale/cluster.ts'
 import { createNodeProcess, type NodeProcess } from '../scale/node-process.ts'
 import { paidPath, paymentHeader, readTerms } from '../scale/terms.ts'
 import { tell } from '../scale/verdict.ts'
+import { archivedDatabase, type Backups } from './archived-database.ts'
 import { isPaidOut, isReconciled, moneyOut, oweCreator, oweRoyalty, payees, usd } from './money-out.ts'
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const payers = 60
 const ports = { clock: systemClock, log: silentLog, rng: systemRng }
 
-export async function runDrill(): Promise<number> {
+export async function runDrill(args: string[]): Promise<number> {
+  const { values } = parseArgs({ args, options: { pgbackrest: { type: 'boolean', default: false } } })
+  const archived = values.pgbackrest ? await archivedDatabase(say) : undefined
   // A backup is of the database alone: what carries the stream has no part in it, so nothing is installed for it.
-  const cluster = await openCluster({ payers, settlers: 2, install: false, say })
+  const options = { payers, settlers: 2, install: false, say }
+  const cluster = await openCluster(archived ? { ...options, openDatabase: archived.open } : options)
   try {
-    return await drill(cluster)
+    return await drill(cluster, archived ?? physicalCopy(cluster))
   } finally {
     await cluster.close()
   }
 }
 
-async function drill(cluster: Cluster): Promise<number> {
-  const caller = openCaller(16)
+/** A physical copy, put into a new embedded server. */
+function physicalCopy(cluster: Cluster): Backups {
   const backup = join(cluster.home, 'backup')
+  return {
+    begin: async () => {},
+    take: async () => {
+      const { bytes } = await takeBackup({ url: cluster.databaseUrl }, backup, new Date().toISOString())
+      return `${(bytes / 1_048_576).toFixed(0)} MB`
+    },
+    restore: async () => {
+      const credentialsFile = join(cluster.home, 'database', 'postgres', 'credentials.json')
+      const home = join(cluster.home, 'restored')
+      await restoreBackup({ backup, home, credentialsFile, rng: systemRng })
+      return runEmbedded({ home, ...ports, onProgress: () => {}, onLockLost: () => {} })
+    },
+  }
+}
+
+async function drill(cluster: Cluster, backups: Backups): Promise<number> {
+  const caller = openCaller(16)
   const node = await createNodeProcess(cluster, market)
   try {
     say('a node sells and pays out ...')
     await node.start()
-    await buy(caller, node, 0, 20)
+    await buy(caller, node, 0, 10)
+    await backups.begin()
+    await buy(caller, node, 10, 10)
     for (const payee of payees) await oweRoyalty(cluster.owner, payee, 20n * usd)
     await oweCreator(cluster.owner, 2n * usd)
     await untilTrue('everybody is paid', () => isPaidOut(cluster.owner))
@@ -51,10 +76,7 @@ async function drill(cluster: Cluster): Promise<number> {
     await oweRoyalty(cluster.owner, payees[0] as Address, 15n * usd)
     say('a backup is taken while it goes on selling ...')
     const startedMs = performance.now()
-    const [taken] = await Promise.all([
-      takeBackup({ url: cluster.databaseUrl }, backup, new Date().toISOString()),
-      buy(caller, node, 20, 20),
-    ])
+    const [what] = await Promise.all([backups.take(), buy(caller, node, 20, 20)])
     const backupSeconds = (performance.now() - startedMs) / 1000
     say('more is sold and paid out, then machine and database are lost ...')
     const lost = await buy(caller, node, 40, 20)
@@ -62,7 +84,7 @@ async function drill(cluster: Cluster): Promise<number> {
     await oweCreator(cluster.owner, 3n * usd)
     await untilTrue('everybody is paid', () => isPaidOut(cluster.owner))
     await node.end('SIGKILL')
-    return await restoreAndCompare(cluster, caller, { backup, bytes: taken.bytes, backupSeconds, lost })
+    return await restoreAndCompare(cluster, caller, backups, { what, backupSeconds, lost })
   } finally {
     caller.close()
     await node.end('SIGKILL')
@@ -86,14 +108,11 @@ async function buy(caller: Caller, node: NodeProcess, first: number, count: numb
 /** A quarter of an hour. */
 const secondsMax = 900
 
-type Taken = { backup: string; bytes: number; backupSeconds: number; lost: readonly string[] }
+type Taken = { what: string; backupSeconds: number; lost: readonly string[] }
 
-async function restoreAndCompare(cluster: Cluster, caller: Caller, taken: Taken): Promise<number> {
+async function restoreAndCompare(cluster: Cluster, caller: Caller, backups: Backups, taken: Taken): Promise<number> {
   const startedMs = performance.now()
-  const credentialsFile = join(cluster.home, 'database', 'postgres', 'credentials.json')
-  const home = join(cluster.home, 'restored')
-  await restoreBackup({ backup: taken.backup, home, credentialsFile, rng: systemRng })
-  const server = await runEmbedded({ home, ...ports, onProgress: () => {}, onLockLost: () => {} })
+  const server = await backups.restore()
   cluster.adopt(() => server.stop())
   const database = createDatabase({ target: { url: server.databaseUrl }, poolSize: 2, ...ports })
   const node = await createNodeProcess(cluster, { ...market, DATABASE_URL: server.databaseUrl })
@@ -115,9 +134,7 @@ async function restoreAndCompare(cluster: Cluster, caller: Caller, taken: Taken)
       name: 'backup of a running node restored into a new server',
       asked: 'books whole and equal to the chain, ready within 15 minutes',
       measured: `ready ${seconds.toFixed(1)} s after the loss; ${found} of ${taken.lost.length} payments made after the backup found on chain; nothing paid out twice, payouts and creator roots went on; difference ${apart.length === 0 ? '0' : apart.join(', ')}`,
-      notes: [
-        `backup: ${(taken.bytes / 1_048_576).toFixed(0)} MB in ${taken.backupSeconds.toFixed(1)} s, the node selling meanwhile`,
-      ],
+      notes: [`backup: ${taken.what} in ${taken.backupSeconds.toFixed(1)} s, the node selling meanwhile`],
       faults,
     })
     return faults.length === 0 ? 0 : 1

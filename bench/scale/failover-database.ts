@@ -16,12 +16,15 @@ export type Member = {
   start(): void
   /** The machine is gone: Patroni and every process of PostgreSQL at once. */
   kill(): Promise<void>
+  /** Runs pgBackRest there. */
+  backUp(command: readonly string[]): Promise<void>
   /** Patroni stands still: it renews nothing and answers nobody, while PostgreSQL goes on. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
 }
 
 export type FailoverDatabase = {
   databaseUrl: string
+  password: string
   members: readonly Member[]
   /** Whether the members have file systems that can be filled. */
   mounted: boolean
@@ -31,6 +34,8 @@ export type FailoverDatabase = {
   nextLeader(before: Member): Promise<void>
   /** All members run, and one is the synchronous standby. */
   healthy(): Promise<void>
+  /** The time of the leader. */
+  now(): Promise<string>
   /** As the superuser, at the leader. */
   admin(text: string): Promise<void>
   stop(): Promise<void>
@@ -43,9 +48,22 @@ const address = '127.0.0.1'
 const memberSize = '768m'
 const waitMsMax = 180_000
 
+export type FailoverOptions = {
+  /** Of the superuser and of our login. A database from a backup has those it had. */
+  password?: string
+  /** Commits are archived there, for all clusters that name it. */
+  repository?: string
+  /** Begins with what is in the repository, as it was at this time, instead of empty. */
+  restoreTo?: string
+}
+
 /** etcd, three members of PostgreSQL under Patroni, and HAProxy before them, from the files in deploy/failover. */
-export async function openFailoverDatabase(home: string, programs: Programs): Promise<FailoverDatabase> {
-  const folder = join(home, 'failover')
+export async function openFailoverDatabase(
+  home: string,
+  programs: Programs,
+  options: FailoverOptions = {},
+): Promise<FailoverDatabase> {
+  const folder = join(home, options.restoreTo === undefined ? 'failover' : 'restored')
   const user = await chooseRunUser()
   const closing: (() => Promise<unknown>)[] = []
   const stop = async () => {
@@ -54,7 +72,7 @@ export async function openFailoverDatabase(home: string, programs: Programs): Pr
   }
   const forget = closeOnSignal(stop)
   const ports = { etcd: await freePort(), peer: await freePort(), haproxy: await freePort() }
-  const password = randomBytes(12).toString('hex')
+  const { password = randomBytes(12).toString('hex'), repository = folder, restoreTo = '' } = options
   await mkdir(folder)
   await chmod(folder, 0o755)
   try {
@@ -64,7 +82,11 @@ export async function openFailoverDatabase(home: string, programs: Programs): Pr
       ...{ ETCD_PORT: ports.etcd, ETCD_PEER_PORT: ports.peer, ETCD_CLUSTER: `one=${etcdUrl}` },
     })
     closing.push(start(programs.etcd, [], user, readEnv(etcdEnv)).end)
-    const shared = { ETCD_HOSTS: `${address}:${ports.etcd}`, SUPERUSER_PASSWORD: password, WAL_SIZE: '128MB' }
+    const shared = {
+      ...{ ETCD_HOSTS: `${address}:${ports.etcd}`, SUPERUSER_PASSWORD: password, WAL_SIZE: '128MB' },
+      ...{ BOOTSTRAP_METHOD: restoreTo ? 'pgbackrest' : 'initdb', RESTORE_TO: restoreTo },
+      ...{ ARCHIVE_MODE: options.repository ? 'on' : 'off', REPOSITORY: repository },
+    }
     const opened = await Promise.all(
       ['a', 'b', 'c'].map((name) => openMember(programs.patroni, folder, name, shared, user)),
     )
@@ -78,7 +100,7 @@ export async function openFailoverDatabase(home: string, programs: Programs): Pr
     const database = followCluster(opened, ports.haproxy, password, stop)
     for (const one of opened) one.start()
     await database.healthy()
-    await createLogin(database, password)
+    if (!restoreTo) await createLogin(database, password)
     return database
   } catch (error) {
     await stop()
@@ -97,8 +119,13 @@ function followCluster(
     return undefined
   }
   const url = (login: string, name: string) => `postgresql://${login}:${password}@${address}:${haproxyPort}/${name}`
+  const asAdmin = async (text: string) => {
+    const client = await connectClient({ url: url('postgres', 'postgres') })
+    return client.query(text).finally(() => client.end())
+  }
   return {
     databaseUrl: url('assay', 'assay'),
+    password,
     members: opened,
     mounted: opened.every((one) => one.mounted),
     leader,
@@ -111,10 +138,11 @@ function followCluster(
         const well = members.filter(({ state }) => state === 'running' || state === 'streaming')
         return well.length === opened.length && well.some(({ role }) => role === 'sync_standby')
       }),
-    admin: async (text) => {
-      const client = await connectClient({ url: url('postgres', 'postgres') })
-      await client.query(text).finally(() => client.end())
+    now: async () => {
+      const { rows } = await asAdmin('select clock_timestamp()::text as now')
+      return (rows[0] as { now: string }).now
     },
+    admin: async (text) => void (await asAdmin(text)),
     stop,
   }
 }
@@ -149,6 +177,10 @@ async function openMember(
   const config = join(folder, 'patroni.yml')
   await writeFile(config, await fill('patroni.yml', { ...shared, ...values, ...secrets }), { mode: 0o600 })
   if (user) await chown(config, user.uid, user.gid)
+  const backups = join(folder, 'pgbackrest.conf')
+  await writeFile(backups, await fill('pgbackrest.conf', { ...shared, ...values, BACKREST_DIR: folder }))
+  await chmod(backups, 0o644)
+  const env = { PGBACKREST_CONFIG: backups }
   let running: ReturnType<typeof start> | undefined
   const kill = async () => {
     await running?.end()
@@ -156,8 +188,12 @@ async function openMember(
   }
   return {
     ...{ name, folder, port, rest, mounted, kill },
+    backUp: async (command) => {
+      const { code, output } = await runTool('pgbackrest', ['--stanza=assay', `--config=${backups}`, ...command], user)
+      if (code !== 0) throw new Error(`pgbackrest ${command.join(' ')}: ${output}`)
+    },
     start: () => {
-      running = start(patroni, [config], user)
+      running = start(patroni, [config], user, env)
     },
     signal: (signal) => void running?.child.kill(signal),
     end: async () => {

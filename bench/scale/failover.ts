@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { judgePurchases, keepBuying, type Purchase } from './buyers.ts'
 import { openCaller } from './call.ts'
 import { type Cluster, type ClusterOptions, openCluster } from './cluster.ts'
-import { type FailoverDatabase, type Member, openFailoverDatabase, type Programs } from './failover-database.ts'
-import { howToInstall, installIfAbsent, type Program } from './install-if-absent.ts'
+import { type FailoverDatabase, type Member, openFailoverDatabase } from './failover-database.ts'
+import { howToInstall, installAll } from './install-if-absent.ts'
 import { createNodeProcess, type NodeProcess } from './node-process.ts'
 import { readTerms } from './terms.ts'
 import type { Verdict } from './verdict.ts'
@@ -20,15 +20,11 @@ type Failure = { what: string; seconds: number | false }
 
 /** Kills, cuts off and fills the leader of a Patroni cluster, while buyers pay at a node that knows one HAProxy address. */
 export async function failOver(options: ClusterOptions, kills: number): Promise<Verdict> {
-  const programs: Partial<Record<Program, string>> = {}
-  for (const program of ['etcd', 'patroni', 'haproxy'] as const) {
-    const found = await installIfAbsent(program, options.install, options.say)
-    if (found === undefined) return { name, asked, measured: 'left out', faults: [howToInstall(program)] }
-    programs[program] = found
-  }
+  const programs = await installAll(['etcd', 'patroni', 'haproxy'], options.install, options.say)
+  if ('missing' in programs) return { name, asked, measured: 'left out', faults: [howToInstall(programs.missing)] }
   let database: FailoverDatabase | undefined
   const openDatabase = async (home: string) => {
-    database = await openFailoverDatabase(home, programs as Programs)
+    database = await openFailoverDatabase(home, programs.paths)
     return database
   }
   const cluster = await openCluster({ ...options, openDatabase })

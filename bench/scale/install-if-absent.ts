@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 
 /** Servers that a proof starts for itself. */
-export type Program = 'nats-server' | 'pgbouncer' | 'etcd' | 'patroni' | 'haproxy'
+export type Program = 'nats-server' | 'pgbouncer' | 'etcd' | 'patroni' | 'haproxy' | 'pgbackrest'
 
 /** Debian's package, unless it has the name of the program, and where others get it. */
 const sources: Record<Program, { package?: string; home: string }> = {
@@ -10,6 +10,7 @@ const sources: Record<Program, { package?: string; home: string }> = {
   etcd: { package: 'etcd-server', home: 'https://etcd.io' },
   patroni: { package: 'patroni python3-etcd', home: 'https://patroni.readthedocs.io' },
   haproxy: { home: 'https://www.haproxy.org' },
+  pgbackrest: { home: 'https://pgbackrest.org' },
 }
 
 const packagesOf = (program: Program) => sources[program].package ?? program
@@ -18,7 +19,7 @@ export const howToInstall = (program: Program) =>
   `${program} is not installed: \`apt-get install ${packagesOf(program)}\` as root on Debian and Ubuntu, else see ${sources[program].home}`
 
 const answers = (path: string) =>
-  ['--version', '-v'].some((flag) => spawnSync(path, [flag], { stdio: 'ignore' }).status === 0)
+  ['--version', '-v', 'version'].some((flag) => spawnSync(path, [flag], { stdio: 'ignore' }).status === 0)
 
 /** Debian puts servers where not every user looks. */
 export const findProgram = (program: Program): string | undefined =>
@@ -46,6 +47,21 @@ export async function installIfAbsent(
   const found = findProgram(program)
   if (found === undefined) say(`  ${howToInstall(program)}`)
   return found
+}
+
+/** Where all of them are, or which one is missing. */
+export async function installAll<Name extends Program>(
+  programs: readonly Name[],
+  install: boolean,
+  say: (text: string) => void,
+): Promise<{ paths: Record<Name, string> } | { missing: Name }> {
+  const paths: Partial<Record<Name, string>> = {}
+  for (const program of programs) {
+    const found = await installIfAbsent(program, install, say)
+    if (found === undefined) return { missing: program }
+    paths[program] = found
+  }
+  return { paths: paths as Record<Name, string> }
 }
 
 async function installPackage(program: Program, say: (text: string) => void): Promise<void> {

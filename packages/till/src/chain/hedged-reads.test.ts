@@ -174,6 +174,43 @@ test.each([3, 1])(
   },
 )
 
+test('a receipt that the endpoints do not agree on says neither that it is there nor that it is gone', async () => {
+  const hash = `0x${'7'.repeat(64)}` as const
+  const receipt = (blockHash: string) => ({
+    status: '0x0',
+    transactionHash: hash,
+    blockNumber: '0x1',
+    blockHash,
+    gasUsed: '0x1',
+    logs: [],
+  })
+  const endpoint = (name: string, answer: unknown): RpcEndpoint => ({
+    name,
+    send: async (calls) => calls.map(() => answer),
+  })
+  const read = (...given: unknown[]) => {
+    const some = createRpc(
+      given.map((answer, index) => endpoint(`operator${index}`, answer)),
+      { clock: systemClock },
+    )
+    const chain = createChain({
+      network: base,
+      rpc: some,
+      clock: systemClock,
+      checkContractSignature: async () => 'invalid',
+    })
+    const expected = {
+      payer: `0x${'1'.repeat(40)}`,
+      payTo: `0x${'2'.repeat(40)}`,
+      amountMicro: 1n,
+      nonce: hash,
+    } as const
+    return chain.settlementByTransaction(hash, expected)
+  }
+  expect(await read(null, null)).toEqual({ status: 'absent' })
+  expect(await read(null, receipt('0x1'), receipt('0x2'))).toMatchObject({ status: 'could_not_read' })
+})
+
 test('a refusal of an endpoint that was led to another chain says nothing', async () => {
   const refusing = await startRpcProxy(async (method) => {
     if (method === 'eth_call') throw Object.assign(new Error('execution reverted'), { code: 3 })

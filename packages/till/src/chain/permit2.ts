@@ -6,7 +6,7 @@ import { toFunctionSelector } from 'viem'
 import { ChainUnreadable, type KeyUse, type Permit2Port, type SettlementEvidence } from './chain-port.ts'
 import type { Network } from './network.ts'
 import { areDeployed, hasAgreedCode } from './payer-code.ts'
-import { agreedReceipt, gasGwei, transfersOf, unreadable } from './read-settlement.ts'
+import { agreedReceipt, gasGwei, noAgreedReceipt, transfersOf, unreadable } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
 import { agreedLogs } from './search-logs.ts'
 import { addressTopic, addressWord, calls, topics, word } from './usdc-abi.ts'
@@ -134,6 +134,7 @@ async function readSubmitted(
   { payer, payTo, amountMicro, nonce }: Parameters<Permit2Port['byTransaction']>[1],
 ): Promise<SettlementEvidence> {
   const receipt = await receiptOf(transaction)
+  if (receipt === undefined) return noAgreedReceipt
   if (!receipt) return { status: 'absent' }
   const reverted = { status: 'reverted', transaction, gasGwei: gasGwei(receipt) } as const
   const moved = transfersOf(network, receipt).filter(({ sender }) => sender === payer)

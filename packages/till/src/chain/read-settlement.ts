@@ -49,6 +49,12 @@ export async function agreedReceipt(rpc: Rpc, transaction: Hex): Promise<Receipt
   return answer as Receipt | null | undefined
 }
 
+/** Not all of them have seen the block, or not the same one: that says neither that it is there nor that it is gone. */
+export const noAgreedReceipt = {
+  status: 'could_not_read',
+  reason: 'the endpoints do not agree on a receipt yet',
+} as const
+
 /** Reads a receipt ourselves and compares it with what we quoted; nobody's word is taken for it. */
 export async function readSettlement(
   rpc: Rpc,
@@ -58,6 +64,7 @@ export async function readSettlement(
 ): Promise<SettlementEvidence> {
   try {
     const receipt = await agreedReceipt(rpc, transaction)
+    if (receipt === undefined) return noAgreedReceipt
     return receipt ? readReceiptEvidence(network, receipt, expected) : { status: 'absent' }
   } catch (error) {
     return unreadable(error)

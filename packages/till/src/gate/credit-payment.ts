@@ -21,6 +21,7 @@ import { type FinishedClaim, type MoneySource, postingReference } from './sale-p
 import { endPayment } from './store-advance.ts'
 import type { Claim } from './store-claim.ts'
 import { markCredited } from './store-finish.ts'
+import { isUsedAndRecorded } from './used-and-recorded.ts'
 
 type CreditDeps = { database: Database; clock: Clock }
 
@@ -172,11 +173,10 @@ async function usedLongAgo(
   followed: { extra?: { status_url: string } },
 ): Promise<GateOutcome> {
   const { network, payer, paymentKey } = claim
+  const isRecorded = await isUsedAndRecorded(deps.database, chain, scheme.evidence, claim)
   const rows = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
   if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited', followed)
-  const final = await chain.finalizedBlock()
-  if (!(await scheme.evidence.isUsed(chain, claim, final.number)))
-    return refuse('settlement_unknown', { retryAfterSeconds: 10, ...followed })
+  if (!isRecorded) return refuse('settlement_unknown', { retryAfterSeconds: 10, ...followed })
   const { usedBefore: reason, usedUp: detail } = scheme.words
   return refuse402(deps, call, { code: 'payment_failed', reason, detail, payer, network })
 }

@@ -11,7 +11,8 @@ beforeEach(() => db.owner.query('delete from payment'))
 const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const cap = 1_000n
 /** Within one second of the node: what is admitted counts though no row says so yet. */
-const clock = { ...systemClock, monotonicMs: () => 1 }
+const nowMs = systemClock.nowMs()
+const clock = { ...systemClock, nowMs: () => nowMs, monotonicMs: () => 1 }
 const exposure = (consumption?: Consumption) =>
   createExposure(db.database, clock, cap, () => ({ ...(consumption ? { consumption } : {}) }) as PaidRoute)
 
@@ -25,8 +26,8 @@ async function insert(rows: readonly Row[]): Promise<void> {
       `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
          fingerprint, revocable, owner, lease_until, claimed_at, head_block, final, settled_at, ended_at)
        values ('exact', $5, $1::text, $2, 'eip155:8453', 'eip155:8453/erc20:' || $3, $4, sha256(convert_to($1::text, 'UTF8')), $3, 'pay_to', $5, 0, 'test', '', sha256(convert_to($1::text, 'UTF8')), $6, 0, now(), now(),
-         1, $7, now() - $8::integer * interval '1 second', case when $2 in ('served', 'credited', 'failed', 'released') then now() end)`,
-      [`pay_${numbers}`, state, wallet(0), payer, micro, revocable, final, ageSeconds],
+         1, $7, $8, case when $2 in ('served', 'credited', 'failed', 'released') then now() end)`,
+      [`pay_${numbers}`, state, wallet(0), payer, micro, revocable, final, new Date(nowMs - ageSeconds * 1_000)],
     )
   }
 }

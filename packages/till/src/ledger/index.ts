@@ -47,6 +47,7 @@ export { credit, debit, type LedgerLine, type LedgerTransaction, type TransferTu
 export {
   type MovedMoney,
   postponeTransfer,
+  recordedUpTo,
   releaseTransfer,
   type TransferPosting,
   type TransferRow,

@@ -112,6 +112,15 @@ export async function transfersOfKey(
   return rows.map(withoutNull)
 }
 
+/** Up to which block every transfer into or out of our addresses has its row. */
+export async function recordedUpTo(sql: Sql, network: string): Promise<bigint> {
+  const { rows } = await sql.query<{ block: bigint | null }>(
+    `select min(block_number) as block from reconcile_cursor where network = $1`,
+    [network],
+  )
+  return rows[0]?.block ?? -1n
+}
+
 /** Final transfers that nothing explains yet and whose next try is due: first those of these senders, then oldest first. */
 export async function unexplainedTransfers(
   sql: Sql,

@@ -12,6 +12,7 @@ import { isFinal } from '../gate/is-final.ts'
 import type { Owner } from '../gate/owner.ts'
 import { endPayment, readAnswer } from '../gate/store-advance.ts'
 import { repairFlight } from '../gate/store-claim.ts'
+import { isUsedAndRecorded } from '../gate/used-and-recorded.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -31,7 +32,6 @@ import { decideOtherUse } from '../transitions/other-use.ts'
 import { openStates, sqlList } from '../transitions/payment-state.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import type { StateChange } from '../transitions/state-changes.ts'
-import { recordedUpTo } from './store-reconcile.ts'
 import {
   abandonedPayments,
   markFinal,
@@ -150,7 +150,7 @@ async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRe
   const { network, payer, paymentKey } = payment
   const final = await chain.finalizedBlock()
   if (!mayReadRows(payment, final.timestamp)) return
-  const usedAndRecorded = await isUsedAndRecorded(deps, chain, payment)
+  const usedAndRecorded = await isUsedAndRecorded(deps.database, chain, deps.schemes.of(payment).evidence, payment)
   const rows = usedAndRecorded ? await transfersOfKey(deps.database, { network, sender: payer, paymentKey }) : []
   const decision = decideByRows(
     payment,
@@ -161,15 +161,6 @@ async function endByRows(deps: RecoverDeps, chain: ChainPort, payment: PaymentRe
   if (decision.do === 'finish')
     await finishOrCredit(deps, chain, payment, { ...decision.row, status: 'confirmed', gasGwei: 0n })
   else if (decision.do === 'end') await endUnknown(deps, payment, decision)
-}
-
-/**
- * Whether the key was used by the last block up to which every transfer has its row. The newest final block is no
- * measure: on a chain that finalizes every few seconds it is always ahead of the rows.
- */
-async function isUsedAndRecorded(deps: RecoverDeps, chain: ChainPort, payment: PaymentRecord): Promise<boolean> {
-  const recorded = await recordedUpTo(deps.database, payment.network)
-  return recorded >= 0n && (await deps.schemes.of(payment).evidence.isUsed(chain, payment, recorded))
 }
 
 /** A paid buyer waits no longer than this for an effect that cannot be committed. */
@@ -261,7 +252,8 @@ async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> 
   for (const payment of payments)
     await guarded(deps, payment, async () => {
       const usedAtFinal = await deps.schemes.of(payment).evidence.isUsed(chain, payment, final.number)
-      const usedAndRecorded = usedAtFinal && (await isUsedAndRecorded(deps, chain, payment))
+      const usedAndRecorded =
+        usedAtFinal && (await isUsedAndRecorded(deps.database, chain, deps.schemes.of(payment).evidence, payment))
       const rows = usedAndRecorded ? await transfersOfKey(deps.database, { ...payment, sender: payment.payer }) : []
       if (decideWatched({ usedAtFinal, usedAndRecorded, rows }) === 'final') await markFinal(deps.database, [payment])
     })

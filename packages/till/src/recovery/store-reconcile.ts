@@ -18,15 +18,6 @@ export async function readCursor(sql: Sql, network: string, address: Address): P
   return row && { network, address, blockNumber: row.block_number }
 }
 
-/** Up to which block every transfer into or out of our addresses has its row. */
-export async function recordedUpTo(sql: Sql, network: string): Promise<bigint> {
-  const { rows } = await sql.query<{ block: bigint | null }>(
-    `select min(block_number) as block from reconcile_cursor where network = $1`,
-    [network],
-  )
-  return rows[0]?.block ?? -1n
-}
-
 /** The rows of a step and the cursor behind it, in one transaction. False when the cursor is no longer where it began. */
 export async function advanceCursor(
   database: Database,

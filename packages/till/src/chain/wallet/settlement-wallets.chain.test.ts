@@ -164,10 +164,8 @@ describe('a settlement wallet', () => {
 describe('a wallet shared by processes', () => {
   it('is used by one at a time and handed over, every call settling once', async () => {
     const second = await testHolder(world.store.database)
-    const [a, b] = [
-      open({ limits: { inFlightPerWallet: 50 } }),
-      open({ holder: second, limits: { inFlightPerWallet: 50 } }),
-    ]
+    const limits = { inFlightPerWallet: 50, waitForWalletMs: 60_000 }
+    const [a, b] = [open({ limits }), open({ holder: second, limits })]
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         await systemClock.sleep(index * 20)
