@@ -37,8 +37,9 @@ async function checkRoom(folder: string): Promise<Check> {
   return bytes < roomBytesWanted ? warn('disk', text, fix) : ok('disk', text)
 }
 
-export const databaseUrlOf = async (node: Node, config: Config) =>
-  config.databaseUrl ?? (await node.readNote({ home: config.home }))?.database_url
+/** Past a pooler, whose sessions take no settings. */
+export const databaseUrlOf = async (node: Pick<Node, 'readNote'>, config: Config) =>
+  config.databaseUrlDirect ?? config.databaseUrl ?? (await node.readNote({ home: config.home }))?.database_url
 
 type Client = Awaited<ReturnType<Node['connectClient']>>
 
@@ -76,7 +77,7 @@ function checkLog(node: Node, config: Config): Promise<Check[]> {
 }
 
 async function checkDatabase(node: Node, config: Config): Promise<Check> {
-  const url = await databaseUrlOf(node, config)
+  const url = config.databaseUrl ?? (await databaseUrlOf(node, config))
   if (url === undefined) return ok('database', 'none yet; the first start makes one')
   try {
     const client = await node.connectClient({ url }, {}, 4_000)

@@ -177,6 +177,20 @@ test('custody may differ per chain, and settlement keys may come from a file', a
   expect(config.settlerKeys).toHaveLength(2)
 })
 
+test('the unit names a file of keys also where a signer holds them: an empty one is none', async () => {
+  const folder = useFolder('config')
+  const [empty, keys] = [join(folder, 'empty'), join(folder, 'keys')]
+  await Promise.all([writeFile(empty, ''), writeFile(keys, `0x${'1'.repeat(64)}\n`)])
+  const signed = {
+    ...{ ...production, FACILITATOR: 'local', SIGNER_URL: 'https://10.0.0.5:4443', CUSTODY_KEYS_FILE: empty },
+    ...{ SIGNER_CA_FILE: keys, SIGNER_CERT_FILE: keys, SIGNER_KEY_FILE: keys },
+  }
+  expect(parseConfig({ ...signed, SETTLER_KEYS_FILE: empty })).toMatchObject({ settlerKeys: [], custodyKeys: [] })
+  expect(problemsOf({ ...signed, SETTLER_KEYS_FILE: keys })).toEqual([
+    'SETTLER_KEYS or SETTLER_KEYS_FILE: is not used with SIGNER_URL, the signer holds the keys',
+  ])
+})
+
 test('problems of the node and of every shop are reported together', () => {
   const problems = problemsOf({
     PORT: 'x',

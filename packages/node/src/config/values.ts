@@ -54,8 +54,10 @@ export function signerConnection(env: Environment, problems: string[]): SignerCo
   if (url === undefined) return undefined
   if (!url.startsWith('https://') || checkOrigin('SIGNER_URL', url, problems) === undefined)
     problems.push('SIGNER_URL: must be https, both sides prove themselves by certificate')
-  for (const name of ['SETTLER_KEYS', 'SETTLER_KEYS_FILE', 'CUSTODY_KEYS', 'CUSTODY_KEYS_FILE'] as const)
-    if (env[name] !== undefined) problems.push(`${name}: is not used with SIGNER_URL, the signer holds the keys`)
+  const here = { SETTLER_KEYS: settlerKeys(env, false, []), CUSTODY_KEYS: custodyKeys(env, false, []) }
+  for (const [name, keys] of Object.entries(here))
+    if (keys.length > 0)
+      problems.push(`${name} or ${name}_FILE: is not used with SIGNER_URL, the signer holds the keys`)
   const read = (name: 'SIGNER_CA_FILE' | 'SIGNER_CERT_FILE' | 'SIGNER_KEY_FILE') => {
     const path = env[name]
     try {

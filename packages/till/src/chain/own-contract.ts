@@ -2,6 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { type Abi, encodeDeployData, getContractAddress, keccak256, stringToHex } from 'viem'
 import type { Clock } from '../kernel/clock.ts'
+import { areDeployed } from './payer-code.ts'
 import type { Rpc } from './rpc.ts'
 import type { SettlementWallets } from './wallet/index.ts'
 
@@ -30,11 +31,14 @@ const seen = new WeakMap<Rpc, Set<Address>>()
 export async function isDeployed(rpc: Rpc, address: Address): Promise<boolean> {
   const known = seen.get(rpc) ?? new Set()
   if (known.has(address)) return true
-  const code = await rpc.first('eth_getCode', [address, 'latest'])
-  const isThere = typeof code === 'string' && code.length > 2
+  const isThere = await areDeployed(rpc, [address])
   if (isThere) seen.set(rpc, known.add(address))
   return isThere
 }
+
+/** When the deployer was missing: jobs ask every few seconds, and a chain that has none gets none soon. */
+const missed = new WeakMap<Rpc, number>()
+const missedMsMax = 600_000
 
 /** True once the contract is there. Anyone may deploy it, and it is the same anyone who does. */
 export async function ensureDeployed(
@@ -42,9 +46,14 @@ export async function ensureDeployed(
   { rpc, wallets }: { rpc: Rpc; wallets: SettlementWallets },
   contract: OwnContract,
 ): Promise<boolean> {
+  const missedMs = missed.get(rpc) ?? Number.NEGATIVE_INFINITY
+  if (deps.clock.monotonicMs() - missedMs < missedMsMax) return false
   if (await isDeployed(rpc, contract.address)) return true
   // Without the deployer the call would go nowhere and still cost gas.
-  if (!(await isDeployed(rpc, create2Deployer))) return false
+  if (!(await isDeployed(rpc, create2Deployer))) {
+    missed.set(rpc, deps.clock.monotonicMs())
+    return false
+  }
   const sent = await wallets.send({
     purpose: 'deploy',
     references: [contract.address],
