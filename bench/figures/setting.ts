@@ -102,16 +102,21 @@ export async function loadInTurn(
   sides: readonly Side[],
   shape: LoadShape = { connections, secondsMax: effort.seconds },
 ): Promise<Measured[][]> {
-  for (const side of sides) await warm(load, side, shape, effort)
+  await warm(load, sides, shape, effort)
   return alternate(
     effort.rounds,
     sides.map((side) => () => measure(load, side, shape)),
   )
 }
 
-async function warm(load: Child, side: Side, shape: LoadShape, effort: Effort): Promise<void> {
-  const startedMs = performance.now()
-  let requests = 0
-  while (requests < effort.warmRequests && performance.now() - startedMs < effort.warmSeconds * 1000)
-    requests += (await measure(load, side, shape)).requests
+/** In turn as well: what waits for the others to be warm has its compiled code thrown away meanwhile. */
+async function warm(load: Child, sides: readonly Side[], shape: LoadShape, effort: Effort): Promise<void> {
+  const cold = new Map(sides.map((side) => [side, { requests: 0, seconds: 0 }]))
+  for (let side = sides[0]; side !== undefined; side = [...cold.keys()][0]) {
+    const { requests, perSecond } = await measure(load, side, shape)
+    const done = cold.get(side) ?? { requests: 0, seconds: 0 }
+    cold.delete(side)
+    const [soFar, seconds] = [done.requests + requests, done.seconds + requests / perSecond]
+    if (soFar < effort.warmRequests && seconds < effort.warmSeconds) cold.set(side, { requests: soFar, seconds })
+  }
 }

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { installTarballs, packAll } from '../../test/harness/unpacked.ts'
 import { assertEqual } from '../figures/compare.ts'
 import { type Comparison, type Figure, isReached, pooled } from '../figures/figure.ts'
 import { buyingSide, loadSecondsMax, paidConnections, soldIn } from '../figures/paid.ts'
@@ -36,32 +40,42 @@ export async function runPeers(args: readonly string[]): Promise<number> {
   }
   const effort = args.includes('--quick') ? quick : usual
   const asked = frameworks.filter((framework) => args.includes(framework))
+  const project = mkdtempSync(join(tmpdir(), 'assay-peers-'))
   const figures: Figure[] = []
-  for (const framework of asked.length > 0 ? asked : frameworks) {
-    const starts: Comparison[][] = []
-    for (let start = 1; start <= effort.starts; start += 1) {
-      process.stderr.write(`${framework}, start ${start} of ${effort.starts}\n`)
-      starts.push(await measureStart(framework, effort))
+  try {
+    await installTarballs(project, await packAll(), ['protocol', 'till'])
+    for (const framework of asked.length > 0 ? asked : frameworks) {
+      const starts: Comparison[][] = []
+      for (let start = 1; start <= effort.starts; start += 1) {
+        process.stderr.write(`${framework}, start ${start} of ${effort.starts}\n`)
+        starts.push(await measureStart(framework, join(project, 'node_modules/@assay/till'), effort))
+      }
+      figures.push(...pooled(starts))
     }
-    figures.push(...pooled(starts))
+  } finally {
+    rmSync(project, { recursive: true, force: true })
   }
   handOut(...figures.map(rowOf))
   process.stdout.write(`${args.includes('--json') ? jsonOf(figures) : tableOf(figures)}\n`)
   return figures.every(isReached) ? 0 : 1
 }
 
-async function measureStart(framework: (typeof frameworks)[number], effort: Effort): Promise<Comparison[]> {
+async function measureStart(
+  framework: (typeof frameworks)[number],
+  till: string,
+  effort: Effort,
+): Promise<Comparison[]> {
   const { load, start, stop } = await startLoad()
   try {
-    const till = await start('sides/till-seller.ts', { FRAMEWORK: framework })
-    await untilQuiet(till.child)
-    const { accepts } = decodeHeader<PaymentRequired>(await ask(till, paidTarget), 'payment-required')
+    const ours = await start('sides/till-seller.ts', { FRAMEWORK: framework, TILL: till })
+    await untilQuiet(ours.child)
+    const { accepts } = decodeHeader<PaymentRequired>(await ask(ours, paidTarget), 'payment-required')
     const peer = await start(`sides/${framework}.ts`, {
       ROUTE: JSON.stringify({ path: paidPath, accepts }),
       // As ours: settlement is answered at the port, without a second look at the payment.
       SETTLE_AT: 'port',
     })
-    return await measure(framework, { load, effort }, till, peer)
+    return await measure(framework, { load, effort }, ours, peer)
   } finally {
     await stop()
   }
