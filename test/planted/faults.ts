@@ -67,6 +67,16 @@ export const plannedFaults: readonly PlantedFault[] = [
     model: { bound: 'a lease that runs out under a request' },
   },
   {
+    name: 'published till claims without a unique key',
+    file: 'packages/till/src/transitions/decide-claim.ts',
+    fn: 'claimKey',
+    find: 'claim.paymentKey',
+    // Without a type: it stands in the built file as well.
+    replace: "'0x'.concat(Buffer.from(Reflect.get(claim, 'id')).toString('hex').slice(-64).padStart(64, '0'))",
+    proof: { file: 'test/packed-sellers.test.ts', test: 'serves a payment once, however many copies come' },
+    model: { outside: 'the fault "claim without its unique key" in the published files; it finds that one' },
+  },
+  {
     name: 'credit of the quote for another amount',
     file: 'packages/till/src/transitions/decide-recovery.ts',
     fn: 'paysExactly',

@@ -34,9 +34,8 @@ export function answerOver(
   const sold = soldRequestOf(request, response, call)
   if (sold instanceof Problem) return refuse(response, sold)
   const answer = route.answer(sold)
-  const unread = () => hasBody(sold) && !request.complete
-  if (!(answer instanceof Promise)) return write(response, answer, unread)
-  return answer.then((later) => write(response, later, unread))
+  if (!(answer instanceof Promise)) return write(request, response, sold, answer)
+  return answer.then((later) => write(request, response, sold, later))
 }
 
 export function soldRequestOf(request: NodeRequest, response: ServerResponse, call: NodeCall): SoldRequest | Problem {
@@ -100,18 +99,22 @@ function goneSignal(response: ServerResponse): AbortSignal {
 }
 
 /** Past the framework's own response: no ETag, no 304, no compression, no rewriting of what was signed. */
-function write(response: ServerResponse, plain: PlainResponse, unread: () => boolean) {
+function write(request: NodeRequest, response: ServerResponse, sold: SoldRequest, plain: PlainResponse): void {
   if (response.socket?.destroyed || response.headersSent) return
   markAnswered(response)
-  const { status, delivered } = plain
-  const headers = headersOf(plain)
-  // What is left of a refused body is never read.
-  if (status >= 400 && unread()) headers['Connection'] = 'close'
+  closeAfterRefusal(request, sold, plain)
+  const { delivered } = plain
   if (delivered)
     response.once('finish', () => {
       if (!response.socket?.destroyed) void delivered()
     })
-  response.writeHead(status, headers).end(plain.body as string | Uint8Array)
+  response.writeHead(plain.status, headersOf(plain)).end(plain.body as string | Uint8Array)
+}
+
+/** What is left of a refused body is never read: neither by the till nor by a framework that would keep the connection. */
+export function closeAfterRefusal(request: NodeRequest, sold: SoldRequest, plain: PlainResponse): void {
+  if (plain.status >= 400 && hasBody(sold) && !request.complete && request.httpVersionMajor < 2)
+    plain.headers.push('Connection', 'close')
 }
 
 /** An answer that is ready at once is written before the parser says that a request without a body is complete. */
