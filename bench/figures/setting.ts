@@ -88,11 +88,16 @@ export function ask(server: Server, target: string): Promise<RawAnswer> {
   return exchange(server.port, requestText(server.host, target))
 }
 
+/** An answer without what belongs to its connection. */
+export const fixedAnswer = ({ status, headers, body }: RawAnswer): FixedAnswer => ({
+  ...{ status, body },
+  headers: headers.filter(([name]) => !ofConnection.has(name.toLowerCase())).flat(),
+})
+
 /** Lets the bare server write what ours just answered, and proves that it does. */
 export async function giveToBare({ assay, bare }: Pick<Setting, 'assay' | 'bare'>, target: string): Promise<void> {
   const ours = await ask(assay, target)
-  const headers = ours.headers.filter(([name]) => !ofConnection.has(name.toLowerCase())).flat()
-  await bare.child.ask('give', { status: ours.status, headers, body: ours.body } satisfies FixedAnswer)
+  await bare.child.ask('give', fixedAnswer(ours))
   assertSameBytes(ours, await ask(bare, target))
 }
 

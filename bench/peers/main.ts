@@ -8,6 +8,7 @@ import { buyingSide, loadSecondsMax, paidConnections, soldIn } from '../figures/
 import {
   ask,
   type Effort,
+  fixedAnswer,
   loadInTurn,
   type PaymentRequired,
   paidPath,
@@ -69,13 +70,18 @@ async function measureStart(
   try {
     const ours = await start('sides/till-seller.ts', { FRAMEWORK: framework, TILL: till })
     await untilQuiet(ours.child)
-    const { accepts } = decodeHeader<PaymentRequired>(await ask(ours, paidTarget), 'payment-required')
+    const challenge = await ask(ours, paidTarget)
+    const { accepts } = decodeHeader<PaymentRequired>(challenge, 'payment-required')
     const peer = await start(`sides/${framework}.ts`, {
       ROUTE: JSON.stringify({ path: paidPath, accepts }),
       // As ours: settlement is answered at the port, without a second look at the payment.
       SETTLE_AT: 'port',
     })
-    return await measure(framework, { load, effort }, ours, peer)
+    const alone = await start('sides/framework.ts', {
+      FRAMEWORK: framework,
+      GIVEN: JSON.stringify({ path: paidPath, answer: fixedAnswer(challenge) }),
+    })
+    return await measure(framework, { load, effort }, { ours, peer, alone })
   } finally {
     await stop()
   }
@@ -84,16 +90,15 @@ async function measureStart(
 async function measure(
   framework: string,
   setting: { load: Child; effort: Effort },
-  till: Server,
-  peer: Server,
+  { ours: till, peer, alone }: { ours: Server; peer: Server; alone: Server },
 ): Promise<Comparison[]> {
   const name = `@x402/${framework}`
   const unpaidSide = (side: string, { child, port, host }: Server) => ({
     ...{ name: side, server: child, port, status: 402 },
     plan: { kind: 'same' as const, host, target: paidTarget },
   })
-  const unpaid = await loadInTurn(setting, [unpaidSide('till', till), unpaidSide(name, peer)])
-  const [ours, theirs] = unpaid as [Measured[], Measured[]]
+  const unpaidSides = [unpaidSide('till', till), unpaidSide(name, peer), unpaidSide(framework, alone)]
+  const [ours, theirs, floor] = (await loadInTurn(setting, unpaidSides)) as [Measured[], Measured[], Measured[]]
   for (const [round, { sample }] of ours.entries())
     assertEqual('the terms of payment', termsOf(sample), termsOf(theirs[round]?.sample ?? ''))
   const { payments } = setting.effort
@@ -105,8 +110,11 @@ async function measure(
   const [sold, theirSold] = paid as [Measured[], Measured[]]
   for (const [round, { sample }] of sold.entries())
     assertEqual('what was sold', soldIn(sample), soldIn(theirSold[round]?.sample ?? ''))
+  const unpaid = { name: `till on ${framework}, unpaid 402`, basis: 'cpu' as const }
+  const bare = `${framework} alone, the same bytes`
   return [
-    { figure: { name: `till on ${framework}, unpaid 402`, peer: name, required: 1.8, basis: 'cpu' }, ours, theirs },
+    { figure: { ...unpaid, peer: name, required: 1.8 }, ours, theirs },
+    { figure: { ...unpaid, peer: bare, required: null }, ours, theirs: floor },
     {
       figure: { name: `till on ${framework}, paid`, peer: name, required: 2.7, basis: 'throughput' },
       ...{ ours: sold, theirs: theirSold },
