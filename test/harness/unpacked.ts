@@ -75,7 +75,7 @@ export async function installTarballs(folder: string, tarballs: ReadonlyMap<stri
   }
 }
 
-/** `npm run faults` plants in what tests load; a fault of an unpacked package stands in its built file. */
+/** `npm run faults` plants in what tests load; a fault of an unpacked package is put into its built file. */
 function plantIn(place: string, name: string): void {
   const fault = plannedFaults.find((one) => one.name === process.env['PLANT'])
   if (!fault?.file.startsWith(`packages/${name}/src/`)) return

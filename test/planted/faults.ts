@@ -67,14 +67,14 @@ export const plannedFaults: readonly PlantedFault[] = [
     model: { bound: 'a lease that runs out under a request' },
   },
   {
-    name: 'published till claims without a unique key',
-    file: 'packages/till/src/transitions/decide-claim.ts',
-    fn: 'claimKey',
-    find: 'claim.paymentKey',
-    // Without a type: it stands in the built file as well.
-    replace: "'0x'.concat(Buffer.from(Reflect.get(claim, 'id')).toString('hex').slice(-64).padStart(64, '0'))",
+    // Without a type, for it is put into the built file as well.
+    name: 'published till returns stored answers to copies',
+    file: 'packages/till/src/gate/earlier-payment.ts',
+    fn: 'answerDuplicate',
+    find: 'knowsIdentifier(earlier, presented)',
+    replace: 'true',
     proof: { file: 'test/packed-sellers.test.ts', test: 'serves a payment once, however many copies come' },
-    model: { outside: 'the fault "claim without its unique key" in the published files; it finds that one' },
+    model: { outside: 'what is known of an identifier is a fact that the model is given' },
   },
   {
     name: 'credit of the quote for another amount',
