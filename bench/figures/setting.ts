@@ -88,11 +88,16 @@ export function ask(server: Server, target: string): Promise<RawAnswer> {
   return exchange(server.port, requestText(server.host, target))
 }
 
+/** An answer without what belongs to its connection. */
+export const fixedAnswer = ({ status, headers, body }: RawAnswer): FixedAnswer => ({
+  ...{ status, body },
+  headers: headers.filter(([name]) => !ofConnection.has(name.toLowerCase())).flat(),
+})
+
 /** Lets the bare server write what ours just answered, and proves that it does. */
 export async function giveToBare({ assay, bare }: Pick<Setting, 'assay' | 'bare'>, target: string): Promise<void> {
   const ours = await ask(assay, target)
-  const headers = ours.headers.filter(([name]) => !ofConnection.has(name.toLowerCase())).flat()
-  await bare.child.ask('give', { status: ours.status, headers, body: ours.body } satisfies FixedAnswer)
+  await bare.child.ask('give', fixedAnswer(ours))
   assertSameBytes(ours, await ask(bare, target))
 }
 
@@ -102,16 +107,21 @@ export async function loadInTurn(
   sides: readonly Side[],
   shape: LoadShape = { connections, secondsMax: effort.seconds },
 ): Promise<Measured[][]> {
-  for (const side of sides) await warm(load, side, shape, effort)
+  await warm(load, sides, shape, effort)
   return alternate(
     effort.rounds,
     sides.map((side) => () => measure(load, side, shape)),
   )
 }
 
-async function warm(load: Child, side: Side, shape: LoadShape, effort: Effort): Promise<void> {
-  const startedMs = performance.now()
-  let requests = 0
-  while (requests < effort.warmRequests && performance.now() - startedMs < effort.warmSeconds * 1000)
-    requests += (await measure(load, side, shape)).requests
+/** In turn as well: what waits for the others to be warm has its compiled code thrown away meanwhile. */
+async function warm(load: Child, sides: readonly Side[], shape: LoadShape, effort: Effort): Promise<void> {
+  const cold = new Map(sides.map((side) => [side, { requests: 0, seconds: 0 }]))
+  for (let side = sides[0]; side !== undefined; side = [...cold.keys()][0]) {
+    const { requests, perSecond } = await measure(load, side, shape)
+    const done = cold.get(side) ?? { requests: 0, seconds: 0 }
+    cold.delete(side)
+    const [soFar, seconds] = [done.requests + requests, done.seconds + requests / perSecond]
+    if (soFar < effort.warmRequests && seconds < effort.warmSeconds) cold.set(side, { requests: soFar, seconds })
+  }
 }

@@ -1,9 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { installTarballs, packAll } from '../../test/harness/unpacked.ts'
 import { assertEqual } from '../figures/compare.ts'
 import { type Comparison, type Figure, isReached, pooled } from '../figures/figure.ts'
 import { buyingSide, loadSecondsMax, paidConnections, soldIn } from '../figures/paid.ts'
 import {
   ask,
   type Effort,
+  fixedAnswer,
   loadInTurn,
   type PaymentRequired,
   paidPath,
@@ -36,32 +41,47 @@ export async function runPeers(args: readonly string[]): Promise<number> {
   }
   const effort = args.includes('--quick') ? quick : usual
   const asked = frameworks.filter((framework) => args.includes(framework))
+  const project = mkdtempSync(join(tmpdir(), 'assay-peers-'))
   const figures: Figure[] = []
-  for (const framework of asked.length > 0 ? asked : frameworks) {
-    const starts: Comparison[][] = []
-    for (let start = 1; start <= effort.starts; start += 1) {
-      process.stderr.write(`${framework}, start ${start} of ${effort.starts}\n`)
-      starts.push(await measureStart(framework, effort))
+  try {
+    await installTarballs(project, await packAll(), ['protocol', 'till'])
+    for (const framework of asked.length > 0 ? asked : frameworks) {
+      const starts: Comparison[][] = []
+      for (let start = 1; start <= effort.starts; start += 1) {
+        process.stderr.write(`${framework}, start ${start} of ${effort.starts}\n`)
+        starts.push(await measureStart(framework, join(project, 'node_modules/@assay/till'), effort))
+      }
+      figures.push(...pooled(starts))
     }
-    figures.push(...pooled(starts))
+  } finally {
+    rmSync(project, { recursive: true, force: true })
   }
   handOut(...figures.map(rowOf))
   process.stdout.write(`${args.includes('--json') ? jsonOf(figures) : tableOf(figures)}\n`)
   return figures.every(isReached) ? 0 : 1
 }
 
-async function measureStart(framework: (typeof frameworks)[number], effort: Effort): Promise<Comparison[]> {
+async function measureStart(
+  framework: (typeof frameworks)[number],
+  till: string,
+  effort: Effort,
+): Promise<Comparison[]> {
   const { load, start, stop } = await startLoad()
   try {
-    const till = await start('sides/till-seller.ts', { FRAMEWORK: framework })
-    await untilQuiet(till.child)
-    const { accepts } = decodeHeader<PaymentRequired>(await ask(till, paidTarget), 'payment-required')
+    const ours = await start('sides/till-seller.ts', { FRAMEWORK: framework, TILL: till })
+    await untilQuiet(ours.child)
+    const challenge = await ask(ours, paidTarget)
+    const { accepts } = decodeHeader<PaymentRequired>(challenge, 'payment-required')
     const peer = await start(`sides/${framework}.ts`, {
       ROUTE: JSON.stringify({ path: paidPath, accepts }),
       // As ours: settlement is answered at the port, without a second look at the payment.
       SETTLE_AT: 'port',
     })
-    return await measure(framework, { load, effort }, till, peer)
+    const alone = await start('sides/framework.ts', {
+      FRAMEWORK: framework,
+      GIVEN: JSON.stringify({ path: paidPath, answer: fixedAnswer(challenge) }),
+    })
+    return await measure(framework, { load, effort }, { ours, peer, alone })
   } finally {
     await stop()
   }
@@ -70,16 +90,15 @@ async function measureStart(framework: (typeof frameworks)[number], effort: Effo
 async function measure(
   framework: string,
   setting: { load: Child; effort: Effort },
-  till: Server,
-  peer: Server,
+  { ours: till, peer, alone }: { ours: Server; peer: Server; alone: Server },
 ): Promise<Comparison[]> {
   const name = `@x402/${framework}`
   const unpaidSide = (side: string, { child, port, host }: Server) => ({
     ...{ name: side, server: child, port, status: 402 },
     plan: { kind: 'same' as const, host, target: paidTarget },
   })
-  const unpaid = await loadInTurn(setting, [unpaidSide('till', till), unpaidSide(name, peer)])
-  const [ours, theirs] = unpaid as [Measured[], Measured[]]
+  const unpaidSides = [unpaidSide('till', till), unpaidSide(name, peer), unpaidSide(framework, alone)]
+  const [ours, theirs, floor] = (await loadInTurn(setting, unpaidSides)) as [Measured[], Measured[], Measured[]]
   for (const [round, { sample }] of ours.entries())
     assertEqual('the terms of payment', termsOf(sample), termsOf(theirs[round]?.sample ?? ''))
   const { payments } = setting.effort
@@ -91,8 +110,11 @@ async function measure(
   const [sold, theirSold] = paid as [Measured[], Measured[]]
   for (const [round, { sample }] of sold.entries())
     assertEqual('what was sold', soldIn(sample), soldIn(theirSold[round]?.sample ?? ''))
+  const unpaid = { name: `till on ${framework}, unpaid 402`, basis: 'cpu' as const }
+  const bare = `${framework} alone, the same bytes`
   return [
-    { figure: { name: `till on ${framework}, unpaid 402`, peer: name, required: 1.8, basis: 'cpu' }, ours, theirs },
+    { figure: { ...unpaid, peer: name, required: 1.8 }, ours, theirs },
+    { figure: { ...unpaid, peer: bare, required: null }, ours, theirs: floor },
     {
       figure: { name: `till on ${framework}, paid`, peer: name, required: 2.7, basis: 'throughput' },
       ...{ ours: sold, theirs: theirSold },

@@ -77,15 +77,15 @@ export async function expectServedOnce({ kit, owner, leftUrl, start }: TwoSeller
   const buyer = await kit.buyer(fetch)
   const path = '/weather/once'
   const payment = await buyer.sign(await fetch(`${leftUrl}${path}`))
-  const statuses = await Promise.all(
-    Array.from({ length: copies }, async (_, index) => {
-      const answer = await fetch(`${index % 2 === 0 ? leftUrl : child.url}${path}`, {
-        headers: { 'payment-signature': payment },
-      })
-      await answer.arrayBuffer()
-      return answer.status
-    }),
-  )
+  const send = async (url: string) => {
+    const answer = await fetch(`${url}${path}`, { headers: { 'payment-signature': payment } })
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  const urls = Array.from({ length: copies }, (_, index) => (index % 2 === 0 ? leftUrl : child.url))
+  const statuses = await Promise.all(urls.map(send))
+  // And those that come when the answer is stored.
+  for (const url of [leftUrl, child.url]) statuses.push(await send(url))
   await child.stop()
   expect(statuses.filter((status) => status === 200)).toHaveLength(1)
   expect(new Set(statuses)).not.toContain(402)

@@ -15,6 +15,8 @@ import {
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { plannedFaults } from '../planted/faults.ts'
+import { plantFault } from '../planted/plant.ts'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const run = promisify(execFile)
@@ -65,11 +67,20 @@ export async function installTarballs(folder: string, tarballs: ReadonlyMap<stri
     const place = join(folder, 'node_modules', '@assay', name)
     mkdirSync(place, { recursive: true })
     await run('tar', ['-xzf', tarballs.get(name) as string, '-C', place, '--strip-components=1'])
+    plantIn(place, name)
     const manifest = readManifest(place)
     const { dependencies, optionalDependencies, peerDependencies } = manifest
     for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
       if (!dependency.startsWith('@assay/')) link(join(place, 'node_modules'), dependency, name)
   }
+}
+
+/** `npm run faults` plants in what tests load; a fault of an unpacked package is put into its built file. */
+function plantIn(place: string, name: string): void {
+  const fault = plannedFaults.find((one) => one.name === process.env['PLANT'])
+  if (!fault?.file.startsWith(`packages/${name}/src/`)) return
+  const file = join(place, 'dist', fault.file.slice(`packages/${name}/src/`.length).replace(/\.ts$/, '.js'))
+  writeFileSync(file, plantFault(readFileSync(file, 'utf8'), fault))
 }
 
 export type Manifest = {

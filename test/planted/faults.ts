@@ -67,6 +67,16 @@ export const plannedFaults: readonly PlantedFault[] = [
     model: { bound: 'a lease that runs out under a request' },
   },
   {
+    // Without a type, for it is put into the built file as well.
+    name: 'published till returns stored answers to copies',
+    file: 'packages/till/src/gate/earlier-payment.ts',
+    fn: 'answerDuplicate',
+    find: 'knowsIdentifier(earlier, presented)',
+    replace: 'true',
+    proof: { file: 'test/packed-sellers.test.ts', test: 'serves a payment once, however many copies come' },
+    model: { outside: 'what is known of an identifier is a fact that the model is given' },
+  },
+  {
     name: 'credit of the quote for another amount',
     file: 'packages/till/src/transitions/decide-recovery.ts',
     fn: 'paysExactly',

@@ -1,4 +1,4 @@
-import { type Address, hasChecksum, parseAddress } from '@assay/protocol/address'
+import type { Address } from '@assay/protocol/address'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { httpEndpoint, knownNetworks, type Network, type RpcEndpoint } from './chain/index.ts'
 import type { KeySource } from './chain/wallet/index.ts'
@@ -15,6 +15,7 @@ import type { Rng } from './kernel/random.ts'
 import { type PayoutPolicy, parsePayoutPolicy } from './payouts/index.ts'
 import { defaultHandlerMs } from './selling/index.ts'
 import { minAnswerDays, minPaymentDays, type Retention } from './store/partitions.ts'
+import { findKeyProblems, readWallet } from './wallet-options.ts'
 
 /** An embedded PostgreSQL in a folder: `embedded()` of `@assay/till/embedded`. */
 export type EmbeddedDatabase = { embedded: true; folder: string; port?: number }
@@ -150,11 +151,13 @@ export function readTillOptions(options: TillOptions): TillSettings {
   const demo = options.demo === true
   const { origin, host } = readPublicUrl(options.publicUrl, demo, problems)
   const chains = readNetworks(options.networks, demo, problems)
-  const facilitators = listOf(options.facilitator)
-  if (facilitators.length === 0)
-    problems.push('facilitator: missing, one of cdp({ keyId, keySecret }), http(url), local({ keys })')
+  const facilitators = readFacilitators(options.facilitator, demo, problems)
+  const { custodyKeys = [], settlerKeys = [] } = options
+  problems.push(...findKeyProblems('custodyKeys', custodyKeys, demo))
+  problems.push(...findKeyProblems('settlerKeys', settlerKeys, demo))
   const exposureCapMicro = parseUsd(options.exposureCap ?? '10000')
-  if (exposureCapMicro === undefined) problems.push(`exposureCap: must be decimal USD such as '10000'`)
+  if (!exposureCapMicro) problems.push(`exposureCap: must be decimal USD above zero, such as '10000'`)
+  if (!['here', 'cron'].includes(options.jobs ?? 'here')) problems.push(`jobs: must be 'here' or 'cron'`)
   const jobsSecondsMax = options.jobsSecondsMax ?? 60
   if (!(jobsSecondsMax >= 10 && jobsSecondsMax <= 600)) problems.push('jobsSecondsMax: must be between 10 and 600')
   const retention = options.retention ?? {}
@@ -167,8 +170,8 @@ export function readTillOptions(options: TillOptions): TillSettings {
     ...readDatabase(options, demo, problems),
     ...{ origin, name: options.name ?? host, ...chains },
     facilitators: facilitators.map(({ choice }) => choice),
-    settlerKeys: [...facilitators.flatMap(({ settlerKeys }) => settlerKeys ?? []), ...(options.settlerKeys ?? [])],
-    custodyKeys: options.custodyKeys ?? [],
+    settlerKeys: [...facilitators.flatMap((one) => one.settlerKeys ?? []), ...settlerKeys],
+    custodyKeys,
     payouts: { ...parsePayoutPolicy(), ...options.payouts },
     exposureCapMicro: exposureCapMicro ?? 0n,
     ...readLimits(options.limits ?? {}, problems),
@@ -196,8 +199,19 @@ const findUnknownOptions = (options: TillOptions): string[] =>
     .filter((name) => !Object.hasOwn(optionNames, name))
     .map((name) => `${name}: is not an option of createTill`)
 
-const listOf = (given: TillOptions['facilitator']): readonly FacilitatorOption[] =>
-  given === undefined ? [] : 'choice' in given ? [given] : given
+const facilitatorKinds = 'one of cdp({ keyId, keySecret }), http(url), local({ keys })'
+
+function readFacilitators(given: TillOptions['facilitator'], demo: boolean, problems: string[]): FacilitatorOption[] {
+  const list: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given]
+  if (list.length === 0) problems.push(`facilitator: missing, ${facilitatorKinds}`)
+  const made = list.filter(
+    (one): one is FacilitatorOption => typeof one === 'object' && one !== null && 'choice' in one,
+  )
+  if (made.length < list.length) problems.push(`facilitator: must be ${facilitatorKinds}, or a list of these`)
+  const keys = made.flatMap(({ settlerKeys }) => settlerKeys ?? [])
+  problems.push(...findKeyProblems('facilitator: local({ keys })', keys, demo))
+  return made
+}
 
 function facilitatorProblems({ kind, settings }: FacilitatorChoice, { settlerKeys, mode }: TillSettings): string[] {
   if (kind === 'local' && settlerKeys.length === 0)
@@ -257,6 +271,10 @@ function readNetworks(given: TillOptions['networks'] | undefined, demo: boolean,
   const pay_to: Record<string, Address> = {}
   const custody: Record<string, Address> = {}
   for (const [name, option] of Object.entries(given ?? {})) {
+    if (typeof option !== 'object' || option === null) {
+      problems.push(`networks.${name}: must be { payTo, rpc }`)
+      continue
+    }
     const network = option.network ?? knownNetworks.find((one) => one.name === name || one.caip2 === name)
     if (!network) {
       problems.push(
@@ -267,27 +285,20 @@ function readNetworks(given: TillOptions['networks'] | undefined, demo: boolean,
     const { caip2 } = network
     networks.push(network)
     networkIds.set(name, caip2).set(caip2, caip2)
-    const payTo = readAddress(`networks.${name}.payTo`, option.payTo, problems)
+    const payTo = readWallet(`networks.${name}.payTo`, option.payTo, network, demo, problems)
     if (payTo !== undefined) pay_to[caip2] = payTo
     const kept =
-      option.custody === undefined ? undefined : readAddress(`networks.${name}.custody`, option.custody, problems)
+      option.custody === undefined
+        ? undefined
+        : readWallet(`networks.${name}.custody`, option.custody, network, demo, problems)
     if (kept !== undefined) custody[caip2] = kept
     if (kept !== undefined && kept === payTo)
       problems.push(`networks.${name}.custody: must not be payTo, what is owed to others is kept apart`)
     endpoints.set(caip2, readEndpoints(name, option.rpc, demo, problems))
   }
-  if (networks.length === 0) problems.push('networks: at least one is needed, such as { base: { payTo, rpc } }')
+  if (Object.keys(given ?? {}).length === 0)
+    problems.push('networks: at least one is needed, such as { base: { payTo, rpc } }')
   return { networks, endpoints, networkIds, payees: { pay_to, custody } }
-}
-
-function readAddress(name: string, text: string | undefined, problems: string[]): Address | undefined {
-  if (text === undefined || text === '') {
-    problems.push(`${name}: missing, the address that is paid`)
-    return undefined
-  }
-  const address = parseAddress(text)
-  if (address === undefined || !hasChecksum(text)) problems.push(`${name}: must be an address with its EIP-55 checksum`)
-  return address
 }
 
 function readEndpoints(name: string, rpc: NetworkOption['rpc'], demo: boolean, problems: string[]): RpcEndpoint[] {

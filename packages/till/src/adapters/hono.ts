@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Problem } from '../kernel/problem.ts'
 import { type PlainResponse, toWebResponse } from '../selling/index.ts'
 import type { SellAs, SoldRoute, Till } from '../till.ts'
-import { markAnswered, type NodeRequest, refusalBody, soldRequestOf } from './node-exchange.ts'
+import { closeAfterRefusal, markAnswered, type NodeRequest, refusalBody, soldRequestOf } from './node-exchange.ts'
 
 type HonoContext = {
   req: { raw: Request; param(): Record<string, string> }
@@ -47,11 +47,15 @@ function answerOver(
 ): Response | Promise<Response> {
   const request = soldRequestOf(incoming, outgoing, { params, target: incoming.url ?? '/', bodyFix })
   if (request instanceof Problem) return refused(request)
+  const written = (plain: PlainResponse) => {
+    closeAfterRefusal(incoming, request, plain)
+    return responseOf(plain, outgoing)
+  }
   const answer = route.answer(request)
-  return answer instanceof Promise ? answer.then((plain) => written(plain, outgoing)) : written(answer, outgoing)
+  return answer instanceof Promise ? answer.then(written) : written(answer)
 }
 
-function written(plain: PlainResponse, outgoing: ServerResponse): Response {
+function responseOf(plain: PlainResponse, outgoing: ServerResponse): Response {
   const { delivered } = plain
   if (!outgoing.headersSent) markAnswered(outgoing)
   if (delivered)

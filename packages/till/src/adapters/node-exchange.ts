@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Problem } from '../kernel/problem.ts'
-import { type PlainResponse, readHeaders, type SoldRequest, splitTarget, tooLarge } from '../selling/index.ts'
+import {
+  headersOf,
+  type PlainResponse,
+  readHeaders,
+  type SoldRequest,
+  splitTarget,
+  tooLarge,
+} from '../selling/index.ts'
 import type { SoldRoute } from '../till.ts'
 import { readWholeBody } from './read-node-body.ts'
 
@@ -16,18 +23,19 @@ export type NodeCall = {
 }
 
 /** One exchange on node:http: the socket shows who hangs up, and when the last byte was handed over. */
-export async function answerOver(
+export function answerOver(
   route: SoldRoute,
   request: NodeRequest,
   response: ServerResponse,
   call: NodeCall,
-): Promise<void> {
+): void | Promise<void> {
   // Somebody answered already: nobody would get what is sold here.
   if (response.headersSent) return
   const sold = soldRequestOf(request, response, call)
   if (sold instanceof Problem) return refuse(response, sold)
   const answer = route.answer(sold)
-  write(request, response, answer instanceof Promise ? await answer : answer)
+  if (!(answer instanceof Promise)) return write(request, response, sold, answer)
+  return answer.then((later) => write(request, response, sold, later))
 }
 
 export function soldRequestOf(request: NodeRequest, response: ServerResponse, call: NodeCall): SoldRequest | Problem {
@@ -35,9 +43,11 @@ export function soldRequestOf(request: NodeRequest, response: ServerResponse, ca
   if (!target) return new Problem('bad_request', { detail: 'The request target is not a plain path.' })
   try {
     const headers = readHeaders(request.rawHeaders)
+    // No spread: the object it makes is slow to read, and an unpaid request does little else.
     return {
-      ...target,
       method: request.method ?? '',
+      path: target.path,
+      query: target.query,
       params: call.params,
       header: (name) => headers.get(name),
       headers,
@@ -89,25 +99,27 @@ function goneSignal(response: ServerResponse): AbortSignal {
 }
 
 /** Past the framework's own response: no ETag, no 304, no compression, no rewriting of what was signed. */
-function write(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, headers, body, delivered }: PlainResponse,
-) {
+function write(request: NodeRequest, response: ServerResponse, sold: SoldRequest, plain: PlainResponse): void {
   if (response.socket?.destroyed || response.headersSent) return
   markAnswered(response)
-  response.statusCode = status
-  for (let i = 0; i + 1 < headers.length; i += 2) response.setHeader(headers[i] as string, headers[i + 1] as string)
-  // What is left of a refused body is never read.
-  if (hasBody(request) && !request.complete && status >= 400) response.setHeader('Connection', 'close')
-  response.end(body as string | Uint8Array, () => {
-    if (!response.socket?.destroyed) void delivered?.()
-  })
+  closeAfterRefusal(request, sold, plain)
+  const { delivered } = plain
+  if (delivered)
+    response.once('finish', () => {
+      if (!response.socket?.destroyed) void delivered()
+    })
+  response.writeHead(plain.status, headersOf(plain)).end(plain.body as string | Uint8Array)
+}
+
+/** What is left of a refused body is never read: neither by the till nor by a framework that would keep the connection. */
+export function closeAfterRefusal(request: NodeRequest, sold: SoldRequest, plain: PlainResponse): void {
+  if (plain.status >= 400 && hasBody(sold) && !request.complete && request.httpVersionMajor < 2)
+    plain.headers.push('Connection', 'close')
 }
 
 /** An answer that is ready at once is written before the parser says that a request without a body is complete. */
-const hasBody = ({ headers }: IncomingMessage) =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+const hasBody = ({ headers }: SoldRequest) =>
+  headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0
 
 function refuse(response: ServerResponse, problem: Problem): void {
   response.statusCode = problem.status

@@ -36,3 +36,10 @@ export const emptyBody: Uint8Array = Buffer.alloc(0)
 export function isStream(body: PlainResponse['body']): body is AsyncIterable<Uint8Array | string> {
   return typeof body !== 'string' && !(body instanceof Uint8Array)
 }
+
+/** No name comes twice. */
+export function headersOf({ headers }: PlainResponse): Record<string, string> {
+  const named: Record<string, string> = {}
+  for (let i = 0; i + 1 < headers.length; i += 2) named[headers[i] as string] = headers[i + 1] as string
+  return named
+}

@@ -34,7 +34,10 @@ export function createSharedChallenges(clock: Clock) {
     find(key: string): PlainResponse | undefined {
       const known = kept.get(key)
       if (known === undefined || clock.monotonicMs() - known.atMs >= sharedMsMax) return undefined
-      return { ...known.response, headers: [...known.response.headers] }
+      const { status, headers, body, authenticate } = known.response
+      return authenticate
+        ? { status, headers: headers.slice(), body, authenticate }
+        : { status, headers: headers.slice(), body }
     },
     keep(key: string, response: PlainResponse): void {
       kept.delete(key)

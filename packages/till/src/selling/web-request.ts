@@ -1,6 +1,6 @@
 import { Problem } from '../kernel/problem.ts'
 import { tooLarge } from './body-limit.ts'
-import { emptyBody, isStream, type PlainResponse } from './plain.ts'
+import { emptyBody, headersOf, isStream, type PlainResponse } from './plain.ts'
 import type { SoldRequest } from './sold-request.ts'
 
 /** A request of the web standards, as frameworks on any runtime have it. */
@@ -16,7 +16,7 @@ export function fromWebRequest(
     params: known.params,
     header: (name) => request.headers.get(name) ?? undefined,
     get headers() {
-      return headersOf(request)
+      return receivedHeaders(request)
     },
     remoteAddress: known.remoteAddress ?? '',
     readBody: (maxBytes) => readWebBody(request, maxBytes),
@@ -33,7 +33,7 @@ export function targetOf(url: string): { path: string; query: string } {
   return mark < 0 ? { path: target, query: '?' } : { path: target.slice(0, mark), query: target.slice(mark) }
 }
 
-function headersOf(request: Request): Map<string, string> {
+function receivedHeaders(request: Request): Map<string, string> {
   const headers = new Map<string, string>()
   request.headers.forEach((value, name) => {
     headers.set(name, value)
@@ -67,13 +67,10 @@ const bodiless = new Set([204, 205, 304])
 
 export function toWebResponse(plain: PlainResponse): Response {
   if (isStream(plain.body)) throw new Error('a sold answer is finite')
-  // A plain object: some runtimes write it out without making a Headers of it. No name comes twice.
-  const headers: Record<string, string> = {}
-  for (let i = 0; i + 1 < plain.headers.length; i += 2)
-    headers[plain.headers[i] as string] = plain.headers[i + 1] as string
   const empty = bodiless.has(plain.status) || plain.body.length === 0
   return new Response(empty ? null : (plain.body as string | Uint8Array<ArrayBuffer>), {
     status: plain.status,
-    headers,
+    // A plain object: some runtimes write it out without making a Headers of it.
+    headers: headersOf(plain),
   })
 }
