@@ -28,5 +28,7 @@ export default defineConfig({
     // Files follow each other in these processes: loading a node for each would take longer than most of the tests.
     isolate: false,
     sequence: { sequencer: LongestFirst },
+    // Files that did not change are not compiled again in the next run. What the plugins above change is never kept.
+    experimental: { fsModuleCache: planted === undefined && without === undefined },
   },
 })

@@ -100,7 +100,12 @@ async function compose(
     recoverIdleMs: settings.jobsMsMax / 3,
     ...(recoverWallets ? { recoverWallets } : {}),
   }
-  const rounds = { ports, infrastructure, owner: gate.owner, ...(intercept.job ? { intercept: intercept.job, everyRound: true } : {}) }
+  const rounds = {
+    ports,
+    infrastructure,
+    owner: gate.owner,
+    ...(intercept.job ? { intercept: intercept.job, everyRound: true } : {}),
+  }
   const jobs = tillJobs(ports, infrastructure, gate, work)
   if (options.jobs !== 'cron') {
     // No route is declared so far, so none is missing.
