@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'
 
-export type DueJob = {
+type DueJob = {
   name: string
   /** An SQL expression, the time being `$1`: there is work while it is true, and once after its value has changed. */
   due: string

@@ -1,3 +1,3 @@
-export { createDueWatch, type DueJob, type DueWatch } from './due-watch.ts'
+export { createDueWatch, type DueWatch } from './due-watch.ts'
 export { createLeases, type Lease, LeaseLost, type LeasePorts, type Leases, msSinceJob, withLease } from './lease.ts'
 export { createScheduler, type Job, type JobOptions, type Scheduler } from './scheduler.ts'
