@@ -166,7 +166,7 @@ test('two first starts at once make one cluster and one owner', async () => {
   expect((await readdir(home)).sort()).toEqual(['database.json', 'postgres'])
 })
 
-test('the server is in a process group of its own; after kill -9 of the node the next start takes it over', async () => {
+test('the server has its own process group; after kill -9 of the node the next start takes it over', async () => {
   const home = await makeUsedHome()
   const killed = startChild(home)
   const before = await killed.until('open')
