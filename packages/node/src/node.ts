@@ -249,7 +249,8 @@ async function startWork(
     : given
   const jobs = tillJobs(ports, infrastructure, till, work)
   // Shops are asked to stop while their jobs may still be running: long work ends at the next opportunity.
-  startJobs({ ports, infrastructure, owner: till.owner, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
+  const rounds = { ports, infrastructure, owner: till.owner, everyRound: given !== undefined }
+  startJobs({ ...rounds, ...(intercept ? { intercept } : {}) }, jobs, stops, () =>
     Promise.all(shops.map((shop) => shop.stop?.())),
   )
 }

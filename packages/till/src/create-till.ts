@@ -96,9 +96,16 @@ async function compose(
   const { retention } = settings
   const work = {
     ...{ parts, routeOf: selling.routeOf, routePatienceMs, payouts, retention },
+    // Often enough for those who sell only while it runs.
+    recoverIdleMs: settings.jobsMsMax / 3,
     ...(recoverWallets ? { recoverWallets } : {}),
   }
-  const rounds = { ports, infrastructure, owner: gate.owner, ...(intercept.job ? { intercept: intercept.job } : {}) }
+  const rounds = {
+    ports,
+    infrastructure,
+    owner: gate.owner,
+    ...(intercept.job ? { intercept: intercept.job, everyRound: true } : {}),
+  }
   const jobs = tillJobs(ports, infrastructure, gate, work)
   if (options.jobs !== 'cron') {
     // No route is declared so far, so none is missing.

@@ -13,9 +13,10 @@ export type MadeHop = (id: string) => string
  */
 export function madeHopOf(next: string, routes: readonly RouteDeclaration[]): MadeHop | undefined {
   for (const { path, example, method } of routes) {
+    if (method !== 'GET' || !path.includes(':')) continue
     const [name, ...others] = segmentsOf(path).filter((segment) => segment.startsWith(':'))
     const id = name === undefined ? undefined : example.params?.[name.slice(1)]
-    if (method !== 'GET' || name === undefined || id === undefined || others.length > 0) continue
+    if (name === undefined || id === undefined || others.length > 0) continue
     if (path.replace(name, id) === next) return (made) => path.replace(name, made)
   }
   return undefined

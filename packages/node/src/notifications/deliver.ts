@@ -28,6 +28,10 @@ type DeliveryClass = keyof typeof places
 /** Several deliveries end between two looks at what is due, so that a long backlog is not sorted again for each. */
 const [pollMsMin, pollMsMax] = [50, 500]
 
+/** Whether an event or a delivery waits. */
+export const deliveryDueSql = `exists (select from notification_event where fan_out)
+  or exists (select from notification_delivery where state = 'pending' and due_at <= $1)`
+
 /** Sends what is due, at most one delivery an endpoint at a time, until nothing is due or the signal is aborted. */
 export async function deliverDue(deps: DeliveryDeps, signal?: AbortSignal): Promise<void> {
   const running = new Map<string, { deliveryClass: DeliveryClass; ended: Promise<void> }>()

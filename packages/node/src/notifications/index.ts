@@ -1,7 +1,7 @@
 import { loadSharedSecret } from '@assay/till/proofs'
 import { declareShop, type NodeFacts, type OpenShop, type ShopContext } from '../http/index.ts'
 import { createDnsResolver, createOutbound, type Outbound, publicAddresses } from '../outbound/index.ts'
-import { deliverDue } from './deliver.ts'
+import { deliverDue, deliveryDueSql } from './deliver.ts'
 import { type Kind, sendChallenges } from './endpoints.ts'
 import { createNotifications, deleteOld } from './events.ts'
 import { createMail } from './mail-adapter.ts'
@@ -55,9 +55,14 @@ export function openNotifications({ settings, outbound }: NotificationOptions): 
         targetOf: (kind, text) => targetOf(kind, text, demo),
       }),
       jobs: [
-        { name: 'notifications.deliver', intervalMs: 1_000, work: deliver },
+        { name: 'notifications.deliver', intervalMs: 1_000, work: deliver, due: deliveryDueSql },
         // Apart from deliveries, which wait for nobody who has not proven anything yet.
-        { name: 'notifications.challenge', intervalMs: 2_000, work: () => sendChallenges(engine) },
+        {
+          name: 'notifications.challenge',
+          intervalMs: 2_000,
+          work: () => sendChallenges(engine),
+          due: 'exists (select from notification_endpoint where challenge_due)',
+        },
         { name: 'notifications.measure', intervalMs: 30_000, work: () => measure(context) },
         { name: 'notifications.expire', intervalMs: 3_600_000, work: () => deleteOld(database, clock.nowMs()) },
       ],

@@ -92,6 +92,7 @@ async function keepReports(
   reports: readonly OutsideReport[],
 ): Promise<void> {
   const { size } = await lockTree(tx)
+  const roots = new Map<number, Buffer>()
   for (const report of reports) {
     if (!('note' in report)) {
       // Reported before another process signed a larger head: the witness is asked again.
@@ -100,7 +101,7 @@ async function keepReports(
     }
     const head = await ownHead(deps, report.note)
     if (!head || (await isFormer(tx, head))) continue
-    const reason = await difference(tx, size, { ...head, source: report.source })
+    const reason = await difference(tx, size, { ...head, source: report.source }, roots)
     await keepHead(tx, { ...report, size: head.size, root: head.root, agrees: reason === null, reason })
   }
   // A head with our signature proves itself anyone who showed it; the word of a witness ends with its office.
@@ -155,15 +156,18 @@ async function conclude(
 ): Promise<{ forkReason: string | null; isNew: boolean; ended: boolean }> {
   const { size, forkReason: before } = await lockTree(tx)
   const heads = await dropForeign(deps, tx, await readOutsideHeads(tx))
+  const roots = new Map<number, Buffer>()
   for (const head of heads) {
     if (head.root === null) continue
-    head.reason = await difference(tx, size, head as { source: string; size: number; root: Uint8Array })
+    const agreed = head.agrees
+    head.reason = await difference(tx, size, head as { source: string; size: number; root: Uint8Array }, roots)
     head.agrees = head.reason === null
-    await tx.query('update log_outside_head set agrees = $2, reason = $3 where source = $1 and agrees <> $2', [
-      head.source,
-      head.agrees,
-      head.reason,
-    ])
+    if (head.agrees !== agreed)
+      await tx.query('update log_outside_head set agrees = $2, reason = $3 where source = $1', [
+        head.source,
+        head.agrees,
+        head.reason,
+      ])
   }
   const forkReason = heads.find(({ agrees }) => !agrees)?.reason ?? null
   await tx.query(
@@ -187,8 +191,12 @@ async function difference(
   tx: Tx,
   size: number,
   head: { source: string; size: number; root: Uint8Array },
+  /** Most hold the same head. */
+  roots = new Map<number, Buffer>(),
 ): Promise<string | null> {
   if (head.size > size) return `${head.source} holds a signed head of size ${head.size}, and our tree has ${size}`
-  if ((await rootAt(tx, head.size)).equals(head.root)) return null
+  const root = roots.get(head.size) ?? (await rootAt(tx, head.size))
+  roots.set(head.size, root)
+  if (root.equals(head.root)) return null
   return `${head.source} holds a signed head of size ${head.size} with another root than our tree has there`
 }

@@ -93,10 +93,13 @@ export function createChannels(options: ChannelsOptions) {
     named: (payment: ChannelPayment, identifierHash: Buffer, fingerprint: Buffer) =>
       namedSale(deps, payment, identifierHash, fingerprint),
     jobs: () => [
-      job('channels.recover', 5_000, async () => {
-        await onEachChain(deps, (network, on) => recoverDeposits(deps, network, on))
-        await onEachChain(deps, (network, on) => recoverRefunds(deps, network, on))
-      }),
+      {
+        ...job('channels.recover', 5_000, async () => {
+          await onEachChain(deps, (network, on) => recoverDeposits(deps, network, on))
+          await onEachChain(deps, (network, on) => recoverRefunds(deps, network, on))
+        }),
+        due: `exists (select from channel_deposit where state = 'sending') or exists (select from channel where state = 'refunding')`,
+      },
       job('channels.claim', 30_000, async () => {
         // What is due is claimed also where new withdrawals cannot be read.
         const watched = onEachChain(deps, (network, on) => watchWithdrawals(deps, network, on))

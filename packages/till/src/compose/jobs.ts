@@ -1,14 +1,23 @@
 import type { PaidRoute } from '../contract/paid-call.ts'
 import { deleteHolders } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
-import { createLeases, createScheduler, type Leases } from '../jobs/index.ts'
+import { createDueWatch, createLeases, createScheduler, type DueWatch, type Job, type Leases } from '../jobs/index.ts'
 import { sealBooks } from '../ledger/index.ts'
-import { type PayoutDeps, postGas, runPayouts, runWithdrawals, watchPayouts } from '../payouts/index.ts'
+import {
+  type PayoutDeps,
+  payoutsDueSql,
+  postGas,
+  runPayouts,
+  runWithdrawals,
+  watchPayouts,
+  withdrawalsDueSql,
+} from '../payouts/index.ts'
 import { creditUndelivered } from '../recovery/credit-undelivered.ts'
 import { type ReconciledAddress, reconcileBooks } from '../recovery/reconcile.ts'
 import { type RecoverDeps, recoverPayments, repairInFlightCounts } from '../recovery/recover.ts'
 import { executeRefunds } from '../recovery/refund-payment.ts'
 import { removeIdle } from '../recovery/remove-idle.ts'
+import { notFinalSql, recoveryDueSql } from '../recovery/store-recover.ts'
 import { watchFinality } from '../recovery/watch-finality.ts'
 import { detectRestore } from '../store/detect-restore.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
@@ -24,6 +33,8 @@ export type JobSettings = {
   /** See RecoverDeps. */
   routePatienceMs?: number
   recoverWallets?(): Promise<void>
+  /** Recovery runs at least this often; see `idleMs` of a job. */
+  recoverIdleMs?: number
   payouts: PayoutDeps
   retention?: Retention
 }
@@ -62,22 +73,33 @@ export function tillJobs(
       ),
     )
   }
-  const job = (name: string, intervalMs: number, work: () => Promise<unknown>): TillJob => ({ name, intervalMs, work })
+  const job = (name: string, intervalMs: number, work: () => Promise<unknown>, due?: string): TillJob => ({
+    ...{ name, intervalMs, work },
+    ...(due === undefined ? {} : { due }),
+  })
   return [
-    job('payments.recover', 2_000, () => recoverPayments(recovery)),
-    job('payments.finality', 5_000, () => watchFinality({ ...recovery, reversalHooks })),
+    {
+      ...job('payments.recover', 2_000, () => recoverPayments(recovery), recoveryDueSql(till.owner.id)),
+      ...(settings.recoverIdleMs === undefined ? {} : { idleMs: settings.recoverIdleMs }),
+    },
+    job('payments.finality', 5_000, () => watchFinality({ ...recovery, reversalHooks }), notFinalSql),
     job('payments.flights', 60_000, () => repairInFlightCounts(recovery)),
-    job('payouts.run', 5_000, () => runPayouts(payouts)),
-    job('payouts.withdraw', 5_000, () => runWithdrawals(payouts)),
+    job('payouts.run', 5_000, () => runPayouts(payouts), payoutsDueSql),
+    job('payouts.withdraw', 5_000, () => runWithdrawals(payouts), withdrawalsDueSql(payouts)),
     job('wallets.gas', 60_000, async () => {
       for (const chain of chains.values()) await postGas(payouts, chain)
     }),
-    job('payments.refunds', 2_000, () => executeRefunds({ database, clock, ids, log, routeOf, reversalHooks })),
+    job(
+      'payments.refunds',
+      2_000,
+      () => executeRefunds({ database, clock, ids, log, routeOf, reversalHooks }),
+      `exists (select from refund where state = 'asked')`,
+    ),
     job('payments.undelivered', 600_000, () => creditUndelivered({ database, clock, log, metrics, reversalHooks })),
     job('payments.reconcile', 60_000, reconcile),
     // A standby may be promoted, or an older copy started, under a running node.
     job('store.restored', 10_000, () => detectRestore(infrastructure.restoreDetection)),
-    job('ledger.seal', 10_000, () => sealBooks(database)),
+    job('ledger.seal', 10_000, () => sealBooks(database), 'exists (select from ledger_unsealed)'),
     job('payments.expire', 3_600_000, () => removeIdle(database, clock.nowMs())),
     job('store.partitions', 3_600_000, () => keepPartitions({ sql: database, log, metrics }, retention, clock.nowMs())),
     job('facilitators.expire', 3_600_000, () => deleteHolders(database, clock.nowMs())),
@@ -126,7 +148,14 @@ function recoverDeps(
   }
 }
 
-type RoundDeps = { ports: Ports; infrastructure: Infrastructure; owner: Owner; intercept?: Interceptors['job'] }
+type RoundDeps = {
+  ports: Ports
+  infrastructure: Infrastructure
+  owner: Owner
+  intercept?: Interceptors['job']
+  /** Jobs run at every interval, also those that are known to have nothing to do: for callers that run them by hand. */
+  everyRound?: boolean
+}
 
 function leasesOf({ ports: { clock, log }, infrastructure, owner }: RoundDeps): Leases {
   const { database } = infrastructure.store
@@ -154,7 +183,38 @@ export function startJobs(
     await Promise.all([scheduler.stop(), stopParts()])
     await leases.release()
   })
-  for (const job of jobs) scheduler.every(job.name, job.intervalMs, roundOf(deps, leases, job))
+  const watched = deps.everyRound ? [] : jobs.flatMap(({ name, due }) => (due === undefined ? [] : [{ name, due }]))
+  const watch = createDueWatch({ database: deps.infrastructure.store.database, clock, log }, watched)
+  const started = new Map<string, Job>()
+  for (const job of jobs) {
+    const round = roundOf(deps, leases, job)
+    const isWatched = watched.some(({ name }) => name === job.name)
+    started.set(
+      job.name,
+      scheduler.every(job.name, job.intervalMs, isWatched ? whenDue(deps, watch, job, round) : round),
+    )
+  }
+  if (watched.length > 0)
+    scheduler.every('jobs.due', dueEveryMs, () => watch.poll((name) => void started.get(name)?.runNow()))
+}
+
+/** Work that appears waits this long at most for a job that has nothing else to do. */
+const dueEveryMs = 1_000
+/** A round without known work, in case an expression misses some. */
+const idleMsDefault = 30_000
+
+function whenDue(
+  { ports: { clock } }: RoundDeps,
+  watch: DueWatch,
+  { name, idleMs = idleMsDefault }: TillJob,
+  round: () => Promise<void>,
+): () => Promise<void> {
+  let lastMs = Number.NEGATIVE_INFINITY
+  return async () => {
+    if (!watch.isDue(name) && clock.monotonicMs() - lastMs < idleMs) return
+    lastMs = clock.monotonicMs()
+    await watch.run(name, round)
+  }
 }
 
 /** One round of every job, for those who are woken from outside. A job that fails does not keep the next from running. */

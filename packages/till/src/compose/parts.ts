@@ -38,7 +38,17 @@ export type Interceptors = {
  * Runs in one process at a time, the one that holds its lease. The signal is aborted when another may have taken it over:
  * long work starts nothing new then.
  */
-export type TillJob = { name: string; intervalMs: number; work(signal?: AbortSignal): Promise<unknown> }
+export type TillJob = {
+  name: string
+  intervalMs: number
+  work(signal?: AbortSignal): Promise<unknown>
+  /**
+   * An SQL expression, the time being `$1`: there is work while it is true, and once after its value has changed. Asked
+   * for all jobs together; a job without work runs every `idleMs` only. Jobs without it run every interval.
+   */
+  due?: string
+  idleMs?: number
+}
 
 /** A named thing that must work. Rejecting or answering false means that it does not. */
 export type ReadinessCheck = {

@@ -1,2 +1,3 @@
+export { createDueWatch, type DueWatch } from './due-watch.ts'
 export { createLeases, type Lease, LeaseLost, type LeasePorts, type Leases, msSinceJob, withLease } from './lease.ts'
 export { createScheduler, type Job, type JobOptions, type Scheduler } from './scheduler.ts'

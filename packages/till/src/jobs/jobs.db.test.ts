@@ -80,16 +80,39 @@ test('a lease is renewed while the work lasts; a holder who was overtaken is tol
   expect(outcome).toEqual({ ran: true, result: true })
 })
 
+/** The same database, and what was asked of it. */
+function recorded(): { database: Database; statements: string[] } {
+  const statements: string[] = []
+  const query: Database['query'] = (statement, values) => {
+    statements.push(typeof statement === 'string' ? statement : statement.text)
+    return db.database.query(statement, values)
+  }
+  return { database: { ...db.database, query }, statements }
+}
+
+test('leases that are kept are renewed together, and none that another process took', async () => {
+  const { clock, advance } = fakeClock()
+  const { database, statements } = recorded()
+  const leases = createLeases({ ...ports(), database, clock })
+  const names = ['first', 'second', 'third']
+  const ran: string[] = []
+  const runAll = () => Promise.all(names.map((name) => leases.run(name, 10_000, async () => void ran.push(name))))
+  await runAll()
+  statements.length = 0
+  advance(10_000)
+  await db.database.query(`update job_lease set token = token + 1 where name = 'third'`)
+  await runAll()
+  expect(ran.slice(3).sort()).toEqual(['first', 'second'])
+  expect(statements).toHaveLength(2)
+  advance(1_000)
+  await runAll()
+  expect(statements).toHaveLength(3)
+  await leases.release()
+})
+
 test('frequent work keeps its lease between runs, and asks for it again only now and then', async () => {
   const { clock, advance } = fakeClock()
-  const statements: string[] = []
-  const database: Database = {
-    ...db.database,
-    query: (statement, values) => {
-      statements.push(typeof statement === 'string' ? statement : statement.text)
-      return db.database.query(statement, values)
-    },
-  }
+  const { database, statements } = recorded()
   const owner = await registerOwner(db.database, systemClock, systemRng)
   const leases = createLeases({ ...ports(), database, clock, owner: owner.id })
   const runs: number[] = []

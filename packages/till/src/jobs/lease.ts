@@ -46,7 +46,7 @@ export async function withLease<T>(
 }
 
 export type Leases = {
-  /** Like `withLease` for work that comes back after `intervalMs`: the lease of frequent work is kept between its runs. */
+  /** Like `withLease` for work that comes back after `intervalMs`: the lease of most work is kept between its runs. */
   run(name: string, intervalMs: number, work: (signal: AbortSignal) => Promise<unknown>): Promise<void>
   /** Gives back what is kept. */
   release(): Promise<void>
@@ -54,18 +54,34 @@ export type Leases = {
 
 /** A lease that is kept counts as held for this long before the database is asked again. */
 const keptMs = 5_000
+/** Work that comes back later gives its lease back meanwhile. */
+const keptIntervalMsMax = 30_000
+
+type Kept = { token: bigint; ttlMs: number; askedMs: number }
 
 /** Taking and giving back for each run would be two writes for work that mostly finds nothing to do. */
 export function createLeases(ports: LeasePorts): Leases {
-  const kept = new Map<string, { token: bigint; askedMs: number }>()
+  const kept = new Map<string, Kept>()
+  let renewing: Promise<void> | undefined
+  const renew = () => {
+    renewing ??= renewKept(ports, kept).finally(() => {
+      renewing = undefined
+    })
+    return renewing
+  }
+  const takeKept = async (name: string): Promise<Kept | undefined> => {
+    const known = kept.get(name)
+    if (known && ports.clock.monotonicMs() - known.askedMs >= keptMs) await renew()
+    const still = kept.get(name)
+    kept.delete(name)
+    return still
+  }
   return {
     run: async (name, intervalMs, work) => {
       const ttlMs = Math.max(30_000, intervalMs * 2)
-      const known = kept.get(name)
-      const nowMs = ports.clock.monotonicMs()
-      const holds = known !== undefined && nowMs - known.askedMs < keptMs
-      const token = holds ? known.token : await acquire(ports, name, ttlMs, known?.token)
-      kept.delete(name)
+      const known = await takeKept(name)
+      const askedMs = known?.askedMs ?? ports.clock.monotonicMs()
+      const token = known?.token ?? (await acquire(ports, name, ttlMs))
       if (token === undefined) return
       let lost: AbortSignal | undefined
       try {
@@ -74,9 +90,9 @@ export function createLeases(ports: LeasePorts): Leases {
           return work(signal)
         })
       } finally {
-        if (intervalMs >= keptMs) await release(ports, name, token)
-        else if (!lost?.aborted && (token === known?.token || (await noteFinished(ports, name, token))))
-          kept.set(name, { token, askedMs: holds ? known.askedMs : nowMs })
+        if (intervalMs > keptIntervalMsMax) await release(ports, name, token)
+        else if (!lost?.aborted && (known || (await noteFinished(ports, name, token))))
+          kept.set(name, { token, ttlMs, askedMs })
       }
     },
     release: async () => {
@@ -102,19 +118,36 @@ async function workUnder<T>(ports: LeasePorts, held: Held, work: (lease: Lease) 
   }
 }
 
-/** Who asks again with the token it holds keeps it, and tells that its last run has ended. */
-async function acquire(ports: LeasePorts, name: string, ttlMs: number, held?: bigint): Promise<bigint | undefined> {
+/** All that is kept in one statement, with the end of its last runs. What another process took is not kept any more. */
+async function renewKept(ports: LeasePorts, kept: Map<string, Kept>): Promise<void> {
+  const askedMs = ports.clock.monotonicMs()
+  const asked = [...kept]
+  const { rows } = await ports.database.query<{ name: string; token: bigint }>({
+    name: 'lease_renew',
+    text: `update job_lease l set expires_at = clock_timestamp() + k.ttl_ms * interval '1 millisecond', finished_at = clock_timestamp()
+      from unnest($1::text[], $2::bigint[], $3::float8[]) as k (name, token, ttl_ms)
+      where l.name = k.name and l.token = k.token returning l.name, l.token`,
+    values: [asked.map(([name]) => name), asked.map(([, { token }]) => token), asked.map(([, { ttlMs }]) => ttlMs)],
+  })
+  const held = new Map(rows.map(({ name, token }) => [name, token]))
+  for (const [name, lease] of asked) {
+    // A run that began meanwhile has taken it out.
+    if (kept.get(name) !== lease) continue
+    if (held.get(name) === lease.token) kept.set(name, { ...lease, askedMs })
+    else kept.delete(name)
+  }
+}
+
+async function acquire(ports: LeasePorts, name: string, ttlMs: number): Promise<bigint | undefined> {
   const { rows } = await ports.database.query<{ token: bigint }>({
     name: 'lease_acquire',
     text: `insert into job_lease as l (name, owner, token, expires_at)
       values ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
       on conflict (name) do update
-        set owner = excluded.owner, expires_at = excluded.expires_at,
-          token = case when l.token = $4 then l.token else l.token + 1 end,
-          finished_at = case when l.token = $4 then clock_timestamp() else l.finished_at end
-        where l.expires_at < clock_timestamp() or l.token = $4 or (l.owner is not null and not owner_alive(l.owner))
+        set owner = excluded.owner, expires_at = excluded.expires_at, token = l.token + 1
+        where l.expires_at < clock_timestamp() or (l.owner is not null and not owner_alive(l.owner))
       returning token`,
-    values: [name, ports.owner ?? null, ttlMs, held ?? null],
+    values: [name, ports.owner ?? null, ttlMs],
   })
   return rows[0]?.token
 }

@@ -12,6 +12,7 @@ import { moneyMayLeave as mayLeave } from '../transitions/decide-payout.ts'
 import { collectDue } from './collect-due.ts'
 import type { CustodyKey } from './custody-key.ts'
 import { holdListed } from './hold-listed.ts'
+import { openStates } from './payout-record.ts'
 import type { PayoutPolicy } from './policy.ts'
 import { postUsedNonces } from './post-used-nonces.ts'
 import type { PayoutPurpose } from './purposes.ts'
@@ -46,6 +47,12 @@ export type PayoutDeps = {
   /** True while the operator has paused payouts. */
   isPaused(): Promise<boolean>
 }
+
+/** Whether a round may find something to do, or something keeps money from leaving. */
+export const payoutsDueSql = `exists (select from payout where state in ${openStates}) or exists (select from payout_due)
+  or exists (select from settlement_transaction where state in ('signed', 'broadcast'))
+  or exists (select from restore_gap where reconciled_at is null)
+  or exists (select from custody_difference where stopped_at is not null)`
 
 /** One round: what is on its way is read, what is due is stored, signed and sent. Safe to repeat and to kill. */
 export async function runPayouts(deps: PayoutDeps): Promise<void> {

@@ -22,6 +22,11 @@ type Asked = { id: string; network: string; payee: Address; amount_micro: Micro 
 
 const statusMs = 120_000
 
+/** Whether a withdrawal was asked for, or the status of a chain is old. */
+export const withdrawalsDueSql = ({ chains }: Pick<PayoutDeps, 'chains'>) =>
+  `exists (select from withdrawal where state = 'asked') or (select count(*) from custody_status
+     where checked_at > $1 - interval '${statusMs} milliseconds') < ${chains.filter(({ key }) => key).length}`
+
 /** Carries out what operators and the schedule asked for, and keeps what can be withdrawn for the operator to see. */
 export async function runWithdrawals(deps: PayoutDeps): Promise<void> {
   for (const place of deps.chains)

@@ -15,14 +15,24 @@ export async function markOwnerDead(sql: Sql, owner: bigint, nowMs: number): Pro
 }
 
 /** Unfinished payments whose owner is dead or has held them longer than any request may take. */
+const abandoned = `state in ('claimed','settling')
+  and (lease_until < lease_now() or owner in (select owner from payment_owner where dead_at is not null))`
+
 export async function abandonedPayments(sql: Sql, limit: number): Promise<PaymentRecord[]> {
-  return read(
-    sql,
-    `where state in ('claimed','settling') and (lease_until < lease_now() or owner in (select owner from payment_owner where dead_at is not null))
-     order by claimed_at limit $1`,
-    [limit],
-  )
+  return read(sql, `where ${abandoned} order by claimed_at limit $1`, [limit])
 }
+
+const unsold = `state in ${sqlList(unsoldStates)} and not final`
+const notFinal = `not final and state in ${sqlList(paidStates)}`
+
+/** Whether recovery may find something to do. */
+export const recoveryDueSql = (ownOwner: bigint) =>
+  `exists (select from payment where state in ('unknown', 'settled')) or exists (select from payment where ${abandoned})
+   or exists (select from payment where ${unsold})
+   or exists (select from payment_owner where dead_at is null and owner <> ${ownOwner} and not owner_alive(owner))`
+
+/** Whether a payment waits for its block to be final. */
+export const notFinalSql = `exists (select from payment where ${notFinal})`
 
 /** A page of them, behind the payment named last. */
 export async function paymentsIn(
@@ -41,19 +51,19 @@ export async function watchedPayments(
   finalTimestamp: number,
   limit: number,
 ): Promise<PaymentRecord[]> {
-  return read(
-    sql,
-    `where state in ${sqlList(unsoldStates)} and not final and network = $1 and valid_before < $2 order by valid_before limit $3`,
-    [network, finalTimestamp, limit],
-  )
+  return read(sql, `where ${unsold} and network = $1 and valid_before < $2 order by valid_before limit $3`, [
+    network,
+    finalTimestamp,
+    limit,
+  ])
 }
 
 export async function notFinalUpTo(sql: Sql, network: string, block: bigint, limit: number): Promise<PaymentRecord[]> {
-  return read(
-    sql,
-    `where not final and state in ${sqlList(paidStates)} and network = $1 and block_number <= $2 order by block_number limit $3`,
-    [network, block, limit],
-  )
+  return read(sql, `where ${notFinal} and network = $1 and block_number <= $2 order by block_number limit $3`, [
+    network,
+    block,
+    limit,
+  ])
 }
 
 /**

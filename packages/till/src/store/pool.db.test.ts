@@ -174,7 +174,7 @@ test('a held lock keeps others out until it is released, and its loss is announc
 })
 
 test('behind a transaction pooler nothing outlives a transaction: no named statements, and what lasts goes past it', async () => {
-  const login = `pool_${db.databaseUrl.split('/').at(-1)}`
+  const login = `pool_${new URL(db.databaseUrl).pathname.slice(1)}`
   await db.owner.query(`create role ${login} login password 'secret' in role assay_app`)
   const url = new URL(db.databaseUrl)
   url.username = login

@@ -51,9 +51,12 @@ export async function startTestServer({ durable = false } = {}): Promise<TestSer
   })
   const guard = watchOver(server.place)
   const { host } = server.target as { host: string }
+  const socketUrl = `${server.databaseUrl}?host=${encodeURIComponent(host)}`
+  if (!durable) await logInFaster(socketUrl)
   return {
-    url: server.databaseUrl,
-    socketUrl: `${server.databaseUrl}?host=${encodeURIComponent(host)}`,
+    // Over TCP a statement costs a third more on both sides.
+    url: durable ? server.databaseUrl : socketUrl,
+    socketUrl,
     stop: async () => {
       await server.stop()
       guard.kill()
@@ -61,6 +64,14 @@ export async function startTestServer({ durable = false } = {}): Promise<TestSer
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+/** The same password, hashed once instead of thousands of times: tests open thousands of connections. */
+async function logInFaster(url: string): Promise<void> {
+  const { username, password } = new URL(url)
+  await onServer(url, (client) =>
+    client.query(`set scram_iterations = 1; alter role ${username} password '${decodeURIComponent(password)}'`),
+  )
 }
 
 /** In memory, where there is plenty: a database is more than a thousand files, and each test file makes and drops one. */

@@ -88,7 +88,7 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
       jobs: [
         ...witnessing.jobs,
         ...monitor.jobs,
-        ...logJobs(context, settings.anchorMs, { tree, guard, witnesses, headFile, compare }),
+        ...logJobs(context, settings.anchorMs, { tree, guard, witnesses, headFile, compare, confirmAfter }),
       ],
     }
   }
@@ -100,11 +100,25 @@ type LogWork = {
   witnesses: readonly WitnessPeer[]
   headFile: ReturnType<typeof openHeadFile>
   compare(): Promise<unknown>
+  confirmAfter: Date | undefined
 }
+
+/** Whether an entry waits, a witness has not signed the newest head, or nobody has confirmed it; and the newest head. */
+function integrateDueSql(witnesses: readonly WitnessPeer[], confirmAfter: Date | undefined): string {
+  const names = witnesses.map(({ key }) => quoteLiteral(key.name))
+  const unconfirmed = `checked_at is null or checked_at < '${confirmAfter?.toISOString()}'`
+  return `case when exists (select from log_entry where leaf_index is null)
+      or exists (select from unnest(array[${names.join()}]::text[]) as w (name) where (select max(size) from log_checkpoint)
+        > (select coalesce(max(c.size), 0) from log_cosignature c where c.witness = w.name))
+      ${confirmAfter === undefined ? '' : `or exists (select from log_tree where ${unconfirmed})`}
+    then 'true' else (select max(size) from log_checkpoint)::text end`
+}
+
+const quoteLiteral = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 function logJobs(context: ShopContext, anchorMs: number, work: LogWork): NonNullable<Shop['jobs']> {
   const { database, clock, log, metrics, base } = context
-  const { tree, guard, witnesses, headFile, compare } = work
+  const { tree, guard, witnesses, headFile, compare, confirmAfter } = work
   const confirmSoon = eachPowerOfTwo(compare)
   const anchor = async () => {
     if (await guard.stop()) return
@@ -131,8 +145,15 @@ function logJobs(context: ShopContext, anchorMs: number, work: LogWork): NonNull
   return [
     { name: 'log.heads', intervalMs: 3_600_000, work: () => pruneHeads(database, clock.nowMs()) },
     { name: 'log.anchor', intervalMs: anchorMs, work: anchor },
-    { name: 'log.integrate', intervalMs: 1_000, work: integrate },
-    { name: 'log.outside', intervalMs: context.mode === 'demo' ? 5_000 : 30_000, work: pollOutside },
+    { name: 'log.integrate', intervalMs: 1_000, work: integrate, due: integrateDueSql(witnesses, confirmAfter) },
+    {
+      name: 'log.outside',
+      intervalMs: context.mode === 'demo' ? 5_000 : 30_000,
+      work: pollOutside,
+      // A new head of ours is compared soon; what others hold changes without our knowing.
+      due: '(select max(size) from log_checkpoint)',
+      idleMs: context.mode === 'demo' ? 15_000 : 30_000,
+    },
   ]
 }
 

@@ -23,7 +23,16 @@ export async function openWitnessing(
   )
   return {
     routes: witnessRoutes({ database, witness, metrics, apiUrl }),
-    jobs: [{ name: 'log.peer_witnesses', intervalMs: 1_000, work: ask }],
+    jobs: [
+      {
+        name: 'log.peer_witnesses',
+        intervalMs: 1_000,
+        work: ask,
+        // A new head is shown at once. Peers that came since, or have rested, wait a little.
+        due: '(select max(size) from log_checkpoint)',
+        idleMs: 5_000,
+      },
+    ],
     announces: () => ({
       log: { origin: tree.origin, url: `${apiUrl}${logPath}`, keys: tree.keys().slice(-keysAnnouncedMax) },
       witness: { url: `${apiUrl}${witnessPath}`, key: witness.key.vkey },

@@ -32,8 +32,18 @@ function openAccountShop(policy: CreditPolicy, payoutPolicy: PayoutPolicy, invoi
     return {
       entitlements: [credit],
       jobs: [
-        { name: 'credit.holds', intervalMs: 10_000, work: () => credit.recover() },
-        { name: 'bonds.release', intervalMs: 10_000, work: () => releaseDue(context) },
+        {
+          name: 'credit.holds',
+          intervalMs: 10_000,
+          work: () => credit.recover(),
+          due: `exists (select from entitled_call where state = 'held' and expires_at < $1)`,
+        },
+        {
+          name: 'bonds.release',
+          intervalMs: 10_000,
+          work: () => releaseDue(context),
+          due: `exists (select from agent_bond where state = 'releasing' and release_at <= $1)`,
+        },
       ],
       routes: [
         ...creditRoutes({ ...context, policy, payoutPolicy }),

@@ -118,11 +118,18 @@ async function openAttestations(
       ...fundingJobs(context, sources, settings, distributors),
       { name: 'citations.prune', intervalMs: 86_400_000, work: () => pruneSnapshots(database) },
       ...earningsJobs(context),
-      { name: 'citations.aggregate', intervalMs: 5_000, work: () => aggregateAttestations(sources) },
+      {
+        name: 'citations.aggregate',
+        intervalMs: 5_000,
+        work: () => aggregateAttestations(sources),
+        due: 'exists (select from attestation where aggregated_at is null and judged_at is not null)',
+      },
       {
         name: 'citations.creators',
         intervalMs: context.mode === 'demo' ? 2_000 : 10_000,
         work: () => runCreators(creators),
+        // Nothing is on a chain before the first root.
+        due: 'exists (select from creator_accrual) or exists (select from creator_root)',
       },
     ],
   }

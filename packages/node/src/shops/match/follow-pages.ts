@@ -16,7 +16,7 @@ export type Following = {
 
 const batchSize = 500
 /** A wake-up may get lost; then this is how late a page comes into the index. */
-const pollMs = 1_500
+const pollMs = 5_000
 const dayMs = 86_400_000
 const awake = Symbol('awake')
 

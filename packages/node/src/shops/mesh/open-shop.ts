@@ -77,11 +77,23 @@ export function openMeshShop(options: MeshShopOptions): OpenShop {
       },
       findPeer: createPeerFinder(views.latest),
       // Due visits are taken row by row, so every process may make its rounds under its own name.
-      jobs: [{ name: roundName(deps), intervalMs: Math.max(50, deps.settings.visitEveryMs / 2), work: rounds.run }],
+      jobs: [
+        {
+          name: roundName(deps),
+          intervalMs: Math.max(50, deps.settings.visitEveryMs / 2),
+          work: rounds.run,
+          ...(isAlone(deps, options) ? { due: aloneDueSql } : {}),
+        },
+      ],
       stop: rounds.stop,
     } satisfies Shop
   }
 }
+
+/** A node that was given nobody to join waits until somebody finds it. */
+const isAlone = ({ seeds, settings }: MeshDeps, { domains = [] }: MeshShopOptions) =>
+  seeds.length === 0 && domains.length === 0 && settings.listings.length === 0
+const aloneDueSql = `exists (select from mesh_peer) or exists (select from mesh_seed)`
 
 const roundName = ({ rng }: MeshDeps) => `mesh.round.${Buffer.from(rng.bytes(2)).readUInt16BE() % 1_000}`
 

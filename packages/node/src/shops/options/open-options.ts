@@ -17,7 +17,7 @@ import { marketRoutes } from './market-routes.ts'
 import { matchOrders } from './match-orders.ts'
 import { priceSeries } from './price-series.ts'
 import { createQuotes } from './quotes.ts'
-import { refundLost, refusePartRefunds } from './refund-lost.ts'
+import { lostMoneySql, refundLost, refusePartRefunds } from './refund-lost.ts'
 import { createReserveContracts } from './reserve-contracts.ts'
 import { releaseLapsed } from './return-contracts.ts'
 import { payoutPurposes } from './set-off-debts.ts'
@@ -138,12 +138,20 @@ export async function runMarket(deps: OptionDeps): Promise<void> {
   await priceSeries(deps)
 }
 
+/** Whether a reservation, an order or money that came too late waits for something. */
+const offersDueSql = `exists (select from option_position where state = 'held')
+  or exists (select from option_order where state = 'pending')
+  or exists (select from option_order where state = 'live' and immediate and open_quantity > 0)
+  or exists (select from option_bid where state = 'pending')
+  or exists (select from option_bid where state = 'live' and open_quantity > 0) or exists (${lostMoneySql})`
+
 function jobsOf(deps: OptionDeps, demo: boolean): NonNullable<Shop['jobs']> {
   return [
     { name: 'options.market', intervalMs: demo ? 5_000 : 30_000, work: () => runMarket(deps) },
     {
       name: 'options.offers',
       intervalMs: 2_000,
+      due: offersDueSql,
       work: async () => {
         await releaseLapsed(deps)
         await activateOffers(deps)
@@ -151,7 +159,12 @@ function jobsOf(deps: OptionDeps, demo: boolean): NonNullable<Shop['jobs']> {
         await refundLost(deps)
       },
     },
-    { name: 'options.settle', intervalMs: demo ? 2_000 : 10_000, work: () => settleSeries(deps) },
+    {
+      name: 'options.settle',
+      intervalMs: demo ? 2_000 : 10_000,
+      work: () => settleSeries(deps),
+      due: `exists (select from option_series where state <> 'ended' and expires_at <= $1)`,
+    },
     { name: 'options.delete_old', intervalMs: 3_600_000, work: () => deleteOld(deps) },
   ]
 }

@@ -3,16 +3,17 @@ import { requestRefund } from '@assay/till/internal'
 import type { OptionDeps } from './deps.ts'
 import { paidRoutes } from './set-off-debts.ts'
 
+/** Paid for contracts that could not be given. */
+export const lostMoneySql = `select p.id from payment p
+  where p.state = 'credited' and p.route_id in (${paidRoutes.map((route) => `'${route}'`).join()})
+    and not exists (select from refund r where r.payment_id = p.id)`
+
 /**
  * Anyone who paid for contracts and could not be given them gets the money back, without asking: a buyer whose reservation
  * had lapsed or whose payment landed again after a reorg, a writer or bidder whose series had closed.
  */
 export async function refundLost({ database, log }: OptionDeps): Promise<number> {
-  const { rows } = await database.query<{ id: string }>(
-    `select p.id from payment p where p.state = 'credited' and p.route_id = any($1)
-       and not exists (select from refund r where r.payment_id = p.id) limit 100`,
-    [paidRoutes],
-  )
+  const { rows } = await database.query<{ id: string }>(`${lostMoneySql} limit 100`)
   for (const { id } of rows) {
     const outcome = await requestRefund(database, {
       paymentId: id,

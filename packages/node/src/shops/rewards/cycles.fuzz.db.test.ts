@@ -150,7 +150,7 @@ test('rule 4, L34: no order of buying, referring, redeeming, using, being paid a
         await expectNoGain(person)
       }
     }),
-    { numRuns: Number(process.env['CYCLE_RUNS'] ?? 20) },
+    { numRuns: Number(process.env['CYCLE_RUNS'] ?? 10) },
   )
 }, 120_000)
 

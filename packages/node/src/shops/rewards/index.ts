@@ -47,7 +47,12 @@ export function openRewardsShop({
         if (ref) visits.count(ref)
       },
       jobs: [
-        { name: 'rewards.mature', intervalMs: 5_000, work: () => matureShares(context) },
+        {
+          name: 'rewards.mature',
+          intervalMs: 5_000,
+          work: () => matureShares(context),
+          due: `exists (select from reward_sale where affiliate_state = 'pending' and matures_at <= $1)`,
+        },
         { name: 'rewards.holds', intervalMs: 30_000, work: () => passes.recover() },
       ],
       stop: () => visits.stop(),

@@ -13,7 +13,7 @@ import { readToken } from './read/read-token.ts'
 import { panelOf, readerOver } from './reader.fixture.ts'
 
 // A longer run: FAULT_SETS=1000000 npx vitest run packages/node/src/shops/tokens/faults.fuzz.test.ts
-const faultSets = Number(process.env.FAULT_SETS ?? 2_500)
+const faultSets = Number(process.env.FAULT_SETS ?? 600)
 const nowSeconds = Math.floor(systemClock.nowMs() / 1000)
 // Time is fixed, and nobody waits: nothing here is slow, it is only wrong.
 const stillClock = { ...systemClock, nowMs: () => nowSeconds * 1000, sleep: () => new Promise<void>(() => {}) }

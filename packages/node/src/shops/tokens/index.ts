@@ -83,7 +83,12 @@ function indexJobs(context: ShopContext, settings: TokensSettings, checker: Chec
   const verdicts = { ...shared, checker, tokensPerRun: verdictsPerMinute * demoFactor, publish: publisher(context) }
   return [
     { name: 'tokens.index', intervalMs, work: () => indexChain(index) },
-    { name: 'tokens.verdicts', intervalMs, work: () => refreshVerdicts(verdicts) },
+    {
+      name: 'tokens.verdicts',
+      intervalMs,
+      work: () => refreshVerdicts(verdicts),
+      due: `exists (select from token_listed where chain_id = ${base.chainId} and due_at <= $1)`,
+    },
   ]
 }
 

@@ -200,6 +200,6 @@ test('custody never owes more than arrived there, and the daily limit is used up
         await wallet.check()
       }
     }),
-    { numRuns: Number(process.env['MONEY_RUNS'] ?? 25) },
+    { numRuns: Number(process.env['MONEY_RUNS'] ?? 12) },
   )
 }, 120_000)

@@ -20,7 +20,8 @@ export type AlertDeps = { database: Database; snapshotCache: Pick<SnapshotCache,
 /** Holds what is watched against each new snapshot of what is sold. */
 export function alertJob(deps: AlertDeps): TillJob {
   deps.events.declare(alertTopic)
-  return { name: 'matrix.alerts', intervalMs: 1_000, work: () => checkAlerts(deps) }
+  const due = `exists (select from notification_watch where topic = '${alertTopic.name}') or exists (select from matrix_alert)`
+  return { name: 'matrix.alerts', intervalMs: 1_000, work: () => checkAlerts(deps), due }
 }
 
 /** One transaction a feed: alerts are published together with the record that they were, so that none is sent twice or lost. */

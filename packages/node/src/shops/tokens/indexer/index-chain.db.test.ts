@@ -84,7 +84,7 @@ test('a reading with the index, wherever it ends, equals one without', { timeout
       expect(indexed.evaluation).toEqual(plain.evaluation)
       expect(indexed.indexedTo === undefined).toBe(!stops.some((at) => at < steps.length))
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 
@@ -109,7 +109,7 @@ test('a reading that remembers what was asked before equals one that does not, i
         if (views !== undefined) expect(read.meter).toMatchObject({ pin: 1, views, recheck: 1 })
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 25 },
   )
 })
 

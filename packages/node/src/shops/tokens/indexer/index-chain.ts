@@ -28,8 +28,8 @@ export async function indexChain(deps: IndexerDeps): Promise<void> {
   const final = await chain.finalizedBlock()
   const cursor = await usableCursor(deps, final.number)
   const origin = cursor?.fromBlock ?? deps.floorBlock
-  const tokens = new Set(await listedTokens(database, chainId))
   let fromBlock = cursor === undefined ? origin : cursor.toBlock + 1n
+  const tokens = new Set(fromBlock > final.number ? [] : await listedTokens(database, chainId))
   let logs = Number(cursor?.logs ?? 0n)
   let left = deps.requestsPerRun
   while (fromBlock <= final.number && left > 0 && logs < deps.logsMax) {
