@@ -7,7 +7,7 @@ import type { TillFixture } from '../harness/till-fixture.ts'
 import { tokenBalance } from '../harness/token-balance.ts'
 import { together } from '../harness/until.ts'
 import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain, share } from './proof.ts'
-import { openProofNode, type ProofNode, proofPriceMicro } from './proof-node.ts'
+import { meteredShop, openProofNode, type ProofNode, proofPriceMicro } from './proof-node.ts'
 import { byEveryMethod, byExact, type Signing, type Try } from './sign-tries.ts'
 
 const atOnce = 96
@@ -31,7 +31,7 @@ export const proveMethods: Proof = (options) => proveBy(byEveryMethod, options)
 async function proveBy(signing: Signing, { count, say }: Parameters<Proof>[0]) {
   const points = createFaultPoints()
   const dice = createDice(Date.now() % 1_000_000)
-  const proofNode = await openProofNode({ ownShops: 'till' })
+  const proofNode = await openProofNode({ ownShops: 'till', shops: [meteredShop] })
   try {
     const faulty = await proofNode.till.startAnother({
       intercept: bendSettlement(points, dice),

@@ -38,8 +38,11 @@ const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 /** The same path and price by every method, so that only the binding tells one purchase from another. */
 const proofShop: OpenShop = (context) => ({
-  routes: [...answerRoutes(context), meteredRoute(context)],
+  routes: answerRoutes(context),
 })
+
+/** For proofs of metered payment methods. */
+export const meteredShop: OpenShop = (context) => ({ routes: [meteredRoute(context)] })
 
 const meteredRoute = ({ base }: Parameters<OpenShop>[0]): RouteDeclaration => ({
   ...{ id: 'proof.metered', area: 'core', method: 'GET', path: meteredPath, summary: 'A metered answer', next: '/' },

@@ -29,7 +29,7 @@ export type ChannelCall = {
 
 /** Enough for some calls, so that a run comes to a second deposit. */
 const depositMicro = 22_000n
-/** Asked what the channel was charged, told to deposit, corrected once more. */
+/** Asks what the channel was charged, deposits, is corrected once more. */
 const triesMax = 4
 const [{ path: cheapPath }] = countedRoutes
 
