@@ -50,7 +50,7 @@ describe('the SDK', () => {
     const outcome = await client.quote(echo('plain'))
     if (outcome.status !== 'priced') throw new Error('no price')
     expect(outcome.quote).toMatchObject({
-      way: 'exact',
+      paymentMethod: 'exact',
       why: expect.stringContaining('no more than that is at risk'),
       advice: expect.stringContaining('for 500 calls, pay in 0.5 USD once'),
     })
@@ -62,12 +62,14 @@ describe('the SDK', () => {
     const buyer = await approve(await till.newBuyer())
     const client = clientOf(buyer, { paymentMethods: { permit2: true } })
     const quoted = await client.quote(meter('hello'))
-    expect(quoted).toMatchObject({ quote: { way: 'upto', priceUsd: '0.02', why: expect.stringContaining('metered') } })
+    expect(quoted).toMatchObject({
+      quote: { paymentMethod: 'upto', priceUsd: '0.02', why: expect.stringContaining('metered') },
+    })
     const bought = await client.fetch(meter('hello'))
     expect(bought).toMatchObject({
       payment: { status: 'settled', amountMicro: '500' },
       receipt: { status: 'verified' },
-      purchase: { way: 'upto', amountMicro: '20000' },
+      purchase: { paymentMethod: 'upto', amountMicro: '20000' },
     })
     const nothing = await client.fetch(meter(''))
     expect(nothing.payment).toMatchObject({ status: 'settled', amountMicro: '0', transaction: '' })
@@ -82,7 +84,7 @@ describe('the SDK', () => {
   test('pays by Permit2 where it is asked to', async () => {
     const buyer = await approve(await till.newBuyer())
     const { payment, purchase } = await clientOf(buyer, { paymentMethods: { only: 'permit2' } }).fetch(topUpUrl())
-    expect([payment.status, purchase?.way]).toEqual(['settled', 'permit2'])
+    expect([payment.status, purchase?.paymentMethod]).toEqual(['settled', 'permit2'])
     expect(await spent(buyer)).toBe(1_000_000n)
   })
 
@@ -121,11 +123,11 @@ describe('the SDK', () => {
   test('draws on credit where it covers the price, and pays on chain where it does not', async () => {
     const buyer = await till.newBuyer()
     const client = clientOf(buyer, { credit: 'prefer' })
-    expect(await client.quote(echo('poor'))).toMatchObject({ quote: { way: 'exact' } })
+    expect(await client.quote(echo('poor'))).toMatchObject({ quote: { paymentMethod: 'exact' } })
     await topUpCredit(clientOf(buyer), { node: till.node.url, usd: '1' })
     const rich = clientOf(buyer, { credit: 'prefer' })
     expect(await rich.quote(echo('rich'))).toMatchObject({
-      quote: { way: 'credit', why: expect.stringContaining('the credit of 1 USD covers it') },
+      quote: { paymentMethod: 'credit', why: expect.stringContaining('the credit of 1 USD covers it') },
     })
     expect((await rich.fetch(echo('rich'))).payment).toMatchObject({ status: 'drawn', leftMicro: '999000' })
   })
@@ -134,11 +136,11 @@ describe('the SDK', () => {
     const buyer = await till.newBuyer()
     const paymentMethods = { depositUsd: '0.006', expectedCalls: 500 }
     expect(await clientOf(buyer, { paymentMethods: { expectedCalls: 500 } }).quote(cheap(0))).toMatchObject({
-      quote: { way: 'exact' },
+      quote: { paymentMethod: 'exact' },
     })
     const client = clientOf(buyer, { paymentMethods })
     expect(await client.quote(cheap(0))).toMatchObject({
-      quote: { way: 'batch-settlement', why: expect.stringContaining('one deposit into your own channel') },
+      quote: { paymentMethod: 'batch-settlement', why: expect.stringContaining('one deposit into your own channel') },
     })
     const first = await client.fetch(cheap(0))
     expect(first).toMatchObject({
@@ -187,7 +189,7 @@ describe('the SDK', () => {
     expect((await clientOf(buyer, { paymentMethods }).fetch(cheap('c'))).payment).toMatchObject({ leftMicro: '97000' })
   })
 
-  test('refuses where the way that was asked for is not possible', async () => {
+  test('refuses where the payment method that was asked for is not possible', async () => {
     const buyer = await till.newBuyer()
     for (const only of ['credit', 'upto', 'permit2', 'batch-settlement'] as const)
       await expect(clientOf(buyer, { paymentMethods: { only } }).fetch(echo('none')), only).rejects.toMatchObject({
@@ -219,13 +221,13 @@ describe('`assay buy --scheme`', () => {
   ] as const)('%s', async (scheme, url, payment) => {
     if (scheme === 'permit2') await approve(buyer)
     const bought = await buy(url('hello'), '--scheme', scheme, '--deposit', '0.1')
-    expect(bought.err).toContain(`way   ${scheme}: `)
+    expect(bought.err).toContain(`payment method  ${scheme}: `)
     expect(bought).toMatchObject({ code: 0, document: { payment } })
   })
 
   test('without it the reason and the advice are shown before anything is signed', async () => {
     const { err } = await assay('buy', meter('hi'), '--demo', '--dry-run', '--calls', '100')
-    expect(err).toContain('way   exact: one signature for 0.02 USD')
+    expect(err).toContain('payment method  exact: one signature for 0.02 USD')
     expect(err).toContain('approve Permit2 once')
     const unknown = await assay('buy', echo('x'), '--demo', '--scheme', 'cheque')
     expect(unknown.code).toBe(2)

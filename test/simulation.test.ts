@@ -22,6 +22,7 @@ const firstOfAll: Step[] = [
   ...[0, 4, 8, 1, 2, 3].map((page) => step('attest', page, page)),
   step('subscribe', 3, 0, 1),
   step('buy', 2, 1),
+  ...[1, 1].map((buyer) => step('channel_call', buyer, 1, 1)),
   step('mine', 0, 2),
   step('refund'),
   // Signed again for one micro, to another address of ours, and to a stranger.
@@ -48,7 +49,16 @@ test('buyers, attackers, crashes, reorgs and liars for a while: every rule holds
   expect(found).toEqual(breaks.map(({ rule, what }) => `${rule} ${what}: ${rule}`))
   const { actions, seen } = result as Extract<RunResult, { status: 'held' }>
   const adversaries = ['double_sign', 'dust', 'cancel_reorged', 'pay_for_another'] as const
-  for (const kind of [...adversaries, 'buy', 'top_up', 'draw', 'attest', 'subscribe', 'refund'] as const)
+  for (const kind of [
+    ...adversaries,
+    'buy',
+    'channel_call',
+    'top_up',
+    'draw',
+    'attest',
+    'subscribe',
+    'refund',
+  ] as const)
     expect(doneIn(actions, kind), kind).toBeGreaterThan(0)
   expect(seen.drawsPromised).toBeGreaterThan(0)
   expect(seen.attestations).toBeGreaterThan(0)

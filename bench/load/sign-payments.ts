@@ -36,7 +36,11 @@ export function benchPayer(index: number): Payer {
 }
 
 /** Signs as a stock wallet does, only with a faster curve. */
-export function signPayment(payer: Payer, { accepted }: BenchTerms): SignedPayment {
+export function signPayment(
+  payer: Payer,
+  { accepted }: BenchTerms,
+  fixed: Partial<Pick<TransferAuthorization, 'nonce' | 'validBefore'>> = {},
+): SignedPayment {
   const authorization: TransferAuthorization = {
     from: payer.address,
     to: accepted.payTo.toLowerCase() as Address,
@@ -44,6 +48,7 @@ export function signPayment(payer: Payer, { accepted }: BenchTerms): SignedPayme
     validAfter: 0n,
     validBefore: BigInt(Math.floor(Date.now() / 1000) + accepted.maxTimeoutSeconds),
     nonce: toHex(randomBytes(32)),
+    ...fixed,
   }
   const address = accepted.asset.toLowerCase() as Address
   const domain = { ...accepted.extra, chainId: Number(accepted.network.split(':')[1]), address }

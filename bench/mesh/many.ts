@@ -109,15 +109,26 @@ try {
   const dropped = await secondsUntil(() => allKnow(left, gone))
   row('two killed: dropped by all others', '10 s', `${dropped.toFixed(1)} s`, dropped <= 10)
   let wrong = 0
-  let slowest = 0
   for (const member of left.slice(0, 20)) {
-    const startedMs = performance.now()
     const { best, found } = await discover(capability, { nodes: [member.origin] })
-    slowest = Math.max(slowest, performance.now() - startedMs)
     if (best === undefined || found.some(({ address }) => bad.includes(address))) wrong += 1
   }
   row('honest answers that a hostile peer changed', '0', `${wrong}`, wrong === 0)
-  row('slowest search, hostile peers hanging', '3 s', `${(slowest / 1000).toFixed(2)} s`, slowest <= 3_000)
+  // They are listed until they have missed two visits.
+  const stopped = left.slice(-Math.ceil(size / 5))
+  const hanging = new Set(stopped.map(({ origin }) => origin))
+  await Promise.all(stopped.map((member) => member.signal('SIGSTOP')))
+  const searches: { listed: number; seconds: number }[] = []
+  for (const member of left.slice(0, 4)) {
+    const listed = (await peersOf(member)).filter((origin) => hanging.has(origin)).length
+    const startedMs = performance.now()
+    const { best } = await discover(capability, { nodes: [member.origin] })
+    searches.push({ listed, seconds: best === undefined ? giveUpMs : (performance.now() - startedMs) / 1_000 })
+  }
+  await Promise.all(stopped.map((member) => member.signal('SIGCONT')))
+  const slowest = Math.max(...searches.map(({ seconds }) => seconds))
+  const listed = Math.max(...searches.map((search) => search.listed))
+  row(`slowest search, ${listed} of ${size} listed and hanging`, '3 s', `${slowest.toFixed(2)} s`, slowest <= 3)
   handOut(...rows)
   process.exitCode = rows.every(({ reached }) => reached) ? 0 : 1
 } finally {

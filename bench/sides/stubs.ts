@@ -1,17 +1,25 @@
+import type { Hex } from '../../packages/protocol/src/bytes.ts'
 import type { ChainPort } from '../../packages/till/src/chain/index.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
 
 /** Every payer is rich, every nonce unused, and a settled transaction is in the newest block at once. */
 export function stubChain(real: ChainPort): ChainPort {
   const head = real.head()
+  const rich = { balanceMicro: 1_000_000_000_000n, nonceUsed: false, hasCode: false }
+  const confirmed = async (transaction: Hex) => {
+    const { number, hash } = await head
+    return { status: 'confirmed', transaction, blockNumber: number, blockHash: hash, position: 0, gasGwei: 0n } as const
+  }
   return {
     ...real,
     head: () => head,
     finalizedBlock: () => head,
-    payerStatus: async () => ({ balanceMicro: 1_000_000_000_000n, nonceUsed: false, hasCode: false }),
-    settlementByTransaction: async (transaction) => {
-      const { number, hash } = await head
-      return { status: 'confirmed', transaction, blockNumber: number, blockHash: hash, position: 0, gasGwei: 0n }
+    payerStatus: async () => rich,
+    settlementByTransaction: confirmed,
+    permit2: {
+      ...real.permit2,
+      payerStatus: async () => ({ ...rich, allowanceMicro: rich.balanceMicro }),
+      byTransaction: confirmed,
     },
   }
 }
@@ -22,7 +30,7 @@ export function stubSettlement(real: Facilitator): Facilitator {
     ...real,
     settle: async ({ paymentKey }) => ({
       status: 'submitted',
-      transaction: paymentKey,
+      transaction: `0x${paymentKey.slice(-64)}`,
       feeMicro: 0n,
       gasGwei: 0n,
     }),

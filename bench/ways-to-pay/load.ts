@@ -4,11 +4,14 @@ import { requestText } from '../load/requests.ts'
 import { type LoadOptions, runLoad } from '../load/run-load.ts'
 import { type BenchTerms, benchPayer, signPayments } from '../load/sign-payments.ts'
 import { answerCommands } from '../process/commands.ts'
+import { signCredentials } from './sign-credentials.ts'
+import { type PermitTerms, signPermits } from './sign-permits.ts'
 import { benchChannel, type ChannelTerms, signVouchers } from './sign-vouchers.ts'
 
 export type CreditPlan = { host: string; target: string; count: number; wallets: number } & (
   | { kind: 'credit' | 'subscriber' }
-  | { kind: 'exact'; terms: BenchTerms }
+  | { kind: 'exact' | 'mpp'; terms: BenchTerms }
+  | { kind: 'permit2' | 'upto'; terms: PermitTerms }
   | { kind: 'channel' | 'stock channel'; terms: ChannelTerms }
 )
 
@@ -17,6 +20,12 @@ const headersOf = (headers: Headers): string => [...headers].map(([name, value])
 async function headersFor(plan: CreditPlan): Promise<string[]> {
   const { host, target, count, wallets } = plan
   if (plan.kind === 'exact') return signPayments(plan.terms, count).map((header) => `PAYMENT-SIGNATURE: ${header}\r\n`)
+  if (plan.kind === 'permit2' || plan.kind === 'upto')
+    return signPermits(plan.terms, count).map((header) => `PAYMENT-SIGNATURE: ${header}\r\n`)
+  if (plan.kind === 'mpp')
+    return (await signCredentials(`http://${host}${target}`, plan.terms, count)).map(
+      (header) => `Authorization: ${header}\r\n`,
+    )
   if (plan.kind === 'channel' || plan.kind === 'stock channel')
     return signVouchers(plan.terms, count, wallets).map((header) => `PAYMENT-SIGNATURE: ${header}\r\n`)
   const made: string[] = []

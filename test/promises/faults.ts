@@ -3,24 +3,18 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
 import { faultsInBooks } from '../harness/books.ts'
 import { createFaultPoints, type FaultPoints } from '../harness/fault-points.ts'
-import {
-  encodePayload,
-  type PaymentRequired,
-  quote,
-  send,
-  signPayment,
-  type TillFixture,
-} from '../harness/till-fixture.ts'
-import { isCharged, tokenBalance } from '../harness/token-balance.ts'
+import type { TillFixture } from '../harness/till-fixture.ts'
+import { tokenBalance } from '../harness/token-balance.ts'
 import { together } from '../harness/until.ts'
 import { createDice, createFaults, createProgress, type Dice, type Faults, type Proof, plain, share } from './proof.ts'
-import { openProofNode, type ProofNode, proofPath, proofPriceMicro } from './proof-node.ts'
+import { meteredShop, openProofNode, type ProofNode, proofPriceMicro } from './proof-node.ts'
+import { byEveryMethod, byExact, type Signing, type Try } from './sign-tries.ts'
 
 const atOnce = 96
 const fundedMicro = 10_000_000_000n
 /** One port call in so many fails: a purchase makes about twenty of them. */
 const callsPerFault = 60
-const patienceMs = 120_000
+const patienceMs = 240_000
 /** From the payment that was charged to its answer; what came before it took nothing. */
 const servedWithinMs = 60_000
 
@@ -29,10 +23,15 @@ const servedWithinMs = 60_000
  * after it, whose facilitator breaks, denies and names other transactions, by clients that sign a new one after whatever
  * they are asked to; those that name their purchases also hang up. A second process beside it recovers. `count` is purchases.
  */
-export const proveNobodyPaysTwice: Proof = async ({ count, say }) => {
+export const proveNobodyPaysTwice: Proof = (options) => proveBy(byExact, options)
+
+/** The same by every payment method that settles for each call; each try of a purchase may use another one. */
+export const proveMethods: Proof = (options) => proveBy(byEveryMethod, options)
+
+async function proveBy(signing: Signing, { count, say }: Parameters<Proof>[0]) {
   const points = createFaultPoints()
   const dice = createDice(Date.now() % 1_000_000)
-  const proofNode = await openProofNode({ ownShops: 'till' })
+  const proofNode = await openProofNode({ ownShops: 'till', shops: [meteredShop] })
   try {
     const faulty = await proofNode.till.startAnother({
       intercept: bendSettlement(points, dice),
@@ -40,7 +39,7 @@ export const proveNobodyPaysTwice: Proof = async ({ count, say }) => {
       jobs: false,
       env: { BASE_URL: proofNode.till.node.url },
     })
-    return await buyInStorm(proofNode, { url: `${faulty.address}${proofPath}`, points, dice, count, say })
+    return await buyInStorm(proofNode, { url: faulty.address, signing, points, dice, count, say })
   } finally {
     points.storm(undefined)
     await proofNode.till.close()
@@ -70,12 +69,13 @@ function bendSettlement(points: FaultPoints, dice: Dice): Interceptors {
   }
 }
 
-type Storm = { url: string; points: FaultPoints; dice: Dice; count: number; say(text: string): void }
+type Storm = { url: string; signing: Signing; points: FaultPoints; dice: Dice; count: number; say(text: string): void }
 type Tally = { answered: number; fresh: number; statuses: Map<string, number>; waitedMs: number[]; paidMs: number[] }
 
-async function buyInStorm({ till }: ProofNode, { url, points, dice, count, say }: Storm) {
+async function buyInStorm({ till }: ProofNode, { url, signing, points, dice, count, say }: Storm) {
   const faults = createFaults()
   const buyers = await Promise.all(Array.from({ length: Math.min(atOnce, count) }, () => till.newBuyer(fundedMicro)))
+  for (const buyer of buyers) await signing.approve?.(till.base, buyer)
   const tally: Tally = { answered: 0, fresh: 0, statuses: new Map(), waitedMs: [], paidMs: [] }
   let struck = 0
   points.storm(() => {
@@ -86,7 +86,8 @@ async function buyInStorm({ till }: ProofNode, { url, points, dice, count, say }
   const progress = createProgress(say, count, 'purchases')
   await together(count, atOnce, async (index, worker) => {
     const buyer = buyers[worker] as PrivateKeyAccount
-    await buyOnce(till, buyer, `${url}?of=${index}`, { dice, tally, faults, say })
+    const { path, sign } = signing.purchase(dice)
+    await buyOnce(till, buyer, `${url}${path}?of=${index}`, { sign, dice, tally, faults, say })
     progress(tally.answered)
   })
   points.storm(undefined)
@@ -106,33 +107,33 @@ async function buyInStorm({ till }: ProofNode, { url, points, dice, count, say }
   }
 }
 
-type Buying = { dice: Dice; tally: Tally; faults: Faults; say(text: string): void }
+type Buying = { sign: Try; dice: Dice; tally: Tally; faults: Faults; say(text: string): void }
 
 /** Signs again after every answer but a 200, as a stock client does; a 402 must mean that nothing moved. */
-async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string, { dice, tally, faults, say }: Buying) {
+async function buyOnce(
+  till: TillFixture,
+  buyer: PrivateKeyAccount,
+  url: string,
+  { sign, dice, tally, faults, say }: Buying,
+) {
   const before = await tokenBalance(till.base, buyer.address)
   const startedMs = performance.now()
   // With what the purchase before may have left open.
   const startedAt = new Date(Date.now() - 60_000)
-  const offer = await offerOf(url)
   const seen: string[] = []
-  const tries: { nonce: string; sentMs: number }[] = []
+  const tries: { isCharged(): Promise<boolean>; sentMs: number }[] = []
   // Who names the purchase may hang up whenever it likes. Who does not must hear the answer out: when it hangs up just as
   // the last byte is handed over, nobody can tell that it did not read it, and the next payment is another purchase.
   const identifier = dice.below(2) === 0 ? `named-${new URL(url).search.slice(4)}-${'0'.repeat(16)}` : undefined
   for (let attempt = 0; ; attempt += 1) {
-    const payload = await signPayment(buyer, offer, {
-      validBefore: BigInt(Math.floor(Date.now() / 1000) + 20),
-      ...(identifier === undefined ? {} : { identifier }),
-    })
-    const { nonce } = payload.payload.authorization as { nonce: string }
+    const { headers, name, named, isCharged } = await sign(till.base, buyer, url, identifier)
     const startedAtMs = Date.now()
-    tries.push({ nonce, sentMs: performance.now() })
-    const hangsUp = identifier !== undefined && dice.below(10) === 0
-    const { status, code } = await sendOrHangUp(url, encodePayload(payload), hangsUp ? dice.below(150) : undefined)
-    seen.push(`${clockText(startedAtMs)} ${nonce.slice(2, 8)} ${status} ${code}`)
+    tries.push({ isCharged, sentMs: performance.now() })
+    const hangsUp = named && dice.below(10) === 0
+    const { status, code } = await sendOrHangUp(url, headers, hangsUp ? dice.below(150) : undefined)
+    seen.push(`${clockText(startedAtMs)} ${name} ${status} ${code}`)
     tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1)
-    if (status === '402' && (await isCharged(till.base, buyer.address, nonce))) faults.note(`${url}: 402 and charged`)
+    if (status === '402' && (await isCharged())) faults.note(`${url}: 402 and charged`)
     if (status === '200') break
     if (performance.now() - startedMs > patienceMs) {
       faults.note(`${url}: never answered: ${seen.join(', ')}`)
@@ -144,8 +145,8 @@ async function buyOnce(till: TillFixture, buyer: PrivateKeyAccount, url: string,
   tally.answered += 1
   const answeredMs = performance.now()
   tally.waitedMs.push(answeredMs - startedMs)
-  for (const { nonce, sentMs } of tries)
-    if (tries.length === 1 || (await isCharged(till.base, buyer.address, nonce))) tally.paidMs.push(answeredMs - sentMs)
+  for (const { isCharged, sentMs } of tries)
+    if (tries.length === 1 || (await isCharged())) tally.paidMs.push(answeredMs - sentMs)
   if (answeredMs - startedMs > servedWithinMs)
     say(`slow: ${url}: ${seen.join(', ')}; the books: ${await booksOf(till, buyer.address, startedAt)}`)
   const spent = before - (await tokenBalance(till.base, buyer.address))
@@ -173,25 +174,15 @@ async function booksOf(till: TillFixture, payer: string, since: Date): Promise<s
     .join(' | ')
 }
 
-async function offerOf(url: string): Promise<PaymentRequired> {
-  for (let tries = 0; ; tries += 1)
-    try {
-      return await quote(url)
-    } catch (error) {
-      if (tries >= 20) throw error
-      await sleep(200)
-    }
-}
-
 async function sendOrHangUp(
   url: string,
-  header: string,
+  headers: Record<string, string>,
   afterMs: number | undefined,
 ): Promise<{ status: string; code: string }> {
   const hangUp = new AbortController()
   const timer = afterMs === undefined ? undefined : setTimeout(() => hangUp.abort(), afterMs)
   try {
-    const response = await send(url, header, { signal: hangUp.signal })
+    const response = await fetch(url, { headers, signal: hangUp.signal })
     const { code = '' } = (await response.json()) as { code?: string }
     return { status: String(response.status), code }
   } catch {

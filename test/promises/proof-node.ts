@@ -32,11 +32,36 @@ export async function openProofNode(options: FixtureOptions = {}): Promise<Proof
 
 export const proofPath = '/proof/answer'
 export const proofPriceMicro = 1_000n
+/** Costs `proofPriceMicro` for what is used, of a higher maximum. */
+export const meteredPath = '/proof/metered'
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 /** The same path and price by every method, so that only the binding tells one purchase from another. */
 const proofShop: OpenShop = (context) => ({
-  routes: methods.map(
+  routes: answerRoutes(context),
+})
+
+/** For proofs of metered payment methods. */
+export const meteredShop: OpenShop = (context) => ({ routes: [meteredRoute(context)] })
+
+const meteredRoute = ({ base }: Parameters<OpenShop>[0]): RouteDeclaration => ({
+  ...{ id: 'proof.metered', area: 'core', method: 'GET', path: meteredPath, summary: 'A metered answer', next: '/' },
+  query: z.strictObject({ of: z.string().max(60).optional() }),
+  output: z.strictObject({ words: z.string() }),
+  example: { output: { words: canary } },
+  access: {
+    kind: 'paid',
+    price: { kind: 'fixed', micro: 20n * proofPriceMicro, metered: true },
+    ...{ networks: [base.caip2], payee: 'pay_to', revocable: false },
+    prepare: async () => ({
+      answer: { status: 200, contentType: 'application/json', body: JSON.stringify({ words: canary }) },
+      chargeMicro: proofPriceMicro,
+    }),
+  },
+})
+
+const answerRoutes = (context: Parameters<OpenShop>[0]): RouteDeclaration[] =>
+  methods.map(
     (method): RouteDeclaration => ({
       id: `proof.answer.${method.toLowerCase()}`,
       area: 'core',
@@ -66,8 +91,7 @@ const proofShop: OpenShop = (context) => ({
         }),
       },
     }),
-  ),
-})
+  )
 
 /** Payments the node has taken note of, by state. */
 export async function paymentStates({ db }: Pick<TillFixture, 'db'>): Promise<Record<string, number>> {

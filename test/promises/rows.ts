@@ -257,8 +257,11 @@ export const rows: readonly Row[] = [
   {
     name: 'ways',
     promise: 'every way to pay keeps what `exact` keeps',
-    asked: 'stock clients buy by each way; 1,000 calls of one channel; every attack gains nothing',
+    asked:
+      'stock clients buy by each way; 1,000 calls of one channel and 2,000 purchases by the others through faults, 0 second charges; every attack gains nothing',
     commands: [
+      proof('methods', 60),
+      proof('channel', 40),
       tests(['test/channels', 'test/permit2.test.ts', 'test/mpp.test.ts', 'test/payment-methods.test.ts'], (size) => ({
         CHANNEL_CALLS: size === 'asked' ? '1000' : '40',
       })),

@@ -4,6 +4,7 @@ import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import { booksOf, checkAnswers } from './check-answers.ts'
 import { checkBooks } from './check-books.ts'
+import { checkChannels } from './check-channels.ts'
 import { checkLog } from './check-log.ts'
 import { checkMoney } from './check-money.ts'
 
@@ -29,6 +30,27 @@ const invented = (account: string, micro: number) => `
 
 /** One way to break each rule that is asked of the tables: a checker that cannot fail checks nothing. */
 export const breaks: readonly Break[] = [
+  {
+    rule: 'promise 4',
+    what: 'a call of a channel that is charged twice',
+    tables: ['channel_sale'],
+    change: `insert into channel_sale select * from channel_sale`,
+    look: checkChannels,
+  },
+  {
+    rule: 'I6',
+    what: 'a channel that was charged more than it bought',
+    tables: ['channel'],
+    change: `update channel set charged_micro = charged_micro + 1`,
+    look: checkChannels,
+  },
+  {
+    rule: 'I9',
+    what: 'a voucher that the books have lost',
+    tables: ['channel'],
+    change: `update channel set posted_micro = posted_micro + 1`,
+    look: checkChannels,
+  },
   {
     rule: 'I1',
     what: 'a posting that is short of one micro',

@@ -1,4 +1,10 @@
 import { toHex } from '../../packages/protocol/src/bytes.ts'
+import { baseNetwork } from '../../packages/sdk/src/networks.ts'
+import {
+  challengeFor,
+  challengeNonce,
+  credentialHeader,
+} from '../../packages/sdk/src/payment-methods/payment-challenge.ts'
 import type { Rng } from '../../packages/till/src/kernel/random.ts'
 import { blockNumber, readTransfers } from '../harness/chain-transfers.ts'
 import {
@@ -6,6 +12,7 @@ import {
   encodePayload,
   type Payload,
   type PaymentRequired,
+  type Requirements,
   type SignOptions,
   signPayment,
 } from '../harness/till-fixture.ts'
@@ -40,26 +47,48 @@ export function chainOf(world: World, caip2: string) {
   return chain
 }
 
+/** A 402: what x402 asks for, and the challenges of MPP beside it. */
+type Priced = PaymentRequired & { challenges: string | null }
+
 /** The offer for an order, or undefined when there is none to be had now. */
-export async function askPrice({ world }: Scene, order: Order): Promise<PaymentRequired | undefined> {
+export async function askPrice({ world }: Scene, order: Order): Promise<Priced | undefined> {
   try {
     const response = await world.fetch(order.path, order.init)
     await world.time.until(response.arrayBuffer())
-    return response.status === 402 ? decodeHeader<PaymentRequired>(response.headers.get('payment-required')) : undefined
+    if (response.status !== 402) return undefined
+    const required = decodeHeader<PaymentRequired>(response.headers.get('payment-required'))
+    return { ...required, challenges: response.headers.get('www-authenticate') }
   } catch {
     return undefined
   }
 }
 
+/** Every third of those that name no purchase: the challenge is its name. */
+const paysByMpp = ({ identifier, id }: Order) => identifier === undefined && Number(id.slice(2)) % 3 === 1
+
+const challengeOf = ({ challenges }: Priced, accepted: Requirements) =>
+  challengeFor(challenges, {
+    offer: accepted as never,
+    network: { ...baseNetwork, usdc: accepted.asset },
+    amountMicro: BigInt(accepted.amount),
+  })
+
 /** Signs with everything the seed decides: the nonce, the time. */
 export async function sign(
   { world, rng }: Scene,
   order: Order,
-  offer: PaymentRequired,
-  altered: SignOptions = {},
-): Promise<Payload> {
+  offer: Priced,
+  altered?: SignOptions,
+): Promise<Payload & { credential?: string }> {
   const account = world.buyers[order.buyer]
   if (!account) throw new Error('no such buyer')
+  const [accepted] = offer.accepts
+  const challenge = altered === undefined && paysByMpp(order) && accepted ? challengeOf(offer, accepted) : undefined
+  if (challenge) {
+    const validBefore = BigInt(Date.parse(challenge.expires) / 1_000)
+    const payload = await signPayment(account, offer, { nonce: challengeNonce(challenge), validBefore })
+    return { ...payload, credential: credentialHeader(challenge, account.address, 8453, payload.payload) }
+  }
   return signPayment(account, offer, {
     nonce: toHex(rng.bytes(32)),
     validBefore: BigInt(Math.floor(world.time.nowMs() / 1000) + 55),
@@ -69,18 +98,24 @@ export async function sign(
 }
 
 /** Sends a payment and writes down what came back. A buyer may hang up before the answer is there. */
-export async function pay(scene: Scene, order: Order, payload: Payload, patienceMs?: number): Promise<Sent['status']> {
+export async function pay(
+  scene: Scene,
+  order: Order,
+  { credential, ...payload }: Sent['payload'],
+  patienceMs?: number,
+): Promise<Sent['status']> {
   const { world, history } = scene
   const nonce = String(payload.payload.authorization['nonce'])
   // Anyone who has the answer and sends another authorization for it buys it once more.
   if (order.body !== undefined && order.answeredBy !== nonce) order.boughtAgain.add(nonce)
   const headers = {
     ...(order.init.headers as Record<string, string> | undefined),
-    'payment-signature': encodePayload(payload),
+    ...(credential === undefined ? { 'payment-signature': encodePayload(payload) } : { authorization: credential }),
   }
   const from = placeOf(scene)
   const { status, body } = await answerOf(world, order, headers, patienceMs)
-  history.sent.push({ order, payload, nonce, status, from, to: placeOf(scene) })
+  const sent = credential === undefined ? payload : { ...payload, credential }
+  history.sent.push({ order, payload: sent, nonce, status, from, to: placeOf(scene) })
   if (
     status === 402 &&
     !order.altered &&

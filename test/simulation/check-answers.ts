@@ -51,7 +51,7 @@ export async function checkAnswers(scene: Scene): Promise<void> {
   await scanTransfers(scene.world.chains, scene.history.chain)
   const payments = await readPayments(scene)
   checkEvidence(scene, payments)
-  checkClaims(scene, payments)
+  await checkClaims(scene, payments)
   await checkEffects(scene)
   await checkStamps(scene)
   const byResource = groupBy(payments, (payment) => payment.resource)
@@ -99,8 +99,11 @@ async function checkStamps({ world, history }: Scene): Promise<void> {
 }
 
 /** Promise 1: whatever our wallets took to a chain was claimed before. */
-function checkClaims({ world, history }: Scene, payments: readonly PaymentRow[]): void {
-  const claimed = new Set(payments.map(({ payer, nonce }) => `${payer} ${nonce}`))
+async function checkClaims({ world, history }: Scene, payments: readonly PaymentRow[]): Promise<void> {
+  const { rows: deposits } = await world.db.owner.query<{ payer: string; nonce: string }>(
+    `select payer, encode(nonce, 'hex') as nonce from channel_deposit`,
+  )
+  const claimed = new Set([...payments, ...deposits].map(({ payer, nonce }) => `${payer} ${nonce}`))
   const outsiders = new Set(world.buyers.map(({ address }) => address.toLowerCase()))
   for (const { authorizer, nonce, sender, transaction } of history.chain.carried.values())
     if (!outsiders.has(sender) && authorizer !== world.custody && !claimed.has(`${authorizer} ${nonce}`))

@@ -4,6 +4,7 @@ import { readPayments } from './check-answers.ts'
 import { creatorsUnsettled } from './check-creators.ts'
 import { checkMoney } from './check-money.ts'
 import { buyOnce } from './perform-buyers.ts'
+import { payByVoucher } from './perform-channels.ts'
 import { approveWaiting } from './perform-world.ts'
 import { finalityLagBlocks } from './world.ts'
 
@@ -34,6 +35,13 @@ export async function comeToRest(scene: Scene): Promise<void> {
     }
     if (order.body === undefined)
       throw new Violation('promise 4', `${order.id} is never answered: ${last} ${order.path} ${order.refusal}`)
+  }
+  const calls = scene.history.channels.calls.filter(({ body }) => body === undefined)
+  for (const call of calls) {
+    for (let tries = 0; call.body === undefined && tries < 8; tries += 1)
+      if (!(await payByVoucher(scene, call))) await passAndMine(scene, 20_000)
+    if (call.body === undefined)
+      throw new Violation('promise 4', `${call.id} is never answered by its channel: ${call.refusal}`)
   }
   await settleDown(scene)
   await checkMoney(scene)
@@ -73,6 +81,9 @@ async function describeUnfinished(scene: Scene): Promise<string> {
        where state in ('claimed','settling','unknown','settled') or (not final and state in ('served','credited'))
      union all select 'payout ' || id || ' ' || state from payout where state in ('waiting','queued','signed')
      union all select 'refund ' || payment_id from refund where state = 'asked'
+     union all select 'deposit ' || payer || ' ' || amount_micro from channel_deposit where state = 'sending'
+     union all select 'channel of ' || payer || ' claimed ' || claimed_micro || ' posted ' || posted_micro from channel
+       where claimed_micro <> posted_micro
      union all select 'compared ' || network || ' ' || address || ' up to ' || block_number from reconcile_cursor
      union all select 'lease ' || name || ' until ' || expires_at from job_lease where expires_at > to_timestamp($1)`,
     [scene.world.time.nowMs() / 1000],
@@ -88,7 +99,9 @@ async function isQuiet(scene: Scene): Promise<boolean> {
   const { rows } = await scene.world.db.owner.query<{ open: bigint }>(
     `select (select count(*) from payout where state in ('waiting','queued','signed'))
        + (select count(*) from refund r join payment p on p.id = r.payment_id where r.state = 'asked')
-       + (select count(*) from payment where not final and state in ('served','credited')) as open`,
+       + (select count(*) from payment where not final and state in ('served','credited'))
+       + (select count(*) from channel_deposit where state = 'sending')
+       + (select count(*) from channel where claimed_micro <> posted_micro) as open`,
   )
   return rows[0]?.open === 0n && (await creatorsUnsettled(scene)).length === 0
 }

@@ -1,5 +1,7 @@
+import type { ChannelState } from '../../packages/sdk/src/payment-methods/channel.ts'
 import { type ChainRecord, createChainRecord } from '../harness/chain-transfers.ts'
 import type { Payload } from '../harness/till-fixture.ts'
+import type { ChannelCall } from './perform-channels.ts'
 
 /** One thing a buyer wants once, whatever it takes. Its path names it, so that everything about it can be found. */
 export type Order = {
@@ -26,7 +28,8 @@ export type Order = {
 
 export type Sent = {
   order: Order
-  payload: Payload
+  /** With what MPP's clients send instead of PAYMENT-SIGNATURE. */
+  payload: Payload & { credential?: string }
   nonce: string
   status: number | 'broken'
   /** When it was sent and when it was over, as places in the run. */
@@ -65,6 +68,8 @@ export type History = {
   /** What subscribers of the stream hold, by wallet. */
   streams: Map<string, { token: string | undefined; lastSeq: number }>
   eventsRead: number
+  /** Calls paid by voucher, and what each buyer knows of its channel. */
+  channels: { calls: ChannelCall[]; states: Map<number, ChannelState> }
 }
 
 export const createHistory = (): History => ({
@@ -78,4 +83,5 @@ export const createHistory = (): History => ({
   leaves: [],
   streams: new Map(),
   eventsRead: 0,
+  channels: { calls: [], states: new Map() },
 })

@@ -88,6 +88,8 @@ export async function startProcess(setup: ProcessSetup, attempt = 1): Promise<No
     intercept,
     ownShops: 'till',
     shops: setup.shops,
+    // Claims come due within a run.
+    channels: { claimMicro: 6_000n, claimAfterSeconds: 120 },
   })
   const node = await time.until(
     Promise.race([starting, whenEnded(life)]).catch((error: unknown) => {

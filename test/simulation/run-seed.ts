@@ -4,6 +4,7 @@ import { Violation } from '../harness/violation.ts'
 import type { Scene } from './buyers.ts'
 import { booksOf, checkAnswers } from './check-answers.ts'
 import { checkBooks } from './check-books.ts'
+import { checkChannels } from './check-channels.ts'
 import { checkDraws } from './check-draws.ts'
 import { checkLog } from './check-log.ts'
 import { comeToRest } from './come-to-rest.ts'
@@ -11,6 +12,7 @@ import { createHistory } from './history.ts'
 import { buyLate, cancelReorged, doubleSign, payForAnother, sendDust } from './perform-adversaries.ts'
 import { bendPayment, cancel, plainTransfer, replayForOther, submitFirst } from './perform-attackers.ts'
 import { buy, impatientBuy, resend, retryFresh, subscribe } from './perform-buyers.ts'
+import { callByChannel } from './perform-channels.ts'
 import { attest } from './perform-citations.ts'
 import { drawCredit, topUp } from './perform-credit.ts'
 import { buyOption, writeOption } from './perform-options.ts'
@@ -31,6 +33,7 @@ const perform: Record<StepKind, Perform> = {
   top_up: topUp,
   draw: drawCredit,
   subscribe,
+  channel_call: callByChannel,
   option_buy: buyOption,
   option_write: writeOption,
   attest: (scene, step) => attest(scene, step),
@@ -80,6 +83,8 @@ export type Seen = {
   payouts: number
   reorged: number
   eventsRead: number
+  channelSales: number
+  channelClaims: number
   /** Steps during which two processes ran. */
   stepsOfTwo: number
   /** Through the database port. */
@@ -130,6 +135,7 @@ export async function checkScene(scene: Scene): Promise<void> {
   await checkAnswers(scene)
   await checkTransfers(booksOf(scene))
   await checkDraws(scene)
+  await checkChannels(scene)
   await checkLog(scene)
 }
 
@@ -147,7 +153,9 @@ async function lookBack({ world, history }: Scene): Promise<Omit<Seen, 'stepsOfT
        (select count(*) from attestation) as attestations,
        (select count(*) from creator_claim) as claims,
        (select count(*) from payout where state = 'paid') as payouts,
-       (select count(*) from payment where reorgs > 0) as reorged`,
+       (select count(*) from payment where reorgs > 0) as reorged,
+       (select count(*) from channel_sale) as channel_sales,
+       (select count(*) from channel where posted_micro > 0) as channel_claims`,
   )
   const of = (name: string) => Number(rows[0]?.[name] ?? 0n)
   return {
@@ -161,6 +169,8 @@ async function lookBack({ world, history }: Scene): Promise<Omit<Seen, 'stepsOfT
     payouts: of('payouts'),
     reorged: of('reorged'),
     eventsRead: history.eventsRead,
+    channelSales: of('channel_sales'),
+    channelClaims: of('channel_claims'),
     statements: world.tally.statements,
   }
 }

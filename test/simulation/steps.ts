@@ -14,6 +14,7 @@ const weights = {
   top_up: 9,
   draw: 20,
   subscribe: 1,
+  channel_call: 14,
   option_buy: 6,
   option_write: 3,
   attest: 12,

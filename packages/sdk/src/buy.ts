@@ -30,7 +30,7 @@ type Start = { challenge: Exchange; agreed?: AgreedTerms } | { purchase: Purchas
 function channelOf(context: ClientContext, prepared: PreparedRequest, start: Start): Hex | undefined {
   if ('purchase' in start) return start.purchase.channel?.id
   const { chosen } = readOffer(context, prepared, start.challenge, { anyPrice: true })
-  return chosen.way === channelScheme ? channelIdOf(context.account.address, chosen) : undefined
+  return chosen.paymentMethod === channelScheme ? channelIdOf(context.account.address, chosen) : undefined
 }
 
 /** A client that knows nothing of its channel learns its state from the seller, and may have to pay in. */
@@ -98,7 +98,7 @@ export async function signFor(
 }
 
 function channelFor({ account, channels, policy }: ClientContext, chosen: ChosenOffer) {
-  if (chosen.way !== channelScheme) return {}
+  if (chosen.paymentMethod !== channelScheme) return {}
   const state = channels.get(channelIdOf(account.address, chosen))
   return { channel: { state, depositMicro: depositOf(policy) } }
 }
@@ -153,9 +153,9 @@ async function signVoucherAgain(
 }
 
 /** A seller that changes payee, asset or price between two answers is not paid a second time. */
-function sameTerms({ offer, network, amountMicro, way }: ChosenOffer, first: Purchase): boolean {
+function sameTerms({ offer, network, amountMicro, paymentMethod }: ChosenOffer, first: Purchase): boolean {
   return (
-    way === (first.way ?? 'exact') &&
+    paymentMethod === (first.paymentMethod ?? 'exact') &&
     network.network === first.network &&
     network.usdc === first.asset &&
     offer.payTo.toLowerCase() === first.payTo.toLowerCase() &&

@@ -12,7 +12,7 @@ export type Operations = {
     input: { params: { did: string }; query?: { limit?: string | number; cursor?: string | number } }
     answer: { data: ({ version: number; declaration: { name?: string; description?: string; capabilities: { id: string; name?: string; description?: string; tags?: string[]; url?: string; price_usd?: string }[]; services?: ({ type: 'x402' | 'agent_card' | 'mcp' | 'a2a' | 'web'; url: string })[]; erc8004?: { network: string; agent_id: string } }; signer: string; declared_at: string })[]; next_cursor: string | null }
   }
-  /** Revoke everything an agent declared; history stays. */
+  /** Revoke everything an agent declared. */
   'agents.capabilities.revoke': {
     input: { params: { did: string } }
     answer: { did: string; wallet: string; name: string | null; description: string | null; version: number; capabilities: { id: string; name?: string; description?: string; tags?: string[]; url?: string; price_usd?: string }[]; services: ({ type: 'x402' | 'agent_card' | 'mcp' | 'a2a' | 'web'; url: string })[]; erc8004: { network: string; agent_id: string } | null; credit_rating: { subject: string; method: string; issuer: string; score: number; interval: { low: number; high: number; level: number }; components: ({ id: string; value: number; evidence: Record<string, number | string> })[]; evidence: Record<string, number | string>; computed_at: string; valid_until: string; jws: string } | null; payment_authorizations: unknown[]; declared_at: string | null }

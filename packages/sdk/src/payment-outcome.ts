@@ -30,12 +30,12 @@ export async function readPaymentOutcome(
     payment: { status: 'unconfirmed', id, reason } as const,
     receipt: undefined,
   })
-  const settlement = purchase.way === 'mpp' ? settlementIn(received.headers) : responseIn(received.headers)
+  const settlement = purchase.paymentMethod === 'mpp' ? settlementIn(received.headers) : responseIn(received.headers)
   if (settlement === undefined) return unconfirmed('PAYMENT-RESPONSE is missing or cannot be read')
   const { success, transaction, network, payer } = settlement
   if (purchase.channel)
     return chargedOutcome(settlement, purchase, purchase.channel) ?? unconfirmed('not what was signed')
-  const amountMicro = purchase.way === 'upto' ? chargedOf(settlement, purchase) : purchase.amountMicro
+  const amountMicro = purchase.paymentMethod === 'upto' ? chargedOf(settlement, purchase) : purchase.amountMicro
   if (amountMicro === undefined) return unconfirmed('more was charged than was signed for')
   if (success !== true || typeof transaction !== 'string' || (transaction === '' && amountMicro !== '0'))
     return unconfirmed('not a success')

@@ -20,8 +20,8 @@ export type Quote = {
   priceUsd: string
   /** The payment will name the request itself, so that it is worthless for any other. */
   bound: boolean
-  /** How it would be paid, and why; with advice where another way would be better after some preparation. */
-  way: PaymentMethod
+  /** How it would be paid, and why; with advice where another payment method would be better after some preparation. */
+  paymentMethod: PaymentMethod
   why: string
   advice?: string
 }
@@ -53,7 +53,7 @@ export function readOffer(
       amountMicro: chosen.amountMicro.toString(),
       priceUsd: formatUsd(chosen.amountMicro),
       // A challenge of the Payment scheme is for one request by itself; a voucher names none.
-      bound: chosen.way === 'mpp' || (chosen.way !== channelScheme && offersBinding(required)),
+      bound: chosen.paymentMethod === 'mpp' || (chosen.paymentMethod !== channelScheme && offersBinding(required)),
       ...chosen.choice,
     },
   }

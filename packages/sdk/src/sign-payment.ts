@@ -28,7 +28,7 @@ export type Purchase = {
   nonce: Hex
   validBefore: number
   /** Default: `exact`. */
-  way?: PaymentMethod
+  paymentMethod?: PaymentMethod
   /** The channel that is charged, and what it was charged before. */
   channel?: { id: Hex; baseMicro: string }
 }
@@ -38,7 +38,7 @@ export type RequestToPay = { method: string; contentType: string | null; body: U
 /** Cautious: a signed authorization stays usable this long at most, whatever the seller asks for. */
 const validitySecondsMax = 300
 
-/** Signs for a chosen offer, by its way. The id is given when an earlier attempt of the purchase had one. */
+/** Signs for a chosen offer, by its payment method. The id is given when an earlier attempt of the purchase had one. */
 export async function signPayment(input: {
   account: LocalAccount
   required: PaymentRequired
@@ -58,19 +58,19 @@ export async function signPayment(input: {
   const to = getAddress(chosen.offer.payTo.toLowerCase())
   const bought = {
     ...{ id, resource: required.resource.url, network: chosen.network.network, asset: chosen.network.usdc },
-    ...{ payTo: to, amountMicro: chosen.amountMicro.toString(), way: chosen.way },
+    ...{ payTo: to, amountMicro: chosen.amountMicro.toString(), paymentMethod: chosen.paymentMethod },
   }
-  if (chosen.way === 'mpp')
+  if (chosen.paymentMethod === 'mpp')
     return { ...bought, ...(await signChallenge(account, chosen, input.challenges, nowSeconds)) }
   const salt = bytesToHex(platform.randomBytes(32))
-  const bound = chosen.way !== channelScheme && offersBinding(required)
+  const bound = chosen.paymentMethod !== channelScheme && offersBinding(required)
   const nonce = bound ? boundNonce(input.request, required, salt) : bytesToHex(platform.randomBytes(32))
   const validBefore = nowSeconds + Math.min(chosen.offer.maxTimeoutSeconds, validitySecondsMax)
   const { state, depositMicro = 0n } = input.channel ?? {}
   const payload =
-    chosen.way === 'exact'
+    chosen.paymentMethod === 'exact'
       ? await signAuthorization(account, chosen, nonce, validBefore)
-      : chosen.way === channelScheme
+      : chosen.paymentMethod === channelScheme
         ? await signVoucher(account, chosen, state, { depositMicro, salt, validBefore })
         : await signPermit(account, chosen, { nonce, deadline: validBefore })
   const extensions = paymentExtensions(required, id, bound ? salt : undefined)
@@ -81,7 +81,7 @@ export async function signPayment(input: {
     payload,
     ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
   })
-  const channelId = chosen.way === channelScheme ? channelIdOf(account.address, chosen) : undefined
+  const channelId = chosen.paymentMethod === channelScheme ? channelIdOf(account.address, chosen) : undefined
   const channel = channelId && { id: channelId, baseMicro: (state?.chargedMicro ?? 0n).toString() }
   return { ...bought, paymentHeader, nonce, validBefore, ...(channel ? { channel } : {}) }
 }

@@ -22,15 +22,15 @@ export type SpendingPolicy = {
   paymentMethods?: PaymentMethodPolicy | undefined
 }
 
-/** An offer that may be signed, by this way. */
-type AllowedOffer = { offer: Offer; network: PayableNetwork; amountMicro: bigint; way: PaymentMethod }
+/** An offer that may be signed, by this payment method. */
+type AllowedOffer = { offer: Offer; network: PayableNetwork; amountMicro: bigint; paymentMethod: PaymentMethod }
 export type ChosenOffer = AllowedOffer & { choice: PaymentMethodChoice }
 
 const addressPattern = /^0x[0-9a-fA-F]{40}$/
 
 /**
- * The best offer that the policy allows: by the way that costs and risks least, then in the order of our networks. Throws
- * with the reasons when there is none. `challenges`: WWW-Authenticate of the same answer.
+ * The best offer that the policy allows: by the payment method that costs and risks least, then in the order of our networks.
+ * Throws with the reasons when there is none. `challenges`: WWW-Authenticate of the same answer.
  */
 export function chooseOffer(
   required: PaymentRequired,
@@ -54,11 +54,11 @@ export function chooseOffer(
   const { paymentMethods = {} } = policy
   const choice = choosePaymentMethod({
     ...paymentMethods,
-    offered: new Set(required.accepts.flatMap((offer) => wayOf(offer) ?? [])),
-    possible: new Set(affordable.map(({ way }) => way)),
+    offered: new Set(required.accepts.flatMap((offer) => paymentMethodOf(offer) ?? [])),
+    possible: new Set(affordable.map(({ paymentMethod }) => paymentMethod)),
     priceMicro: affordable[0]?.amountMicro ?? 0n,
   })
-  const best = affordable.find(({ way }) => way === choice?.way)
+  const best = affordable.find(({ paymentMethod }) => paymentMethod === choice?.paymentMethod)
   if (best !== undefined && choice !== undefined) return { ...best, choice }
   if (cheapestTooDear !== undefined)
     throw new AssayError('price_above_maximum', {
@@ -71,12 +71,12 @@ export function chooseOffer(
 }
 /** By EIP-3009 the same money can be signed for in the words of the Payment scheme. */
 function withChallenge(allowed: AllowedOffer, challenges: string | null): AllowedOffer[] {
-  return allowed.way === 'exact' && challengeFor(challenges, allowed)
-    ? [allowed, { ...allowed, way: 'mpp' }]
+  return allowed.paymentMethod === 'exact' && challengeFor(challenges, allowed)
+    ? [allowed, { ...allowed, paymentMethod: 'mpp' }]
     : [allowed]
 }
 
-function wayOf({ scheme, extra }: Offer): PaymentMethod | undefined {
+function paymentMethodOf({ scheme, extra }: Offer): PaymentMethod | undefined {
   const method = extra.assetTransferMethod ?? 'eip3009'
   if (scheme === 'exact') return method === 'eip3009' ? 'exact' : method === 'permit2' ? 'permit2' : undefined
   return scheme === 'upto' || scheme === 'credit' || scheme === channelScheme ? scheme : undefined
@@ -86,15 +86,15 @@ function checkOffer(offer: Offer, policy: SpendingPolicy, payer: string): Allowe
   const where = `${offer.scheme} on ${offer.network}`
   const network = policy.networks.find((known) => known.network === offer.network)
   if (network === undefined) return `${where}: network not allowed`
-  const way = wayOf(offer)
-  if (way === undefined || way === 'credit')
-    return `${where}: ${way ? 'not a payment on chain' : 'scheme not supported'}`
-  const needsPermit2 = way === 'upto' || way === 'permit2'
-  if (needsPermit2 && !policy.paymentMethods?.permit2 && policy.paymentMethods?.only !== way)
+  const paymentMethod = paymentMethodOf(offer)
+  if (paymentMethod === undefined || paymentMethod === 'credit')
+    return `${where}: ${paymentMethod ? 'not a payment on chain' : 'scheme not supported'}`
+  const needsPermit2 = paymentMethod === 'upto' || paymentMethod === 'permit2'
+  if (needsPermit2 && !policy.paymentMethods?.permit2 && policy.paymentMethods?.only !== paymentMethod)
     return `${where}: needs an allowance for Permit2, and the policy names none`
-  const fault = way === channelScheme ? channelFault(offer) : undefined
+  const fault = paymentMethod === channelScheme ? channelFault(offer) : undefined
   if (fault !== undefined) return `${where}: ${fault}`
-  if (way === 'upto' && !addressPattern.test(String(offer.extra.facilitatorAddress)))
+  if (paymentMethod === 'upto' && !addressPattern.test(String(offer.extra.facilitatorAddress)))
     return `${where}: names no wallet that may take it`
   if (offer.asset.toLowerCase() !== network.usdc.toLowerCase()) return `${where}: asset is not the USDC of this network`
   const { name, version } = offer.extra
@@ -105,10 +105,10 @@ function checkOffer(offer: Offer, policy: SpendingPolicy, payer: string): Allowe
   if (!addressPattern.test(offer.payTo) || /^0x0{40}$/.test(offer.payTo)) return `${where}: payTo is not an address`
   if (offer.payTo.toLowerCase() === payer.toLowerCase()) return `${where}: payTo is the payer`
   if (policy.payees && !policy.payees.includes(offer.payTo.toLowerCase())) return `${where}: payee not allowed`
-  if (way === channelScheme && depositOf(policy) < amountMicro)
+  if (paymentMethod === channelScheme && depositOf(policy) < amountMicro)
     return `${where}: needs a deposit, and the policy allows none that covers the price`
   if (offer.maxTimeoutSeconds < 1 || offer.maxTimeoutSeconds > 3_600) return `${where}: timeout out of range`
-  return { offer, network, amountMicro, way }
+  return { offer, network, amountMicro, paymentMethod }
 }
 
 /** What may be put into a channel at once. */

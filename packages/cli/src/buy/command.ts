@@ -5,10 +5,10 @@ import { type PaymentMethod, paymentMethods } from './payment-methods.ts'
 import type { BuyOptions } from './run-buy.ts'
 
 const asPaymentMethod = (text: string): PaymentMethod => {
-  const way = paymentMethods.find((one) => one === text)
-  if (way === undefined)
+  const paymentMethod = paymentMethods.find((one) => one === text)
+  if (paymentMethod === undefined)
     throw usageError(`--scheme: unknown payment method: ${text}`, `One of ${paymentMethods.join(', ')}.`)
-  return way
+  return paymentMethod
 }
 
 const asCount = (text: string): number => {

@@ -10,14 +10,15 @@ export function networkTitle(network: string): string {
 }
 
 export function quoteText(quote: Quote, method: string, wallet: Wallet): string {
+  const line = (label: string, text: string) => `  ${label.padEnd(16)}${text}`
   return [
     `${quote.priceUsd} USDC on ${networkTitle(quote.network)}`,
-    `  for   ${method} ${quote.resource}`,
-    ...(quote.description === '' ? [] : [`        ${oneLine(quote.description)}`]),
-    `  to    ${quote.payTo}`,
-    `  from  ${wallet.account.address} (${wallet.label})`,
-    `  way   ${quote.why}`,
-    ...(quote.advice === undefined ? [] : [`        ${quote.advice}`]),
+    line('for', `${method} ${quote.resource}`),
+    ...(quote.description === '' ? [] : [line('', oneLine(quote.description))]),
+    line('to', quote.payTo),
+    line('from', `${wallet.account.address} (${wallet.label})`),
+    line('payment method', quote.why),
+    ...(quote.advice === undefined ? [] : [line('', quote.advice)]),
     `  ${quote.bound ? 'the payment is bound to this request' : 'the seller does not bind payments to requests'}`,
   ].join('\n')
 }

@@ -11,7 +11,7 @@ export function quoteDocument(quote: Quote) {
     asset: quote.asset,
     pay_to: quote.payTo,
     bound: quote.bound,
-    way: quote.way,
+    payment_method: quote.paymentMethod,
     why: quote.why,
     ...(quote.advice === undefined ? {} : { advice: quote.advice }),
   }

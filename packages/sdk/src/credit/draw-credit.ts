@@ -142,7 +142,7 @@ const quoteOf = (
   ...(leftMicro === undefined ? byMandate : creditChoice(amountMicro, leftMicro)),
 })
 
-const byMandate = { way: 'credit', why: 'credit: of the party that gave the mandate' } as const
+const byMandate = { paymentMethod: 'credit', why: 'credit: of the party that gave the mandate' } as const
 
 const undecided = new Set([429, 500, 502, 503, 504])
 const firstDelayMs = 250

@@ -3,7 +3,7 @@ import { choosePaymentMethod, type PaymentMethod, type PaymentMethodFacts } from
 
 const facts = (offered: readonly PaymentMethod[], more: Partial<PaymentMethodFacts> = {}): PaymentMethodFacts => ({
   offered: new Set(offered),
-  possible: new Set(offered.filter((way) => way !== 'credit')),
+  possible: new Set(offered.filter((paymentMethod) => paymentMethod !== 'credit')),
   priceMicro: 1_000n,
   ...more,
 })
@@ -11,7 +11,7 @@ const of = (...given: Parameters<typeof facts>) => choosePaymentMethod(facts(...
 
 test('a single call is paid by exact, and the reason says what is at risk', () => {
   expect(of(['exact', 'credit'])).toEqual({
-    way: 'exact',
+    paymentMethod: 'exact',
     why: 'exact: one signature for 0.001 USD, without a balance or an allowance; no more than that is at risk',
   })
 })
@@ -22,9 +22,9 @@ test('credit that covers the price goes first, upto before exact, exact before P
   const seen: (PaymentMethod | undefined)[] = []
   for (let n = 0; n < all.length; n += 1) {
     const choice = of(all, { possible, creditMicro: 5_000_000n })
-    seen.push(choice?.way)
-    expect(choice?.why).toMatch(new RegExp(`^${choice?.way}: .{20,}`))
-    possible.delete(choice?.way as PaymentMethod)
+    seen.push(choice?.paymentMethod)
+    expect(choice?.why).toMatch(new RegExp(`^${choice?.paymentMethod}: .{20,}`))
+    possible.delete(choice?.paymentMethod as PaymentMethod)
   }
   expect(seen).toEqual(['credit', 'upto', 'exact', 'permit2', 'mpp'])
   expect(of(all, { possible })).toBeUndefined()
@@ -44,10 +44,10 @@ test('many small calls are advised to pay in once; few or dear ones are not', ()
 
 test('advice for a metered answer that is paid by exact names upto', () => {
   const choice = of(['exact', 'upto'], { possible: new Set(['exact']) })
-  expect(choice).toMatchObject({ way: 'exact', advice: expect.stringContaining('approve Permit2 once') })
+  expect(choice).toMatchObject({ paymentMethod: 'exact', advice: expect.stringContaining('approve Permit2 once') })
 })
 
-test('one way that was asked for is that way or none', () => {
-  expect(of(['exact', 'upto'], { only: 'upto' })).toEqual({ way: 'upto', why: 'upto: asked for' })
+test('one payment method that was asked for is that payment method or none', () => {
+  expect(of(['exact', 'upto'], { only: 'upto' })).toEqual({ paymentMethod: 'upto', why: 'upto: asked for' })
   expect(of(['exact', 'credit'], { only: 'credit' })).toBeUndefined()
 })

@@ -5,7 +5,7 @@ export const paymentMethods = ['exact', 'permit2', 'upto', 'batch-settlement', '
 export type PaymentMethod = (typeof paymentMethods)[number]
 
 export type PaymentMethodPolicy = {
-  /** This way and no other. */
+  /** This payment method and no other. */
   only?: PaymentMethod
   /** How many calls like this one are expected. Default: 1. */
   expectedCalls?: number
@@ -25,18 +25,18 @@ export type PaymentMethodFacts = PaymentMethodPolicy & {
   creditMicro?: bigint
 }
 
-/** A way, why it was chosen, and what would be better if the buyer prepared for it. To be shown as it is. */
-export type PaymentMethodChoice = { way: PaymentMethod; why: string; advice?: string }
+/** A payment method, why it was chosen, and what would be better if the buyer prepared for it. To be shown as it is. */
+export type PaymentMethodChoice = { paymentMethod: PaymentMethod; why: string; advice?: string }
 
 /** Up to this price a settlement costs a good part of what it moves. */
 const smallMicro = 10_000n
 /** From this number on, paying in once saves more than it asks for. */
 const manyCalls = 20
 
-/** The way that costs and risks least; undefined when none is possible. Pure. */
+/** The payment method that costs and risks least; undefined when none is possible. Pure. */
 export function choosePaymentMethod(facts: PaymentMethodFacts): PaymentMethodChoice | undefined {
   const { only, possible } = facts
-  if (only !== undefined) return possible.has(only) ? { way: only, why: `${only}: asked for` } : undefined
+  if (only !== undefined) return possible.has(only) ? { paymentMethod: only, why: `${only}: asked for` } : undefined
   const { expectedCalls = 1, priceMicro } = facts
   const isWorthChannel = expectedCalls >= manyCalls && priceMicro <= smallMicro
   const channel = ['batch-settlement'] as const
@@ -49,24 +49,28 @@ export function choosePaymentMethod(facts: PaymentMethodFacts): PaymentMethodCho
     'mpp',
     ...channel,
   ]
-  const way = order.find((one) => possible.has(one))
-  if (way === undefined) return undefined
-  const advice = adviceFor(way, facts)
-  return { way, why: `${way}: ${reasonFor(way, facts)}`, ...(advice === undefined ? {} : { advice }) }
+  const paymentMethod = order.find((one) => possible.has(one))
+  if (paymentMethod === undefined) return undefined
+  const advice = adviceFor(paymentMethod, facts)
+  return {
+    paymentMethod,
+    why: `${paymentMethod}: ${reasonFor(paymentMethod, facts)}`,
+    ...(advice === undefined ? {} : { advice }),
+  }
 }
 
-/** Credit that covers the price is always the best way. */
+/** Credit that covers the price is always the best payment method. */
 export function creditChoice(priceMicro: bigint, creditMicro: bigint): PaymentMethodChoice {
   const only: ReadonlySet<PaymentMethod> = new Set(['credit'])
   return choosePaymentMethod({ offered: only, possible: only, priceMicro, creditMicro }) as PaymentMethodChoice
 }
 
 function reasonFor(
-  way: PaymentMethod,
+  paymentMethod: PaymentMethod,
   { priceMicro, creditMicro = 0n, expectedCalls = 1 }: PaymentMethodFacts,
 ): string {
   const price = `${formatUsd(priceMicro)} USD`
-  switch (way) {
+  switch (paymentMethod) {
     case 'credit':
       return `the credit of ${formatUsd(creditMicro)} USD covers it, and nothing is settled for this call`
     case 'upto':
@@ -83,10 +87,10 @@ function reasonFor(
 }
 
 function adviceFor(
-  way: PaymentMethod,
+  paymentMethod: PaymentMethod,
   { offered, priceMicro, expectedCalls = 1 }: PaymentMethodFacts,
 ): string | undefined {
-  if (way === 'credit' || way === 'batch-settlement') return undefined
+  if (paymentMethod === 'credit' || paymentMethod === 'batch-settlement') return undefined
   const isMany = expectedCalls >= manyCalls && priceMicro <= smallMicro
   if (!offered.has('credit') && offered.has('batch-settlement') && isMany)
     return `for ${expectedCalls} calls, allow a deposit (depositUsd): one settlement in place of one for each call`
@@ -95,7 +99,7 @@ function adviceFor(
       `for ${expectedCalls} calls, pay in ${formatUsd(priceMicro * BigInt(expectedCalls))} USD once and draw on it: ` +
       'one settlement in place of one for each call'
     )
-  if (way === 'exact' && offered.has('upto'))
+  if (paymentMethod === 'exact' && offered.has('upto'))
     return 'the answer is metered: approve Permit2 once, and with upto only what was used is paid'
   return undefined
 }

@@ -7,11 +7,12 @@ import type { ChosenOffer } from '../spending-policy.ts'
 /** A transfer through Permit2: of the exact amount, or of what was used, submitted by the one wallet that the offer names. */
 export async function signPermit(
   account: LocalAccount,
-  { offer, network, amountMicro, way }: ChosenOffer,
+  { offer, network, amountMicro, paymentMethod }: ChosenOffer,
   { nonce, deadline }: { nonce: Hex; deadline: number },
 ): Promise<Record<string, unknown>> {
-  const scheme = way === 'upto' ? 'upto' : 'exact'
-  const named = way === 'upto' ? { facilitator: getAddress(String(offer.extra.facilitatorAddress).toLowerCase()) } : {}
+  const scheme = paymentMethod === 'upto' ? 'upto' : 'exact'
+  const named =
+    paymentMethod === 'upto' ? { facilitator: getAddress(String(offer.extra.facilitatorAddress).toLowerCase()) } : {}
   const witness = { to: getAddress(offer.payTo.toLowerCase()), ...named, validAfter: 0n }
   const permitted = { token: getAddress(network.usdc.toLowerCase()), amount: amountMicro }
   const spender = getAddress(permit2Proxies[scheme])

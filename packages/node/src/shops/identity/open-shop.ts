@@ -14,8 +14,9 @@ import {
   upheldDisputes,
 } from '../ports.ts'
 import { declarationRoutes } from './agents/declaration-routes.ts'
+import { expireVersions } from './agents/expire-versions.ts'
 import { agentRoutes } from './agents/routes.ts'
-import { takeDeclaration } from './agents/signed-declarations.ts'
+import { nodeBringer, takeDeclaration } from './agents/signed-declarations.ts'
 import { agentChangedChannel, registeredSql, saveScores, walletsWithAgents } from './agents/store.ts'
 import { agentWriteRoutes } from './agents/write-routes.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -38,6 +39,7 @@ export type IdentityShopOptions = {
 }
 
 const aggregateEveryMs = 15_000
+const expireEveryMs = 3_600_000
 
 export const identityShop = declareShop({
   name: 'identity',
@@ -62,7 +64,9 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
       account.kind === 'key' ? walletDid(deps.didMethod, account.address) : pkhDid(account),
     )
     context.ports.offer(registeredAgents, { registeredSql })
-    context.ports.offer(agentDeclarations, { take: (value, via) => takeDeclaration(deps, value, via) })
+    context.ports.offer(agentDeclarations, {
+      take: (value, via) => takeDeclaration(deps, value, nodeBringer(via)),
+    })
     // The document of the node itself names its keys.
     context.keyring.onChange(() => cache.clear())
     // No work in the transaction of a sale: what is kept about the payer is dropped, and read again when asked for.
@@ -79,7 +83,10 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
       ],
       saleHooks: [dropPayers],
       reversalHooks: [recordReversal],
-      jobs: [{ name: 'identity.ratings', intervalMs: aggregateEveryMs, work: () => aggregateAndScore(deps) }],
+      jobs: [
+        { name: 'identity.ratings', intervalMs: aggregateEveryMs, work: () => aggregateAndScore(deps) },
+        { name: 'identity.versions', intervalMs: expireEveryMs, work: () => expireVersions(deps) },
+      ],
       stop: stopListening,
     }
   }

@@ -13,6 +13,7 @@ import {
 } from '../identity-app.fixture.ts'
 import { aggregateAndScore } from '../open-shop.ts'
 import { aggregateLagMs } from '../rating/aggregate-ratings.ts'
+import { expireVersions, keptAfterReplacedMs } from './expire-versions.ts'
 import { appendVersion, versionsPerDayMax } from './store.ts'
 import { agentWriteRoutes } from './write-routes.ts'
 
@@ -124,16 +125,54 @@ describe('capabilities', () => {
     expect(second.json.data[0].did).toBe(didOf(low))
   })
 
-  test('versions are kept for good, so only so many may come in a day', async () => {
+  test('one address brings only so many new agents in a day; a wallet that has paid here is not counted', async () => {
+    const bring = (name: string, nowMs: number, from = '203.0.113.9') =>
+      open.db.database.transaction((tx) =>
+        appendVersion(tx, {
+          ...{ subject: walletOf(name), wallet: walletOf(name), signer: `eip155:8453:${walletOf(name)}` },
+          ...{ declaration: { capabilities: [] }, broughtBy: { name: from, newPerDay: 3 }, nowMs },
+        }),
+      )
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, index) => bring(`crowd${index}`, startMs + index)),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    const late = startMs + 1_000
+    await expect(bring('crowd6', late)).rejects.toMatchObject({ code: 'rate_limited' })
+    expect(await bring('crowd6', late, '203.0.113.10')).toBe(1)
+    expect(await bring('crowd6', late + 1)).toBe(2)
+    await insertPayment(open.db.database, { id: 'patron', payer: walletOf('patron'), atMs: open.deps.clock.nowMs() })
+    open.deps.moveTo(open.deps.clock.nowMs() + aggregateLagMs + 1)
+    await aggregateAndScore(open.deps)
+    expect(await bring('patron', late)).toBe(1)
+    expect(await bring('crowd7', startMs + 86_402_000)).toBe(1)
+  })
+
+  test('a version expires long after another one replaced it, and the newest stays', async () => {
+    const before = open.deps.clock.nowMs()
+    for (const id of ['v1', 'v2', 'v3']) {
+      await open.declare('long', [{ id }])
+      open.deps.moveTo(open.deps.clock.nowMs() + keptAfterReplacedMs * 0.6)
+    }
+    const versions = async () =>
+      (await open.ask(`/v1/agents/${didOf('long')}/capabilities`)).json.data.map(
+        (one: { version: number }) => one.version,
+      )
+    await expireVersions(open.deps)
+    expect(await versions()).toEqual([3, 2])
+    open.deps.moveTo(before + 10 * keptAfterReplacedMs)
+    await expireVersions(open.deps)
+    expect(await versions()).toEqual([3])
+    expect((await open.ask(`/v1/agents/${didOf('long')}`)).json).toMatchObject({ capabilities: [{ id: 'v3' }] })
+  })
+
+  test('only so many versions may come in a day', async () => {
     const wallet = walletOf('eager')
     const append = (nowMs: number) =>
       open.db.database.transaction((tx) =>
         appendVersion(tx, {
-          subject: wallet,
-          wallet,
-          signer: `eip155:8453:${wallet}`,
-          declaration: { capabilities: [] },
-          nowMs,
+          ...{ subject: wallet, wallet, broughtBy: { name: '203.0.113.1', newPerDay: 9 } },
+          ...{ signer: `eip155:8453:${wallet}`, declaration: { capabilities: [] }, nowMs },
         }),
       )
     for (let index = 0; index < versionsPerDayMax; index += 1) await append(startMs + index)

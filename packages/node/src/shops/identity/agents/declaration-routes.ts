@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { exampleCapabilities, exampleWallet } from '../examples.ts'
+import { bringerOf } from './declare-capabilities.ts'
 import { readDeclarations, requireAccepted, signedDeclaration, takeDeclaration } from './signed-declarations.ts'
 
 const path = '/v1/agent-declarations'
@@ -47,8 +48,8 @@ export function declarationRoutes(deps: IdentityDeps): RouteDeclaration[] {
       bodyBytesMax: declarationCharsMax,
       access: {
         kind: 'free',
-        handle: async ({ body }) => {
-          const { status, version } = requireAccepted(await takeDeclaration(deps, body))
+        handle: async ({ body }, call) => {
+          const { status, version } = requireAccepted(await takeDeclaration(deps, body, bringerOf(call)))
           return jsonAnswer({ account: body.account, status, version })
         },
       },

@@ -5,13 +5,20 @@ import type { IdentityDeps } from '../deps.ts'
 import { identityProblems } from '../problems.ts'
 import type { Declaration } from './declaration.ts'
 import { type AgentDescription, describeAgent, type NamedAgent } from './describe-agent.ts'
-import { appendVersion, deactivate } from './store.ts'
+import { appendVersion, type Bringer, deactivate } from './store.ts'
 import { subjectOfSigner } from './subject.ts'
 
 async function proveSigner(deps: IdentityDeps, { named }: NamedAgent, call: CallContext) {
   const signer = await signerOf(deps, call)
   return { signer, subject: subjectOfSigner(named, signer) }
 }
+
+/** Of agents whose wallets come by themselves. */
+const newPerAddressAndDay = 64
+export const bringerOf = ({ remoteAddress }: Pick<CallContext, 'remoteAddress'>): Bringer => ({
+  name: remoteAddress,
+  newPerDay: newPerAddressAndDay,
+})
 
 export type Declared = Declaration & { expected_version?: number | undefined }
 
@@ -29,6 +36,7 @@ export async function declareCapabilities(
     await appendVersion(tx, {
       subject,
       wallet: signer.address,
+      broughtBy: bringerOf(call),
       signer: formatAccount(signer),
       declaration,
       expectedVersion,
@@ -42,7 +50,7 @@ export async function declareCapabilities(
 export async function deactivateAgent(deps: IdentityDeps, agent: NamedAgent, call: CallContext): Promise<void> {
   const { signer, subject } = await proveSigner(deps, agent, call)
   await deps.database.transaction((tx) =>
-    deactivate(tx, { subject, wallet: signer.address, nowMs: deps.clock.nowMs() }),
+    deactivate(tx, { subject, wallet: signer.address, broughtBy: bringerOf(call), nowMs: deps.clock.nowMs() }),
   )
 }
 

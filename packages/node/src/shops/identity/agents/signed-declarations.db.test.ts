@@ -1,7 +1,7 @@
 import { declarationMessage } from '@assay/protocol/mesh/agent-declaration'
 import { afterAll, expect, test } from 'vitest'
 import { account, didOf, openIdentityApp, walletOf } from '../identity-app.fixture.ts'
-import { readDeclarations, takeDeclaration } from './signed-declarations.ts'
+import { nodeBringer, readDeclarations, takeDeclaration } from './signed-declarations.ts'
 
 const open = await openIdentityApp()
 const elsewhere = await openIdentityApp()
@@ -11,6 +11,7 @@ afterAll(async () => {
 })
 
 const capabilities = [{ id: 'citation.search' }]
+const peer = nodeBringer('did:web:peer.test')
 
 async function signed(as: string, change: Record<string, unknown> = {}) {
   const declared = {
@@ -32,22 +33,22 @@ test('a declaration is signed once, given to one node, and found at another that
   const { data } = (await open.ask('/v1/agent-declarations?since=0')).json
   expect(data).toHaveLength(1)
   for (const entry of data)
-    expect(await takeDeclaration(elsewhere.deps, entry, 'did:web:peer.test')).toEqual({ status: 'taken', version: 1 })
+    expect(await takeDeclaration(elsewhere.deps, entry, peer)).toEqual({ status: 'taken', version: 1 })
   const found = (await elsewhere.ask('/v1/agents?capability=citation.search')).json.data
   expect(found).toMatchObject([{ did: didOf('traveller'), name: 'traveller', capabilities }])
   // It travels on from there, and a second time it is known.
   expect((await readDeclarations(elsewhere.deps, 0)).data).toEqual(data)
-  expect(await takeDeclaration(elsewhere.deps, data[0])).toMatchObject({ status: 'known' })
+  expect(await takeDeclaration(elsewhere.deps, data[0], peer)).toMatchObject({ status: 'known' })
 })
 
 test('nobody can declare for another, bring back what was replaced, or come from the future', async () => {
   const now = open.deps.clock.nowMs()
   const older = await signed('replaced', { sequence: now - 1 })
-  await takeDeclaration(open.deps, await signed('replaced', { declaration: { capabilities: [] } }))
-  expect(await takeDeclaration(open.deps, older)).toMatchObject({ status: 'known' })
+  await takeDeclaration(open.deps, await signed('replaced', { declaration: { capabilities: [] } }), peer)
+  expect(await takeDeclaration(open.deps, older, peer)).toMatchObject({ status: 'known' })
   const mine = await signed('mine')
   const refused = async (value: unknown) =>
-    expect(await takeDeclaration(open.deps, value)).toMatchObject({ status: 'refused' })
+    expect(await takeDeclaration(open.deps, value, peer)).toMatchObject({ status: 'refused' })
   await refused({ ...mine, account: `eip155:8453:${walletOf('victim')}` })
   await refused({ ...mine, declaration: { capabilities: [{ id: 'other' }] } })
   await refused({ ...mine, more: 1 })
@@ -57,6 +58,7 @@ test('nobody can declare for another, bring back what was replaced, or come from
     takeDeclaration(
       open.deps,
       await signed('mine', { declaration: { capabilities, erc8004: { network: 'eip155:8453', agent_id: '42' } } }),
+      peer,
     ),
   ).rejects.toThrow()
 })
@@ -73,8 +75,8 @@ test('a contract wallet declares through its chain, for that chain alone', async
     ...{ sequence: open.deps.clock.nowMs(), declaration: { capabilities } },
   }
   const signature = await account('owner of the contract').signMessage({ message: declarationMessage(declared) })
-  expect(await takeDeclaration(open.deps, { ...declared, signature })).toMatchObject({ status: 'refused' })
-  expect(await takeDeclaration(deps, { ...declared, signature })).toMatchObject({ status: 'taken' })
+  expect(await takeDeclaration(open.deps, { ...declared, signature }, peer)).toMatchObject({ status: 'refused' })
+  expect(await takeDeclaration(deps, { ...declared, signature }, peer)).toMatchObject({ status: 'taken' })
   expect(asked).toMatchObject([{ chainId: 8453, address: walletOf('contract') }])
   const at = (chain: number) => open.resolve(`did:pkh:eip155:${chain}:${walletOf('contract')}`)
   expect((await at(8453)).json.didDocument.capabilities).toHaveLength(1)

@@ -12,7 +12,7 @@ import { readUpTo } from '../../read-up-to.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { declarationShape, oneOfEach } from './declaration.ts'
 import { checkRegistration } from './declare-capabilities.ts'
-import { appendVersion } from './store.ts'
+import { appendVersion, type Bringer } from './store.ts'
 
 export const signedDeclaration = z.strictObject({
   type: z.literal('x402-agent-declaration'),
@@ -29,14 +29,15 @@ export const signedDeclaration = z.strictObject({
 export type Taken = { status: 'taken' | 'known'; version: number } | { status: 'refused'; reason: string }
 
 const skewMs = 60_000
-const viaPerDayMax = 256
-const dayMs = 86_400_000
+const newPerNodeAndDay = 256
 
-/** Takes a declaration that its wallet signed, from itself or from a node that passes it on (`via`). */
+export const nodeBringer = (did: string): Bringer => ({ name: did, newPerDay: newPerNodeAndDay })
+
+/** Takes a declaration that its wallet signed, from itself or from a node that passes it on. */
 export async function takeDeclaration(
   deps: Pick<IdentityDeps, 'database' | 'clock' | 'proofs' | 'registries'>,
   value: unknown,
-  via?: string,
+  broughtBy: Bringer,
 ): Promise<Taken> {
   const parsed = signedDeclaration.safeParse(value)
   if (!parsed.success || (tryCanonicalJson(value)?.length ?? declarationCharsMax + 1) > declarationCharsMax)
@@ -55,17 +56,15 @@ export async function takeDeclaration(
   return deps.database.transaction(async (tx) => {
     const known = await newestOf(tx, subject)
     if (known !== undefined && known.sequence >= declared.sequence) return { status: 'known', version: known.version }
-    if (via !== undefined && known === undefined && (await countVia(tx, via, nowMs - dayMs)) >= viaPerDayMax)
-      return refuse('this node passed on too many')
     const version = await appendVersion(tx, {
-      ...{ subject, wallet: proven.address, signer: formatAccount(proven), declaration: declared.declaration, nowMs },
+      ...{ subject, wallet: proven.address, broughtBy, signer: formatAccount(proven) },
+      ...{ declaration: declared.declaration, nowMs },
     })
     await tx.query(
-      `insert into agent_signed (subject, sequence, version, document, via, received_at)
-       values ($1, $2, $3, $4, $5, $6)
+      `insert into agent_signed (subject, sequence, version, document, received_at) values ($1, $2, $3, $4, $5)
        on conflict (subject) do update set sequence = excluded.sequence, version = excluded.version,
          document = excluded.document, received_at = excluded.received_at`,
-      [subject, declared.sequence, version, JSON.stringify(value), via ?? null, new Date(nowMs)],
+      [subject, declared.sequence, version, JSON.stringify(value), new Date(nowMs)],
     )
     return { status: 'taken', version }
   })
@@ -79,14 +78,6 @@ async function newestOf(sql: Sql, subject: string): Promise<{ sequence: number; 
     [subject],
   )
   return rows[0] && { sequence: Number(rows[0].sequence), version: rows[0].version }
-}
-
-async function countVia(sql: Sql, via: string, sinceMs: number): Promise<number> {
-  const { rows } = await sql.query<{ count: bigint }>(
-    'select count(*) as count from agent_signed where via = $1 and received_at > $2',
-    [via, new Date(sinceMs)],
-  )
-  return Number(rows[0]?.count ?? 0)
 }
 
 const declarationsPageMax = 64

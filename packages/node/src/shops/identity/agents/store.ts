@@ -85,9 +85,13 @@ export async function findVersion(
   }
 }
 
+/** Who brings something about an agent, and how many agents that are new here it may bring in a day. */
+export type Bringer = { name: string; newPerDay: number }
+
 export type NewVersion = {
   subject: string
   wallet: Address
+  broughtBy: Bringer
   signer: string
   declaration: Declaration
   expectedVersion?: number | undefined
@@ -97,10 +101,7 @@ export type NewVersion = {
 /** Appends a version. Two at once follow each other; anyone who named the version it changes loses to the other. */
 export async function appendVersion(tx: Tx, added: NewVersion): Promise<number> {
   const now = new Date(added.nowMs)
-  await tx.query(
-    `insert into agent (subject, wallet, version, created_at, updated_at) values ($1, $2, 0, $3, $3) on conflict do nothing`,
-    [added.subject, added.wallet, now],
-  )
+  await insertAgent(tx, added)
   const { rows } = await tx.query<{ version: number; deactivated_at: Date | null }>(
     'select version, deactivated_at from agent where subject = $1 for update',
     [added.subject],
@@ -125,10 +126,39 @@ export async function appendVersion(tx: Tx, added: NewVersion): Promise<number> 
   return version
 }
 
+/** Wallets are free, so that what one sender brings is limited; one that has paid here brings itself. */
+async function insertAgent(
+  tx: Tx,
+  {
+    subject,
+    wallet,
+    broughtBy: { name, newPerDay },
+    nowMs,
+  }: Pick<NewVersion, 'subject' | 'wallet' | 'broughtBy' | 'nowMs'>,
+): Promise<void> {
+  const { rowCount } = await tx.query(
+    `insert into agent (subject, wallet, version, brought_by, created_at, updated_at)
+     values ($1, $2, 0, $3, $4, $4) on conflict do nothing`,
+    [subject, wallet, name, new Date(nowMs)],
+  )
+  if (rowCount === 0) return
+  // Those that come at once would not see each other.
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`agent ${name}`])
+  const { rows } = await tx.query<{ brought: bigint; paid: boolean }>(
+    `select (select count(*) from agent where brought_by = $1 and created_at > $2) as brought,
+       exists (select from agent_rating where wallet = $3 and settled > 0) as paid`,
+    [name, new Date(nowMs - dayMs), wallet],
+  )
+  if (rows[0]?.paid === false && rows[0].brought > BigInt(newPerDay))
+    throw new Problem('rate_limited', {
+      detail: `At most ${newPerDay} new agents come from one place in a day. A wallet that has paid here is not counted.`,
+      retryAfterSeconds: 3_600,
+    })
+}
+
 export const versionsPerDayMax = 100
 const dayMs = 86_400_000
 
-/** Every version is kept for good, so there is a limit to how many may come in a day. */
 async function checkPace(tx: Tx, subject: string, version: number, nowMs: number): Promise<void> {
   const { rows } = await tx.query<{ declared_at: Date }>(
     'select declared_at from agent_version where subject = $1 and version = $2',
@@ -143,13 +173,14 @@ async function checkPace(tx: Tx, subject: string, version: number, nowMs: number
 }
 
 /** For good: a DID that was given up must not come back under somebody who found its key. */
-export async function deactivate(tx: Tx, ended: { subject: string; wallet: Address; nowMs: number }): Promise<void> {
-  const now = new Date(ended.nowMs)
+export async function deactivate(
+  tx: Tx,
+  ended: Pick<NewVersion, 'subject' | 'wallet' | 'broughtBy' | 'nowMs'>,
+): Promise<void> {
+  await insertAgent(tx, ended)
   await tx.query(
-    `insert into agent (subject, wallet, version, created_at, updated_at, deactivated_at) values ($1, $2, 0, $3, $3, $3)
-     on conflict (subject) do update set deactivated_at = coalesce(agent.deactivated_at, excluded.deactivated_at),
-       updated_at = case when agent.deactivated_at is null then excluded.updated_at else agent.updated_at end`,
-    [ended.subject, ended.wallet, now],
+    'update agent set deactivated_at = $2, updated_at = $2 where subject = $1 and deactivated_at is null',
+    [ended.subject, new Date(ended.nowMs)],
   )
   await tx.query('delete from agent_capability where subject = $1', [ended.subject])
   await agentChanged(tx, ended.wallet)

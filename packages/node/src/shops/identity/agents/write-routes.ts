@@ -44,7 +44,7 @@ function declareRoute(deps: WriteDeps): RouteDeclaration {
     path: '/v1/agents/:did/capabilities',
     summary: 'Declare what an agent can do; signed by its wallet',
     description:
-      'The request is signed by the wallet of the DID (ERC-8128). Each call makes a new version and earlier ones are kept. An empty list revokes everything.',
+      'The request is signed by the wallet of the DID (ERC-8128). Each call makes a new version; an earlier one is kept for 90 days after it was replaced. An empty list revokes everything.',
     params: didParams,
     body,
     output: agentSchema,
@@ -70,7 +70,7 @@ function revokeRoute(deps: WriteDeps): RouteDeclaration {
     area: 'C',
     method: 'DELETE',
     path: '/v1/agents/:did/capabilities',
-    summary: 'Revoke everything an agent declared; history stays',
+    summary: 'Revoke everything an agent declared',
     params: didParams,
     output: agentSchema,
     example: {
@@ -82,7 +82,7 @@ function revokeRoute(deps: WriteDeps): RouteDeclaration {
     access: {
       kind: 'free',
       security: 'erc8128',
-      // An empty version on top: history stays, nothing is offered any more.
+      // An empty version on top: nothing is offered any more.
       handle: (_input, call) => declare(deps, call, noDeclaration),
     },
   })

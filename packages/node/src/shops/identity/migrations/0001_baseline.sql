@@ -67,14 +67,17 @@ create table agent (
   version integer not null check (version >= 0),
   -- Lower bound of the rating when it was last computed, for lists.
   score smallint check (score between 0 and 100),
+  -- The network address or the node that it first came from.
+  brought_by text not null check (length(brought_by) <= 300),
   created_at timestamptz not null,
   updated_at timestamptz not null,
   deactivated_at timestamptz
 );
 create index agent_by_wallet on agent (wallet);
+create index agent_brought on agent (brought_by, created_at);
 create index agent_by_score on agent ((-coalesce(score, -1)), subject) where deactivated_at is null;
 
--- Every version ever declared, as it was declared.
+-- What was declared, as it was declared; a version ends some time after another one replaced it.
 create table agent_version (
   subject text not null references agent,
   version integer not null check (version > 0),
@@ -84,21 +87,20 @@ create table agent_version (
   declared_at timestamptz not null,
   primary key (subject, version)
 );
-insert into app_access values ('agent_version', 'select, insert');
-create trigger agent_version_is_fixed before update or delete on agent_version
+create index agent_version_by_time on agent_version (declared_at);
+insert into app_access values ('agent_version', 'select, insert, delete');
+create trigger agent_version_is_fixed before update on agent_version
   for each row execute function refuse_change();
 
--- The newest declaration that its wallet signed for every node, as it was signed, and the node that passed it on.
+-- The newest declaration that its wallet signed for every node, as it was signed.
 create table agent_signed (
   subject text primary key references agent,
   sequence bigint not null check (sequence > 0),
   version integer not null,
   document text not null check (length(document) <= 65536),
-  via text check (length(via) <= 300),
   received_at timestamptz not null
 );
 create index agent_signed_received on agent_signed (received_at);
-create index agent_signed_via on agent_signed (via, received_at);
 
 -- The newest version, by what it offers.
 create table agent_capability (
