@@ -230,9 +230,11 @@ test('a proven creator sets prices and permissions: quotes, texts, shares and an
   expect(await earned()).toBe(9_000n * BigInt(bought.length))
   await expectSoundBooks(till)
 
+  const early = await signPayment(payer, await quote(attest, cited))
   await set([{ path: '/', crawl: false }])
   expect((await match(query)).status).toBe(404)
-  const refused = await fetch(attest, cited)
+  expect((await quote(attest, cited)).accepts).toEqual([])
+  const refused = await send(attest, early, cited)
   expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'citation_not_allowed' }])
   await set([])
 })
