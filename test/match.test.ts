@@ -230,13 +230,10 @@ test('a proven creator sets prices and permissions: quotes, texts, shares and an
   expect(await earned()).toBe(9_000n * BigInt(bought.length))
   await expectSoundBooks(till)
 
-  const early = await signPayment(payer, await quote(attest, cited))
   await set([{ path: '/', crawl: false }])
   expect((await match(query)).status).toBe(404)
-  expect((await quote(attest, cited)).accepts).toEqual([])
-  // There is no way to pay for it, and a payment that was signed before does not buy it.
-  const refused = await send(attest, early, cited)
-  expect([refused.status, await refused.json()]).toMatchObject([402, { code: 'payment_invalid' }])
+  const refused = await buy(payer, attest, {}, postJson({ source_url: page, agent_wallet: payer.address }))
+  expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'citation_not_allowed' }])
   await set([])
 })
 
