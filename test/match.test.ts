@@ -232,7 +232,7 @@ test('a proven creator sets prices and permissions: quotes, texts, shares and an
 
   await set([{ path: '/', crawl: false }])
   expect((await match(query)).status).toBe(404)
-  const refused = await fetch(attest, cited)
+  const refused = await buy(payer, attest, {}, postJson({ source_url: page, agent_wallet: payer.address }))
   expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'citation_not_allowed' }])
   await set([])
 })

@@ -13,6 +13,8 @@ function openAttest(options: Parameters<typeof openSnapshots>[0] = {}) {
   const opened = openSnapshots(options)
   const deps = {
     ...opened,
+    // No source is registered: nobody asks for a price.
+    database: { query: async () => ({ rows: [] }) },
     ids: { next: (kind: string) => `${kind}_1` },
     domains: { ownHosts: new Set(['node.example.org']), demoHosts: new Set() },
     findMatched: async () => undefined,

@@ -10,7 +10,7 @@ import { entryBytesMax } from '../../../tlog/index.ts'
 import { normalText } from '../../sources/page/index.ts'
 import { attestationProblems } from '../problems.ts'
 import { requireAgent } from './agent-statement.ts'
-import { requirePriced } from './attest-price.ts'
+import { attestPrices, requirePriced } from './attest-price.ts'
 import { citedHost } from './cited-host.ts'
 import type { AttestDeps } from './deps.ts'
 import type { Snapshot } from './snapshots.ts'
@@ -56,6 +56,7 @@ export async function prepareAttestation(deps: AttestDeps, body: AttestBody, pay
     body.agent_signature as Hex | undefined,
   )
   const matched = body.query_id === undefined ? undefined : await requireMatched(deps, body.query_id, page)
+  await attestPrices(deps.database, [page])
   const snapshot = await deps.snapshots.of(page)
   if (matched && !snapshot.textSha256.equals(matched.textSha256))
     throw new Problem(attestationProblems.page_changed, {

@@ -20,7 +20,7 @@ import {
   exampleAttestation,
   exampleWallet,
 } from './schemas.ts'
-import { sourceUrl } from './source-url.ts'
+import { type SourceUrl, sourceUrl } from './source-url.ts'
 import { findAttestation } from './store.ts'
 
 export type AttestRouteDeps = AttestDeps & {
@@ -58,7 +58,7 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
         micro: citationMicro,
         more: {
           highestMicro: priceMicroMax,
-          of: async ({ body }) => dearer(await attestPrices(deps.database, [sourceUrl(body.source_url, deps.domains)])),
+          of: ({ body }) => dearer(deps, () => [sourceUrl(body.source_url, deps.domains)]),
         },
       },
       networks: [deps.network],
@@ -101,13 +101,7 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
         micro: citationMicro,
         more: {
           highestMicro: priceMicroMax * BigInt(claimSourcesMax),
-          of: async ({ body }) =>
-            dearer(
-              await attestPrices(
-                deps.database,
-                (body.sources as string[]).map((text, at) => sourceUrl(text, deps.domains, `sources.${at}`)),
-              ),
-            ),
+          of: ({ body }) => dearer(deps, () => (body.sources as string[]).map((text) => sourceUrl(text, deps.domains))),
         },
       },
       networks: [deps.network],
@@ -121,10 +115,15 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
   })
 }
 
-/** Undefined where nobody asks for more than usual. */
-function dearer(prices: readonly Micro[]): Micro | undefined {
-  const micro = claimPrice(prices)
-  return micro > citationMicro ? micro : undefined
+/** Undefined where nobody asks for more than usual, and where `prepare` refuses what was asked for. */
+async function dearer(deps: AttestDeps, pages: () => SourceUrl[]): Promise<Micro | undefined> {
+  try {
+    const micro = claimPrice(await attestPrices(deps.database, pages()))
+    return micro > citationMicro ? micro : undefined
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
+  }
 }
 
 /** The entry gets its place in the log right after the commit; the answer waits for it and carries the proof. */
