@@ -87,13 +87,14 @@ const ownThings: Record<string, number> = {
   'rewards.redeem': 410,
   'royalties.remit': 404,
   'royalties.show': 404,
+  'sources.terms.rsl': 404,
+  'sources.terms.set': 409,
   'sources.wallet': 409,
   'subscriptions.list': 401,
   'subscriptions.renewal': 404,
   'subscriptions.status': 401,
   'subscriptions.upgrade': 409,
   'tokens.diff': 404,
-  // A block at which the token was there already.
 }
 
 /** Names of the members whose address has no checksum. What others signed stays as they signed it: mesh evidence. */
@@ -210,7 +211,7 @@ async function lastingSeries(): Promise<string> {
 const notRun = [
   /^(up|mcp|witness|signer|attack|backup|access|payees|pause|resume|prove|alert|notifications|mesh join)\b/,
   // Of the caller's own, or older than a young demo node.
-  /^(mesh buy|matrix squeeze --(bulk|screen))\b/,
+  /^(mesh buy|matrix squeeze --(bulk|screen)|source terms)\b/,
   /^(log (monitor .*--mirror|repair)|creators|ingest|completion|verify proof|stream (--demo|--token))/,
 ]
 

@@ -35,6 +35,8 @@ export async function dieAtWork(harness: JobHarness, path: WorkPath, plan?: Kill
     await crashing.stop()
     throw error
   })
+  // The process that brought it about may hold what it worked with before.
+  await takeLeases(harness)
   await crashing.arm()
   const rounds: number[] = []
   let died = false

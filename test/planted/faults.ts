@@ -331,9 +331,9 @@ export const plannedFaults: readonly PlantedFault[] = [
     name: 'final whatever became of it meanwhile',
     file: 'packages/till/src/recovery/store-recover.ts',
     fn: 'markFinal',
-    find: '`update payment p set final = true, provisional = false from unnest($1::text[], $2::text[]) t (id, state) where p.id = t.id and p.state = t.state`',
+    find: '`with marked as ( update payment p set final = true, provisional = false from unnest($1::text[], $2::text[]) t (id, state) where p.id = t.id and p.state = t.state returning p.network, p.transaction, p.log_position, p.block_hash, p.reorgs) update transfer t set final = true from marked m where m.reorgs > 0 and t.network = m.network and t.transaction = m.transaction and t.position = m.log_position and t.block_hash = m.block_hash`',
     replace:
-      '`update payment p set final = true, provisional = false from unnest($1::text[], $2::text[]) t (id, state) where p.id = t.id`',
+      '`with marked as ( update payment p set final = true, provisional = false from unnest($1::text[], $2::text[]) t (id, state) where p.id = t.id returning p.network, p.transaction, p.log_position, p.block_hash, p.reorgs) update transfer t set final = true from marked m where m.reorgs > 0 and t.network = m.network and t.transaction = m.transaction and t.position = m.log_position and t.block_hash = m.block_hash`',
     proof: { file: 'test/adversary-reorgs.test.ts', test: 'a released payment that is claimed again' },
     model: { outside: 'a guard of the database; the model has it in its own jobs' },
   },

@@ -1,5 +1,6 @@
 import { type Checkpoint, parseCheckpoint } from '@assay/protocol/log/checkpoint'
 import { verifyConsistency, verifyInclusion } from '@assay/protocol/log/verify-proof'
+import { playedRpc } from '@assay/till/chain/played-rpc.fixture'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
@@ -87,10 +88,9 @@ test('a tree head whose transaction failed or was lost is sent again, and not on
   const place = {
     network: { caip2: 'eip155:8453' },
     chain: { finalizedBlock: async () => ({ number: 100n }) },
-    rpc: {
-      first: async (method: string, [hash]: readonly string[]) =>
-        method === 'eth_getCode' ? '0x60' : (receipts.get(hash as string) ?? null),
-    },
+    rpc: playedRpc(async (method, [hash]) =>
+      method === 'eth_getCode' ? '0x60' : (receipts.get(hash as string) ?? null),
+    ),
     wallets: {
       send: async () => {
         sent += 1

@@ -3,6 +3,7 @@ import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { accountOf, payoutLeafHash } from '@assay/protocol/payout-tree'
 import type { Network } from '@assay/till/chain'
+import { playedRpc } from '@assay/till/chain/played-rpc.fixture'
 import { fromHex } from '@assay/till/kernel/bytes'
 import { systemClock } from '@assay/till/kernel/clock'
 import { keccak256 } from '@assay/till/kernel/keccak'
@@ -50,13 +51,11 @@ const place = {
     usdcBalance: async () => 1_000_000_000n,
     transfersIn: advances.transfersIn,
   },
-  rpc: {
-    first: async () => '0x',
-    agreed: async () => {
-      if (logsFail) throw new Error('no endpoint answers')
-      return advances.logs()
-    },
-  },
+  rpc: playedRpc(async (method) => {
+    if (method !== 'eth_getLogs') return '0x'
+    if (logsFail) throw new Error('no endpoint answers')
+    return advances.logs()
+  }),
   key: { address: custody, authorizeReceipt: () => `0x${'11'.repeat(65)}` },
   contract,
   treasurer: custody,

@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import { type Micro, splitShare } from '@assay/protocol/money'
+import { playedRpc } from '@assay/till/chain/played-rpc.fixture'
 import { reversalLines } from '@assay/till/gate/reversal-lines'
 import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
@@ -44,7 +45,7 @@ async function openMarketOfOneChain() {
       head: async () => final(),
       usdcBalance: async () => 1_000_000_000n,
     },
-    rpc: { first: async () => [], agreed: async () => advances.logs() },
+    rpc: playedRpc(async (method) => (method === 'eth_getLogs' ? advances.logs() : [])),
     key: { address: walletAt(999), authorizeReceipt: () => `0x${'11'.repeat(65)}` },
     contract: walletAt(998),
     treasurer: walletAt(999),

@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { Rpc } from '@assay/till/chain'
+import { playedRpc } from '@assay/till/chain/played-rpc.fixture'
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { expect, test } from 'vitest'
 import { anchoredHeads } from '../../../tlog/anchored-heads.ts'
@@ -18,7 +18,7 @@ function emptyChain() {
     state.asked.push([Number(fromBlock), Number(toBlock)])
     return []
   }
-  return { state, rpc: { agreed: logs, first: logs } as unknown as Rpc }
+  return { state, rpc: playedRpc(logs) }
 }
 
 const widthMax = (asked: readonly [number, number][]) => Math.max(...asked.map(([from, to]) => to - from + 1))

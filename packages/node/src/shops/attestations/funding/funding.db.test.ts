@@ -1,5 +1,6 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
-import { type Rpc, RpcRefusal } from '@assay/till/chain'
+import { RpcRefusal } from '@assay/till/chain'
+import { playedRpc } from '@assay/till/chain/played-rpc.fixture'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { registerSource } from '../../sources/register/register-source.ts'
@@ -34,25 +35,23 @@ function createTransfers() {
     asked: 0,
     failsFrom: Number.POSITIVE_INFINITY,
   }
-  const rpc = {
-    first: async (_method: string, [filter]: readonly unknown[]) => {
-      state.asked += 1
-      if (state.down) throw new Error('no endpoint answers')
-      const { fromBlock, toBlock, topics } = filter as { fromBlock: string; toBlock: string; topics: unknown[] }
-      if (Number(toBlock) >= state.failsFrom) throw new Error('no endpoint answers')
-      if (Number(toBlock) - Number(fromBlock) > 5_000) throw new RpcRefusal(-32005, 'range too large')
-      const fits = (topic: unknown, address: Address) =>
-        topic === undefined || topic === null || [topic].flat().includes(word(address))
-      return transfers
-        .filter(({ block }) => block >= Number(fromBlock) && block <= Number(toBlock))
-        .filter(({ from, to }) => fits(topics[1], from) && fits(topics[2], to))
-        .map(({ from, to, micro, block }) => ({
-          topics: [topics[0], word(from), word(to)],
-          data: `0x${micro.toString(16)}`,
-          blockNumber: `0x${block.toString(16)}`,
-        }))
-    },
-  } as unknown as Rpc
+  const rpc = playedRpc(async (_method, [filter]) => {
+    state.asked += 1
+    if (state.down) throw new Error('no endpoint answers')
+    const { fromBlock, toBlock, topics } = filter as { fromBlock: string; toBlock: string; topics: unknown[] }
+    if (Number(toBlock) >= state.failsFrom) throw new Error('no endpoint answers')
+    if (Number(toBlock) - Number(fromBlock) > 5_000) throw new RpcRefusal(-32005, 'range too large')
+    const fits = (topic: unknown, address: Address) =>
+      topic === undefined || topic === null || [topic].flat().includes(word(address))
+    return transfers
+      .filter(({ block }) => block >= Number(fromBlock) && block <= Number(toBlock))
+      .filter(({ from, to }) => fits(topics[1], from) && fits(topics[2], to))
+      .map(({ from, to, micro, block }) => ({
+        topics: [topics[0], word(from), word(to)],
+        data: `0x${micro.toString(16)}`,
+        blockNumber: `0x${block.toString(16)}`,
+      }))
+  })
   const send = (from: Address, to: Address, usd: number) => {
     state.head += 1
     transfers.push({ from, to, micro: BigInt(Math.round(usd * 1e6)), block: state.head })
