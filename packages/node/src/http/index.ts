@@ -12,6 +12,7 @@ export {
 } from '@assay/till/selling'
 export type { SocketHandle } from './acceptors.ts'
 export { capabilityOf } from './capability.ts'
+export { limitKey } from './client-address.ts'
 export { createSlots, holding } from './connection-slots.ts'
 export { errorRoutes } from './error-pages.ts'
 export { createEventHub, type EventHub, type HubEvent } from './event-hub.ts'

@@ -159,6 +159,10 @@ describe('capabilities', () => {
         (one: { version: number }) => one.version,
       )
     await expireVersions(open.deps)
+    const { rows } = await open.db.owner.query('select distinct brought_by from agent where created_at < $1', [
+      new Date(before + 1),
+    ])
+    expect(rows, 'where an agent came from is not kept').toEqual([{ brought_by: null }])
     expect(await versions()).toEqual([3, 2])
     open.deps.moveTo(before + 10 * keptAfterReplacedMs)
     await expireVersions(open.deps)

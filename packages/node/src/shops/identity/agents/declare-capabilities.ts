@@ -1,6 +1,6 @@
 import { formatAccount, type ProvenAccount } from '@assay/protocol/account'
 import { Problem } from '@assay/till/kernel/problem'
-import { type CallContext, signerOf } from '../../../http/index.ts'
+import { type CallContext, limitKey, signerOf } from '../../../http/index.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { identityProblems } from '../problems.ts'
 import type { Declaration } from './declaration.ts'
@@ -16,7 +16,7 @@ async function proveSigner(deps: IdentityDeps, { named }: NamedAgent, call: Call
 /** Of agents whose wallets come by themselves. */
 const newPerAddressAndDay = 64
 export const bringerOf = ({ remoteAddress }: Pick<CallContext, 'remoteAddress'>): Bringer => ({
-  name: remoteAddress,
+  name: limitKey(remoteAddress),
   newPerDay: newPerAddressAndDay,
 })
 

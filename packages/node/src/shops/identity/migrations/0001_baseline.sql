@@ -67,14 +67,15 @@ create table agent (
   version integer not null check (version >= 0),
   -- Lower bound of the rating when it was last computed, for lists.
   score smallint check (score between 0 and 100),
-  -- The network address or the node that it first came from.
-  brought_by text not null check (length(brought_by) <= 300),
+  -- The network address or the node that it first came from, for a day.
+  brought_by text check (length(brought_by) <= 300),
   created_at timestamptz not null,
   updated_at timestamptz not null,
   deactivated_at timestamptz
 );
 create index agent_by_wallet on agent (wallet);
-create index agent_brought on agent (brought_by, created_at);
+create index agent_brought on agent (brought_by, created_at) where brought_by is not null;
+create index agent_brought_by_time on agent (created_at) where brought_by is not null;
 create index agent_by_score on agent ((-coalesce(score, -1)), subject) where deactivated_at is null;
 
 -- What was declared, as it was declared; a version ends some time after another one replaced it.
