@@ -122,24 +122,27 @@ const sell = async (wallet: typeof me, symbol: string, limit: number, quantity?:
     quantity,
   })
 
+/** A new series, three contracts of it written, and bought by the first of those who did not write them. */
+async function boughtSeries(outcome: 'fixed' | 'void', walletsFrom: number) {
+  exchange.clock.advance(60_000)
+  const symbol = await listTestSeries(exchange, { strike: outcome === 'fixed' ? 105 : 110 })
+  const expiresAtMs = exchange.clock.nowMs() + 600_000
+  type Parties = [writer: typeof me, first: typeof me, second: typeof me, third: typeof me]
+  const parties = [1, 2, 3, 4].map((number) => walletOf(walletsFrom + number)) as Parties
+  const payables = () =>
+    Promise.all(parties.map((one) => owedTo(db.database, accounts.payable(network, one, 'option'))))
+  const before = await payables()
+  await exchange.write(parties[0], { symbol, premium_usd: '80', quantity: 3 }, usd(920) * 3n)
+  await activateOffers(exchange.deps)
+  await exchange.buy(parties[1], symbol, 3, usd(240))
+  return { symbol, expiresAtMs, parties, payables, before }
+}
+
 test.each(['fixed', 'void'] as const)(
   'contracts are sold on and bought back by their writer: when the series is %s everybody has what was agreed',
   async (outcome) => {
-    exchange.clock.advance(60_000)
-    const symbol = await listTestSeries(exchange, { strike: outcome === 'fixed' ? 105 : 110 })
-    const expiresAtMs = exchange.clock.nowMs() + 600_000
-    const [writer, first, second, third] = [91, 92, 93, 94].map(walletOf) as [
-      typeof me,
-      typeof me,
-      typeof me,
-      typeof me,
-    ]
-    const all = [writer, first, second, third]
-    const payables = () => Promise.all(all.map((one) => owedTo(db.database, accounts.payable(network, one, 'option'))))
-    const before = await payables()
-    await exchange.write(writer, { symbol, premium_usd: '80', quantity: 3 }, usd(920) * 3n)
-    await activateOffers(exchange.deps)
-    await exchange.buy(first, symbol, 3, usd(240))
+    const { symbol, expiresAtMs, parties, payables, before } = await boughtSeries(outcome, 90)
+    const [writer, first, second, third] = parties
     await order(second, symbol, 95, 2)
     await order(third, symbol, 51, 1)
     // Partly: a third contract finds nobody who pays as much, and nobody sells to itself.
@@ -187,21 +190,8 @@ const rest = async (wallet: typeof me, symbol: string, limit: number, quantity: 
 test.each(['fixed', 'void'] as const)(
   'an order to sell waits in the book until an order to buy takes it: when the series is %s everybody has what was agreed',
   async (outcome) => {
-    exchange.clock.advance(60_000)
-    const symbol = await listTestSeries(exchange, { strike: outcome === 'fixed' ? 105 : 110 })
-    const expiresAtMs = exchange.clock.nowMs() + 600_000
-    const [writer, first, second, third] = [81, 82, 83, 84].map(walletOf) as [
-      typeof me,
-      typeof me,
-      typeof me,
-      typeof me,
-    ]
-    const all = [writer, first, second, third]
-    const payables = () => Promise.all(all.map((one) => owedTo(db.database, accounts.payable(network, one, 'option'))))
-    const before = await payables()
-    await exchange.write(writer, { symbol, premium_usd: '80', quantity: 3 }, usd(920) * 3n)
-    await activateOffers(exchange.deps)
-    await exchange.buy(first, symbol, 3, usd(240))
+    const { symbol, expiresAtMs, parties, payables, before } = await boughtSeries(outcome, 80)
+    const [writer, first, second, third] = parties
     await order(second, symbol, 60, 1)
     // Nobody pays 90 yet: both wait, and the position is the holder's until they are bought.
     expect(await rest(first, symbol, 90, 2)).toMatchObject({ quantity: 0, left: 3, waiting: 2, paidMicro: 0n })
