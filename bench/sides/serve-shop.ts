@@ -6,13 +6,13 @@ import { silentMetrics } from '../../packages/till/src/kernel/metrics.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createResponseSigner, type Keyring } from '../../packages/till/src/signing/index.ts'
 
-/** One shop alone behind the real front door, for a parent that asks how much of the processor it took. */
+/** One shop alone behind the real HTTP app, for a parent that asks how much of the processor it took. */
 export function serveShop(
   listener: Awaited<ReturnType<typeof openListener>>,
   routes: Shop['routes'],
   keyring: Keyring,
-): void {
-  listener.serve(
+): Promise<void> {
+  return listener.serve(
     createHttpApp({
       routes,
       gate: { challenge: () => undefined, pass: () => Promise.reject(new Error('nothing is sold here')) },

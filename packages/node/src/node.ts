@@ -157,7 +157,7 @@ async function compose(config: Config, options: NodeOptions, stops: Stops): Prom
     payouts = openPayouts({ ...config, ...keys, payees }, ports, infrastructure, till, shops, senders, stops)
     await startWork(opened, till, payouts, routeOf, facilitator?.local?.recoverWallets)
   }
-  listener.serve(watch ? watchedApp(watch, app) : app)
+  await listener.serve(watch ? watchedApp(watch, app) : app)
   if (options.warm)
     for (const shop of shops) shop.warm?.().catch((error) => ports.log.warn({ error }, 'warming up failed'))
   // First of all when the node stops: what is under way still needs wallets, owner and shops to end well.

@@ -130,7 +130,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     refuse,
     listen: async (options) => {
       const listener = await openListener({ ...options, log })
-      listener.serve({ shared: shared.find, handle, refuse })
+      await listener.serve({ shared: shared.find, handle, refuse })
       return listener
     },
     clearSharedAnswers: shared.clear,

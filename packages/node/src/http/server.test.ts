@@ -32,7 +32,7 @@ async function start(change: { routes?: ReturnType<typeof fixtureRoutes>; header
     ...(change.routes ? { routes: change.routes } : {}),
     config: { baseUrl: listener.url, apiUrl: listener.url } as never,
   })
-  listener.serve(app)
+  await listener.serve(app)
   return { listener, app }
 }
 
@@ -212,6 +212,19 @@ describe('over a socket', () => {
     open.push(listener)
     const response = await fetch(`${listener.url}/`)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
+  })
+
+  test('at a port that was named nobody is let in before the node is complete: a proxy goes to the next process', async () => {
+    const earlier = await openListener({ port: 0, host: '127.0.0.1', log: silentLog })
+    const { port } = earlier
+    await earlier.drain()
+    const listener = await openListener({ port, host: '127.0.0.1', log: silentLog })
+    open.push(listener)
+    await expect(fetch(`${listener.url}/cached`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
+    await listener.serve(testApp({ config: { baseUrl: listener.url, apiUrl: listener.url } as never }))
+    expect((await fetch(`${listener.url}/cached`)).status).toBe(200)
+    const second = openListener({ port, host: '127.0.0.1', log: silentLog })
+    await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 })
 

@@ -34,8 +34,11 @@ export type ListenerTarget = {
 export type Listener = {
   url: string
   port: number
-  /** Until this is called every request is asked to retry later: the port can be known before the node is complete. */
-  serve(app: ListenerTarget): void
+  /**
+   * Begins to answer. Before, nobody is let in, so that a proxy goes to the next process; only where a free port had to be
+   * found first do requests arrive earlier, and are asked to retry later.
+   */
+  serve(app: ListenerTarget): Promise<void>
   /** Stops accepting, lets requests in flight end, then closes. */
   drain(): Promise<void>
 }
@@ -71,24 +74,32 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
   server.on('clientError', (error, socket) => refuseUnreadable(app, error, socket as Socket))
   capConnections(server, options)
   let acceptors: Acceptors | undefined
-  if (!options.handles) {
+  const accept = async () => {
     await listen(server, options)
     acceptors = openAcceptors(server, (options.acceptors ?? 1) - 1, backlog)
   }
+  if (!options.handles) await (options.port === 0 ? accept() : checkFree(options))
   const port = (server.address() as AddressInfo | null)?.port ?? options.port
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {
     url: `http://${host}:${port}`,
     port,
-    serve: (given) => {
+    serve: async (given) => {
       app = given
-      // Not before: other processes answer callers who come meanwhile.
-      if (!options.handles || acceptors || draining.signal.aborted) return
+      if (acceptors || draining.signal.aborted) return
+      if (!options.handles) return accept()
       server.on('error', (error) => logRefusedConnection(options.log, error))
       acceptors = openInheritedAcceptors(server, options.handles, backlog)
     },
     drain: () => drain(server, acceptors, draining),
   }
+}
+
+/** A port that is taken is reported before anything else is opened. */
+async function checkFree(options: ListenOptions & { log: Log }): Promise<void> {
+  const server = createServer()
+  await listen(server, options)
+  await new Promise((resolve) => server.close(resolve))
 }
 
 function listen(server: Server, { port, host, log }: ListenOptions & { log: Log }): Promise<void> {
