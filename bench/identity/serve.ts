@@ -57,7 +57,7 @@ await db.database.query(
   [wallets, operator, paymentsEach],
 )
 for (const job of shop.jobs ?? []) await job.work()
-serveShop(
+await serveShop(
   listener,
   shop.routes.map((route) => ({ ...route, next: '/' })),
   keyring,

@@ -7,12 +7,12 @@ import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createResponseSigner, type Keyring } from '../../packages/till/src/signing/index.ts'
 
 /** One shop alone behind the real HTTP app, for a parent that asks how much of the processor it took. */
-export function serveShop(
+export async function serveShop(
   listener: Awaited<ReturnType<typeof openListener>>,
   routes: Shop['routes'],
   keyring: Keyring,
 ): Promise<void> {
-  return listener.serve(
+  await listener.serve(
     createHttpApp({
       routes,
       gate: { challenge: () => undefined, pass: () => Promise.reject(new Error('nothing is sold here')) },

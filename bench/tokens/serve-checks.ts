@@ -37,5 +37,5 @@ const { tokens } = (shop.demo?.() ?? { tokens: [] }) as { tokens: { address: str
 const addresses = tokens.map(({ address }) => address)
 const issuer = await createActor(devnet)
 while (addresses.length < tokensWanted) addresses.push(await issuer.create(`bench ${addresses.length}`))
-serveShop(listener, shop.routes, keyring)
+await serveShop(listener, shop.routes, keyring)
 process.send?.({ url: listener.url, addresses })
