@@ -40,16 +40,19 @@ const decision = z.strictObject({
 export function decideDisputeRoute(deps: CallerDeps & Pick<ShopContext, 'database' | 'clock'>): RouteDeclaration {
   return operatorRoute(deps, {
     operator: 'operate',
+    roleFor: ({ body }) =>
+      (body as z.infer<typeof decision> | undefined)?.refund_usd === 'none' ? 'operate' : 'withdraw',
     id: 'operator.dispute',
     method: 'POST',
     path: '/v1/operator/disputes',
     summary: 'Decide a dispute about a payment, for the operator',
-    description: 'Decided once; a refund is sent by a running node once the payment is final.',
+    description:
+      'Decided once; a refund needs the role withdraw and is sent by a running node once the payment is final.',
     body: decision,
     output: z.strictObject({ id: z.string(), state: z.string(), refund_micro: z.string().nullable() }),
     example: {
-      body: { id: 'dsp_06d1z8k4q2v7e9m3x5c0w8r2t4', refund_usd: 'all', reason: 'The cap was misread.' },
-      output: { id: 'dsp_06d1z8k4q2v7e9m3x5c0w8r2t4', state: 'accepted', refund_micro: '20000' },
+      body: { id: 'dsp_06d1z8k4q2v7e9m3x5c0w8r2t4', refund_usd: 'none', reason: 'The cap is as the chain says.' },
+      output: { id: 'dsp_06d1z8k4q2v7e9m3x5c0w8r2t4', state: 'rejected', refund_micro: null },
     },
     next: '/v1/operator/overview',
     handle: async (input, by) => {

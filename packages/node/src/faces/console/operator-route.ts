@@ -10,11 +10,16 @@ import { type CallerDeps, type Operator, requireOperator } from './caller.ts'
 
 export type OperatorDeclaration = Omit<RouteDeclaration, 'access' | 'area' | 'operator'> & {
   operator: OperatorRole
+  /** Where some requests need more than the role of the route. */
+  roleFor?(input: RouteInput): OperatorRole
   handle(input: RouteInput, by: Operator, call: CallContext): Promise<AnswerContent>
 }
 
 /** A route for the operator's wallets: nothing of it runs before the role that it declares was proven. */
-export function operatorRoute(deps: CallerDeps, { handle, ...declaration }: OperatorDeclaration): RouteDeclaration {
+export function operatorRoute(
+  deps: CallerDeps,
+  { handle, roleFor, ...declaration }: OperatorDeclaration,
+): RouteDeclaration {
   const { operator, description = '' } = declaration
   return defineRoute({
     ...declaration,
@@ -23,7 +28,8 @@ export function operatorRoute(deps: CallerDeps, { handle, ...declaration }: Oper
     access: {
       kind: 'free',
       security: 'erc8128',
-      handle: async (input, call) => handle(input, await requireOperator(deps, call, operator), call),
+      handle: async (input, call) =>
+        handle(input, await requireOperator(deps, call, roleFor?.(input) ?? operator), call),
     },
   })
 }

@@ -158,6 +158,18 @@ test('every route for the operator refuses a role below the one it declares, and
   expect(await (await ask('operator.overview', reader)).json()).toMatchObject({ role: 'read' })
 })
 
+test('rejecting a dispute needs operate, giving money back needs withdraw', async () => {
+  const decide = async (by: PrivateKeyAccount, refund_usd: string) => {
+    const body = { id: 'dsp_none', refund_usd, reason: 'The cap was misread.' }
+    return (await ask('operator.dispute', by, { body })).answer().catch(({ code }: { code: string }) => code)
+  }
+  for (const refund of ['all', '0.01']) {
+    expect(await decide(clerk, refund)).toBe('forbidden')
+    expect(await decide(operator, refund)).toBe('input_invalid')
+  }
+  expect(await decide(clerk, 'none')).toBe('input_invalid')
+})
+
 test('a role is named behind its wallet, and what is none stops the start', () => {
   const [one, two, three] = [operator, reader, clerk].map(({ address }) => address) as [string, string, string]
   expect(parseOperators([one, `${two}:read`, `${three}:operate`]).map(({ role }) => role)).toEqual([

@@ -5,10 +5,12 @@ import { useNode } from '../../node/context.ts'
 import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { Age, Hex, Problem } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
-import type { OpenDispute } from './types.ts'
+import type { OpenDispute, Overview } from './types.ts'
+
+type Deciding = { role: Overview['role']; onChanged: () => void }
 
 /** What payers say is wrong. Each decision is signed by itself; the payer sees its reason. */
-export function Disputes({ disputes, onChanged }: { disputes: OpenDispute[]; onChanged: () => void }) {
+export function Disputes({ disputes, role, onChanged }: Deciding & { disputes: OpenDispute[] }) {
   return (
     <section class="sheet" aria-labelledby="disputes">
       <h2 id="disputes">Disputes</h2>
@@ -23,7 +25,7 @@ export function Disputes({ disputes, onChanged }: { disputes: OpenDispute[]; onC
                 {dispute.evidence_bytes > 0 ? `, with a file of ${dispute.evidence_bytes} bytes` : null}
               </p>
               <p>{dispute.text}</p>
-              <Decide dispute={dispute} onChanged={onChanged} />
+              <Decide dispute={dispute} role={role} onChanged={onChanged} />
             </div>
           </li>
         ))}
@@ -32,7 +34,7 @@ export function Disputes({ disputes, onChanged }: { disputes: OpenDispute[]; onC
   )
 }
 
-function Decide({ dispute, onChanged }: { dispute: OpenDispute; onChanged: () => void }) {
+function Decide({ dispute, role, onChanged }: Deciding & { dispute: OpenDispute }) {
   const index = useNode()
   const wallet = useStore(walletStore)
   const [reason, setReason] = useState('')
@@ -54,7 +56,7 @@ function Decide({ dispute, onChanged }: { dispute: OpenDispute; onChanged: () =>
     }
     setBusy(false)
   }
-  const ready = !busy && wallet !== undefined && reason.trim().length >= 3
+  const ready = !busy && wallet !== undefined && role !== 'read' && reason.trim().length >= 3
   return (
     <>
       <div class="row">
@@ -66,13 +68,21 @@ function Decide({ dispute, onChanged }: { dispute: OpenDispute; onChanged: () =>
           <span>Refund in USD, or all</span>
           <input value={amount} onInput={(event) => setAmount(event.currentTarget.value)} />
         </label>
-        <button type="button" class="button small" disabled={!ready} onClick={() => decide(amount.trim())}>
+        <button
+          type="button"
+          class="button small"
+          disabled={!ready || role !== 'withdraw'}
+          onClick={() => decide(amount.trim())}
+        >
           Refund
         </button>
         <button type="button" class="button small" disabled={!ready} onClick={() => decide('none')}>
           Reject
         </button>
       </div>
+      {role === 'withdraw' ? null : (
+        <p class="source">This wallet has the role {role}; rejecting needs operate, a refund withdraw.</p>
+      )}
       {problem === undefined ? null : <Problem problem={problem} />}
     </>
   )

@@ -78,7 +78,7 @@ export function OperatorPage() {
               <Pauses pauses={shown.pauses} role={shown.role} onChanged={again} />
             </div>
             <Withdrawals withdrawals={shown.withdrawals} onChanged={again} />
-            <Disputes disputes={shown.disputes} onChanged={again} />
+            <Disputes disputes={shown.disputes} role={shown.role} onChanged={again} />
             <Notifications notifications={shown.notifications} />
             <Revenue />
             <Customers customers={shown.customers} onOpen={showPayments} />
