@@ -6,7 +6,7 @@ export type HotAnswer = {
   /** A string where the bytes are ASCII: node then writes head and body in one piece. */
   body: Uint8Array | string
   cost: number
-  /** A 402: not given while paid serving is switched off. */
+  /** A 402: not given while sales are paused. */
   paid: boolean
   /** See `Handled`. */
   unavailable?(): boolean
