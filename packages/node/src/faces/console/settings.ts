@@ -7,7 +7,7 @@ export const consoleVariables = {
     kind: 'list',
     shown: '`PAY_TO`',
     description:
-      "Wallets, comma-separated, that may use the operator's page of the console, each with a role behind a colon: `0x…:read` sees the books, `0x…:operate` also pauses and resumes, `0x…:withdraw` may do everything. Without a role: everything.",
+      "Wallets, comma-separated, that may use the operator's page of the console, each with a role behind a colon: `0x…:read` sees the books, `0x…:operate` also pauses, resumes and rejects disputes, `0x…:withdraw` may do everything. Without a role: everything.",
     secret: false,
   },
 } as const satisfies Variables
