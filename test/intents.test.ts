@@ -19,17 +19,22 @@ import {
   verifyEvent,
 } from '@assay/sdk'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { type PeerKeys, readSharedEvent } from '../packages/node/src/shops/intents/peers/shared-event.ts'
 import { lockIntents, newestSeq, publishEvents } from '../packages/node/src/shops/intents/store.ts'
 import { accounts, credit, debit, post } from '../packages/till/src/ledger/index.ts'
 import { keyDirectoryPath } from '../packages/till/src/signing/index.ts'
+import { openTestDatabase } from '../packages/till/src/store/testing.ts'
+import { startCrashChild } from './harness/crash-child.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
+import { quickMesh } from './harness/mesh-nodes.ts'
+import { streamShops } from './harness/node-variants.ts'
+import { openPeerGateway } from './harness/peer-gateway.ts'
 import { pythonMissing } from './harness/python-verifier.ts'
 import { buy, quote, send, signPayment } from './harness/till-fixture.ts'
-import { until } from './harness/until.ts'
+import { pause, until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 
 const price = 5_000_000_000n
@@ -39,20 +44,19 @@ let networks: PayableNetwork[]
 let buyer: PrivateKeyAccount
 let token: string
 
+/** Leads to a peer in another process, which starts where it is needed. */
+const gateway = await openPeerGateway()
+const buckets = { demo: 'off', bucket_seconds: 1, epsilon_daily: 864_000, k: 10, share: true }
 const till = useTill({
-  ownShops: ['account', 'sandbox', 'subscriptions', 'log', 'sources', 'attestations', 'identity', 'match', 'intents'],
+  ownShops: streamShops,
   shops: [openFeedShop],
   env: {
-    INTENTS: JSON.stringify({
-      demo: 'off',
-      bucket_seconds: 1,
-      connections: 2,
-      epsilon_daily: 864_000,
-      k: 10,
-      share: true,
-    }),
+    INTENTS: JSON.stringify({ ...buckets, connections: 2, peers: [gateway.did] }),
+    MESH: JSON.stringify(quickMesh),
+    MESH_PEERS: gateway.url,
   },
 })
+afterAll(() => gateway.close())
 beforeAll(async () => {
   url = `${till.node.url}/v1/market/intent-stream`
   networks = (await readDemo(till.node.url)).networks
@@ -64,8 +68,8 @@ beforeAll(async () => {
 }, 120_000)
 
 /** Searches of distinct wallets, as a sale writes them. */
-async function search(agents: number, query: string): Promise<void> {
-  await till.db.database.query(
+async function search(agents: number, query: string, { database } = till.db): Promise<void> {
+  await database.query(
     `insert into match_query (id, payer, query, pages, synthetic, asked_at)
      select 'qry_' || gen_random_uuid(), '0x' || lpad(to_hex(n), 40, '0'), $2, '[]', false, now()
      from generate_series(1, $1::int) n`,
@@ -553,6 +557,81 @@ test('what the operator shares with peers is signed by the key of this address, 
       expect(rows).toEqual([{ demand }])
     }
 })
+
+test('demand of a named peer in another process is shown beside the own; lies, forgeries and its end change nothing of the own', async () => {
+  const theirs = await openTestDatabase()
+  const child = await startCrashChild(till, {
+    variant: 'stream',
+    jobs: ['market.intents.close'],
+    env: { DATABASE_URL: theirs.databaseUrl, BASE_URL: gateway.url, INTENTS: JSON.stringify(buckets) },
+  })
+  gateway.leadTo(child.url)
+  let over = false
+  /** Both are searched all the time, and the peer closes its buckets. */
+  const traffic = (async () => {
+    for (; !over; await pause(200)) {
+      await Promise.all([search(30, 'stocks and bonds'), search(14, 'stocks and bonds', theirs)])
+      await child.round()
+    }
+  })()
+  type Part = { demand: number; nodes: number }
+  type Node = { did: string; state: string; ends_at: string | null }
+  /** The newest bucket for which it is so, with the tick of a topic that both are asked about. */
+  const bucket = (what: string, so: (node: Node, peers: Part) => boolean, after = 0) =>
+    until(what, async () => {
+      const { rows } = await till.db.database.query<{ seq: number; tick: string; demand: number; closer: string }>(
+        `select b.seq::int as seq, t.event as tick, t.demand, b.event as closer from intent_event b
+         join intent_event t on t.ends_at = b.ends_at and t.cluster = '391'
+         where b.cluster is null and b.seq > $1 order by b.seq desc limit 20`,
+        [after],
+      )
+      for (const { seq, tick, demand, closer } of rows) {
+        const { own, peers } = JSON.parse(tick).data as { own: { demand: number }; peers: Part }
+        const [node] = JSON.parse(closer).data.peers.nodes as [Node]
+        // What an index is made of is the own figure, whatever a peer says.
+        expect([own.demand, node.did]).toEqual([demand, gateway.did])
+        expect(peers.demand).toBeLessThanOrEqual(Math.max(10, demand))
+        if (so(node, peers)) return { seq, demand, peers, node }
+      }
+      return undefined
+    })
+  const honest = await bucket('the peer counts', (node, peers) => node.state === 'counted' && peers.nodes === 1)
+  const { rows } = await theirs.database.query<{ demand: number }>(
+    `select demand from intent_event where cluster = '391' and ends_at = $1`,
+    [honest.node.ends_at],
+  )
+  expect(rows).toEqual([{ demand: honest.peers.demand }])
+
+  await theirs.owner.query(
+    `create function exaggerate() returns trigger language plpgsql as 'begin new.demand := 1000000; return new; end';
+     create trigger exaggerated before insert on intent_event for each row when (new.cluster = '391') execute function exaggerate()`,
+  )
+  const heard = async (figure: string) =>
+    (
+      await till.db.database.query<{ ends_at: Date }>(
+        `select ends_at from intent_peer_event where counts ->> '391' = $1 order by ends_at desc`,
+        [figure],
+      )
+    ).rows[0]?.ends_at
+  const lie = (await until('the lie is heard', () => heard('1000000'))).toISOString()
+  const lied = await bucket('a bucket after the lie', (node) => (node.ends_at ?? '') >= lie, honest.seq)
+
+  gateway.change('/v1/market/intent-stream/shared', (body) =>
+    body.replaceAll(String.raw`\"demand\":`, String.raw`\"demand\":7`),
+  )
+  const forged = await bucket('nothing forged counts', ({ state }) => state === 'stale', lied.seq)
+  expect([gateway.changedCount() > 0, await heard('71000000')]).toEqual([true, undefined])
+  expect(forged.peers).toEqual({ demand: 0, nodes: 0 })
+
+  over = true
+  await traffic
+  await child.stop()
+  gateway.leadTo(undefined)
+  await search(30, 'stocks and bonds')
+  const alone = await bucket('the own stream goes on', ({ state }) => state !== 'counted', forged.seq)
+  expect(alone.peers).toEqual({ demand: 0, nodes: 0 })
+  await theirs.close()
+}, 180_000)
 
 test('the sample has the signed events of its hour, page by page', async () => {
   const toMs = Math.floor((Date.now() - 86_400_000) / 3_600_000) * 3_600_000

@@ -228,6 +228,17 @@ test('a proven creator sets prices and permissions: quotes, texts, shares and an
       { attest_micro: '20000', content_micro: '10000' },
     ])
   expect(await earned()).toBe(9_000n * BigInt(bought.length))
+  const terminal = createTestTerminal()
+  const earnings = ['creator', account.address, '--earnings', 'page', '--csv', '--url', till.node.url]
+  expect(await runCli(earnings, terminal)).toBe(0)
+  const usdOf = new Map(
+    terminal
+      .stdout()
+      .trim()
+      .split('\n')
+      .map((line) => [line.split(',')[0], line.split(',').at(-1)]),
+  )
+  for (const { url } of bought) expect(Number(usdOf.get(url)), url).toBeGreaterThanOrEqual(0.009)
   await expectSoundBooks(till)
 
   await set([{ path: '/', crawl: false }])

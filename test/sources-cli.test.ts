@@ -87,6 +87,36 @@ test('a creator registers, proves, signs, reads the advice, follows it, and sees
   await untilShown('cli.test', (shown) => (shown.cite_score ?? 0) > (before.cite_score ?? 0) + 5)
 })
 
+test('a creator sets prices and permissions by path with `assay source terms`, sees them, and drops one', async () => {
+  const terms = (...args: string[]) =>
+    assay(['source', 'terms', 'cli.test', '--url', till.node.url, ...args], { ASSAY_KEY: key })
+  expect((await source('terms', 'cli.test')).out).toContain('No rule is set')
+  const priced = await terms('--path', '/', '--attest-usd', '0.02', '--content-usd', '0.1')
+  expect(priced).toMatchObject({ code: 0, err: '' })
+  expect((await terms('--path', '/private/', '--no-crawl')).code).toBe(0)
+  expect((await terms('--path', '/links/', '--no-snippet', '--no-attest')).code).toBe(0)
+  const rowsOf = (out: string) =>
+    out.split('\n').flatMap((line) => (line.startsWith('/') ? [line.trim().split(/\s{2,}/)] : []))
+  // Anybody can read them, and they are published as RSL.
+  const shown = await source('terms', 'cli.test')
+  expect(rowsOf(shown.out)).toEqual([
+    ['/', 'yes', 'yes', '0.02 USD', '0.1 USD'],
+    ['/private/', 'no', 'no', 'no', 'no'],
+    ['/links/', 'yes', 'no', 'no', 'no'],
+  ])
+  const [rsl = ''] = /http\S+rsl\.xml/.exec(shown.out) ?? []
+  expect(await (await fetch(rsl)).text()).toContain('<amount currency="USD">0.02</amount>')
+  const dropped = await terms('--remove', '/private/', '--json')
+  expect(JSON.parse(dropped.out).rules.map(({ path }: { path: string }) => path)).toEqual(['/', '/links/'])
+  expect(await terms('--remove', '/private/')).toMatchObject({ code: 2, err: expect.stringContaining('has no rule') })
+  const dear = await terms('--path', '/', '--attest-usd', '2')
+  expect([dear.code, dear.err]).toEqual([1, expect.stringContaining('0.005 to 1')])
+  const stranger = { ASSAY_KEY: generatePrivateKey() }
+  const refused = await assay(['source', 'terms', 'cli.test', '--url', till.node.url, '--path', '/'], stranger)
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('not the one paid now')])
+  expect(rowsOf((await source('terms', 'cli.test')).out)).toHaveLength(2)
+})
+
 test('an operator adds a site to the corpus and sees how far its pages are', async () => {
   const added = await assay(['corpus', 'add', 'http://cli.test/', 'nowhere.invalid', '--pages', '5', '--json'], {
     ...operatorEnv,

@@ -19,6 +19,7 @@ export function benchDeps(database: Database, hosts: ReadonlyMap<string, Loopbac
     rng: systemRng,
     ids: createIds(systemClock, systemRng),
     claimSecret: systemRng.bytes(32),
+    termsChanges: { count: 0 },
     log: silentLog,
     metrics: silentMetrics,
     outbound: createOutbound({

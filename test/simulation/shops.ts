@@ -68,6 +68,7 @@ const sourcesShop: OpenShop = (context) => {
     outbound: simulatedWeb,
     resolvers: [],
     claimSecret: new Uint8Array(32),
+    termsChanges: { count: 0 },
     domains: { ownHosts: new Set<string>(), demoHosts: new Set<string>(sites.map(({ host }) => host)) },
     settings: defaultSettings,
   }

@@ -290,7 +290,7 @@ export async function runWithdrawOption(
     terminal,
     options.json,
     done,
-    () => `${usd(done.returned_micro)} USD for ${done.quantity} contracts of ${done.symbol}. ${done.note}`,
+    () => `${usd(done.returned_micro)} USD for ${done.quantity} x ${done.symbol}. ${done.note}`,
   )
 }
 
@@ -323,7 +323,7 @@ export async function runCloseOption(
     options.json,
     done,
     () =>
-      `${done.paid_usd} USD for ${done.quantity} contracts of ${done.symbol}${later}, ${done.left} left${
+      `${done.paid_usd} USD for ${done.quantity} x ${done.symbol}${later}, ${done.left} left${
         done.waiting === 0 ? '' : `, ${done.waiting} of them wait in the book at ${options.limit} USD`
       }. ${done.note}`,
   )

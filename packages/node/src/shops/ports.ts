@@ -96,7 +96,7 @@ export type CreatorShares = (
   tx: Tx,
   sale: Sale,
   subject: string,
-  shares: readonly { domain: string; registrable: string; micro: Micro }[],
+  shares: readonly { domain: string; registrable: string; page: string; micro: Micro }[],
 ) => Promise<LedgerLine[]>
 export const creatorShares = shopPort<CreatorShares>('creator_shares')
 

@@ -48,6 +48,7 @@ export async function buildPaidCall(
         },
         payer,
         paymentId,
+        priceMicro: quote.micro,
       }
       return timeLimit.run(prepare(access, read, limited), (problem) => {
         overrun = problem

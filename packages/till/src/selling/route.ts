@@ -96,6 +96,9 @@ export type FreeAccess = {
   security?: 'siwx' | 'erc8128' | 'bearer'
 }
 
+/** `priceMicro`: what the call was quoted. */
+type PreparedCall = CallContext & { payer: Address; paymentId: string; priceMicro: Micro }
+
 export type PaidAccess = {
   kind: 'paid'
   price: RoutePrice
@@ -120,7 +123,7 @@ export type PaidAccess = {
   /** What the answer would be made from now, in the 402: how old it is, how much of it, what is missing. No I/O. */
   dataState?(params: Record<string, string>): Json
   /** Makes the answer and, where needed, a reservation. No other side effect; at most 15 s. */
-  prepare(input: RouteInput, call: CallContext & { payer: Address; paymentId: string }): Promise<PreparedAnswer>
+  prepare(input: RouteInput, call: PreparedCall): Promise<PreparedAnswer>
   /** The effect that was paid for, in the transaction of the postings. May replace the stored answer. */
   commit?(tx: Tx, sale: Sale): Promise<AnswerContent | undefined>
   /** Instead of `commit`, where many sales at once cost hardly more than one: all of them take effect, or none. */

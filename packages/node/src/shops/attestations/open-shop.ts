@@ -6,8 +6,10 @@ import { findMatched, matchMigrations } from '../match/index.ts'
 import { creatorShares, type OpenedLog, ownCitations, relatedParties, saleShares, transparencyLog } from '../ports.ts'
 import { createMayRead, type SourceDeps, sourcesPort } from '../sources/index.ts'
 import { aggregateAttestations } from './attest/aggregate-attestations.ts'
+import { termsIn } from './attest/attest-price.ts'
 import { createCitationAttester } from './attest/attester.ts'
 import { createHostTurns } from './attest/host-turns.ts'
+import { keepTerms } from './attest/keep-terms.ts'
 import { markOwn } from './attest/mark-own.ts'
 import { openPageThreads } from './attest/page-threads-adapter.ts'
 import { attestRoutes } from './attest/routes.ts'
@@ -155,12 +157,14 @@ function attestDeps(
   threads: ReturnType<typeof openPageThreads>,
 ): Parameters<typeof attestRoutes>[0] {
   const { database, clock, ids, log, metrics, keyring, jws, proofs, apiUrl, base } = context
-  const { outbound, domains } = sources
+  const { outbound, domains, termsChanges } = sources
   return {
+    ...{ termsChanges, keptTerms: keepTerms(termsIn(database), { clock, changes: termsChanges }) },
     ...{ database, clock, ids, log, metrics, outbound, proofs, domains, threads, tree, apiUrl, witnessKeys },
     snapshots: createSnapshots({
       ...{ database, outbound, clock, threads },
       mayRead: createMayRead({ outbound, clock }),
+      renderPage: sources.renderPage,
       turns: createHostTurns({ clock, pauseMs: sources.settings.crawl.hostDelayMs }),
       freshMs: settings.attest.snapshotMs,
     }),

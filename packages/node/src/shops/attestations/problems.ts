@@ -19,6 +19,12 @@ export const attestationProblems = defineProblems({
     'Creator does not allow this citation',
     'See `detail`, and the terms of the site at /v1/sources/{domain}/terms. Nothing was charged.',
   ),
+  citation_price_moved: row(
+    409,
+    true,
+    'Price of the citation has changed',
+    'Request the price again; `price_micro` is the present one. Nothing was charged.',
+  ),
   agent_unproven: row(
     403,
     false,

@@ -3,6 +3,7 @@ import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { closeBuckets, graceMs } from './close-bucket.ts'
 import { seedPast } from './demo/seed-past.ts'
+import { publishedEvent } from './event-schema.ts'
 import { type Counted, fixedClock, insertSearches, intentDeps } from './intents.fixture.ts'
 import { readBudget } from './privacy.ts'
 import { parseIntentSettings } from './settings.ts'
@@ -57,6 +58,8 @@ test('demand is published for a topic and those above it, bonds of clusters apar
     expect(Math.abs((bonded ?? 0) - 31)).toBeLessThan(12)
     expect(synthetic).toBe(false)
   }
+  for (const { event } of await eventsAfter(db.database, 0, 100))
+    expect(publishedEvent.safeParse(JSON.parse(event)).error).toBeUndefined()
   const budget = await readBudget(db.database, noon)
   expect(budget?.spentMicro).toBe(((budget?.capMicro ?? 0n) / 24n) * 2n)
   const named = await publishedBuckets(db.database, { cluster: '52', fromMs: noon - hour, toMs: noon + hour })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import { taxonomyAttribution } from './clusters.ts'
 import type { IntentDeps } from './deps.ts'
+import { publishedEvent } from './event-schema.ts'
 import { widest } from './plan.ts'
 import { privacyStatement } from './privacy.ts'
 import { privacySchema, type SignalDeps, signalRoute } from './signal-route.ts'
@@ -15,19 +16,6 @@ const pageMax = 500
 export function freeRoutes(deps: SignalDeps): RouteDeclaration[] {
   return [sampleRoute(deps), clustersRoute(deps), signalRoute(deps)]
 }
-
-const cloudEvent = z.object({
-  specversion: z.literal('1.0'),
-  id: z.string(),
-  source: z.string(),
-  type: z.string(),
-  subject: z.string(),
-  time: z.string(),
-  datacontenttype: z.literal('application/json'),
-  datasha256: z.string(),
-  signature: z.string().describe('Compact EdDSA JWS over the attributes; datasha256 is the digest of data as sent.'),
-  data: z.record(z.string(), z.unknown()),
-})
 
 /** The hour that ended a day ago: what subscribers read then. */
 function sampleRoute(deps: SignalDeps): RouteDeclaration {
@@ -51,7 +39,7 @@ function sampleRoute(deps: SignalDeps): RouteDeclaration {
         .optional(),
     }),
     output: z.strictObject({
-      data: z.array(cloudEvent),
+      data: z.array(publishedEvent),
       next_cursor: z.string().nullable(),
       from_at: z.string(),
       to_at: z.string(),

@@ -108,7 +108,8 @@ function sellTexts(
     const { contentMicro } = page.prices
     if (!page.terms.content || (contentMicro !== undefined && (!paysCreators || contentMicro > most))) return undefined
     const text = normalText(page.text)
-    const share = contentMicro && { domain: page.domain, registrable: page.registrable, micro: contentMicro }
+    const { domain, registrable, url } = page
+    const share = contentMicro && { domain, registrable, page: url, micro: contentMicro }
     return { text, micro: contentMicro ?? licensedTextMicro(text), ...(share ? { share } : {}) }
   })
 }

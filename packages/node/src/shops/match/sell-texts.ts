@@ -18,10 +18,14 @@ export const contentMaxMicro = (usd: string | undefined): Micro =>
   usd === undefined ? licensedPageMicro : (parseUsd(usd) as Micro)
 
 /** `share`: whose price it is, where a creator set one. */
-export type SoldText = { text: string; micro: Micro; share?: { domain: string; registrable: string; micro: Micro } }
+export type SoldText = {
+  text: string
+  micro: Micro
+  share?: { domain: string; registrable: string; page: string; micro: Micro }
+}
 
 /** What creators get of a sale, as it is kept until the money is there. */
-export type ReservedShare = { domain: string; registrable: string; micro: string }
+export type ReservedShare = { domain: string; registrable: string; page: string; micro: string }
 
 export const reservedShares = (texts: readonly (SoldText | undefined)[]): ReservedShare[] =>
   texts.flatMap((one) =>

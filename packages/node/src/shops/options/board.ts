@@ -31,6 +31,7 @@ export type Board = {
 /** Older than this it is read again; after our own change, sooner. */
 const freshMs = 1_000
 const restMs = 50
+const outsideBand = 'The price is outside the premium band, in which alone the vault sells.'
 
 type Known = {
   entries: Map<string, BoardEntry>
@@ -85,6 +86,16 @@ export function createBoard(deps: OptionDeps): Board {
     if (available < quantity) return undefined
     return { totalMicro: BigInt(total), ...(offer ? { vaultMicro: BigInt(offer.price) } : {}) }
   }
+  const soldOut = ({ series, book }: BoardEntry, quantity: number): Problem => {
+    const closed = vaultClosed(deps, vault())
+    const offer = vaultOffer(deps, { quantity }, series, { vault: vault() })
+    const { available } = book.cost(quantity, offer)
+    const why = closed?.reason ?? (offer ? '' : outsideBand)
+    return new Problem(optionProblems.options_sold_out, {
+      detail: `${available} of ${quantity} contracts are offered. ${why}`.trimEnd(),
+      extra: { symbol: series.symbol, available, ...(closed ? { vault: closed.state } : {}) },
+    })
+  }
   return {
     read,
     vault,
@@ -103,13 +114,7 @@ export function createBoard(deps: OptionDeps): Board {
       if (!isTraded(entry.series, deps.clock.nowMs())) throw new Problem(optionProblems.series_closed)
       if (isFull(entry, quantity)) throw interestProblem(entry.series)
       const ask = askOf(entry, quantity)
-      if (!ask) {
-        const closed = vaultClosed(deps, vault())
-        throw new Problem(optionProblems.options_sold_out, {
-          ...(closed ? { detail: closed.reason } : {}),
-          extra: { symbol, ...(closed ? { vault: closed.state } : {}) },
-        })
-      }
+      if (!ask) throw soldOut(entry, quantity)
       return ask
     },
     cheapest: async () => {

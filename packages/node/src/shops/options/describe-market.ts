@@ -78,16 +78,13 @@ export async function listMarket(
 
 export async function describeOneSeries(deps: MarketDeps, symbol: string) {
   const entry = (await deps.board.read()).get(symbol) ?? (await endedEntry(deps, symbol))
-  const { series, book } = entry
+  const { series } = entry
   const nowMs = deps.clock.nowMs()
   // What is priced is shown as it was priced: anybody can replay the price from the same ticks.
   const upToMs = isTraded(series, nowMs) ? series.pricedTick?.atMs : undefined
   const [index] = await readIndex(deps.database, series.method, deps.settings.volatilityTicks, series.cluster, upToMs)
   const ticks = index?.ticks ?? []
   const newest = ticks.at(-1)
-  const vault = isTraded(series, nowMs)
-    ? vaultOffer(deps, { quantity: deps.settings.quantityMax }, series, { vault: deps.board.vault() })
-    : undefined
   const collateralMicro = await owedTo(deps.database, optionAccounts.collateral(deps.network, symbol))
   return {
     ...describeSeries(deps, entry),
@@ -95,10 +92,7 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
     index_at: newest ? toRfc3339(newest.atMs) : null,
     model_micro: series.modelMicro?.toString() ?? null,
     priced_at: toRfc3339(series.pricedAtMs),
-    book: book.depth(20).map(({ price, quantity, offers }) => ({ premium_micro: price.toString(), quantity, offers })),
-    bids: await bidsOf(deps, symbol),
-    resales: await resalesOf(deps, symbol),
-    vault: vault ? { premium_micro: vault.price.toString(), quantity: vault.quantity } : null,
+    ...(await orderBookOf(deps, entry)),
     open_interest: series.sold,
     open_interest_micro_per_point: (BigInt(series.sold) * series.sizeMicro).toString(),
     side_limit_micro_per_point: series.interestLimitMicro.toString(),
@@ -108,6 +102,24 @@ export async function describeOneSeries(deps: MarketDeps, symbol: string) {
     settlement: series.state === 'trading' ? null : `/v1/options/settlements/${symbol}`,
     method: await methodOf(deps, series),
   }
+}
+
+async function orderBookOf(deps: MarketDeps, { series, book }: BoardEntry) {
+  const vault = isTraded(series, deps.clock.nowMs())
+    ? vaultOffer(deps, { quantity: deps.settings.quantityMax }, series, { vault: deps.board.vault() })
+    : undefined
+  return {
+    book: book.depth(20).map(({ price, quantity, offers }) => ({ premium_micro: price.toString(), quantity, offers })),
+    bids: await bidsOf(deps, series.symbol),
+    resales: await resalesOf(deps, series.symbol),
+    vault: vault ? { premium_micro: vault.price.toString(), quantity: vault.quantity } : null,
+  }
+}
+
+/** Both sides of the book of a listed series; undefined for any other. */
+export async function readOrderBook(deps: MarketDeps, symbol: string) {
+  const entry = (await deps.board.read()).get(symbol)
+  return entry && { symbol, ...(await orderBookOf(deps, entry)) }
 }
 
 async function bidsOf({ database }: OptionDeps, symbol: string) {

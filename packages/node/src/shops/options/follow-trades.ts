@@ -1,5 +1,5 @@
 import type { JwsPort } from '@assay/till/internal'
-import type { Clock } from '@assay/till/kernel/clock'
+import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
 import type { Sql } from '@assay/till/store/database'
 import { eventText, signedEvent } from '../../http/index.ts'
 import { newestTrade, tradesAfter } from './list-trades.ts'
@@ -12,12 +12,20 @@ const aliveEveryMs = 15_000
 const lateSeconds = 30n
 const longBefore = (id: bigint): bigint => ((id >> 31n) - lateSeconds) << 31n
 
+export type Followed = {
+  symbol?: string
+  after?: bigint
+  /** Of the series, at the start and whenever it has changed. */
+  readOrderBook?(): Promise<object | undefined>
+}
+
 /** Trades as server-sent events: those after `after`, then what comes, until the reader goes or the node stops. */
-export async function* followTrades(deps: FollowDeps, { symbol, after }: { symbol?: string; after?: bigint }) {
+export async function* followTrades(deps: FollowDeps, { symbol, after, readOrderBook }: Followed) {
   const begin = after ?? (await newestTrade(deps.database))
   const seen = new Set<bigint>()
   let newest = begin
   let aliveAtMs = deps.clock.monotonicMs()
+  let shown = ''
   yield 'retry: 5000\n\n'
   while (!deps.stopped.aborted) {
     const from = longBefore(newest) > begin ? longBefore(newest) : begin
@@ -33,6 +41,15 @@ export async function* followTrades(deps: FollowDeps, { symbol, after }: { symbo
         time: trade.at,
       }
       yield eventText(trade.trade_id, 'trade', signedEvent(deps.jws, attributes, JSON.stringify(trade)))
+    }
+    const book = JSON.stringify(await readOrderBook?.()) ?? shown
+    if (book !== shown) {
+      shown = book
+      const time = toRfc3339(deps.clock.nowMs())
+      const about = { id: `${symbol} ${time}`, subject: symbol ?? '', time }
+      const attributes = { ...about, source: `${deps.apiUrl}/v1/options/trades`, type: 'assay.options.book.v1' }
+      // Without an id: a reader who comes back goes on after the last trade.
+      yield eventText(null, 'book', signedEvent(deps.jws, attributes, book))
     }
     for (const id of seen) if (id <= longBefore(newest)) seen.delete(id)
     await deps.clock.sleep(pollEveryMs, deps.stopped).catch(() => {})

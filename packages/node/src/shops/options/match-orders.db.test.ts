@@ -3,10 +3,11 @@ import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { optionAccounts } from './accounts.ts'
 import { activateOffers } from './activate-offers.ts'
+import { readOrderBook } from './describe-market.ts'
 import { describeVault } from './describe-vault.ts'
 import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
 import { followTrades } from './follow-trades.ts'
-import { listDays, listTrades } from './list-trades.ts'
+import { listDays, listTrades, newestTrade } from './list-trades.ts'
 import { matchOrders } from './match-orders.ts'
 import { settleSeries } from './settle-series.ts'
 import { withdraw } from './withdraw.ts'
@@ -185,7 +186,13 @@ test('offers and orders from before a restore are not traded: their owners may h
   exchange.clock.advance(1_000)
   await expect(exchange.buy(walletOf(85), symbol, 1, usd(80))).rejects.toMatchObject({ code: 'options_sold_out' })
   exchange.board.changed()
-  await expect(exchange.board.ask(symbol, 1)).rejects.toMatchObject({ code: 'options_sold_out' })
+  await expect(exchange.board.ask(symbol, 1)).rejects.toMatchObject({
+    code: 'options_sold_out',
+    details: {
+      detail: expect.stringMatching(/^0 of 1 contracts are offered\. The custody wallet/),
+      extra: { symbol, available: 0 },
+    },
+  })
   await offer(symbol, 60)
   await bid(symbol, 90)
   expect(await matchOrders(exchange.deps)).toBe(1)
@@ -273,6 +280,33 @@ test('trades and days say what was bought, what is open and what it settled at',
   const { days, settlement } = await listDays(db.database, symbol)
   expect(days).toEqual([{ ...row, open_interest: 0 }])
   expect(settlement).toMatchObject({ outcome: 'fixed', value: '110.0000' })
+})
+
+test('who follows a series gets its book at the start and whenever it has changed', async () => {
+  const symbol = await listed()
+  await offer(symbol, 80, 2)
+  exchange.board.changed()
+  const deps = { ...exchange.deps, board: exchange.board }
+  await expect.poll(async () => (await readOrderBook(deps, symbol))?.book.length, { timeout: 30_000 }).toBe(1)
+  const live = followTrades(
+    { ...deps, apiUrl: 'https://node.test', stopped: new AbortController().signal },
+    { symbol, after: await newestTrade(db.database), readOrderBook: () => readOrderBook(deps, symbol) },
+  )
+  const orderBookIn = (text: unknown) => {
+    const [, json = ''] = /^event: book\ndata: (.*)$/m.exec(String(text)) ?? []
+    return (JSON.parse(json) as { subject: string; data: { book: object[]; bids: object[] } }).data
+  }
+  await live.next()
+  const level = { premium_micro: '80000000', quantity: 2, offers: 1 }
+  expect(orderBookIn((await live.next()).value)).toMatchObject({ symbol, book: [level], bids: [], resales: [] })
+  const changed = live.next()
+  await bid(symbol, 70)
+  expect(orderBookIn((await changed).value)).toMatchObject({
+    book: [level],
+    bids: [{ premium_micro: '70000000', quantity: 1, orders: 1 }],
+  })
+  await live.return()
+  expect(await readOrderBook(deps, 'TC-1-20200101-100-C')).toBeUndefined()
 })
 
 test('the vault shows quotes, inventory, profit and limits, and says why nothing is sold without funds', async () => {

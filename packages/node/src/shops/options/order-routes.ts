@@ -9,6 +9,7 @@ import {
   type RouteDeclaration,
   type RouteInput,
 } from '../../http/index.ts'
+import { readOrderBook } from './describe-market.ts'
 import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import { exampleDays, exampleOrder, exampleSymbol, exampleTrade } from './examples.ts'
 import { placedHere } from './exchange-access.ts'
@@ -77,7 +78,7 @@ function tradesRoute(deps: TradeDeps): RouteDeclaration {
     path: '/v1/options/trades',
     summary: 'What was traded on the options exchange, newest first, or as it happens',
     description:
-      'With Accept: text/event-stream, server-sent events: each trade as a signed CloudEvent 1.0, from now on or after Last-Event-ID. At most 3 streams per caller.',
+      'With Accept: text/event-stream, server-sent events: each trade as a signed CloudEvent 1.0, from now on or after Last-Event-ID; with symbol also the book (event book), at the start and whenever it has changed. At most 3 streams per caller.',
     query: z.strictObject({
       symbol: symbolInput.optional(),
       limit: limitInput,
@@ -102,7 +103,11 @@ function tradesRoute(deps: TradeDeps): RouteDeclaration {
         const last = call.headers.get('last-event-id') || undefined
         if (last !== undefined && !tradeNumber.test(last))
           throw new Problem('bad_request', { detail: 'Last-Event-ID is not the number of a trade.' })
-        const trades = followTrades(deps, { ...wanted, ...(last === undefined ? {} : { after: BigInt(last) }) })
+        const trades = followTrades(deps, {
+          ...wanted,
+          ...(last === undefined ? {} : { after: BigInt(last) }),
+          ...(query.symbol === undefined ? {} : { readOrderBook: () => readOrderBook(deps, query.symbol) }),
+        })
         return {
           status: 200,
           contentType: streamType,

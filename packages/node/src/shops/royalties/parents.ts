@@ -5,11 +5,13 @@ import { matchSuffix } from '../sources/index.ts'
 import { royaltyProblems } from './problems.ts'
 import { findRemittance, type Remittance } from './store.ts'
 
+type ParentPage = { domain: string; registrable: string; url: string }
+
 export type Parent = {
   id: string
   kind: Remittance['parentKind']
   /** Pages of the attestation at the end of the line: their creators get the royalty. */
-  pages: readonly { domain: string; registrable: string }[]
+  pages: readonly ParentPage[]
   /** From this parent to the first: what was made from what. */
   line: readonly { id: string; kind: Remittance['parentKind'] }[]
 }
@@ -43,15 +45,20 @@ export async function findParent(sql: Sql, id: string): Promise<Parent> {
   })
 }
 
-type ClaimRecord = { sources?: { domain: string }[] }
+type ClaimRecord = { sources?: { domain: string; source_url: string }[] }
 
-async function pagesOf(sql: Sql, id: string): Promise<{ domain: string; registrable: string }[] | undefined> {
+async function pagesOf(sql: Sql, id: string): Promise<ParentPage[] | undefined> {
   const row = await findAttestation(sql, id)
   if (!row) return undefined
   const { sources } = JSON.parse(row.record) as ClaimRecord
-  if (row.kind === 'citation' || !sources) return [{ domain: row.domain, registrable: row.registrable }]
+  if (row.kind === 'citation' || !sources)
+    return [{ domain: row.domain, registrable: row.registrable, url: row.sourceUrl }]
   // Only the first source's registrable domain is a column; for the others it follows from the name.
-  return sources.map(({ domain }) => ({ domain, registrable: matchSuffix(domain).registrable ?? domain }))
+  return sources.map(({ domain, source_url: url }) => ({
+    domain,
+    registrable: matchSuffix(domain).registrable ?? domain,
+    url,
+  }))
 }
 
 async function isServedPayment(sql: Sql, id: string): Promise<boolean> {

@@ -92,6 +92,7 @@ async function creatorLines(tx: Tx, sale: Sale, id: string, parent: Parent): Pro
   for (const [index, page] of parent.pages.entries())
     shares.push({
       payee: await findPayee(tx, page.domain, page.registrable),
+      page: page.url,
       micro: parts[index] as Micro,
       held: undefined,
     })

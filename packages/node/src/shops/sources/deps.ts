@@ -38,6 +38,8 @@ export type SourceDeps = {
   base: Network
   domains: DomainRules
   settings: SourceSettings
+  /** How often terms were set in this process: what was read before is outdated. */
+  termsChanges: { count: number }
   /** Where bonds are known of; without it nobody has one but by the operator's own entry. */
   bonds?: ReadBonds
   /** Tells the shop of citations, where there is one, whose source was found to be whose. */

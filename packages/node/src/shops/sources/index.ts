@@ -15,7 +15,8 @@ export {
   sourcesPort,
   sourcesShop,
 } from './open-shop.ts'
-export { type PageAt, pagePrices } from './pages/page-prices.ts'
+export { type PageAt, siteTerms } from './pages/page-prices.ts'
+export { decidePrices } from './pages/page-terms.ts'
 export { sourceProblems } from './problems.ts'
 export {
   decideDispute,

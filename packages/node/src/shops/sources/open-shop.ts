@@ -131,6 +131,7 @@ export function createSourceDeps(
     proofs: context.proofs,
     jws: context.jws,
     claimSecret: context.claimSecret,
+    termsChanges: { count: 0 },
     apiUrl: context.apiUrl,
     base: context.base,
     domains: { ownHosts: new Set(ownHosts), demoHosts: hosts },

@@ -94,6 +94,7 @@ export async function openSourceWorld(): Promise<SourceWorld> {
       chainIds: [base.chainId],
     },
     claimSecret: systemRng.bytes(32),
+    termsChanges: { count: 0 },
     jws: { sign: (payload) => JSON.stringify(payload), verify: (jws) => JSON.parse(jws) },
     apiUrl: 'https://api.node.example.net',
     base,

@@ -1,6 +1,7 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
+import type { Micro } from '@assay/protocol/money'
 import { zeroBytes32 } from '@assay/protocol/typed-data/eas'
 import type { AnswerContent, Sale } from '@assay/till'
 import type { PreparedAnswer } from '@assay/till/internal'
@@ -11,10 +12,10 @@ import { pageAddress } from '../../sources/domain/index.ts'
 import { normalText } from '../../sources/page/index.ts'
 import type { Share } from '../creators/accrue.ts'
 import { requireAgent } from './agent-statement.ts'
-import { attestPrices, claimWeights, requirePriced } from './attest-price.ts'
+import { attestPrices, claimWeights, requirePriced, requireQuoted, termsIn } from './attest-price.ts'
 import { type AttestationDraft, commitRecords } from './commit-records.ts'
 import type { AttestDeps } from './deps.ts'
-import { citedPage, reserve, snapshotFacts } from './prepare-attestation.ts'
+import { citedPage, type Quoted, reserve, snapshotFacts } from './prepare-attestation.ts'
 import { checksumOrNull } from './sign-record.ts'
 import { type AskedUrl, type SourceUrl, sourceUrl } from './source-url.ts'
 import type { ReservedSnapshot } from './store-snapshots.ts'
@@ -26,7 +27,11 @@ type ClaimFacts = { id: string; agent: Address; claimSha256: Hex; sources: [Clai
 type ReservedClaim = ClaimFacts & { snapshots?: ReservedSnapshot[] }
 
 /** Reads every source: a claim that rests on a page nobody can read is not anchored. */
-export async function prepareClaim(deps: AttestDeps, body: ClaimBody, payer: Address): Promise<PreparedAnswer> {
+export async function prepareClaim(
+  deps: AttestDeps,
+  body: ClaimBody,
+  { payer, priceMicro }: Quoted,
+): Promise<PreparedAnswer> {
   const pages = body.sources.map((text, index) => sourceUrl(text, deps.domains, `sources.${index}`))
   requireDistinct(pages.map(({ url }) => url))
   const agent = parseAddress(body.agent_wallet) as Address
@@ -36,12 +41,15 @@ export async function prepareClaim(deps: AttestDeps, body: ClaimBody, payer: Add
     { agent, payer, sourceUrl: pages.map(({ asked }) => asked).join(' '), quoteSha256: undefined, claimSha256 },
     body.agent_signature as Hex | undefined,
   )
-  const prices = await attestPrices(deps.database, pages)
+  const read = termsIn(deps.database)
+  const prices = await attestPrices(read, pages)
+  requireQuoted(deps, prices, priceMicro)
   const snapshots = await Promise.all(pages.map((page) => deps.snapshots.of(page)))
   requireDistinct(snapshots.map(({ finalUrl }) => pageAddress(finalUrl)))
   const cited = snapshots.map((snapshot, index) => citedPage(deps, pages[index] as AskedUrl, snapshot))
   const served = cited.map((page, index) => ({ ...page, url: snapshots[index]?.finalUrl ?? page.url }))
-  await requirePriced(deps.database, pages, served, 'sources')
+  const priced = pages.map((page, index) => ({ ...page, micro: prices[index] as Micro }))
+  await requirePriced(read, priced, served, 'sources')
   const facts: ClaimFacts = {
     id: deps.ids.next('clm'),
     agent,

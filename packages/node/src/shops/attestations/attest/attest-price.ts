@@ -1,20 +1,32 @@
 import { formatUsd, type Micro } from '@assay/protocol/money'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
-import { citationMicro, type PageAt, pagePrices } from '../../sources/index.ts'
-import { findPayees } from '../creators/payee.ts'
+import { citationMicro, decidePrices, type PageAt, siteTerms } from '../../sources/index.ts'
+import { type CitedHost, findPayees } from '../creators/payee.ts'
 import { attestationProblems } from '../problems.ts'
+import type { TermsChanges } from './keep-terms.ts'
+
+export type HostTerms = Awaited<ReturnType<typeof siteTerms>>[number]
+export type ReadTerms = (hosts: readonly CitedHost[]) => Promise<HostTerms[]>
+
+/** The terms in force, from the database. */
+export const termsIn =
+  (sql: Sql): ReadTerms =>
+  async (hosts) => {
+    const payees = await findPayees(sql, hosts)
+    return siteTerms(
+      sql,
+      hosts.map(({ domain }, at) => ({ domain, payee: payees[at]?.domain ?? domain })),
+    )
+  }
 
 /** What stamping a citation of each page costs. The site that is paid sets the price; where one refuses, nothing is sold. */
-export async function attestPrices(sql: Sql, pages: readonly PageAt[]): Promise<Micro[]> {
-  const payees = await findPayees(sql, pages)
-  const prices = await pagePrices(
-    sql,
-    pages.map((page, at) => ({ ...page, payee: payees[at]?.domain ?? page.domain })),
-  )
-  return prices.map((price, at) => {
+export async function attestPrices(read: ReadTerms, pages: readonly PageAt[]): Promise<Micro[]> {
+  const terms = await read(pages)
+  return pages.map(({ url }, at) => {
+    const price = decidePrices(url, terms[at] as HostTerms)
     if (price.attestMicro !== undefined) return price.attestMicro
-    throw new Problem(attestationProblems.citation_not_allowed, { detail: `${pages[at]?.url}: ${price.reason}.` })
+    throw new Problem(attestationProblems.citation_not_allowed, { detail: `${url}: ${price.reason}.` })
   })
 }
 
@@ -26,17 +38,39 @@ export const claimPrice = (prices: readonly Micro[]): Micro =>
 export const claimWeights = (prices: readonly Micro[]): bigint[] =>
   prices.map((micro) => citationMicro + BigInt(prices.length) * (micro - citationMicro))
 
+/** The quote may be seconds old: what creators ask now must not be more. */
+export function requireQuoted(
+  { termsChanges }: { termsChanges: TermsChanges },
+  prices: readonly Micro[],
+  quotedMicro: Micro,
+): void {
+  const dueMicro = claimPrice(prices)
+  if (dueMicro <= quotedMicro) return
+  // Another process set them: the next quote must not repeat the old price.
+  termsChanges.count += 1
+  throw new Problem(attestationProblems.citation_price_moved, {
+    detail: `It costs ${formatUsd(dueMicro)} USD now and was quoted at ${formatUsd(quotedMicro)} USD.`,
+    extra: { price_micro: dueMicro.toString() },
+  })
+}
+
 /** A redirect must not lead around a price. */
 export async function requirePriced(
-  sql: Sql,
-  asked: readonly PageAt[],
+  read: ReadTerms,
+  asked: readonly (PageAt & { micro: Micro })[],
   served: readonly PageAt[],
   field: string,
 ): Promise<void> {
-  const moved = served.flatMap((page, at) => (page.url === asked[at]?.url ? [] : [{ page, from: asked[at] as PageAt }]))
+  const moved = served.flatMap((page, at) => {
+    const { url, domain, micro } = asked[at] as PageAt & { micro: Micro }
+    return page.url === url && page.domain === domain ? [] : [{ page, paid: micro }]
+  })
   if (moved.length === 0) return
-  const due = await attestPrices(sql, [...moved.map(({ page }) => page), ...moved.map(({ from }) => from)])
-  const dearer = moved.findIndex((_, at) => (due[at] as Micro) > (due[at + moved.length] as Micro))
+  const due = await attestPrices(
+    read,
+    moved.map(({ page }) => page),
+  )
+  const dearer = moved.findIndex(({ paid }, at) => (due[at] as Micro) > paid)
   if (dearer < 0) return
   const problem = `leads to ${moved[dearer]?.page.url}, which costs ${formatUsd(due[dearer] as Micro)} USD: cite that address`
   throw new Problem('input_invalid', { detail: `${field} ${problem}.`, extra: { problems: [{ field, problem }] } })

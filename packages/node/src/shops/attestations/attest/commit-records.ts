@@ -104,6 +104,7 @@ async function allocate(deps: AttestDeps, tx: Tx, drafts: readonly AttestationDr
       wash: [...new Set(signs.slice(first, at).flat())],
       shares: payees.slice(first, at).map((payee, index) => ({
         payee,
+        page: draft.pages[index]?.url,
         micro: parts[index] as Micro,
         held: heldFor(deps, draft.sale, signs[first + index] as WashSign[]),
       })),

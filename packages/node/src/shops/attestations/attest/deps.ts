@@ -7,7 +7,9 @@ import type { Database } from '@assay/till/store/database'
 import type { Outbound } from '../../../outbound/index.ts'
 import type { TransparencyLog } from '../../../tlog/index.ts'
 import type { DomainRules } from '../../sources/domain/index.ts'
+import type { ReadTerms } from './attest-price.ts'
 import type { CitationAttester } from './attester.ts'
+import type { TermsChanges } from './keep-terms.ts'
 import type { PageThreads } from './page-threads-adapter.ts'
 import type { Snapshots } from './snapshots.ts'
 
@@ -44,4 +46,7 @@ export type AttestDeps = {
   royalty: { recipient: string; bps: number; licence: string }
   settings: AttestSettings
   findMatched: FindMatched
+  /** For quotes. */
+  keptTerms: ReadTerms
+  termsChanges: TermsChanges
 }

@@ -48,7 +48,8 @@ test('five pages of 4.5 MB at once do not stall the event loop', async () => {
       }),
     ),
   )
-  const threads = open()
+  // On a busy machine a thread waits longer for its turn than it works.
+  const threads = open({ taskMs: 300_000 })
   const threaded = await turnsDuring(Promise.all(pages.map((bytes) => threads.read(bytes, url, headers))))
   expect(threaded / inline).toBeGreaterThan(20)
 })

@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { expect, test } from 'vitest'
 import { entryBytesMax } from '../../../tlog/index.ts'
+import { type CreatorRule, completeRules } from '../../sources/terms/creator-rules.ts'
 import { prepareClaim } from './anchor-claim.ts'
 import type { AttestDeps } from './deps.ts'
 import { type CitationFacts, prepareAttestation, reserve } from './prepare-attestation.ts'
@@ -9,20 +10,31 @@ import { openSnapshots } from './snapshots.fixture.ts'
 const payer = '0x1111111111111111111111111111111111111111' as Address
 
 /** All that `prepare` uses, over a site with set answers. */
-function openAttest(options: Parameters<typeof openSnapshots>[0] = {}) {
+function openAttest(options: Parameters<typeof openSnapshots>[0] & { quotedMicro?: bigint; own?: CreatorRule[] } = {}) {
   const opened = openSnapshots(options)
+  const { own, quotedMicro = 5_000n } = options
+  const site = { own: own ?? [] }
+  let reads = 0
   const deps = {
     ...opened,
-    // No source is registered: nobody asks for a price.
-    database: { query: async () => ({ rows: [] }) },
+    // No source is registered: nobody asks for a price, except cited.com where it has terms.
+    database: {
+      query: async ({ name }: { name: string }) => {
+        if (name !== 'source_page_prices') return { rows: [] }
+        reads += 1
+        return { rows: own ? [{ domain: 'cited.com', own: site.own, rsl: null }] : [] }
+      },
+    },
+    termsChanges: { count: 0 },
     ids: { next: (kind: string) => `${kind}_1` },
     domains: { ownHosts: new Set(['node.example.org']), demoHosts: new Set() },
     findMatched: async () => undefined,
   } as unknown as AttestDeps
+  const quoted = { payer, priceMicro: quotedMicro }
   const attest = async (body: { source_url: string; quote?: string; query_id?: string }) =>
-    (await prepareAttestation(deps, { agent_wallet: payer, ...body }, payer)).reservation as unknown as CitationFacts
-  const claim = (sources: string[]) => prepareClaim(deps, { statement: 'So.', sources, agent_wallet: payer }, payer)
-  return { ...opened, attest, claim }
+    (await prepareAttestation(deps, { agent_wallet: payer, ...body }, quoted)).reservation as unknown as CitationFacts
+  const claim = (sources: string[]) => prepareClaim(deps, { statement: 'So.', sources, agent_wallet: payer }, quoted)
+  return { ...opened, attest, claim, site, reads: () => reads, changes: deps.termsChanges }
 }
 
 test('a record that would not fit into the log is refused before it is paid', () => {
@@ -78,4 +90,59 @@ test('a redirect to what is not a public domain is refused', async () => {
 test('two sources of a claim that lead to one page are refused', async () => {
   const { claim } = openAttest({ finalUrl: () => 'https://cited.com/a?utm_source=x' })
   await expect(claim(['https://short.com/1', 'https://short.com/2'])).rejects.toMatchObject({ code: 'input_invalid' })
+})
+
+const premium = completeRules([
+  { path: '/', attest_usd: '0.02' },
+  { path: '/premium/', attest_usd: '0.5' },
+])
+
+test('a redirect to a page with a higher price is refused with its address; one to the same price is not', async () => {
+  const leadsTo = (path: string, own = premium) =>
+    openAttest({ own, quotedMicro: 20_000n, finalUrl: () => `https://cited.com${path}` })
+  const around = {
+    code: 'input_invalid',
+    message: expect.stringContaining('https://cited.com/premium/x, which costs 0.5'),
+  }
+  await expect(leadsTo('/premium/x').attest({ source_url: 'https://cited.com/a' })).rejects.toMatchObject(around)
+  await expect(leadsTo('/premium/x').claim(['https://cited.com/a'])).rejects.toMatchObject(around)
+  // From a host that asks for nothing, too.
+  await expect(leadsTo('/a').attest({ source_url: 'https://short.com/1' })).rejects.toMatchObject({
+    code: 'input_invalid',
+  })
+  const plain = leadsTo('/b')
+  await plain.attest({ source_url: 'https://cited.com/a' })
+  expect(plain.reads()).toBe(2)
+  const unmoved = leadsTo('/a')
+  await unmoved.attest({ source_url: 'https://cited.com/a' })
+  expect(unmoved.reads()).toBe(1)
+})
+
+test('a price that rose after the quote is refused before the page is fetched, and is quoted from then on', async () => {
+  const { attest, claim, fetched, changes } = openAttest({ own: premium, quotedMicro: 20_000n })
+  const moved = { code: 'citation_price_moved', details: { extra: { price_micro: '500000' } } }
+  await expect(attest({ source_url: 'https://cited.com/premium/x' })).rejects.toMatchObject(moved)
+  await expect(claim(['https://cited.com/premium/x'])).rejects.toMatchObject(moved)
+  expect([fetched, changes.count]).toEqual([[], 2])
+})
+
+test('terms that change while the page is fetched do not make a redirect cheaper than its target', async () => {
+  const opened = openAttest({
+    own: completeRules([{ path: '/', attest_usd: '0.02' }]),
+    quotedMicro: 20_000n,
+    finalUrl: () => {
+      opened.site.own = completeRules([{ path: '/', attest_usd: '1' }])
+      return 'https://cited.com/b'
+    },
+  })
+  await expect(opened.attest({ source_url: 'https://cited.com/a' })).rejects.toMatchObject({ code: 'input_invalid' })
+})
+
+test('a creator who forbids stamps of the page that a redirect leads to is obeyed', async () => {
+  const own = completeRules([
+    { path: '/', attest_usd: '0.02' },
+    { path: '/private/', crawl: false },
+  ])
+  const { attest } = openAttest({ own, quotedMicro: 20_000n, finalUrl: () => 'https://cited.com/private/x' })
+  await expect(attest({ source_url: 'https://cited.com/a' })).rejects.toMatchObject({ code: 'citation_not_allowed' })
 })

@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import { type Hex, toHex } from '@assay/protocol/bytes'
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
+import type { Micro } from '@assay/protocol/money'
 import type { PreparedAnswer } from '@assay/till/internal'
 import { sha256 } from '@assay/till/kernel/bytes'
 import { toRfc3339 } from '@assay/till/kernel/clock'
@@ -10,7 +11,7 @@ import { entryBytesMax } from '../../../tlog/index.ts'
 import { normalText } from '../../sources/page/index.ts'
 import { attestationProblems } from '../problems.ts'
 import { requireAgent } from './agent-statement.ts'
-import { attestPrices, requirePriced } from './attest-price.ts'
+import { attestPrices, requirePriced, requireQuoted, termsIn } from './attest-price.ts'
 import { citedHost } from './cited-host.ts'
 import type { AttestDeps } from './deps.ts'
 import type { Snapshot } from './snapshots.ts'
@@ -25,6 +26,9 @@ export type AttestBody = {
   query_id?: string
   agent_signature?: string
 }
+
+/** Who pays, and what it was quoted. */
+export type Quoted = { payer: Address; priceMicro: Micro }
 
 /** All that is known before the money has moved; commit adds the payment and signs. */
 export type CitationFacts = {
@@ -45,7 +49,11 @@ export type CitationFacts = {
 }
 
 /** Checks who cites, reads the page and looks for the quote. Whatever needs no page is checked before it is fetched. */
-export async function prepareAttestation(deps: AttestDeps, body: AttestBody, payer: Address): Promise<PreparedAnswer> {
+export async function prepareAttestation(
+  deps: AttestDeps,
+  body: AttestBody,
+  { payer, priceMicro }: Quoted,
+): Promise<PreparedAnswer> {
   const page = sourceUrl(body.source_url, deps.domains)
   const agent = parseAddress(body.agent_wallet) as Address
   const quoteSha256 = body.quote === undefined ? undefined : sha256(normalText(body.quote))
@@ -56,14 +64,16 @@ export async function prepareAttestation(deps: AttestDeps, body: AttestBody, pay
     body.agent_signature as Hex | undefined,
   )
   const matched = body.query_id === undefined ? undefined : await requireMatched(deps, body.query_id, page)
-  await attestPrices(deps.database, [page])
+  const read = termsIn(deps.database)
+  const [micro = 0n] = await attestPrices(read, [page])
+  requireQuoted(deps, [micro], priceMicro)
   const snapshot = await deps.snapshots.of(page)
   if (matched && !snapshot.textSha256.equals(matched.textSha256))
     throw new Problem(attestationProblems.page_changed, {
       detail: 'The text of the page is no longer the one that the query matched.',
     })
   const cited = citedPage(deps, page, snapshot)
-  await requirePriced(deps.database, [page], [{ ...cited, url: snapshot.finalUrl }], 'source_url')
+  await requirePriced(read, [{ ...page, micro }], [{ ...cited, url: snapshot.finalUrl }], 'source_url')
   const found = body.quote === undefined ? undefined : await deps.threads.find(snapshot.text, body.quote)
   const facts: CitationFacts = {
     id: deps.ids.next('att'),

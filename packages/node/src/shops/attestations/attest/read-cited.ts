@@ -8,6 +8,8 @@ export type CitedPage = {
   textSha256: Uint8Array
   licence: string | null
   canonical: string | null
+  /** Without its scripts it has no text. */
+  needsScript: boolean
 }
 
 export type PageTask =
@@ -28,5 +30,6 @@ export function readCited(
     textSha256: read.textSha256,
     licence: read.facts.licences[0]?.url ?? null,
     canonical: read.facts.canonical ?? null,
+    needsScript: read.facts.needsScript,
   }
 }

@@ -65,7 +65,7 @@ function attestRoute(deps: AttestRouteDeps): RouteDeclaration {
       payee: 'custody',
       revocable: false,
       unavailable: deps.logUnavailable,
-      prepare: ({ body }, call) => prepareAttestation(deps, body, call.payer),
+      prepare: ({ body }, call) => prepareAttestation(deps, body, call),
       commitMany: (tx, sales) => commitAttestations(deps, tx, sales),
       release: withProof(deps),
     },
@@ -108,7 +108,7 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
       payee: 'custody',
       revocable: false,
       unavailable: deps.logUnavailable,
-      prepare: ({ body }, call) => prepareClaim(deps, body, call.payer),
+      prepare: ({ body }, call) => prepareClaim(deps, body, call),
       commitMany: (tx, sales) => commitClaims(deps, tx, sales),
       release: withProof(deps),
     },
@@ -118,7 +118,7 @@ function claimRoute(deps: AttestRouteDeps): RouteDeclaration {
 /** Undefined where nobody asks for more than usual, and where `prepare` refuses what was asked for. */
 async function dearer(deps: AttestDeps, pages: () => SourceUrl[]): Promise<Micro | undefined> {
   try {
-    const micro = claimPrice(await attestPrices(deps.database, pages()))
+    const micro = claimPrice(await attestPrices(deps.keptTerms, pages()))
     return micro > citationMicro ? micro : undefined
   } catch (error) {
     if (error instanceof Problem) return undefined

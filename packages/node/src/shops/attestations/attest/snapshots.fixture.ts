@@ -2,6 +2,7 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import type { Database } from '@assay/till/store/database'
 import type { Outbound } from '../../../outbound/index.ts'
+import type { RenderPage } from '../../sources/page/index.ts'
 import { createHostTurns, type HostTurns } from './host-turns.ts'
 import { openPageThreads } from './page-threads-adapter.ts'
 import { createSnapshots } from './snapshots.ts'
@@ -12,6 +13,8 @@ export type SiteOptions = {
   head?: string
   forbidden?: readonly string[]
   turns?: HostTurns
+  body?: string
+  renderPage?: RenderPage
 }
 
 /** Snapshots over a database that knows no page and a site that answers every address; what is fetched and stored is listed. */
@@ -34,7 +37,7 @@ export function openSnapshots(options: SiteOptions = {}) {
         httpStatus: options.httpStatus ?? 200,
         headers: new Map([['content-type', 'text/html']]),
         bytes: Buffer.from(
-          `<html><head>${options.head ?? ''}</head><body><article><p>Words of the page.</p></article></body></html>`,
+          `<html><head>${options.head ?? ''}</head><body>${options.body ?? '<article><p>Words of the page.</p></article>'}</body></html>`,
         ),
       }
     },
@@ -42,6 +45,8 @@ export function openSnapshots(options: SiteOptions = {}) {
   const mayRead = async (url: string) => (options.forbidden?.includes(url) ? 'robots.txt forbids it' : undefined)
   const threads = openPageThreads({ clock: systemClock, log: silentLog })
   const turns = options.turns ?? createHostTurns({ clock: systemClock, pauseMs: 0 })
-  const snapshots = createSnapshots({ database, outbound, clock: systemClock, mayRead, turns, threads, freshMs: 1_000 })
+  const { renderPage } = options
+  const ports = { database, outbound, clock: systemClock, mayRead, turns, threads, renderPage }
+  const snapshots = createSnapshots({ ...ports, freshMs: 1_000 })
   return { snapshots, threads, stored, fetched }
 }

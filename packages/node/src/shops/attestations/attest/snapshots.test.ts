@@ -50,3 +50,15 @@ test('the host that a redirect leads to is asked in its own turn', async () => {
   await snapshots.of(page)
   expect(turns).toEqual(['www.cited.com', 'b-site.com'])
 })
+
+test('a page that needs JavaScript is stamped as the browser of the operator shows it, and not at all without one', async () => {
+  const body = '<div id="root"></div><script src="/app.js"></script>'
+  const words = 'Words that a script put there, long enough to be the text of a page that is read and cited. '.repeat(4)
+  await expect(read({ body })).rejects.toThrow('needs JavaScript: without it the page has no text')
+  const render = (html: string) => read({ body, renderPage: async () => ({ html }) })
+  const shown = await render(`<html><body><div id="root"><p>${words}</p></div></body></html>`)
+  expect(shown.text).toContain('Words that a script put there')
+  await expect(render(`<html><body>${body}</body></html>`)).rejects.toThrow('no text after it ran')
+  const failing = { body, renderPage: async () => ({ problem: 'it took more than 20 s' }) }
+  await expect(read(failing)).rejects.toThrow('needs JavaScript: it took more than 20 s')
+})

@@ -3,9 +3,11 @@ import { Problem } from '@assay/till/kernel/problem'
 import type { Database } from '@assay/till/store/database'
 import type { Outbound, OutboundOk, OutboundOutcome } from '../../../outbound/index.ts'
 import type { MayRead } from '../../sources/index.ts'
+import type { RenderPage } from '../../sources/page/index.ts'
 import { attestationProblems } from '../problems.ts'
 import type { HostTurns } from './host-turns.ts'
 import type { PageThreads } from './page-threads-adapter.ts'
+import type { CitedPage } from './read-cited.ts'
 import type { SourceUrl } from './source-url.ts'
 import { isStored, type ReservedSnapshot, reserveSnapshot } from './store-snapshots.ts'
 
@@ -37,6 +39,7 @@ export type SnapshotDeps = {
   mayRead: MayRead
   turns: HostTurns
   threads: PageThreads
+  renderPage?: RenderPage | undefined
   freshMs: number
 }
 
@@ -154,8 +157,7 @@ function redirectProblem(asked: readonly string[], target: string): string | und
 
 async function readAnswer(deps: SnapshotDeps, answer: OutboundOk): Promise<Snapshot> {
   const fetchedAt = new Date(deps.clock.nowMs())
-  const read = await deps.threads.read(answer.bytes, answer.url, answer.headers)
-  if ('problem' in read) throw unreadable(`The page could not be read: ${read.detail}.`)
+  const { needsScript: _, ...read } = await readWithScripts(deps, answer)
   return {
     ...read,
     finalUrl: answer.url,
@@ -164,4 +166,22 @@ async function readAnswer(deps: SnapshotDeps, answer: OutboundOk): Promise<Snaps
     contentSha256: Buffer.from(read.contentSha256),
     textSha256: Buffer.from(read.textSha256),
   }
+}
+
+/** As the crawler has it: a page that only scripts can fill is run by the operator's browser, or cannot be cited. */
+async function readWithScripts(deps: SnapshotDeps, answer: OutboundOk): Promise<CitedPage> {
+  const read = await readBytes(deps, answer)
+  if (!read.needsScript) return read
+  const rendered = deps.renderPage ? await deps.renderPage(answer.url) : { problem: 'without it the page has no text' }
+  if ('problem' in rendered) throw unreadable(`The page needs JavaScript: ${rendered.problem}.`)
+  const headers = new Map([...answer.headers, ['content-type', 'text/html; charset=utf-8'] as const])
+  const again = await readBytes(deps, { ...answer, bytes: Buffer.from(rendered.html), headers })
+  if (again.needsScript) throw unreadable('The page needs JavaScript, and has no text after it ran.')
+  return again
+}
+
+async function readBytes({ threads }: SnapshotDeps, { bytes, url, headers }: OutboundOk): Promise<CitedPage> {
+  const read = await threads.read(bytes, url, headers)
+  if ('problem' in read) throw unreadable(`The page could not be read: ${read.detail}.`)
+  return read
 }

@@ -26,6 +26,8 @@ export const committedAccount = (network: string, wallet: Address): Account =>
 
 export type Share = {
   payee: Payee
+  /** Address of the page, where one is known. */
+  page?: string | undefined
   micro: Micro
   /** Suspicious: paid as it was paid, but only after a window in which it can be challenged. */
   held: { untilMs: number; reason: string } | undefined
@@ -81,14 +83,15 @@ async function insertAccruals(tx: Tx, shard: number, rows: readonly NewRow[]): P
   await tx.query({
     name: 'creator_accrue',
     text: `insert into creator_accrual (subject, place, payment_id, round, source, payer, network, domain, registrable,
-        payee_domain, wallet, shard, micro, state, held_until, held_reason, created_at)
+        payee_domain, wallet, shard, micro, state, held_until, held_reason, created_at, page)
       select t.subject, t.place, t.payment, t.round, t.source, t.payer, t.network, t.domain, t.registrable, t.domain,
         t.wallet, $1,
-        t.micro, case when t.wallet is null then 'waiting' else 'accrued' end, t.held_until, t.held_reason, t.at
+        t.micro, case when t.wallet is null then 'waiting' else 'accrued' end, t.held_until, t.held_reason, t.at, t.page
       from unnest($2::text[], $3::smallint[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::text[],
-        $10::text[], $11::text[], $12::bigint[], $13::timestamptz[], $14::text[], $15::timestamptz[])
+        $10::text[], $11::text[], $12::bigint[], $13::timestamptz[], $14::text[], $15::timestamptz[],
+        $16::text[])
         t (subject, place, payment, round, source, payer, network, domain, registrable, wallet, micro, held_until,
-          held_reason, at)`,
+          held_reason, at, page)`,
     values: [
       shard,
       rows.map(({ subject }) => subject),
@@ -105,6 +108,7 @@ async function insertAccruals(tx: Tx, shard: number, rows: readonly NewRow[]): P
       rows.map(({ share }) => (share.held ? new Date(share.held.untilMs) : null)),
       rows.map(({ share }) => share.held?.reason ?? null),
       rows.map(({ sale }) => new Date(sale.settledAtMs)),
+      rows.map(({ share }) => share.page ?? null),
     ],
   })
 }

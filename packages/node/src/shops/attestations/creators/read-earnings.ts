@@ -16,11 +16,10 @@ export type Earning = {
 /** `after`: the last key of the page before. */
 export type EarningsAsked = { by: EarningKey; from: Date; until: Date; after?: string | undefined; limit: number }
 
-// The pages of a claim beyond the first are known by their domain alone.
 const columns: Record<EarningKey, string> = {
-  page: `case when c.place = 0 then coalesce(a.source_url, c.domain) else c.domain end`,
-  payer: 'c.payer',
-  day: `to_char(c.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
+  page: 'coalesce(page, domain)',
+  payer: 'payer',
+  day: `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`,
 }
 
 /** What a wallet earned, by page, payer or day (UTC); what was reversed counts as reversed. In order of the key. */
@@ -28,8 +27,8 @@ export async function readEarnings(sql: Sql, wallet: Address, asked: EarningsAsk
   const { by, from, until, after, limit } = asked
   const { rows } = await sql.query<{ key: string; domains: bigint; domain: string; citations: bigint; micro: bigint }>(
     `select key, count(distinct domain) as domains, min(domain) as domain, count(*) filter (where micro > 0) as citations, sum(micro)::bigint as micro
-     from (select ${columns[by]} as key, c.domain, c.micro from creator_accrual c left join attestation a on a.id = c.subject
-       where c.wallet = $1 and c.state in ('accrued', 'committing', 'committed') and c.created_at >= $2 and c.created_at < $3) as shares
+     from (select ${columns[by]} as key, domain, micro from creator_accrual
+       where wallet = $1 and state in ('accrued', 'committing', 'committed') and created_at >= $2 and created_at < $3) as shares
      where $4::text is null or key > $4 collate "C" group by key order by key collate "C" limit $5`,
     [wallet, from, until, after ?? null, limit],
   )

@@ -65,11 +65,11 @@ async function reversedFrom(tx: Tx, paymentId: string, names: readonly string[])
 /** So much less is in the next root of this creator. */
 async function insertCounter(tx: Tx, row: Row, taken: Micro): Promise<void> {
   await tx.query(
-    `insert into creator_accrual (subject, place, payment_id, round, source, payer, network, domain, registrable, wallet,
+    `insert into creator_accrual (subject, place, payment_id, round, source, payer, network, domain, registrable, page, wallet,
        shard, micro, state, created_at, reverses)
      select subject, (select coalesce(max(c.place), 999) + 1 from creator_accrual c
          where c.subject = a.subject and c.round = a.round and c.place >= 1000),
-       payment_id, round, source, payer, network, domain, registrable, wallet, shard, $2,
+       payment_id, round, source, payer, network, domain, registrable, page, wallet, shard, $2,
        case state when 'waiting' then 'waiting' else 'accrued' end, created_at, id from creator_accrual a where id = $1`,
     [row.id, -taken],
   )

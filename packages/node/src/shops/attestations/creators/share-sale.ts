@@ -10,6 +10,6 @@ export const shareSale: CreatorShares = async (tx, sale, subject, shares) => {
     tx,
     sale,
     subject,
-    payees.map((payee, at) => ({ payee, micro: shares[at]?.micro as Micro, held: undefined })),
+    payees.map((payee, at) => ({ payee, page: shares[at]?.page, micro: shares[at]?.micro as Micro, held: undefined })),
   )
 }

@@ -78,6 +78,8 @@ create table creator_accrual (
   network text not null,
   domain text not null,
   registrable text not null,
+  -- Address of the page that was cited or sold; null where only its domain is known.
+  page text,
   wallet text check (wallet ~ '^0x[0-9a-f]{40}$'),
   -- Which of the creator's accounts holds it: several, so that sales of one creator do not queue up.
   shard smallint not null check (shard between 0 and 15),

@@ -5,6 +5,7 @@ import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { PeerReader } from '../../ports.ts'
 import { closeBuckets, graceMs } from '../close-bucket.ts'
+import { publishedEvent } from '../event-schema.ts'
 import { fixedClock, insertSearches, intentDeps } from '../intents.fixture.ts'
 import { eventsAfter, publishedBuckets } from '../store.ts'
 import { mergePeers, type PeerBucket } from './merge-peers.ts'
@@ -103,6 +104,7 @@ test('a bucket shows own demand and that of peers apart, and what the options re
   await readPeers(deps, readerOf([shared(noon + minute, { '391': 25, '410': 1_000_000, '52': 5_000, '150': 3 })]))
   expect(await closeBuckets(deps)).toBe(1)
   const events = (await eventsAfter(db.database, 1, 100)).map(({ event }) => JSON.parse(event))
+  for (const event of events) expect(publishedEvent.safeParse(event).error).toBeUndefined()
   const tick = (id: string) => events.find(({ subject }) => subject === id)?.data
   expect(tick('391')).toMatchObject({ own: { demand: tick('391').demand }, peers: { demand: 25, nodes: 1 } })
   // A liar counts for as much as was really seen here, and no more.

@@ -30,6 +30,7 @@ export function loopbackDeps(databaseUrl: string, port: number, domains: readonl
     resolvers: [],
     proofs: {} as ProofDeps,
     claimSecret: systemRng.bytes(32),
+    termsChanges: { count: 0 },
     jws: { sign: (payload) => JSON.stringify(payload), verify: (jws) => JSON.parse(jws) },
     apiUrl: 'http://127.0.0.1',
     base,

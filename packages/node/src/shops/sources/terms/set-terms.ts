@@ -36,6 +36,7 @@ export async function setTerms(deps: SourceDeps, { domain, rules, signedBy }: Te
     // What was forbidden until now has to be read first.
     await wantCrawl(tx, domain, deps.clock, deps.settings.recrawlPauseMs)
   })
+  deps.termsChanges.count += 1
 }
 
 const historyShown = 20
