@@ -38,6 +38,7 @@ export type MatrixOptions = WalletOptions &
     from?: string
     format: string
     maxAmount: string
+    token?: string
   }
 
 export async function runMatrix(
@@ -95,10 +96,11 @@ function queryOf(options: MatrixOptions): MatrixVipQuery & { limit: number } {
   }
 }
 
-/** The free tier needs no wallet: the one made here is never asked to sign. */
+/** Neither the free tier nor a subscription needs a wallet: the one made here is never asked to sign. */
 async function openClient({ terminal }: CommandContext, options: MatrixOptions): Promise<AssayClient> {
   if (!URL.canParse(options.url)) throw usageError(`--url: not a URL: ${options.url}`)
-  const pays = options.live || options.vip || options.bulk !== undefined
+  const token = options.token ?? terminal.env['ASSAY_FEED_TOKEN']
+  const pays = token === undefined && (options.live || options.vip || options.bulk !== undefined)
   const wallet = pays ? await chooseWallet(options.url, options, terminal) : undefined
   return createAssayClient({
     account: wallet?.account ?? privateKeyToAccount(generatePrivateKey()),
@@ -106,7 +108,17 @@ async function openClient({ terminal }: CommandContext, options: MatrixOptions):
     maxPerCallUsd: pays ? options.maxAmount : '0',
     confirm: agreeTo(terminal, options),
     ...(wallet ? { networks: wallet.networks } : {}),
+    ...(token === undefined ? {} : { fetch: withToken(options.url, token) }),
   })
+}
+
+/** The token is sent to the node that it is for and to nobody else. */
+function withToken(node: string, token: string): (request: Request) => Promise<Response> {
+  const { origin } = new URL(node)
+  return (request) => {
+    if (new URL(request.url).origin === origin) request.headers.set('authorization', `Bearer ${token}`)
+    return fetch(request)
+  }
 }
 
 function indexText(entries: readonly MatrixIndexEntry[]): string {
