@@ -125,17 +125,21 @@ export const feeds: Record<FeedId, Feed> = {
   },
   borrow: {
     id: 'borrow',
-    title: 'Borrow fee and supply of one broker',
+    title: 'Borrow fee and supply; utilisation and options where licensed',
     method: 'assay-borrow-1',
     rankedBy: 'fee_pct',
     cadence: 'several times a day',
-    needs: ['ibkr-borrow'],
+    needs: ['ibkr-borrow', 'vendor-fields'],
     uses: ['nasdaq-directory'],
     columns: [
       column('fee_pct', '% a year', 'indicative fee'),
       column('available', 'shares', 'available to borrow; 10,000,000 is a cap'),
       column('rebate_pct', '% a year', 'rebate; negative means the borrower pays', 'vip'),
+      column('utilisation_pct', '%', 'lent shares as a share of those that could be lent, of a licensed vendor'),
+      column('lending_fee_pct', '% a year', 'fee over all lenders, of a licensed vendor'),
       column('available_capped', 'flag', 'the broker shows no more than its cap', 'vip'),
+      column('implied_volatility_30d_pct', '% a year', 'implied by options of 30 days, of a licensed vendor', 'vip'),
+      column('put_call_open_interest', 'ratio', 'open puts for each open call, of a licensed vendor', 'vip'),
     ],
   },
   halts: {

@@ -112,12 +112,16 @@ function holder(periods: readonly string[]): (wanted: string) => boolean {
   return (wanted) => single.has(wanted) || ranges.some(([from = '', to = '']) => wanted >= from && wanted <= to)
 }
 
+/** What the operator has from a vendor, and the setting that names it. */
+const vendorSettings: Partial<Record<SourceId, string>> = { prices: 'PRICE_SOURCE', 'vendor-fields': 'FIELDS_SOURCE' }
+
 function fixOf(found: SourceCoverage, missing: readonly string[]): string | null {
   const { source, fetched, last, may_be_shown } = found
   if (found.licence === 'synthetic') return null
   const line = `add a line for ${source} to LICENCES`
-  if (source === 'prices' && !fetched && last === null)
-    return `set PRICE_SOURCE and ${line}, or bring files with \`assay ingest\``
+  const setting = vendorSettings[source]
+  if (setting !== undefined && !fetched && last === null)
+    return `set ${setting} and ${line}, or bring files with \`assay ingest\``
   if (last === null && !fetched) return `${line}: it is not fetched without one`
   if (last !== null && !may_be_shown) return `${line}: what is held may not be shown without one`
   if (last === null) return 'nothing has come yet; the next fetch is within minutes'
