@@ -155,6 +155,7 @@ export const feeds: Record<FeedId, Feed> = {
       column('reason', 'code', 'LUDP and M are volatility pauses, T1 and T2 news'),
       column('resumed_at', 'time', 'when trading went on'),
       column('market', 'text', 'listing market', 'vip'),
+      column('quoted_at', 'time', 'when quoting went on', 'vip'),
       column('pause_price', 'USD', 'pause threshold price', 'vip'),
     ],
   },
