@@ -129,12 +129,24 @@ async function readSeries(
     .map(({ row, file }) => ({
       as_of: row.as_of,
       ...figuresOf(row, columns, units, instrument.factorOf(row.as_of)),
-      source,
-      available_at: toRfc3339(file.availableAtMs),
-      ingested_at: toRfc3339(file.ingestedAtMs),
-      revision: file.revision,
-      licence: deps.gate.licenceOf({ source, synthetic: file.synthetic }).id,
+      ...originOf(deps.gate, file),
     }))
+}
+
+const origins = new WeakMap<FileRecord, Record<string, unknown>>()
+
+/** The same for all symbols of a file, and five years are thousands of rows. */
+function originOf(gate: LicenceGate, file: FileRecord): Record<string, unknown> {
+  const { source, synthetic, availableAtMs, ingestedAtMs, revision } = file
+  const known = origins.get(file) ?? {
+    source,
+    available_at: toRfc3339(availableAtMs),
+    ingested_at: toRfc3339(ingestedAtMs),
+    revision,
+    licence: gate.licenceOf({ source, synthetic }).id,
+  }
+  origins.set(file, known)
+  return known
 }
 
 type Found = { row: Row; file: FileRecord }
@@ -168,12 +180,11 @@ function figuresOf(
 ): Record<string, number | null> {
   const scaleOf = (name: string) => (shares.includes(name) ? factor : prices.includes(name) ? 1 / factor : 1)
   const known = !Number.isNaN(factor)
-  const figure = (name: string) => {
+  const figures: Record<string, number | null> = {}
+  for (const name of columns) {
     const value = row[name] ?? null
-    return value === null || !known || factor === 1 ? value : value * scaleOf(name)
+    figures[name] = value === null || !known || factor === 1 ? value : value * scaleOf(name)
   }
-  return {
-    ...Object.fromEntries(columns.map((name) => [name, figure(name)])),
-    ...(factor !== 1 && { split_factor: known ? factor : null }),
-  }
+  if (factor !== 1) figures['split_factor'] = known ? factor : null
+  return figures
 }
