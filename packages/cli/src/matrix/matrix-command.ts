@@ -51,7 +51,7 @@ Examples:
   assay matrix squeeze
   assay matrix squeeze --vip --symbol GME,AMC --demo
   assay matrix squeeze --vip --symbol GME --history 60 --demo
-  assay matrix squeeze --vip --symbol GME --history 60 --token $TOKEN
+  assay matrix squeeze --token $TOKEN --vip --symbol GME --history 60
   assay matrix squeeze --sort=-days_to_cover --filter 'borrow_fee>10'
   assay matrix squeeze -n 25000 -o squeeze.parquet
   assay matrix squeeze --bulk . --demo -y
