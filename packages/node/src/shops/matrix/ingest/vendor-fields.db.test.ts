@@ -88,7 +88,7 @@ test('figures of a licensed vendor are shown as they were known, with history, a
       { as_of: '2026-11-11', utilisation_pct: 71, put_call_open_interest: 1.4, revision: 2 },
     ])
     expect((await shop.history('paid', moment('12T12:40'))).at(-1)).toMatchObject({ utilisation_pct: 70, revision: 1 })
-    expect(await shop.coverage()).toMatchObject({ may_be_sold: true, last: '2026-11-11' })
+    expect(await shop.coverage()).toMatchObject({ may_be_sold: true, last: '2026-11-11', fix: null })
     const after = await shop.snapshot('squeeze', 'paid', sampleNowMs)
     expect(isSnapshot(after) && isSnapshot(scored) && after.sha256 === scored.sha256).toBe(true)
   } finally {
