@@ -112,8 +112,20 @@ async function alerts(shop: MatrixDeps): Promise<void> {
     { length: 10_000 },
     (_, i) => `squeeze:${symbols[i % symbols.length]}:score>=${(i % 97) + 0.5}`,
   )
+  const wallet = `0x${'1'.repeat(40)}`
+  await shop.database.query(
+    `insert into notification_endpoint (id, wallet, kind, target, state, created_at, changed_at)
+     values ('nep_bench', $1, 'webhook', 'https://example.com/', 'active', now(), now())`,
+    [wallet],
+  )
+  await shop.database.query(
+    `insert into notification_watch (id, wallet, endpoint, topic, subject, paid, created_at)
+     select 'nwt_' || place, $1, 'nep_bench', $2, rule, false, now() from unnest($3::text[]) with ordinality as r (rule, place)
+     on conflict do nothing`,
+    [wallet, alertTopic.name, rules],
+  )
   const published = createNotifications(shop, new Map([[alertTopic.name, alertTopic]]))
-  const events = { ...published, declare: () => {}, watched: async () => rules }
+  const events = { ...published, declare: () => {} }
   await checkAlerts({ ...shop, events })
   // As after a snapshot in which all of them begin to hold or cease to.
   await shop.database.query(`update matrix_alert set sha256 = decode($1, 'hex'), holds = false`, ['0'.repeat(64)])
