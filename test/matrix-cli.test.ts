@@ -74,7 +74,7 @@ test('the table of coverage has every source, and what to do is said where somet
   expect(code).toBe(0)
   expect(out).toMatch(/finra-short-volume +2024-01-02 +\d{4}-\d{2}-\d{2} +\d+ of 61/)
   const { data } = JSON.parse((await assay('ingest', 'coverage', '--json')).out) as { data: { source: string }[] }
-  expect(data).toHaveLength(13)
+  expect(data).toHaveLength(14)
   const licensed = createTestTerminal({
     env: {
       ...env,
@@ -84,7 +84,11 @@ test('the table of coverage has every source, and what to do is said where somet
   })
   expect(await runCli(['ingest', 'coverage', '--json'], licensed)).toBe(0)
   const rows = JSON.parse(licensed.stdout()) as { data: { source: string; fetched: boolean }[] }
-  expect(rows.data.filter(({ fetched }) => !fetched).map(({ source }) => source)).toEqual(['ibkr-borrow', 'prices'])
+  expect(rows.data.filter(({ fetched }) => !fetched).map(({ source }) => source)).toEqual([
+    'ibkr-borrow',
+    'prices',
+    'vendor-fields',
+  ])
 })
 
 test('a backfill that cannot begin says what is wrong', async () => {
@@ -161,4 +165,9 @@ test('a trader finds a name, reads why, sees its history, saves the screen, sets
   expect(again.data.every(({ state }: { state: string }) => state === 'held')).toBe(true)
   const subscriptions = await run('subscription', 'list', '--url', till.node.url, '--demo', '--json')
   expect(subscriptions.data).toEqual([])
+  const bought = await assay('subscribe', 'vip', ...signs, '--max-amount', '1000', '-y')
+  const [, token = ''] = /"token":\s*"([^"]+)"/.exec(bought.out) ?? []
+  const held = await run('matrix', 'squeeze', '--vip', '--symbol', symbol, ...node, '--json', '--token', token)
+  expect([held.tier, held.data[0].symbol]).toEqual(['vip', symbol])
+  expect((await assay('matrix', 'squeeze', '--vip', ...node, '--token', 'none')).err).toContain('asks for a payment')
 }, 180_000)

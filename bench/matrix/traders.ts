@@ -1,10 +1,15 @@
 import { createNotifications } from '../../packages/node/src/notifications/events.ts'
-import { alertTopic, checkAlerts } from '../../packages/node/src/shops/matrix/alerts/alert-job.ts'
+import { alertJob, alertTopic, checkAlerts } from '../../packages/node/src/shops/matrix/alerts/alert-job.ts'
 import { bulkInputs, bulkMonths, makeTable } from '../../packages/node/src/shops/matrix/bulk/make-table.ts'
 import { bulkFormats, renderTable } from '../../packages/node/src/shops/matrix/bulk/render-table.ts'
+import { addDays } from '../../packages/node/src/shops/matrix/calendar/dates.ts'
 import { tradingDaysUpTo } from '../../packages/node/src/shops/matrix/calendar/trading-days.ts'
+import { createDemoWorld } from '../../packages/node/src/shops/matrix/demo/demo-world.ts'
+import { priceFile, shortVolumeFile } from '../../packages/node/src/shops/matrix/demo/write-files.ts'
+import { ingestFile } from '../../packages/node/src/shops/matrix/ingest/ingest-file.ts'
 import type { MatrixDeps } from '../../packages/node/src/shops/matrix/matrix-deps.ts'
 import { answerPull, parquetType } from '../../packages/node/src/shops/matrix/routes/answer-pull.ts'
+import { readHistory } from '../../packages/node/src/shops/matrix/routes/read-history.ts'
 import { currentMethod } from '../../packages/node/src/shops/matrix/score/method.ts'
 import {
   figureNames,
@@ -107,8 +112,20 @@ async function alerts(shop: MatrixDeps): Promise<void> {
     { length: 10_000 },
     (_, i) => `squeeze:${symbols[i % symbols.length]}:score>=${(i % 97) + 0.5}`,
   )
+  const wallet = `0x${'1'.repeat(40)}`
+  await shop.database.query(
+    `insert into notification_endpoint (id, wallet, kind, target, state, created_at, changed_at)
+     values ('nep_bench', $1, 'webhook', 'https://example.com/', 'active', now(), now())`,
+    [wallet],
+  )
+  await shop.database.query(
+    `insert into notification_watch (id, wallet, endpoint, topic, subject, paid, created_at)
+     select 'nwt_' || place, $1, 'nep_bench', $2, rule, false, now() from unnest($3::text[]) with ordinality as r (rule, place)
+     on conflict do nothing`,
+    [wallet, alertTopic.name, rules],
+  )
   const published = createNotifications(shop, new Map([[alertTopic.name, alertTopic]]))
-  const events = { ...published, watched: async () => rules }
+  const events = { ...published, declare: () => {} }
   await checkAlerts({ ...shop, events })
   // As after a snapshot in which all of them begin to hold or cease to.
   await shop.database.query(`update matrix_alert set sha256 = decode($1, 'hex'), holds = false`, ['0'.repeat(64)])
@@ -118,6 +135,13 @@ async function alerts(shop: MatrixDeps): Promise<void> {
     `${run.wallMs.toFixed(0)} ms wall, ${run.cpuMs.toFixed(0)} ms CPU here, ${run.result} alerts`,
     '<= 1,000 ms',
     run.wallMs <= 1_000,
+  )
+  const job = alertJob({ ...shop, events })
+  await job.work()
+  const every = await timed(() => checkAlerts({ ...shop, events }))
+  const idle = await timed(() => job.work())
+  process.stdout.write(
+    `             a round with nothing new: ${idle.wallMs.toFixed(1)} ms instead of ${every.wallMs.toFixed(0)} ms\n`,
   )
 }
 
@@ -141,5 +165,28 @@ async function fiveYears(shop: MatrixDeps): Promise<void> {
     `p50 ${wallMs.toFixed(1)} ms wall, ${cpuMs.toFixed(1)} ms CPU here`,
     '<= 10 ms',
     wallMs <= 10,
+  )
+  await fiveYearsOfSources(shop, days)
+}
+
+/** With everything that is kept of each of its days: volumes and prices of 1,260 files each. */
+async function fiveYearsOfSources(shop: MatrixDeps, days: readonly string[]): Promise<void> {
+  const few = createDemoWorld(40)
+  const first = shop.fileCache.known('prices', Date.now()).at(-1)?.asOf ?? '9999'
+  for (const day of days.filter((one) => one < first))
+    for (const file of [shortVolumeFile(few, day), priceFile(few, day)])
+      await ingestFile(shop, { ...file, synthetic: true })
+  await shop.fileCache.refresh(shop.database)
+  const query = {
+    feed: 'squeeze' as const,
+    days: 1_260,
+    knownAtMs: Date.now(),
+    sinceDate: addDays(days[0] as string, -1),
+  }
+  const deps = { sql: shop.database, fileCache: shop.fileCache, symbols: shop.symbols, gate: shop.gate }
+  const runs: { wallMs: number; cpuMs: number }[] = []
+  for (const { symbol } of few) runs.push(await timed(() => readHistory(deps, { ...query, symbol }, 'paid')))
+  process.stdout.write(
+    `             the same with all of its sources: p50 ${median(runs.map((run) => run.wallMs)).toFixed(0)} ms wall, ${median(runs.map((run) => run.cpuMs)).toFixed(0)} ms CPU here\n`,
   )
 }

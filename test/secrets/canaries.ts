@@ -48,6 +48,7 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
     MOVER_KEY_FILE: join(home, 'mover'),
     SIGNER_KEY_FILE: join(home, 'signer-client.pem'),
     PRICE_SOURCE_KEY_FILE: join(home, 'prices'),
+    FIELDS_SOURCE_KEY_FILE: join(home, 'fields'),
   }
   await writeFile(files.SIGNING_KEY_FILE, signingKey(watch), { mode: 0o600 })
   await writeFile(files.LOG_KEY_FILE, signingKey(watch), { mode: 0o600 })
@@ -56,6 +57,7 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
   await writeFile(files.MOVER_KEY_FILE, mover.key, { mode: 0o600 })
   await writeFile(files.SIGNER_KEY_FILE, signingKey(watch), { mode: 0o600 })
   await writeFile(files.PRICE_SOURCE_KEY_FILE, make('price-file'), { mode: 0o600 })
+  await writeFile(files.FIELDS_SOURCE_KEY_FILE, make('fields-file'), { mode: 0o600 })
   return {
     provider,
     nats,
@@ -69,6 +71,7 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
       LOG_KEY_FILE: files.LOG_KEY_FILE,
       // Asked with its key on every round, and never there.
       PRICE_SOURCE: 'csv https://prices.invalid/{date}',
+      FIELDS_SOURCE: 'csv https://fields.invalid/{date}',
       MATCH: JSON.stringify({ opensearch_url: 'https://search.invalid', opensearch_authorization: make('opensearch') }),
     },
     ownEnv: {
@@ -77,6 +80,7 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
       MOVER_KEY: mover.key,
       FACILITATOR_TOKEN: facilitatorToken,
       PRICE_SOURCE_KEY: make('price-key'),
+      FIELDS_SOURCE_KEY: make('fields-key'),
       NOTIFICATIONS: '{"mail_from":"node@node.test"}',
       SMTP_URL: `smtp://node:${make('smtp-password')}@127.0.0.1:1`,
     },
@@ -89,6 +93,7 @@ export async function makeCanaries(watch: Watch, home: string): Promise<Canaries
       MOVER_KEY_FILE: files.MOVER_KEY_FILE,
       SIGNER_KEY_FILE: files.SIGNER_KEY_FILE,
       PRICE_SOURCE_KEY_FILE: files.PRICE_SOURCE_KEY_FILE,
+      FIELDS_SOURCE_KEY_FILE: files.FIELDS_SOURCE_KEY_FILE,
       // Nobody listens there: what cannot be sent is dropped, and said without what was in it.
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${make('collector')}`,

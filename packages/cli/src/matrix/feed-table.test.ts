@@ -72,6 +72,15 @@ test('the table says what is synthetic, stale, left out, not ranked and unknown'
   expect(text).toMatch(/ZZABC.*91\.3.*65 %.*-/)
 })
 
+test('of a few symbols the factors are shown, the most points first, and the unknown ones named', () => {
+  const factor = (number: number, points: number) => ({ ...value(number), percentile: 99, weight: 25, points })
+  const [row] = answer.data as [MatrixAnswer['data'][number]]
+  const factors = { borrow_fee: factor(12.5, 3.25), price_vs_vwap: factor(4, 8), short_interest_to_shares: null }
+  const text = feedTable({ ...answer, tier: 'vip', data: [{ ...row, strength: 4.1, factors }] })
+  expect(text).toMatch(/why ZZABC[\s\S]*price vs vwap +4 +99 +25 +8 +sec-fails[\s\S]*borrow fee +12\.50 +99 +25 +3\.25/)
+  expect(text).toContain('strength 4.10; not known: short_interest_to_shares')
+})
+
 test('history of a symbol is one line a series: a picture, from where, to where', () => {
   const day = (as_of: string, values: Record<string, number | null>) => ({
     as_of,

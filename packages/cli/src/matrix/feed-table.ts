@@ -44,6 +44,7 @@ export function feedTable(answer: MatrixAnswer): string {
     '',
     answer.data.length === 0 ? '(no rows)' : table(answer.data, columns),
     '',
+    ...(answer.data.length <= explainedMax ? answer.data.flatMap(whyLines) : []),
     ...(answer.history ? [...historyLines(answer.history), ''] : []),
     ...(unranked.length > 0 ? [`not ranked: ${unranked.join(', ')}`] : []),
     `sources: ${answer.sources.map(({ source, as_of }) => `${source} (${as_of})`).join(', ')}`,
@@ -53,12 +54,44 @@ export function feedTable(answer: MatrixAnswer): string {
   ].join('\n')
 }
 
+/** Of a few symbols there is room to say why. */
+const explainedMax = 5
+
+type Factor = NonNullable<NonNullable<MatrixRow['factors']>[string]>
+
+/** What the factors of a ranked row add to it, the most first; those that are not known are named. */
+function whyLines({ symbol, strength, factors }: MatrixRow): string[] {
+  if (!factors) return []
+  const known = Object.entries(factors).filter((entry): entry is [string, Factor] => entry[1] !== null)
+  const unknown = Object.keys(factors).filter((name) => factors[name] === null)
+  const columns: Column<[string, Factor]>[] = [
+    { title: `why ${symbol}`, of: ([name]) => name.replaceAll('_', ' ') },
+    { title: 'value', of: ([, { value }]) => cellText(value), right: true },
+    { title: 'percentile', of: ([, { percentile }]) => cellText(percentile), right: true },
+    { title: 'weight', of: ([, { weight }]) => cellText(weight), right: true },
+    { title: 'points', of: ([, { points }]) => cellText(points), right: true },
+    { title: 'source', of: ([, { source, as_of }]) => `${source} (${as_of})` },
+  ]
+  return [
+    table(
+      known.sort(([, a], [, b]) => b.points - a.points),
+      columns,
+    ),
+    `strength ${cellText(strength)}${unknown.length > 0 ? `; not known: ${unknown.join(', ')}` : ''}`,
+    '',
+  ]
+}
+
 const historyColumns: readonly [series: string, title: string, value: (row: MatrixHistoryRow) => number | null][] = [
   ['price', 'close', (row) => row.close ?? null],
   ['short_volume', 'short share', (row) => share(row.short_volume, row.total_volume)],
   ['short_interest', 'short interest', (row) => row.position ?? null],
   ['fails', 'fails', (row) => row.quantity ?? null],
   ['borrow', 'borrow fee %', (row) => row.fee_pct ?? null],
+  ['vendor', 'utilisation %', (row) => row.utilisation_pct ?? null],
+  ['vendor', 'lending fee %', (row) => row.lending_fee_pct ?? null],
+  ['vendor', 'implied vol. %', (row) => row.implied_volatility_30d_pct ?? null],
+  ['vendor', 'puts per call', (row) => row.put_call_open_interest ?? null],
 ]
 
 /** One line a series: a picture, and from where to where it went. */
@@ -75,7 +108,8 @@ function historyLines(history: MatrixHistory): string[] {
   const lines = historyColumns.flatMap(([name, title, value]) => {
     const rows = history.series[name] ?? []
     const [first, last] = [rows[0], rows[rows.length - 1]]
-    if (!first || !last) return []
+    // A vendor may bring some fields and not the others.
+    if (!first || !last || rows.every((row) => value(row) === null)) return []
     return [
       `${title.padEnd(width)}  ${sparkline(rows.map(value))}  ${cellText(value(first))} on ${first.as_of} to ${cellText(value(last))} on ${last.as_of}`,
     ]

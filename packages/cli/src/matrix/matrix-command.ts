@@ -8,7 +8,7 @@ export const addMatrix: AddCommand = (program, context) => {
     .summary('Show a market data feed as a table')
     .description(
       'Show a feed of a node: ranked, dated, with its sources. The delayed tier is free and needs no wallet;\n' +
-        '--live and --vip pay for one pull. Without a feed, lists all of them.',
+        '--live and --vip pay for one pull, or use a subscription with --token. Without a feed, lists all of them.',
     )
     .argument(
       '[feed]',
@@ -31,6 +31,7 @@ export const addMatrix: AddCommand = (program, context) => {
     .option('--from <month>', 'with --bulk: first month, such as 2025-11; default: 12 months back')
     .option('--format <name>', 'with --bulk: csv or parquet', 'csv')
     .option('--quality', 'show how well the feed predicted what followed')
+    .option('--token <token>', 'subscription token, instead of paying; default: ASSAY_FEED_TOKEN')
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key')
@@ -50,6 +51,7 @@ Examples:
   assay matrix squeeze
   assay matrix squeeze --vip --symbol GME,AMC --demo
   assay matrix squeeze --vip --symbol GME --history 60 --demo
+  assay matrix squeeze --token $TOKEN --vip --symbol GME --history 60
   assay matrix squeeze --sort=-days_to_cover --filter 'borrow_fee>10'
   assay matrix squeeze -n 25000 -o squeeze.parquet
   assay matrix squeeze --bulk . --demo -y

@@ -38,6 +38,7 @@ export type MatrixOptions = WalletOptions &
     from?: string
     format: string
     maxAmount: string
+    token?: string
   }
 
 export async function runMatrix(
@@ -45,8 +46,23 @@ export async function runMatrix(
   feed: string | undefined,
   options: MatrixOptions,
 ): Promise<void> {
+  let refused = false
+  const client = await openClient(context, options, () => {
+    refused = true
+  })
+  await showFeed(context, client, feed, options).catch((error: unknown) => {
+    if (!refused) throw error
+    throw usageError('--token: the node asks for a payment', 'The token is not of this node, or its tier is lower.')
+  })
+}
+
+async function showFeed(
+  context: CommandContext,
+  client: AssayClient,
+  feed: string | undefined,
+  options: MatrixOptions,
+): Promise<void> {
   const { terminal } = context
-  const client = await openClient(context, options)
   const matrix = createMatrix(client)
   if (feed === undefined) {
     const index = await matrix.index()
@@ -95,10 +111,15 @@ function queryOf(options: MatrixOptions): MatrixVipQuery & { limit: number } {
   }
 }
 
-/** The free tier needs no wallet: the one made here is never asked to sign. */
-async function openClient({ terminal }: CommandContext, options: MatrixOptions): Promise<AssayClient> {
+/** Neither the free tier nor a subscription needs a wallet: the one made here is never asked to sign. */
+async function openClient(
+  { terminal }: CommandContext,
+  options: MatrixOptions,
+  onRefused: () => void,
+): Promise<AssayClient> {
   if (!URL.canParse(options.url)) throw usageError(`--url: not a URL: ${options.url}`)
-  const pays = options.live || options.vip || options.bulk !== undefined
+  const token = options.token ?? terminal.env['ASSAY_FEED_TOKEN']
+  const pays = token === undefined && (options.live || options.vip || options.bulk !== undefined)
   const wallet = pays ? await chooseWallet(options.url, options, terminal) : undefined
   return createAssayClient({
     account: wallet?.account ?? privateKeyToAccount(generatePrivateKey()),
@@ -106,7 +127,19 @@ async function openClient({ terminal }: CommandContext, options: MatrixOptions):
     maxPerCallUsd: pays ? options.maxAmount : '0',
     confirm: agreeTo(terminal, options),
     ...(wallet ? { networks: wallet.networks } : {}),
+    ...(token === undefined ? {} : { fetch: withToken(options.url, token, onRefused) }),
   })
+}
+
+/** The token is sent to the node that it is for and to nobody else. */
+function withToken(node: string, token: string, onRefused: () => void): (request: Request) => Promise<Response> {
+  const { origin } = new URL(node)
+  return async (request) => {
+    if (new URL(request.url).origin === origin) request.headers.set('authorization', `Bearer ${token}`)
+    const response = await fetch(request)
+    if (response.status === 402) onRefused()
+    return response
+  }
 }
 
 function indexText(entries: readonly MatrixIndexEntry[]): string {

@@ -31,6 +31,15 @@ export function createNotifications(
       )
       return rows.map(({ subject }) => subject)
     },
+    watchedVersion: async (topic) => {
+      const { rows } = await database.query<{ version: string }>({
+        name: 'notification_watched_version',
+        text: `select count(*) || ' ' || coalesce(sum(hashtextextended(subject, 0)), 0) as version
+          from notification_watch where topic = $1`,
+        values: [topic],
+      })
+      return rows[0]?.version ?? ''
+    },
     recent: (topic, page) => recentEvents(database, topic, page),
   }
 }

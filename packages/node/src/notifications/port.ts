@@ -30,6 +30,8 @@ export type Notifications = {
   publish(tx: Tx, topic: string, events: readonly NotifiedEvent[]): Promise<void>
   /** What is watched, for shops that work out their events only where somebody waits for them. */
   watched(topic: string): Promise<string[]>
+  /** Another text whenever another set is watched: cheaper than the set itself. */
+  watchedVersion(topic: string): Promise<string>
   /** Newest first. */
   recent(
     topic: string,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SettingsError } from '../../http/index.ts'
+import { fetchPlans } from './ingest/fetch-plan.ts'
 import { parseMatrixSettings } from './settings.ts'
 
 const production = { demo: false }
@@ -44,6 +45,19 @@ test('prices are fetched with a vendor and a licence, and not without either', (
     false,
     true,
   ])
+})
+
+test('fields of a vendor are fetched a day at a time, with an address, its key and a licence', () => {
+  const vendor = { FIELDS_SOURCE: 'csv https://vendor.example/{date}.csv', FIELDS_SOURCE_KEY: 'key-of-the-vendor' }
+  expect(parseMatrixSettings(vendor, production).fetch).not.toContain('vendor-fields')
+  expect(problemsOf({ FIELDS_SOURCE: 'csv' })).toContain('FIELDS_SOURCE: csv needs the address')
+  expect(problemsOf({ FIELDS_SOURCE_KEY: 'key-of-the-vendor' })).toContain('FIELDS_SOURCE: missing')
+  const settings = parseMatrixSettings({ ...vendor, LICENCES: line('vendor-fields') }, production)
+  const plan = fetchPlans(settings).find(({ source }) => source === 'vendor-fields')
+  const [due] = plan?.due(Date.parse('2026-11-17T12:00:00Z')) ?? []
+  // The day before is delivered at 8:00 ET, which has not come.
+  expect([due?.name, due?.url]).toEqual(['fields-20261113.csv', 'https://vendor.example/2026-11-13.csv'])
+  expect(plan?.keyed(due?.url ?? '')).toBe('https://vendor.example/2026-11-13.csv?apikey=key-of-the-vendor')
 })
 
 test('what is wrong with the price source is said, without its key', () => {

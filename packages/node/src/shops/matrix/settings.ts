@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
 import { parseMembers, SettingsError, type Values, type Variables } from '../../http/index.ts'
-import { type PriceSource, parsePriceSource } from './ingest/price-source.ts'
+import { parseVendorSource, type VendorSource } from './ingest/vendor-source.ts'
 import type { LicenceAssertion } from './licences/gate.ts'
 import { readAssertions } from './licences/read-assertions.ts'
 import { sources } from './sources/catalogue.ts'
+import { priceFormats } from './sources/prices/formats.ts'
 import type { SourceId } from './sources/source.ts'
 
 export const matrixVariables = {
@@ -37,6 +38,22 @@ export const matrixVariables = {
     description: 'A file with the same, instead of the environment.',
     secret: true,
   },
+  FIELDS_SOURCE: {
+    kind: 'text',
+    description:
+      'Where utilisation, borrow fees and option figures of a licensed vendor are fetched: `csv` and behind it the https address of one day with `{date}` or `{yyyymmdd}` in it. Needs a line for `vendor-fields` in `LICENCES`; docs/matrix.md.',
+    secret: false,
+  },
+  FIELDS_SOURCE_KEY: {
+    kind: 'text',
+    description: 'Key for `FIELDS_SOURCE`.',
+    secret: true,
+  },
+  FIELDS_SOURCE_KEY_FILE: {
+    kind: 'text',
+    description: 'A file with the same, instead of the environment.',
+    secret: true,
+  },
 } as const satisfies Variables
 
 export type MatrixSettings = {
@@ -50,7 +67,9 @@ export type MatrixSettings = {
   /** Sources the node fetches by itself, by their schedule. */
   fetch: readonly SourceId[]
   /** Where daily prices come from, if anywhere. */
-  prices: PriceSource | undefined
+  prices: VendorSource | undefined
+  /** Where lending and option figures come from, if anywhere. */
+  fields: VendorSource | undefined
   assertions: readonly LicenceAssertion[]
 }
 
@@ -70,6 +89,8 @@ const schema = z.strictObject({
   fetch: z.union([z.literal('all'), z.array(z.enum(ids))]).optional(),
 })
 
+const fieldFormats = [{ id: 'csv', keyParameter: 'apikey', extension: 'csv' }] as const
+
 type Given = Partial<Values<typeof matrixVariables>>
 
 /** From the values of the variables above. */
@@ -77,7 +98,12 @@ export function parseMatrixSettings(given: Given, node: { demo: boolean }): Matr
   const data = parseMembers('MATRIX', schema, given.MATRIX)
   const { assertions, problems } =
     given.LICENCES === undefined ? { assertions: [], problems: [] } : readAssertions(licenceText(given.LICENCES))
-  const prices = parsePriceSource(given, problems)
+  const prices = parseVendorSource('PRICE_SOURCE', priceFormats, given, problems)
+  const fields = parseVendorSource('FIELDS_SOURCE', fieldFormats, given, problems)
+  const vendors: Partial<Record<SourceId, boolean>> = {
+    prices: prices !== undefined,
+    'vendor-fields': fields !== undefined,
+  }
   if (problems.length > 0) throw new SettingsError(problems)
   return {
     liveMicro: data.live_usd,
@@ -85,8 +111,9 @@ export function parseMatrixSettings(given: Given, node: { demo: boolean }): Matr
     delayMs: data.delay_minutes * 60_000,
     connections: data.connections,
     demo: data.demo,
-    fetch: fetched(data.fetch, assertions, node).filter((id) => id !== 'prices' || prices !== undefined),
+    fetch: fetched(data.fetch, assertions, node).filter((id) => vendors[id] ?? true),
     prices,
+    fields,
     assertions,
   }
 }

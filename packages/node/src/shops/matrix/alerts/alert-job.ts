@@ -1,7 +1,7 @@
 import type { TillJob } from '@assay/till/compose'
 import type { Database, Tx } from '@assay/till/store/database'
 import type { Notifications, Topic } from '../../../notifications/index.ts'
-import type { FeedId } from '../feeds/feed.ts'
+import { type FeedId, feedIds } from '../feeds/feed.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { isSnapshot, type SnapshotCache } from '../snapshots/snapshot-cache.ts'
 import { type Checked, checkRules, type Seen } from './check-rules.ts'
@@ -17,11 +17,21 @@ export const alertTopic: Topic = {
 
 export type AlertDeps = { database: Database; snapshotCache: Pick<SnapshotCache, 'current'>; events: Notifications }
 
-/** Holds what is watched against each new snapshot of what is sold. */
+/** Holds what is watched against each new snapshot of what is sold. Where neither is new, no rule is read. */
 export function alertJob(deps: AlertDeps): TillJob {
   deps.events.declare(alertTopic)
   const due = `exists (select from notification_watch where topic = '${alertTopic.name}') or exists (select from matrix_alert)`
-  return { name: 'matrix.alerts', intervalMs: 1_000, work: () => checkAlerts(deps), due }
+  let checked = ''
+  const work = async () => {
+    const shown = feedIds.map((feed) => deps.snapshotCache.current(feed, 'live'))
+    const version = await deps.events.watchedVersion(alertTopic.name)
+    const now = [version, ...shown.map((found) => (isSnapshot(found) ? found.sha256 : ''))].join()
+    if (now === checked) return 0
+    const sent = await checkAlerts(deps)
+    checked = now
+    return sent
+  }
+  return { name: 'matrix.alerts', intervalMs: 1_000, work, due }
 }
 
 /** One transaction a feed: alerts are published together with the record that they were, so that none is sent twice or lost. */

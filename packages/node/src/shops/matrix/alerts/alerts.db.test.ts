@@ -4,7 +4,7 @@ import { createNotifications } from '../../../notifications/events.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import { type SampleRow, sampleSnapshot } from '../snapshots/snapshot.fixture.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { alertTopic, checkAlerts } from './alert-job.ts'
+import { alertJob, alertTopic, checkAlerts } from './alert-job.ts'
 import { parseRule } from './rule.ts'
 
 let db: Awaited<ReturnType<typeof openTestDatabase>>
@@ -39,7 +39,21 @@ async function openAlerts(rules: readonly string[]) {
   const snapshotCache = { current: (feed: FeedId) => shown.get(feed) ?? { status: 'no_data' as const, leftOut: [] } }
   const texts = async () =>
     (await events.recent(alertTopic.name, { limit: 50 })).map(({ payload }) => payload['text']).reverse()
-  return { check: () => checkAlerts({ database: db.database, snapshotCache, events }), texts }
+  const deps = { database: db.database, snapshotCache, events }
+  const openJob = () => {
+    let reads = 0
+    const counted = {
+      ...events,
+      declare: () => {},
+      watched: (topic: string) => {
+        reads += 1
+        return events.watched(topic)
+      },
+    }
+    const job = alertJob({ ...deps, events: counted })
+    return async () => [await job.work(), reads]
+  }
+  return { check: () => checkAlerts(deps), texts, openJob }
 }
 
 test('a rule tells once when it begins to hold, and again after it stopped holding; a new rule only learns how things are', async () => {
@@ -98,6 +112,30 @@ test('new entries of a threshold list are sent once for each symbol and list', a
 test('a rule that nobody watches any more is forgotten', async () => {
   const { check } = await openAlerts([])
   await check()
+  expect((await db.owner.query('select from matrix_alert')).rowCount).toBe(0)
+})
+
+test('rules are read when a snapshot or a rule is new, and not before', async () => {
+  show('squeeze', [row('GME', 90)])
+  const { openJob } = await openAlerts(['squeeze:GME:score>=95'])
+  const round = openJob()
+  expect([await round(), await round()]).toEqual([
+    [0, 1],
+    [0, 1],
+  ])
+  show('squeeze', [row('GME', 96)])
+  expect([await round(), await round()]).toEqual([
+    [1, 2],
+    [0, 2],
+  ])
+  await db.owner.query(`update notification_watch set subject = 'squeeze:GME:score>=97'`)
+  expect([await round(), await round()]).toEqual([
+    [0, 3],
+    [0, 3],
+  ])
+  expect((await db.owner.query('select rule from matrix_alert')).rows).toEqual([{ rule: 'squeeze:GME:score>=97' }])
+  await db.owner.query('delete from notification_watch')
+  expect(await round()).toEqual([0, 4])
   expect((await db.owner.query('select from matrix_alert')).rowCount).toBe(0)
 })
 

@@ -1,5 +1,6 @@
 import type { IsoDate } from '../calendar/dates.ts'
 import type { SourceId } from '../sources/source.ts'
+import type { FieldName } from '../sources/vendor-fields.ts'
 import type { SecurityKind } from '../symbols/classify-security.ts'
 
 /** Where a value comes from: one file, with the dates that matter for point-in-time use. */
@@ -91,6 +92,7 @@ export type ColumnName =
   | 'borrow_rebate_pct'
   | 'borrow_available'
   | 'borrow_available_capped'
+  | FieldName
   | 'price_close'
   | 'price_vs_vwap_pct'
   | 'return_5d_pct'

@@ -14,6 +14,7 @@ import { loadActions } from './load-actions.ts'
 import { loadBorrow } from './load-borrow.ts'
 import { loadEstimate } from './load-estimate.ts'
 import { loadFails } from './load-fails.ts'
+import { loadFields } from './load-fields.ts'
 import { loadHalts } from './load-halts.ts'
 import { loadHoldings } from './load-holdings.ts'
 import { loadPrices } from './load-prices.ts'
@@ -64,6 +65,7 @@ export async function loadWorld(deps: WorldDeps, knownAtMs: number, wanted?: Rea
   await loadEstimate(draft)
   await loadThreshold(draft)
   await loadBorrow(draft)
+  await loadFields(draft)
   await loadPrices(draft)
   await loadHoldings(draft)
   await loadHalts(draft)

@@ -18,6 +18,8 @@ const filesUsed: Record<SourceId, number> = {
   'nasdaq-threshold': listDays,
   'nyse-threshold': listDays,
   'cboe-threshold': listDays,
+  // The newest of each vendor.
+  'vendor-fields': 1,
   'ibkr-borrow': Number.POSITIVE_INFINITY,
   'nasdaq-halts': 40,
   'sec-shares': 400,
@@ -32,6 +34,7 @@ const byPart: ReadonlySet<SourceId> = new Set([
   'nyse-threshold',
   'cboe-threshold',
   'nasdaq-directory',
+  'vendor-fields',
 ])
 
 /**

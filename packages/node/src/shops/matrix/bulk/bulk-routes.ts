@@ -70,7 +70,7 @@ function manifestRoute(deps: MatrixDeps): RouteDeclaration {
       },
     },
     next: '/matrix/:feed/vip',
-    cacheSeconds: 5,
+    // Never shared for seconds: after a download it must say what was downloaded.
     access: {
       kind: 'free',
       handle: async (input) => {

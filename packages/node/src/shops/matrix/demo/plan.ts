@@ -3,6 +3,7 @@ import { easternDate, easternToUtcMs } from '../calendar/eastern-time.ts'
 import { addTradingDays, nextMonth, settlementDates, tradingDaysUpTo } from '../calendar/trading-days.ts'
 import { sourceOf } from '../sources/catalogue.ts'
 import type { SourceId } from '../sources/source.ts'
+import { fieldsPublicMs } from '../sources/vendor-fields.ts'
 import { createDemoWorld, type DemoSecurity } from './demo-world.ts'
 import {
   borrowFile,
@@ -10,6 +11,7 @@ import {
   type DemoFile,
   directoryFiles,
   failsFile,
+  fieldsFile,
   framesFile,
   haltsFile,
   holdingsDays,
@@ -66,6 +68,10 @@ export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {
     ...['09:15:00', '13:15:00'].map((time) =>
       plan('ibkr-borrow', `${last} ${time}`, () => borrowFile(all, last, time)),
     ),
+    ...days
+      .filter((day) => fieldsPublicMs(day) <= nowMs - settledMs)
+      .slice(0, small ? 2 : 40)
+      .map((day) => plan('vendor-fields', day, () => fieldsFile(all, day))),
     ...days.slice(0, small ? 5 : 30).flatMap((day) => dailyLists(all, day, nowMs, plan)),
     ...days.flatMap((day) => [
       plan('finra-short-volume', day, () => shortVolumeFile(all, day)),

@@ -5,6 +5,7 @@ import {
   type DemoFile,
   directoryFiles,
   failsFile,
+  fieldsFile,
   framesFile,
   haltsFile,
   holdingsFile,
@@ -36,4 +37,5 @@ export const sampleFiles: readonly { source: SourceId; file: DemoFile }[] = [
   { source: 'nasdaq-directory', file: directoryFiles(world, '2026-11-12')[0] as DemoFile },
   { source: 'nasdaq-directory', file: directoryFiles(world, '2026-11-12')[1] as DemoFile },
   { source: 'prices', file: priceFile(world, '2026-11-12') },
+  { source: 'vendor-fields', file: fieldsFile(world, '2026-11-12') },
 ]

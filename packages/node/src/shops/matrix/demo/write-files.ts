@@ -145,6 +145,25 @@ export function borrowFile(securities: Securities, date: IsoDate, time: string):
   )
 }
 
+/** What a vendor of lending and option figures sends the next morning. */
+export function fieldsFile(securities: Securities, date: IsoDate): DemoFile {
+  const day = toDayNumber(date)
+  const published = `${addDays(date, 1)}T12:30:00Z`
+  const lines = [
+    'ticker,date,published_at,utilisation_pct,lending_fee_pct,implied_volatility_30d_pct,put_call_open_interest',
+  ]
+  for (const one of securities) {
+    const lent = shortInterestOn(one, day)
+    const utilisation = (100 * lent) / (lent + availableOn(one, day) + 1)
+    const implied = one.dailyMove * (squeezePhase(one, day) === undefined ? 1 : 2.2) * Math.sqrt(252) * 100
+    const puts = 0.5 + 2 * one.shortRatio + 0.3 * draw(one.index, day, 37)
+    lines.push(
+      `${spell(one.symbol, 'sec')},${date},${published},${utilisation.toFixed(2)},${(borrowFeeOn(one, day) * 1.1).toFixed(4)},${implied.toFixed(2)},${puts.toFixed(3)}`,
+    )
+  }
+  return file(`fields-${toBasic(date)}.csv`, `${lines.join('\n')}\n`)
+}
+
 export function haltsFile(securities: Securities, date: IsoDate): DemoFile {
   const day = toDayNumber(date)
   const american = `${date.slice(5, 7)}/${date.slice(8)}/${date.slice(0, 4)}`

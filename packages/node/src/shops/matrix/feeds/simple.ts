@@ -1,6 +1,7 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import type { Column, ColumnName, HaltEvent } from '../as-of/as-of-view.ts'
 import { ratio } from '../score/factors.ts'
+import { fieldNames } from '../sources/vendor-fields.ts'
 import { trendText } from './composite-rows.ts'
 import type { FeedId } from './feed.ts'
 import { numberText } from './provenance.ts'
@@ -17,8 +18,8 @@ type Shown = {
 }
 
 type Recipe = {
-  /** Which symbols have a row: those with a value here. */
-  rows: ColumnName
+  /** Which symbols have a row: those with a value in any of these. */
+  rows: readonly ColumnName[]
   rankBy: string
   /** Second criterion, for symbols whose first is unknown. */
   thenBy?: string
@@ -41,7 +42,7 @@ const whole = { vip: true, decimals: 0 }
 
 export const recipes: Partial<Record<FeedId, Recipe>> = {
   'short-volume': {
-    rows: 'short_volume',
+    rows: ['short_volume'],
     rankBy: 'z',
     thenBy: 'ratio',
     trend: true,
@@ -56,7 +57,7 @@ export const recipes: Partial<Record<FeedId, Recipe>> = {
     ],
   },
   'short-interest': {
-    rows: 'short_interest',
+    rows: ['short_interest'],
     rankBy: 'short_interest_to_shares',
     thenBy: 'short_interest',
     shown: (get) => [
@@ -77,7 +78,7 @@ export const recipes: Partial<Record<FeedId, Recipe>> = {
     ],
   },
   ftd: {
-    rows: 'fails',
+    rows: ['fails'],
     rankBy: 'fails_to_shares',
     thenBy: 'fails',
     above: 0,
@@ -95,7 +96,7 @@ export const recipes: Partial<Record<FeedId, Recipe>> = {
     ],
   },
   threshold: {
-    rows: 'threshold_days',
+    rows: ['threshold_days'],
     rankBy: 'days_on_list',
     shown: (get) => [
       plain('days_on_list', get('threshold_days'), ['threshold_days']),
@@ -105,17 +106,24 @@ export const recipes: Partial<Record<FeedId, Recipe>> = {
     ],
   },
   borrow: {
-    rows: 'borrow_fee_pct',
+    rows: ['borrow_fee_pct', ...fieldNames],
     rankBy: 'fee_pct',
+    thenBy: 'lending_fee_pct',
     shown: (get) => [
       plain('fee_pct', get('borrow_fee_pct'), ['borrow_fee_pct']),
       plain('available', get('borrow_available'), ['borrow_available']),
+      plain('utilisation_pct', get('utilisation_pct'), ['utilisation_pct']),
+      plain('lending_fee_pct', get('lending_fee_pct'), ['lending_fee_pct']),
       plain('rebate_pct', get('borrow_rebate_pct'), ['borrow_rebate_pct'], { vip: true }),
       plain('available_capped', get('borrow_available_capped'), ['borrow_available_capped'], { vip: true, flag: true }),
+      plain('implied_volatility_30d_pct', get('implied_volatility_30d_pct'), ['implied_volatility_30d_pct'], {
+        vip: true,
+      }),
+      plain('put_call_open_interest', get('put_call_open_interest'), ['put_call_open_interest'], { vip: true }),
     ],
   },
   institutional: {
-    rows: 'held_shares',
+    rows: ['held_shares'],
     rankBy: 'held_to_shares',
     thenBy: 'held_shares',
     shown: (get) => [
@@ -144,10 +152,10 @@ export function planSimple(input: BuildInput, recipe: Recipe): RowPlan {
   const { columns, world, provenance } = input
   const get = (name: ColumnName) => columns[name]?.values
   const shown = recipe.shown(get, world.symbols.length).filter((one): one is Shown => one !== undefined)
-  const base = get(recipe.rows)
+  const bases = recipe.rows.flatMap((name) => get(name) ?? [])
   const rank = shown.find(({ name }) => name === recipe.rankBy)?.values
   const second = shown.find(({ name }) => name === recipe.thenBy)?.values
-  const order = base ? rowOrder(base, rank, second, recipe.above) : []
+  const order = rowOrder(world.symbols.length, bases, rank, second, recipe.above)
   const parts = (vip: boolean) =>
     shown
       .filter((one) => (one.vip ?? false) === vip)
@@ -178,13 +186,14 @@ export function planSimple(input: BuildInput, recipe: Recipe): RowPlan {
 }
 
 function rowOrder(
-  base: Float64Array,
+  size: number,
+  bases: readonly Float64Array[],
   rank: Float64Array | undefined,
   second: Float64Array | undefined,
   above = -1,
 ): number[] {
   const order: number[] = []
-  for (let i = 0; i < base.length; i += 1) if ((base[i] as number) > above) order.push(i)
+  for (let i = 0; i < size; i += 1) if (bases.some((base) => (base[i] as number) > above)) order.push(i)
   // Unknown sorts below every known value, however low.
   const key = (values: Float64Array | undefined, symbol: number) => {
     const value = values?.[symbol]

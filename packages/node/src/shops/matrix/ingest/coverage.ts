@@ -85,7 +85,8 @@ function describe(deps: CoverageDeps, source: Source, look: LastFetch | undefine
     last_look: look ? { at: toRfc3339(look.checkedAtMs), status: look.status } : null,
     fix: null,
   }
-  return { ...found, fix: fixOf(found, missing) }
+  const licensed = licence.commercial === 'yes' || gate.assertions.some((one) => one.source === id)
+  return { ...found, fix: fixOf(found, missing, licensed) }
 }
 
 /** A publisher that has nothing newer says so; that is no reason to call what it gave before late. */
@@ -112,16 +113,27 @@ function holder(periods: readonly string[]): (wanted: string) => boolean {
   return (wanted) => single.has(wanted) || ranges.some(([from = '', to = '']) => wanted >= from && wanted <= to)
 }
 
-function fixOf(found: SourceCoverage, missing: readonly string[]): string | null {
+/** What the operator has from a vendor, and the setting that names it. */
+const vendorSettings: Partial<Record<SourceId, string>> = { prices: 'PRICE_SOURCE', 'vendor-fields': 'FIELDS_SOURCE' }
+
+function fixOf(found: SourceCoverage, missing: readonly string[], licensed: boolean): string | null {
   const { source, fetched, last, may_be_shown } = found
   if (found.licence === 'synthetic') return null
   const line = `add a line for ${source} to LICENCES`
-  if (source === 'prices' && !fetched && last === null)
-    return `set PRICE_SOURCE and ${line}, or bring files with \`assay ingest\``
-  if (last === null && !fetched) return `${line}: it is not fetched without one`
+  const setting = vendorSettings[source]
+  const toFetch = [
+    ...(setting === undefined ? [] : [`set ${setting}`]),
+    ...(licensed ? [] : [line]),
+    // By default what is licensed is fetched.
+    ...(licensed && setting === undefined ? [`name ${source} in \`fetch\` of MATRIX`] : []),
+  ].join(' and ')
   if (last !== null && !may_be_shown) return `${line}: what is held may not be shown without one`
+  if (last === null && !fetched)
+    return setting === undefined && !licensed
+      ? `${line}: it is not fetched without one`
+      : `${toFetch}, or bring files with \`assay ingest\``
   if (last === null) return 'nothing has come yet; the next fetch is within minutes'
   if (missing.length > 0 && fetched)
     return `${missing.length} of ${found.wanted} are missing, the newest ${missing[0]}; \`assay ingest backfill\` asks for them now`
-  return missing.length > 0 || found.stale ? `bring newer files with \`assay ingest\`, or ${line}` : null
+  return missing.length > 0 || found.stale ? `bring newer files with \`assay ingest\`, or ${toFetch}` : null
 }

@@ -1,9 +1,10 @@
-import { toBasic } from '../calendar/dates.ts'
+import { type IsoDate, toBasic } from '../calendar/dates.ts'
 import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import { sourceOf } from '../sources/catalogue.ts'
 import type { Schedule, SourceId } from '../sources/source.ts'
 import { factorDays, tradingDayFiles } from '../sources/trading-day-files.ts'
-import type { PriceSource } from './price-source.ts'
+import { fieldsPublicMs } from '../sources/vendor-fields.ts'
+import type { VendorSource } from './vendor-source.ts'
 
 /** How one source is fetched: which files, how often, and what only the publisher may see. */
 export type FetchPlan = Pick<Schedule, 'due' | 'files'> & {
@@ -20,10 +21,17 @@ export type FetchPlan = Pick<Schedule, 'due' | 'files'> & {
 const recheckMs = 12 * 3_600_000
 const vendorPoliteMs = 13_000
 
-export function planOf(id: SourceId, prices?: PriceSource): FetchPlan {
+/** Where the operator has prices and fields from. */
+export type Vendors = { prices?: VendorSource | undefined; fields?: VendorSource | undefined }
+
+export function planOf(id: SourceId, { prices, fields }: Vendors = {}): FetchPlan {
   const { schedule, publisher, politeMs } = sourceOf(id)
   const { due, files, againMs = recheckMs } = schedule
-  if (id === 'prices' && prices !== undefined) return pricePlan(prices)
+  if (id === 'prices' && prices !== undefined) {
+    const prefix = prices.format.id === 'csv' ? 'prices' : prices.format.id
+    return vendorPlan(id, prices, prefix, (day) => easternToUtcMs(day, 20))
+  }
+  if (id === 'vendor-fields' && fields !== undefined) return vendorPlan(id, fields, 'fields', fieldsPublicMs)
   return {
     source: id,
     publisher,
@@ -37,10 +45,14 @@ export function planOf(id: SourceId, prices?: PriceSource): FetchPlan {
 }
 
 /** A day in one answer. The least plans of vendors allow five requests a minute. */
-function pricePlan({ format, host, url, keyed, key }: PriceSource): FetchPlan {
-  const prefix = format.id === 'csv' ? 'prices' : format.id
+function vendorPlan(
+  source: SourceId,
+  { format, host, url, keyed, key }: VendorSource,
+  prefix: string,
+  dueAtMs: (day: IsoDate) => number,
+): FetchPlan {
   return {
-    source: 'prices',
+    source,
     publisher: host,
     politeMs: vendorPoliteMs,
     againMs: recheckMs,
@@ -49,7 +61,7 @@ function pricePlan({ format, host, url, keyed, key }: PriceSource): FetchPlan {
         url: url(day),
         name: `${prefix}-${toBasic(day)}.${format.extension}`,
         period: day,
-        dueAtMs: easternToUtcMs(day, 20),
+        dueAtMs: dueAtMs(day),
       },
     ]),
     keyed,
@@ -57,5 +69,5 @@ function pricePlan({ format, host, url, keyed, key }: PriceSource): FetchPlan {
   }
 }
 
-export const fetchPlans = (settings: { fetch: readonly SourceId[]; prices: PriceSource | undefined }): FetchPlan[] =>
-  settings.fetch.map((id) => planOf(id, settings.prices))
+export const fetchPlans = (settings: Vendors & { fetch: readonly SourceId[] }): FetchPlan[] =>
+  settings.fetch.map((id) => planOf(id, settings))

@@ -39,7 +39,7 @@ export function openMarketImport(
       outbound: officialOutbound({ ...ports, mode, contact }),
     },
     plans: fetchPlans(settings),
-    planOf: (id) => planOf(id, settings.prices),
+    planOf: (id) => planOf(id, settings),
   }
 }
 

@@ -50,6 +50,13 @@ export const licences = {
     'unknown',
     'Prices supplied by the operator.',
   ),
+  vendor: record(
+    'vendor-fields',
+    'the vendor that the operator has them from',
+    'no',
+    'unknown',
+    'Lending and option figures of a vendor, supplied by the operator.',
+  ),
   announced: record(
     'announced-facts',
     'nobody: announced by the companies',

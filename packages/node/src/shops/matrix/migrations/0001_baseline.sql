@@ -77,7 +77,8 @@ begin
     ('holdings', '{holders,shares,value_usd}', '{}'),
     ('listings', '{etf,test,kind}', '{name,exchange}'),
     ('prices', '{open,high,low,close,volume}', '{}'),
-    ('actions', '{factor}', '{new_symbol}')
+    ('actions', '{factor}', '{new_symbol}'),
+    ('fields', '{utilisation_pct,lending_fee_pct,implied_volatility_30d_pct,put_call_open_interest}', '{}')
   ) d (name, numbers, texts) loop
     columns := dataset.numbers || dataset.texts;
     -- Wide enough that a block stays in its page: what is moved out of it would have to be fetched again for each read.

@@ -166,7 +166,8 @@ function describeFeed(deps: MatrixDeps, id: FeedId) {
       as_of: sold ? live.manifest.as_of : null,
       available_at: sold ? live.manifest.available_at : null,
       delayed_available_at: isSnapshot(delayed) ? delayed.manifest.available_at : null,
-      stale: sources.some(({ id: source, stale }) => stale && feed.needs.includes(source)),
+      // What is not held at all is missing, and nothing here is old by it.
+      stale: sources.some(({ id: source, stale, as_of }) => stale && as_of !== null && feed.needs.includes(source)),
       synthetic: sold ? live.manifest.synthetic : false,
     },
     coverage_pct: sold ? live.manifest.coverage_pct : null,

@@ -4,6 +4,7 @@ import type { LicenceGate, Variant } from '../licences/gate.ts'
 import { lastScoredDay } from '../score-history/score-days.ts'
 import { readScores } from '../score-history/score-store.ts'
 import type { DatasetId, SourceId } from '../sources/source.ts'
+import { fieldNames } from '../sources/vendor-fields.ts'
 import { datasets } from '../store/datasets.ts'
 import type { FileRecord } from '../store/files.ts'
 import { type Instrument, type InstrumentDeps, readInstrument } from './read-instrument.ts'
@@ -16,6 +17,8 @@ type Series = {
   shares?: readonly string[]
   prices?: readonly string[]
   part?: string
+  /** Several files may each hold some of the columns of a day. */
+  joined?: true
 }
 
 const series: Record<string, Series> = {
@@ -45,6 +48,7 @@ const series: Record<string, Series> = {
     columns: ['fee_pct', 'rebate_pct', 'available'],
     shares: ['available'],
   },
+  vendor: { source: 'vendor-fields', dataset: 'fields', columns: fieldNames, joined: true },
   price: { source: 'prices', dataset: 'prices', columns: ['close', 'volume'], shares: ['volume'], prices: ['close'] },
 }
 
@@ -95,7 +99,7 @@ const blocksSql = (dataset: DatasetId, columns: readonly string[]) => `
 
 async function readSeries(
   deps: HistoryDeps,
-  { source, dataset, columns, part, ...units }: Series,
+  { source, dataset, columns, part, joined, ...units }: Series,
   query: HistoryQuery,
   instrument: Instrument,
   variant: Variant,
@@ -109,12 +113,14 @@ async function readSeries(
     text: blocksSql(dataset, columns),
     values: [[...files.keys()], instrument.names.map(({ symbol }) => symbol)],
   })
-  const newest = new Map<string, { row: Row; file: FileRecord }>()
+  const newest = new Map<string, Found>()
   for (const row of rows) {
     if (row.as_of < query.sinceDate || !hadName(instrument, row)) continue
-    const file = files.get(row.file_id) as FileRecord
+    const found = { row, file: files.get(row.file_id) as FileRecord }
     const other = newest.get(row.as_of)
-    if (!other || isLater(file, other.file)) newest.set(row.as_of, { row, file })
+    if (!other) newest.set(row.as_of, found)
+    else if (joined) newest.set(row.as_of, isLater(found.file, other.file) ? join(found, other) : join(other, found))
+    else if (isLater(found.file, other.file)) newest.set(row.as_of, found)
   }
   return [...newest.values()]
     .sort((a, b) => (a.row.as_of < b.row.as_of ? -1 : 1))
@@ -123,13 +129,40 @@ async function readSeries(
     .map(({ row, file }) => ({
       as_of: row.as_of,
       ...figuresOf(row, columns, units, instrument.factorOf(row.as_of)),
-      source,
-      available_at: toRfc3339(file.availableAtMs),
-      ingested_at: toRfc3339(file.ingestedAtMs),
-      revision: file.revision,
-      licence: deps.gate.licenceOf({ source, synthetic: file.synthetic }).id,
+      ...originOf(deps.gate, file),
     }))
 }
+
+const origins = new WeakMap<FileRecord, Record<string, unknown>>()
+
+/** The same for all symbols of a file, and five years are thousands of rows. */
+function originOf(gate: LicenceGate, file: FileRecord): Record<string, unknown> {
+  const { source, synthetic, availableAtMs, ingestedAtMs, revision } = file
+  const known = origins.get(file) ?? {
+    source,
+    available_at: toRfc3339(availableAtMs),
+    ingested_at: toRfc3339(ingestedAtMs),
+    revision,
+    licence: gate.licenceOf({ source, synthetic }).id,
+  }
+  origins.set(file, known)
+  return known
+}
+
+type Found = { row: Row; file: FileRecord }
+
+/** What the later one leaves open comes from the other; the whole is known when both are. */
+const join = (later: Found, other: Found): Found => ({
+  row: {
+    ...other.row,
+    ...(Object.fromEntries(Object.entries(later.row).filter(([, value]) => value !== null)) as Row),
+  },
+  file: {
+    ...later.file,
+    availableAtMs: Math.max(later.file.availableAtMs, other.file.availableAtMs),
+    revision: Math.max(later.file.revision, other.file.revision),
+  },
+})
 
 /** Where several files speak of a day, the one for the later period counts, such as the last borrow file of a day. */
 const isLater = (one: FileRecord, other: FileRecord) =>
@@ -147,12 +180,11 @@ function figuresOf(
 ): Record<string, number | null> {
   const scaleOf = (name: string) => (shares.includes(name) ? factor : prices.includes(name) ? 1 / factor : 1)
   const known = !Number.isNaN(factor)
-  const figure = (name: string) => {
+  const figures: Record<string, number | null> = {}
+  for (const name of columns) {
     const value = row[name] ?? null
-    return value === null || !known || factor === 1 ? value : value * scaleOf(name)
+    figures[name] = value === null || !known || factor === 1 ? value : value * scaleOf(name)
   }
-  return {
-    ...Object.fromEntries(columns.map((name) => [name, figure(name)])),
-    ...(factor !== 1 && { split_factor: known ? factor : null }),
-  }
+  if (factor !== 1) figures['split_factor'] = known ? factor : null
+  return figures
 }

@@ -147,6 +147,27 @@ const row = z.looseObject({
 })
 
 const figure = z.number().nullable().optional()
+const historyUnits = {
+  short_volume: 'shares',
+  exempt_volume: 'shares',
+  total_volume: 'shares',
+  position: 'shares',
+  previous_position: 'shares',
+  average_volume: 'shares',
+  days_to_cover: 'days',
+  quantity: 'shares',
+  price: 'USD',
+  fee_pct: '% a year',
+  rebate_pct: '% a year',
+  available: 'shares',
+  utilisation_pct: '%',
+  lending_fee_pct: '% a year',
+  implied_volatility_30d_pct: '% a year',
+  put_call_open_interest: 'ratio',
+  close: 'USD',
+  volume: 'shares',
+} as const
+
 const historyRow = z.looseObject({
   as_of: z.string(),
   source: z.string(),
@@ -154,20 +175,7 @@ const historyRow = z.looseObject({
   ingested_at: z.string(),
   revision: z.number(),
   licence: z.string(),
-  short_volume: figure,
-  exempt_volume: figure,
-  total_volume: figure,
-  position: figure,
-  previous_position: figure,
-  average_volume: figure,
-  days_to_cover: figure,
-  quantity: figure,
-  price: figure,
-  fee_pct: figure,
-  rebate_pct: figure,
-  available: figure,
-  close: figure,
-  volume: figure,
+  ...Object.fromEntries(Object.entries(historyUnits).map(([name, unit]) => [name, figure.describe(unit)])),
   split_factor: figure.describe(
     'Shares of now for one of that day, where there were splits since: shares are multiplied by it, prices divided. null: not known, figures as published.',
   ),

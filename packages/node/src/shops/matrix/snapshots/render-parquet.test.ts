@@ -30,3 +30,24 @@ test('Parquet has the rows and columns of CSV, with types, unknown values as nul
     ]),
   )
 })
+
+test('a large download picks its rows from the whole, in their order, and equals the same rows taken alone', async () => {
+  const snapshot = sampleSnapshot(
+    'threshold',
+    'any',
+    Array.from({ length: 2_100 }, (_, i) => ({
+      symbol: `S${i}`,
+      values: { days_on_list: i, entered: i % 2 === 0 },
+      vip: { fails: i % 3 === 0 ? null : i },
+    })),
+  )
+  const head = { facts: { sha256: snapshot.sha256 }, text: '' }
+  const read = async (rows: number[]) => {
+    const bytes = await renderParquet(snapshot, { rows, nextCursor: null, unranked: {} }, 'vip', head)
+    return parquetReadObjects({ file: bytes.buffer as ArrayBuffer })
+  }
+  const turned = Array.from({ length: 2_050 }, (_, i) => 2_099 - i)
+  const large = await read(turned)
+  expect(large.map(({ rank }) => Number(rank) - 1)).toEqual(turned)
+  expect(large.slice(7, 107)).toEqual(await read(turned.slice(7, 107)))
+})

@@ -44,7 +44,7 @@ export function renderCsv(snapshot: Snapshot, page: Page, tier: Tier, head: Head
 }
 
 /** From so many rows on all lines of the snapshot are made once, and every download is a copy of them. */
-const largeRows = 2_000
+export const largeRows = 2_000
 
 type CsvLines = { header: string; view: RowView }
 
@@ -144,8 +144,12 @@ function plain(name: string, value: unknown): unknown {
 }
 
 /** The same table by columns. */
-export function columnsOf(snapshot: Snapshot, page: Page, tier: Tier): { name: string; values: unknown[] }[] {
-  const { rows, columns } = tableOf(snapshot, page.rows, tier)
+export function columnsOf(
+  snapshot: Snapshot,
+  wanted: readonly number[],
+  tier: Tier,
+): { name: string; values: unknown[] }[] {
+  const { rows, columns } = tableOf(snapshot, wanted, tier)
   return columns.flatMap((column) => {
     const names = namesOf(column)
     if ('member' in column)

@@ -40,6 +40,7 @@ export function sourceState(fileCache: FileCache, id: SourceId, nowMs: number): 
 }
 
 const syntheticPatienceMs = 6 * 86_400_000
+const byQuarter: ReadonlySet<SourceId> = new Set(['sec-13f', 'sec-shares'])
 
 type Missing = { why: string; dueAtMs: number }
 
@@ -51,7 +52,7 @@ function missed(source: Source, files: readonly FileRecord[], newest: FileRecord
   }
   // The generator makes a day at a time, not every quarter of an hour.
   const patienceMs = newest.synthetic
-    ? Math.max(syntheticPatienceMs, source.schedule.graceMs + 100 * 86_400_000 * Number(source.id === 'sec-13f'))
+    ? Math.max(syntheticPatienceMs, source.schedule.graceMs + 100 * 86_400_000 * Number(byQuarter.has(source.id)))
     : source.schedule.graceMs
   const sinceMs = expected && !newest.synthetic ? expected.dueAtMs : nowMs - patienceMs
   return Math.max(newest.availableAtMs, newest.ingestedAtMs * Number(!newest.synthetic)) < sinceMs
@@ -66,7 +67,8 @@ export function nextExpectedMs(feed: Feed, nowMs: number): number | undefined {
 }
 
 function nextDue(source: Source, nowMs: number): number | undefined {
-  for (const days of [1, 3, 6, 12, 24, 48, 100]) {
+  // A quarter of an hour first: some publish that often.
+  for (const days of [1 / 96, 1, 3, 6, 12, 24, 48, 100]) {
     const later = source.schedule
       .due(nowMs + days * 86_400_000)
       .map(({ dueAtMs }) => dueAtMs)

@@ -14,6 +14,7 @@ import { secFails } from './sec-fails.ts'
 import { secShares } from './sec-shares.ts'
 import { secTickers } from './sec-tickers.ts'
 import type { Source, SourceId } from './source.ts'
+import { vendorFields } from './vendor-fields.ts'
 
 export const sources: readonly Source[] = [
   finraShortVolume,
@@ -30,6 +31,7 @@ export const sources: readonly Source[] = [
   nasdaqDirectory,
   prices,
   corporateActions,
+  vendorFields,
 ]
 
 const byId = new Map(sources.map((source) => [source.id, source]))

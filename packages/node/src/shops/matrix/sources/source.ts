@@ -15,6 +15,7 @@ export type DatasetId =
   | 'listings'
   | 'prices'
   | 'actions'
+  | 'fields'
 
 export type SourceId =
   | 'finra-short-volume'
@@ -31,6 +32,7 @@ export type SourceId =
   | 'nasdaq-directory'
   | 'prices'
   | 'actions'
+  | 'vendor-fields'
 
 /** A file as it came, before anything is believed. */
 export type RawFile = { name: string; bytes: Uint8Array; nowMs: number }

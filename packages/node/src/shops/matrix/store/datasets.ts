@@ -1,4 +1,5 @@
 import type { DatasetId } from '../sources/source.ts'
+import { fieldNames } from '../sources/vendor-fields.ts'
 
 /** The columns of each table beside symbols, dates and file. Names come from here and never from a caller. */
 export type DatasetColumns = { table: string; numbers: readonly string[]; texts: readonly string[] }
@@ -33,4 +34,5 @@ export const datasets: Record<DatasetId, DatasetColumns> = {
   listings: dataset('matrix_listings_block', ['etf', 'test', 'kind'], ['name', 'exchange']),
   actions: dataset('matrix_actions_block', ['factor'], ['new_symbol']),
   prices: dataset('matrix_prices_block', ['open', 'high', 'low', 'close', 'volume']),
+  fields: dataset('matrix_fields_block', fieldNames),
 }

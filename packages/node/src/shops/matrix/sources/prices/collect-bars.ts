@@ -1,4 +1,5 @@
 import { fromDayNumber, type IsoDate } from '../../calendar/dates.ts'
+import type { VendorFormat } from '../../ingest/vendor-source.ts'
 import { refuse, shown } from '../../reading/refused.ts'
 import { refuseFuture, refuseOtherDate } from '../check-dates.ts'
 import { writeRows } from '../row-set.ts'
@@ -19,16 +20,11 @@ export type Bar = {
 }
 
 /** How one vendor writes daily bars, and where they are fetched. */
-export type PriceFormat = {
+export type PriceFormat = VendorFormat & {
   id: 'csv' | 'stooq' | 'polygon' | 'eodhd'
   recognises(name: string, head: string): boolean
   /** Passes each bar in the file to `add`; refuses a file that is not of this format. */
   read(file: RawFile, add: (bar: Bar) => void): void
-  /** Address of one day, `{date}` or `{yyyymmdd}` in it; absent where the operator must name it. */
-  url?: string
-  /** Parameter of the query that carries the key. */
-  keyParameter: string
-  extension: 'csv' | 'json' | 'txt'
 }
 
 const columns = ['open', 'high', 'low', 'close', 'volume'] as const
