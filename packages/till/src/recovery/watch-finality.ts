@@ -22,7 +22,7 @@ import { bearerOfReorg, decideAfterReorg, decideFinality } from '../transitions/
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import { moves } from '../transitions/state-changes.ts'
 import type { RecoverDeps } from './recover.ts'
-import { markFinal, notFinalUpTo } from './store-recover.ts'
+import { hasNotFinal, markFinal, notFinalUpTo } from './store-recover.ts'
 
 export type FinalityDeps = RecoverDeps & { reversalHooks: readonly ReversalHook[] }
 
@@ -41,6 +41,7 @@ export async function watchFinality(deps: FinalityDeps): Promise<void> {
 }
 
 async function watchChain(deps: FinalityDeps, chain: ChainPort): Promise<void> {
+  if (!(await hasNotFinal(deps.database, chain.network.caip2))) return
   const final = await chain.finalizedBlock()
   const payments = await notFinalUpTo(deps.database, chain.network.caip2, final.number, perRunMax)
   for (const [blockNumber, group] of groupByBlock(payments)) await checkBlock(deps, chain, blockNumber, group)
