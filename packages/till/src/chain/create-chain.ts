@@ -176,9 +176,9 @@ function parseBlock(answer: unknown): BlockRef | undefined {
 const isQuantity = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-f]{1,16}$/i.test(value)
 
 /** Many payments at once need one head: it is read once and shared for a moment. */
-function rememberFor<T>(clock: Clock, usualMs: number, read: () => Promise<T>): (ageMsMax?: number) => Promise<T> {
+function rememberFor<T>(clock: Clock, defaultMs: number, read: () => Promise<T>): (ageMsMax?: number) => Promise<T> {
   let known: { value: Promise<T>; atMs: number } | undefined
-  return (ageMsMax = usualMs) => {
+  return (ageMsMax = defaultMs) => {
     if (known && clock.monotonicMs() - known.atMs < ageMsMax) return known.value
     const value = read()
     const entry = { value, atMs: clock.monotonicMs() }
