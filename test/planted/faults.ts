@@ -196,7 +196,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'one endpoint believed on a balance',
     file: 'packages/till/src/chain/create-chain.ts',
-    fn: 'createChain',
+    fn: 'usdcBalances',
     find: 'rpc.agreedBatch(asked)',
     replace: 'rpc.batch(asked)',
     proof: { file: 'test/adversary-books.test.ts', test: 'one endpoint that lies about balances' },
