@@ -42,6 +42,12 @@ async function hasAny(sql: Sql, which: string, network: string): Promise<boolean
   return rowCount > 0
 }
 
+/** Whether a sale changed something beside its answer. */
+export async function hadEffect(sql: Sql, id: string): Promise<boolean> {
+  const { rows } = await sql.query<{ had_effect: boolean }>('select had_effect from payment where id = $1', [id])
+  return rows[0]?.had_effect ?? false
+}
+
 /** A page of them, behind the payment named last. */
 export async function paymentsIn(
   sql: Sql,
