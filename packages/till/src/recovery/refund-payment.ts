@@ -142,7 +142,7 @@ async function execute(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
 }
 
 /**
- * A process that does not know the route cannot take back what was bought: one that does has some time to refund it.
+ * A process that does not know the route cannot revoke what was bought: one that does has some time to refund it.
  * After that the buyer waits no longer.
  */
 function isLeftToOthers(deps: RefundDeps, asked: Asked, sold: { routeId: string; amountMicro: Micro }): boolean {

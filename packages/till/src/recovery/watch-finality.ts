@@ -99,7 +99,7 @@ async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: Payment
 /** So long a process that knows the route may take to come by. No money waits for it: the payment itself is gone. */
 const revokePatienceMs = 86_400_000
 
-/** A process that does not know the route cannot take back what was bought: it leaves the payment to one that does. */
+/** A process that does not know the route cannot revoke what was bought: it leaves the payment to one that does. */
 async function requireRoute(deps: FinalityDeps, payment: PaymentRecord): Promise<void> {
   const { id, routeId, state, claimedAt } = payment
   if (state !== 'served' || deps.routeOf(routeId) || !(await hadEffect(deps.database, id))) return
