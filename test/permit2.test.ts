@@ -5,8 +5,9 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { permit2Address, permit2Proxies } from '../packages/protocol/src/typed-data/permit2.ts'
 import { permit2Call } from '../packages/till/src/facilitators/local/settle-permit2.ts'
-import { isPermit2, type Permit2Payment } from '../packages/till/src/facilitators/permit2-payment.ts'
+import { isPermit2, permit2Payment } from '../packages/till/src/facilitators/permit2-payment.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
+import { accounts, owedTo } from '../packages/till/src/ledger/index.ts'
 import type { Database, HeldLock } from '../packages/till/src/store/database.ts'
 import { StoreUnavailable } from '../packages/till/src/store/errors.ts'
 import { spentOnChain } from './harness/invariants.ts'
@@ -24,13 +25,18 @@ import { decodeHeader, echoPath, encodePayload, type FixtureOptions, quote, send
 import { useTill } from './harness/use-till.ts'
 
 let beforeSettling: ((payment: Parameters<Facilitator['settle']>[0]) => Promise<unknown>) | undefined
-const interrupted = (real: Facilitator): Facilitator => ({
-  ...real,
-  settle: async (payment, signal) => {
-    await beforeSettling?.(payment)
-    return real.settle(payment, signal)
-  },
-})
+/** Of the first node: what it sends is known to its database. */
+let carrier: Facilitator | undefined
+const interrupted = (real: Facilitator): Facilitator => {
+  carrier ??= real
+  return {
+    ...real,
+    settle: async (payment, signal) => {
+      await beforeSettling?.(payment)
+      return real.settle(payment, signal)
+    },
+  }
+}
 const options: FixtureOptions = { ownShops: 'till', jobs: false, intercept: { facilitator: interrupted } }
 const till = useTill(options)
 afterEach(() => {
@@ -53,6 +59,30 @@ async function rowsOf(payer: PrivateKeyAccount) {
     [payer.address.toLowerCase()],
   )
   return rows
+}
+/** A signed permit, for a facilitator that carries it. */
+function carriedPermit(
+  { payload }: Awaited<ReturnType<typeof signPermit>>,
+  scheme: 'exact' | 'upto',
+  amountMicro: bigint,
+) {
+  const { permit2Authorization: permit, signature } = payload
+  const { facilitator, to } = permit.witness as { to: Address; facilitator?: Address }
+  const [network] = till.node.config.networks
+  return permit2Payment({
+    ...{ paymentId: 'pay_later', scheme, network: 'eip155:8453', amountMicro, maxTimeoutSeconds: 60 },
+    resource: { url: echo('') },
+    asset: { address: till.base.usdc, name: network?.usdc.name ?? '', version: network?.usdc.version ?? '' },
+    permit2: {
+      transfer: {
+        ...{ from: permit.from.toLowerCase() as Address, token: till.base.usdc, to: to.toLowerCase() as Address },
+        ...{ amount: BigInt(permit.permitted.amount), nonce: BigInt(permit.nonce), deadline: BigInt(permit.deadline) },
+        validAfter: 0n,
+        ...(facilitator === undefined ? {} : { facilitator: facilitator.toLowerCase() as Address }),
+      },
+      signature,
+    },
+  })
 }
 const spent = (payer: PrivateKeyAccount) => spentOnChain(till, 'base', payer.address)
 const statuses = (answers: readonly Response[]) => answers.map(({ status }) => status)
@@ -258,27 +288,27 @@ describe('between verification and settlement', () => {
     expect(await spent(payer)).toBe(1_000n)
   })
 
-  test('a permit of exact that was carried before it came buys nothing, and its money is credited', async () => {
-    const payer = await newPayer()
+  test('permits that were carried without a sale are credit: of exact before it came, of upto that was charged nothing', async () => {
+    const [payer, free] = [await newPayer(), await newPayer()]
     const stranger = await newPayer(0n)
     const url = echo('before')
     const payload = await signPermit(payer, await quote(url), { scheme: 'exact' })
-    const { permit2Authorization: permit, signature } = payload.payload
-    const transfer = {
-      from: permit.from.toLowerCase() as Address,
-      token: till.base.usdc,
-      to: permit.witness.to.toLowerCase() as Address,
-      ...{ amount: BigInt(permit.permitted.amount), nonce: BigInt(permit.nonce), deadline: BigInt(permit.deadline) },
-      validAfter: 0n,
-    }
-    const call = { scheme: 'exact', amountMicro: 1_000n, permit2: { transfer, signature } } as Permit2Payment
-    await sendTransaction(till.base, stranger, { to: permit2Proxies.exact, data: permit2Call(call) })
+    const call = permit2Call(carriedPermit(payload, 'exact', 1_000n))
+    await sendTransaction(till.base, stranger, { to: permit2Proxies.exact, data: call })
     expect((await send(url, payload)).status).toBe(409)
+    const unused = await signPermit(free, await quote(meter()))
+    expect((await send(meter(), unused)).status).toBe(200)
+    // By the facilitator that it names, until its deadline.
+    const later = await carrier?.settle(carriedPermit(unused, 'upto', 5_000n), new AbortController().signal)
+    expect([later?.status, await spent(free)]).toEqual(['submitted', 5_000n])
     const jobs = await till.startAnother({ ...options, jobs: true })
     await vi.waitFor(async () => expect(await rowsOf(payer)).toMatchObject([{ state: 'credited' }]), 60_000)
+    const credit = accounts.credit('eip155:8453', free.address.toLowerCase() as Address)
+    await vi.waitFor(async () => expect(await owedTo(till.db.owner, credit)).toBe(5_000n), 60_000)
     await jobs.stop()
     expect((await send(url, payload)).status).toBe(409)
-    expect(await spent(payer)).toBe(1_000n)
+    expect((await send(meter(), unused)).status).toBe(409)
+    expect([await spent(payer), await spent(free)]).toEqual([1_000n, 5_000n])
   })
 
   test('nobody but the wallet of the quote can carry a permit of upto', async () => {

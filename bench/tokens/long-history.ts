@@ -98,7 +98,6 @@ export async function measureLongHistory() {
       rpc: createRpc(endpoints, { clock: systemClock }),
       chain: {
         finalizedBlock: async () => ({ number: BigInt(final()), hash: blockHash(final()), timestamp: 0 }),
-        blockHash: async (number: bigint) => blockHash(Number(number)),
       },
       floorBlock: 0n,
       requestsPerRun,

@@ -97,9 +97,9 @@ function openFaultyChain(till: TillFixture, listening: { bend: BendLogs; unread:
     checkContractSignature: async () => 'invalid',
     headAgeMsMax: 0,
   })
-  const usdcBalance: typeof real.usdcBalance = (owner, block) =>
-    listening.unread ? Promise.reject(new ChainUnreadable('away')) : real.usdcBalance(owner, block)
-  return { ...real, usdcBalance }
+  const usdcBalances: typeof real.usdcBalances = (owners, block) =>
+    listening.unread ? Promise.reject(new ChainUnreadable('away')) : real.usdcBalances(owners, block)
+  return { ...real, usdcBalances }
 }
 
 async function sellOnce(till: TillFixture, buyer: PrivateKeyAccount): Promise<void> {

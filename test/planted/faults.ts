@@ -196,9 +196,9 @@ export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'one endpoint believed on a balance',
     file: 'packages/till/src/chain/create-chain.ts',
-    fn: 'usdcBalance',
-    find: "rpc.agreed('eth_call', [call, blockTag(blockNumber)])",
-    replace: "rpc.first('eth_call', [call, blockTag(blockNumber)])",
+    fn: 'usdcBalances',
+    find: 'rpc.agreedBatch(asked)',
+    replace: 'rpc.batch(asked)',
     proof: { file: 'test/adversary-books.test.ts', test: 'one endpoint that lies about balances' },
     model: { outside: 'how the chain is read; the model reads the truth' },
   },

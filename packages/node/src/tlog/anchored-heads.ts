@@ -23,7 +23,7 @@ export function anchoredHeads({ database, chain, rpc, origin }: AnchoredDeps): O
     name,
     seesEveryHead: false,
     outsideHeads: async () => {
-      const toBlock = (await chain.finalizedBlock()).number
+      const toBlock = (await chain.finalizedBlock('patient')).number
       const fromBlock = await firstBlock(database, network, toBlock)
       const events: RpcLog[] = []
       for (let from = fromBlock; from <= toBlock; from += stepBlocks) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { ChainUnreadable } from './chain-port.ts'
-import { hedgeAfterMs, rankOf } from './endpoint-health.ts'
-import { isRevert, type RpcCall, RpcRefusal } from './rpc.ts'
+import { hedgeAfterMs, hedgeMsMax, rankOf } from './endpoint-health.ts'
+import { isHeavy, isRevert, type RpcCall, RpcRefusal } from './rpc.ts'
 import type { WatchedEndpoint } from './watch-endpoint.ts'
 
 export type Voice = { endpoint: WatchedEndpoint; answers: unknown[] }
@@ -98,7 +98,7 @@ export function askHedged<T>(question: HedgedQuestion<T>): Promise<T | undefined
     }
     const hedge = async () => {
       while (!isOver && queue.length > 0) {
-        const ms = hedgeAfterMs(endpoints.map((endpoint) => endpoint.health()))
+        const ms = calls.some(isHeavy) ? hedgeMsMax : hedgeAfterMs(endpoints.map((endpoint) => endpoint.health()))
         await clock.sleep(ms, done.signal)
         const nowMs = clock.monotonicMs()
         for (const [endpoint, startedMs] of pending) if (nowMs - startedMs >= ms) endpoint.overtaken(nowMs - startedMs)

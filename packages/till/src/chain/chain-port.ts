@@ -32,17 +32,20 @@ export type ChainPort = {
   readonly network: Network
   /** At most about a second old: a safe lower bound for later searches. */
   head(): Promise<BlockRef>
-  finalizedBlock(): Promise<BlockRef>
+  /** `patient`: for work that nobody waits for, which shares what others have read for longer. */
+  finalizedBlock(how?: 'patient'): Promise<BlockRef>
   blockHash(number: bigint): Promise<Hex | undefined>
   /** At a named block by quorum; at the latest block a hint from one endpoint. */
   usdcBalance(owner: Address, blockNumber?: bigint): Promise<Micro>
+  /** By quorum, in one request. */
+  usdcBalances(owners: readonly Address[], blockNumber: bigint): Promise<Micro[]>
   /** Balance, whether the nonce is spent and whether there is code, all at the latest block, in one round trip. */
   payerStatus(payer: Address, nonce: Hex): Promise<PayerStatus>
   authorizationUsed(payer: Address, nonce: Hex, at: 'latest' | 'finalized' | bigint): Promise<boolean>
   settlementByTransaction(transaction: Hex, expected: ExpectedTransfer): Promise<SettlementEvidence>
   settlementByNonce(expected: ExpectedTransfer, fromBlock: bigint): Promise<SettlementEvidence>
-  /** Transfers of USDC into or out of `address` as the logs show them, block range inclusive, by quorum. */
-  transferLogs(address: Address, fromBlock: bigint, toBlock: bigint): Promise<TransferLog[]>
+  /** Transfers of USDC into or out of any of these as the logs show them, block range inclusive, by quorum. */
+  transferLogs(of: Address | readonly Address[], fromBlock: bigint, toBlock: bigint): Promise<TransferLog[]>
   /** Every transfer of USDC in one transaction, from a receipt read by quorum. */
   transfersIn(transaction: Hex): Promise<ChainTransfer[]>
   /** What a nonce was used for, whatever was expected of it. */

@@ -6,7 +6,7 @@ import type { Network } from './network.ts'
 import { areDeployed } from './payer-code.ts'
 import { agreedReceipt } from './read-settlement.ts'
 import type { Rpc } from './rpc.ts'
-import { agreedPiece } from './search-logs.ts'
+import { agreedStep } from './search-logs.ts'
 import { addressTopic, addressWord, topicAddress } from './usdc-abi.ts'
 
 const selectors = {
@@ -57,11 +57,11 @@ export function createChannelsPort(rpc: Rpc, network: Network): ChannelsPort {
       return { claimedMicro: claimed as bigint, settledMicro: settled as bigint }
     },
     async withdrawals(fromBlock, toBlock) {
-      const { logs, toBlock: upTo } = await agreedPiece(rpc, {
-        ...{ address: channelContract, fromBlock, toBlock },
-        topics: [events.withdrawInitiated],
+      const { answers, toBlock: upTo } = await agreedStep(rpc, {
+        ...{ fromBlock, toBlock, pieces: 1 },
+        filters: [{ address: channelContract, topics: [events.withdrawInitiated] }],
       })
-      return { channelIds: logs.flatMap(({ topics: [, id] }) => (id === undefined ? [] : [id])), upTo }
+      return { channelIds: answers.flat().flatMap(({ topics: [, id] }) => (id === undefined ? [] : [id])), upTo }
     },
     async settledIn(transaction, receiver) {
       const receipt = await agreedReceipt(rpc, transaction)

@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Json } from '@assay/protocol/canonical-json'
+import type { Micro } from '@assay/protocol/money'
 import type { Clock } from '../kernel/clock.ts'
 import { type BlockRef, type ChainPort, ChainUnreadable, type TransferLog } from './chain-port.ts'
 import { createChannelsPort } from './channels.ts'
@@ -23,6 +24,8 @@ export type ChainOptions = {
   headAgeMsMax?: number
   /** A final block stays final, so readers may share one for longer. */
   finalAgeMsMax?: number
+  /** For those that are patient. */
+  patientAgeMsMax?: number
 }
 
 const blockTag = (number: bigint): Hex => `0x${number.toString(16)}`
@@ -32,11 +35,19 @@ export function createChain(options: ChainOptions): ChainPort {
   const usdc = network.usdc.address
   const sharedReads = { ...rpc, agreed: shareInFlight(rpc.agreed) }
   const ethCall = (data: Hex, tag: string) => ({ method: 'eth_call', params: [{ to: usdc, data }, tag] })
+  const head = rememberFor(clock, options.headAgeMsMax ?? 500, async () => (await readHeight(rpc, 'latest')).block)
+  const finalBlock = rememberFor(clock, options.finalAgeMsMax ?? options.headAgeMsMax ?? 500, () => readFinalized(rpc))
+  const usdcBalances: ChainPort['usdcBalances'] = async (owners, blockNumber) => {
+    const asked = owners.map((owner) => ethCall(calls.balanceOf(owner), blockTag(blockNumber)))
+    const agreed = await rpc.agreedBatch(asked)
+    if (agreed === undefined) throw new ChainUnreadable('the endpoints do not agree on a balance')
+    return agreed.map(required)
+  }
 
   return {
     network,
-    head: rememberFor(clock, options.headAgeMsMax ?? 500, async () => (await readHeight(rpc, 'latest')).block),
-    finalizedBlock: rememberFor(clock, options.finalAgeMsMax ?? options.headAgeMsMax ?? 500, () => readFinalized(rpc)),
+    head: () => head(),
+    finalizedBlock: (how) => finalBlock(how && options.patientAgeMsMax),
     async blockHash(number) {
       const answer = await rpc.agreed(
         'eth_getBlockByNumber',
@@ -46,12 +57,10 @@ export function createChain(options: ChainOptions): ChainPort {
       return (answer as { hash: Hex } | null | undefined)?.hash
     },
     async usdcBalance(owner, blockNumber) {
-      const call = { to: usdc, data: calls.balanceOf(owner) }
-      if (blockNumber === undefined) return required(await rpc.first('eth_call', [call, 'latest']))
-      const agreed = await rpc.agreed('eth_call', [call, blockTag(blockNumber)])
-      if (agreed === undefined) throw new ChainUnreadable('the endpoints do not agree on a balance')
-      return required(agreed)
+      if (blockNumber !== undefined) return (await usdcBalances([owner], blockNumber))[0] as Micro
+      return required((await rpc.batch([ethCall(calls.balanceOf(owner), 'latest')]))[0])
     },
+    usdcBalances,
     async payerStatus(payer, nonce) {
       const [balance, used, code] = await rpc.batch([
         ethCall(calls.balanceOf(payer), 'latest'),
@@ -75,11 +84,12 @@ export function createChain(options: ChainOptions): ChainPort {
       if (!head) return { status: 'could_not_read', reason: 'the head could not be read' }
       return findByNonce(rpc, network, expected, fromBlock, head.block.number)
     },
-    async transferLogs(address, fromBlock, toBlock) {
+    async transferLogs(of, fromBlock, toBlock) {
+      const addresses = [of].flat().map(addressTopic)
       const logs = await agreedLogs(rpc, {
         address: usdc,
-        topics: [topics.transfer, null, addressTopic(address)],
-        orTopics: [topics.transfer, addressTopic(address)],
+        topics: [topics.transfer, null, addresses],
+        orTopics: [topics.transfer, addresses],
         fromBlock,
         toBlock,
       })
@@ -166,9 +176,9 @@ function parseBlock(answer: unknown): BlockRef | undefined {
 const isQuantity = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-f]{1,16}$/i.test(value)
 
 /** Many payments at once need one head: it is read once and shared for a moment. */
-function rememberFor<T>(clock: Clock, ageMsMax: number, read: () => Promise<T>): () => Promise<T> {
+function rememberFor<T>(clock: Clock, defaultMs: number, read: () => Promise<T>): (ageMsMax?: number) => Promise<T> {
   let known: { value: Promise<T>; atMs: number } | undefined
-  return () => {
+  return (ageMsMax = defaultMs) => {
     if (known && clock.monotonicMs() - known.atMs < ageMsMax) return known.value
     const value = read()
     const entry = { value, atMs: clock.monotonicMs() }

@@ -1,5 +1,5 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
-import { askHedged, type Voice } from './ask-hedged.ts'
+import { askHedged, inTurn, type Voice } from './ask-hedged.ts'
 import { isProbeDue } from './endpoint-health.ts'
 import { operatorOf, type Rpc, type RpcCall, type RpcEndpoint } from './rpc.ts'
 import { type WatchedEndpoint, type WatchOptions, watchEndpoint } from './watch-endpoint.ts'
@@ -48,7 +48,9 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
     isProven = isProvenAtOnce(calls),
   ) => {
     const nowMs = clock.monotonicMs()
-    for (const endpoint of endpoints) if (endpoints.length > 1 && isProbeDue(endpoint.health(), nowMs)) endpoint.probe()
+    // Those that are asked are heard of anyway.
+    for (const endpoint of inTurn(endpoints, nowMs).slice(quorum))
+      if (isProbeDue(endpoint.health(), nowMs)) endpoint.probe()
     const vettedMsMax = isProven ? 0 : decisiveVettedMs
     return askHedged({ clock, endpoints, calls, voices: quorum, vettedMsMax, decide })
   }

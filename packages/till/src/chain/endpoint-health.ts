@@ -84,7 +84,8 @@ export function rankOf(health: Health, nowMs: number): number {
   return doubted + health.failures * 1e6 + (health.latencyMs ?? unknownLatencyMs)
 }
 
-const [hedgeMsMin, hedgeMsMax] = [30, 1_000]
+const hedgeMsMin = 30
+export const hedgeMsMax = 1_000
 
 /** How long the asked ones are waited for before another is asked too: a few times what the quickest usually takes. */
 export function hedgeAfterMs(all: readonly Health[]): number {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../kernel/clock.ts'
+import { type Clock, systemClock } from '../kernel/clock.ts'
 import { ChainUnreadable, createChain, createRpc, knownNetworks, type RpcEndpoint } from './index.ts'
 
 const hex = (number: number) => `0x${number.toString(16)}`
@@ -49,4 +49,30 @@ test('an endpoint that lags or is silent does not hold the others back, and one 
   expect((await chainOn([silent, ...honest]).finalizedBlock()).number).toBe(100n)
   await expect(chainOn([silent, silent, endpoint('one', 120, 100)]).finalizedBlock()).rejects.toThrow(ChainUnreadable)
   expect((await chainOn([endpoint('only', 120, 100)]).finalizedBlock()).number).toBe(100n)
+})
+
+test('work that nobody waits for shares a final block for longer, and what is read for others serves it too', async () => {
+  let [nowMs, newest, reads] = [0, 100, 0]
+  const clock: Clock = { ...systemClock, monotonicMs: () => nowMs }
+  const only: RpcEndpoint = {
+    name: 'only',
+    send: async (calls) => {
+      reads += 1
+      return calls.map(() => block(newest))
+    },
+  }
+  const [network] = knownNetworks
+  if (!network) throw new Error('no network')
+  const chain = createChain({
+    ...{ network, clock, rpc: createRpc([only], { clock }) },
+    ...{ finalAgeMsMax: 15_000, patientAgeMsMax: 60_000 },
+    checkContractSignature: async () => 'invalid',
+  })
+  const seen = async (how?: 'patient') => Number((await chain.finalizedBlock(how)).number)
+  expect(await seen()).toBe(100)
+  ;[nowMs, newest] = [59_000, 150]
+  expect([await seen('patient'), reads]).toEqual([100, 1])
+  expect([await seen(), await seen('patient'), reads]).toEqual([150, 150, 2])
+  ;[nowMs, newest] = [120_000, 200]
+  expect([await seen('patient'), reads]).toEqual([200, 3])
 })

@@ -9,6 +9,7 @@ import {
   knownNetworks,
   type Network,
   type Rpc,
+  type RpcCall,
   type RpcEndpoint,
   RpcRefusal,
 } from './index.ts'
@@ -321,4 +322,50 @@ test('a check of the asset leaves no read behind, so that the next one meets not
     checkContractSignature: async () => 'invalid',
   }).verifyAsset()
   expect(open).toBe(0)
+})
+
+/** Three that answer at once, and what the clock was asked for. */
+function played() {
+  let nowMs = 0
+  const [sleeps, sent] = [[] as number[], [[], [], []] as string[][]]
+  const clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    sleep: (ms: number) => {
+      sleeps.push(ms)
+      return new Promise<void>(() => {})
+    },
+  }
+  const endpoints = sent.map((methods, index) => ({
+    name: `rpc${index}.example`,
+    send: async (calls: RpcCall[]) => {
+      methods.push(...calls.map(({ method }) => method))
+      return calls.map(({ method }) => answers[method])
+    },
+  })) as RpcEndpoint[]
+  const pass = (ms: number) => {
+    nowMs += ms
+  }
+  return { rpc: createRpc(endpoints, { clock, chainId }), sleeps, sent, pass }
+}
+
+test('a search of logs takes its time: no third provider is asked as early as for a balance', async () => {
+  const { rpc: reads, sleeps } = played()
+  for (const _ of [1, 2, 3]) await reads.agreed('eth_call', [{}, '0x64'])
+  const [defaultMs] = sleeps.splice(0).slice(-1)
+  await reads.agreedBatch([
+    { method: 'eth_getLogs', params: [{}] },
+    { method: 'eth_getBlockByNumber', params: ['0x1', false] },
+  ])
+  expect(sleeps[0]).toBeGreaterThan((defaultMs ?? 0) * 10)
+})
+
+test('after a pause only providers that are not asked anyway are probed', async () => {
+  const { rpc: reads, sent, pass } = played()
+  await reads.agreed('eth_call', [{}, '0x64'])
+  for (const methods of sent) methods.length = 0
+  pass(120_000)
+  await reads.agreed('eth_call', [{}, '0x64'])
+  const proven = ['eth_call', 'eth_chainId']
+  expect([...sent].sort((a, b) => b.length - a.length)).toEqual([proven, proven, ['eth_chainId']])
 })

@@ -3,16 +3,21 @@ export type LogSpan = {
   blocks(): bigint
   took(blocks: bigint): void
   refused(blocks: bigint): void
+  /** Calls that one request may hold. */
+  atOnce(): number
+  refusedAtOnce(calls: number): void
 }
 
 const [startBlocks, maxBlocks] = [10_000n, 100_000n]
 /** So many pieces as wide as possible, one after the other, before a wider one is tried. */
 const patience = 16
+const atOnceMax = 12
 
 /** Halved when a range is refused, grown by a quarter after a long time without. */
 export function createLogSpan(): LogSpan {
   let blocks = startBlocks
   let taken = 0
+  let atOnce = atOnceMax
   return {
     blocks: () => blocks,
     took: (piece) => {
@@ -20,6 +25,7 @@ export function createLogSpan(): LogSpan {
       taken += 1
       if (taken < patience) return
       taken = 0
+      atOnce = Math.min(atOnceMax, atOnce + 1)
       const wider = blocks + blocks / 4n + 1n
       blocks = wider < maxBlocks ? wider : maxBlocks
     },
@@ -27,6 +33,10 @@ export function createLogSpan(): LogSpan {
       taken = 0
       const half = piece / 2n
       if (half < blocks) blocks = half > 0n ? half : 1n
+    },
+    atOnce: () => atOnce,
+    refusedAtOnce: (calls) => {
+      atOnce = Math.max(1, Math.floor(calls / 2))
     },
   }
 }

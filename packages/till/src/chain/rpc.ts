@@ -3,6 +3,10 @@ import { ChainUnreadable } from './chain-port.ts'
 
 export type RpcCall = { method: string; params: readonly unknown[] }
 
+const heavyMethods = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
+/** Takes as long as there is to tell: that says nothing about the endpoint. */
+export const isHeavy = ({ method }: RpcCall): boolean => heavyMethods.has(method)
+
 /** One JSON-RPC endpoint, named by its host. Rejects with RpcRefusal when it answered with an error, otherwise when it did not answer. */
 export type RpcEndpoint = { readonly name: string; send(calls: readonly RpcCall[]): Promise<unknown[]> }
 

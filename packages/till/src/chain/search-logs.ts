@@ -15,13 +15,13 @@ export type RpcLog = {
   logIndex: Hex
 }
 
-export type LogSearch = {
+type Range = { fromBlock: bigint; toBlock: bigint }
+
+export type LogSearch = Range & {
   address: Address | readonly Address[]
   topics: LogTopics
   /** What may be there instead: logs of either are found. */
   orTopics?: LogTopics
-  fromBlock: bigint
-  toBlock: bigint
 }
 type LogTopics = readonly (Hex | readonly Hex[] | null)[]
 
@@ -51,12 +51,88 @@ export const searchLogs = (rpc: Rpc, search: LogSearch): Promise<RpcLog[]> =>
  */
 export const agreedLogs = (rpc: Rpc, search: LogSearch): Promise<RpcLog[]> => inPieces(rpc, search, readAgreed(rpc))
 
-/** The same for the beginning of a range, no more than one answer gives, and where it ends: for work that goes on later. */
-export const agreedPiece = (rpc: Rpc, search: LogSearch): Promise<{ logs: RpcLog[]; toBlock: bigint }> =>
-  firstPiece(spanOf(rpc), search, spanOf(rpc).blocks(), readAgreed(rpc))
+export type LogStep = Range & {
+  filters: readonly Pick<LogSearch, 'address' | 'topics'>[]
+  /** At most so many, each as wide as the providers take. */
+  pieces: number
+  /** Blocks whose hashes are read with it, given its last one. */
+  blocks?(toBlock: bigint): readonly bigint[]
+}
+
+export type StepLogs = {
+  toBlock: bigint
+  /** What each filter found in each piece: a limit of a provider shows in the length of one. */
+  answers: readonly RpcLog[][]
+  hashes: ReadonlyMap<bigint, Hex>
+  /** Calls to each operator, with the chain id and with what was refused. */
+  calls: number
+}
+
+/**
+ * The same for the beginning of a range, for work that goes on later. Pieces and hashes are in one request, so that one
+ * chain id proves all of it. Where that fails, a single piece is read.
+ */
+export async function agreedStep(rpc: Rpc, step: LogStep): Promise<StepLogs> {
+  const logSpan = spanOf(rpc)
+  let [{ pieces }, calls] = [step, 0]
+  const ask = (some: readonly RpcCall[]) => {
+    calls += some.length + 1
+    return rpc.agreedBatch(some, (answer) => consensusFields(answer) ?? hashOf(answer))
+  }
+  const { found } = await firstPiece(logSpan, step, logSpan.blocks(), async (piece) => {
+    const ranges = piecesOf(step, piece.toBlock - piece.fromBlock + 1n, pieces)
+    pieces = 1
+    const toBlock = ranges.at(-1)?.toBlock ?? piece.toBlock
+    const blocks = step.blocks?.(toBlock) ?? []
+    const searches = ranges.flatMap((range) => step.filters.flatMap((filter) => filtersOf({ ...filter, ...range })))
+    const given = await inRequests(logSpan, [...searches, ...blocks.map(blockCall)], ask)
+    const answers = given?.slice(0, searches.length)
+    if (!given || !answers?.every((answer) => Array.isArray(answer))) return undefined
+    const hashes = new Map<bigint, Hex>()
+    for (const [index, block] of blocks.entries()) {
+      const hash = hashOf(given[searches.length + index])
+      if (hash === null) throw new ChainUnreadable(`the endpoints do not know block ${block}`)
+      hashes.set(block, hash)
+    }
+    return { toBlock, answers: answers as RpcLog[][], hashes }
+  })
+  return { ...found, calls }
+}
+
+/** All in one request, or in as many as the providers want. Undefined where they do not agree. */
+async function inRequests(
+  logSpan: LogSpan,
+  calls: readonly RpcCall[],
+  ask: (some: readonly RpcCall[]) => Promise<readonly unknown[] | undefined>,
+): Promise<unknown[] | undefined> {
+  const given: unknown[] = []
+  while (given.length < calls.length) {
+    const some = calls.slice(given.length, given.length + logSpan.atOnce())
+    const answers = await ask(some).catch(async (error: unknown) => {
+      if (some.length === 1 || !(error instanceof ChainUnreadable)) throw error
+      // They were too many if one of them alone is answered.
+      const one = await ask(some.slice(0, 1)).catch(() => Promise.reject(error))
+      logSpan.refusedAtOnce(some.length)
+      return one
+    })
+    if (!answers) return undefined
+    given.push(...answers)
+  }
+  return given
+}
+
+const blockCall = (number: bigint): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toBlockHex(number), false] })
+const hashOf = (answer: unknown): Hex | null => (answer as { hash?: Hex } | null)?.hash ?? null
+
+function piecesOf({ fromBlock, toBlock }: Range, width: bigint, count: number): Range[] {
+  const ranges: Range[] = []
+  for (let from = fromBlock; from <= toBlock && ranges.length < count; from += width)
+    ranges.push({ fromBlock: from, toBlock: from + width - 1n < toBlock ? from + width - 1n : toBlock })
+  return ranges
+}
 
 const readAgreed =
-  (rpc: Rpc): ReadPiece =>
+  (rpc: Rpc): ReadSearch =>
   async (piece) =>
     joinLogs(await rpc.agreedBatch(filtersOf(piece), consensusFields))
 
@@ -87,18 +163,18 @@ function spanOf(rpc: Rpc): LogSpan {
 /** So many narrower pieces before the usual width is tried again within one search. */
 const narrowPieces = 8
 
-type ReadPiece = (piece: LogSearch) => Promise<RpcLog[] | undefined>
+type ReadSearch = (piece: LogSearch) => Promise<RpcLog[] | undefined>
 
 /** In pieces as wide as the providers take. */
-async function inPieces(rpc: Rpc, search: LogSearch, read: ReadPiece): Promise<RpcLog[]> {
+async function inPieces(rpc: Rpc, search: LogSearch, read: ReadSearch): Promise<RpcLog[]> {
   const logSpan = spanOf(rpc)
   const found: RpcLog[] = []
   let { fromBlock } = search
   let width = logSpan.blocks()
   let narrow = 0
   while (fromBlock <= search.toBlock) {
-    const piece = await firstPiece(logSpan, { ...search, fromBlock }, width, read)
-    found.push(...piece.logs)
+    const piece = await firstPiece(logSpan, { ...search, fromBlock }, width, (range) => read({ ...search, ...range }))
+    found.push(...piece.found)
     fromBlock = piece.toBlock + 1n
     if (piece.width < width) narrow = narrowPieces
     width = piece.width
@@ -113,24 +189,24 @@ async function inPieces(rpc: Rpc, search: LogSearch, read: ReadPiece): Promise<R
  * some limit the blocks of a range, some the logs in it, and each says so in its own words. Where no common answer is
  * had, some may only have found the range too wide.
  */
-async function firstPiece(
+async function firstPiece<T>(
   logSpan: LogSpan,
-  search: LogSearch,
+  range: Range,
   startWidth: bigint,
-  read: ReadPiece,
-): Promise<{ logs: RpcLog[]; toBlock: bigint; width: bigint }> {
-  const { fromBlock } = search
+  read: (piece: Range) => Promise<T | undefined>,
+): Promise<{ found: T; toBlock: bigint; width: bigint }> {
+  const { fromBlock } = range
   let width = startWidth
   for (;;) {
-    const toBlock = fromBlock + width - 1n < search.toBlock ? fromBlock + width - 1n : search.toBlock
+    const toBlock = fromBlock + width - 1n < range.toBlock ? fromBlock + width - 1n : range.toBlock
     const blocks = toBlock - fromBlock + 1n
-    const logs = await read({ ...search, toBlock }).catch((error: unknown) => {
+    const found = await read({ fromBlock, toBlock }).catch((error: unknown) => {
       if (!(error instanceof RpcRefusal) || blocks === 1n) throw error
       logSpan.refused(blocks)
     })
-    if (logs) {
+    if (found) {
       logSpan.took(blocks)
-      return { logs, toBlock, width }
+      return { found, toBlock, width }
     }
     if (blocks === 1n) throw new ChainUnreadable(`the endpoints do not agree about the logs of block ${fromBlock}`)
     width = blocks / 2n

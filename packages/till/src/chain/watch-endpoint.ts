@@ -13,7 +13,7 @@ import {
   isResting,
   newHealth,
 } from './endpoint-health.ts'
-import { operatorOf, type RpcCall, type RpcEndpoint, RpcRateLimited, RpcRefusal } from './rpc.ts'
+import { isHeavy, operatorOf, type RpcCall, type RpcEndpoint, RpcRateLimited, RpcRefusal } from './rpc.ts'
 
 export type WatchOptions = {
   clock: Clock
@@ -39,8 +39,6 @@ export type WatchedEndpoint = RpcEndpoint & {
 }
 
 const vettedMs = 600_000
-/** Answers of these take as long as there is to tell. */
-const heavy = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
 
 export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): WatchedEndpoint {
   const { clock, log = silentLog, metrics = silentMetrics } = options
@@ -95,7 +93,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
   }
   const measure = (calls: readonly RpcCall[], startedMs: number) => {
     const nowMs = clock.monotonicMs()
-    if (calls.some(({ method }) => heavy.has(method))) health = afterAnyAnswer(health, nowMs)
+    if (calls.some(isHeavy)) health = afterAnyAnswer(health, nowMs)
     else health = afterAnswer(health, nowMs - startedMs, nowMs)
   }
 
@@ -111,7 +109,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     probe: () => {
       // Counted as measured at once: one probe at a time.
       health = { ...health, measuredAtMs: clock.monotonicMs() }
-      ask([chainIdCall]).catch(() => {})
+      ask(options.chainId === undefined ? [chainIdCall] : [], 0).catch(() => {})
     },
     failed: () => fail(),
     overtaken: (ms) => {

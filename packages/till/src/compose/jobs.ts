@@ -49,7 +49,7 @@ export function tillJobs(
   const { clock, log, metrics, ids } = ports
   const { chains } = infrastructure
   const { database } = infrastructure.store
-  const { routeOf, payouts, parts, retention = {} } = settings
+  const { routeOf, routePatienceMs = 0, payouts, parts, retention = {} } = settings
   const recovery = recoverDeps(ports, infrastructure, till, settings)
   const targets = till.ownAddresses.all().flatMap(({ network, payee, address, exclusive }): ReconciledAddress[] => {
     const chain = chains.get(network)
@@ -92,7 +92,7 @@ export function tillJobs(
     job(
       'payments.refunds',
       2_000,
-      () => executeRefunds({ database, clock, ids, log, routeOf, reversalHooks }),
+      () => executeRefunds({ database, clock, ids, log, metrics, routeOf, routePatienceMs, reversalHooks }),
       `exists (select from refund where state = 'asked')`,
     ),
     job('payments.undelivered', 600_000, () => creditUndelivered({ database, clock, log, metrics, reversalHooks })),

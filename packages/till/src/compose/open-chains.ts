@@ -6,7 +6,7 @@ import { type CheckContractSignature, createContractSignatureChecker } from '../
 import type { Interceptors } from './parts.ts'
 
 /** How old a head or final block may be that all readers share: real providers count every call. */
-const sharedFor = { headAgeMsMax: 2_000, finalAgeMsMax: 15_000 }
+const sharedFor = { headAgeMsMax: 2_000, finalAgeMsMax: 15_000, patientAgeMsMax: 60_000 }
 
 export function openChains(
   mode: 'demo' | 'production',

@@ -8,8 +8,8 @@ import { operatorPurposes } from './purposes.ts'
 /** What a custody wallet holds at a final block, by quorum. */
 export type FinalBalance = { network: string; custody: Address; block: bigint; micro: Micro }
 
-export async function readFinalBalance(chain: ChainPort, custody: Address): Promise<FinalBalance> {
-  const { number: block } = await chain.finalizedBlock()
+export async function readFinalBalance(chain: ChainPort, custody: Address, how?: 'patient'): Promise<FinalBalance> {
+  const { number: block } = await chain.finalizedBlock(how)
   return { network: chain.network.caip2, custody, block, micro: await chain.usdcBalance(custody, block) }
 }
 

@@ -48,7 +48,7 @@ async function runChain(deps: PayoutDeps, { chain, key }: PayoutChain): Promise<
     [network],
   )
   if (rows.length === 0 && !(await isStale(deps, network))) return
-  const balance = await readFinalBalance(chain, key.address)
+  const balance = await readFinalBalance(chain, key.address, rows.length === 0 ? 'patient' : undefined)
   const facts = await readCustodyFacts(deps.database, balance, await promisedOn(deps, network))
   await saveCustodyStatus(deps.database, balance, facts, deps.clock.nowMs())
   if ((await deps.isPaused()) || !(await moneyMayLeave(deps, network))) return

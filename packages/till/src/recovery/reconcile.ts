@@ -1,6 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Micro } from '@assay/protocol/money'
-import { type ChainPort, ChainUnreadable } from '../chain/index.ts'
+import { type ChainPort, ChainUnreadable, type TransferLog } from '../chain/index.ts'
 import type { Schemes } from '../contract/scheme.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
@@ -10,7 +10,7 @@ import { type Account, sealBooks, type TransferRow } from '../ledger/index.ts'
 import type { Screening } from '../screening/index.ts'
 import type { Database } from '../store/database.ts'
 import { explainTransfers } from './explain-transfers.ts'
-import { recordTransfers } from './record-transfers.ts'
+import { type LogsOf, recordTransfers } from './record-transfers.ts'
 import { type Cursor, expectedOnChain, openCursor, readCursor } from './store-reconcile.ts'
 
 export type ReconcileDeps = {
@@ -86,23 +86,27 @@ async function reconcileChain(
 ): Promise<ReconcileReport[]> {
   const final = await chain.finalizedBlock()
   const ours = new Set(targets.map(({ address }) => address))
+  const logsOf = sharedLogs(chain, [...ours])
   for (const target of targets) {
     const cursor = await cursorOf(deps, target, final.number)
     if (final.number < cursor.blockNumber) throw new ChainUnreadable('the final block is before the last one compared')
-    await recordTransfers(deps, target, cursor, final.number, ours)
+    await recordTransfers({ ...deps, logsOf }, target, cursor, final.number, ours)
   }
   const explained = await explainTransfers(deps, chain, targets)
   await sealBooks(deps.database)
+  const held = await chain.usdcBalances([...ours], final.number)
+  const heldBy = new Map([...ours].map((address, index) => [address, held[index] as Micro]))
   const reports: ReconcileReport[] = []
   for (const payee of new Set(targets.map((target) => target.payee))) {
     const addresses = targets.filter((target) => target.payee === payee).map(({ address }) => address)
-    const differenceMicro = await compare(deps, chain, payee, addresses, final.number)
+    const onchainMicro = [...new Set(addresses)].reduce((sum, address) => sum + (heldBy.get(address) ?? 0n), 0n)
+    const expectedMicro = await expectedOnChain(deps.database, chain.network.caip2, payee, addresses)
     const report = {
       network: chain.network.caip2,
       payee,
       upToBlock: final.number,
       upToTime: final.timestamp,
-      differenceMicro,
+      differenceMicro: onchainMicro - expectedMicro,
       unexplained: explained.get(payee) ?? 0,
     }
     tell(deps, report)
@@ -112,16 +116,14 @@ async function reconcileChain(
   return reports
 }
 
-async function compare(
-  { database }: ReconcileDeps,
-  chain: ChainPort,
-  payee: 'pay_to' | 'custody',
-  addresses: readonly Address[],
-  block: bigint,
-): Promise<Micro> {
-  let onchainMicro = 0n
-  for (const address of new Set(addresses)) onchainMicro += await chain.usdcBalance(address, block)
-  return onchainMicro - (await expectedOnChain(database, chain.network.caip2, payee, addresses))
+/** Addresses whose cursors are at the same block share one search. */
+function sharedLogs(chain: ChainPort, addresses: readonly Address[]): LogsOf {
+  let last: { range: string; logs: Promise<TransferLog[]> } | undefined
+  return async (address, fromBlock, toBlock) => {
+    const range = `${fromBlock}-${toBlock}`
+    if (last?.range !== range) last = { range, logs: chain.transferLogs(addresses, fromBlock, toBlock) }
+    return (await last.logs).filter(({ sender, recipient }) => sender === address || recipient === address)
+  }
 }
 
 /** Money that was there before the books began is the operator's stake. */

@@ -11,12 +11,17 @@ const blocksPerStep = 5_000n
 const transactionsPerStep = 500
 const receiptsAtOnce = 8
 
+/** Transfers into or out of an address, as the logs show them. */
+export type LogsOf = (address: Address, fromBlock: bigint, toBlock: bigint) => Promise<TransferLog[]>
+
+type RecordDeps = ReconcileDeps & { logsOf: LogsOf }
+
 /**
  * Records every transfer of an address up to a final block, as rows, and moves the cursor with them in one transaction.
  * Nothing is explained here, so no transfer can hold up the next.
  */
 export async function recordTransfers(
-  deps: ReconcileDeps,
+  deps: RecordDeps,
   target: ReconciledAddress,
   cursor: Cursor,
   finalNumber: bigint,
@@ -43,14 +48,14 @@ export type RecordedStep = {
 type Moved = Pick<ChainTransfer, 'sender' | 'recipient' | 'amountMicro'>
 
 async function readStep(
-  deps: ReconcileDeps,
+  deps: RecordDeps,
   { chain, address }: ReconciledAddress,
   ours: ReadonlySet<Address>,
   fromBlock: bigint,
   toBlock: bigint,
 ): Promise<RecordedStep> {
   // Anyone may send nothing, from anyone, as often as gas is cheap: it is no money.
-  const logs = (await chain.transferLogs(address, fromBlock, toBlock)).filter(({ amountMicro }) => amountMicro > 0n)
+  const logs = (await deps.logsOf(address, fromBlock, toBlock)).filter(({ amountMicro }) => amountMicro > 0n)
   const isDust = ({ sender, recipient, amountMicro }: Moved) =>
     recipient === address && !ours.has(sender) && amountMicro < dustMicro
   const toRead = await transactionsToRead(deps, chain.network, logs, isDust)

@@ -34,6 +34,7 @@ import type { Confirmed } from '../transitions/settlement-result.ts'
 import type { StateChange } from '../transitions/state-changes.ts'
 import {
   abandonedPayments,
+  hasUnsold,
   markFinal,
   markOwnerDead,
   ownersNotYetDead,
@@ -241,6 +242,8 @@ async function releaseHeld(deps: RecoverDeps, payment: PaymentRecord): Promise<v
 
 /** Anyone may still send a payment that we refused; once its time has passed at a final block we look again. */
 async function watchRefused(deps: RecoverDeps, chain: ChainPort): Promise<void> {
+  // An idle node asks for no final block.
+  if (!(await hasUnsold(deps.database, chain.network.caip2))) return
   let final: BlockRef
   try {
     final = await chain.finalizedBlock()

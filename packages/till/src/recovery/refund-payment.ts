@@ -9,6 +9,7 @@ import { readAnswer } from '../gate/store-advance.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Ids } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
 import { accounts, type LedgerLine, lockBalances, owedTo, takePayToPart } from '../ledger/index.ts'
 import { createPayout, refundAccount } from '../payouts/index.ts'
 import { writeAudit } from '../store/audit-log.ts'
@@ -53,11 +54,21 @@ export type RefundDeps = {
   clock: Clock
   ids: Ids
   log: Log
+  metrics: Metrics
   routeOf(routeId: string): PaidRoute | undefined
+  /** See RecoverDeps. */
+  routePatienceMs?: number
   reversalHooks: readonly ReversalHook[]
 }
 
-type Asked = { payment_id: string; amount_micro: Micro; requested_by: string }
+type Asked = {
+  payment_id: string
+  amount_micro: Micro
+  requested_by: string
+  requested_at: Date
+  /** Of a draw nobody knows. */
+  had_effect: boolean
+}
 
 /**
  * Turns refunds that were asked for into payouts, or, of what was paid from credit, into credit. One whose payment is not
@@ -65,7 +76,8 @@ type Asked = { payment_id: string; amount_micro: Micro; requested_by: string }
  */
 export async function executeRefunds(deps: RefundDeps): Promise<void> {
   const { rows } = await deps.database.query<Asked & { draw: boolean }>(
-    `select r.payment_id, r.amount_micro, r.requested_by, p.id is null as draw from refund r
+    `select r.payment_id, r.amount_micro, r.requested_by, r.requested_at, coalesce(p.had_effect, true) as had_effect,
+       p.id is null as draw from refund r
      left join payment p on p.id = r.payment_id
      left join entitled_call e on p.id is null and e.id = r.payment_id and e.port = 'credit'
      where r.state = 'asked' and coalesce(p.final, e.state = 'captured')
@@ -89,7 +101,7 @@ async function isStillAsked(tx: Tx, { payment_id }: Asked): Promise<boolean> {
 
 async function executeDrawRefund(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   const draw = await lockDraw(tx, asked.payment_id)
-  if (!draw || !(await isStillAsked(tx, asked))) return
+  if (!draw || !(await isStillAsked(tx, asked)) || isLeftToOthers(deps, asked, draw)) return
   const sale = await refundCredit(tx, draw, asked.amount_micro)
   await undo(deps, tx, sale, asked.amount_micro)
   await decide(deps, tx, asked, 'credited', null, null)
@@ -103,6 +115,7 @@ async function execute(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
     await decide(deps, tx, asked, 'refused', 'the payment is no longer valid', null)
     return
   }
+  if (payment.state === 'served' && isLeftToOthers(deps, asked, payment)) return
   const lines = await debtorsOf(tx, payment, asked.amount_micro)
   if (!lines) {
     await decide(deps, tx, asked, 'refused', 'the credit was used meanwhile', null)
@@ -126,6 +139,22 @@ async function execute(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   if (asked.amount_micro === payment.amountMicro)
     await tx.query(`update payment set state = 'refunded', reason = 'refunded' where id = $1`, [payment.id])
   await decide(deps, tx, asked, 'paying', null, payout.id)
+}
+
+/**
+ * A process that does not know the route cannot revoke what was bought: one that does has some time to refund it.
+ * After that the buyer waits no longer.
+ */
+function isLeftToOthers(deps: RefundDeps, asked: Asked, sold: { routeId: string; amountMicro: Micro }): boolean {
+  const isRevoked = asked.had_effect && asked.amount_micro === sold.amountMicro
+  if (!isRevoked || deps.routeOf(sold.routeId)) return false
+  if (deps.clock.nowMs() - asked.requested_at.getTime() < (deps.routePatienceMs ?? 0)) return true
+  deps.metrics.count('alarms', { alarm: 'effect_not_revoked' })
+  deps.log.error(
+    { paymentId: asked.payment_id, route: sold.routeId },
+    'a refund keeps what was bought: no process knows its route',
+  )
+  return false
 }
 
 /** Everyone's share in proportion; for a payment that is credit, that credit: what was used is not paid out again. */

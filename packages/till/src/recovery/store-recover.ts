@@ -34,6 +34,20 @@ export const recoveryDueSql = (ownOwner: bigint) =>
 /** Whether a payment waits for its block to be final. */
 export const notFinalSql = `exists (select from payment where ${notFinal})`
 
+export const hasUnsold = (sql: Sql, network: string) => hasAny(sql, unsold, network)
+export const hasNotFinal = (sql: Sql, network: string) => hasAny(sql, notFinal, network)
+
+async function hasAny(sql: Sql, which: string, network: string): Promise<boolean> {
+  const { rowCount } = await sql.query(`select from payment where ${which} and network = $1 limit 1`, [network])
+  return rowCount > 0
+}
+
+/** Whether a sale changed something beside its answer. */
+export async function hadEffect(sql: Sql, id: string): Promise<boolean> {
+  const { rows } = await sql.query<{ had_effect: boolean }>('select had_effect from payment where id = $1', [id])
+  return rows[0]?.had_effect ?? false
+}
+
 /** A page of them, behind the payment named last. */
 export async function paymentsIn(
   sql: Sql,

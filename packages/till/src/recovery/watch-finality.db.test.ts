@@ -53,7 +53,7 @@ async function openPayments(): Promise<void> {
   )
 }
 
-const watch = (chain: ChainPort) =>
+const watch = (chain: ChainPort, changes: Partial<FinalityDeps> = {}) =>
   watchFinality({
     database: db.database,
     chains: new Map([[network, chain]]),
@@ -63,6 +63,7 @@ const watch = (chain: ChainPort) =>
     metrics: silentMetrics,
     reversalHooks: [],
     routeOf: () => undefined,
+    ...changes,
   } as unknown as FinalityDeps)
 
 test('payments whose transaction moved to another block follow it there, with their transfers, and become final', async () => {
@@ -100,4 +101,26 @@ test('a payment that came back after a reorganisation has a final transfer, also
   await watch(chainWith({ number: 10n, hash: 'new' }, () => 0))
   // That of the others is said by the record of the chain alone.
   expect(await finalOnes()).toEqual([2])
+})
+
+test('a reorganised sale is undone by a process that can revoke what was bought, and by no other before a day', async () => {
+  await db.owner.query(`update transfer set posted_for = 'pay_1' where position = 1`)
+  await db.owner.query(
+    `update payment set final = id <> 'pay_1', block_hash = 'gone', had_effect = true, claimed_at = now(), revocable = true`,
+  )
+  const lost = { ...chainWith({ number: 10n, hash: 'new' }, () => 0) } as ChainPort
+  lost.settlementByTransaction = async () => ({ status: 'absent' })
+  const stateOf = async () => (await db.owner.query(`select state from payment where id = 'pay_1'`)).rows
+  const alarms: unknown[] = []
+  const metrics = { ...silentMetrics, count: (_name: string, labels?: object) => void alarms.push(labels) }
+  await watch(lost, { routePatienceMs: 600_000, metrics })
+  expect([await stateOf(), alarms]).toEqual([[{ state: 'served' }], [{ alarm: 'reorg_not_undone' }]])
+  const revoked: string[] = []
+  const route = { revoke: async (_tx: unknown, { paymentId }: { paymentId: string }) => void revoked.push(paymentId) }
+  await watch(lost, { routePatienceMs: 600_000, routeOf: () => route as never })
+  expect([await stateOf(), revoked]).toEqual([[{ state: 'unknown' }], ['pay_1']])
+  alarms.length = 0
+  await db.owner.query(`update payment set final = id <> 'pay_2', claimed_at = now() - interval '2 days'`)
+  await watch(lost, { routePatienceMs: 600_000, metrics })
+  expect(alarms).toEqual([{ alarm: 'effect_not_revoked' }, { alarm: 'reorg' }])
 })

@@ -22,7 +22,7 @@ import { bearerOfReorg, decideAfterReorg, decideFinality } from '../transitions/
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import { moves } from '../transitions/state-changes.ts'
 import type { RecoverDeps } from './recover.ts'
-import { markFinal, notFinalUpTo } from './store-recover.ts'
+import { hadEffect, hasNotFinal, markFinal, notFinalUpTo } from './store-recover.ts'
 
 export type FinalityDeps = RecoverDeps & { reversalHooks: readonly ReversalHook[] }
 
@@ -41,6 +41,7 @@ export async function watchFinality(deps: FinalityDeps): Promise<void> {
 }
 
 async function watchChain(deps: FinalityDeps, chain: ChainPort): Promise<void> {
+  if (!(await hasNotFinal(deps.database, chain.network.caip2))) return
   const final = await chain.finalizedBlock()
   const payments = await notFinalUpTo(deps.database, chain.network.caip2, final.number, perRunMax)
   for (const [blockNumber, group] of groupByBlock(payments)) await checkBlock(deps, chain, blockNumber, group)
@@ -85,6 +86,7 @@ async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: Payment
   const decision = decideAfterReorg(payment, evidence)
   if (decision.do === 'wait') return
   if (decision.do === 'move') return moveTo(deps, payment, decision.to)
+  await requireRoute(deps, payment)
   const stored = await readAnswer(deps.database, payment.id)
   await deps.database.transaction((tx) => undo(deps, tx, payment, stored?.reservation ?? null))
   deps.metrics.count('alarms', { alarm: 'reorg' })
@@ -92,6 +94,20 @@ async function afterReorg(deps: FinalityDeps, chain: ChainPort, payment: Payment
     { paymentId: payment.id, block: payment.blockHash },
     'a reorg took a payment away; its postings are reversed',
   )
+}
+
+/** So long a process that knows the route may take to come by. No money waits for it: the payment itself is gone. */
+const revokePatienceMs = 86_400_000
+
+/** A process that does not know the route cannot revoke what was bought: it leaves the payment to one that does. */
+async function requireRoute(deps: FinalityDeps, payment: PaymentRecord): Promise<void> {
+  const { id, routeId, state, claimedAt } = payment
+  if (state !== 'served' || deps.routeOf(routeId) || !(await hadEffect(deps.database, id))) return
+  const isDeclaredLater = (deps.routePatienceMs ?? 0) > 0
+  if (isDeclaredLater && deps.clock.nowMs() - claimedAt.getTime() < revokePatienceMs)
+    throw new Error(`the route ${routeId} is not declared in this process`)
+  deps.metrics.count('alarms', { alarm: 'effect_not_revoked' })
+  deps.log.error({ paymentId: id, route: routeId }, 'a reorganised payment keeps what was bought: its route is gone')
 }
 
 /** The same transfer in another block. */

@@ -20,6 +20,8 @@ export const alarmAdvice: Readonly<Record<string, string>> = {
     'The log names it. Sales go on; transfers of that chain are not credited meanwhile.',
   reorg_not_undone:
     'The log names the payment. Others become final as usual; it is tried again every five seconds.',
+  effect_not_revoked:
+    'The log names payment and route. Revoke it by hand. In an embedded till declare routes before `runJobs()`: until then a refund waits ten minutes, a reorganisation a day.',
   reorg:
     'Postings are reversed by themselves. Many at once: lower `EXPOSURE_CAP_USD`, or `assay pause sales` until the chain is calm.',
   wallet_unfunded:

@@ -132,6 +132,8 @@ async function openAttestations(
         work: () => runCreators(creators),
         // Nothing is on a chain before the first root.
         due: 'exists (select from creator_accrual) or exists (select from creator_root)',
+        // Reconciliation follows the chains too.
+        idleMs: 300_000,
       },
     ],
   }

@@ -203,9 +203,14 @@ test('a renewal is refunded to the credit it came from, once, and its period is 
   expect((await Promise.all([ask(), ask()])).map(({ status }) => status).sort()).toEqual(['asked', 'refused'])
   const reversed: unknown[] = []
   const revoke = (t: Tx, sale: Sale) => revokePeriod(t, tokens, sale.paymentId, world.nowMs)
+  // A process that does not know the route leaves it to one that does: what was bought would stay.
+  await executeRefunds({ ...world.deps, ...quiet, routeOf: () => undefined, routePatienceMs: dayMs, reversalHooks: [] })
+  expect(await readRefund(world.db.database, paymentId)).toMatchObject({ state: 'asked' })
+  expect(await world.credit.balance(wallet)).toBe(0n)
   const execute = () =>
     executeRefunds({
       ...world.deps,
+      ...quiet,
       routeOf: () => ({ revoke }) as unknown as PaidRoute,
       reversalHooks: [async (_tx, sale, part) => void reversed.push([sale.paymentId, part.micro])],
     })
@@ -227,6 +232,26 @@ test('a renewal is refunded to the credit it came from, once, and its period is 
   expect(await balanceOf(world.db.database, accounts.revenue(network, soldBy('standard').id))).toBeLessThanOrEqual(0n)
 })
 
+test('where no process knows the route in time, the refund is made all the same and an alarm is raised', async () => {
+  const { wallet, on } = await subscriber()
+  await on()
+  world.nowMs = startMs + periodMs - dayMs
+  await renewDue(world.deps)
+  const { rows } = await world.db.owner.query<{ id: string }>(
+    `select payment_id as id from subscription_purchase where wallet = $1 and kind = 'renewal'`,
+    [wallet],
+  )
+  const paymentId = rows[0]?.id as string
+  await requestRefund(world.db.database, { paymentId, reason: 'test', by: 'test' })
+  await world.db.owner.query(`update refund set requested_at = 'epoch' where payment_id = $1`, [paymentId])
+  const alarms: unknown[] = []
+  const metrics = { ...quiet.metrics, count: (_name: string, labels?: object) => void alarms.push(labels) }
+  const deps = { ...world.deps, ...quiet, metrics, routePatienceMs: dayMs, reversalHooks: [] }
+  await executeRefunds({ ...deps, routeOf: () => undefined })
+  expect(await readRefund(world.db.database, paymentId)).toMatchObject({ state: 'credited' })
+  expect(alarms).toEqual([{ alarm: 'effect_not_revoked' }])
+})
+
 test('a part of a renewal is refunded and the period stays; a pass, a call that was released and a stranger are not', async () => {
   const { wallet, on } = await subscriber()
   await on()
@@ -243,7 +268,7 @@ test('a part of a renewal is refunded and the period stays; a pass, a call that 
     status: 'asked',
     amountMicro: 7n,
   })
-  await executeRefunds({ ...world.deps, routeOf: () => undefined, reversalHooks: [] })
+  await executeRefunds({ ...world.deps, ...quiet, routeOf: () => undefined, reversalHooks: [] })
   expect(await world.credit.balance(wallet)).toBe(7n)
   expect((await of(wallet))?.untilMs).toBe(startMs + 2 * periodMs)
   await world.db.owner.query(

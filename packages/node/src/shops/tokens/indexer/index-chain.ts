@@ -1,4 +1,5 @@
-import { type ChainPort, ChainUnreadable, type Rpc } from '@assay/till/chain'
+import type { Hex } from '@assay/protocol/bytes'
+import type { ChainPort, Rpc } from '@assay/till/chain'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
@@ -13,10 +14,10 @@ export type IndexerDeps = {
   metrics: Metrics
   chainId: number
   rpc: Rpc
-  chain: Pick<ChainPort, 'finalizedBlock' | 'blockHash'>
+  chain: Pick<ChainPort, 'finalizedBlock'>
   /** No B20 token is older than this block. */
   floorBlock: bigint
-  /** Reads that one run may spend; each is asked of as many endpoints as must agree. */
+  /** Calls that one run may ask of each operator, as many of them as must agree. */
   requestsPerRun: number
   /** Logs kept in all; beyond it the index stops and readers ask the chain. */
   logsMax: number
@@ -25,38 +26,37 @@ export type IndexerDeps = {
 /** Reads on from where the index ends, step by step, until it has reached the final block or spent its requests. */
 export async function indexChain(deps: IndexerDeps): Promise<void> {
   const { database, chainId, chain, rpc, metrics } = deps
-  const final = await chain.finalizedBlock()
-  const cursor = await usableCursor(deps, final.number)
-  const origin = cursor?.fromBlock ?? deps.floorBlock
-  let fromBlock = cursor === undefined ? origin : cursor.toBlock + 1n
-  const tokens = new Set(fromBlock > final.number ? [] : await listedTokens(database, chainId))
-  let logs = Number(cursor?.logs ?? 0n)
+  const final = await chain.finalizedBlock('patient')
+  let cursor = await loadCursor(database, chainId)
+  if (cursor?.toBlock === final.number) cursor = await usable(deps, cursor, final.hash)
+  const isBehind = () => cursor === undefined || cursor.toBlock < final.number
+  const tokens = new Set(isBehind() ? await listedTokens(database, chainId) : [])
   let left = deps.requestsPerRun
-  while (fromBlock <= final.number && left > 0 && logs < deps.logsMax) {
-    const step = await readStep(rpc, { fromBlock, toBlock: final.number }, [...tokens])
-    const { toBlock } = step
-    const isLast = toBlock === final.number
-    left -= step.requests + (isLast ? 0 : 1)
-    const toHash = isLast ? final.hash : await chain.blockHash(toBlock)
-    if (toHash === undefined) throw new ChainUnreadable(`the endpoints do not agree about block ${toBlock}`)
-    const at = { fromBlock: origin, toHash, finalBlock: final.number, nowMs: deps.clock.nowMs() }
+  while (isBehind() && left > 0 && Number(cursor?.logs ?? 0n) < deps.logsMax) {
+    const [origin, after] = [cursor?.fromBlock ?? deps.floorBlock, cursor?.toBlock]
+    const fromBlock = after === undefined ? origin : after + 1n
+    const { hashes, calls, ...step } = await readStep(rpc, {
+      ...{ fromBlock, toBlock: final.number, known: [...tokens], callsMax: left, after },
+    })
+    left -= calls
+    if (cursor !== undefined && (await usable(deps, cursor, hashes.get(cursor.toBlock))) === undefined) {
+      cursor = undefined
+      tokens.clear()
+      continue
+    }
+    const toHash = step.toBlock === final.number ? final.hash : (hashes.get(step.toBlock) as Hex)
+    const end = { fromBlock: origin, toHash, finalBlock: final.number, nowMs: deps.clock.nowMs() }
     // Another process was faster: it goes on.
-    if (!(await saveStep(database, chainId, step, at))) return
+    if (!(await saveStep(database, chainId, step, end))) return
     for (const { token } of step.created) tokens.add(token)
-    logs += step.created.length + step.policyLogs.length + step.tokenLogs.length
-    fromBlock = toBlock + 1n
+    cursor = await loadCursor(database, chainId)
   }
-  metrics.gauge('token_index_behind_blocks', Math.max(0, Number(final.number - fromBlock) + 1))
-  metrics.gauge('token_index_full', logs >= deps.logsMax ? 1 : 0)
+  metrics.gauge('token_index_behind_blocks', Math.max(0, Number(final.number - (cursor?.toBlock ?? deps.floorBlock))))
+  metrics.gauge('token_index_full', Number(cursor?.logs ?? 0n) >= deps.logsMax ? 1 : 0)
 }
 
 /** Final blocks do not change; where one did all the same, the whole index is read again. */
-async function usableCursor(deps: IndexerDeps, finalNumber: bigint): Promise<IndexCursor | undefined> {
-  const cursor = await loadCursor(deps.database, deps.chainId)
-  // Endpoints that are behind know nothing of its block yet.
-  if (cursor === undefined || cursor.toBlock > finalNumber) return cursor
-  const hash = await deps.chain.blockHash(cursor.toBlock)
-  if (hash === undefined) throw new ChainUnreadable(`the endpoints do not agree about block ${cursor.toBlock}`)
+async function usable(deps: IndexerDeps, cursor: IndexCursor, hash: Hex | undefined): Promise<IndexCursor | undefined> {
   if (hash === cursor.toHash) return cursor
   deps.log.error({ block: cursor.toBlock.toString() }, 'a final block was replaced: the token index is read again')
   deps.metrics.count('token_index_dropped')
