@@ -8,7 +8,7 @@ export type QueueLimits = {
   graceMs: number
 }
 
-export const defaultQueueLimits: QueueLimits = { waitingMax: 64, waitMs: 10_000, graceMs: 2_000 }
+export const defaultQueueLimits: QueueLimits = { waitingMax: 64, waitMs: 10_000, graceMs: 1_000 }
 
 /** `fresh`: whether the voucher continues the channel as it is now. */
 type Waiting = { fresh(): boolean; go(): void; sinceMs: number }
