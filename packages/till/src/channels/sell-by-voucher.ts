@@ -79,7 +79,7 @@ export async function sellByVoucher<T>(deps: SellDeps, sale: VoucherCall, ways: 
     try {
       const value = await sellInTurn(deps, sale, known, ways).catch(async (error: unknown) => {
         if (!(error instanceof ChannelChanged)) throw error
-        // Perhaps it was sold for this very request: then its answer is stored.
+        // Perhaps it was sold for this request: then its answer is stored.
         return sellInTurn(deps, sale, await openChannel(deps, payment), ways)
       })
       return { value }
