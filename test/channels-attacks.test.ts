@@ -148,6 +148,17 @@ describe('stored answers', () => {
     expect(await channelRow(payer.account)).toMatchObject({ charged: 3n * price, sequence: 3n })
   })
 
+  test('a lost answer is given again by another process, whose copy of the channel is older', async () => {
+    const payer = await opened()
+    expect((await pay(payer, url('?n=p1', other.address), { max: 2n * price })).status).toBe(200)
+    const lost = await pay(payer, url('?n=p2'), { max: 3n * price })
+    const again = await pay(payer, url('?n=p2', other.address), { max: 3n * price })
+    expect([lost.status, again.status, again.body.made]).toEqual([200, 200, lost.body.made])
+    // For another request the same voucher is a wrong base.
+    expect((await pay(payer, url('?n=p3', other.address), { max: 3n * price })).status).toBe(402)
+    expect(await channelRow(payer.account)).toMatchObject({ charged: 3n * price, sequence: 3n })
+  })
+
   test('a voucher that a claim made public opens no stored answer, in this process or another', async () => {
     const payer = await opened()
     const bought = await pay(payer, url('?n=c1', other.address), { max: 2n * price })

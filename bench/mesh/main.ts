@@ -4,6 +4,7 @@ import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { handOut } from '../hand-out.ts'
+import { closeOnSignal } from '../process/on-signal.ts'
 import { type Customers, sendCustomers } from './customers.ts'
 import { createMember, type Member } from './member.ts'
 import { openWire } from './wire.ts'
@@ -109,10 +110,14 @@ async function run(): Promise<boolean> {
   return figures.every(({ seconds }) => seconds < requiredSeconds) && failures.length === 0 && bought > 0
 }
 
-try {
-  process.exitCode = (await run()) ? 0 : 1
-} finally {
+const close = async () => {
   await customers?.end()
   await Promise.all(members.map((member) => member.close()))
   await Promise.all([base.stop(), polygon.stop()])
+}
+closeOnSignal(close)
+try {
+  process.exitCode = (await run()) ? 0 : 1
+} finally {
+  await close()
 }

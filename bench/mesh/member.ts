@@ -19,8 +19,13 @@ export type Member = {
   close(): Promise<void>
 }
 
-/** A node with a database, payees and its own settling wallet, on chains that all share. */
-export async function createMember(wire: Wire, chains: readonly [Devnet, Devnet], peers: string): Promise<Member> {
+/** A node with a database, payees and its own settling wallet, on chains that all share. `mesh`: members of `MESH`. */
+export async function createMember(
+  wire: Wire,
+  chains: readonly [Devnet, Devnet],
+  peers: string,
+  mesh: Record<string, number> = {},
+): Promise<Member> {
   const db = await openTestDatabase({ poolSize: 1 })
   const home = await temporaryHome('assay-mesh-')
   const settler = generatePrivateKey()
@@ -38,7 +43,7 @@ export async function createMember(wire: Wire, chains: readonly [Devnet, Devnet]
     SETTLER_KEYS: settler,
     PAY_TO: newAddress(),
     CUSTODY: newAddress(),
-    MESH: '{"loopback_ports":"1024-65535"}',
+    MESH: JSON.stringify({ loopback_ports: '1024-65535', ...mesh }),
     MESH_PEERS: peers,
   }
   let child: ChildProcess | undefined

@@ -33,8 +33,8 @@ type Node = {
   alive: boolean
   peers: Map<string, Known>
   missed: Map<string, number>
-  /** Sybils that buyers' evidence tells of. */
-  dropped: Set<string>
+  /** Sybils that buyers' evidence tells of, a bit for each id: sets of names would not fit into memory. */
+  dropped: Uint32Array
 }
 type Known = Placed & { node: Node }
 
@@ -60,7 +60,7 @@ function makeNode(id: number, sybil: boolean): Node {
     did: `did:web:n${id}.${domain}`,
     address: `https://n${id}.${domain}`,
     networkAddress: `${11 + (block >> 16)}.${(block >> 8) & 255}.${block & 255}.${1 + (id % 250)}`,
-    ...{ peers: new Map(), missed: new Map(), dropped: new Set() },
+    ...{ peers: new Map(), missed: new Map(), dropped: new Uint32Array(Math.ceil((nodesCount * sybilShare) / 32)) },
   }
 }
 
@@ -80,10 +80,15 @@ function admit(node: Node, other: Node, round: number): void {
 }
 
 /** All that it knows are shown, for there are no more than a view has room for; each visit hears of some. */
-const knownOf = (node: Node) => [...node.peers.values()].filter(({ did }) => !node.dropped.has(did))
+const knownOf = ({ peers, dropped }: Node) =>
+  [...peers.values()].filter(({ node: { sybil, id } }) => !sybil || (((dropped[id >> 5] ?? 0) >>> (id & 31)) & 1) === 0)
 
 function namesOf(node: Node): Node[] {
   return node.sybil ? draw(sybils, 64) : draw(knownOf(node), 64).map((known) => known.node)
+}
+
+function dropAll({ dropped }: Node, more: Uint32Array): void {
+  for (let place = 0; place < more.length; place += 1) dropped[place] = (dropped[place] ?? 0) | (more[place] ?? 0)
 }
 
 function visit(node: Node, other: Node, round: number): void {
@@ -96,7 +101,7 @@ function visit(node: Node, other: Node, round: number): void {
   }
   changed += 8
   // Evidence verifies by itself: that of a sybil against an honest node would not.
-  if (!other.sybil) for (const did of other.dropped) node.dropped.add(did)
+  if (!other.sybil) dropAll(node, other.dropped)
   let fresh = 0
   for (const named of namesOf(other)) {
     if (node.peers.has(named.did) || fresh >= learnedPerVisit) continue
@@ -104,6 +109,10 @@ function visit(node: Node, other: Node, round: number): void {
     admit(node, named, round)
   }
   admit(other, node, round)
+}
+
+const drop = ({ dropped }: Node, { id }: Node): void => {
+  dropped[id >> 5] = (dropped[id >> 5] ?? 0) | (1 << (id & 31))
 }
 
 type Found = { honest: number; refused: number }
@@ -127,7 +136,7 @@ function search(entry: Node): Found {
     // Its own 402 contradicts its statement: rejected, and told to the node that named it.
     if (candidate.sybil) {
       found.refused += 1
-      for (const view of asked) view.dropped.add(candidate.did)
+      for (const view of asked) drop(view, candidate)
     } else found.honest += 1
     if (found.honest >= 5) break
   }

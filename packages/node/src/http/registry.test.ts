@@ -79,6 +79,22 @@ describe('declarations are checked at start', () => {
     expect(faults).toContain('only free GET routes')
   })
 
+  test('a stream is paid for before each period, so its price is never metered', () => {
+    const sold = (metered: boolean, representations: string[]) =>
+      free({
+        representations,
+        access: {
+          kind: 'paid',
+          price: { kind: 'fixed', micro: 1n, ...(metered ? { metered } : {}) },
+          ...{ networks: ['eip155:8453'], payee: 'pay_to', revocable: true },
+          prepare: async () => ({ answer: jsonAnswer({ n: 1 }) }),
+        },
+      })
+    const streamed = ['application/json', 'text/event-stream']
+    expect(faultsOf([sold(true, streamed)])).toContain('before each period')
+    expect([faultsOf([sold(false, streamed)]), faultsOf([sold(true, ['application/json'])])]).toEqual(['', ''])
+  })
+
   test('a path parameter needs a schema and an example', () => {
     expect(faultsOf([free({ path: '/a/:id' })])).toContain('needs a params schema')
     expect(faultsOf([free({ path: '/a/:id' })])).toContain('lacks the path parameter id')

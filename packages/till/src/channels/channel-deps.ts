@@ -91,6 +91,13 @@ export class VoucherRefused extends Problem {
   }
 }
 
+/** The channel is not as this process knew it: nothing was sold. */
+export class ChannelChanged extends Problem {
+  constructor() {
+    super('payment_in_flight', { detail: 'The channel has changed meanwhile.', retryAfterSeconds: 1 })
+  }
+}
+
 export const refundPending = () =>
   new Problem('payment_in_flight', { detail: 'A refund of this channel is on its way.', retryAfterSeconds: 5 })
 

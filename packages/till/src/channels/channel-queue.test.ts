@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { systemClock } from '../kernel/clock.ts'
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { type Clock, systemClock } from '../kernel/clock.ts'
 import { silentLog } from '../kernel/log.ts'
 import { onEachChain } from './channel-deps.ts'
 import { createChannelQueue } from './channel-queue.ts'
@@ -38,6 +39,77 @@ test('old vouchers that wait keep no room from one that continues the channel', 
   await Promise.all([first, fresh, ...stale])
   expect(order).toEqual(['fresh', 'stale', 'stale'])
   expect(queue.size()).toBe(0)
+})
+
+/** Time that passes only where a test says so. */
+function createHandClock() {
+  let nowMs = 0
+  const timers = new Set<{ atMs: number; ring(): void }>()
+  const clock: Clock = {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        const timer = { atMs: nowMs + ms, ring: resolve }
+        timers.add(timer)
+        signal?.addEventListener('abort', () => {
+          timers.delete(timer)
+          reject(signal.reason)
+        })
+      }),
+  }
+  const pass = async (ms: number): Promise<void> => {
+    nowMs += ms
+    for (const timer of timers) if (timer.atMs <= nowMs && timers.delete(timer)) timer.ring()
+    await setImmediate()
+  }
+  return { clock, pass }
+}
+
+describe('calls sent side by side', () => {
+  /** Three that were signed from the same base; each knows what became of it. */
+  function sideBySide() {
+    const { clock, pass } = createHandClock()
+    const queue = createChannelQueue(clock)
+    const order: string[] = []
+    let charged = 0
+    const send = (name: string, base: number) =>
+      queue.run(
+        'c',
+        () => charged === base,
+        async (corrected) => {
+          order.push(charged === base ? `${name} served` : `${name} corrected`)
+          if (charged === base) charged += 1
+          else corrected()
+        },
+      )
+    for (const name of ['a', 'b', 'c']) void send(name, 0)
+    return { order, pass, send }
+  }
+
+  test('are corrected one by one: the next one as soon as the one before has come back', async () => {
+    const { order, pass, send } = sideBySide()
+    await pass(0)
+    expect(order).toEqual(['a served', 'b corrected'])
+    await send('b', 1)
+    await pass(0)
+    expect(order.slice(2)).toEqual(['b served', 'c corrected'])
+  })
+
+  test('wait for a client that needs time to sign again, and not for one that is gone', async () => {
+    const { order, pass, send } = sideBySide()
+    await pass(0)
+    await pass(900)
+    expect(order).toEqual(['a served', 'b corrected'])
+    await send('b', 1)
+    await pass(0)
+    expect(order.slice(2)).toEqual(['b served', 'c corrected'])
+    void send('d', 1)
+    await pass(900)
+    expect(order).toHaveLength(4)
+    await pass(9_000)
+    expect(order.slice(4)).toEqual(['d corrected'])
+  })
 })
 
 test('what all channels owe is capped, and counted between two looks at the books', async () => {

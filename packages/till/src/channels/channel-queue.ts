@@ -4,11 +4,11 @@ export type QueueLimits = {
   /** How many requests of one channel wait behind the one that is served: of those that continue it, and of the others. */
   waitingMax: number
   waitMs: number
-  /** After one request got the right base, others with a wrong one wait this long for it to come back. */
+  /** After one request got the right base, others with a wrong one wait at most this long for it to come back. */
   graceMs: number
 }
 
-export const defaultQueueLimits: QueueLimits = { waitingMax: 64, waitMs: 10_000, graceMs: 400 }
+export const defaultQueueLimits: QueueLimits = { waitingMax: 64, waitMs: 10_000, graceMs: 1_000 }
 
 /** `fresh`: whether the voucher continues the channel as it is now. */
 type Waiting = { fresh(): boolean; go(): void; sinceMs: number }
@@ -69,6 +69,8 @@ export function createChannelQueue(clock: Clock, limits: QueueLimits = defaultQu
         next(key, line)
       })
       try {
+        // The one that was waited for is back; the next correction begins the next wait.
+        if (fresh()) line.graceUntilMs = 0
         return await work(() => {
           line.graceUntilMs = clock.monotonicMs() + limits.graceMs
         })

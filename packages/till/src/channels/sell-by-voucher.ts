@@ -12,7 +12,15 @@ import { settleMarginSeconds, windowSlackSeconds } from '../schemes/exact/verify
 import type { KnownChannel } from './channel-cache.ts'
 import { channelKey } from './channel-cache.ts'
 import { depositCall } from './channel-calls.ts'
-import { type ChannelDeps, chainOf, channelReason, headOf, refundPending, VoucherRefused } from './channel-deps.ts'
+import {
+  ChannelChanged,
+  type ChannelDeps,
+  chainOf,
+  channelReason,
+  headOf,
+  refundPending,
+  VoucherRefused,
+} from './channel-deps.ts'
 import type { ChannelQueue } from './channel-queue.ts'
 import type { ChannelRecord } from './channel-record.ts'
 import {
@@ -69,7 +77,12 @@ export async function sellByVoucher<T>(deps: SellDeps, sale: VoucherCall, ways: 
       known = await openChannel(deps, payment)
     }
     try {
-      return { value: await sellInTurn(deps, sale, known, ways) }
+      const value = await sellInTurn(deps, sale, known, ways).catch(async (error: unknown) => {
+        if (!(error instanceof ChannelChanged)) throw error
+        // Perhaps it was sold for this request: then its answer is stored.
+        return sellInTurn(deps, sale, await openChannel(deps, payment), ways)
+      })
+      return { value }
     } catch (error) {
       if (error instanceof VoucherRefused && error.correction) corrected()
       throw error

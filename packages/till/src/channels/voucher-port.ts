@@ -2,7 +2,7 @@ import type { CaptureOutcome, EntitlementPort, Hold, HoldEnd } from '../contract
 import { Problem } from '../kernel/problem.ts'
 import { accounts, type LedgerTransaction } from '../ledger/index.ts'
 import { createBatcher } from '../store/group-commit.ts'
-import type { ChannelDeps } from './channel-deps.ts'
+import { ChannelChanged, type ChannelDeps } from './channel-deps.ts'
 import { type DeliveredSale, endOfSale, insertSales, markSalesDelivered, raiseCharges } from './channel-store.ts'
 import { correctionFor } from './check-voucher.ts'
 import { makeDeposit } from './make-deposit.ts'
@@ -55,7 +55,7 @@ export function createVoucherPort(
       return calls.map(({ hold, route }, place): CaptureOutcome => {
         const voucher = voucherOf(hold)
         if (!raised.has(place))
-          return { status: 'not_captured', why: async () => ({ status: 'refused', problem: await changed(voucher) }) }
+          return { status: 'not_captured', why: async () => ({ status: 'refused', problem: changed(voucher) }) }
         if (voucher.chargeMicro === 0n) return { status: 'captured' }
         const { network } = voucher.record
         const draw = {
@@ -104,11 +104,10 @@ export function createVoucherPort(
     idle: () => deliveries.idle(),
   }
 
-  /** Another process sold by this channel meanwhile, or its state changed. */
-  async function changed(voucher: VoucherHold) {
-    cache.evict(voucher.record)
-    const known = await cache.get(voucher.record)
-    return correctionFor(deps, known?.record ?? voucher.record)
+  /** Another process sold by this channel meanwhile, its state changed, or an earlier commit was not seen to end. */
+  function changed({ record }: VoucherHold): Problem {
+    cache.evict(record)
+    return new ChannelChanged()
   }
 
   function delivered(sale: DeliveredSale): Promise<void> {

@@ -41,18 +41,21 @@ function findOwnFaults(route: RouteDeclaration): string[] {
   if (route.summary.length > 120) say('the summary is longer than 120 characters')
   if ((route.description?.length ?? 0) > 450) say('the description is longer than 450 characters')
   if (route.method === 'GET' && route.body) say('a GET route takes no body')
-  if (route.access.kind === 'paid') for (const fault of findPriceFaults(route.access)) say(fault)
+  if (route.access.kind === 'paid') for (const fault of findPriceFaults(route, route.access)) say(fault)
   for (const fault of findExampleFaults(route)) say(fault)
   return faults
 }
 
-function findPriceFaults(access: PaidAccess): string[] {
+function findPriceFaults({ representations }: RouteDeclaration, { price, networks }: PaidAccess): string[] {
   const faults: string[] = []
-  const { price, networks } = access
   const lowest = price.kind === 'fixed' ? price.micro : price.lowestMicro
   if (lowest <= 0n) faults.push('the price must be above zero')
   if (price.kind === 'from_input' && price.highestMicro < price.lowestMicro)
     faults.push('the highest price is below the lowest')
+  // With a maximum that is settled at the end, the stream would be given first.
+  const metered = price.kind === 'fixed' && (price.metered || price.more?.metered)
+  if (metered && representations?.includes('text/event-stream'))
+    faults.push('a stream is paid for before each period: its price cannot be metered')
   if (networks.length === 0) faults.push('a paid route needs at least one network')
   if (new Set(networks).size !== networks.length) faults.push('a network is named twice')
   return faults

@@ -32,7 +32,7 @@ export type TestServer = {
  * A throw-away server. Its data live as long as the run, so syncing them to disk would only cost time; a node in
  * production refuses a server that does not.
  */
-export async function startTestServer({ durable = false } = {}): Promise<TestServer> {
+export async function startTestServer({ durable = false, connections = 300 } = {}): Promise<TestServer> {
   const home = await mkdtemp(join(durable ? tmpdir() : await scratchFolder(), 'assay-test-'))
   // Root's stand-in must be able to pass through.
   await chmod(home, 0o711)
@@ -41,7 +41,7 @@ export async function startTestServer({ durable = false } = {}): Promise<TestSer
     settings: {
       ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', max_wal_size: '1GB', autovacuum: 'off', jit: 'off' }),
       shared_buffers: '64MB',
-      max_connections: '300',
+      max_connections: String(connections),
     },
     clock: systemClock,
     log: silentLog,

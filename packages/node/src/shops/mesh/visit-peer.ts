@@ -17,6 +17,7 @@ import {
   saveMissed,
 } from './store.ts'
 import { readPeerReports } from './take-evidence.ts'
+import { unheardOf } from './unheard-of.ts'
 
 /** Asks one peer how it is, believes what it signed, learns whom it knows, and tells it of this node if it has to. */
 export async function visitPeer(
@@ -73,7 +74,7 @@ async function learnPeers(deps: MeshDeps, namer: PeerRow, { peers }: BriefDocume
     perNamerMax: newPerVisitMax,
   }
   let fresh = 0
-  for (const peer of peers) {
+  for (const peer of await unheardOf(database, peers)) {
     if (peer.did === deps.self.did) continue
     if (await recordCandidate(database, { ...peer, foundBy: 'gossip', namedBy: namer.did }, limits)) fresh += 1
     if (fresh >= newPerVisitMax) return
