@@ -4,8 +4,8 @@ import { withoutShops } from './test/harness/without-shops.ts'
 import { plantPlugin } from './test/planted/plugin.ts'
 
 const { PLANT: planted, ASSAY_WITHOUT_SHOPS: without, ASSAY_PROOFS: proofs } = process.env
-/** A separate command: it builds every package and kills sellers made with them. */
-const longProofs = ['test/packed-sellers.test.ts']
+/** Separate commands: sellers made with the built packages are killed; the files of an archive are read at many moments. */
+const longProofs = ['test/packed-sellers.test.ts', 'bench/matrix/point-in-time.test.ts']
 
 export default defineConfig({
   // npm run faults puts one fault into the code while it is loaded, and expects the tests to notice.
@@ -27,6 +27,8 @@ export default defineConfig({
     maxWorkers: 5,
     // Files follow each other in these processes: loading a node for each would take longer than most of the tests.
     isolate: false,
+    // What a test makes is mostly gone at its end: with more room for young objects they are collected less often.
+    execArgv: ['--max-semi-space-size=64'],
     sequence: { sequencer: LongestFirst },
     experimental: {
       // Only files that changed are compiled again; code with a fault in it is never kept.

@@ -9,8 +9,8 @@ import {
 import { archiveFiles } from './archive-files.ts'
 
 const folder = fileURLToPath(new URL('../../../shared/data', import.meta.url))
-/** With WHOLE_ARCHIVE=1 all months and more moments; otherwise the files of a week, and what was known before them. */
-const whole = process.env['WHOLE_ARCHIVE'] === '1'
+/** With ASSAY_PROOFS=large all months and more moments; otherwise the files of a week, and what was known before them. */
+const whole = process.env['ASSAY_PROOFS'] === 'large'
 const [from, to] = [Date.parse('2021-02-09T00:00:00Z'), Date.parse('2021-02-18T00:00:00Z')]
 
 /** Each of the archive's sources is behind one of these. */

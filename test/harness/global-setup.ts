@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
+import { newProgramsFolder, programsVariable } from '../../packages/till/src/kernel/join-program.fixture.ts'
 import { startTestServer, type TestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
-import { newProgramsFolder, programsVariable } from './join-crash-child.ts'
 
 let server: TestServer | undefined
 let programs: string | undefined

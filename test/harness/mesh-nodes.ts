@@ -19,12 +19,12 @@ import { openTestDatabase, type TestDatabase } from '../../packages/till/src/sto
 
 /** Short times, and every port of this machine: test nodes pick theirs freely. */
 export const quickMesh = {
-  visit_ms: 400,
+  visit_ms: 1_000,
   // Long for a busy machine: a process that is blocked for a moment must not lose its peers. One that is gone refuses at once.
   timeout_ms: 8_000,
   dead_after_ms: 5_000,
-  announce_ms: 500,
-  price_check_ms: 800,
+  announce_ms: 1_000,
+  price_check_ms: 2_000,
   loopback_ports: '1024-65535',
 }
 

@@ -53,7 +53,7 @@ export async function throughStorm(guarded: GuardedNode, visitor: Visitor): Prom
   const kinds = [undefined, undefined, undefined, undefined, 'before', 'after'] as const
   guarded.points.storm(() => dice.pick(kinds))
   try {
-    await visitWhileFailing(guarded, visitor, 24)
+    await visitWhileFailing(guarded, visitor, 16)
   } finally {
     guarded.points.storm(undefined)
   }
@@ -64,7 +64,7 @@ export async function withoutProviders(guarded: GuardedNode, visitor: Visitor): 
   try {
     for (const fault of providerFaults) {
       for (const provider of guarded.providers) provider.fail(fault)
-      await visitWhileFailing(guarded, visitor, 12)
+      await visitWhileFailing(guarded, visitor, 6)
     }
   } finally {
     for (const provider of guarded.providers) provider.fail(undefined)

@@ -76,6 +76,7 @@ export async function openGuardedNode(): Promise<GuardedNode> {
     DATABASE_URL: db.databaseUrl,
     // What has no data is not for sale.
     MATRIX: '{"demo":"small","fetch":["prices"]}',
+    INTENTS: '{"demo_calls_per_second":0.05}',
     ...rpcEnv,
     ...canaries.env,
   }

@@ -10,7 +10,7 @@ import { finalityLagBlocks } from './world.ts'
 
 const roundMs = 20_000
 /** Most jobs come back after a second or two and find nothing more to do. */
-const stepMs = 20_000
+const stepMs = 33_000
 const roundsMax = 24
 
 /**

@@ -1,3 +1,4 @@
+import { anyText } from '@assay/protocol/any-text.fixture'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toJson } from './output.ts'
@@ -11,7 +12,7 @@ test('a seller cannot repaint the price with an escape sequence, nor turn an add
 })
 
 test('JSON says the same as before', () => {
-  const text = fc.string({ unit: 'binary' })
+  const text = anyText()
   fc.assert(
     fc.property(fc.dictionary(text, text), (value) => {
       expect(JSON.parse(printable(toJson(value)))).toEqual(JSON.parse(toJson(value)))

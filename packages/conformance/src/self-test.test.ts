@@ -8,10 +8,10 @@ afterAll(() => lane?.stop())
 
 /** Some of each level, those that need no waiting; `npm run conformance -- --self-test` judges each hole by every case. */
 const usual = [
-  ...['quote-shape', 'methods', 'limits', 'mpp-challenge'],
-  ...['copies-at-once', 'copies-in-order', 'encodings-at-once', 'permit2-copies'],
-  ...['underpay', 'other-resource', 'other-route', 'overdraw', 'upto-facilitator', 'channel-amounts'],
-  ...['5xx-after-settle', 'contract-wallet-flips', 'delegated-payer', 'cancelled-while-settling', 'permit2-nonce'],
+  ...['quote-shape', 'methods', 'mpp-challenge'],
+  ...['copies-at-once', 'permit2-copies'],
+  ...['underpay', 'other-resource', 'overdraw', 'upto-facilitator'],
+  ...['5xx-after-settle', 'contract-wallet-flips', 'cancelled-while-settling'],
   ...['receipt', 'identifier-replay'],
 ]
 const usualCases = catalogue.filter(({ id }) => usual.includes(id))

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { joinProgram } from '@assay/till/kernel/join-program.fixture'
 import { afterEach, expect, test } from 'vitest'
 import type { OutboundOptions } from './index.ts'
 import { type Listening, listenHttp, listenTcp, ordinary, outboundFor, tableResolver } from './outbound.fixture.ts'
@@ -103,9 +104,7 @@ test('S16: bombs stop at the cap, and the process grows by less than 32 MiB', as
     process.execPath,
     [
       '--expose-gc',
-      '--import',
-      'tsx',
-      fileURLToPath(new URL('./bomb-process.fixture.ts', import.meta.url)),
+      await joinProgram(fileURLToPath(new URL('./bomb-process.fixture.ts', import.meta.url))),
       String(server.port),
       ...['/gzip', '/br', '/twice', '/hidden-twice'],
     ],

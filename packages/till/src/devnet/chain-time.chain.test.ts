@@ -16,17 +16,14 @@ const blockTime = async (devnet: Awaited<ReturnType<typeof startTestChain>>) => 
   return Number(block.timestamp)
 }
 
-test('after 1,000 payments chain time is within 2 seconds of the clock', async () => {
+test('after 60 blocks of payments chain time is within 2 seconds of the clock', async () => {
   const devnet = await startTestChain()
-  const to = devnet.usdc
-  for (let batch = 0; batch < 20; batch += 1)
-    await Promise.all(
-      Array.from({ length: 50 }, async (_, index) => {
-        const message = authorization()
-        const data = transferCall(message, await signAuthorization(devnet, message))
-        return send(devnet, await signSettlerTransaction(devnet, { nonce: batch * 50 + index, to, data }))
-      }),
-    )
+  for (let nonce = 0; nonce < 60; nonce += 1) {
+    const message = authorization()
+    const data = transferCall(message, await signAuthorization(devnet, message))
+    await send(devnet, await signSettlerTransaction(devnet, { nonce, to: devnet.usdc, data }))
+  }
+  expect(devnet.control.head().number).toBeGreaterThanOrEqual(60)
   const askedAt = systemClock.nowMs() / 1000
   const chainTime = await blockTime(devnet)
   const answeredAt = systemClock.nowMs() / 1000

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Hex } from '@assay/protocol/bytes'
 import { expect, test } from 'vitest'
+import { joinProgram } from '../kernel/join-program.fixture.ts'
 import { useFolder } from '../kernel/use-folder.fixture.ts'
 import type { Devnet } from './index.ts'
 import { receiptOf, send, signSettlerTransaction, startTestChain } from './test-chain.fixture.ts'
@@ -50,10 +51,9 @@ test('transactions, state changes, reverts and reorgs are all there after a rest
 test('after kill -9 in mid-write every answered transaction is there and the chain goes on', async () => {
   const { folder } = dataFolder()
   let answered: Hex[] = []
+  const program = await joinProgram(fileURLToPath(new URL('./persistence-child.ts', import.meta.url)))
   for (const wanted of [15, 40]) {
-    const script = fileURLToPath(new URL('./persistence-child.ts', import.meta.url))
-    const child = spawn(process.execPath, ['--import', 'tsx', script, folder], {
-      cwd: fileURLToPath(new URL('.', import.meta.url)),
+    const child = spawn(process.execPath, [program, folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const hashes: Hex[] = []

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
+import { joinProgram } from '../kernel/join-program.fixture.ts'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
 import { connectClient } from './connection.ts'
@@ -16,6 +17,7 @@ import { scratchFolder } from './testing.ts'
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
 
 const isRoot = process.getuid?.() === 0
+const program = await joinProgram(fileURLToPath(new URL('./open-store.fixture.ts', import.meta.url)))
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
@@ -81,8 +83,7 @@ type Line = {
 
 /** Its own node process, so that it can be killed. */
 function startChild(home: string, user: { uid?: number; gid?: number } = {}) {
-  const fixture = fileURLToPath(new URL('./open-store.fixture.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), fixture, home], {
+  const child = spawn(process.execPath, [program, home], {
     stdio: ['pipe', 'pipe', 'inherit'],
     cwd: '/',
     ...user,

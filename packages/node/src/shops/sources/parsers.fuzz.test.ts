@@ -1,3 +1,4 @@
+import { anyText } from '@assay/protocol/any-text.fixture'
 import { growthOf, linearAtMost } from '@assay/till/kernel/growth.fixture'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -54,7 +55,7 @@ const pieces = fc.constantFrom(
   'tok=',
 )
 const noise = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  anyText(),
   fc.array(pieces, { maxLength: 60 }).map((parts) => parts.join('')),
 )
 const runs = { numRuns: 120 }

@@ -1,3 +1,4 @@
+import { anyText } from '@assay/protocol/any-text.fixture'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { classifySettle, classifyVerify } from './classify-answer.ts'
@@ -15,7 +16,7 @@ const answer = fc.record(
     errorReason: reason,
     invalidReason: reason,
     transaction,
-    errorMessage: fc.string({ unit: 'binary' }),
+    errorMessage: anyText(),
   },
   { requiredKeys: [] },
 )

@@ -36,10 +36,13 @@ export async function scoreDays(deps: ScoreDaysDeps, daysMax: number, atOnce = d
   await deps.fileCache.refresh(deps.database)
   const days = tradingDaysUpTo(easternDate(deps.clock.nowMs()), daysMax).reverse()
   const kept = await keptScoredDays(deps.database, days.at(-1) as IsoDate)
+  const firstKnownMs = deps.fileCache.all().reduce((first, file) => Math.min(first, file.availableAtMs), Infinity)
   let made = 0
   for (const day of days) {
     const knownByMs = easternToUtcMs(day, 9, 30) - 1
     if (knownByMs > deps.clock.nowMs()) continue
+    // Before the first file there is nothing to rank.
+    if (knownByMs < firstKnownMs) break
     if (made >= atOnce * scoredFeeds.length || deps.stopping.aborted) break
     for (const feed of scoredFeeds) {
       const inputs = snapshotInputs(deps.fileCache, deps.gate, feeds[feed], 'paid', knownByMs)

@@ -1,3 +1,4 @@
+import { anyText } from '@assay/protocol/any-text.fixture'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Page } from './page.ts'
@@ -29,7 +30,7 @@ function snapshotOf(names: readonly string[]): Snapshot {
 }
 
 const cases = fc
-  .array(fc.string({ unit: 'grapheme' }), { maxLength: 12 })
+  .array(anyText(), { maxLength: 12 })
   .chain((names) =>
     fc.tuple(
       fc.constant(names),

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { joinProgram } from '@assay/till/kernel/join-program.fixture'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { openTestDatabase } from '@assay/till/store/testing'
 import { expect, test } from 'vitest'
@@ -95,8 +96,8 @@ test('a process that is killed with SIGKILL loses its lease, and another one goe
   const deps = loopbackDeps(db.databaseUrl, port, ['site.test'])
   try {
     await registerSource(deps, { domain: 'site.test', wallet })
-    const script = fileURLToPath(new URL('./crawl-process.fixture.ts', import.meta.url))
-    const child = spawn(process.execPath, ['--import', 'tsx', script, db.databaseUrl, String(port), 'site.test'], {
+    const program = await joinProgram(fileURLToPath(new URL('./crawl-process.fixture.ts', import.meta.url)))
+    const child = spawn(process.execPath, [program, db.databaseUrl, String(port), 'site.test'], {
       stdio: 'ignore',
     })
     const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)))

@@ -1,4 +1,5 @@
 import { domainToUnicode } from 'node:url'
+import { anyText } from '@assay/protocol/any-text.fixture'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalDomain, type DomainRules } from './canonical-domain.ts'
@@ -14,7 +15,7 @@ const keyOf = (text: string) => {
 test('any text gives one canonical domain or a named problem, and the canonical form is its own canonical form', () => {
   const labels = fc.array(fc.stringMatching(/^[a-z0-9-]{1,12}$/), { minLength: 1, maxLength: 5 })
   const texts = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    anyText(),
     fc.string(),
     fc.domain(),
     labels.map((parts) => parts.join('.')),
