@@ -32,7 +32,7 @@ const ownAddresses: Plugin = {
 const joined = new Map<string, Promise<string>>()
 
 /**
- * A program for a process of its own, as a few plain files. Many of them are started, and loading hundreds of modules
+ * A program for a separate process, as a few plain files. Many of them are started, and loading hundreds of modules
  * one by one takes longer than all they do before they are killed.
  */
 export function joinProgram(source: string): Promise<string> {

@@ -28,6 +28,12 @@ export type TestServer = {
   stop(): Promise<void>
 }
 
+const notDurable = {
+  ...{ fsync: 'off', full_page_writes: 'off', max_wal_size: '1GB', autovacuum: 'off', jit: 'off' },
+  // Connections of tests live for a moment: planning each statement for its first five values is most of its time.
+  plan_cache_mode: 'force_generic_plan',
+}
+
 /**
  * A throw-away server. Its data live as long as the run, so syncing them to disk would only cost time; a node in
  * production refuses a server that does not.
@@ -39,7 +45,7 @@ export async function startTestServer({ durable = false, connections = 300 } = {
   const server = await runEmbedded({
     home,
     settings: {
-      ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', max_wal_size: '1GB', autovacuum: 'off', jit: 'off' }),
+      ...(durable ? {} : notDurable),
       shared_buffers: '64MB',
       max_connections: String(connections),
     },
