@@ -144,7 +144,8 @@ async function reconcile(deps: PayoutDeps): Promise<string[]> {
       ])
       if (known.rowCount === 0) outcomes.push(await explainPayout(deps, chain, transfer))
     }
-  await markReconciled(deps.database, network, final.number)
+  // A block may have been made since: the gap that was found just now reaches up to it.
+  await markReconciled(deps.database, network, (await chain.finalizedBlock()).number)
   return outcomes
 }
 
