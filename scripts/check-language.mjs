@@ -92,7 +92,7 @@ const isText = /\.(ts|tsx|mts|mjs|md|py|sql|css|yml)$/
 const asWords = (text) => text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
 const anyOf = (rows) => new RegExp(rows.map(([pattern]) => pattern.source).join('|'), 'm')
 const anySentence = anyOf(sentences)
-const anyName = anyOf(names)
+const anyHost = anyOf(names)
 
 /** Each guessed word of a line, with what to write instead and why. */
 export function findGuessedWords(line) {
@@ -103,7 +103,7 @@ export function findGuessedWords(line) {
   }
   const words = asWords(line)
   if (anySentence.test(words)) for (const row of sentences) search(words, row)
-  if (anyName.test(line)) for (const row of names) search(line, row)
+  if (anyHost.test(line)) for (const row of names) search(line, row)
   return found
 }
 
@@ -111,7 +111,7 @@ export function findGuessedWords(line) {
 function checkFile(file) {
   const named = findGuessedWords(file.replace(/[/-]/g, ' ')).map((one) => ({ ...one, at: file }))
   const text = readFileSync(join(root, file), 'utf8')
-  if (!anySentence.test(asWords(text)) && !anyName.test(text)) return named
+  if (!anySentence.test(asWords(text)) && !anyHost.test(text)) return named
   const inLine = (line, index) => findGuessedWords(line).map((one) => ({ ...one, at: `${file}:${index + 1}` }))
   return [...named, ...text.split('\n').flatMap(inLine)]
 }

@@ -1,7 +1,7 @@
 import { type FactorName, weighted } from '../../packages/node/src/shops/matrix/score/method.ts'
-import type { Recipe } from '../../packages/node/src/shops/matrix/score/score-universe.ts'
+import type { ScoringRules } from '../../packages/node/src/shops/matrix/score/score-universe.ts'
 
-const equal = (points: Recipe['points'], ...names: FactorName[]): Recipe => ({
+const equal = (points: ScoringRules['points'], ...names: FactorName[]): ScoringRules => ({
   points,
   unknown: 'reweighted',
   catalystsCount: false,
@@ -17,7 +17,7 @@ const [si, fails, last, price, rise] = [
 ] as const
 
 /** What version 2 of the score was chosen from: equal weights, two scales, at most four factors. */
-export const candidates: Record<string, Recipe> = Object.fromEntries(
+export const candidates: Record<string, ScoringRules> = Object.fromEntries(
   (
     [
       ['SI + fails', si, fails],

@@ -1,7 +1,7 @@
 import { transferKey } from '../../packages/till/src/ledger/transfer-key.ts'
 import { reachOfGap } from '../../packages/till/src/store/restore.ts'
 import { claimKey, decideClaim, fitsBalance, mayReclaim } from '../../packages/till/src/transitions/decide-claim.ts'
-import { bearerOfReorg } from '../../packages/till/src/transitions/decide-finality.ts'
+import { reorgLossAccount } from '../../packages/till/src/transitions/decide-finality.ts'
 import { isInGap } from '../../packages/till/src/transitions/explain-transfer.ts'
 import { answeredStates, isOpen, type PaymentState } from '../../packages/till/src/transitions/payment-state.ts'
 import { heldChange, mayMove, moves, type StateChange } from '../../packages/till/src/transitions/state-changes.ts'
@@ -302,7 +302,7 @@ export function undo(bound: Bound, world: World, { row: id, fork, state }: Extra
   if (row.fork !== fork || row.state !== state) return
   const transfer = store.transfers.find((one) => one.postedFor === row.id && one.postedAs === 'payment')
   if (!transfer) throw new Violation(`the transfer of ${row.id} is not posted for it and cannot be reversed`)
-  const bearer = bearerOfReorg({ state, payee: 'pay_to', revocable: bound.revocable === true })
+  const bearer = reorgLossAccount({ state, payee: 'pay_to', revocable: bound.revocable === true })
   apply(store, row, moves.undo)
   Object.assign(transfer, { postedAs: null, postedFor: null, final: false })
   const { books } = store

@@ -376,7 +376,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'after a restore any source is an answer',
-    file: 'packages/node/src/tlog/check-outside.ts',
+    file: 'packages/node/src/tlog/compare-with-witnesses.ts',
     fn: 'enough',
     find: 'needed.length > 0 || afterRestore',
     replace: 'needed.length > 0',
@@ -409,7 +409,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'log head of a stranger believed',
-    file: 'packages/node/src/tlog/check-outside.ts',
+    file: 'packages/node/src/tlog/compare-with-witnesses.ts',
     fn: 'ownHead',
     find: 'signed.includes(true)',
     replace: 'true',
@@ -417,7 +417,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   },
   {
     name: 'log head of a revoked key kept',
-    file: 'packages/node/src/tlog/check-outside.ts',
+    file: 'packages/node/src/tlog/compare-with-witnesses.ts',
     fn: 'dropForeign',
     find: 'await ownHead(deps, head.note)',
     replace: 'true',
@@ -685,7 +685,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     name: 'tokens: latent powers called impossible',
     file: 'packages/node/src/shops/tokens/evaluate/conditions.ts',
     fn: 'unmet',
-    find: 'bringers.length > 0',
+    find: 'referrers.length > 0',
     replace: 'false',
     proof: {
       file: 'packages/node/src/shops/tokens/evaluate/search.fuzz.test.ts',

@@ -3,7 +3,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { CitationAttestation } from '@assay/protocol/evidence/attestation-file'
 import { attestationIn, type Evidence, type EvidencePayment } from '@assay/protocol/evidence/evidence-file'
 import { decodeHeader, isRecord } from '@assay/protocol/json-object'
-import { receiptIn } from '@assay/protocol/receipt-in'
+import { receiptInHeaders } from '@assay/protocol/receipt-in-headers'
 import type { AssayResult } from './context.ts'
 
 export async function packEvidence(input: {
@@ -30,7 +30,7 @@ export async function packEvidence(input: {
     response: { status: result.response.status, headers, body_base64: toBase64(body) },
     keys: { origin: new URL(request.url).origin, directory: input.directory ?? null },
     payment: paymentOf(result),
-    receipt: receiptIn(decodeHeader(headers['payment-response'] ?? '', 16_384)) ?? null,
+    receipt: receiptInHeaders(decodeHeader(headers['payment-response'] ?? '', 16_384)) ?? null,
     attestation: input.attestation ?? attestationIn(body) ?? null,
   }
 }

@@ -3,7 +3,7 @@ import { decodeHeader, readJsonObject } from '@assay/protocol/json-object'
 import type { KeySet } from '@assay/protocol/keys/key-directory'
 import { parseMicro } from '@assay/protocol/money'
 import { type ReceiptVerification, verifyReceipt } from '@assay/protocol/receipt'
-import { receiptIn } from '@assay/protocol/receipt-in'
+import { receiptInHeaders } from '@assay/protocol/receipt-in-headers'
 import type { Exchange } from './exchange.ts'
 import { chargedInChannel } from './payment-methods/channel.ts'
 import type { Purchase } from './sign-payment.ts'
@@ -86,7 +86,7 @@ async function readReceipt(
   purchase: Purchase,
   { payer, keys }: { payer: string; keys: KeySet | undefined },
 ): Promise<ReceiptVerification | undefined> {
-  const jws = receiptIn(settlement)
+  const jws = receiptInHeaders(settlement)
   if (jws === undefined) return undefined
   const { resource, network } = purchase
   const authority = new URL(resource).host

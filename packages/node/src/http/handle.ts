@@ -72,8 +72,8 @@ export async function handleRequest(deps: HandleDeps, passage: Passage): Promise
   const cost = match.kind === 'route' ? (match.route.declaration.cost ?? 1) : 1
   if (!deps.limiter.spend(bucket, cost)) throw tooMany(deps.limiter.secondsUntil(bucket, cost))
   const headers = readHeaders(request.rawHeaders)
-  const anyName = match.kind === 'route' && match.route.declaration.anyName === true
-  const authority = deps.authorities.of(headers.get('host')) ?? (anyName ? deps.authorities.fallback : undefined)
+  const anyHost = match.kind === 'route' && match.route.declaration.anyHost === true
+  const authority = deps.authorities.of(headers.get('host')) ?? (anyHost ? deps.authorities.fallback : undefined)
   if (!authority) throw new Problem('misdirected', { extra: { base_url: deps.authorities.baseOrigin } })
   exchange.authority = authority.name
   if (match.kind === 'preflight') return alone(preflight(deps, exchange, match.allow))

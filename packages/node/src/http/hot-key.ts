@@ -1,7 +1,7 @@
 import { headerLinesMax } from '@assay/till/selling'
 
 /** What one pass over the raw headers tells: enough to find a shared answer without building a header map. */
-export type HeaderGlance = {
+export type HeaderSummary = {
   /** Key of the shared answer, or undefined when this request may not use one. */
   key: string | undefined
   requestId: string | undefined
@@ -32,12 +32,12 @@ const kinds: Record<string, Kind> = {
 
 const spellingsMax = 512
 
-export type Glance = (method: string, target: string, rawHeaders: readonly string[]) => HeaderGlance
+export type Glance = (method: string, target: string, rawHeaders: readonly string[]) => HeaderSummary
 
 /** A flood is made of one request over and over: comparing it with the one before costs less than reading it again. */
 export function createHeaderGlance(): Glance {
   const read = createHeaderReader()
-  let last: { method: string; target: string; rawHeaders: readonly string[]; seen: HeaderGlance } | undefined
+  let last: { method: string; target: string; rawHeaders: readonly string[]; seen: HeaderSummary } | undefined
   return (method, target, rawHeaders) => {
     if (last?.method === method && last.target === target && areEqual(last.rawHeaders, rawHeaders)) return last.seen
     const seen = read(method, target, rawHeaders)

@@ -9,7 +9,6 @@ import { createRequestIds, createTimeLimit, type PlainRequest, type PlainRespons
 import type { ResponseSigner } from '@assay/till/signing'
 import { createAuthorities } from './authority.ts'
 import { clientAddress } from './client-address.ts'
-import { createGathering } from './gather.ts'
 import { type Handled, handleRequest, type Passage, type Readiness } from './handle.ts'
 import { createHeaderGlance } from './hot-key.ts'
 import { createLimiter, demoLimits, type LimitConfig, productionLimits } from './limits.ts'
@@ -19,6 +18,7 @@ import { createNodeResponder, type Exchange } from './respond.ts'
 import type { RouteDeclaration } from './route.ts'
 import { type Listener, type ListenOptions, openListener } from './server.ts'
 import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts'
+import { createTurnBatcher } from './turn-batcher.ts'
 
 export type HttpAppConfig = {
   baseUrl: string
@@ -81,7 +81,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const steps = {
     ...{ gate: deps.gate, readiness, registry, responder, authorities, limiter, load },
     timeLimit: createTimeLimit(clock),
-    gather: createGathering(),
+    gather: createTurnBatcher(),
     ...(deps.attributed === undefined ? {} : { attributed: deps.attributed }),
   }
   const requestId = createRequestIds(deps.ids)

@@ -10,7 +10,7 @@ export type RouteDeclaration = SoldDeclaration & {
   output: NonNullable<SoldDeclaration['output']>
   example: NonNullable<SoldDeclaration['example']> & { output: unknown }
   /** Answered under whatever name it is asked for: load balancers probe by IP address. */
-  anyName?: boolean
+  anyHost?: boolean
   /** For wallets of the operator alone, with this role at least; all such routes are below /v1/operator/. */
   operator?: OperatorRole
   /** Names the royalty though it is not of area C. */

@@ -101,7 +101,7 @@ export type CreatorShares = (
 export const creatorShares = shopPort<CreatorShares>('creator_shares')
 
 /** Wallets that earn from having brought the payer of `id`, as SQL. */
-export const saleBringers = shopPort<{ walletsSql(id: string): string }>('sale_bringers')
+export const saleReferrers = shopPort<{ walletsSql(id: string): string }>('sale_bringers')
 
 /** How many disputes were upheld against what `wallet` had proven, as SQL. */
 export const upheldDisputes = shopPort<{ countSql(wallet: string): string }>('upheld_disputes')

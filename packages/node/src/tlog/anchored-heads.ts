@@ -4,7 +4,7 @@ import { fromHex } from '@assay/till/kernel/bytes'
 import type { Database } from '@assay/till/store/database'
 import { decodeFunctionData, keccak256, stringToHex } from 'viem'
 import { logAnchorAbi, logAnchorContract } from './anchor-contract.ts'
-import type { OutsideHead, OutsideSource } from './outside-heads.ts'
+import type { HeadSource, OutsideHead } from './outside-heads.ts'
 
 export type AnchoredDeps = { database: Database; chain: ChainPort; rpc: Rpc; origin: string }
 
@@ -16,7 +16,7 @@ const eventsMax = 200
 const lookBackBlocks = 200_000n
 
 /** The heads of this log on chain. Each carries its note in the call data, so it proves itself. */
-export function anchoredHeads({ database, chain, rpc, origin }: AnchoredDeps): OutsideSource {
+export function anchoredHeads({ database, chain, rpc, origin }: AnchoredDeps): HeadSource {
   const network = chain.network.caip2
   const name = `anchor ${network}`
   return {

@@ -1,10 +1,10 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseCheckpoint } from '@assay/protocol/log/checkpoint'
-import type { OutsideSource } from './outside-heads.ts'
+import type { HeadSource } from './outside-heads.ts'
 
 /** `keep` gives the reason when the folder cannot be written, once. */
-export type HeadFile = OutsideSource & { keep(note: string): Promise<string | undefined> }
+export type HeadFile = HeadSource & { keep(note: string): Promise<string | undefined> }
 
 /**
  * The last head that this process signed or saw, in its data folder. A restore of the database alone leaves it as it was,

@@ -1,5 +1,5 @@
-export { checkOutside } from './check-outside.ts'
 export { collectCosignatures, type WitnessPeer } from './collect-cosignatures.ts'
+export { compareWithWitnesses } from './compare-with-witnesses.ts'
 export { openDemoWitnesses } from './demo-witnesses.ts'
 export { openGuard } from './guard.ts'
 export { logPath } from './log-path.ts'

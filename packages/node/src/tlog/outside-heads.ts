@@ -16,7 +16,7 @@ export type WitnessVerdict = {
 export type OutsideReport = OutsideHead | WitnessVerdict
 
 /** Where tree heads of this log can be learned of: witnesses, anchors on chain, peers of the mesh, mirrors. */
-export type OutsideSource = {
+export type HeadSource = {
   name: string
   /** It sees every head soon after it was signed, so one answer of it is enough after a restore. */
   seesEveryHead: boolean
@@ -27,7 +27,7 @@ export type OutsideSource = {
 export const witnessSource = (name: string): string => `witness ${name}`
 
 /** One source for each: one that is away must not hide what another says. */
-export function witnessSources(deps: CollectDeps, witnesses: readonly WitnessPeer[]): OutsideSource[] {
+export function witnessSources(deps: CollectDeps, witnesses: readonly WitnessPeer[]): HeadSource[] {
   return witnesses.map((witness) => ({
     name: witnessSource(witness.key.name),
     seesEveryHead: witness.inside !== true,

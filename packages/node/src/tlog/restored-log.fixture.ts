@@ -8,9 +8,9 @@ import { silentLog } from '@assay/till/kernel/log'
 import { systemRng } from '@assay/till/kernel/random'
 import { createFixedKeyring, generateSigningKey, privateKeyFromSeed } from '@assay/till/signing'
 import type { TestDatabase } from '@assay/till/store/testing'
-import { checkOutside } from './check-outside.ts'
+import { compareWithWitnesses } from './compare-with-witnesses.ts'
 import { openLog, type TransparencyLog } from './open-log.ts'
-import { type OutsideSource, witnessSources } from './outside-heads.ts'
+import { type HeadSource, witnessSources } from './outside-heads.ts'
 import { type LogCopy, leavesOf } from './repair/log-copy.ts'
 import { appendToLog, newestCheckpoint, readEntries } from './store.ts'
 import { tileWidth } from './tiles.ts'
@@ -55,7 +55,7 @@ export async function openLogHarness(
   options: {
     keyring?: ReturnType<typeof createFixedKeyring>
     witnesses?: readonly Witness[]
-    more?: OutsideSource[]
+    more?: HeadSource[]
     /** As a process that has just started, with witnesses to ask. */
     confirmAfter?: Date
   } = {},
@@ -91,7 +91,7 @@ export async function openLogHarness(
     alarms,
     deps,
     size,
-    compare: () => checkOutside(deps, sources),
+    compare: () => compareWithWitnesses(deps, sources),
     /** Entries with these subjects, placed if the log lets them. */
     append: async (...subjects: string[]) => {
       await appendToLog(

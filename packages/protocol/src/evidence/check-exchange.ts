@@ -4,7 +4,7 @@ import { sha256 } from '../hash.ts'
 import { decodeHeader, isRecord } from '../json-object.ts'
 import type { KeySet } from '../keys/key-directory.ts'
 import { type Receipt, verifyReceipt } from '../receipt.ts'
-import { receiptIn } from '../receipt-in.ts'
+import { receiptInHeaders } from '../receipt-in-headers.ts'
 import { bindingContentType, bindingNonce, bindingTag } from '../request-binding.ts'
 import { isSameResource } from '../same-resource.ts'
 import { parseResponseSignatureInput } from '../signatures/signature-input.ts'
@@ -71,7 +71,7 @@ async function checkReceipt(evidence: EvidenceExchange, keys: KeySet): Promise<F
   const { receipt, payment, response, request } = evidence
   const settlement = decodeHeader(new Headers(response.headers).get('payment-response') ?? '', 16_384)
   const wrong = (detail: string) => [{ check: failed('receipt', detail) }]
-  if ((receiptIn(settlement) ?? null) !== receipt) return wrong('it is not the one in PAYMENT-RESPONSE')
+  if ((receiptInHeaders(settlement) ?? null) !== receipt) return wrong('it is not the one in PAYMENT-RESPONSE')
   if (receipt === null) return payment === null ? [] : [{ check: notChecked('receipt', 'the seller gave none') }]
   const outcome = await verifyReceipt(receipt, {
     keys,

@@ -1,7 +1,7 @@
 import { decodeHeader } from '@assay/protocol/json-object'
 import { contradiction, offerAt } from '@assay/protocol/mesh/evidence'
 import { openStatement } from '@assay/protocol/mesh/statement'
-import { receiptIn } from '@assay/protocol/receipt-in'
+import { receiptInHeaders } from '@assay/protocol/receipt-in-headers'
 import { type AssayClientOptions, createAssayClient } from '../client.ts'
 import type { AssayResult } from '../context.ts'
 import { AssayError } from '../errors.ts'
@@ -114,7 +114,7 @@ async function reportPurchase(
   latencyMs: number,
   platform: Platform,
 ): Promise<void> {
-  const jws = receiptIn(decodeHeader(response.headers.get('payment-response') ?? '', challengeBytesMax))
+  const jws = receiptInHeaders(decodeHeader(response.headers.get('payment-response') ?? '', challengeBytesMax))
   if (payment.status !== 'settled' || receipt?.status !== 'verified' || jws === undefined) return
   const evidence = await signEvidence(
     account,

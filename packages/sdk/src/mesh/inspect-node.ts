@@ -112,7 +112,7 @@ export async function inspectNode(
     directory = published
   }
   const example = exampleUrlOf(statement, offer)
-  const asked = await askedPrice(offer, { url: example, networks, directory }, platform)
+  const asked = await fetchPrice(offer, { url: example, networks, directory }, platform)
   if ('reason' in asked) {
     const { exchange } = asked
     return exchange === undefined ? asked : { ...asked, proof: { node: statement.did, statement: jws, ...exchange } }
@@ -177,7 +177,7 @@ type Asked = { micro: bigint; proven: boolean }
 type NotAsked = Refusal & { exchange?: Pick<PriceProof, 'request' | 'response'> }
 
 /** What the node really asks, without paying: a statement is only worth what its signed 402 says. */
-async function askedPrice(
+async function fetchPrice(
   offer: MeshOffer,
   { url, networks, directory }: { url: string; networks: readonly string[] | undefined; directory: unknown },
   platform: Platform,

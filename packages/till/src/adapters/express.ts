@@ -6,7 +6,7 @@ type ExpressRequest = NodeRequest & { originalUrl: string; params: Readonly<Reco
 type ExpressHandler = (request: ExpressRequest, response: ServerResponse) => void
 type ExpressApp = { get(path: string, handler: ExpressHandler): unknown }
 
-const bodyFix =
+const bodyErrorHint =
   'declare the sold route before express.json(), or keep them: express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })'
 
 /** The handler of a sold route: `app.get('/weather/:city', sell(till, { … }, handler))`. */
@@ -16,7 +16,7 @@ export const sell: SellAs<ExpressHandler> = (till, declaration, made) => sold(ti
 export function sold(route: SoldRoute): ExpressHandler {
   return (request, response) => {
     const params = Object.fromEntries(Object.entries(request.params).map(([name, value]) => [name, String(value)]))
-    void answerOver(route, request, response, { params, target: request.originalUrl, bodyFix })
+    void answerOver(route, request, response, { params, target: request.originalUrl, bodyErrorHint })
   }
 }
 

@@ -19,7 +19,7 @@ type FastifyScope = {
   route(route: FastifyRoute): unknown
 }
 
-const bodyFix = 'register the routes with sold(), which leaves the body to the till'
+const bodyErrorHint = 'register the routes with sold(), which leaves the body to the till'
 
 /**
  * A plugin with every route the till sells at that time, and its documents: `app.register(sold(till))`. It has its
@@ -38,7 +38,7 @@ export function sold(till: Till, routes: readonly SoldRoute[] = [...till.sold(),
         exposeHeadRoute: false,
         handler: ({ raw, params, originalUrl }, reply) => {
           reply.hijack()
-          const call = { params: params as Record<string, string>, target: originalUrl, bodyFix }
+          const call = { params: params as Record<string, string>, target: originalUrl, bodyErrorHint }
           void answerOver(route, raw, reply.raw, call)
         },
       })

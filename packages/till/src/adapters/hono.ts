@@ -11,7 +11,7 @@ type HonoContext = {
 type HonoHandler = (context: HonoContext) => Response | Promise<Response>
 type HonoApp = { get(path: string, handler: HonoHandler): unknown }
 
-const bodyFix = 'leave it to the sold route, which checks it by its schema'
+const bodyErrorHint = 'leave it to the sold route, which checks it by its schema'
 
 /** The handler of a sold route: `app.get('/weather/:city', sell(till, { … }, handler))`. */
 export const sell: SellAs<HonoHandler> = (till, declaration, made) => sold(till.sell(declaration, made))
@@ -45,7 +45,7 @@ function answerOver(
   { incoming, outgoing }: NodeExchange,
   params: Readonly<Record<string, string>>,
 ): Response | Promise<Response> {
-  const request = soldRequestOf(incoming, outgoing, { params, target: incoming.url ?? '/', bodyFix })
+  const request = soldRequestOf(incoming, outgoing, { params, target: incoming.url ?? '/', bodyErrorHint })
   if (request instanceof Problem) return refused(request)
   const written = (plain: PlainResponse) => {
     closeAfterRefusal(incoming, request, plain)

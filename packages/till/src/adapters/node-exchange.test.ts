@@ -14,7 +14,7 @@ const refusingLater = { answer: async () => ({ status: 413, headers: [], body: '
 
 const listeners: Record<string, (route: SoldRoute) => RequestListener> = {
   node: (route) => (incoming, response) => {
-    void answerOver(route, incoming, response, { params: {}, target: incoming.url ?? '', bodyFix: '' })
+    void answerOver(route, incoming, response, { params: {}, target: incoming.url ?? '', bodyErrorHint: '' })
   },
   hono: (route) => getRequestListener(new Hono().all('/a', sold(route)).fetch, { overrideGlobalObjects: false }),
 }

@@ -19,7 +19,7 @@ export type NodeCall = {
   /** The target as it was received, before a framework cut its mount path off. */
   target: string
   /** What to change when the body was read before the till saw it. */
-  bodyFix: string
+  bodyErrorHint: string
 }
 
 /** One exchange on node:http: the socket shows who hangs up, and when the last byte was handed over. */
@@ -52,7 +52,7 @@ export function soldRequestOf(request: NodeRequest, response: ServerResponse, ca
       header: (name) => headers.get(name),
       headers,
       remoteAddress: request.socket.remoteAddress ?? '',
-      readBody: (maxBytes) => readBody(request, response, maxBytes, call.bodyFix),
+      readBody: (maxBytes) => readBody(request, response, maxBytes, call.bodyErrorHint),
       clientGone: () => goneSignal(response),
     }
   } catch (error) {
@@ -65,7 +65,7 @@ async function readBody(
   request: NodeRequest,
   response: ServerResponse,
   maxBytes: number,
-  bodyFix: string,
+  bodyErrorHint: string,
 ): Promise<Uint8Array> {
   const { rawBody } = request
   if (rawBody instanceof Uint8Array || typeof rawBody === 'string') {
@@ -74,7 +74,9 @@ async function readBody(
     return bytes
   }
   if (request.readableDidRead || request.readableEnded)
-    throw new Problem('internal', { detail: `The body was parsed before the till and its bytes are gone: ${bodyFix}` })
+    throw new Problem('internal', {
+      detail: `The body was parsed before the till and its bytes are gone: ${bodyErrorHint}`,
+    })
   return readWholeBody(request, response, maxBytes)
 }
 

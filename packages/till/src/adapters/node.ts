@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Till } from '../till.ts'
 import { answerOver } from './node-exchange.ts'
 
-const bodyFix = 'leave the request stream to the till'
+const bodyErrorHint = 'leave the request stream to the till'
 
 /**
  * A listener for `http.createServer` that answers every sold route and the documents of the till; everything else is
@@ -13,7 +13,7 @@ export function listener(till: Till, next: (request: IncomingMessage, response: 
     const target = request.url ?? '/'
     const mark = target.indexOf('?')
     const found = till.match(request.method ?? '', mark < 0 ? target : target.slice(0, mark))
-    if (found) void answerOver(found.route, request, response, { params: found.params, target, bodyFix })
+    if (found) void answerOver(found.route, request, response, { params: found.params, target, bodyErrorHint })
     else next(request, response)
   }
 }

@@ -23,7 +23,7 @@ export type HedgedQuestion<T> = {
   calls: readonly RpcCall[]
   /** Operators asked at once. */
   voices: number
-  vettedMsMax?: number
+  chainCheckMaxAgeMs?: number
   decide(voices: readonly Voice[], complete: boolean): T | undefined
 }
 
@@ -44,7 +44,7 @@ const over = new Error('decided')
  * usually does. Resolves as soon as the answers decide; what is still on its way is not waited for.
  */
 export function askHedged<T>(question: HedgedQuestion<T>): Promise<T | undefined> {
-  const { clock, endpoints, calls, voices, vettedMsMax, decide } = question
+  const { clock, endpoints, calls, voices, chainCheckMaxAgeMs, decide } = question
   return new Promise((resolve, reject) => {
     const queue = inTurn(endpoints, clock.monotonicMs())
     const pending = new Map<WatchedEndpoint, number>()
@@ -64,7 +64,7 @@ export function askHedged<T>(question: HedgedQuestion<T>): Promise<T | undefined
       const endpoint = queue.shift()
       if (!endpoint) return false
       pending.set(endpoint, clock.monotonicMs())
-      endpoint.ask(calls, vettedMsMax).then(
+      endpoint.ask(calls, chainCheckMaxAgeMs).then(
         (answers) => {
           pending.delete(endpoint)
           if (!heard.some((voice) => voice.endpoint.operator === endpoint.operator)) heard.push({ endpoint, answers })

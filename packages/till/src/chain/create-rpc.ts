@@ -14,14 +14,14 @@ export const quorumOf = (operators: number): number => Math.min(operators, 2)
  * to another chain since they were last asked for it, where every balance is nothing, no payment was ever made and every block
  * is another one. So it is proven in the same request, except where nothing depends on it alone.
  */
-const isProvenAtOnce = (calls: readonly RpcCall[]): boolean =>
+const mustProveChainId = (calls: readonly RpcCall[]): boolean =>
   calls.some(
     ({ method, params }) =>
       method === 'eth_call' ||
       method === 'eth_getLogs' ||
       (method === 'eth_getBlockByNumber' && params[0] !== 'latest'),
   )
-const decisiveVettedMs = 30_000
+const decisiveCheckMaxAgeMs = 30_000
 
 export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): Rpc {
   if (given.length === 0) throw new Error('at least one RPC endpoint is needed')
@@ -45,14 +45,14 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
   const hear = <T>(
     calls: readonly RpcCall[],
     decide: (voices: readonly Voice[], complete: boolean) => T | undefined,
-    isProven = isProvenAtOnce(calls),
+    isProven = mustProveChainId(calls),
   ) => {
     const nowMs = clock.monotonicMs()
     // Those that are asked are heard of anyway.
     for (const endpoint of inTurn(endpoints, nowMs).slice(quorum))
       if (isProbeDue(endpoint.health(), nowMs)) endpoint.probe()
-    const vettedMsMax = isProven ? 0 : decisiveVettedMs
-    return askHedged({ clock, endpoints, calls, voices: quorum, vettedMsMax, decide })
+    const chainCheckMaxAgeMs = isProven ? 0 : decisiveCheckMaxAgeMs
+    return askHedged({ clock, endpoints, calls, voices: quorum, chainCheckMaxAgeMs, decide })
   }
 
   const agreedBatch: Rpc['agreedBatch'] = async (
@@ -66,7 +66,7 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
     }
     const agreed = await hear(calls, decide)
     // A receipt is of its own chain; that there is none is what every other chain says.
-    const isProven = isProvenAtOnce(calls) || !agreed?.includes(null)
+    const isProven = mustProveChainId(calls) || !agreed?.includes(null)
     return isProven ? agreed : hear(calls, decide, true)
   }
 

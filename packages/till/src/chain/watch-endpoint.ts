@@ -29,8 +29,8 @@ export type WatchOptions = {
 export type WatchedEndpoint = RpcEndpoint & {
   readonly operator: string
   health(): Health
-  /** `vettedMsMax`: how long ago it may have shown at most that it answers for our chain. Zero: it shows it with the answer. */
-  ask(calls: readonly RpcCall[], vettedMsMax?: number): Promise<unknown[]>
+  /** `chainCheckMaxAgeMs`: how long ago it may have shown at most that it answers for our chain. Zero: it shows it with the answer. */
+  ask(calls: readonly RpcCall[], chainCheckMaxAgeMs?: number): Promise<unknown[]>
   /** Asks for nothing but its chain, so that its health is known. */
   probe(): void
   failed(): void
@@ -59,10 +59,10 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     traced(metrics, `rpc ${calls[0]?.method ?? ''}`, { endpoint: operatorOf(endpoint), calls: calls.length }, () =>
       endpoint.send(calls),
     )
-  const ask = async (calls: readonly RpcCall[], vettedMsMax = vettedMs) => {
+  const ask = async (calls: readonly RpcCall[], chainCheckMaxAgeMs = vettedMs) => {
     // A signed transaction is on its way already: whatever keeps it from the chain costs more than a call too many.
     const isUrgent = calls.some(({ method }) => method === 'eth_sendRawTransaction')
-    const isProven = vettedMsMax === 0 && options.chainId !== undefined
+    const isProven = chainCheckMaxAgeMs === 0 && options.chainId !== undefined
     if (!budget.take(calls.length + (isProven ? 1 : 0), isUrgent)) {
       metrics.count('rpc_over_budget', { endpoint: endpoint.name })
       // Asked last until there is room again; it did nothing wrong.
@@ -72,7 +72,7 @@ export function watchEndpoint(endpoint: RpcEndpoint, options: WatchOptions): Wat
     }
     const startedMs = clock.monotonicMs()
     try {
-      const answers = isProven ? await proven(calls) : (await Promise.all([sent(calls), vet(vettedMsMax)]))[0]
+      const answers = isProven ? await proven(calls) : (await Promise.all([sent(calls), vet(chainCheckMaxAgeMs)]))[0]
       measure(calls, startedMs)
       return answers
     } catch (error) {
@@ -149,7 +149,7 @@ function createVetting(
   endpoint: RpcEndpoint,
   { clock, chainId, log = silentLog, metrics = silentMetrics }: WatchOptions,
   onAsked: () => void,
-): { vet(vettedMsMax: number): Promise<void>; requireChain(answer: unknown): void } {
+): { vet(chainCheckMaxAgeMs: number): Promise<void>; requireChain(answer: unknown): void } {
   if (chainId === undefined) return { vet: async () => {}, requireChain: () => {} }
   let vettedAtMs = Number.NEGATIVE_INFINITY
   let running: Promise<void> | undefined
@@ -171,8 +171,8 @@ function createVetting(
   }
   return {
     requireChain,
-    vet: async (vettedMsMax) => {
-      if (clock.monotonicMs() - vettedAtMs < vettedMsMax) return
+    vet: async (chainCheckMaxAgeMs) => {
+      if (clock.monotonicMs() - vettedAtMs < chainCheckMaxAgeMs) return
       running ??= run().finally(() => {
         running = undefined
       })

@@ -21,7 +21,7 @@ import { notFinalSql, recoveryDueSql } from '../recovery/store-recover.ts'
 import { watchFinality } from '../recovery/watch-finality.ts'
 import { detectRestore } from '../store/detect-restore.ts'
 import { purgeNonces } from '../store/nonce-claims.ts'
-import { keepPartitions, type Retention } from '../store/partitions.ts'
+import { type Retention, rotatePartitions } from '../store/partitions.ts'
 import type { OpenedGate } from './open-gate.ts'
 import type { Infrastructure } from './open-infrastructure.ts'
 import { payoutHooks } from './open-payouts.ts'
@@ -101,7 +101,9 @@ export function tillJobs(
     job('store.restored', 10_000, () => detectRestore(infrastructure.restoreDetection)),
     job('ledger.seal', 10_000, () => sealBooks(database), 'exists (select from ledger_unsealed)'),
     job('payments.expire', 3_600_000, () => removeIdle(database, clock.nowMs())),
-    job('store.partitions', 3_600_000, () => keepPartitions({ sql: database, log, metrics }, retention, clock.nowMs())),
+    job('store.partitions', 3_600_000, () =>
+      rotatePartitions({ sql: database, log, metrics }, retention, clock.nowMs()),
+    ),
     job('facilitators.expire', 3_600_000, () => deleteHolders(database, clock.nowMs())),
     job('nonces.purge', 300_000, () => purgeNonces(database, clock.nowMs())),
     // A dead process may be noticed a moment after its payments were: its wallets are looked at again.

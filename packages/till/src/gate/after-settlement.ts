@@ -11,7 +11,7 @@ import { finishFree } from './finish-free.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { isFinal } from './is-final.ts'
 import type { Purchase } from './purchase.ts'
-import { refuse, refuse402, refuseForLater } from './refuse.ts'
+import { refuse, refuse402, refuseRetryLater } from './refuse.ts'
 import { gasPosting } from './sale-postings.ts'
 import { endPayment, findPayment } from './store-advance.ts'
 import type { Claim } from './store-claim.ts'
@@ -113,7 +113,7 @@ function refusalDetail(result: SettlementResult, reason: string, words: SchemeRe
 
 function laterAnswer(result: SettlementResult, statusUrl: string, words: SchemeReasons): GateOutcome {
   const later = (seconds: number, detail?: string) =>
-    refuseForLater('settlement_unknown', statusUrl, seconds, ...(detail === undefined ? [] : [detail]))
+    refuseRetryLater('settlement_unknown', statusUrl, seconds, ...(detail === undefined ? [] : [detail]))
   if (result.status === 'refused')
     return later(10, `The payment was refused (${result.reason}) and can still be submitted until it expires.`)
   if (result.status === 'used_otherwise') return later(10, words.usedOtherwise)
@@ -154,13 +154,13 @@ async function serve(
     commitMany: call.route.commitMany,
   })
   if (finished.status === 'held')
-    return refuseForLater(
+    return refuseRetryLater(
       'settlement_unknown',
       deps.statusUrl(claim.id),
       10,
       'Paid; the answer is released once the payment is final.',
     )
-  if (finished.status === 'credited') return refuseForLater('refund_due', deps.statusUrl(claim.id), 60)
+  if (finished.status === 'credited') return refuseRetryLater('refund_due', deps.statusUrl(claim.id), 60)
   if (finished.status === 'posted_otherwise')
     return refuse('payment_credited', { extra: { status_url: deps.statusUrl(claim.id) } })
   if (finished.status === 'already') return returnFinished(deps, call, claim)
@@ -208,5 +208,5 @@ async function finalNumber(chain: ChainPort): Promise<bigint> {
 async function returnFinished(deps: GateDeps, call: Purchase['call'], claim: Claim): Promise<GateOutcome> {
   const payment = await findPayment(deps.database, claim.id)
   if (payment?.state === 'served') return returnStoredAnswer(deps, call, payment)
-  return refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
+  return refuseRetryLater('settlement_unknown', deps.statusUrl(claim.id), 5)
 }

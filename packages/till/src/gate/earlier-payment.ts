@@ -6,7 +6,7 @@ import { transfersOfKey } from '../ledger/index.ts'
 import { answerRepeat, hasReachedUs } from '../transitions/decide-claim.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { Presented } from './purchase.ts'
-import { refuse, refuse402, refuseForLater } from './refuse.ts'
+import { refuse, refuse402, refuseRetryLater } from './refuse.ts'
 import { readAnswer } from './store-advance.ts'
 
 /** Marks a released payment that the same request may claim again. */
@@ -28,16 +28,16 @@ export async function answerDuplicate(
   const detail = 'It was claimed for another method, URL, body or representation.'
   const statusUrl = deps.statusUrl(earlier.id)
   switch (answer) {
-    case 'bound_elsewhere':
+    case 'other_request':
       return refuse('payment_resource_mismatch', { detail })
     case 'identifier_conflict':
       return refuse('payment_identifier_conflict', { detail })
     case 'in_flight':
-      return refuseForLater('payment_in_flight', statusUrl, 2)
+      return refuseRetryLater('payment_in_flight', statusUrl, 2)
     case 'unknown':
-      return refuseForLater('settlement_unknown', statusUrl, 5)
+      return refuseRetryLater('settlement_unknown', statusUrl, 5)
     case 'waits_for_finality':
-      return refuseForLater(
+      return refuseRetryLater(
         'settlement_unknown',
         statusUrl,
         5,
@@ -89,7 +89,7 @@ function knowsIdentifier(earlier: PaymentRecord, presented: Presented): boolean 
 export async function answerLost(deps: GateDeps, call: PaidCall, earlier: PaymentRecord): Promise<GateOutcome> {
   deps.metrics.count('payments_lost_answer', { state: earlier.state })
   if (earlier.state === 'served') return returnStoredAnswer(deps, call, earlier)
-  return refuseForLater(
+  return refuseRetryLater(
     'settlement_unknown',
     deps.statusUrl(earlier.id),
     3,

@@ -14,7 +14,7 @@ export async function passCredential(deps: GateDeps, call: PaidCall, header: str
   if (decoded.status === 'malformed')
     return refuse('payment_malformed', { detail: `Payment credential: ${decoded.detail}.` })
   const verdict = await checkChallenge(deps.challengeSecrets, decoded.credential, requestHash(call))
-  if (verdict === 'bound_elsewhere')
+  if (verdict === 'other_request')
     return refuse('payment_resource_mismatch', { detail: 'The challenge was for another method, URL or body.' })
   const envelope = envelopeOf(decoded.credential, verdict === 'ok')
   return inMpp(await passEnvelope(deps, call, envelope, verdict === 'ok' ? undefined : verdict))

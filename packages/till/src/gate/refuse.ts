@@ -28,7 +28,7 @@ export function refuse(code: ProblemCode, details: ProblemDetails = {}): GateOut
 }
 
 /** 503 with where to follow the payment; the client must not sign again. */
-export function refuseForLater(
+export function refuseRetryLater(
   code: 'settlement_unknown' | 'payment_in_flight' | 'refund_due',
   statusUrl: string,
   retryAfterSeconds: number,

@@ -12,7 +12,7 @@ import {
   claimKey,
   decideClaim,
   inFlightPerPayerMax,
-  shelfLifeHours,
+  undeliveredAnswerHours,
 } from '../transitions/decide-claim.ts'
 import { answeredStates, openStates, sqlList } from '../transitions/payment-state.ts'
 import { moves } from '../transitions/state-changes.ts'
@@ -70,7 +70,7 @@ undelivered as (
     select p.id from payment p where p.payer = i.payer and p.fingerprint = i.fingerprint and p.delivered_at is null
       and (p.network = i.network or i.payer_is_key)
       and p.state in ${sqlList(answeredStates)} and (p.client_gone or p.owner <> $20)
-      and p.claimed_at > $21::timestamptz - ${shelfLifeHours} * interval '1 hour' and p.id >= $26
+      and p.claimed_at > $21::timestamptz - ${undeliveredAnswerHours} * interval '1 hour' and p.id >= $26
     order by p.client_gone desc, p.claimed_at limit 1) p
   where not i.ignore_undelivered
 ),
@@ -152,7 +152,7 @@ export async function insertClaims(
       column('payerIsKey'),
       column('signedDigest'),
       column('scheme'),
-      firstIdAt('pay', worker.nowMs - shelfLifeHours * 3_600_000 - authorizationSecondsMax * 1_000),
+      firstIdAt('pay', worker.nowMs - undeliveredAnswerHours * 3_600_000 - authorizationSecondsMax * 1_000),
     ],
   })
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -233,7 +233,7 @@ export async function reclaimReleased(
 }
 
 /** Counts a payer's in-flight count again from the rows of truth. The row is locked first, so that no claim or ending falls in between. */
-export async function repairFlight(database: Database, network: string, payer: Address): Promise<boolean> {
+export async function recountInFlight(database: Database, network: string, payer: Address): Promise<boolean> {
   return database.transaction(async (tx) => {
     await tx.query(`select 1 from payer_in_flight where network = $1 and payer = $2 for update`, [network, payer])
     const { rowCount } = await tx.query(

@@ -7,7 +7,7 @@ import { asProblem, Problem } from '../kernel/problem.ts'
 import { type Attempt, afterSettlement, serveFree } from './after-settlement.ts'
 import type { GateDeps } from './gate-deps.ts'
 import type { Purchase } from './purchase.ts'
-import { refuse, refuse402, refuseForLater } from './refuse.ts'
+import { refuse, refuse402, refuseRetryLater } from './refuse.ts'
 import { settlePayment } from './settle-payment.ts'
 import type { Claim } from './store-claim.ts'
 
@@ -42,7 +42,7 @@ export async function workOnClaim(deps: GateDeps, purchase: Purchase, claimed: C
     await deps.deferred.release(claim.id, 'interrupted', intent.attempt)
     throw error
   })
-  if (!intended) return refuseForLater('payment_in_flight', deps.statusUrl(claim.id), 1)
+  if (!intended) return refuseRetryLater('payment_in_flight', deps.statusUrl(claim.id), 1)
 
   return settleAndFinish(deps, purchase, { claim, prepared, attempt: intent.attempt })
 }
@@ -70,7 +70,7 @@ export async function settleAndFinish(deps: GateDeps, purchase: Purchase, attemp
     deps.log.error({ paymentId: claim.id, error: String(error) }, 'a payment was interrupted; recovery ends it')
     // Recovery resumes what is `unknown` at once; without this write it waits for the lease to expire.
     void deps.deferred.markUnknown(claim.id, 'interrupted', attempt.attempt)
-    outcome = refuseForLater('settlement_unknown', deps.statusUrl(claim.id), 5)
+    outcome = refuseRetryLater('settlement_unknown', deps.statusUrl(claim.id), 5)
   }
   // A served answer is watched by the HTTP app until its last byte. Any other leaves nobody waiting: a fresh
   // payment for the same request is then a retry of this purchase and not a second one.

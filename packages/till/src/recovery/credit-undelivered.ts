@@ -9,7 +9,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { accounts, addPayToPart, post } from '../ledger/index.ts'
 import type { Database, Tx } from '../store/database.ts'
-import { shelfLifeHours } from '../transitions/decide-claim.ts'
+import { undeliveredAnswerHours } from '../transitions/decide-claim.ts'
 import { decideUndelivered } from '../transitions/decide-recovery.ts'
 import { sqlList } from '../transitions/payment-state.ts'
 import { moves } from '../transitions/state-changes.ts'
@@ -34,7 +34,7 @@ export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
        where g.network = payment.network and g.detected_at > payment.claimed_at) as restored from payment
      where delivered_at is null and state in ${sqlList(moves.creditUndelivered.from)} and final and not revocable and settled_at < $1
      order by settled_at limit ${perRunMax}`,
-    [new Date(deps.clock.nowMs() - shelfLifeHours * 3_600_000)],
+    [new Date(deps.clock.nowMs() - undeliveredAnswerHours * 3_600_000)],
   )
   for (const { restored, had_effect: hadEffect, ...row } of rows) {
     const payment = toPaymentRecord(row)
@@ -43,7 +43,7 @@ export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
       const hasEffect = hadEffect || payment.amountMicro === 0n
       if (decideUndelivered({ hasEffect, mayBeLost: restored }) === 'credit')
         await deps.database.transaction((tx) => creditOne(deps, tx, payment))
-      else await settleAsDelivered(deps, payment)
+      else await recordDelivered(deps, payment)
     } catch (error) {
       deps.log.error({ paymentId: payment.id, error: String(error) }, 'an undelivered answer could not be credited yet')
     }
@@ -78,7 +78,7 @@ async function creditOne(deps: UndeliveredDeps, tx: Tx, payment: PaymentRecord):
 }
 
 /** Nothing is waiting for it any more, so it is not looked at again. */
-async function settleAsDelivered(deps: UndeliveredDeps, payment: PaymentRecord): Promise<void> {
+async function recordDelivered(deps: UndeliveredDeps, payment: PaymentRecord): Promise<void> {
   await deps.database.query(`update payment set delivered_at = $2 where id = $1 and delivered_at is null`, [
     payment.id,
     new Date(deps.clock.nowMs()),

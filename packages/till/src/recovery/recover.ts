@@ -11,7 +11,7 @@ import type { FinishSales } from '../gate/finish-sale.ts'
 import { isFinal } from '../gate/is-final.ts'
 import type { Owner } from '../gate/owner.ts'
 import { endPayment, readAnswer } from '../gate/store-advance.ts'
-import { repairFlight } from '../gate/store-claim.ts'
+import { recountInFlight } from '../gate/store-claim.ts'
 import { isUsedAndRecorded } from '../gate/used-and-recorded.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
@@ -272,7 +272,7 @@ export async function repairInFlightCounts(deps: Pick<RecoverDeps, 'database' | 
   )
   for (const row of rows)
     try {
-      if (await repairFlight(deps.database, row.network, row.payer))
+      if (await recountInFlight(deps.database, row.network, row.payer))
         deps.log.warn({ payer: row.payer }, 'in-flight count repaired')
     } catch (error) {
       deps.log.warn({ payer: row.payer, error: String(error) }, 'an in-flight count could not be repaired yet')

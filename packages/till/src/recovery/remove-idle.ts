@@ -8,7 +8,7 @@ const dayMs = 86_400_000
 
 /**
  * Rows that say nothing any more: payers with nothing in flight, losses of past days, processes long dead. Payments and
- * their answers go with their partitions, see `keepPartitions`.
+ * their answers go with their partitions, see `rotatePartitions`.
  */
 export async function removeIdle(sql: Sql, nowMs: number): Promise<void> {
   await sql.query('delete from payer_in_flight where in_flight = 0 and in_flight_micro = 0')

@@ -18,7 +18,7 @@ import {
   takePayToPart,
 } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
-import { bearerOfReorg, decideAfterReorg, decideFinality } from '../transitions/decide-finality.ts'
+import { decideAfterReorg, decideFinality, reorgLossAccount } from '../transitions/decide-finality.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import { moves } from '../transitions/state-changes.ts'
 import type { RecoverDeps } from './recover.ts'
@@ -172,7 +172,7 @@ type PaymentReservation = NonNullable<Awaited<ReturnType<typeof readAnswer>>>['r
 async function reversal(tx: Tx, payment: PaymentRecord & FinishedClaim): Promise<LedgerTransaction> {
   const { network, amountMicro } = payment
   const reference = `${postingReference('reorg', payment)}:${payment.blockHash}`
-  const bearer = bearerOfReorg(payment)
+  const bearer = reorgLossAccount(payment)
   if (bearer === 'shares')
     return {
       reference,
@@ -203,7 +203,7 @@ type Reversal = { account: Account; atMostMicro: Micro; restOf?: Account }
 async function reverseFrom(
   tx: Tx,
   payment: PaymentRecord,
-  bearer: ReturnType<typeof bearerOfReorg>,
+  bearer: ReturnType<typeof reorgLossAccount>,
 ): Promise<Reversal> {
   const { network, amountMicro } = payment
   if (bearer === 'clearing') return { account: accounts.clearingPayments(network), atMostMicro: amountMicro }

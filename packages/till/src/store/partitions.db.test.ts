@@ -7,7 +7,7 @@ import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { systemRng } from '../kernel/random.ts'
 import { moves } from '../transitions/state-changes.ts'
-import { keepPartitions, type Retention } from './partitions.ts'
+import { type Retention, rotatePartitions } from './partitions.ts'
 import { useTestDatabase } from './use-database.fixture.ts'
 
 const db = await useTestDatabase()
@@ -16,7 +16,7 @@ const dayMs = 86_400_000
 const worker = { owner: 1n, nowMs: Date.now(), leaseMs: 60_000 }
 const idAt = (ms: number) => createIds({ nowMs: () => ms }, systemRng).next('pay')
 const keep = (nowMs: number, retention: Retention = {}) =>
-  keepPartitions({ sql: db.database, log: silentLog, metrics: silentMetrics }, retention, nowMs)
+  rotatePartitions({ sql: db.database, log: silentLog, metrics: silentMetrics }, retention, nowMs)
 
 /** Claimed at that time with its answer stored, and in the state `released` unless it stays open. */
 async function sell(number: number, atMs: number, stays = false): Promise<Claim> {

@@ -10,7 +10,7 @@ export const minAnswerDays = 2
 export const minPaymentDays = 400
 
 /** Makes the partitions of the next periods and drops those whose time is over. */
-export async function keepPartitions(
+export async function rotatePartitions(
   { sql, log, metrics }: { sql: Sql; log: Log; metrics: Metrics },
   { answerDays, paymentDays }: Retention,
   nowMs: number,

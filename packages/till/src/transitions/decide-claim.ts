@@ -5,7 +5,7 @@ import { answeredStates, isUnsold, type PaymentState } from './payment-state.ts'
 export const inFlightPerPayerMax = 8
 
 /** How long an answer that did not reach its buyer is kept for it; after that the money is credit. */
-export const shelfLifeHours = 24
+export const undeliveredAnswerHours = 24
 
 /** Unique among claims: one row for an authorization, however often it was signed. A Permit2 nonce counts for all assets. */
 export const claimKey = <K>(claim: { network: string; payer: string; paymentKey: K }) => ({
@@ -68,7 +68,7 @@ export type Repeated = {
 }
 
 export type RepeatAnswer =
-  | 'bound_elsewhere'
+  | 'other_request'
   | 'identifier_conflict'
   | 'in_flight'
   | 'unknown'
@@ -83,7 +83,7 @@ export type RepeatAnswer =
 
 /** What a request gets whose payment key or identifier is known. */
 export function answerRepeat({ state, sameKey, sameRequest, knowsIdentifier }: Repeated): RepeatAnswer {
-  if (!sameRequest) return sameKey ? 'bound_elsewhere' : 'identifier_conflict'
+  if (!sameRequest) return sameKey ? 'other_request' : 'identifier_conflict'
   switch (state) {
     case 'claimed':
     case 'settling':

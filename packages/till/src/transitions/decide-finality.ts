@@ -20,7 +20,7 @@ export function decideFinality(payment: Paid, canonicalHash: string | undefined)
 }
 
 /** Who bears a transfer that a reorganisation took: what was passed on is reversed, and what cannot be is our loss. */
-export function bearerOfReorg(payment: {
+export function reorgLossAccount(payment: {
   state: PaymentState
   payee: 'pay_to' | 'custody'
   revocable: boolean

@@ -1,7 +1,7 @@
 import { systemClock } from '@assay/till/kernel/clock'
 import { expect, test } from 'vitest'
 import { createMetrics, mergedText } from '../../http/index.ts'
-import { createGathering } from './gather-metrics.ts'
+import { createTurnBatcher } from './gather-metrics.ts'
 
 async function familiesOf(process: string, requests: number) {
   const metrics = createMetrics({ process })
@@ -12,7 +12,7 @@ async function familiesOf(process: string, requests: number) {
 }
 
 test('a scrape shows the series of every worker under its own number', async () => {
-  const gathering = createGathering(systemClock)
+  const gathering = createTurnBatcher(systemClock)
   const families = [await familiesOf('1', 3), await familiesOf('2', 4)]
   const gathered = await gathering.gather(families.map((own) => ({ ask: (id: number) => gathering.answered(id, own) })))
   const text = await mergedText(gathered)
@@ -23,7 +23,7 @@ test('a scrape shows the series of every worker under its own number', async () 
 })
 
 test('a worker that does not answer is left out', async () => {
-  const gathering = createGathering({ ...systemClock, sleep: async () => {} })
+  const gathering = createTurnBatcher({ ...systemClock, sleep: async () => {} })
   const own = await familiesOf('1', 3)
   expect(await gathering.gather([{ ask: (id) => gathering.answered(id, own) }, { ask: () => {} }])).toEqual([own])
 })

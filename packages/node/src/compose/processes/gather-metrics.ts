@@ -7,7 +7,7 @@ const answerMsMax = 1_000
 export type MetricsSource = { ask(id: number): void }
 
 /** Asks every worker for its metrics and gives what came in time. */
-export function createGathering(clock: Clock) {
+export function createTurnBatcher(clock: Clock) {
   const waiting = new Map<number, { left: number; families: Families[]; done(): void }>()
   let last = 0
   return {

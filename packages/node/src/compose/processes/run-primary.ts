@@ -9,7 +9,7 @@ import type { Config } from '../../config/load-config.ts'
 import { startDevnets } from '../infrastructure.ts'
 import { bindSocket } from './bind-socket.ts'
 import { type ForkedWorker, forkWorker } from './fork-worker.ts'
-import { createGathering } from './gather-metrics.ts'
+import { createTurnBatcher } from './gather-metrics.ts'
 import type { FromWorker, WorkerReady } from './messages.ts'
 import { type Supervisor, superviseWorkers } from './supervise-workers.ts'
 import { usesDemoSettler, workerEnvironment } from './worker-environment.ts'
@@ -82,7 +82,7 @@ function createWorkers(
   handle: Parameters<typeof forkWorker>[1],
 ) {
   const workers = new Set<ForkedWorker>()
-  const gathering = createGathering(systemClock)
+  const gathering = createTurnBatcher(systemClock)
   const hear = (message: FromWorker, from: ForkedWorker) => {
     if (message.kind === 'metrics') gathering.answered(message.id, message.families)
     if (message.kind !== 'gather') return

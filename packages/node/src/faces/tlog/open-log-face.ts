@@ -7,8 +7,8 @@ import { anchoredHeads } from '../../tlog/anchored-heads.ts'
 import type { LogGuard } from '../../tlog/guard.ts'
 import { openHeadFile } from '../../tlog/head-file-adapter.ts'
 import {
-  checkOutside,
   collectCosignatures,
+  compareWithWitnesses,
   type LogSettings,
   logOrigin,
   logPath,
@@ -20,7 +20,7 @@ import {
   type TransparencyLog,
   type WitnessPeer,
 } from '../../tlog/index.ts'
-import { type OutsideSource, witnessSources } from '../../tlog/outside-heads.ts'
+import { type HeadSource, witnessSources } from '../../tlog/outside-heads.ts'
 import { noPeers, peerHeads } from '../../tlog/peers/index.ts'
 import { pruneHeads } from '../../tlog/prune-heads.ts'
 import type { LogStop } from '../../tlog/reason-not-to-sign.ts'
@@ -33,7 +33,7 @@ import { logVariables } from './settings.ts'
 export type LogFaceOptions = {
   settings?: LogSettings
   /** Who else may hold tree heads of this log, such as mirrors. */
-  outside?: readonly OutsideSource[]
+  outside?: readonly HeadSource[]
 }
 
 export const logFace = declareShop({
@@ -67,7 +67,7 @@ export function openLogFace(options: LogFaceOptions = {}): OpenShop {
       headFile,
       ...(options.outside ?? []),
     ]
-    const compare = () => checkOutside({ database, log, metrics, tree, confirmAfter }, outside)
+    const compare = () => compareWithWitnesses({ database, log, metrics, tree, confirmAfter }, outside)
     // Before the first head is signed: what others hold of this log decides whether it may go on.
     await compare()
     const guard = await openGuard({ database, clock, origin, confirmAfter })
@@ -167,7 +167,7 @@ function eachPowerOfTwo(work: () => Promise<unknown>): () => Promise<void> {
 }
 
 /** Heads are anchored on Base, and read there whether or not this process may send. */
-function anchorsOf({ database, chains, rpcs, base }: ShopContext, origin: string): OutsideSource[] {
+function anchorsOf({ database, chains, rpcs, base }: ShopContext, origin: string): HeadSource[] {
   const [chain, rpc] = [chains.get(base.caip2), rpcs.get(base.caip2)]
   return chain && rpc ? [anchoredHeads({ database, chain, rpc, origin })] : []
 }

@@ -6,7 +6,7 @@ import { createTestDeps } from '@assay/till/proofs/proof-deps.fixture'
 import { createFixedKeyring, privateKeyFromSeed } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
 import { shares } from '../attestations/attest/shares-sql.ts'
-import { bringers } from '../rewards/bringers-sql.ts'
+import { referrers } from '../rewards/referrers-sql.ts'
 import { disputes } from '../sources/score/disputes-sql.ts'
 import type { IdentityDeps } from './deps.ts'
 import { type EvidenceSql, emptyPorts, type IdentityPorts } from './ports.ts'
@@ -23,7 +23,7 @@ export type TestIdentity = IdentityDeps & { moveTo(ms: number): void }
 /** As where all shops are open. */
 export const allEvidence: EvidenceSql = {
   ...shares,
-  bringersSql: bringers.walletsSql,
+  bringersSql: referrers.walletsSql,
   disputesSql: disputes.countSql,
 }
 

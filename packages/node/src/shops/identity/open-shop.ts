@@ -9,7 +9,7 @@ import {
   meshNodes,
   registeredAgents,
   relatedParties,
-  saleBringers,
+  saleReferrers,
   saleShares,
   upheldDisputes,
 } from '../ports.ts'
@@ -131,7 +131,7 @@ function evidenceOf(ports: ShopContext['ports']): EvidenceSql {
   return {
     creatorsSql: (id) => shares().creatorsSql(id),
     washedSql: (id) => shares().washedSql(id),
-    bringersSql: (id) => ports.find(saleBringers)?.walletsSql(id) ?? noEvidence.bringersSql(id),
+    bringersSql: (id) => ports.find(saleReferrers)?.walletsSql(id) ?? noEvidence.bringersSql(id),
     disputesSql: (wallet) => ports.find(upheldDisputes)?.countSql(wallet) ?? noEvidence.disputesSql(wallet),
   }
 }

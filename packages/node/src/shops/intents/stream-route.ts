@@ -143,7 +143,7 @@ export function streamRoute(deps: StreamDeps): RouteDeclaration {
         const shown = {
           subscription: stored.subscription,
           token: await deps.subscriptions.tokenOf(stored),
-          receipt: deps.subscriptions.receiptIn(paymentResponse),
+          receipt: deps.subscriptions.receiptInHeaders(paymentResponse),
           stream: streamFacts(deps),
         }
         if (answer.contentType !== streamType) return { ...answer, body: JSON.stringify(shown) }

@@ -22,7 +22,7 @@ const longLivedMs = 86_400_000
 /** From this weight on, a dollar at stake or a name on chain, a place is kept as well. */
 const keptWeight = 1
 /** More than so many times the places are sampled before diversity is looked at. */
-const sampledTimes = 4
+const sampleFactor = 4
 
 /** /24 of IPv4, /48 of IPv6: what one customer of a provider gets at little cost. */
 export function addressBlock(networkAddress: string | undefined): string {
@@ -54,7 +54,7 @@ function domainOf(address: string): string {
   return domain
 }
 
-function createCrowds() {
+function countByGroup() {
   const counts = new Map<string, number>()
   const keys = ({ block, domain }: Groups) => [`b ${block}`, `d ${domain}`]
   return {
@@ -81,10 +81,10 @@ function keptOf(peers: readonly Placed[], places: number, nowMs: number): Set<Pl
 
 /** In the order in which peers are listed: those with a kept place, then those that add most diversity, proven before not, old before new. */
 export function chooseShown<T extends Placed>(peers: readonly T[], limit: number, nowMs: number, rng: Rng): T[] {
-  const crowds = createCrowds()
+  const crowds = countByGroup()
   const kept = keptOf(peers, limit, nowMs)
-  const few = peers.length <= limit * sampledTimes
-  const sampled = few ? peers : [...kept, ...sample(peers, limit * sampledTimes, rng).filter((one) => !kept.has(one))]
+  const few = peers.length <= limit * sampleFactor
+  const sampled = few ? peers : [...kept, ...sample(peers, limit * sampleFactor, rng).filter((one) => !kept.has(one))]
   const open = new Map((sampled as T[]).toSorted(byWorth).map((peer) => [peer, groupsOf(peer)]))
   const chosen: T[] = []
   const take = (peer: T, groups: Groups) => {
@@ -135,7 +135,7 @@ export function admitPeer(
   if (same.length >= limits.peersPerAddressMax)
     return { status: 'refuse', problem: 'full: too many nodes of one domain at one network address' }
   if (peers.length < limits.peersMax) return { status: 'admit' }
-  const crowds = createCrowds()
+  const crowds = countByGroup()
   for (const peer of peers) crowds.add(groupsOf(peer))
   crowds.add(groups)
   const kept = keptOf(peers, limits.peersMax, limits.nowMs)

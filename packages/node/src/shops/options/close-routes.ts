@@ -8,7 +8,7 @@ import { signedOnExchange } from './exchange-access.ts'
 import { bidBody, bidView, closeBody, closedView } from './schemas.ts'
 import { sellContracts } from './sell-contracts.ts'
 import type { TradeDeps } from './trade-routes.ts'
-import { premiumAsked } from './write-contracts.ts'
+import { parsePremium } from './write-contracts.ts'
 
 /** The way out before the expiry: a signed bid of the vault, and the closing that names it. */
 export function closeRoutes(deps: TradeDeps): RouteDeclaration[] {
@@ -110,7 +110,7 @@ function close(deps: TradeDeps, body: CloseBody, holder: Address): Promise<Close
     return sellContracts(deps, {
       positionId,
       holder,
-      limitMicro: premiumAsked(body.limit_usd ?? '', 'limit_usd'),
+      limitMicro: parsePremium(body.limit_usd ?? '', 'limit_usd'),
       quantity: body.quantity,
       rest: body.rest,
     })

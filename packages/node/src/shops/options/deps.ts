@@ -25,7 +25,7 @@ export type OptionDeps = {
   /** Stands for the operator's vault wherever a writer is named. */
   vaultWallet: Address
   /** What the custody wallet holds beyond everybody's money, so that the vault never promises what is not there. */
-  spareCustody?(): Promise<(sql: Sql) => Promise<Micro>>
+  unreservedCustody?(): Promise<(sql: Sql) => Promise<Micro>>
   /** Throws a Problem when the operator has stopped trading. */
   requireTrading(): Promise<void>
   /** Beside the allowlist: the operator's own rule. Throws a Problem when it cannot be asked. */

@@ -102,7 +102,7 @@ export function createExchange(database: Database, options: ExchangeOptions = {}
     network,
     usdc,
     vaultWallet,
-    spareCustody: async () => async () => options.spareMicro ?? 0n,
+    unreservedCustody: async () => async () => options.spareMicro ?? 0n,
     requireTrading: async () => {
       if (switchedOff.on) throw new Error('switched off')
     },

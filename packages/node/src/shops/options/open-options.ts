@@ -23,8 +23,8 @@ import { releaseLapsed } from './return-contracts.ts'
 import { payoutPurposes } from './set-off-debts.ts'
 import { longestLifeMs, matchMicro, type OptionSettings } from './settings.ts'
 import { settleSeries } from './settle-series.ts'
-import { spareCustody, vaultPromises } from './spare-custody.ts'
 import { tradeRoutes } from './trade-routes.ts'
+import { unreservedCustody, vaultCommitments } from './unreserved-custody.ts'
 
 export type OptionsOpening = {
   /** Undefined where the exchange is off. */
@@ -86,7 +86,7 @@ export async function openOptions(context: ShopContext, opening: OptionsOpening)
     ],
     reversalHooks: [refusePartRefunds],
     payoutPurposes,
-    promises: async (network) => (network === deps.network ? vaultPromises(database) : 0n),
+    promises: async (network) => (network === deps.network ? vaultCommitments(database) : 0n),
     jobs: jobsOf(deps, demo),
     stop: async () => {
       stopped.abort(new Error('the node stops'))
@@ -127,7 +127,7 @@ function portsOf(context: ShopContext) {
     network: base.caip2,
     usdc: usdcOf(base),
     vaultWallet: custody,
-    ...(chain === undefined ? {} : { spareCustody: () => spareCustody(chain, custody) }),
+    ...(chain === undefined ? {} : { unreservedCustody: () => unreservedCustody(chain, custody) }),
   }
 }
 

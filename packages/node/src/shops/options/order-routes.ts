@@ -20,7 +20,7 @@ import { limitInput, limitOf } from './market-routes.ts'
 import { type OrderBody, prepareOrder } from './place-order.ts'
 import { daysView, listOf, orderBody, orderView, symbolInput, tradeView } from './schemas.ts'
 import type { TradeDeps } from './trade-routes.ts'
-import { premiumAsked, requireTraded } from './write-contracts.ts'
+import { parsePremium, requireTraded } from './write-contracts.ts'
 
 /** Orders to buy that wait in the book, and what was traded. */
 export function orderRoutes(deps: TradeDeps): RouteDeclaration[] {
@@ -60,7 +60,7 @@ function orderRoute(deps: TradeDeps): RouteDeclaration {
 async function limitFor(deps: TradeDeps, { body }: RouteInput): Promise<Micro> {
   if (body === undefined) return premiumLowestMicro
   const { symbol, limit_usd, quantity = 1 } = body as OrderBody
-  const limitMicro = premiumAsked(limit_usd, 'limit_usd')
+  const limitMicro = parsePremium(limit_usd, 'limit_usd')
   // What cannot be ordered is said with the price, before anything is paid.
   if (!(await deps.board.read()).has(symbol)) await requireTraded(deps, symbol)
   return limitMicro * BigInt(quantity)

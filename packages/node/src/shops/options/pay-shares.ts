@@ -3,8 +3,8 @@ import { type Micro, smallerOf } from '@assay/protocol/money'
 import { accounts, type LedgerLine, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { optionAccounts } from './accounts.ts'
+import type { SeriesOutcome } from './decide-series-outcome.ts'
 import type { OptionDeps } from './deps.ts'
-import type { Fixing } from './fix-series.ts'
 import type { Series } from './series-store.ts'
 import { type Debts, debtsOf, payoutLines } from './set-off-debts.ts'
 
@@ -54,7 +54,12 @@ function linesTo(deps: OptionDeps, debts: Debts, wallet: Address, micro: Micro):
 const perStepMax = 200
 
 /** What waited for the end of a series becomes payable. */
-export async function endClaims(deps: OptionDeps, tx: Tx, { symbol }: Series, { outcome }: Fixing): Promise<number> {
+export async function endClaims(
+  deps: OptionDeps,
+  tx: Tx,
+  { symbol }: Series,
+  { outcome }: SeriesOutcome,
+): Promise<number> {
   const { rows } = await tx.query<{ id: string; wallet: Address; micro: Micro }>(
     `select id, wallet, ${outcome === 'void' ? 'if_void_micro' : 'if_fixed_micro'} as micro from option_claim
      where symbol = $1 and ended_at is null order by id limit $2 for update`,

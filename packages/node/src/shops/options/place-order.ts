@@ -7,7 +7,7 @@ import { jsonAnswer } from '../../http/index.ts'
 import type { OptionDeps } from './deps.ts'
 import { requireEligible } from './eligibility.ts'
 import type { Placing } from './place-in-book.ts'
-import { collateralOf, premiumAsked, requireTraded } from './write-contracts.ts'
+import { collateralOf, parsePremium, requireTraded } from './write-contracts.ts'
 
 export type OrderBody = { symbol: string; limit_usd: string; quantity?: number; immediate?: boolean }
 
@@ -19,7 +19,7 @@ export async function prepareOrder(
 ): Promise<PreparedAnswer> {
   await deps.requireTrading()
   await requireEligible(deps, call.payer, 'buy')
-  const limitMicro = premiumAsked(body.limit_usd, 'limit_usd')
+  const limitMicro = parsePremium(body.limit_usd, 'limit_usd')
   const series = await requireTraded(deps, body.symbol)
   const quantity = body.quantity ?? 1
   // A limit of all that a contract can pay would be a gift.

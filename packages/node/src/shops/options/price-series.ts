@@ -123,7 +123,7 @@ export async function renewVault(deps: OptionDeps): Promise<void> {
     await database.query(`update option_vault set limit_micro = 0 where limit_micro <> 0`)
     return
   }
-  const spare = await deps.spareCustody?.()
+  const spare = await deps.unreservedCustody?.()
   await database.transaction(async (tx) => {
     // What is promised here is not withdrawn at the same time.
     await lockSpare(tx, deps.network)

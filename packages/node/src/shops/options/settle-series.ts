@@ -3,9 +3,9 @@ import type { Micro } from '@assay/protocol/money'
 import { type Account, accounts, type LedgerLine, type LedgerTransaction, owedTo, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { optionAccounts } from './accounts.ts'
+import { decideSeriesOutcome, type SeriesOutcome } from './decide-series-outcome.ts'
 import type { OptionDeps } from './deps.ts'
 import { finalValues, moneyIsFinal } from './final-money.ts'
-import { type Fixing, fixSeries } from './fix-series.ts'
 import { endClaims } from './pay-shares.ts'
 import { returnContracts } from './return-contracts.ts'
 import { findSeries, lockSeries, type Series, writeEvents } from './series-store.ts'
@@ -35,12 +35,12 @@ export async function settleSeries(deps: OptionDeps): Promise<number> {
 }
 
 async function settleOne(deps: OptionDeps, symbol: string): Promise<boolean> {
-  const fixing = await fixSeries(deps, symbol)
-  if (!fixing) return false
+  const result = await decideSeriesOutcome(deps, symbol)
+  if (!result) return false
   const series = await findSeries(deps.database, symbol)
   if (!series) return false
-  while ((await deps.database.transaction((tx) => endPositions(deps, tx, series, fixing))) > 0);
-  while ((await deps.database.transaction((tx) => endClaims(deps, tx, series, fixing))) > 0);
+  while ((await deps.database.transaction((tx) => endPositions(deps, tx, series, result))) > 0);
+  while ((await deps.database.transaction((tx) => endClaims(deps, tx, series, result))) > 0);
   for (const side of ['offer', 'order'] as const)
     while ((await deps.database.transaction((tx) => returnOpen(deps, tx, side, symbol, 'all'))) > 0);
   return deps.database.transaction((tx) => endSeries(deps, tx, series))
@@ -50,7 +50,7 @@ type Position = { id: string; holder: Address; quantity: number; premium_micro: 
 type Part = { position_id: string; writer: Address; order_id: string | null; quantity: number; price_micro: Micro }
 
 /** Positions whose money is final; what is not waits for the next run. */
-async function endPositions(deps: OptionDeps, tx: Tx, series: Series, fixing: Fixing): Promise<number> {
+async function endPositions(deps: OptionDeps, tx: Tx, series: Series, result: SeriesOutcome): Promise<number> {
   const { rows: positions } = await tx.query<Position>(
     `select id, holder, quantity, premium_micro, vault_micro from option_position o
      where symbol = $3 and state = 'open' and ${moneyIsFinal('o.holder', 'o.opened_at')}
@@ -68,13 +68,13 @@ async function endPositions(deps: OptionDeps, tx: Tx, series: Series, fixing: Fi
   ])
   const ends = positions.map((position) => ({
     position,
-    payoutMicro: payoutOf(position, fixing),
+    payoutMicro: payoutOf(position, result),
     posting: endPosting(
       deps,
       series,
       position,
       parts.filter(({ position_id }) => position_id === position.id),
-      fixing,
+      result,
       debts,
     ),
   }))
@@ -82,7 +82,7 @@ async function endPositions(deps: OptionDeps, tx: Tx, series: Series, fixing: Fi
     `update option_position p set state = $1, ended_at = $2, payout_micro = d.payout
      from unnest($3::text[], $4::bigint[]) d (id, payout) where p.id = d.id`,
     [
-      fixing.outcome === 'void' ? 'voided' : 'settled',
+      result.outcome === 'void' ? 'voided' : 'settled',
       new Date(deps.clock.nowMs()),
       ends.map(({ position }) => position.id),
       ends.map(({ payoutMicro }) => payoutMicro),
@@ -109,8 +109,8 @@ async function endPositions(deps: OptionDeps, tx: Tx, series: Series, fixing: Fi
 }
 
 /** A void series returns the premium; any other pays the payoff. */
-export function payoutOf(position: Pick<Position, 'quantity' | 'premium_micro'>, fixing: Fixing): Micro {
-  return fixing.outcome === 'void' ? position.premium_micro : BigInt(position.quantity) * fixing.payoffMicro
+export function payoutOf(position: Pick<Position, 'quantity' | 'premium_micro'>, result: SeriesOutcome): Micro {
+  return result.outcome === 'void' ? position.premium_micro : BigInt(position.quantity) * result.payoffMicro
 }
 
 /**
@@ -122,7 +122,7 @@ function endPosting(
   series: Series,
   position: Position,
   parts: readonly Part[],
-  fixing: Fixing,
+  result: SeriesOutcome,
   debts: Debts,
 ): LedgerTransaction {
   const shares = new Map<string, { account: Account; micro: Micro }>()
@@ -131,10 +131,10 @@ function endPosting(
     share.micro += micro
     shares.set(account.name, share)
   }
-  const payoutMicro = payoutOf(position, fixing)
+  const payoutMicro = payoutOf(position, result)
   for (const { account, amount } of payoutLines(deps, debts, position.holder, payoutMicro)) give(account, -amount)
   for (const { writer, order_id, quantity, price_micro } of parts) {
-    const keptMicro = series.capMicro - (fixing.outcome === 'void' ? price_micro : fixing.payoffMicro)
+    const keptMicro = series.capMicro - (result.outcome === 'void' ? price_micro : result.payoffMicro)
     const micro = BigInt(quantity) * keptMicro
     if (order_id === null) give(accounts.operator(deps.network, 'usdc'), micro)
     else for (const { account, amount } of payoutLines(deps, debts, writer, micro)) give(account, -amount)
@@ -145,7 +145,7 @@ function endPosting(
     { account: optionAccounts.collateral(deps.network, series.symbol), amount: paidMicro },
     ...paid.map(({ account, micro }) => ({ account, amount: -micro })),
   ]
-  return { reference: `option_end:${position.id}`, kind: 'option_end', memo: fixing.outcome, lines }
+  return { reference: `option_end:${position.id}`, kind: 'option_end', memo: result.outcome, lines }
 }
 
 /** The end, once nothing is open: then nothing may be left behind it either. */

@@ -31,7 +31,7 @@ import {
   writeBody,
 } from './schemas.ts'
 import { withdraw } from './withdraw.ts'
-import { collateralOf, premiumAsked, prepareWrite, requireTraded, type WriteBody } from './write-contracts.ts'
+import { collateralOf, parsePremium, prepareWrite, requireTraded, type WriteBody } from './write-contracts.ts'
 
 export type TradeDeps = BuyDeps & {
   board: Board
@@ -175,7 +175,7 @@ async function collateralFor(deps: TradeDeps, { body }: RouteInput): Promise<Mic
     return others.reduce((least, micro) => (micro < least ? micro : least), first)
   }
   const { symbol, premium_usd, quantity = 1 } = body as WriteBody
-  const premiumMicro = premiumAsked(premium_usd)
+  const premiumMicro = parsePremium(premium_usd)
   const known = (await deps.board.read()).get(symbol)?.series ?? (await requireTraded(deps, symbol))
   const micro = collateralOf(known, premiumMicro, quantity)
   if (micro < collateralLowestMicro)

@@ -14,7 +14,7 @@ import { findSeries, isTraded, type Series } from './series-store.ts'
 
 export type WriteBody = { symbol: string; premium_usd: string; quantity?: number; immediate?: boolean }
 
-export function premiumAsked(text: string, field = 'premium_usd'): Micro {
+export function parsePremium(text: string, field = 'premium_usd'): Micro {
   const micro = parseUsd(text)
   if (micro === undefined || !isInBand(micro))
     throw new Problem(optionProblems.premium_out_of_band, {
@@ -40,7 +40,7 @@ export async function prepareWrite(
 ): Promise<PreparedAnswer> {
   await deps.requireTrading()
   await requireEligible(deps, call.payer, 'write')
-  const premiumMicro = premiumAsked(body.premium_usd)
+  const premiumMicro = parsePremium(body.premium_usd)
   const series = await requireTraded(deps, body.symbol)
   const quantity = body.quantity ?? 1
   const order = deps.ids.next('ofr')

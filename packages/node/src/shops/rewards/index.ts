@@ -1,13 +1,13 @@
 import { createTokenMaker } from '@assay/till/signing'
 import { declareShop, type OpenShop } from '../../http/index.ts'
-import { saleBringers } from '../ports.ts'
-import { bringers } from './bringers-sql.ts'
+import { saleReferrers } from '../ports.ts'
 import { createVisitCounter } from './count-visits.ts'
 import { matureShares } from './mature-shares.ts'
 import { createPassEntitlement } from './pass-entitlement.ts'
 import { parseRewardsPolicy, type RewardsPolicy } from './policy.ts'
 import { createRedeemPoints } from './redeem-points.ts'
 import { redeemRoutes } from './redeem-routes.ts'
+import { referrers } from './referrers-sql.ts'
 import { reverseSale } from './reverse-sale.ts'
 import { rewardSales } from './reward-sales.ts'
 import { rewardsVariables } from './settings.ts'
@@ -36,7 +36,7 @@ export function openRewardsShop({
     const points = createRedeemPoints({ ...context, policy, tokens: passTokens })
     const passes = createPassEntitlement({ ...context, passTokens })
     const visits = createVisitCounter(context)
-    context.ports.offer(saleBringers, bringers)
+    context.ports.offer(saleReferrers, referrers)
     return {
       routes: [...statusRoutes({ ...context, policy }), ...redeemRoutes({ ...context, policy, points, passTokens })],
       entitlements: [passes],

@@ -7,9 +7,9 @@ import { rewardAccounts } from './accounts.ts'
 import { ignoredReason } from './attribute.ts'
 import { decideReferrals, type Referral } from './decide-referrals.ts'
 import { affiliateShare, pointsFor, referralPoints, rewardedMicro } from './earn.ts'
+import { operatorRevenueOf } from './operator-revenue.ts'
 import type { RewardsPolicy } from './policy.ts'
 import { type CountedSale, countSales, type LoyaltyRow, postRewards, type RewardRow } from './store.ts'
-import { takesOf } from './takes.ts'
 
 export type RewardDeps = { policy: RewardsPolicy; ownPayees: ReadonlySet<Address> }
 
@@ -28,7 +28,7 @@ export async function rewardSales(
   sales: readonly Sale[],
   unposted: LedgerTransaction[] = [],
 ): Promise<void> {
-  const takes = await takesOf(tx, sales)
+  const takes = await operatorRevenueOf(tx, sales)
   const counted = sales.flatMap((sale): CountedSale[] => {
     const takeMicro = takes.get(sale.paymentId) ?? 0n
     return takeMicro > 0n ? [{ sale, takeMicro, ...explicitAffiliate(deps, sale) }] : []

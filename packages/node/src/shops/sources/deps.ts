@@ -82,7 +82,7 @@ export type CrawlSettings = {
   hostsAtOnce: number
   /** A host that is not done by then goes to the end of the queue. */
   turnMs: number
-  againMs: number
+  refetchMs: number
   leaseMs: number
   /** Path of a Chromium for pages that need scripts. */
   renderer?: string
@@ -108,7 +108,7 @@ export const defaultSettings: SourceSettings = {
     requestMs: 10_000,
     hostsAtOnce: 200,
     turnMs: 30_000,
-    againMs: day,
+    refetchMs: day,
     leaseMs: 60_000,
   },
 }

@@ -28,7 +28,7 @@ export function parseCrawlSettings(given: unknown, demo: boolean): CrawlSettings
     pagesMax: pages ?? usual.pagesMax,
     hostDelayMs: host_delay_ms ?? (demo ? 0 : usual.hostDelayMs),
     hostsAtOnce: hosts_at_once ?? usual.hostsAtOnce,
-    againMs: again_hours === undefined ? usual.againMs : again_hours * 3_600_000,
+    refetchMs: again_hours === undefined ? usual.refetchMs : again_hours * 3_600_000,
     ...(renderer === undefined ? {} : { renderer }),
   }
 }

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import { decodeJson } from '@assay/protocol/json-object'
 import { formatUsd } from '@assay/protocol/money'
-import { receiptIn } from '@assay/protocol/receipt-in'
+import { receiptInHeaders } from '@assay/protocol/receipt-in-headers'
 import type { Sale } from '@assay/till'
 import { Problem } from '@assay/till/kernel/problem'
 import { createTokenMaker, tokenHash } from '@assay/till/signing'
@@ -44,7 +44,7 @@ export type StreamSubscriptions = {
   requireUnchanged(holder: { wallet: Address; tokenSha256: string }): Promise<OpenedSubscription>
   /** Times that were given back, so that what was published in them is not paid for. */
   pausesOf(wallet: Address): Promise<Pause[]>
-  receiptIn(paymentResponse: string): string | null
+  receiptInHeaders(paymentResponse: string): string | null
 }
 
 export function openStreamSubscriptions(
@@ -81,7 +81,7 @@ export function openStreamSubscriptions(
     },
     pausesOf: (wallet) => pausesOf(context.database, wallet, 'stream', context.clock.nowMs()),
     priceMicro,
-    receiptIn: (paymentResponse) => receiptIn(decodeJson(paymentResponse)) ?? null,
+    receiptInHeaders: (paymentResponse) => receiptInHeaders(decodeJson(paymentResponse)) ?? null,
     grant: async (tx, sale) => {
       const period = {
         paymentId: sale.paymentId,

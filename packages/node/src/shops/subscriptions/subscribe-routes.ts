@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import { decodeJson } from '@assay/protocol/json-object'
 import { formatUsd } from '@assay/protocol/money'
-import { receiptIn } from '@assay/protocol/receipt-in'
+import { receiptInHeaders } from '@assay/protocol/receipt-in-headers'
 import type { Sale } from '@assay/till'
 import type { ReleaseAnswer } from '@assay/till/internal'
 import type { TokenMaker } from '@assay/till/signing'
@@ -131,7 +131,7 @@ function releaseToken({ database, tokens }: Pick<SubscribeDeps, 'database' | 'to
       body: JSON.stringify({
         subscription: stored.subscription,
         token,
-        receipt: receiptIn(decodeJson(paymentResponse)) ?? null,
+        receipt: receiptInHeaders(decodeJson(paymentResponse)) ?? null,
       }),
     }
   }

@@ -1,4 +1,4 @@
-export { readOutsideHeads } from '../check-outside.ts'
+export { readOutsideHeads } from '../compare-with-witnesses.ts'
 export { reasonNotToSign } from '../reason-not-to-sign.ts'
 export { newestCheckpoint, readTree } from '../store.ts'
 export { openLogCopy } from './log-copy.ts'

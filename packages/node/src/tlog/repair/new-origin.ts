@@ -1,7 +1,7 @@
 import { canonicalJson } from '@assay/protocol/canonical-json'
 import { writeAudit } from '@assay/till/store/audit-log'
 import type { Database } from '@assay/till/store/database'
-import { readOutsideHeads } from '../check-outside.ts'
+import { readOutsideHeads } from '../compare-with-witnesses.ts'
 import { lockTree, newestCheckpoint, writeTiles } from '../store.ts'
 import { growTiles } from '../tiles.ts'
 import { leafHash } from '../tree-hash.ts'

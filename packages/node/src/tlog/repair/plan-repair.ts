@@ -1,6 +1,6 @@
 import { toHexDigits } from '@assay/protocol/bytes'
 import type { Sql } from '@assay/till/store/database'
-import { readOutsideHeads } from '../check-outside.ts'
+import { readOutsideHeads } from '../compare-with-witnesses.ts'
 import { newestCheckpoint, readTiles, readTree } from '../store.ts'
 import {
   type ChangedTile,

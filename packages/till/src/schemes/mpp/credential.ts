@@ -80,7 +80,7 @@ function isSourceOf(source: unknown, chainId: number, payload: Fields): boolean 
 }
 
 /** What the challenge of a credential is worth for this request. */
-export type ChallengeVerdict = 'ok' | 'bound_elsewhere' | Invalid
+export type ChallengeVerdict = 'ok' | 'other_request' | Invalid
 
 const invalid = (detail: string): Invalid => ({ status: 'invalid', reason: 'invalid_challenge', detail })
 
@@ -95,7 +95,7 @@ export async function checkChallenge(
   const secret = Number.isSafeInteger(version) ? await secrets.of(version) : undefined
   if (!secret || !isOwnChallenge(secret, id, bound))
     return invalid('The challenge is not one of this server, was changed, or is too old.')
-  if (own(opaque, 'r') !== requested) return 'bound_elsewhere'
+  if (own(opaque, 'r') !== requested) return 'other_request'
   const nonce = own(payload, 'nonce')
   if (typeof nonce !== 'string' || nonce.toLowerCase() !== nonceOf(id, bound.realm))
     return invalid('The nonce is not that of the challenge.')

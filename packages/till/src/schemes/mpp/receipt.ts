@@ -1,6 +1,6 @@
 import { decodeHeader, readJsonObject } from '@assay/protocol/json-object'
 import { readJws } from '@assay/protocol/jws'
-import { receiptIn } from '@assay/protocol/receipt-in'
+import { receiptInHeaders } from '@assay/protocol/receipt-in-headers'
 import { mppMethod } from './challenge.ts'
 
 const responseBytesMax = 16_384
@@ -8,7 +8,7 @@ const responseBytesMax = 16_384
 /** Payment-Receipt, made from the PAYMENT-RESPONSE of the same payment: what was stored once is sent in either dialect. */
 export function paymentReceipt(paymentResponse: string): string | undefined {
   const response = decodeHeader(paymentResponse, responseBytesMax)
-  const receipt = receiptIn(response)
+  const receipt = receiptInHeaders(response)
   const jws = receipt === undefined ? undefined : readJws(receipt)
   const issuedAt = jws && readJsonObject(jws.payload)?.['issuedAt']
   if (response?.['success'] !== true || typeof issuedAt !== 'number') return undefined

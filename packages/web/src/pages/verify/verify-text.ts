@@ -33,7 +33,7 @@ export async function verifyText(text: string, options: Options): Promise<Verifi
     return withKeys(evidence.attestation ? 'Attestation' : 'Answer', evidence.keys.origin, options, (trusted) =>
       verifyEvidence(evidence, trusted),
     )
-  const receipt = jws ?? receiptIn(value)
+  const receipt = jws ?? receiptInHeaders(value)
   if (receipt !== undefined) return verifyReceiptText(receipt, options)
   throw new ProblemError({
     title: 'This is nothing the verifier knows.',
@@ -96,7 +96,7 @@ async function verifyReceiptText(jws: string, { node }: Options): Promise<Verifi
   }
 }
 
-function receiptIn(value: unknown): string | undefined {
+function receiptInHeaders(value: unknown): string | undefined {
   const receipt = typeof value === 'object' && value !== null && 'receipt' in value ? value.receipt : undefined
   return typeof receipt === 'string' ? receipt : undefined
 }

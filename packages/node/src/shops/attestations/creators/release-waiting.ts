@@ -11,7 +11,7 @@ import { type CitedHost, findPayee, findPayees, type Payee } from './payee.ts'
 const domainsAtOnce = 200
 const rowsAtOnce = 1_000
 /** After a release: a sale that was under way during the proof may have left one more share. */
-const againMs = 3_600_000
+const refetchMs = 3_600_000
 
 /** Pays what waited for a proof to the wallet that proved the domain, some days after the proof so that it can be contested. */
 export async function releaseWaiting(deps: CreatorDeps): Promise<number> {
@@ -64,7 +64,7 @@ async function releaseDomain(deps: CreatorDeps, domain: string): Promise<number>
       return 0
     }
     const moved = await moveTo(deps, tx, domain, payee)
-    if (moved < rowsAtOnce) await later(tx, new Date(deps.clock.nowMs() + againMs))
+    if (moved < rowsAtOnce) await later(tx, new Date(deps.clock.nowMs() + refetchMs))
     return moved
   })
 }

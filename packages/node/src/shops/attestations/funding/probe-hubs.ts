@@ -9,7 +9,7 @@ const recipientsMin = 60
 const servedMicro = 1_000_000n
 /** Of its recipients fewer than one in so many cite here: it serves the public, not its own herd. */
 const strangersShare = 10
-const againMs = 86_400_000
+const refetchMs = 86_400_000
 const probesMax = 20
 
 /** A herd whose funder feeds it with many transfers is not the public: what distinguishes them is that a herd cites. */
@@ -28,7 +28,7 @@ export async function probeHubs(deps: FundingDeps, final: bigint): Promise<Probe
      left join funding_hub h on h.network = e.network and h.funder = e.funder
      where e.network = $1 and not e.funder = any($2) and (h.probed_at is null or h.probed_at < $3)
      group by e.funder, h.hub, h.probed_at order by h.probed_at nulls first, e.funder limit $4`,
-    [network, [...deps.publicFunders], new Date(clock.nowMs() - againMs), probesMax],
+    [network, [...deps.publicFunders], new Date(clock.nowMs() - refetchMs), probesMax],
   )
   let changed = false
   for (const { funder, hub: believed, gave } of rows) {

@@ -49,7 +49,7 @@ async function scanUpToLastPiece(
   let from = (scannedTo ?? readTo ?? first - 1n) + 1n
   for (; final - from >= blocksAtOnce; from += blocksAtOnce) {
     const end = from + blocksAtOnce - 1n
-    await keepPiece(deps, { wallets, readTo, scannedTo: kept }, await readTransfers(deps, wallets, from, end), end)
+    await storeRange(deps, { wallets, readTo, scannedTo: kept }, await readTransfers(deps, wallets, from, end), end)
     kept = end
   }
   return { from, scannedTo: kept }
@@ -123,7 +123,7 @@ const columnsOf = (received: readonly Received[]) => [
 ]
 
 /** How far a read has come, and what it found: both or, when somebody else was quicker, neither. */
-async function keepPiece(
+async function storeRange(
   { database, chain }: FundingDeps,
   { wallets, readTo, scannedTo }: Batch,
   received: readonly Received[],

@@ -17,7 +17,7 @@ type Shown = {
   decimals?: number
 }
 
-type Recipe = {
+type ScoringRules = {
   /** Which symbols have a row: those with a value in any of these. */
   rows: readonly ColumnName[]
   rankBy: string
@@ -40,7 +40,7 @@ const per = (above: Float64Array | undefined, below: Float64Array | undefined, s
 
 const whole = { vip: true, decimals: 0 }
 
-export const recipes: Partial<Record<FeedId, Recipe>> = {
+export const recipes: Partial<Record<FeedId, ScoringRules>> = {
   'short-volume': {
     rows: ['short_volume'],
     rankBy: 'z',
@@ -148,7 +148,7 @@ function thresholdLevel(fails: Float64Array | undefined, shares: Float64Array | 
   return fails && shares && fails.map((value, index) => value / Math.max(10_000, (shares[index] as number) * 0.005))
 }
 
-export function planSimple(input: BuildInput, recipe: Recipe): RowPlan {
+export function planSimple(input: BuildInput, recipe: ScoringRules): RowPlan {
   const { columns, world, provenance } = input
   const get = (name: ColumnName) => columns[name]?.values
   const shown = recipe.shown(get, world.symbols.length).filter((one): one is Shown => one !== undefined)

@@ -150,7 +150,7 @@ test('two processes that fetch from one publisher keep its pause between them', 
   await Promise.all([backfill({ ...deps, outbound }, [sec], options), backfill({ ...deps, outbound }, [sec], options)])
   const { rows } = await db.database.query<{ next_at: Date }>('select next_at from matrix_publisher')
   // As many turns as requests, each with its pause behind it.
-  expect(rows[0]?.next_at.getTime()).toBeGreaterThanOrEqual(startMs + turns.length * sec.politeMs)
+  expect(rows[0]?.next_at.getTime()).toBeGreaterThanOrEqual(startMs + turns.length * sec.minRequestIntervalMs)
 })
 
 test('a file that came from disk under another name is not fetched again', async () => {

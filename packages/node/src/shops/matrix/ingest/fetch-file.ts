@@ -35,7 +35,7 @@ export async function fetchFile(
     return { status: 'waiting', detail: `not before ${state.next_at.toISOString()}` }
   const look = attemptOf(deps, plan, due, state, nowMs)
   if (!state && (await heldAlready(deps, plan, due))) {
-    await look.note('held', look.againMs, 0)
+    await look.note('held', look.refetchMs, 0)
     return { status: 'held', detail: due.name }
   }
   if (!(await awaitTurn(deps, plan, options.signal)))
@@ -55,7 +55,7 @@ export async function fetchFile(
 type FetchAttempt = {
   state: FetchState | undefined
   nowMs: number
-  againMs: number
+  refetchMs: number
   note(status: string, waitMs: number, failures: number, headers?: ReadonlyMap<string, string>): Promise<void>
 }
 
@@ -71,7 +71,7 @@ function attemptOf(
   return {
     state,
     nowMs,
-    againMs: Math.max(plan.againMs, oldMs),
+    refetchMs: Math.max(plan.refetchMs, oldMs),
     note: (status, waitMs, failures, headers) =>
       saveState(deps, plan.source, due, { status, failures, nextAtMs: nowMs + waitMs, headers, state }),
   }
@@ -84,7 +84,7 @@ async function takeAnswer(
   look: FetchAttempt,
   answer: OutboundOutcome,
 ): Promise<FetchOutcome> {
-  const { nowMs, againMs, note } = look
+  const { nowMs, refetchMs, note } = look
   const failures = look.state?.failures ?? 0
   const failed = async (status: string, detail: string, waitMs = backOffMs(failures)): Promise<FetchOutcome> => {
     await note(status, waitMs, failures + 1)
@@ -93,12 +93,12 @@ async function takeAnswer(
   if (answer.status !== 'ok') return failed(answer.reason, `${answer.reason}: ${answer.detail}`)
   const { httpStatus, headers } = answer
   if (httpStatus === 304) {
-    await note('304', againMs, 0)
+    await note('304', refetchMs, 0)
     return { status: 'not_modified', detail: due.name }
   }
   // Some publishers say 403 for a day that has no file yet.
   if (httpStatus === 403 || httpStatus === 404) {
-    await note(String(httpStatus), Math.max(15 * 60_000, backOffMs(failures), againMs - plan.againMs), failures + 1)
+    await note(String(httpStatus), Math.max(15 * 60_000, backOffMs(failures), refetchMs - plan.refetchMs), failures + 1)
     return { status: 'not_published', detail: `${httpStatus} for ${due.name}` }
   }
   if (httpStatus !== 200) {
@@ -116,7 +116,7 @@ async function ingestAnswer(
   deps: FetchDeps,
   plan: FetchPlan,
   due: DueFile,
-  { nowMs, againMs, note, state }: FetchAttempt,
+  { nowMs, refetchMs, note, state }: FetchAttempt,
   { bytes, headers }: OutboundOutcome & { status: 'ok' },
 ): Promise<FetchOutcome> {
   const outcome = await ingestFile(deps, {
@@ -126,7 +126,7 @@ async function ingestAnswer(
     source: plan.source,
     ...lastModified(headers, nowMs),
   })
-  if (outcome.status !== 'refused') await note('200', againMs, 0, headers)
+  if (outcome.status !== 'refused') await note('200', refetchMs, 0, headers)
   else {
     const failures = state?.failures ?? 0
     await note(`refused ${outcome.code}`, backOffMs(failures), failures + 1)

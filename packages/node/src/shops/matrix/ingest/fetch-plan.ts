@@ -11,8 +11,8 @@ export type FetchPlan = Pick<Schedule, 'due' | 'files'> & {
   source: SourceId
   /** Requests to one publisher keep their distance, whichever source and process they are for. */
   publisher: string
-  politeMs: number
-  againMs: number
+  minRequestIntervalMs: number
+  refetchMs: number
   /** The address that is asked; what is stored and shown is the one without the key. */
   keyed(url: string): string
   key: string | undefined
@@ -25,8 +25,8 @@ const vendorPoliteMs = 13_000
 export type Vendors = { prices?: VendorSource | undefined; fields?: VendorSource | undefined }
 
 export function planOf(id: SourceId, { prices, fields }: Vendors = {}): FetchPlan {
-  const { schedule, publisher, politeMs } = sourceOf(id)
-  const { due, files, againMs = recheckMs } = schedule
+  const { schedule, publisher, minRequestIntervalMs } = sourceOf(id)
+  const { due, files, refetchMs = recheckMs } = schedule
   if (id === 'prices' && prices !== undefined) {
     const prefix = prices.format.id === 'csv' ? 'prices' : prices.format.id
     return vendorPlan(id, prices, prefix, (day) => easternToUtcMs(day, 20))
@@ -35,8 +35,8 @@ export function planOf(id: SourceId, { prices, fields }: Vendors = {}): FetchPla
   return {
     source: id,
     publisher,
-    politeMs,
-    againMs,
+    minRequestIntervalMs,
+    refetchMs,
     due,
     ...(files && { files }),
     keyed: (url) => url,
@@ -54,8 +54,8 @@ function vendorPlan(
   return {
     source,
     publisher: host,
-    politeMs: vendorPoliteMs,
-    againMs: recheckMs,
+    minRequestIntervalMs: vendorPoliteMs,
+    refetchMs: recheckMs,
     ...tradingDayFiles(factorDays + 1, (day) => [
       {
         url: url(day),

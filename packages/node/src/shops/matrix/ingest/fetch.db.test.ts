@@ -118,7 +118,7 @@ test('publishers are asked one at a time, with their pause in between', async ()
 
 test('what changes within the day is asked for again within minutes, the rest twice a day', async () => {
   const minutes = 60_000
-  for (const [source, againMs] of [
+  for (const [source, refetchMs] of [
     ['nasdaq-halts', 5 * minutes],
     ['ibkr-borrow', 15 * minutes],
     ['sec-fails', 720 * minutes],
@@ -127,7 +127,7 @@ test('what changes within the day is asked for again within minutes, the rest tw
     const { asked, time, deps } = open(() => ({ bytes: file.bytes }) as never)
     const due = { url: `https://example.org/again/${source}`, name: file.name, period: '', dueAtMs: 0 }
     await fetchFile(deps, planOf(source), due)
-    time.nowMs += againMs - minutes
+    time.nowMs += refetchMs - minutes
     expect((await fetchFile(deps, planOf(source), due)).status).toBe('waiting')
     time.nowMs += minutes
     expect((await fetchFile(deps, planOf(source), due)).status).toBe('unchanged')

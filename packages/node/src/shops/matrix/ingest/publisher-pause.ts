@@ -18,7 +18,7 @@ export async function awaitTurn({ database, clock }: Deps, plan: FetchPlan, sign
      on conflict (name) do update set next_at = greatest(p.next_at, $2) + $3 * interval '1 millisecond'
        where p.next_at <= $2::timestamptz + $4 * interval '1 millisecond'
      returning next_at - $3 * interval '1 millisecond' as turn_at`,
-    [plan.publisher, new Date(nowMs), plan.politeMs, Math.max(lineMs, plan.politeMs * 2)],
+    [plan.publisher, new Date(nowMs), plan.minRequestIntervalMs, Math.max(lineMs, plan.minRequestIntervalMs * 2)],
   )
   const turnAt = rows[0]?.turn_at
   if (turnAt === undefined) return false

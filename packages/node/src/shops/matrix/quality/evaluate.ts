@@ -6,13 +6,13 @@ import type { FeedId } from '../feeds/feed.ts'
 import { findCatalysts } from '../score/catalysts.ts'
 import { computeFactors, ratio } from '../score/factors.ts'
 import { currentMethod, scoreMethods, weighted } from '../score/method.ts'
-import { type Recipe, scoreUniverse } from '../score/score-universe.ts'
+import { type ScoringRules, scoreUniverse } from '../score/score-universe.ts'
 import { chooseUniverse, type UniverseId } from '../score/universe.ts'
 import type { Observation } from './metrics.ts'
 import { type LaterPrices, loadLaterPrices, outcomeOf, refuseLookAhead } from './outcomes.ts'
 import { testDefinition } from './test-definition.ts'
 
-const others: Record<'previous_score' | 'public_weights', Recipe> = {
+const others: Record<'previous_score' | 'public_weights', ScoringRules> = {
   previous_score: scoreMethods['assay-squeeze-1'],
   // Of a public open-source score.
   public_weights: {
@@ -55,7 +55,7 @@ export type EvaluateDeps = WorldDeps & {
   breathe(): Promise<void>
   onProgress?(done: number, of: number): void
   /** Further rankings to compare beside the score. */
-  recipes?: Readonly<Record<string, Recipe>>
+  recipes?: Readonly<Record<string, ScoringRules>>
 }
 
 /** Walks once through the days, predicts with what was known, and looks up what followed, for all these feeds. */
@@ -134,14 +134,18 @@ type Rankings = {
   byPredictor: Record<PredictorName, Float64Array>
 }
 
-function rank(world: World, universe: UniverseId, recipes: Readonly<Record<string, Recipe>>): Rankings | undefined {
+function rank(
+  world: World,
+  universe: UniverseId,
+  recipes: Readonly<Record<string, ScoringRules>>,
+): Rankings | undefined {
   const { columns } = world
   const { short_interest, shares_outstanding, fails, volatility_pct } = columns
   if (!short_interest || !shares_outstanding) return undefined
   const shortRatio = ratio(short_interest.values, shares_outstanding.values, 100)
   const { takesPart } = chooseUniverse(world, universe, shortRatio)
   const catalysts = findCatalysts(world, columns, true).points
-  const score = (method: Recipe) =>
+  const score = (method: ScoringRules) =>
     scoreUniverse({ method, takesPart, factors: computeFactors(columns, method.factors), catalysts })
   const own = score(currentMethod)
   const shorted = [...own.ranking].filter((symbol) => !Number.isNaN(shortRatio[symbol] as number))

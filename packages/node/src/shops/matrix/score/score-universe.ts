@@ -19,10 +19,10 @@ export type ScoredUniverse = {
 }
 
 /** How a ranking is made of factors; a method of the score is one. */
-export type Recipe = Omit<ScoreMethod, 'name'>
+export type ScoringRules = Omit<ScoreMethod, 'name'>
 
 export type ScoreInput = {
-  method: Omit<Recipe, 'factors'>
+  method: Omit<ScoringRules, 'factors'>
   takesPart: Uint8Array
   factors: readonly Factor[]
   catalysts: Float64Array

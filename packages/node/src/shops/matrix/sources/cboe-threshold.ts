@@ -25,7 +25,7 @@ export const cboeThreshold: Source = {
       },
     ]),
   },
-  politeMs: 2_000,
+  minRequestIntervalMs: 2_000,
   licence: licences.cboe,
   seen: 'documented layout',
   bytesMax: 1024 * 1024,

@@ -17,7 +17,7 @@ export const corporateActions: Source = {
   dataset: 'actions',
   urlPattern: 'actions*.csv, splits*.csv',
   schedule: { cadence: 'as the operator supplies it', graceMs: 3_650 * 86_400_000, due: () => [] },
-  politeMs: 0,
+  minRequestIntervalMs: 0,
   licence: licences.announced,
   seen: 'published files',
   bytesMax: 8 * 1024 * 1024,

@@ -27,7 +27,7 @@ export const finraShortInterest: Source = {
       settlementFiles(addDays(easternDate(nowMs), -75), easternDate(nowMs)).filter(({ dueAtMs }) => dueAtMs <= nowMs),
     files: settlementFiles,
   },
-  politeMs: 1_000,
+  minRequestIntervalMs: 1_000,
   licence: licences.finra,
   seen: 'documented layout',
   bytesMax: 32 * 1024 * 1024,

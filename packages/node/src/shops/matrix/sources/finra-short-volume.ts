@@ -33,7 +33,7 @@ export const finraShortVolume: Source = {
       },
     ]),
   },
-  politeMs: 1_000,
+  minRequestIntervalMs: 1_000,
   licence: licences.finra,
   seen: 'published files',
   bytesMax: 8 * 1024 * 1024,

@@ -22,14 +22,14 @@ export const ibkrBorrow: Source = {
   schedule: {
     cadence: 'about every 15 minutes, by FTP',
     graceMs: 86_400_000,
-    againMs: everyMs - 30_000,
+    refetchMs: everyMs - 30_000,
     due: (nowMs) => {
       const dueAtMs = Math.floor(nowMs / everyMs) * everyMs
       const period = new Date(dueAtMs).toISOString()
       return [{ url: 'ftp://shortstock@ftp2.interactivebrokers.com/usa.txt', name: 'usa.txt', period, dueAtMs }]
     },
   },
-  politeMs: 60_000,
+  minRequestIntervalMs: 60_000,
   licence: licences.ibkr,
   seen: 'published files',
   bytesMax: 16 * 1024 * 1024,

@@ -32,7 +32,7 @@ export const nasdaqDirectory: Source = {
       }))
     },
   },
-  politeMs: 2_000,
+  minRequestIntervalMs: 2_000,
   licence: licences.nasdaq,
   seen: 'published files',
   bytesMax: 8 * 1024 * 1024,

@@ -21,7 +21,7 @@ export const nasdaqHalts: Source = {
   schedule: {
     cadence: 'live; read every five minutes',
     graceMs: 30 * 60_000,
-    againMs: 4.5 * 60_000,
+    refetchMs: 4.5 * 60_000,
     due: (nowMs) => [
       {
         url,
@@ -31,7 +31,7 @@ export const nasdaqHalts: Source = {
       },
     ],
   },
-  politeMs: 2_000,
+  minRequestIntervalMs: 2_000,
   licence: licences.nasdaq,
   seen: 'published files',
   bytesMax: 4 * 1024 * 1024,

@@ -23,7 +23,7 @@ export const nasdaqThreshold: Source = {
       },
     ]),
   },
-  politeMs: 2_000,
+  minRequestIntervalMs: 2_000,
   licence: licences.nasdaq,
   seen: 'documented layout',
   bytesMax: 1024 * 1024,

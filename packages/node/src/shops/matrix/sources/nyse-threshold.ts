@@ -26,7 +26,7 @@ export const nyseThreshold: Source = {
     ),
   },
   // About 55 quick requests end in a ban.
-  politeMs: 5_000,
+  minRequestIntervalMs: 5_000,
   licence: licences.nyse,
   seen: 'documented layout',
   bytesMax: 1024 * 1024,

@@ -13,7 +13,7 @@ export const prices: Source = {
   dataset: 'prices',
   urlPattern: 'prices*.csv, or what PRICE_SOURCE names',
   schedule: { cadence: 'as the operator supplies it', graceMs: 4 * 86_400_000, due: () => [] },
-  politeMs: 0,
+  minRequestIntervalMs: 0,
   licence: licences.operator,
   seen: 'published files',
   bytesMax: 128 * 1024 * 1024,

@@ -21,7 +21,7 @@ export const sec13f: Source = {
   dataset: 'holdings',
   urlPattern: 'https://www.sec.gov/files/structureddata/data/form-13f-data-sets/01mmmyyyy-ddmmmyyyy_form13f.zip',
   schedule: { cadence: 'every three months', graceMs: 40 * 86_400_000, due: dueSets, files: setsBetween },
-  politeMs: 500,
+  minRequestIntervalMs: 500,
   licence: licences.sec,
   seen: 'documented layout',
   bytesMax: 256 * 1024 * 1024,

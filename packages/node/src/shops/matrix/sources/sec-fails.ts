@@ -28,7 +28,7 @@ export const secFails: Source = {
     due: dueHalves,
     files: halvesBetween,
   },
-  politeMs: 500,
+  minRequestIntervalMs: 500,
   licence: licences.sec,
   seen: 'published files',
   bytesMax: 16 * 1024 * 1024,

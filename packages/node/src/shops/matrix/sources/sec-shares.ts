@@ -31,7 +31,7 @@ export const secShares: Source = {
     due: dueQuarters,
     files: quarterFrames,
   },
-  politeMs: 500,
+  minRequestIntervalMs: 500,
   licence: licences.sec,
   seen: 'published files',
   bytesMax: 64 * 1024 * 1024,

@@ -33,7 +33,7 @@ export const secTickers: Source = {
       ]
     },
   },
-  politeMs: 500,
+  minRequestIntervalMs: 500,
   licence: licences.sec,
   seen: 'documented layout',
   bytesMax: 16 * 1024 * 1024,

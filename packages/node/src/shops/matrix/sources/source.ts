@@ -58,7 +58,7 @@ export type Schedule = {
   /** Files about the days from one to another, newest first. Absent where the publisher keeps no past. */
   files?(from: IsoDate, to: IsoDate): readonly DueFile[]
   /** Where the same address brings something new within the day: how long after a fetch the next one is worth it. */
-  againMs?: number
+  refetchMs?: number
   /** How late a file may be before what is built on it is called stale. */
   graceMs: number
 }
@@ -73,7 +73,7 @@ export type Source = {
   urlPattern: string
   schedule: Schedule
   /** Least time between two requests to this publisher. */
-  politeMs: number
+  minRequestIntervalMs: number
   licence: LicenceRecord
   /** Published files were parsed, or only the documented layout is known. */
   seen: 'published files' | 'documented layout'

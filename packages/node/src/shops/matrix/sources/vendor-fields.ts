@@ -30,7 +30,7 @@ export const vendorFields: Source = {
   dataset: 'fields',
   urlPattern: 'fields*.csv, or what FIELDS_SOURCE names',
   schedule: { cadence: 'as the operator supplies it', graceMs: 4 * 86_400_000, due: () => [] },
-  politeMs: 0,
+  minRequestIntervalMs: 0,
   licence: licences.vendor,
   seen: 'documented layout',
   bytesMax: 128 * 1024 * 1024,

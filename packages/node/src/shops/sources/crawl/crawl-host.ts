@@ -8,7 +8,7 @@ import { discoverHost, type FoundPage, readRsl, rulesOf } from './discover-host.
 import type { HostFindings } from './findings.ts'
 import { followSite } from './follow-site.ts'
 import { pageBudget } from './page-budget.ts'
-import { createPoliteHost, type PoliteHost } from './polite-host.ts'
+import { createPoliteHost, type RateLimitedHost } from './rate-limited-host.ts'
 import { readFeed } from './read-feed.ts'
 import { isAllowed, type Robots } from './robots.ts'
 import {
@@ -64,9 +64,9 @@ const silentNote = 'the host does not answer'
 
 /** Until the host is looked at again; one that does not answer is asked ever more rarely. */
 function restMs(deps: SourceDeps, outcome: Outcome, failures: number): number {
-  const { againMs } = deps.settings.crawl
+  const { refetchMs } = deps.settings.crawl
   if (outcome === 'unfinished') return 0
-  return outcome === 'finished' ? againMs : Math.min(againMs * 7, 60_000 * 2 ** Math.min(failures, 12))
+  return outcome === 'finished' ? refetchMs : Math.min(refetchMs * 7, 60_000 * 2 ** Math.min(failures, 12))
 }
 
 type Prepared = { findings: HostFindings; robots: Robots; reachable: boolean }
@@ -75,7 +75,7 @@ type Prepared = { findings: HostFindings; robots: Robots; reachable: boolean }
 async function prepare(
   deps: SourceDeps,
   lease: HostLease,
-  host: PoliteHost,
+  host: RateLimitedHost,
   window: CrawlWindow,
 ): Promise<Prepared | undefined> {
   const known = lease.findings
@@ -125,7 +125,7 @@ const silentPagesMax = 3
 async function visitPages(
   deps: SourceDeps,
   lease: HostLease,
-  host: PoliteHost,
+  host: RateLimitedHost,
   visit: Prepared,
   window: CrawlWindow,
 ): Promise<{ pages: number; outcome: Outcome }> {
@@ -189,7 +189,7 @@ const termsText = ({ robots, tdm, rsl }: HostFindings) =>
 async function followHints(
   deps: SourceDeps,
   lease: HostLease,
-  host: PoliteHost,
+  host: RateLimitedHost,
   visit: Prepared,
   read: ReadPage,
 ): Promise<FoundPage[]> {
@@ -218,7 +218,7 @@ function forbidden(deps: SourceDeps, page: { url: string }, problem: string): Pa
   return {
     url: page.url,
     fetchedAt: new Date(now),
-    dueAt: new Date(now + deps.settings.crawl.againMs),
+    dueAt: new Date(now + deps.settings.crawl.refetchMs),
     attempts: 0,
     againSeconds: null,
     httpStatus: null,

@@ -9,7 +9,7 @@ import type { SourceRow } from '../register/records.ts'
 import { rslUrl } from '../terms/publish-rsl.ts'
 import type { Finding, HostFindings } from './findings.ts'
 import { parseLlmsTxt } from './llms-txt.ts'
-import type { PoliteHost } from './polite-host.ts'
+import type { RateLimitedHost } from './rate-limited-host.ts'
 import { allowAll, disallowAll, isAllowed, parseRobots, type Robots, robotsBytesMax } from './robots.ts'
 import { parseRsl } from './rsl.ts'
 import { ownAddresses, ownPages } from './same-site.ts'
@@ -31,7 +31,7 @@ export type Discovery = { findings: HostFindings; robots: Robots; pages: FoundPa
 export async function discoverHost(
   deps: SourceDeps,
   source: SourceRow,
-  host: PoliteHost,
+  host: RateLimitedHost,
   signal: AbortSignal,
   operator: Wanted = { listings: [], wanted: 50 },
 ): Promise<Discovery> {
@@ -101,7 +101,7 @@ function readTls(source: SourceRow, answer: OutboundOutcome, checkedAt: string):
 
 async function readSitemaps(
   source: SourceRow,
-  host: PoliteHost,
+  host: RateLimitedHost,
   robots: Robots,
   at: () => string,
   { listings, wanted }: Wanted,
@@ -163,7 +163,7 @@ function unpacked(bytes: Uint8Array): Uint8Array {
 
 async function readLlms(
   source: SourceRow,
-  host: PoliteHost,
+  host: RateLimitedHost,
   at: () => string,
 ): Promise<{ finding: Finding; links: string[] }> {
   const url = `${source.origin}/llms.txt`
@@ -191,7 +191,7 @@ async function readLlms(
 export async function readRsl(
   deps: Pick<SourceDeps, 'apiUrl'>,
   source: SourceRow,
-  host: PoliteHost,
+  host: RateLimitedHost,
   licences: readonly string[],
   at: () => string,
 ): Promise<HostFindings['rsl'] | undefined> {
@@ -223,7 +223,7 @@ export async function readRsl(
 
 async function readTdm(
   source: SourceRow,
-  host: PoliteHost,
+  host: RateLimitedHost,
   at: () => string,
 ): Promise<HostFindings['tdm'] | undefined> {
   const url = `${source.origin}/.well-known/tdmrep.json`

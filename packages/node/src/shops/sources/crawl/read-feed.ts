@@ -3,7 +3,7 @@ import { sha256 } from '@assay/till/kernel/bytes'
 import { decodeText } from '../page/decode-text.ts'
 import type { SourceRow } from '../register/records.ts'
 import type { HostFindings } from './findings.ts'
-import type { PoliteHost } from './polite-host.ts'
+import type { RateLimitedHost } from './rate-limited-host.ts'
 import { ownAddresses, ownPages } from './same-site.ts'
 import { type ListedPage, parseListing } from './sitemap.ts'
 
@@ -18,7 +18,7 @@ export type ReadFeed = {
 /** RSS or Atom that a page names; the first that can be read counts. Only pages of the same host are taken from it. */
 export async function readFeed(
   source: SourceRow,
-  host: PoliteHost,
+  host: RateLimitedHost,
   urls: readonly string[],
   at: () => string,
 ): Promise<ReadFeed | undefined> {

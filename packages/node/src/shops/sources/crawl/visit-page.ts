@@ -3,7 +3,7 @@ import type { SourceDeps } from '../deps.ts'
 import { readDocument } from '../page/read-document.ts'
 import type { PageProblem, ReadPage } from '../page/read-page.ts'
 import { nextVisitMs } from './page-budget.ts'
-import type { PoliteHost } from './polite-host.ts'
+import type { RateLimitedHost } from './rate-limited-host.ts'
 import { twinOf } from './same-site.ts'
 import type { DuePage, PageResult } from './store.ts'
 
@@ -13,7 +13,12 @@ export type Visit = { result: PageResult; read: ReadPage | undefined; answered: 
 const documentTypes = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown', 'application/pdf']
 
 /** Asks for one page, with the marks of last time, and reads it. */
-export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePage, domain: string): Promise<Visit> {
+export async function visitPage(
+  deps: SourceDeps,
+  host: RateLimitedHost,
+  page: DuePage,
+  domain: string,
+): Promise<Visit> {
   const answer = await host.ask(page.url, {
     accept: documentTypes,
     headers: {
@@ -31,7 +36,7 @@ export async function visitPage(deps: SourceDeps, host: PoliteHost, page: DuePag
     againSeconds: page.again_seconds,
     read: undefined,
   }
-  const later = (attempts: number) => new Date(now + deps.settings.crawl.againMs * 2 ** Math.min(attempts, 5))
+  const later = (attempts: number) => new Date(now + deps.settings.crawl.refetchMs * 2 ** Math.min(attempts, 5))
   if (answer.status !== 'ok') {
     const attempts = page.attempts + 1
     return {
@@ -124,7 +129,7 @@ async function readRendered(
 
 /** When the page is read again, by whether it had changed. */
 function rhythm(deps: SourceDeps, page: DuePage, changed: boolean, nowMs: number) {
-  const defaultMs = deps.settings.crawl.againMs
+  const defaultMs = deps.settings.crawl.refetchMs
   const ms = nextVisitMs(page.again_seconds === null ? undefined : page.again_seconds * 1_000, changed, defaultMs)
   return {
     dueAt: new Date(nowMs + ms),

@@ -9,31 +9,31 @@ import { levelOf, needsBoth, reachOf } from './reach.ts'
 import { isReachable } from './reachable.ts'
 import type { Level, Party } from './types.ts'
 
-/** One thing that a power needs. `armed`: it is so now; otherwise `bringers` can bring it about. */
-export type Condition = { level: Level; bringers: Party[] }
+/** One thing that a power needs. `armed`: it is so now; otherwise `referrers` can bring it about. */
+export type Condition = { level: Level; referrers: Party[] }
 
-const met: Condition = { level: 'armed', bringers: [] }
-const unread: Condition = { level: 'unknown', bringers: [] }
+const met: Condition = { level: 'armed', referrers: [] }
+const unread: Condition = { level: 'unknown', referrers: [] }
 
-/** `proven`: one of the bringers can do it for certain, whatever was not read. */
-const unmet = (bringers: Party[], uncertain: boolean, proven: boolean): Condition => ({
-  level: uncertain && !proven ? 'unknown' : bringers.length > 0 ? 'latent' : 'impossible',
-  bringers,
+/** `proven`: one of the referrers can do it for certain, whatever was not read. */
+const unmet = (referrers: Party[], uncertain: boolean, proven: boolean): Condition => ({
+  level: uncertain && !proven ? 'unknown' : referrers.length > 0 ? 'latent' : 'impossible',
+  referrers,
 })
 
 export const feature = { mint: 1, burn: 2, seize: 3 }
 
 export function roleHeld(facts: TokenFacts, role: Hex): Condition {
   const reach = reachOf(facts, role)
-  return { level: levelOf(facts, reach), bringers: reach.couldBecome }
+  return { level: levelOf(facts, reach), referrers: reach.couldBecome }
 }
 
 export function notPaused(facts: TokenFacts, number: number): Condition {
   if (!facts.paused.known) return unread
   if (!facts.paused.value.includes(number)) return met
   const reach = reachOf(facts, roles.UNPAUSE_ROLE)
-  const bringers = reach.couldBecome.map((party) => ({ ...party, how: `${party.how}, and so can lift the pause` }))
-  return unmet(bringers, reach.uncertain, reach.holders.length > 0)
+  const referrers = reach.couldBecome.map((party) => ({ ...party, how: `${party.how}, and so can lift the pause` }))
+  return unmet(referrers, reach.uncertain, reach.holders.length > 0)
 }
 
 /** The scope lets somebody through whom tokens can be given to. */
@@ -111,16 +111,16 @@ export function someoneSeized(facts: TokenFacts, from?: Membership): Condition {
   const targets = accountsNow(destination.tree, true, goals)
   if (apart(sources, targets)) return met
   if (!destination.listsKnown || (from === undefined && !exempt.listsKnown)) return unread
-  const bringers: Party[] = []
+  const referrers: Party[] = []
   for (const taking of waysTo(facts, exempt, false, victims, sources))
     for (const giving of waysTo(facts, destination, true, goals, targets)) {
       if (!apart(taking.after, giving.after)) continue
-      if (!apart(sources, giving.after)) bringers.push(...taking.by)
-      if (!apart(taking.after, targets)) bringers.push(...giving.by)
+      if (!apart(sources, giving.after)) referrers.push(...taking.by)
+      if (!apart(taking.after, targets)) referrers.push(...giving.by)
     }
   const admins = rebinders(facts)
   const uncertain = exempt.uncertain || destination.uncertain || admins.uncertain
-  return unmet(dedupe(bringers), uncertain, admins.live.length > 0)
+  return unmet(dedupe(referrers), uncertain, admins.live.length > 0)
 }
 
 // Two are apart from any one: more need not be looked at.
@@ -142,7 +142,7 @@ function waysTo(facts: TokenFacts, view: ScopeView, wanted: boolean, of: readonl
   return [{ after: now, by: [] }, ...replaced, ...byLists]
 }
 
-export const bringersOf = ({ level, bringers }: Condition): Party[] => (level === 'armed' ? [] : bringers)
+export const bringersOf = ({ level, referrers }: Condition): Party[] => (level === 'armed' ? [] : referrers)
 
 /** The supply is below the cap, or can be again: an admin raises the cap, or somebody burns. */
 export function belowCap(facts: TokenFacts): Condition {
@@ -152,18 +152,18 @@ export function belowCap(facts: TokenFacts): Condition {
   const admins = reachOf(facts, adminRole)
   const raisers = supplyCap.value < noSupplyCap ? admins.couldBecome : []
   const burning = totalSupply.value > 0n ? [ownBurning(facts), blockedBurning(facts)] : []
-  const bringers = dedupe([
+  const referrers = dedupe([
     ...raisers.map(({ account }) => ({ account, how: 'can raise the supply cap' })),
     ...burning
       .filter(({ level }) => level === 'armed' || level === 'latent')
-      .flatMap((one) => one.bringers)
+      .flatMap((one) => one.referrers)
       .map(({ account }) => ({ account, how: 'can burn or have burned, which makes room below the cap' })),
   ])
   const uncertain = admins.uncertain || burning.some(({ level }) => level === 'unknown')
   const proven =
     (raisers.length > 0 && admins.holders.length > 0) ||
     burning.some(({ level }) => level === 'armed' || level === 'latent')
-  return unmet(bringers, uncertain, proven)
+  return unmet(referrers, uncertain, proven)
 }
 
 function ownBurning(facts: TokenFacts): Condition {
@@ -182,7 +182,7 @@ function blockedBurning(facts: TokenFacts): Condition {
 export function together(...conditions: readonly Condition[]): Condition {
   return {
     level: conditions.map(({ level }) => level).reduce(needsBoth, 'armed'),
-    bringers: dedupe(conditions.flatMap(({ bringers }) => bringers)),
+    referrers: dedupe(conditions.flatMap(({ referrers }) => referrers)),
   }
 }
 

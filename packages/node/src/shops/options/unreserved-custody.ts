@@ -5,7 +5,7 @@ import { booksHaveBegun, readCustodyFacts, readFinalBalance, spareMicro } from '
 import type { Sql } from '@assay/till/store/database'
 
 /** What the custody wallet holds at a final block beyond all that is owed or on its way to somebody: read now, checked in a transaction. */
-export async function spareCustody(chain: ChainPort, custody: Address): Promise<(sql: Sql) => Promise<Micro>> {
+export async function unreservedCustody(chain: ChainPort, custody: Address): Promise<(sql: Sql) => Promise<Micro>> {
   const balance = await readFinalBalance(chain, custody)
   return async (sql) => {
     // What the vault itself promises is not in the way of its own limit.
@@ -16,7 +16,7 @@ export async function spareCustody(chain: ChainPort, custody: Address): Promise<
 }
 
 /** What the vault may still lock: up to its limit, and what buyers hold reserved. Open positions have locked theirs. */
-export async function vaultPromises(sql: Sql): Promise<Micro> {
+export async function vaultCommitments(sql: Sql): Promise<Micro> {
   const { rows } = await sql.query<{ micro: Micro }>(
     `select greatest(v.limit_micro - p.open, p.held, 0)::bigint as micro from option_vault v cross join (
        select coalesce(sum(vault_micro) filter (where state = 'open'), 0) as open,

@@ -17,40 +17,42 @@ import { methodNamed } from './index-method.ts'
 import { lockSeries, type Series, writeEvents } from './series-store.ts'
 
 /** What a series ended at. `payoffMicro` is of one contract. */
-export type Fixing = { outcome: 'fixed'; valueE4: bigint; payoffMicro: Micro } | { outcome: 'void'; reason: string }
+export type SeriesOutcome =
+  | { outcome: 'fixed'; valueE4: bigint; payoffMicro: Micro }
+  | { outcome: 'void'; reason: string }
 
 /** Decides and signs what a series settles at, once; undefined while it cannot be decided yet. */
-export async function fixSeries(deps: OptionDeps, symbol: string): Promise<Fixing | undefined> {
+export async function decideSeriesOutcome(deps: OptionDeps, symbol: string): Promise<SeriesOutcome | undefined> {
   return deps.database.transaction(async (tx) => {
     const series = (await lockSeries(tx, [symbol])).get(symbol)
     if (!series || series.state === 'ended' || deps.clock.nowMs() < series.expiresAtMs) return undefined
-    const known = await readFixing(tx, symbol)
+    const known = await readSeriesOutcome(tx, symbol)
     if (known) return known
     const decided = await decide(deps, tx, series)
     if (!decided) return undefined
-    const { fixing, document } = decided
+    const { result, document } = decided
     await tx.query(
       `insert into option_settlement (symbol, outcome, value_e4, payoff_micro, reason, document, jws, decided_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8)`,
       [
         symbol,
-        fixing.outcome,
-        fixing.outcome === 'fixed' ? fixing.valueE4 : null,
-        fixing.outcome === 'fixed' ? fixing.payoffMicro : null,
-        fixing.outcome === 'void' ? fixing.reason : null,
+        result.outcome,
+        result.outcome === 'fixed' ? result.valueE4 : null,
+        result.outcome === 'fixed' ? result.payoffMicro : null,
+        result.outcome === 'void' ? result.reason : null,
         JSON.stringify(document),
         deps.jws.sign(document),
         new Date(deps.clock.nowMs()),
       ],
     )
     await tx.query(`update option_series set state = 'settling' where symbol = $1`, [symbol])
-    const kind = fixing.outcome === 'void' ? ('voided' as const) : ('fixed' as const)
+    const kind = result.outcome === 'void' ? ('voided' as const) : ('fixed' as const)
     await writeEvents(tx, [{ symbol, kind, subject: symbol }], deps.clock.nowMs())
-    return fixing
+    return result
   })
 }
 
-async function readFixing(sql: Sql, symbol: string): Promise<Fixing | undefined> {
+async function readSeriesOutcome(sql: Sql, symbol: string): Promise<SeriesOutcome | undefined> {
   const { rows } = await sql.query<{
     outcome: 'fixed' | 'void'
     value_e4: bigint | null
@@ -68,7 +70,7 @@ async function decide(
   deps: OptionDeps,
   tx: Tx,
   series: Series,
-): Promise<{ fixing: Fixing; document: { [key: string]: Json } } | undefined> {
+): Promise<{ result: SeriesOutcome; document: { [key: string]: Json } } | undefined> {
   const { settings, clock } = deps
   const method = methodNamed(settings, series.method)
   const rules = await rulesOf(deps, tx, series, method)
@@ -79,9 +81,9 @@ async function decide(
   const value = settlementValue(rules, ticks, series.expiresAtMs, Math.max(published, clock.nowMs() - settings.stallMs))
   if (value.status === 'wait') return undefined
   const document = await describe(tx, { series, value, method, rules })
-  if (value.status === 'void') return { fixing: { outcome: 'void', reason: value.reason }, document }
+  if (value.status === 'void') return { result: { outcome: 'void', reason: value.reason }, document }
   return {
-    fixing: { outcome: 'fixed', valueE4: value.valueE4, payoffMicro: payoffOf(series, value.valueE4) },
+    result: { outcome: 'fixed', valueE4: value.valueE4, payoffMicro: payoffOf(series, value.valueE4) },
     document,
   }
 }

@@ -6,7 +6,7 @@ import type { Tx } from '@assay/till/store/database'
  * What the node itself keeps of each sale: the price where all of it is the operator's, else what the effect of the sale
  * posted as revenue. So a citation counts with its toll, an option with its fee, a top-up or collateral with nothing.
  */
-export async function takesOf(tx: Tx, sales: readonly Sale[]): Promise<Map<string, Micro>> {
+export async function operatorRevenueOf(tx: Tx, sales: readonly Sale[]): Promise<Map<string, Micro>> {
   const takes = new Map<string, Micro>()
   for (const { paymentId, payee, amountMicro } of sales) if (payee === 'pay_to') takes.set(paymentId, amountMicro)
   const shared = sales.filter(({ payee }) => payee === 'custody')

@@ -1,7 +1,7 @@
 import { isRecord } from './json-object.ts'
 
 /** The JWS of the offer-receipt extension in a decoded PAYMENT-RESPONSE. */
-export function receiptIn(settlement: Record<string, unknown> | undefined): string | undefined {
+export function receiptInHeaders(settlement: Record<string, unknown> | undefined): string | undefined {
   const extensions = isRecord(settlement?.extensions) ? settlement.extensions : {}
   const extension = extensions['offer-receipt']
   const info = isRecord(extension) && isRecord(extension.info) ? extension.info : {}

@@ -9,7 +9,7 @@ export type AskOptions = {
 }
 
 /** One request at a time, with a pause between two: however many workers there are, a host meets one visitor. */
-export type PoliteHost = {
+export type RateLimitedHost = {
   ask(url: string, options?: AskOptions): Promise<OutboundOutcome>
   /** What robots.txt asks for, within reason. */
   slowTo(seconds: number | undefined): void
@@ -17,7 +17,7 @@ export type PoliteHost = {
   rest(): void
 }
 
-export function createPoliteHost(deps: SourceDeps, signal: AbortSignal): PoliteHost {
+export function createPoliteHost(deps: SourceDeps, signal: AbortSignal): RateLimitedHost {
   const { crawl } = deps.settings
   let pauseMs = crawl.hostDelayMs
   let nextAtMs = 0

@@ -3,7 +3,7 @@
  * together, one kind of work after the other, which keeps the caches of the processor warm: under load an answer that
  * has to be signed costs a third less. A lone request waits for nothing, since its turn ends at once.
  */
-export function createGathering(): () => Promise<void> {
+export function createTurnBatcher(): () => Promise<void> {
   let turn: Promise<void> | undefined
   return () => {
     turn ??= new Promise((resolve) => {

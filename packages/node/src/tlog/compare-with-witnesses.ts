@@ -4,7 +4,7 @@ import type { Log } from '@assay/till/kernel/log'
 import type { Metrics } from '@assay/till/kernel/metrics'
 import type { Database, Sql, Tx } from '@assay/till/store/database'
 import type { TransparencyLog } from './open-log.ts'
-import type { OutsideReport, OutsideSource } from './outside-heads.ts'
+import type { HeadSource, OutsideReport } from './outside-heads.ts'
 import { lockTree, rootAt } from './store.ts'
 
 export type CheckDeps = {
@@ -34,7 +34,7 @@ export type OutsideCheck = { reached: string[]; unreached: string[]; forkReason:
  * Asks everyone who may hold a head of this log and compares. Signing reads nothing but the verdict, so it never waits
  * for the network.
  */
-export async function checkOutside(deps: CheckDeps, sources: readonly OutsideSource[]): Promise<OutsideCheck> {
+export async function compareWithWitnesses(deps: CheckDeps, sources: readonly HeadSource[]): Promise<OutsideCheck> {
   const { database } = deps
   const { rows } = await database.query<Verdict>(
     `select clock_timestamp() as now, fork_reason is not null as forked,
@@ -65,7 +65,7 @@ export async function checkOutside(deps: CheckDeps, sources: readonly OutsideSou
     deps.log.error({ reason: verdict.forkReason }, 'the log does not extend a head that others hold; it is stopped')
   }
   if (verdict.ended) deps.log.info({}, 'the log extends every head that others hold; it goes on')
-  const names = (list: readonly OutsideSource[]) => list.map(({ name }) => name)
+  const names = (list: readonly HeadSource[]) => list.map(({ name }) => name)
   return {
     reached: names(reached),
     unreached: names(sources.filter((source) => !reached.includes(source))),
@@ -80,7 +80,7 @@ const asked = new WeakSet<Database>()
  * Needs an answer from a configured witness, which sees every head; without any, one of the others is enough, but not after a
  * restore: heads were signed since the last anchor, or since a peer was asked, and a second head of one size is a fork.
  */
-function enough(sources: readonly OutsideSource[], reached: readonly OutsideSource[], afterRestore: boolean): boolean {
+function enough(sources: readonly HeadSource[], reached: readonly HeadSource[], afterRestore: boolean): boolean {
   const needed = sources.filter(({ seesEveryHead }) => seesEveryHead)
   return (needed.length > 0 || afterRestore ? needed : sources).some((source) => reached.includes(source))
 }
@@ -88,7 +88,7 @@ function enough(sources: readonly OutsideSource[], reached: readonly OutsideSour
 async function keepReports(
   deps: CheckDeps,
   tx: Tx,
-  sources: readonly OutsideSource[],
+  sources: readonly HeadSource[],
   reports: readonly OutsideReport[],
 ): Promise<void> {
   const { size } = await lockTree(tx)
