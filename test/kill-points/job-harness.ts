@@ -30,7 +30,8 @@ export async function openJobHarness(variant: NodeVariant, env: Record<string, s
     for (const { control } of chains) await control.mine(finalityLag + 1)
   }
   const run = (...names: string[]) => jobs.run(names)
-  // The books begin with what custody holds: the operator's money, which refunds and shares are paid with.
+  // The books begin with what custody holds at a final block: the operator's money, which refunds and shares are paid with.
+  await mine()
   await run('payments.reconcile')
   return {
     till,
