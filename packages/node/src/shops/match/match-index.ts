@@ -100,9 +100,8 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     return [...terms].map(([text, times]) => lookUp(parts, text, times, pages))
   }
 
-  const hits = (query: Query, filters: Filters, limit: number): Hit[] => {
+  const hitsOf = (terms: readonly LookedUp[], filters: Filters, limit: number): Hit[] => {
     const best = createTopHits(limit)
-    const terms = termsOf(query)
     parts.forEach(({ segment, dense }, index) => {
       const here = terms.flatMap(({ ids, times, rarity }): QueryTerm[] => {
         const term = ids[index] as number
@@ -145,16 +144,16 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
       space = trained
       parts = parts.map((part) => ({ ...part, latent: projected.get(part.segment) }))
     },
-    hits,
+    hits: (query, filters, limit) => hitsOf(termsOf(query), filters, limit),
     search: (query, filters, limit) => {
       const pages = docCount()
       const terms = termsOf(query)
       const rescored = rescore(
         { parts, terms, order: query.order, space, docCount: pages, lookUpNumber },
-        hits(query, filters, limit),
+        hitsOf(terms, filters, limit),
         tuning.rescoring ?? defaultRescoring,
       )
-      return { candidates: candidatesOf(parts, terms, rescored), ...unknownOf(parts, query) }
+      return { candidates: candidatesOf(parts, terms, rescored), ...unknownOf(parts, query, terms) }
     },
   }
 }
@@ -205,9 +204,14 @@ function lookUp(parts: readonly Part[], text: string, times: number, docCount: n
   return { text, times, ids, count, rarity: rarityOf(docCount, count) }
 }
 
-function unknownOf(parts: readonly Part[], { words }: Query): Pick<Found, 'unknown' | 'suggestions'> {
+function unknownOf(
+  parts: readonly Part[],
+  { words }: Query,
+  known: readonly LookedUp[],
+): Pick<Found, 'unknown' | 'suggestions'> {
+  const counts = new Map(known.map(({ text, count }) => [text, count]))
   const occurrences = (terms: readonly string[]) =>
-    terms.length === 0 ? 0 : Math.min(...terms.map((term) => lookUp(parts, term, 1, 0).count))
+    terms.length === 0 ? 0 : Math.min(...terms.map((term) => counts.get(term) ?? lookUp(parts, term, 1, 0).count))
   const unknown = [...words].filter(([, terms]) => occurrences(terms) === 0).map(([word]) => word)
   const suggestions: Record<string, string> = {}
   for (const word of unknown.slice(0, suggestedMax)) {

@@ -16,13 +16,15 @@ export function addNeighbours({ parts, space }: RescoreInput, found: Rescored[],
   const lengths = Float64Array.from(compared, (_, at) => Math.sqrt(products[at * count + at] as number))
   const nearest = weights.neighbourCount
   const near = compared.map((): Near => ({ at: new Int32Array(nearest).fill(-1), cosine: new Float64Array(nearest) }))
+  // What a page must be nearer than: most pairs end here.
+  const least = new Float64Array(count)
   for (let a = 0; a < count; a += 1)
     for (let b = a + 1; b < count; b += 1) {
       const product = products[a * count + b] as number
       if (product <= 0) continue
       const cosine = product / ((lengths[a] as number) * (lengths[b] as number))
-      keepNearest(near[a] as Near, b, cosine)
-      keepNearest(near[b] as Near, a, cosine)
+      if (cosine > (least[a] as number)) least[a] = keepNearest(near[a] as Near, b, cosine)
+      if (cosine > (least[b] as number)) least[b] = keepNearest(near[b] as Near, a, cosine)
     }
   const totals = compared.map(({ total }) => total)
   compared.forEach((one, at) => {
@@ -39,9 +41,10 @@ export function addNeighbours({ parts, space }: RescoreInput, found: Rescored[],
   })
 }
 
-function keepNearest({ at, cosine }: Near, other: number, value: number): void {
-  let place = at.length - 1
-  if (value <= (cosine[place] as number)) return
+/** The least that is kept then. */
+function keepNearest({ at, cosine }: Near, other: number, value: number): number {
+  const last = at.length - 1
+  let place = last
   while (place > 0 && (cosine[place - 1] as number) < value) {
     at[place] = at[place - 1] as number
     cosine[place] = cosine[place - 1] as number
@@ -49,6 +52,7 @@ function keepNearest({ at, cosine }: Near, other: number, value: number): void {
   }
   at[place] = other
   cosine[place] = value
+  return cosine[last] as number
 }
 
 /** The vectors side by side, multiplied by each other. */
