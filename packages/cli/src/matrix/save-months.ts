@@ -22,7 +22,10 @@ export async function saveMonths(
   const listed = async () =>
     (await callOperation(client, 'matrix.bulk', { params: { feed } }, { baseUrl: url })).data.data
   const wanted = (await listed()).filter((entry) => entry.format === format && entry.month >= since)
-  if (wanted.length === 0) throw usageError(`the node has no ${format} files of ${feed} since ${since}`)
+  if (wanted.length === 0)
+    throw usageError(
+      `the node has no ${format} files of ${feed} since ${since} yet; a demo node makes them when its data are loaded, some minutes after the first start`,
+    )
   await mkdir(folder, { recursive: true })
   const saved: { file: string; rows: number; bytes: number; sha256: string; state: 'saved' | 'held' }[] = []
   for (const entry of wanted) {
