@@ -11,7 +11,7 @@ export type InnerProducts = {
   multiply(count: number): Int32Array
 }
 
-const lanes = 16
+const vectorBytes = 16
 
 /** The part of it that is used here; the types of the runtime leave it to those of browsers. */
 type Compiled = object
@@ -25,8 +25,8 @@ type Memory = { readonly buffer: ArrayBuffer; grow(pages: number): number }
 type Multiply = (count: number, stride: number, out: number) => void
 
 export function createInnerProducts(countMax: number, dims: number, compiled = compile()): InnerProducts {
-  const stride = Math.ceil(dims / lanes) * lanes
-  const outAt = Math.ceil((countMax * stride) / lanes) * lanes
+  const stride = Math.ceil(dims / vectorBytes) * vectorBytes
+  const outAt = Math.ceil((countMax * stride) / vectorBytes) * vectorBytes
   const bytes = outAt + countMax * countMax * Int32Array.BYTES_PER_ELEMENT
   const instance = compiled && new wasm.Instance(compiled)
   const { memory, multiply } = (instance?.exports ?? {}) as { memory?: Memory; multiply?: Multiply }
@@ -72,7 +72,7 @@ const set = (local: number) => [0x21, local]
 const constant = (value: number) => [0x41, value]
 const add = [0x6a]
 const times = [0x6c]
-const isAtLeast = [0x4f]
+const greaterOrEqual = [0x4f]
 const end = [0x0b]
 const store = [0x36, 2, 0]
 const vector = {
@@ -82,13 +82,13 @@ const vector = {
   timesLow: [0xfd, 0x9c, 0x01],
   timesHigh: [0xfd, 0x9d, 0x01],
   addPairs: [0xfd, 0x7e],
-  lane: (at: number) => [0xfd, 0x1b, at],
+  element: (at: number) => [0xfd, 0x1b, at],
 }
 
 /** for (local = …; local < limit; local += step) body */
 const loop = (local: number, from: number[], limit: number, step: number, body: number[]) => [
   ...[...from, ...set(local), 0x02, 0x40, 0x03, 0x40],
-  ...[...get(local), ...get(limit), ...isAtLeast, 0x0d, 1],
+  ...[...get(local), ...get(limit), ...greaterOrEqual, 0x0d, 1],
   ...body,
   ...[...get(local), ...constant(step), ...add, ...set(local), 0x0c, 0, ...end, ...end],
 ]
@@ -102,12 +102,12 @@ function moduleBytes(): number[] {
     ...[...get(right), ...get(at), ...add, ...vector.load, ...set(bytesRight)],
     ...[...get(sum), ...pairs(vector.timesLow), ...vector.add, ...pairs(vector.timesHigh), ...vector.add, ...set(sum)],
   ]
-  const lane = (index: number) => [...get(sum), ...vector.lane(index)]
+  const element = (index: number) => [...get(sum), ...vector.element(index)]
   const pair = [
     ...[...get(b), ...get(stride), ...times, ...set(right), ...vector.zero, ...set(sum)],
-    ...loop(at, constant(0), stride, lanes, inner),
+    ...loop(at, constant(0), stride, vectorBytes, inner),
     ...[...get(a), ...get(count), ...times, ...get(b), ...add, ...constant(4), ...times, ...get(out), ...add],
-    ...[...lane(0), ...lane(1), ...add, ...lane(2), ...add, ...lane(3), ...add, ...store],
+    ...[...element(0), ...element(1), ...add, ...element(2), ...add, ...element(3), ...add, ...store],
   ]
   const row = [...get(a), ...get(stride), ...times, ...set(left), ...loop(b, get(a), count, 1, pair)]
   // Five more numbers and three vectors beside the parameters.
