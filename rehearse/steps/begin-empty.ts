@@ -59,7 +59,10 @@ export const beginEmpty: Step = async (world, report) => {
     expectThat(start.base.length > 0 && start.polygon.length > 0, 'no call of the start was counted')
     const { base, polygon } = await idleMinute(world)
     const seen = `Base ${base.length}, Polygon ${polygon.length}`
-    expectThat(base.length <= 60 && polygon.length <= 60, `${seen}; on Base ${tally(base)}; on Polygon ${tally(polygon)}`)
+    expectThat(
+      base.length <= 60 && polygon.length <= 60,
+      `${seen}; on Base ${tally(base)}; on Polygon ${tally(polygon)}`,
+    )
     return seen
   })
 }
