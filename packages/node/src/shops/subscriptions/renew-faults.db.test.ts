@@ -184,7 +184,8 @@ test('the hooks of a sale run for a renewal and for an upgrade, in their transac
   ])
 })
 
-test('a renewal is refunded to the credit it came from, once, and its period is revoked', async () => {
+/** A wallet whose period was renewed from credit just now, and the payment of that. */
+async function renewed() {
   const { wallet, on } = await subscriber()
   await on()
   world.nowMs = startMs + periodMs - dayMs
@@ -193,7 +194,11 @@ test('a renewal is refunded to the credit it came from, once, and its period is 
     `select payment_id as id from subscription_purchase where wallet = $1 and kind = 'renewal'`,
     [wallet],
   )
-  const paymentId = rows[0]?.id as string
+  return { wallet, paymentId: rows[0]?.id as string }
+}
+
+test('a renewal is refunded to the credit it came from, once, and its period is revoked', async () => {
+  const { wallet, paymentId } = await renewed()
   const ask = (amountMicro?: bigint) =>
     requestRefund(world.db.database, {
       ...{ paymentId, reason: 'test', by: 'test' },
@@ -233,15 +238,7 @@ test('a renewal is refunded to the credit it came from, once, and its period is 
 })
 
 test('where no process knows the route in time, the refund is made all the same and an alarm is raised', async () => {
-  const { wallet, on } = await subscriber()
-  await on()
-  world.nowMs = startMs + periodMs - dayMs
-  await renewDue(world.deps)
-  const { rows } = await world.db.owner.query<{ id: string }>(
-    `select payment_id as id from subscription_purchase where wallet = $1 and kind = 'renewal'`,
-    [wallet],
-  )
-  const paymentId = rows[0]?.id as string
+  const { paymentId } = await renewed()
   await requestRefund(world.db.database, { paymentId, reason: 'test', by: 'test' })
   await world.db.owner.query(`update refund set requested_at = 'epoch' where payment_id = $1`, [paymentId])
   const alarms: unknown[] = []
