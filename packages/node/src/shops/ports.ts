@@ -144,3 +144,6 @@ export const agentDeclarations = shopPort<AgentDeclarations>('agent_declarations
 
 /** How this node names an agent: `did:<method>:0x…` for a wallet with a key, with its chain for a contract. */
 export const agentNames = shopPort<(account: ProvenAccount) => string>('agent_names')
+
+/** The operator's part of what creators earn: stamps, claims, texts and royalties. */
+export const tollBps = 1_000n

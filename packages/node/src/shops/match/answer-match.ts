@@ -10,6 +10,7 @@ import type { Ids } from '@assay/till/kernel/ids'
 import type { Log } from '@assay/till/kernel/log'
 import { Problem } from '@assay/till/kernel/problem'
 import type { Database, Sql, Tx } from '@assay/till/store/database'
+import { tollBps } from '../ports.ts'
 import { normalText } from '../sources/page/index.ts'
 import {
   type IndexedPage,
@@ -31,14 +32,7 @@ import { type RankedPage, rankPages, type TextMatch } from './rank-pages.ts'
 import { type Query, readQuery } from './read-query.ts'
 import { aboveFloor } from './relevance-floor.ts'
 import { type Reranker, rerankPages } from './rerank.ts'
-import {
-  contentMaxMicro,
-  licensedTextMicro,
-  type ReservedShare,
-  reservedShares,
-  type SoldText,
-  tollBps,
-} from './sell-texts.ts'
+import { contentMaxMicro, licensedTextMicro, type ReservedShare, reservedShares, type SoldText } from './sell-texts.ts'
 import { tokenize } from './tokenize.ts'
 
 export type MatchDeps = {

@@ -2,10 +2,7 @@ import { type Micro, parseUsd, smallerOf, splitShare } from '@assay/protocol/mon
 import type { Sale } from '@assay/till'
 import { accounts, type LedgerLine, post } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
-import type { CreatorShares } from '../ports.ts'
-
-/** The operator's part of what creators sell. */
-export const tollBps = 1_000n
+import { type CreatorShares, tollBps } from '../ports.ts'
 
 /** A text that its licence gives away costs by its length, up to this for a page; the same is the default maximum. */
 const licensedPageMicro: Micro = 2_000n

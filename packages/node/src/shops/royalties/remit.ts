@@ -20,6 +20,7 @@ import {
   signRecord,
   zeroBytes32,
 } from '../attestations/index.ts'
+import { tollBps } from '../ports.ts'
 import { findParent, type Parent } from './parents.ts'
 import { findRemittance, insertRemittance, type Remittance } from './store.ts'
 
@@ -40,7 +41,6 @@ export type RoyaltyDeps = {
 }
 
 export const remitRouteId = 'royalties.remit'
-const tollBps = 1_000n
 
 /** What EIP-2981 calls royaltyInfo: a floor, in the unit of the price. */
 export function royaltyOn(salePrice: bigint, bps: number): bigint {

@@ -8,6 +8,7 @@ import { accounts, type LedgerLine, type LedgerTransaction, post } from '@assay/
 import type { Tx } from '@assay/till/store/database'
 import { jsonAnswer } from '../../../http/index.ts'
 import { appendToLog, leafCommitment } from '../../../tlog/index.ts'
+import { tollBps } from '../../ports.ts'
 import { accrueAll, mergeLines, type Share } from '../creators/accrue.ts'
 import { newPayouts } from '../creators/describe-payout.ts'
 import { domainsAbove, findPayees } from '../creators/payee.ts'
@@ -18,9 +19,6 @@ import type { SourceUrl } from './source-url.ts'
 import { type AttestationRow, findByPayments, insertAttestations } from './store.ts'
 import { type ReservedSnapshot, storeSnapshots } from './store-snapshots.ts'
 import { findWashSigns, type WashSign } from './wash.ts'
-
-/** The operator's part of a citation. */
-export const tollBps = 1_000n
 
 /** One sale of a stamp: who cites which pages, and how its record is written once it is known whom it pays. */
 export type AttestationDraft = {
