@@ -696,6 +696,7 @@ test('a series at its limit of open interest is not offered: not in the list, no
   const symbol = await listed({ interestMicro: size, modelMicro: usd(80) })
   await offered(symbol, '80', 2)
   exchange.board.changed()
+  exchange.clock.advance(100)
   expect((await exchange.board.ask(symbol, 1)).totalMicro).toBe(usd(80))
   await expect(exchange.board.ask(symbol, 2)).rejects.toMatchObject({ code: 'options_limit' })
   await exchange.buy(nextWallet(), symbol, 1, usd(80))

@@ -40,7 +40,7 @@ export function createTestClock(ms = startMs): TestClock {
   let now = ms
   return {
     nowMs: () => now,
-    monotonicMs: () => performance.now(),
+    monotonicMs: () => now,
     sleep: async () => {},
     set: (to) => {
       now = to
