@@ -2,7 +2,9 @@
 // lie about prices, name thousands that do not exist, hang, or lead inside. Exit code 1 when the honest do not all know each
 // other within 30 s, when two that are killed are not dropped within 10 s, when a hostile peer changes an honest answer, or
 // when a search takes more than 3 s with a fifth of the peers hanging.
+import { fork } from 'node:child_process'
 import http from 'node:http'
+import { join } from 'node:path'
 import {
   listingOf,
   type PlayedPeer,
@@ -10,22 +12,19 @@ import {
   reportOf,
 } from '../../packages/protocol/src/mesh/hostile-peer.fixture.ts'
 import { type Discovery, discover } from '../../packages/sdk/src/index.ts'
-import { startDevnet } from '../../packages/till/src/devnet/index.ts'
-import { systemClock } from '../../packages/till/src/kernel/clock.ts'
-import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { onLoopback } from '../../packages/till/src/kernel/on-loopback.fixture.ts'
 import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
 import { handOut } from '../hand-out.ts'
 import { closeOnSignal } from '../process/on-signal.ts'
-import { createMember, type Member } from './member.ts'
-import { openWire } from './wire.ts'
+import { type Chain, createMember, type Member } from './member.ts'
+import { freeAddress } from './wire.ts'
 
 const size = Number(process.argv[2] ?? 50)
 const capability = 'sandbox.echo'
 const startedTogether = 4
-/** On one machine everybody's visits share its cores: they are as rare as dropping the dead within 10 s allows. */
+/** On one machine everybody's visits share its cores, so there are few; who is gone is heard of from others. */
 const visitMs = Math.min(3_000, Math.max(1_000, size * 60))
-const mesh = { visit_ms: visitMs, announce_ms: visitMs, price_check_ms: 10 * visitMs }
+const mesh = { visit_ms: visitMs, announce_ms: visitMs, price_check_ms: 10 * visitMs, visits_per_minute: 120 }
 /** A node keeps so many open at most. */
 const connectionsEach = 12
 const giveUpMs = 120_000
@@ -89,24 +88,27 @@ function row(figure: string, asked: string, measured: string, reached: boolean):
   process.stdout.write(`${figure.padEnd(60)} ${measured.padStart(10)}  asked ${asked}\n`)
 }
 
-const base = await startDevnet({ chainId: 8453, port: 0, clock: systemClock, log: silentLog })
-const polygon = await startDevnet({ chainId: 137, port: 0, clock: systemClock, log: silentLog })
+const chainProcess = fork(join(import.meta.dirname, 'chains-child.ts'), { execArgv: ['--import', 'tsx'] })
+const chains = await new Promise<[Chain, Chain]>((resolve, reject) => {
+  chainProcess.once('message', (sent) => resolve(sent as [Chain, Chain]))
+  chainProcess.once('exit', (code) => reject(new Error(`the chains ended with ${code} before they were ready`)))
+})
 const server = await startTestServer({ connections: size * connectionsEach + 100 })
 process.env[testServerVariable] = server.url
 const members: Member[] = []
 const hostile: Hostile[] = []
 const close = async () => {
   await Promise.all(members.map((member) => member.close()))
-  await Promise.all([...hostile.map((one) => one.close()), base.stop(), polygon.stop(), server.stop()])
+  await Promise.all([...hostile.map((one) => one.close()), server.stop()])
+  if (chainProcess.connected) chainProcess.disconnect()
 }
 closeOnSignal(close)
 try {
   for (let place = 0; place < Math.ceil(size / 10); place += 1) hostile.push(await openHostile(place))
   const bad = hostile.map(({ peer }) => peer.address)
   for (let place = 0; place < size; place += 1) {
-    const wire = await openWire(() => true)
     const known = [members.at(-1)?.origin ?? '', bad[place % bad.length] ?? ''].filter((origin) => origin !== '')
-    members.push(await createMember(wire, [base, polygon], known.join(','), mesh))
+    members.push(await createMember(await freeAddress(), chains, known.join(','), mesh))
   }
   for (let from = 0; from < size; from += startedTogether)
     await Promise.all(members.slice(from, from + startedTogether).map((member) => member.start()))

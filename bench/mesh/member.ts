@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { getAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Address } from '../../packages/protocol/src/address.ts'
-import type { Devnet } from '../../packages/till/src/devnet/index.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
 import type { Wire } from './wire.ts'
@@ -19,10 +18,22 @@ export type Member = {
   close(): Promise<void>
 }
 
+/** Where an embedded chain listens. */
+export type Chain = { url?: string | undefined }
+
+/** Gas money for a wallet. */
+async function fund({ url = '' }: Chain, wallet: Address): Promise<void> {
+  const amounts = { microUsdc: '0x0', wei: `0x${(10n ** 18n).toString(16)}` }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'devnet_fund', params: [wallet, amounts] })
+  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const { error } = (await answer.json()) as { error?: { message: string } }
+  if (error) throw new Error(`the chain at ${url} gave no gas: ${error.message}`)
+}
+
 /** A node with a database, payees and its own settling wallet, on chains that all share. `mesh`: members of `MESH`. */
 export async function createMember(
   wire: Wire,
-  chains: readonly [Devnet, Devnet],
+  chains: readonly [Chain, Chain],
   peers: string,
   mesh: Record<string, number> = {},
 ): Promise<Member> {
@@ -30,10 +41,10 @@ export async function createMember(
   const home = await temporaryHome('assay-mesh-')
   const settler = generatePrivateKey()
   const wallet = privateKeyToAccount(settler).address.toLowerCase() as Address
-  for (const chain of chains) await chain.control.fund(wallet, { microUsdc: 0n, wei: 10n ** 18n })
+  for (const chain of chains) await fund(chain, wallet)
   const env = {
     PATH: process.env['PATH'],
-    PORT: '0',
+    PORT: `${wire.port ?? 0}`,
     BASE_URL: wire.origin,
     ASSAY_HOME: home,
     DATABASE_URL: db.databaseUrl,

@@ -6,6 +6,8 @@ export type Wire = {
   origin: string
   /** Where the node itself listens; undefined while it is down. */
   target: string | undefined
+  /** The port at which the node has to listen by itself; undefined when any will do. */
+  port?: number
   close(): Promise<void>
 }
 
@@ -35,4 +37,11 @@ export async function openWire(passes: Passes): Promise<Wire> {
   const { url, close } = await onLoopback(server)
   const wire: Wire = { origin: url, target: undefined, close }
   return wire
+}
+
+/** An address at which the node listens itself: nothing can be cut, and nothing is passed on. */
+export async function freeAddress(): Promise<Wire> {
+  const { url, port, close } = await onLoopback(http.createServer())
+  await close()
+  return { origin: url, port, target: undefined, close: async () => {} }
 }

@@ -61,7 +61,9 @@ export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery, c
       ...(brief ? {} : { resources: resourcesOf(own.statement, query) }),
     },
     peers,
-    ...(changes === undefined ? {} : { changed: [...changes.changed], changed_until: changes.untilMs }),
+    ...(changes === undefined
+      ? {}
+      : { changed: [...changes.changed], changed_until: changes.untilMs, silent: [...view.silent] }),
     next_page: page < pages.length ? `${self.origin}${meshPath}?${queryText({ ...query, page: page + 1 })}` : null,
     links: {
       manifest: `${self.origin}/.well-known/x402`,

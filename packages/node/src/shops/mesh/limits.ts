@@ -22,6 +22,9 @@ export const briefBytesMax = 262_144
 /** Statements that changed, in one answer. */
 export const changedBytesMax = 131_072
 export const changedMax = 128
+/** Peers that answered nothing lately, in one answer; a reader visits so many of them soon. */
+export const silentMax = 16
+export const silentTakenMax = 4
 /** Evidence in one answer. */
 export const evidencePageMax = 64
 export const evidencePageBytesMax = 393_216

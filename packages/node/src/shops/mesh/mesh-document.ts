@@ -2,7 +2,7 @@ import { isRecord } from '@assay/protocol/json-object'
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { statementCharsMax } from '@assay/protocol/mesh/statement'
 import { z } from 'zod'
-import { changedMax, relayedMax } from './limits.ts'
+import { changedMax, relayedMax, silentMax } from './limits.ts'
 
 const named = z.object({ did: z.string().max(300), address: z.string().max(255), sequence: z.int().min(0) })
 
@@ -12,6 +12,7 @@ const brief = z.object({
   peers: z.array(z.unknown()),
   changed: z.array(z.unknown()).optional(),
   changed_until: z.int().min(0).optional(),
+  silent: z.array(z.unknown()).optional(),
 })
 
 export type BriefDocument = {
@@ -20,13 +21,15 @@ export type BriefDocument = {
   /** Statements of others that changed, in their own words. */
   changed: { did: string; origin: string; sequence: number; statement: string }[]
   changedUntilMs: number | undefined
+  /** Peers that did not answer the node that was asked. */
+  silent: string[]
 }
 
 /** What a visit reads of another node's mesh document. Entries that are not well formed are left out, extra ones too. */
 export function readBrief(value: unknown): BriefDocument | undefined {
   const parsed = brief.safeParse(value)
   if (!parsed.success) return undefined
-  const { peers, changed = [], changed_until: changedUntilMs } = parsed.data
+  const { peers, changed = [], changed_until: changedUntilMs, silent = [] } = parsed.data
   return {
     statement: parsed.data.node.statement,
     peers: peers.slice(0, relayedMax).flatMap(readNamed),
@@ -38,6 +41,7 @@ export function readBrief(value: unknown): BriefDocument | undefined {
         : []
     }),
     changedUntilMs,
+    silent: silent.slice(0, silentMax).filter((did) => typeof did === 'string' && did.length <= 300) as string[],
   }
 }
 

@@ -214,6 +214,40 @@ test('a dead peer is doubted, then dropped, and comes back when it answers again
   expect(await addresses()).toEqual([other])
 })
 
+test('a peer that another node got no answer from is asked at once, dropped if it is silent, and left alone if it answers', async () => {
+  const teller = world.add(other)
+  const [gone, there] = [world.add('https://gone.example.com'), world.add('https://there.example.com')]
+  teller.known = [gone, there].map(({ did, origin }) => ({ did, address: origin, sequence: 1 }))
+  for (let rounds = 0; rounds < 20 && (await peers()).length < 3; rounds += 1) await pass()
+  const visits = () => there.asked.filter((asked) => asked.startsWith('GET /x402/mesh?')).length
+  const before = visits()
+  // As with so many peers that each is visited rarely.
+  const rarely = (...dids: string[]) =>
+    db.owner.query(`update mesh_peer set next_visit_at = now() + interval '100 years' where did = any($1)`, [dids])
+  await rarely(gone.did, there.did)
+  gone.up = false
+  clock.advance(deps.settings.deadAfterMs)
+  await pass(2)
+  expect([(await findPeer(db.database, gone.did))?.state, visits()]).toEqual(['alive', before])
+  teller.silent = [gone.did, there.did, 'did:web:nobody.example', 'no did']
+  await pass(2)
+  const after = visits()
+  expect(after).toBeGreaterThan(before)
+  // It answered recently, so its name costs nothing now.
+  await rarely(there.did)
+  await db.owner.query(`update mesh_peer set next_visit_at = 'epoch' where did = $1`, [teller.did])
+  await round()
+  await round()
+  expect(visits()).toBe(after)
+  await pass(2)
+  expect((await addresses()).sort()).toEqual([other, there.origin])
+  const { silent } = await views.refresh()
+  expect(silent).toEqual([gone.did])
+  expect(JSON.parse(describeMesh(deps, await views.refresh(), {}, { changed: [], untilMs: 0 }) ?? '{}').silent).toEqual(
+    silent,
+  )
+})
+
 test('two sides of a partition drop each other and find each other again', async () => {
   const left = world.add(other)
   const right = world.add('https://right.example.com')

@@ -119,6 +119,8 @@ export type FakePeer = {
   /** Everything asked of it. */
   asked: string[]
   known: { did: string; address: string; sequence: number }[]
+  /** Peers that it says it got no answer from. */
+  silent: string[]
   announced: { headers: Record<string, string>; body: string }[]
   up: boolean
   /** What it asks for its report. */
@@ -160,6 +162,7 @@ export function fakeWorld(clock: Clock, database: Database): FakeWorld {
             protocol: '1.0.4',
             node: { did: peer.did, statement: peer.statement() },
             peers: peer.known,
+            silent: peer.silent,
           }),
         )
       if (pathname.startsWith('/v1/report/')) {
@@ -191,6 +194,7 @@ export function fakeWorld(clock: Clock, database: Database): FakeWorld {
       },
       asked: [],
       known: [],
+      silent: [],
       announced: [],
       up: true,
       asksMicro: '20000',

@@ -72,6 +72,7 @@ export const meshOutput = z.strictObject({
     .array(z.strictObject({ did: z.string(), address: z.string(), sequence: z.int(), statement: statementText }))
     .optional(),
   changed_until: z.int().optional(),
+  silent: z.array(z.string()).optional().describe('DIDs of peers that lately stopped to answer this node.'),
   next_page: z.string().nullable().describe('The address of the next page; null on the last.'),
   links: z.strictObject({ manifest: z.string(), mesh: z.string(), announce: z.string() }),
   signature: z

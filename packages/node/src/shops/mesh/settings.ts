@@ -94,6 +94,7 @@ const given = z.strictObject({
   dead_after_ms: ms.optional(),
   price_check_ms: ms.optional(),
   announce_ms: ms.optional(),
+  visits_per_minute: z.int().min(6).max(60_000).optional(),
   peers_max: z.int().min(1).max(10_000).optional(),
   strangers_per_minute: z.int().min(1).max(10_000).optional(),
   listings: z
@@ -120,6 +121,7 @@ export function meshSettings(json: unknown, mode: 'demo' | 'production'): MeshSe
     deadAfterMs: data.dead_after_ms ?? usual.deadAfterMs,
     priceCheckEveryMs: data.price_check_ms ?? usual.priceCheckEveryMs,
     announceEveryMs: data.announce_ms ?? usual.announceEveryMs,
+    visitsPerMinute: data.visits_per_minute ?? usual.visitsPerMinute,
     peersMax: data.peers_max ?? usual.peersMax,
     listings: data.listings ?? usual.listings,
     strangersPerMinute: data.strangers_per_minute ?? usual.strangersPerMinute,

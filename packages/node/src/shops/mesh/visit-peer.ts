@@ -3,18 +3,19 @@ import { admitSeen, capabilitiesOf } from './admit-seen.ts'
 import { announceSelf } from './announce-self.ts'
 import { checkPeerStatement } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
-import { briefBytesMax, meshPath, newPerVisitMax } from './limits.ts'
+import { briefBytesMax, meshPath, newPerVisitMax, silentTakenMax } from './limits.ts'
 import { type BriefDocument, readBrief } from './mesh-document.ts'
 import type { OwnStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
 import {
-  findPeer,
+  newerOf,
   type PeerRow,
   type PeerState,
   recordCandidate,
   recordChangesRead,
   saveHeard,
   saveMissed,
+  visitSoon,
 } from './store.ts'
 import { readPeerReports } from './take-evidence.ts'
 import { unheardOf } from './unheard-of.ts'
@@ -59,6 +60,7 @@ export async function visitPeer(
   deps.metrics.count('mesh_visits', { outcome: 'ok' })
   await learnPeers(deps, peer, document)
   await learnChanges(deps, peer, document, pauseMs)
+  await learnSilent(deps, document)
   if (nowMs - peer.reportsReadAtMs >= settings.evidenceEveryMs) await readPeerReports(deps, peer, signal)
   const listed = document.peers.some((known) => known.did === deps.self.did)
   if (!listed && nowMs - peer.announcedAtMs >= settings.announceEveryMs) await announceSelf(deps, peer, own, signal)
@@ -88,10 +90,10 @@ const heardKeysMs = 3_600_000
 async function learnChanges(deps: MeshDeps, namer: PeerRow, document: BriefDocument, pauseMs: number): Promise<void> {
   const { database } = deps
   const nowMs = deps.clock.nowMs()
-  for (const { did, statement: jws, sequence } of document.changed) {
-    if (did === deps.self.did || did === namer.did) continue
-    const known = await findPeer(database, did)
-    if (known?.state !== 'alive' || known.sequence >= sequence || nowMs - known.keysReadAtMs > heardKeysMs) continue
+  const others = document.changed.filter(({ did }) => did !== deps.self.did && did !== namer.did)
+  for (const { change, known } of await newerOf(database, others)) {
+    const { did, statement: jws } = change
+    if (nowMs - known.keysReadAtMs > heardKeysMs) continue
     const verdict = await verifyMeshStatement(jws, { address: known.address, keys: known.keys, nowMs })
     if (!verdict.ok || verdict.statement.sequence <= known.sequence) continue
     const { statement } = verdict
@@ -104,6 +106,12 @@ async function learnChanges(deps: MeshDeps, namer: PeerRow, document: BriefDocum
   const { changedUntilMs } = document
   if (changedUntilMs !== undefined && changedUntilMs > namer.changesReadMs)
     await recordChangesRead(database, namer.did, Math.min(changedUntilMs, nowMs))
+}
+
+/** That another node got no answer from a peer is a reason to go and ask it, and nothing more. */
+async function learnSilent({ database, clock, settings }: MeshDeps, { silent }: BriefDocument): Promise<void> {
+  const nowMs = clock.nowMs()
+  await visitSoon(database, silent, { nowMs, seenBeforeMs: nowMs - settings.visitEveryMs, limit: silentTakenMax })
 }
 
 async function missed(deps: MeshDeps, peer: PeerRow, problem: string): Promise<void> {
