@@ -68,8 +68,14 @@ async function measureStart(
 ): Promise<Comparison[]> {
   const { load, start, stop } = await startLoad()
   try {
-    const ours = await start('sides/till-seller.ts', { FRAMEWORK: framework, TILL: till })
-    await untilQuiet(ours.child)
+    const seller = async (MPP: 'on' | 'off') => {
+      const server = await start('sides/till-seller.ts', { FRAMEWORK: framework, TILL: till, MPP })
+      await untilQuiet(server.child)
+      return server
+    }
+    // The peer speaks x402 alone. With MPP a challenge is made for each request; that is measured beside it.
+    const ours = await seller('off')
+    const both = await seller('on')
     const challenge = await ask(ours, paidTarget)
     const { accepts } = decodeHeader<PaymentRequired>(challenge, 'payment-required')
     const peer = await start(`sides/${framework}.ts`, {
@@ -81,7 +87,7 @@ async function measureStart(
       FRAMEWORK: framework,
       GIVEN: JSON.stringify({ path: paidPath, answer: fixedAnswer(challenge) }),
     })
-    return await measure(framework, { load, effort }, { ours, peer, alone })
+    return await measure(framework, { load, effort }, { ours, both, peer, alone })
   } finally {
     await stop()
   }
@@ -90,15 +96,25 @@ async function measureStart(
 async function measure(
   framework: string,
   setting: { load: Child; effort: Effort },
-  { ours: till, peer, alone }: { ours: Server; peer: Server; alone: Server },
+  { ours: till, both, peer, alone }: Record<'ours' | 'both' | 'peer' | 'alone', Server>,
 ): Promise<Comparison[]> {
   const name = `@x402/${framework}`
   const unpaidSide = (side: string, { child, port, host }: Server) => ({
     ...{ name: side, server: child, port, status: 402 },
     plan: { kind: 'same' as const, host, target: paidTarget },
   })
-  const unpaidSides = [unpaidSide('till', till), unpaidSide(name, peer), unpaidSide(framework, alone)]
-  const [ours, theirs, floor] = (await loadInTurn(setting, unpaidSides)) as [Measured[], Measured[], Measured[]]
+  const unpaidSides = [
+    unpaidSide('till', till),
+    unpaidSide('till with MPP', both),
+    unpaidSide(name, peer),
+    unpaidSide(framework, alone),
+  ]
+  const [ours, withMpp, theirs, floor] = (await loadInTurn(setting, unpaidSides)) as [
+    Measured[],
+    Measured[],
+    Measured[],
+    Measured[],
+  ]
   for (const [round, { sample }] of ours.entries())
     assertEqual('the terms of payment', termsOf(sample), termsOf(theirs[round]?.sample ?? ''))
   const { payments } = setting.effort
@@ -115,6 +131,7 @@ async function measure(
   return [
     { figure: { ...unpaid, peer: name, required: 1.8 }, ours, theirs },
     { figure: { ...unpaid, peer: bare, required: null }, ours, theirs: floor },
+    { figure: { ...unpaid, name: `${unpaid.name} with MPP`, peer: name, required: null }, ours: withMpp, theirs },
     {
       figure: { name: `till on ${framework}, paid`, peer: name, required: 2.7, basis: 'throughput' },
       ...{ ours: sold, theirs: theirSold },

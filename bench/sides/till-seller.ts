@@ -25,6 +25,7 @@ const path = '/v1/sandbox/echo'
 const kit = await testTill({
   publicUrl: 'http://127.0.0.1',
   exposureCap: '1000000000',
+  mpp: process.env['MPP'] === 'on',
   intercept: { chain: stubChain, facilitator: stubSettlement, job: () => async () => {} },
 })
 const echo = kit.till.sell(
