@@ -46,6 +46,7 @@ const folders = {
     ['compose'],
     ['devnet'],
     ['recovery'],
+    ['refunds'],
     ['gate'],
     ['credit', 'channels'],
     ['entitlements'],
