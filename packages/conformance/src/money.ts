@@ -1,3 +1,4 @@
+import { isLoopbackUrl } from '@assay/protocol/loopback'
 import { base, polygon } from '@assay/protocol/networks'
 
 /** Networks on which money is worth nothing; every other one is taken for a main network. */
@@ -6,9 +7,6 @@ const testNetworks = new Set(
 )
 
 const realAssets = new Set<string>([base.usdc.address, polygon.usdc.address])
-
-const isLoopbackUrl = (url: string): boolean =>
-  URL.canParse(url) && ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname)
 
 /** Real, unless on a test network, or a token of our own on a chain of this machine that has the number of a main one. */
 export const isRealMoney = (offer: { network: string; asset: string }, rpc: string | undefined): boolean => {

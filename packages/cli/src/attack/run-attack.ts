@@ -1,4 +1,4 @@
-import { isLoopbackUrl } from '@assay/sdk'
+import { isLoopbackUrl } from '@assay/protocol/loopback'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCodes, usageError } from '../exit-codes.ts'

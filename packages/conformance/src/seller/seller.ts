@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '@assay/protocol/loopback'
 import { permit2Address } from '@assay/protocol/typed-data/permit2'
 import { type Offer, type PaymentRequired, parsePaymentRequired } from '@assay/sdk'
 import type { LocalAccount } from 'viem'
@@ -104,7 +105,7 @@ export class NotASeller extends Error {}
 /** Asks the route for its price. Throws `NotASeller` when it has none. */
 export async function openSeller(input: SellerInput): Promise<(caseId: string, log: Exchange[]) => Seller> {
   const url = new URL(input.url)
-  const isLoopback = ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)
+  const isLoopback = isLoopbackHost(url.hostname)
   const method = input.body === undefined ? 'GET' : 'POST'
   const json = jsonHeaders(input.body)
   const pace = createPace(isLoopback)

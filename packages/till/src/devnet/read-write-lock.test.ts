@@ -31,7 +31,7 @@ test('a writer waits for readers, keeps later readers out, and lets them in when
   ])
 })
 
-test('work that fails leaves the lock open', async () => {
+test('work that fails releases the lock', async () => {
   const lock = createReadWriteLock()
   const failing = async () => {
     throw new Error('no')
