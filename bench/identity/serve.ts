@@ -1,10 +1,11 @@
 // The identity shop alone behind the real front door, on a real database: what one process of a node does for resolvers.
 // Tells its parent where it listens and which DIDs it knows something about.
 
-import { openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
+import { openListener } from '../../packages/node/src/http/index.ts'
 import { fundingClusters } from '../../packages/node/src/shops/attestations/index.ts'
 import { allEvidence, operator } from '../../packages/node/src/shops/identity/identity.fixture.ts'
 import { openIdentityShop } from '../../packages/node/src/shops/identity/index.ts'
+import type { ShopContext } from '../../packages/node/src/shops/shop.ts'
 import { createRpc, knownNetworks, type Network } from '../../packages/till/src/chain/index.ts'
 import { openMandates } from '../../packages/till/src/credit/mandates/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'

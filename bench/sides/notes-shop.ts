@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type OpenShop } from '../../packages/node/src/http/index.ts'
+import { defineRoute, jsonAnswer } from '../../packages/node/src/http/index.ts'
+import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 
 export const notePath = '/bench/notes'
 

@@ -1,9 +1,10 @@
 import type { TillJob } from '@assay/till/compose'
 import { withLease } from '@assay/till/jobs'
-import { createSince, declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
+import { createSince } from '../../http/index.ts'
 import { notifications } from '../../notifications/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
 import { coveredFeeds } from '../ports.ts'
+import { declareShop, type OpenShop, type Shop, type ShopContext } from '../shop.ts'
 import {
   openSubscriptionStreams,
   outageJob,
