@@ -261,12 +261,12 @@ const bulkFilesAtOnce = 6
 
 async function measureQuality(deps: MatrixDeps): Promise<void> {
   await deps.fileCache.refresh(deps.database)
-  const world = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
+  const view = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
   const breathe = async () => {
     deps.stopping.throwIfAborted()
     await deps.clock.sleep(50)
   }
-  const documents = await qualityOf(world, feedIds, { daysMax: qualityDaysMax, breathe })
+  const documents = await qualityOf(view, feedIds, { daysMax: qualityDaysMax, breathe })
   for (const [feed, document] of documents) await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
 }
 
