@@ -98,7 +98,7 @@ export type SellerInput = {
   time?: Time | undefined
 }
 
-const patienceMsUsual = 30_000
+const defaultPatienceMs = 30_000
 
 export class NotASeller extends Error {}
 
@@ -142,7 +142,7 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
       ...{ url, method, body: input.body, required, offer, isLoopback, time, chain, otherRoute, mpp, permit2, bought },
       ...{ account, price: BigInt(offer.amount) },
       newChannel: byChannel && (() => newChannel({ ...deps, offer: byChannel })),
-      ...{ facilitator: input.facilitator, restart: input.restart, patienceMs: input.patienceMs ?? patienceMsUsual },
+      ...{ facilitator: input.facilitator, restart: input.restart, patienceMs: input.patienceMs ?? defaultPatienceMs },
       isThorough: input.isThorough ?? false,
       send: sendLogged,
       pay: (change) => signPayment(deps, change),
