@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { isLoopbackHost } from '@assay/protocol/loopback'
+import { isLoopbackHost, isLoopbackIp } from '@assay/protocol/loopback'
 import { demoAccounts } from '@assay/till/devnet/accounts'
 import { type PayoutPolicy, parsePayoutPolicy } from '@assay/till/payouts'
 import type { SignerConnection } from '@assay/till/signer'
@@ -15,7 +15,7 @@ export function checkUrls(name: string, urls: readonly string[], problems: strin
   for (const url of urls) {
     const parsed = /^https?:\/\//.test(url) && URL.canParse(url) ? new URL(url) : undefined
     if (!parsed) problems.push(`${name}: not an http(s) URL in the list`)
-    else if (parsed.protocol === 'http:' && !isLoopbackHost(parsed.hostname))
+    else if (parsed.protocol === 'http:' && !isLoopbackHost(parsed.hostname) && !isLoopbackIp(parsed.hostname))
       problems.push(`${name}: must be https, http is for this machine only: ${parsed.host}`)
   }
   return urls

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../loopback.ts'
+import { isLoopbackIp } from '../loopback.ts'
 
 /** Where a host is, as far as its name tells: on this machine, in a private network, or out there. */
 export type HostKind = 'loopback' | 'private' | 'public'
@@ -8,10 +8,10 @@ const privateNames = /(?:^|\.)(?:local|internal|intranet|lan|home|corp|test|inva
 /** Of the hostname of a URL, in which every way to write an IPv4 address has become one. */
 export function hostKind(hostname: string): HostKind {
   const host = hostname.toLowerCase().replace(/\.$/, '')
-  if (isLoopbackHost(host)) return 'loopback'
+  if (isLoopbackIp(host.replace(/^\[|\]$/g, ''))) return 'loopback'
   if (host.startsWith('[')) return kindOfIpv6(host.slice(1, -1))
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)) return kindOfIpv4(host.split('.').map(Number))
-  if (host.endsWith('.localhost')) return 'loopback'
+  if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback'
   return !host.includes('.') || privateNames.test(host) ? 'private' : 'public'
 }
 
