@@ -26,7 +26,7 @@ export async function measure(load: Child, side: Side, shape: LoadShape): Promis
   }
 }
 
-/** A B A B …: what slows the machine for a moment slows neighbours alike. Gives the rounds of each side, in order. */
+/** A B A B …: what slows the machine for a moment slows neighbours alike. Returns the rounds of each side, in order. */
 export async function alternate<Result>(
   rounds: number,
   sides: readonly (() => Promise<Result>)[],

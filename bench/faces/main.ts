@@ -5,8 +5,8 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createAssayClient, readDemoNetworks } from '../../packages/sdk/src/index.ts'
-import type { FigureRow } from '../hand-out.ts'
 import { startChild } from '../process/child.ts'
+import type { FigureRow } from '../report-figures.ts'
 import { type Bench, counted, runBench } from '../run-bench.ts'
 
 const rounds = process.argv.includes('--quick') ? 40 : 200

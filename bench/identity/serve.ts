@@ -1,4 +1,4 @@
-// The identity shop alone behind the real front door, on a real database: what one process of a node does for resolvers.
+// The identity shop alone behind the real HTTP app, on a real database: what one process of a node does for resolvers.
 // Tells its parent where it listens and which DIDs it knows something about.
 
 import { openListener } from '../../packages/node/src/http/index.ts'
@@ -46,7 +46,7 @@ const shop = await openIdentityShop({
 
 const walletOf = (index: number) => `0x${index.toString(16).padStart(40, '0')}` as const
 const wallets = Array.from({ length: knownWallets }, (_, index) => walletOf(index + 1))
-// Half of it long ago and so folded, half just now and so read behind the books.
+// Half of it long ago and so rolled up, half just now and so read behind the books.
 await db.database.query(
   `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
      fingerprint, revocable, owner, lease_until, claimed_at, head_block, settled_at, ended_at)

@@ -19,7 +19,7 @@ let token = ''
 let publish = async (_count: number): Promise<number> => 0
 let memoryMax = 0
 
-/** Stands where a closing would: signs and publishes ticks the way a closing does. */
+/** In the place of a closing: signs and publishes ticks the way a closing does. */
 const driver: OpenShop = async (context) => {
   const deps = createIntentDeps(context, {
     settings: parseIntentSettings(intents, true),

@@ -21,7 +21,7 @@ export type Outcome = {
   all: KindResult
   /** Refusals that did not say when to come back, and answers nobody expected, in words. */
   faults: string[]
-  /** Some of those who were told to come back. */
+  /** Some of those who were asked to come back. */
   refused: string[]
   /** Requests whose connection broke. */
   broken: number
@@ -64,11 +64,11 @@ export function createTally() {
         kind.ms.push(ms)
         return
       }
-      const told = status === 429 || status === 503
-      const fine = told && bytes.subarray(0, 4_096).includes(retryAfter)
+      const busy = status === 429 || status === 503
+      const fine = busy && bytes.subarray(0, 4_096).includes(retryAfter)
       if (fine && refused.length < 5) refused.push(`${request.kind}: ${status} ${bodyOf(bytes)}`)
       if (!fine && faults.length < faultsMax)
-        faults.push(`${request.kind}: ${told ? 'no Retry-After, ' : ''}${status} ${bodyOf(bytes)}`)
+        faults.push(`${request.kind}: ${busy ? 'no Retry-After, ' : ''}${status} ${bodyOf(bytes)}`)
     },
     broke: (request: Prepared, error: Error) => {
       broken += 1

@@ -18,7 +18,7 @@ import { computeFactors } from '../../packages/node/src/shops/matrix/score/facto
 import { currentMethod } from '../../packages/node/src/shops/matrix/score/method.ts'
 import { scoreUniverse } from '../../packages/node/src/shops/matrix/score/score-universe.ts'
 import { chooseUniverse } from '../../packages/node/src/shops/matrix/score/universe.ts'
-import { handOut } from '../hand-out.ts'
+import { reportFigures } from '../report-figures.ts'
 import { measureDuckDb } from './duckdb.ts'
 import { median, openBenchShop, report, timed } from './shop.ts'
 import { measureTraders } from './traders.ts'
@@ -198,7 +198,7 @@ async function year(shop: MatrixDeps): Promise<void> {
   )
   if (!beside) return
   const counted = { asked: null, reached: null, peer: 'DuckDB in memory' }
-  handOut(
+  reportFigures(
     {
       ...counted,
       figure: 'the same year, parsed, checked and stored durably with what was known when; DuckDB only reads the files',

@@ -19,7 +19,7 @@ import {
 import { isSnapshot } from '../../packages/node/src/shops/matrix/snapshots/snapshot-cache.ts'
 import { median, report, timed } from './shop.ts'
 
-/** What traders do with a ranking of 12,000 symbols: screen it, be told of it, download it, look back. */
+/** What traders do with a ranking of 12,000 symbols: screen it, be notified of it, download it, look back. */
 export async function measureTraders(shop: MatrixDeps): Promise<void> {
   await screens(shop)
   await downloads(shop)

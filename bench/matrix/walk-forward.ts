@@ -59,7 +59,7 @@ try {
   await close()
 }
 
-/** Where the names that made the news stood on the mornings before. */
+/** Where the names that made the news were on the mornings before. */
 async function showNames(view: Parameters<typeof loadAsOfView>[0]): Promise<void> {
   // Whatever the terms, an operator may look at its own ranking.
   const gate = createLicenceGate({

@@ -4,7 +4,7 @@ import type { RpcFault } from '../../packages/till/src/chain/rpc-proxy.fixture.t
 import { buy, echoPath, openTill, type TillFixture } from '../../test/harness/till-fixture.ts'
 import { runBench } from '../run-bench.ts'
 
-/** What a provider that is well takes for a call. */
+/** How long a healthy provider needs for a call. */
 const roundTripMs = 30
 const well: RpcFault = { kind: 'slow', ms: roundTripMs }
 const faults: readonly RpcFault[] = [

@@ -24,7 +24,7 @@ export type Purchase = {
 /** What a killed process leaves open is decided when the authorization has run out, so buyers wait a little longer. */
 const validSeconds = 45
 const patienceMs = 120_000
-const usualPace = { everyMs: 60, askAgainAfterMs: 100 }
+const defaultPace = { everyMs: 60, askAgainAfterMs: 100 }
 
 /** Buyers who do as the documents say: while the outcome is open, the same payment again, at another process. */
 async function buy(
@@ -74,7 +74,7 @@ export function keepBuying(
   terms: BenchTerms,
   nodes: readonly NodeProcess[],
   payers: number,
-  { everyMs, askAgainAfterMs } = usualPace,
+  { everyMs, askAgainAfterMs } = defaultPace,
   onPurchase: (purchase: Purchase) => void = () => {},
 ) {
   const purchases: Promise<Purchase>[] = []
@@ -96,7 +96,7 @@ export function keepBuying(
 }
 
 /** Anyone who was charged has the answer, and anyone who has none was not charged. */
-export async function judgePurchases(
+export async function checkPurchases(
   cluster: Cluster,
   terms: BenchTerms,
   purchases: readonly Purchase[],

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { judgePurchases, keepBuying, type Purchase } from './buyers.ts'
+import { checkPurchases, keepBuying, type Purchase } from './buyers.ts'
 import { openCaller } from './call.ts'
 import { type Cluster, type ClusterOptions, openCluster } from './cluster.ts'
 import { type FailoverDatabase, type Member, openFailoverDatabase } from './failover-database.ts'
@@ -68,8 +68,8 @@ async function sellThrough(
     const purchases = await stopBuying()
     stopBuying = undefined
     const faults = [...(await faultsAfter(cluster, node)), ...failures.flatMap(faultOf)]
-    const judged = await judgePurchases(cluster, terms, purchases, faults)
-    return { name, asked, ...judged, ...summary(failures, judged, database) }
+    const outcome = await checkPurchases(cluster, terms, purchases, faults)
+    return { name, asked, ...outcome, ...summary(failures, outcome, database) }
   } finally {
     await stopBuying?.()
     caller.close()
@@ -142,7 +142,7 @@ async function faultsAfter(cluster: Cluster, { pid }: NodeProcess): Promise<stri
   const paused = await cluster.owner.query<{ name: string }>('select name from pause where paused')
   return [
     ...(isRunning(pid) ? [] : ['the process of the node has ended']),
-    ...rows.map(({ reason }) => `taken for a restore: ${reason}`),
+    ...rows.map(({ reason }) => `treated as a restore: ${reason}`),
     ...paused.rows.map((one) => `${one.name} is paused`),
   ]
 }

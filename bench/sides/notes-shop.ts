@@ -11,7 +11,7 @@ const note = (number: string) => ({
   synthetic: true,
 })
 
-/** A free read that needs no database: what is left is the front door itself. */
+/** A free read that needs no database: what is left is the HTTP app itself. */
 export const openNotesShop: OpenShop = () => ({
   routes: [
     defineRoute({

@@ -1,4 +1,4 @@
-// The token shop alone behind the real front door, with its chain in the same process: what one process of a node does
+// The token shop alone behind the real HTTP app, with its chain in the same process: what one process of a node does
 // for free checks. Tells its parent where it listens and which tokens there are.
 
 import { openListener } from '../../packages/node/src/http/index.ts'

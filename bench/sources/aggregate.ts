@@ -5,7 +5,7 @@ import {
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 import { benchDeps } from './deps.ts'
 
-export type FoldFigures = {
+export type AggregationFigures = {
   sources: number
   citations: number
   agents: number
@@ -17,7 +17,7 @@ export type FoldFigures = {
 }
 
 /** 10,000 scored sources, a million citations, then batches of 1,000 new ones. */
-export async function measureFold(): Promise<FoldFigures> {
+export async function measureAggregation(): Promise<AggregationFigures> {
   const [sources, agents, citations, batch] = [10_000, 20_000, 1_000_000, 1_000]
   const db = await openTestDatabase()
   try {
