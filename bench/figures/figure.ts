@@ -1,4 +1,5 @@
-import { type Measured, median, ratioOf } from '../rounds.ts'
+import { median } from '../percentiles.ts'
+import { type Measured, ratioOf } from '../rounds.ts'
 
 /** What decides whether a figure is reached. */
 export type Basis = 'cpu' | 'throughput' | 'time'

@@ -18,9 +18,10 @@ import { computeFactors } from '../../packages/node/src/shops/matrix/score/facto
 import { currentMethod } from '../../packages/node/src/shops/matrix/score/method.ts'
 import { scoreUniverse } from '../../packages/node/src/shops/matrix/score/score-universe.ts'
 import { chooseUniverse } from '../../packages/node/src/shops/matrix/score/universe.ts'
+import { median } from '../percentiles.ts'
 import { reportFigures } from '../report-figures.ts'
 import { measureDuckDb } from './duckdb.ts'
-import { median, openBenchShop, report, timed } from './shop.ts'
+import { openBenchShop, report, timed } from './shop.ts'
 import { measureTraders } from './traders.ts'
 
 const symbols = 12_000

@@ -72,8 +72,6 @@ export async function timed<T>(work: () => Promise<T> | T): Promise<{ result: T;
   return { result, cpuMs: (used.user + used.system) / 1000, wallMs: performance.now() - start }
 }
 
-export const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] as number
-
 export function report(name: string, figure: string, required: string, reached: boolean): void {
   reportFigures({ figure: name, asked: required, measured: figure, reached })
   process.stdout.write(

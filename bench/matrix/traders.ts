@@ -17,7 +17,8 @@ import {
   readScores,
 } from '../../packages/node/src/shops/matrix/score-history/score-store.ts'
 import { isSnapshot } from '../../packages/node/src/shops/matrix/snapshots/snapshot-cache.ts'
-import { median, report, timed } from './shop.ts'
+import { median } from '../percentiles.ts'
+import { report, timed } from './shop.ts'
 
 /** What traders do with a ranking of 12,000 symbols: screen it, be notified of it, download it, look back. */
 export async function measureTraders(shop: MatrixDeps): Promise<void> {

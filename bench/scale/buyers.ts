@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { faultsInBooks } from '../../test/harness/books.ts'
 import { isCharged } from '../../test/harness/token-balance.ts'
 import { type BenchTerms, benchPayer, signPayment } from '../load/sign-payments.ts'
+import { percentiles } from '../percentiles.ts'
 import type { Caller } from './call.ts'
 import type { Cluster } from './cluster.ts'
 import type { NodeProcess } from './node-process.ts'
@@ -119,8 +120,8 @@ export async function checkPurchases(
   const due = BigInt(terms.accepted.amount) * BigInt(count.answered)
   if (rows[0]?.micro !== due) faults.push(`the books sold for ${rows[0]?.micro}, the buyers have answers for ${due}`)
   faults.push(...(await faultsInBooks(cluster.owner)))
-  const times = purchases.map(({ ms }) => ms).sort((a, b) => a - b)
-  const at = (share: number) => Math.round(times[Math.floor((times.length - 1) * share)] ?? 0)
+  const exactly = percentiles(purchases.map(({ ms }) => ms))
+  const at = (share: number) => Math.round(exactly(share))
   return {
     measured: `${purchases.length} purchases: ${count.answered} answered and charged once, ${count.refused} refused and not charged, ${count.lost} lost`,
     notes: [

@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { percentiles } from '../percentiles.ts'
 import { checkPurchases, keepBuying, type Purchase } from './buyers.ts'
 import { openCaller } from './call.ts'
 import { type Cluster, type ClusterOptions, openCluster } from './cluster.ts'
@@ -160,10 +161,9 @@ function summary(
   { measured, notes = [] }: Pick<Verdict, 'measured' | 'notes'>,
   database: FailoverDatabase,
 ) {
-  const seconds = failures.map((one) => one.seconds || Number.POSITIVE_INFINITY).sort((a, b) => a - b)
-  const at = (share: number) => (seconds[Math.floor((seconds.length - 1) * share)] ?? 0).toFixed(1)
+  const seconds = percentiles(failures.map((one) => one.seconds || Number.POSITIVE_INFINITY))
   return {
-    measured: `${measured}; ${failures.length} failures, sales back after ${at(0.5)} s (median), ${at(1)} s (longest)`,
+    measured: `${measured}; ${failures.length} failures, sales back after ${seconds(0.5).toFixed(1)} s (median), ${seconds(1).toFixed(1)} s (longest)`,
     notes: [...notes, ...(database.mounted ? [] : ['left out: a full disk, for no file system could be mounted'])],
   }
 }

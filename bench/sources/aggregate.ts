@@ -3,6 +3,7 @@ import {
   reaggregateTrust,
 } from '../../packages/node/src/shops/sources/score/aggregate-citations.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
+import { percentiles } from '../percentiles.ts'
 import { benchDeps } from './deps.ts'
 
 export type AggregationFigures = {
@@ -70,14 +71,14 @@ export async function measureAggregation(): Promise<AggregationFigures> {
       })
     }
     const measured = rounds.slice(1)
-    const sorted = measured.map((round) => round.seconds).sort((one, other) => one - other)
+    const seconds = percentiles(measured.map((round) => round.seconds))
     return {
       sources,
       citations,
       agents,
       batch,
-      secondsMedian: sorted[Math.floor(sorted.length / 2)] ?? 0,
-      secondsWorst: sorted.at(-1) ?? 0,
+      secondsMedian: seconds(0.5),
+      secondsWorst: seconds(1),
       rescored: Math.max(...measured.map((round) => round.rescored)),
       touchedSources: Math.max(...measured.map((round) => round.sources)),
     }

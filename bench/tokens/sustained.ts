@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createAnswerReader } from '../load/answer-reader.ts'
 import { exchange } from '../load/exchange.ts'
-import { percentiles } from './percentiles.ts'
+import { summarize } from '../percentiles.ts'
 
 const perSecond = 1_000
 const seconds = 10
@@ -84,7 +84,7 @@ async function load(port: number, targets: readonly string[]) {
     tokens: targets.length,
     answered_per_second: Math.round((took.length - failed.count) / elapsed),
     failed: failed.count,
-    ms: percentiles(took),
+    ms: summarize(took),
   }
 }
 

@@ -2,10 +2,11 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LoadResult } from '../load/run-load.ts'
+import { median } from '../percentiles.ts'
 import { type Child, startChild } from '../process/child.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
 import { reportFigures } from '../report-figures.ts'
-import { median, ratioOf } from '../rounds.ts'
+import { ratioOf } from '../rounds.ts'
 import type { CreditPlan } from './load.ts'
 
 const quick = process.argv.includes('--quick')
