@@ -22,7 +22,7 @@ type Side = { child: Child; port: number; cpu(): Promise<number> }
  * Unpaid work is cheap: 2,000 requests a second for a price, open loop, one process, beside a bare server that writes the
  * same bytes; `count` is requests to the node.
  */
-export const proveUnpaidCheap: Proof = async ({ count, say }) => {
+export const proveUnpaidCost: Proof = async ({ count, say }) => {
   const children = [await startChild('../test/promises/counted-node.ts'), await startChild('sides/bare.ts')]
   try {
     const [node, bare] = await Promise.all(
