@@ -23,7 +23,6 @@ export { createMetrics, type Families, mergedText, type PrometheusMetrics } from
 export { settleNextHops } from './next-hop.ts'
 export { nodeServices } from './node-services.ts'
 export { type NodeSite, nodeSite, serviceVersion } from './node-site.ts'
-export { includesRole, type OperatorRole, operatorRoles } from './operator-role.ts'
 export { pageLimit } from './page-limit.ts'
 export { readKeys } from './read-keys.ts'
 export { royaltyBps } from './response-headers.ts'
