@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { type Comparison, type Figure, isReached, pooled } from './figures/figure.ts'
 import { measureFreeRead } from './figures/free-read.ts'
 import { measurePaid } from './figures/paid.ts'
-import { type Effort, openSetting } from './figures/setting.ts'
 import { measureSettling } from './figures/settling.ts'
+import { type Effort, openSetup } from './figures/setup.ts'
 import { measureUnpaid } from './figures/unpaid.ts'
-import { handOut } from './hand-out.ts'
 import { temporaryHome } from './process/temporary-home.ts'
 import { jsonOf, rowOf, tableOf } from './report.ts'
+import { reportFigures } from './report-figures.ts'
 
 const usual: Effort = {
   starts: 3,
@@ -35,7 +35,7 @@ const usage = `npm run bench:till [-- --quick] [-- --json]
   --json   the result as JSON on standard output
 `
 
-/** Gives the exit code: 1 when a required ratio was missed. */
+/** Returns the exit code: 1 when a required ratio was missed. */
 export async function runBench(args: readonly string[]): Promise<number> {
   const unknown = args.filter((arg) => !['--quick', '--json'].includes(arg))
   if (unknown.length > 0) {
@@ -48,7 +48,7 @@ export async function runBench(args: readonly string[]): Promise<number> {
   const home = await temporaryHome()
   try {
     const figures = await measureAll(home, effort, say)
-    handOut(...figures.map(rowOf))
+    reportFigures(...figures.map(rowOf))
     process.stdout.write(`${args.includes('--json') ? jsonOf(figures) : tableOf(figures)}\n`)
     return figures.every(isReached) ? 0 : 1
   } finally {
@@ -69,15 +69,15 @@ async function measureAll(home: string, effort: Effort, say: (text: string) => v
 
 async function measureStart(home: string, effort: Effort, say: (text: string) => void): Promise<Comparison[]> {
   await mkdir(home, { mode: 0o711 })
-  const setting = await openSetting(home, effort)
+  const setup = await openSetup(home, effort)
   try {
     say('  unpaid requests ...')
-    const unpaid = await measureUnpaid(setting)
+    const unpaid = await measureUnpaid(setup)
     say('  free reads ...')
-    const free = await measureFreeRead(setting)
+    const free = await measureFreeRead(setup)
     say('  purchases ...')
-    return [...unpaid, ...free, ...(await measurePaid(setting))]
+    return [...unpaid, ...free, ...(await measurePaid(setup))]
   } finally {
-    await setting.stop()
+    await setup.stop()
   }
 }

@@ -1,5 +1,5 @@
 import { type Figure, isReached } from './figures/figure.ts'
-import type { FigureRow } from './hand-out.ts'
+import type { FigureRow } from './report-figures.ts'
 
 /** A share below one is required of bare servers, a multiple of the other peers. */
 const shown = (ratio: number, required: number | null) =>

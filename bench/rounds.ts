@@ -1,5 +1,6 @@
 import type { RequestPlan } from './load/requests.ts'
 import type { LoadResult } from './load/run-load.ts'
+import { median } from './percentiles.ts'
 import type { Child } from './process/child.ts'
 
 /** A server under test and what is asked of it. */
@@ -26,7 +27,7 @@ export async function measure(load: Child, side: Side, shape: LoadShape): Promis
   }
 }
 
-/** A B A B …: what slows the machine for a moment slows neighbours alike. Gives the rounds of each side, in order. */
+/** A B A B …: what slows the machine for a moment slows neighbours alike. Returns the rounds of each side, in order. */
 export async function alternate<Result>(
   rounds: number,
   sides: readonly (() => Promise<Result>)[],
@@ -35,14 +36,6 @@ export async function alternate<Result>(
   for (let round = 0; round < rounds; round += 1)
     for (const [index, side] of sides.entries()) results[index]?.push(await side())
   return results
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1
-    ? (sorted[middle] as number)
-    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
 }
 
 /** The middle ratio of neighbouring rounds, and between which ratios half of the rounds lie. */

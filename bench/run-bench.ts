@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { startTestServer, type TestServer, testServerVariable } from '../packages/till/src/store/testing.ts'
-import { type FigureRow, handOut } from './hand-out.ts'
 import { temporaryHome } from './process/temporary-home.ts'
+import { type FigureRow, reportFigures } from './report-figures.ts'
 
 export type Bench = {
   /** A folder that is thrown away at the end. */
@@ -39,7 +39,7 @@ export async function runBench(measure: (bench: Bench) => Promise<readonly Figur
       flag: (name) => process.argv.includes(`--${name}`),
       note: (name, figures) => process.stdout.write(`${name} ${JSON.stringify(figures, bigintAsText, 2)}\n`),
     })
-    handOut(...rows)
+    reportFigures(...rows)
     for (const row of rows) process.stdout.write(`${lineOf(row)}\n`)
     process.exitCode = rows.some(({ reached }) => reached === false) ? 1 : 0
   } finally {

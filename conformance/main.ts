@@ -1,10 +1,10 @@
-// npm run conformance: starts every subject, judges it, and prints the table of docs/conformance.md.
+// npm run conformance: starts every subject, checks it, and prints the table of docs/conformance.md.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { levels } from '../packages/conformance/src/case.ts'
 import type { Report } from '../packages/conformance/src/index.ts'
-import { judgeSubject } from './judge-subject.ts'
+import { checkSubject } from './check-subject.ts'
 import { replaceTable } from './replace-table.ts'
 import { type Subject, subjects } from './subjects.ts'
 
@@ -13,18 +13,18 @@ const { values } = parseArgs({
     ...{ only: { type: 'string' }, write: { type: 'boolean' } },
     ...{
       'self-test': { type: 'boolean' },
-      lanes: { type: 'string' },
+      parallel: { type: 'string' },
       rows: { type: 'string' },
       resume: { type: 'string' },
     },
   },
 })
 const only = values.only?.split(',')
-const lanes = Number(values.lanes ?? 3)
+const parallel = Number(values.parallel ?? 3)
 if (values['self-test']) {
   const { runSelfTest } = await import('./self-test.ts')
   process.exit(
-    await runSelfTest({ lanes, only, resume: values.resume, rows: values.rows ? Number(values.rows) : undefined }),
+    await runSelfTest({ parallel, only, resume: values.resume, rows: values.rows ? Number(values.rows) : undefined }),
   )
 }
 
@@ -37,7 +37,7 @@ const versionOf = ({ package: name, ours }: Subject): string => {
 /** Of software of others the level alone is reported. */
 function row(subject: Subject, { counts, reached, at }: Report): string {
   const details = subject.ours
-    ? `${counts.passed} passed, ${counts.failed} failed, ${counts.unclear} unclear, ${counts.not_judged} not judged`
+    ? `${counts.passed} passed, ${counts.failed} failed, ${counts.unclear} unclear, ${counts.skipped} skipped`
     : ''
   return `| ${subject.title} | ${versionOf(subject)} | ${at.slice(0, 10)} | ${reached ?? 'none'} | ${details} |`
 }
@@ -47,9 +47,9 @@ const chosen = subjects.filter(({ id }) => only?.includes(id) ?? true)
 // Those that take longest are the last in the list.
 const waiting = [...chosen].reverse()
 await Promise.all(
-  Array.from({ length: Math.min(lanes, chosen.length) }, async () => {
+  Array.from({ length: Math.min(parallel, chosen.length) }, async () => {
     for (let subject = waiting.shift(); subject; subject = waiting.shift()) {
-      const report = await judgeSubject(subject)
+      const report = await checkSubject(subject)
       reports.set(subject, report)
       process.stderr.write(`${row(subject, report)}\n`)
     }

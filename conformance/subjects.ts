@@ -21,7 +21,7 @@ export type Subject = {
   program: readonly string[]
   /** Its settings: the facilitator of the suite, its chain and its test dollar. */
   env(place: Place): Record<string, string>
-  /** Where cases that the first settings do not allow are judged: channels need a wallet of the seller itself. */
+  /** Where cases that the first settings do not allow are checked: channels need a wallet of the seller itself. */
   also?: readonly Pick<Subject, 'path' | 'cap' | 'env'>[]
 }
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { OpenShop } from '../packages/node/src/http/index.ts'
+import type { OpenShop } from '../packages/node/src/shops/shop.ts'
 import { spentOnChain } from './harness/invariants.ts'
 import { encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
 import { useTill } from './harness/use-till.ts'

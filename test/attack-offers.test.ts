@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { OpenShop, RouteDeclaration } from '../packages/node/src/http/index.ts'
+import type { RouteDeclaration } from '../packages/node/src/http/index.ts'
+import type { OpenShop } from '../packages/node/src/shops/shop.ts'
 import { spentOnChain } from './harness/invariants.ts'
 import { postJson } from './harness/post-json.ts'
 import { type PaymentRequired, quote, send, signPayment } from './harness/till-fixture.ts'

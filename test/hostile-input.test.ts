@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import type { RouteDeclaration, Shop } from '../packages/node/src/http/index.ts'
+import type { RouteDeclaration } from '../packages/node/src/http/index.ts'
+import type { Shop } from '../packages/node/src/shops/shop.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { anyText } from '../packages/protocol/src/any-text.fixture.ts'
 import { signRequest } from '../packages/sdk/src/index.ts'

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDemoWorld } from '../packages/node/src/shops/matrix/demo/demo-world.ts'
+import { createDemoSecurities } from '../packages/node/src/shops/matrix/demo/demo-securities.ts'
 import { failsFile, framesFile, holdingsFile, tickersFile } from '../packages/node/src/shops/matrix/demo/write-files.ts'
 import { matrixShop, openMatrixShop, sources } from '../packages/node/src/shops/matrix/index.ts'
 import { openPublishers, type Publishers } from '../packages/node/src/shops/matrix/ingest/publishers.fixture.ts'
@@ -17,7 +17,7 @@ let chains: [Devnet, Devnet]
 let publishers: Publishers
 let node: ProductionNode
 const settings = parseMatrixSettings({}, { demo: false })
-const world = createDemoWorld(60)
+const securities = createDemoSecurities(60)
 const addressOf = (url: string) => url.replace('https://', '')
 const dueOf = (id: string) => sources.find((source) => source.id === id)?.schedule.due(Date.now()) ?? []
 const today = new Date().toISOString().slice(0, 10)
@@ -27,16 +27,19 @@ beforeAll(async () => {
   chains = [await startDevnet({ chainId: 8453, ...ports }), await startDevnet({ chainId: 137, ...ports })]
   publishers = await openPublishers()
   const put = (url: string, bytes: Buffer) => publishers.files.set(addressOf(url), bytes)
-  for (const { url, period } of dueOf('sec-fails')) put(url, failsFile(world, period, today).bytes)
+  for (const { url, period } of dueOf('sec-fails')) put(url, failsFile(securities, period, today).bytes)
   for (const { url, period, dueAtMs } of dueOf('sec-shares'))
     put(
       url,
-      framesFile(world, period, new Date(Math.min(dueAtMs, Date.now()) - 60 * 86_400_000).toISOString().slice(0, 10))
-        .bytes,
+      framesFile(
+        securities,
+        period,
+        new Date(Math.min(dueAtMs, Date.now()) - 60 * 86_400_000).toISOString().slice(0, 10),
+      ).bytes,
     )
-  for (const { url, period } of dueOf('sec-tickers')) put(url, tickersFile(world, period).bytes)
+  for (const { url, period } of dueOf('sec-tickers')) put(url, tickersFile(securities, period).bytes)
   for (const { url, period } of dueOf('sec-13f')) {
-    put(url, holdingsFile(world, period).bytes)
+    put(url, holdingsFile(securities, period).bytes)
     publishers.faults.set(addressOf(url), ['html'])
   }
   const open = openMatrixShop({

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
-import { createDemoWorld } from '../packages/node/src/shops/matrix/demo/demo-world.ts'
+import { createDemoSecurities } from '../packages/node/src/shops/matrix/demo/demo-securities.ts'
 import { shortVolumeFile } from '../packages/node/src/shops/matrix/demo/write-files.ts'
 import { useTill } from './harness/use-till.ts'
 
@@ -42,11 +42,11 @@ async function save(name: string, bytes: Buffer): Promise<string> {
 }
 
 test('files are ingested one by one with progress; a bad one is named with its reason and does not stop the others', async () => {
-  const world = createDemoWorld(40)
-  const packed = await save('CNMSshvol20240102.txt.gz', gzipSync(shortVolumeFile(world, '2024-01-02').bytes))
-  const { bytes } = shortVolumeFile(world, '2024-01-03')
+  const securities = createDemoSecurities(40)
+  const packed = await save('CNMSshvol20240102.txt.gz', gzipSync(shortVolumeFile(securities, '2024-01-02').bytes))
+  const { bytes } = shortVolumeFile(securities, '2024-01-03')
   const broken = await save('CNMSshvol20240103.txt', bytes.subarray(0, bytes.length - 20))
-  const whole = await save('CNMSshvol20240104.txt', shortVolumeFile(world, '2024-01-04').bytes)
+  const whole = await save('CNMSshvol20240104.txt', shortVolumeFile(securities, '2024-01-04').bytes)
   const { code, out, statuses } = await assay('ingest', packed, broken, whole)
   expect(out).toMatch(/stored +CNMSshvol20240102\.txt\.gz {2}finra-short-volume 2024-01-02, revision 1, 40 rows/)
   expect(out).toMatch(/refused +CNMSshvol20240103\.txt {2}\w+: /)

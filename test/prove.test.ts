@@ -50,7 +50,7 @@ beforeAll(async () => {
   outputBlock = Number(report.attestation.message.blockNumber) + 3
 })
 
-/** The chain below, with a claim about the output of a block of the chain above. */
+/** The parent chain, with a claim about the output of a block of the chain above. */
 async function startBelow() {
   const chain = await startTestChain({ chainId: 1, port: 0 })
   const { wallet, reader } = clients(chain)
@@ -113,13 +113,13 @@ async function startWon() {
   return { ...below, game }
 }
 
-/** The hash that the chain below gives for the block in which a proof ends. */
+/** The hash that the parent chain gives for the block in which a proof ends. */
 async function endOf(chain: Devnet, { l1 }: ChainProof): Promise<string> {
   const number = numberToHex(readHeader(l1.header)?.number ?? 0n)
   return ((await chain.request('eth_getBlockByNumber', [number, false])) as { hash: string }).hash
 }
 
-test('a report is proven from its storage to a block of the chain below', async () => {
+test('a report is proven from its storage to a block of the parent chain', async () => {
   const { prove, chain, anchor } = await startWon()
   const proof = parseChainProof(JSON.parse(JSON.stringify(await prove()))) as ChainProof
   expect(proof.headers).toHaveLength(4)
@@ -214,7 +214,7 @@ test('only a claim that was won, counts and is about a block at or after the rep
   await refused()
 })
 
-test('an endpoint of the chain below that lies about a claim proves nothing', async () => {
+test('an endpoint of the parent chain that lies about a claim proves nothing', async () => {
   const [status, blacklist, retirement] = ['status()', 'disputeGameBlacklist(address)', 'retirementTimestamp()']
   const lost = await startWon()
   await lost.resolve(lost.game, 1)

@@ -67,7 +67,7 @@ test('a secret that is let out by a careless line, header, body, error or metric
 
 test('a token is allowed in the one answer that hands it out, and found in any other', async () => {
   const token = `asub_${'4'.repeat(20)}${canary('t').slice(-16)}`
-  guarded.watch.handOut('given', token, guarded.watch.saw('its own answer', token))
+  guarded.watch.reportFigures('given', token, guarded.watch.saw('its own answer', token))
   expect(guarded.watch.leaks().filter((leak) => leak.startsWith('given'))).toEqual([])
   guarded.watch.saw('another answer', JSON.stringify({ token }))
   expect(guarded.watch.leaks().filter((leak) => leak.startsWith('given'))).toEqual(['given in another answer'])

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FigureRow } from '../hand-out.ts'
+import type { FigureRow } from '../report-figures.ts'
 
 export type Result = {
   command: string

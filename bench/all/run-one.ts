@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type FigureRow, figuresVariable } from '../hand-out.ts'
 import { registryEnv } from '../process/registry-env.ts'
+import { type FigureRow, figuresVariable } from '../report-figures.ts'
 import type { Bench } from './benches.ts'
 
 const root = join(import.meta.dirname, '..', '..')

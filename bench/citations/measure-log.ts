@@ -11,6 +11,7 @@ import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { createFixedKeyring, generateSigningKey } from '../../packages/till/src/signing/index.ts'
 import type { Database } from '../../packages/till/src/store/database.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
+import { summarize } from '../percentiles.ts'
 
 const written = 100_000
 const proofs = 5_000
@@ -80,11 +81,10 @@ async function measureProofs(log: TransparencyLog, leaves: number) {
     if (proof?.witnesses.length !== 2) throw new Error(`no witnessed proof of ${subject}`)
   }
   const { user, system } = process.cpuUsage(cpu)
-  times.sort((a, b) => a - b)
-  const at = (share: number) => Number((times[Math.floor(times.length * share)] ?? 0).toFixed(2))
+  const { p50, p99 } = summarize(times)
   return {
-    proof_p50_ms: at(0.5),
-    proof_p99_ms: at(0.99),
+    proof_p50_ms: p50,
+    proof_p99_ms: p99,
     proof_cpu_micros: Math.round((user + system) / proofs),
   }
 }

@@ -1,4 +1,4 @@
-import { handOut } from '../hand-out.ts'
+import { reportFigures } from '../report-figures.ts'
 import { fundingAttacks } from './funding-attacks.ts'
 import { type Attack, simulate } from './simulate.ts'
 
@@ -35,13 +35,13 @@ const most = Math.max(...budget.map(({ pointsGained }) => pointsGained))
 const mostUsage = Math.max(...budget.map(({ usagePoints }) => usagePoints))
 const passed = Math.max(...budget.map(({ topTenthPassed }) => topTenthPassed))
 const correlation = Math.min(...result.attacks.map(({ spearmanAttacked }) => spearmanAttacked))
-handOut({
+reportFigures({
   figure: 'points that 100 USD buy, of 30; honest sources of the best tenth passed',
   asked: '2; 0',
   measured: `${most.toFixed(2)}; ${passed}; and ${mostUsage.toFixed(2)} of the 15 for being quoted`,
   reached: most <= 2 && passed === 0,
 })
-handOut({
+reportFigures({
   figure: 'rank correlation of trust with hidden quality, under attack',
   asked: '0.75',
   measured: `${correlation.toFixed(3)}; plain counts ${result.spearmanCounts.toFixed(3)} without any`,

@@ -11,7 +11,7 @@ import { type Citation, createTrustGraph } from '../../packages/node/src/shops/s
 /** `seeds` are trusted by the operator; `bonded` hold 20 to 100 USD for a year. Nobody else has a voice. */
 export type World = { agents: number; sources: number; citations: number; seeds: number; bonded: number; seed: number }
 
-/** An agent with a bond of its own. */
+/** An agent with its own bond. */
 export type Staked = { agent: string; bondUsd: number }
 
 /** What is bonded lies evenly on all wallets. Without `funding` nothing links them: the worst case for anyone who looks for clusters. */
@@ -109,7 +109,7 @@ const aucOf = (values: readonly number[], quality: readonly number[]) =>
 
 function honestCitations(world: World, quality: readonly number[], next: () => number): Citation[] {
   return Array.from({ length: world.citations }, () => {
-    // The better of three that came to mind, judged with noise.
+    // The better of three that came to mind, scored with noise.
     const seen = Array.from({ length: 3 }, () => Math.floor(next() * world.sources))
     const best = seen
       .map((index) => ({ index, liked: (quality[index] ?? 0) + 0.4 * (next() - 0.5) }))

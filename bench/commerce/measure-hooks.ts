@@ -1,5 +1,6 @@
+import { median } from '../percentiles.ts'
 import { startChild } from '../process/child.ts'
-import { type Measured, measure, median } from '../rounds.ts'
+import { type Measured, measure } from '../rounds.ts'
 
 type Round = Measured & { databaseMicros: number }
 type PaymentRequired = { resource: { url: string }; accepts: never[] }

@@ -1,5 +1,5 @@
 // The node of the paid figure, whose sale hooks can be switched off: the difference is what they cost.
-import type { Shop } from '../../packages/node/src/http/index.ts'
+import type { Shop } from '../../packages/node/src/shops/shop.ts'
 import { serveNode } from '../sides/serve-node.ts'
 
 let hooksOn = true

@@ -3,8 +3,8 @@
 import type { Browser } from 'playwright-core'
 import { openBrowser } from '../../test/harness/browser.ts'
 import { loadedBytes } from '../../test/harness/page-checks.ts'
-import type { FigureRow } from '../hand-out.ts'
 import { startChild } from '../process/child.ts'
+import type { FigureRow } from '../report-figures.ts'
 import { counted, runBench } from '../run-bench.ts'
 
 const visits = process.argv.includes('--quick') ? 5 : 20
@@ -33,7 +33,7 @@ async function median(browser: Browser, url: string): Promise<View> {
   return views[Math.floor(views.length / 2)] as View
 }
 
-/** Callers that ask for prices as fast as they are answered, until told to stop. */
+/** Callers that ask for prices as fast as they are answered, until they are stopped. */
 function startLoad(url: string, callers = 16): { stop(): Promise<number> } {
   let going = true
   let asked = 0

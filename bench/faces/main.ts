@@ -1,12 +1,14 @@
 // npx tsx bench/faces/main.ts: what our client costs a buyer beside the stock one, and how long a tool call takes.
+
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { registerExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createAssayClient, readDemoNetworks } from '../../packages/sdk/src/index.ts'
-import type { FigureRow } from '../hand-out.ts'
+import { percentiles } from '../percentiles.ts'
 import { startChild } from '../process/child.ts'
+import type { FigureRow } from '../report-figures.ts'
 import { type Bench, counted, runBench } from '../run-bench.ts'
 
 const rounds = process.argv.includes('--quick') ? 40 : 200
@@ -24,8 +26,7 @@ async function timed(work: (n: number) => Promise<void>): Promise<Timed> {
     times.push(performance.now() - startedMs)
   }
   const { user, system } = process.cpuUsage(cpu)
-  times.sort((a, b) => a - b)
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
+  const at = percentiles(times)
   return { cpuMs: (user + system) / 1000 / rounds, p50Ms: at(0.5), p99Ms: at(0.99) }
 }
 

@@ -1,4 +1,5 @@
-import { type Measured, median, ratioOf } from '../rounds.ts'
+import { median } from '../percentiles.ts'
+import { type Measured, ratioOf } from '../rounds.ts'
 
 /** What decides whether a figure is reached. */
 export type Basis = 'cpu' | 'throughput' | 'time'
@@ -10,7 +11,7 @@ export type Figure = {
   /** Null: shown beside a required one so that it is not read for more than it says. */
   required: number | null
   ratio: number
-  /** Half of the rounds lie between these. */
+  /** Half of the rounds are between these. */
   spread: readonly number[]
   basis: Basis
   /** The same ratio by the other basis, for comparison. */
@@ -24,7 +25,7 @@ export const isReached = ({ ratio, required }: Figure): boolean => required === 
 
 export type LoadFigure = { name: string; peer: string; required: number | null; basis: 'cpu' | 'throughput' }
 
-/** The rounds of two sides that stand beside each other in one figure. */
+/** The rounds of two sides that are beside each other in one figure. */
 export type Comparison = { figure: LoadFigure; ours: readonly Measured[]; theirs: readonly Measured[] }
 
 /** How fast a process runs differs from one start to the next, so the rounds of several starts make one figure. */

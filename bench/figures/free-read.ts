@@ -3,17 +3,17 @@ import type { Measured, Side } from '../rounds.ts'
 import { notePath } from '../sides/notes-shop.ts'
 import { assertSameShape } from './compare.ts'
 import type { Comparison } from './figure.ts'
-import { giveToBare, loadInTurn, type Server, type Setting } from './setting.ts'
+import { copyToBare, loadInTurn, type Server, type Setup } from './setup.ts'
 
 const firstNote = `${notePath}/${'0'.repeat(40)}`
 /** Its own note for every request, so no two of these share a signature. */
 const newNote = `${notePath}/{n}`
 
 /** A free answer: given again while it was just signed, and signed again for every request. */
-export async function measureFreeRead(setting: Setting): Promise<Comparison[]> {
-  await giveToBare(setting, firstNote)
-  const again = await against(setting, (host) => ({ kind: 'same', host, target: firstNote }))
-  const fresh = await against(setting, (host) => ({ kind: 'distinct', host, target: newNote }))
+export async function measureFreeRead(setup: Setup): Promise<Comparison[]> {
+  await copyToBare(setup, firstNote)
+  const again = await against(setup, (host) => ({ kind: 'same', host, target: firstNote }))
+  const fresh = await against(setup, (host) => ({ kind: 'distinct', host, target: newNote }))
   const peer = 'bare node:http'
   return [
     { figure: { name: 'free read, just signed', peer, required: 0.6, basis: 'cpu' }, ...again },
@@ -21,7 +21,7 @@ export async function measureFreeRead(setting: Setting): Promise<Comparison[]> {
   ]
 }
 
-async function against(setting: Setting, planFor: (host: string) => RequestPlan): Promise<Omit<Comparison, 'figure'>> {
+async function against(setup: Setup, planFor: (host: string) => RequestPlan): Promise<Omit<Comparison, 'figure'>> {
   const side = (name: string, { child, port, host }: Server): Side => ({
     name,
     server: child,
@@ -29,7 +29,7 @@ async function against(setting: Setting, planFor: (host: string) => RequestPlan)
     plan: planFor(host),
     status: 200,
   })
-  const [ours, bare] = (await loadInTurn(setting, [side('assay', setting.assay), side('bare', setting.bare)])) as [
+  const [ours, bare] = (await loadInTurn(setup, [side('assay', setup.assay), side('bare', setup.bare)])) as [
     Measured[],
     Measured[],
   ]

@@ -2,22 +2,22 @@ import { decodeHeader, readAnswer } from '../load/exchange.ts'
 import type { Measured, Side } from '../rounds.ts'
 import { assertEqual } from './compare.ts'
 import type { Comparison } from './figure.ts'
-import { ask, loadInTurn, type PaymentRequired, paidTarget, type Server, type Setting } from './setting.ts'
+import { ask, loadInTurn, type PaymentRequired, paidTarget, type Server, type Setup } from './setup.ts'
 
 export const loadSecondsMax = 60
 export const paidConnections = 200
 
 /** A purchase from request to answer, settlement answered in process on both sides. */
-export async function measurePaid(setting: Setting): Promise<Comparison[]> {
-  const { payments } = setting.effort
+export async function measurePaid(setup: Setup): Promise<Comparison[]> {
+  const { payments } = setup.effort
   // A fifth of the work is enough to see a peer's speed; it is the rate that is compared.
   const fewer = Math.ceil(payments / 5)
   const [ours, hono, honoOnce] = (await loadInTurn(
-    setting,
+    setup,
     [
-      await buyingSide('assay', setting.assay, payments),
-      await buyingSide('@x402/hono', setting.hono, fewer),
-      await buyingSide('@x402/hono, settle() stubbed', setting.honoOnce, fewer),
+      await buyingSide('assay', setup.assay, payments),
+      await buyingSide('@x402/hono', setup.hono, fewer),
+      await buyingSide('@x402/hono, settle() stubbed', setup.honoOnce, fewer),
     ],
     { connections: paidConnections, secondsMax: loadSecondsMax },
   )) as [Measured[], Measured[], Measured[]]

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { median } from '../percentiles.ts'
 import { startChild } from '../process/child.ts'
-import { alternate, median, ratioOf } from '../rounds.ts'
+import { alternate, ratioOf } from '../rounds.ts'
 import type { Figure } from './figure.ts'
 
 const payers = 200

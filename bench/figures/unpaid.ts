@@ -4,14 +4,14 @@ import { temporaryHome } from '../process/temporary-home.ts'
 import type { Measured, Side } from '../rounds.ts'
 import { assertEqual, assertSameShape } from './compare.ts'
 import type { Comparison } from './figure.ts'
-import { giveToBare, loadInTurn, type PaymentRequired, paidTarget, type Server, type Setting } from './setting.ts'
+import { copyToBare, loadInTurn, type PaymentRequired, paidTarget, type Server, type Setup } from './setup.ts'
 
 /** A request without payment: what everybody sees first, and what a flood is made of. */
-export async function measureUnpaid(setting: Setting): Promise<Comparison[]> {
-  const { assay, bare, hono } = setting
-  await giveToBare(setting, paidTarget)
+export async function measureUnpaid(setup: Setup): Promise<Comparison[]> {
+  const { assay, bare, hono } = setup
+  await copyToBare(setup, paidTarget)
   const sides = [side('assay', assay), side('bare node:http', bare), side('@x402/hono', hono)]
-  const [ours, floor, peer] = (await loadInTurn(setting, sides)) as [Measured[], Measured[], Measured[]]
+  const [ours, floor, peer] = (await loadInTurn(setup, sides)) as [Measured[], Measured[], Measured[]]
   for (const [round, { sample }] of ours.entries()) {
     assertSameShape(sample, floor[round]?.sample ?? '')
     assertEqual('the terms of payment', termsOf(sample), termsOf(peer[round]?.sample ?? ''))
@@ -19,7 +19,7 @@ export async function measureUnpaid(setting: Setting): Promise<Comparison[]> {
   return [
     { figure: { name: 'unpaid 402', peer: 'bare node:http', required: 0.7, basis: 'cpu' }, ours, theirs: floor },
     { figure: { name: 'unpaid 402', peer: '@x402/hono', required: 2.5, basis: 'cpu' }, ours, theirs: peer },
-    await measureWithoutMpp(setting),
+    await measureWithoutMpp(setup),
   ]
 }
 
@@ -31,14 +31,14 @@ const side = (name: string, { child, port, host }: Server): Side => ({
   status: 402,
 })
 
-/** Without challenges of its own for each caller, the whole answer is shared. */
-async function measureWithoutMpp(setting: Setting): Promise<Comparison> {
+/** Without a separate challenge for each caller, the whole answer is shared. */
+async function measureWithoutMpp(setup: Setup): Promise<Comparison> {
   const home = await temporaryHome()
-  const assay = await setting.startAssay({ ASSAY_HOME: home, MPP: 'false' })
+  const assay = await setup.startAssay({ ASSAY_HOME: home, MPP: 'false' })
   try {
-    await giveToBare({ ...setting, assay }, paidTarget)
-    const sides = [side('assay, MPP off', assay), side('bare node:http', setting.bare)]
-    const [ours, theirs] = (await loadInTurn(setting, sides)) as [Measured[], Measured[]]
+    await copyToBare({ ...setup, assay }, paidTarget)
+    const sides = [side('assay, MPP off', assay), side('bare node:http', setup.bare)]
+    const [ours, theirs] = (await loadInTurn(setup, sides)) as [Measured[], Measured[]]
     for (const [round, { sample }] of ours.entries()) assertSameShape(sample, theirs[round]?.sample ?? '')
     return {
       figure: { name: 'unpaid 402, MPP off', peer: 'bare node:http', required: 0.78, basis: 'cpu' },

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { runLoad } from '../load/run-load.ts'
-import { percentiles } from '../tokens/percentiles.ts'
+import { summarize } from '../percentiles.ts'
 import { createColdReader } from './cold-reader.ts'
 
 type Serving = { url: string; dids: string[] }
@@ -81,7 +81,7 @@ async function measureCold(port: number, host: string, dids: readonly string[]) 
     took.push(await reader.read(requestFor(host, did)))
   }
   reader.close()
-  return percentiles(took)
+  return summarize(took)
 }
 
 /** The same wallet under a name that was not asked for yet: its account on some chain. */

@@ -1,10 +1,11 @@
-// The identity shop alone behind the real front door, on a real database: what one process of a node does for resolvers.
+// The identity shop alone behind the real HTTP app, on a real database: what one process of a node does for resolvers.
 // Tells its parent where it listens and which DIDs it knows something about.
 
-import { openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
+import { openListener } from '../../packages/node/src/http/index.ts'
 import { fundingClusters } from '../../packages/node/src/shops/attestations/index.ts'
 import { allEvidence, operator } from '../../packages/node/src/shops/identity/identity.fixture.ts'
 import { openIdentityShop } from '../../packages/node/src/shops/identity/index.ts'
+import type { ShopContext } from '../../packages/node/src/shops/shop.ts'
 import { createRpc, knownNetworks, type Network } from '../../packages/till/src/chain/index.ts'
 import { openMandates } from '../../packages/till/src/credit/mandates/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
@@ -45,7 +46,7 @@ const shop = await openIdentityShop({
 
 const walletOf = (index: number) => `0x${index.toString(16).padStart(40, '0')}` as const
 const wallets = Array.from({ length: knownWallets }, (_, index) => walletOf(index + 1))
-// Half of it long ago and so folded, half just now and so read behind the books.
+// Half of it long ago and so rolled up, half just now and so read behind the books.
 await db.database.query(
   `insert into payment (scheme, quoted_micro, id, state, network, asset, payer, payment_key, pay_to, payee, amount_micro, valid_before, route_id, resource,
      fingerprint, revocable, owner, lease_until, claimed_at, head_block, settled_at, ended_at)

@@ -1,13 +1,13 @@
 // npx tsx bench/intents/main.ts [--quick] [--streams 10000] [--minutes 60]: many open streams on one process; exit code 1
 // when a figure is missed, with --promise only when something was lost, unpaid or grew. From a few minutes on it also
-// judges whether memory stays flat.
+// checks whether memory stays flat.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { handOut } from '../hand-out.ts'
 import { growthPerHour, type Sample } from '../load/memory.ts'
 import { type Child, startChild } from '../process/child.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
+import { reportFigures } from '../report-figures.ts'
 
 const option = (name: string, fallback: number): number => {
   const at = process.argv.indexOf(`--${name}`)
@@ -66,7 +66,7 @@ try {
   const usage = await server.ask<Usage>('usage')
   const { results, lost } = await untilArrived(clients, sent)
   const at = percentiles(results.flatMap(({ delays }) => delays))
-  // Growth of an hour, but a short run cannot say so much: what is judged is what was gained within the second half.
+  // Growth of an hour, but a short run cannot say so much: what is checked is what was gained within the second half.
   const gainedMb = Math.round((growthPerHour(samples, 'rss') * (seconds / 2)) / 3_600 / 1_048_576)
   const flat = minutes < 2 || gainedMb < required.gained_mb
   const figures = {
@@ -77,13 +77,13 @@ try {
     lost_for_healthy_readers: { measured: lost, required: required.lost },
     delivery_ms: { p50: at(0.5), p99: at(0.99), max: at(1), required_p99: required.p99_ms },
     memory_mb: { measured: Math.round(usage.memoryMax / 1_048_576), required: required.memory_mb },
-    memory_gained_in_second_half_mb: { measured: gainedMb, required: required.gained_mb, judged: minutes >= 2 },
+    memory_gained_in_second_half_mb: { measured: gainedMb, required: required.gained_mb, checked: minutes >= 2 },
     without_payment: unpaid,
     cut_readers: results.reduce((sum, { cut }) => sum + cut, 0),
     server_cpu_ms_per_event: Math.round((usage.cpuMicros - before.cpuMicros) / 1000 / sent.length),
   }
   process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
-  handOut(
+  reportFigures(
     {
       figure: `${streams} open streams, a tenth slow: lost for healthy readers`,
       asked: '0',

@@ -31,7 +31,7 @@ function request({ url, token }: Plan, slow: boolean): string {
   ].join('\r\n')
 }
 
-/** False when the server told it to come back. */
+/** False when the server asked it to come back. */
 function openOne(plan: Plan, slow: boolean): Promise<boolean> {
   const { hostname, port } = new URL(plan.url)
   return new Promise((resolve) => {
@@ -99,7 +99,7 @@ answerCommands(
           left -= 1
           const isSlow = slow > 0 && left % 10 === 0
           if (isSlow) slow -= 1
-          // Told to come back, for there are too many at once, a reader does.
+          // A reader that is asked to come back, for there are too many at once, does.
           for (let tries = 0; tries < 20 && !(await openOne(plan, isSlow)); tries += 1) await sleep(500)
         }
       }

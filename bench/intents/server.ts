@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises'
-import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'
 import { fundingClusters } from '../../packages/node/src/shops/attestations/index.ts'
@@ -7,6 +6,7 @@ import { createIntentDeps } from '../../packages/node/src/shops/intents/index.ts
 import { parseIntentSettings } from '../../packages/node/src/shops/intents/settings.ts'
 import { newestSeq, publishEvents } from '../../packages/node/src/shops/intents/store.ts'
 import { tickEvent } from '../../packages/node/src/shops/intents/tick-event.ts'
+import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 import { openStreamSubscriptions, parseSubscriptionPolicy } from '../../packages/node/src/shops/subscriptions/index.ts'
 import { activeBonds } from '../../packages/till/src/credit/bonds/index.ts'
 import { answerCommands, cpuMicros } from '../process/commands.ts'
@@ -19,7 +19,7 @@ let token = ''
 let publish = async (_count: number): Promise<number> => 0
 let memoryMax = 0
 
-/** Stands where a closing would: signs and publishes ticks the way a closing does. */
+/** In the place of a closing: signs and publishes ticks the way a closing does. */
 const driver: OpenShop = async (context) => {
   const deps = createIntentDeps(context, {
     settings: parseIntentSettings(intents, true),

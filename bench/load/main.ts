@@ -7,16 +7,16 @@ import { parseArgs } from 'node:util'
 import { type Devnet, startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
-import { handOut } from '../hand-out.ts'
 import { type Child, startChild } from '../process/child.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
 import { untilQuiet } from '../process/until-quiet.ts'
+import { reportFigures } from '../report-figures.ts'
 import { growthPerHour, type Sample } from './memory.ts'
 import type { KindResult, Outcome } from './tally.ts'
 import type { Facts } from './traffic.ts'
 
 const usage = `npm run load [-- --quick] [-- --soak 15m] [-- --over 4]
-  --soak <time>  holds half of the capacity for so long (90s, 15m, 2h) and judges whether memory stays flat
+  --soak <time>  holds half of the capacity for so long (90s, 15m, 2h) and checks whether memory stays flat
   --over <n>     how many times the capacity is offered at last (4)
   --profile <f>  writes a CPU profile of the node into this folder
   --quick        a few seconds of each, to see that everything works
@@ -151,12 +151,12 @@ async function closed(stage: Stage, seconds: number): Promise<number> {
   )
   const perSecond = outcome.all.good / outcome.seconds
   print(`${tableOf(outcome)}\n  ${n(perSecond)} requests/s, two fifths of them paid`)
-  // As much as it can do: who does not pay may be told to come back.
+  // As much as it can do: who does not pay may be asked to come back.
   stage.faults.push(...outcome.faults.map((fault) => `closed loop: ${fault}`))
-  await judgePaid(stage, 'closed loop', outcome)
+  await checkPaid(stage, 'closed loop', outcome)
   const counted = { asked: null, reached: null }
   const rate = `${n(perSecond)}/s, p50 ${outcome.all.p50} ms, p99 ${outcome.all.p99} ms`
-  handOut(
+  reportFigures(
     { figure: 'mixed traffic of all shops, closed loop', measured: rate, ...counted },
     { figure: 'CPU of each of those requests', measured: spent.cpu, ...counted },
     { figure: 'resident memory of the node after them', measured: spent.memory, ...counted },
@@ -169,7 +169,7 @@ async function open(stage: Stage, perSecond: number, seconds: number): Promise<v
   const plan = { perSecond, seconds, signBefore: false }
   const { outcome } = await measured(stage, () => stage.load.ask<Outcome>('offered', plan))
   tellOpen(outcome)
-  await judgeCalm(stage, 'open loop', outcome)
+  await checkCalm(stage, 'open loop', outcome)
 }
 
 function tellOpen(outcome: Outcome): void {
@@ -177,7 +177,7 @@ function tellOpen(outcome: Outcome): void {
   print(
     `${tableOf(outcome)}\n  generator late p99 ${n(lateMs.p99, 1)} ms, at most ${n(lateMs.max)} ms; ${connectionsMax} connections`,
   )
-  handOut({
+  reportFigures({
     figure: 'the same, open loop at half of that, time counted from when a request was due',
     asked: null,
     measured: `p50 ${all.p50}, p99 ${all.p99}, p99.9 ${all.p999} ms`,
@@ -205,37 +205,42 @@ async function soak(stage: Stage, perSecond: number, seconds: number): Promise<v
   done = true
   await watching
   tellOpen(outcome)
-  await judgeCalm(stage, 'soak', outcome)
-  // Growth of an hour, but a short run cannot say so much: what is judged is what was gained within the second half.
+  await checkCalm(stage, 'soak', outcome)
+  // Growth of an hour, but a short run cannot say so much: what is checked is what was gained within the second half.
   const gained = (of: 'rss' | 'heap') => (growthPerHour(samples, of) * (seconds / 2)) / 3_600
   const [heap, rss] = [gained('heap'), gained('rss')]
   const text = `heap ${n(heap / 1_048_576, 1)} MB, resident ${n(rss / 1_048_576, 1)} MB gained in the second half`
   const flat = heap < memoryGrowthMax && rss < 2 * memoryGrowthMax
   print(`  ${text} (asked: below 32 and 64 MB): ${flat ? 'flat' : 'GROWS'}`)
   if (!flat) stage.faults.push(`memory grows: ${text}`)
-  handOut({ figure: `memory in a soak of ${n(seconds / 60, 1)} minutes`, asked: 'flat', measured: text, reached: flat })
+  reportFigures({
+    figure: `memory in a soak of ${n(seconds / 60, 1)} minutes`,
+    asked: 'flat',
+    measured: text,
+    reached: flat,
+  })
 }
 
 /** Below its capacity a node refuses nobody; but what the capacity is depends on what else the machine does. */
-async function judgeCalm(stage: Stage, name: string, outcome: Outcome): Promise<void> {
+async function checkCalm(stage: Stage, name: string, outcome: Outcome): Promise<void> {
   if (outcome.all.good !== outcome.requests)
     stage.misses.push(`${name}: ${outcome.requests - outcome.all.good} of ${outcome.requests} not answered as asked`)
   stage.misses.push(...outcome.refused.map((refusal) => `${name}: ${refusal}`))
   stage.faults.push(...outcome.faults.map((fault) => `${name}: ${fault}`))
-  await judgePaid(stage, name, outcome)
+  await checkPaid(stage, name, outcome)
 }
 
 /**
  * Answered from memory while a copy of the answer is fresh, before anybody asks whether there is room: that costs next to
  * nothing, so more of these get through than of what needs work, and counted in they would hide who was shed first. The
- * others are told to come back like everyone else, in an overload half of them or more.
+ * others are asked to come back like everyone else, in an overload half of them or more.
  */
-const givenAgain = new Set(['402', 'matrix delayed'])
+const sharedKinds = new Set(['402', 'matrix delayed'])
 
 type Answered = { share: number; of: number }
 
 function answeredOf({ kinds }: Outcome, paying: boolean): Answered {
-  const asked = kinds.filter((kind) => kind.paying === paying && !givenAgain.has(kind.kind))
+  const asked = kinds.filter((kind) => kind.paying === paying && !sharedKinds.has(kind.kind))
   const sum = (field: 'good' | 'requests') => asked.reduce((all, kind) => all + kind[field], 0)
   return { share: sum('good') / sum('requests'), of: sum('requests') }
 }
@@ -260,13 +265,13 @@ async function overload(stage: Stage, perSecond: number, seconds: number): Promi
   print(`  ${kept}; ${outcome.broken} connections broken; generator late p99 ${n(outcome.lateMs.p99)} ms`)
   const faults = [...outcome.faults.map((fault) => `overload: ${fault}`)]
   if (outcome.broken > 0)
-    faults.push(`overload: ${outcome.broken} connections broke instead of being told to come back`)
+    faults.push(`overload: ${outcome.broken} connections broke instead of being asked to come back`)
   if (free.share - paid.share > 2 * errorOf(paid, free))
     faults.push(`overload: paid requests were shed before free ones: ${kept}`)
   stage.faults.push(...faults)
-  await judgePaid(stage, 'overload', outcome)
-  await judgeAfter(stage)
-  handOut({
+  await checkPaid(stage, 'overload', outcome)
+  await checkAfter(stage)
+  reportFigures({
     figure: 'overload is shed with 429 or 503 and Retry-After, paid requests last, none lost',
     asked: 'clean',
     measured: kept,
@@ -277,7 +282,7 @@ async function overload(stage: Stage, perSecond: number, seconds: number): Promi
 const untouched = new Set(['released', 'failed'])
 
 /** Anyone who has an answer has paid for it, and anyone who has none has not. */
-async function judgePaid(stage: Stage, name: string, { paid }: Outcome): Promise<void> {
+async function checkPaid(stage: Stage, name: string, { paid }: Outcome): Promise<void> {
   const states = new Map<string, string>()
   for (let at = 0; at < paid.length; at += 2_000) {
     const nonces = paid.slice(at, at + 2_000).map(({ nonce }) => nonce)
@@ -298,7 +303,7 @@ async function judgePaid(stage: Stage, name: string, { paid }: Outcome): Promise
 }
 
 /** When the flood is over the node serves as before. */
-async function judgeAfter(stage: Stage): Promise<void> {
+async function checkAfter(stage: Stage): Promise<void> {
   await sleep(1_000)
   const outcome = await stage.load.ask<Outcome>('closed', { connections: 8, seconds: 2 })
   print(`  afterwards: ${outcome.all.good} of ${outcome.requests} answered, p99 ${n(outcome.all.p99, 1)} ms`)

@@ -37,7 +37,7 @@ type OpenPlan = { perSecond: number; seconds: number; signBefore: boolean }
 
 /**
  * Requests come when they come, whether or not earlier ones were answered. Time is counted from the moment a request was
- * due: a server that stands still makes everyone wait who comes meanwhile, and all of them are counted.
+ * due: a server that stops makes everyone wait who comes meanwhile, and all of them are counted.
  */
 async function openLoop({ perSecond, seconds, signBefore }: OpenPlan): Promise<Outcome> {
   const pool = openSocketPool(port)

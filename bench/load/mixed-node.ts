@@ -2,7 +2,7 @@
 import type { Address } from '../../packages/protocol/src/address.ts'
 import { offerSeries } from '../options/offer-series.ts'
 import { cpuMicros } from '../process/commands.ts'
-import { giveCredit, serveNode } from '../sides/serve-node.ts'
+import { addCredit, serveNode } from '../sides/serve-node.ts'
 
 const env = {
   MATRIX: '{"demo":"small"}',
@@ -26,7 +26,7 @@ await serveNode({ env }, ({ database, databaseCpuMicros }) => ({
     return rows
   },
   series: () => offerSeries(database),
-  credit: (wallets: readonly Address[]) => giveCredit(database, wallets, 1_000_000_000_000n),
+  credit: (wallets: readonly Address[]) => addCredit(database, wallets, 1_000_000_000_000n),
   /** State of each payment, by its nonce; one that was never claimed has none. */
   payments: async (nonces: readonly string[]) => {
     const { rows } = await database.query<{ nonce: string; state: string }>(

@@ -1,3 +1,4 @@
+import { percentiles } from '../percentiles.ts'
 import type { Prepared } from './traffic.ts'
 
 export type KindResult = {
@@ -21,7 +22,7 @@ export type Outcome = {
   all: KindResult
   /** Refusals that did not say when to come back, and answers nobody expected, in words. */
   faults: string[]
-  /** Some of those who were told to come back. */
+  /** Some of those who were asked to come back. */
   refused: string[]
   /** Requests whose connection broke. */
   broken: number
@@ -64,11 +65,11 @@ export function createTally() {
         kind.ms.push(ms)
         return
       }
-      const told = status === 429 || status === 503
-      const fine = told && bytes.subarray(0, 4_096).includes(retryAfter)
+      const busy = status === 429 || status === 503
+      const fine = busy && bytes.subarray(0, 4_096).includes(retryAfter)
       if (fine && refused.length < 5) refused.push(`${request.kind}: ${status} ${bodyOf(bytes)}`)
       if (!fine && faults.length < faultsMax)
-        faults.push(`${request.kind}: ${told ? 'no Retry-After, ' : ''}${status} ${bodyOf(bytes)}`)
+        faults.push(`${request.kind}: ${busy ? 'no Retry-After, ' : ''}${status} ${bodyOf(bytes)}`)
     },
     broke: (request: Prepared, error: Error) => {
       broken += 1
@@ -86,8 +87,8 @@ export function createTally() {
         requests,
         every.flatMap(({ ms }) => ms),
       )
-      late.sort((a, b) => a - b)
-      const lateMs = { max: late.at(-1) ?? 0, p99: late[Math.floor(late.length * 0.99)] ?? 0 }
+      const lateAt = percentiles(late)
+      const lateMs = { max: lateAt(1), p99: lateAt(0.99) }
       return { seconds, requests, statuses, kinds, all, faults, refused, broken, paid, lateMs, connectionsMax }
     },
   }
@@ -96,8 +97,8 @@ export function createTally() {
 const bodyOf = (bytes: Buffer) => bytes.toString('latin1').split('\r\n\r\n')[1]?.slice(0, 200) ?? ''
 
 function resultOf(kind: string, paying: boolean, requests: number, ms: number[]): KindResult {
-  ms.sort((a, b) => a - b)
-  const at = (share: number) => Math.round((ms[Math.min(ms.length - 1, Math.floor(ms.length * share))] ?? 0) * 10) / 10
+  const exactly = percentiles(ms)
+  const at = (share: number) => Math.round(exactly(share) * 10) / 10
   return {
     kind,
     paying,

@@ -8,7 +8,7 @@ type Measured = {
   engine: string
   pages: number
   build_s: number
-  /** Of this process: what PostgreSQL uses is in processes of its own and only shows in the time that passed. */
+  /** Of this process: what PostgreSQL uses is in separate processes and only shows in the time that passed. */
   cpu_p50_ms: number | null
   cpu_p99_ms: number | null
   wall_p50_ms: number

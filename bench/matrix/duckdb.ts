@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { median, timed } from './shop.ts'
+import { median } from '../percentiles.ts'
+import { timed } from './shop.ts'
 
 type Connection = { runAndReadAll(sql: string): Promise<{ getRows(): unknown[][] }> }
 type DuckDb = { DuckDBInstance: { create(path: string): Promise<{ connect(): Promise<Connection> }> } }

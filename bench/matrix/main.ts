@@ -2,11 +2,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadWorld } from '../../packages/node/src/shops/matrix/as-of/load-view.ts'
+import { loadAsOfView } from '../../packages/node/src/shops/matrix/as-of/load-view.ts'
 import { addDays } from '../../packages/node/src/shops/matrix/calendar/dates.ts'
 import { easternDate } from '../../packages/node/src/shops/matrix/calendar/eastern-time.ts'
 import { tradingDaysUpTo } from '../../packages/node/src/shops/matrix/calendar/trading-days.ts'
-import { createDemoWorld } from '../../packages/node/src/shops/matrix/demo/demo-world.ts'
+import { createDemoSecurities } from '../../packages/node/src/shops/matrix/demo/demo-securities.ts'
 import { planDemo } from '../../packages/node/src/shops/matrix/demo/plan.ts'
 import { shortVolumeFile } from '../../packages/node/src/shops/matrix/demo/write-files.ts'
 import { ingestFile } from '../../packages/node/src/shops/matrix/ingest/ingest-file.ts'
@@ -18,13 +18,14 @@ import { computeFactors } from '../../packages/node/src/shops/matrix/score/facto
 import { currentMethod } from '../../packages/node/src/shops/matrix/score/method.ts'
 import { scoreUniverse } from '../../packages/node/src/shops/matrix/score/score-universe.ts'
 import { chooseUniverse } from '../../packages/node/src/shops/matrix/score/universe.ts'
-import { handOut } from '../hand-out.ts'
+import { median } from '../percentiles.ts'
+import { reportFigures } from '../report-figures.ts'
 import { measureDuckDb } from './duckdb.ts'
-import { median, openBenchShop, report, timed } from './shop.ts'
+import { openBenchShop, report, timed } from './shop.ts'
 import { measureTraders } from './traders.ts'
 
 const symbols = 12_000
-const world = createDemoWorld(symbols)
+const securities = createDemoSecurities(symbols)
 const today = easternDate(Date.now() - 36 * 3_600_000)
 const wantsYear = process.argv.includes('year')
 const { deps, close } = await openBenchShop()
@@ -47,7 +48,7 @@ async function oneDay(shop: MatrixDeps): Promise<void> {
   const days = tradingDaysUpTo(addDays(today, -400), 9)
   const runs: { cpuMs: number; wallMs: number }[] = []
   for (const day of days) {
-    const file = shortVolumeFile(world, day)
+    const file = shortVolumeFile(securities, day)
     runs.push(await timed(() => ingestFile(shop, { ...file, synthetic: true })))
   }
   const warm = runs.slice(2)
@@ -69,18 +70,18 @@ async function wholeUniverse(shop: MatrixDeps): Promise<void> {
     `             ${plan.length} demo files made and ingested in ${(all.wallMs / 1000).toFixed(1)} s, ${(all.cpuMs / 1000).toFixed(1)} s CPU\n`,
   )
   await shop.fileCache.refresh(shop.database)
-  const worldDeps = { sql: shop.database, fileCache: shop.fileCache, symbols: shop.symbols }
-  const cold = await timed(() => loadWorld(worldDeps, Date.now()))
-  const warm = await timed(() => loadWorld(worldDeps, Date.now()))
+  const viewDeps = { sql: shop.database, fileCache: shop.fileCache, symbols: shop.symbols }
+  const cold = await timed(() => loadAsOfView(viewDeps, Date.now()))
+  const warm = await timed(() => loadAsOfView(viewDeps, Date.now()))
   process.stdout.write(
-    `             world of ${cold.result.symbols.length} symbols loaded in ${cold.wallMs.toFixed(0)} ms cold, ${warm.wallMs.toFixed(0)} ms warm\n`,
+    `             as-of view of ${cold.result.symbols.length} symbols loaded in ${cold.wallMs.toFixed(0)} ms cold, ${warm.wallMs.toFixed(0)} ms warm\n`,
   )
   const score = () => {
     const factors = computeFactors(cold.result.columns, currentMethod.factors)
     const ratios = factors.find(({ rule }) => rule.name === 'short_interest_to_shares')?.values
-    const { takesPart } = chooseUniverse(cold.result, 'shares', ratios)
+    const { included } = chooseUniverse(cold.result, 'shares', ratios)
     const { points } = findCatalysts(cold.result, cold.result.columns, true)
-    return scoreUniverse({ method: currentMethod, takesPart, factors, catalysts: points })
+    return scoreUniverse({ method: currentMethod, included, factors, catalysts: points })
   }
   const first = await timed(score)
   const runs: { cpuMs: number; wallMs: number }[] = []
@@ -149,7 +150,7 @@ async function pulls(shop: MatrixDeps): Promise<void> {
 async function year(shop: MatrixDeps): Promise<void> {
   const days = tradingDaysUpTo(addDays(today, -450), 252)
   for (const day of days) {
-    const file = shortVolumeFile(world, day)
+    const file = shortVolumeFile(securities, day)
     await writeFile(join(folder, file.name), file.bytes)
   }
   const { readFile } = await import('node:fs/promises')
@@ -170,7 +171,7 @@ async function year(shop: MatrixDeps): Promise<void> {
   const last = days.at(-1) as string
   const runs: number[] = []
   for (let i = 0; i < 300; i += 1) {
-    const symbol = world[(i * 37) % symbols]?.symbol as string
+    const symbol = securities[(i * 37) % symbols]?.symbol as string
     const query = {
       feed: 'squeeze' as const,
       symbol,
@@ -194,11 +195,11 @@ async function year(shop: MatrixDeps): Promise<void> {
   report('one symbol, 60 days of history', `p50 ${p50.toFixed(1)} ms over 300 symbols`, '< 15 ms p50', p50 < 15)
   const beside = await measureDuckDb(
     folder,
-    world.map(({ symbol }) => symbol.replace('.', '/')),
+    securities.map(({ symbol }) => symbol.replace('.', '/')),
   )
   if (!beside) return
   const counted = { asked: null, reached: null, peer: 'DuckDB in memory' }
-  handOut(
+  reportFigures(
     {
       ...counted,
       figure: 'the same year, parsed, checked and stored durably with what was known when; DuckDB only reads the files',

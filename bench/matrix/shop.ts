@@ -13,8 +13,8 @@ import { silentLog } from '../../packages/till/src/kernel/log.ts'
 import { systemRng } from '../../packages/till/src/kernel/random.ts'
 import { openStore } from '../../packages/till/src/store/open-store.ts'
 import { allOwners } from '../../packages/till/src/store/testing.ts'
-import { handOut } from '../hand-out.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
+import { reportFigures } from '../report-figures.ts'
 
 /** The market data shop on its own database, with the durability a node has: fsync on. */
 export async function openBenchShop(): Promise<{ deps: MatrixDeps; close(): Promise<void> }> {
@@ -72,10 +72,8 @@ export async function timed<T>(work: () => Promise<T> | T): Promise<{ result: T;
   return { result, cpuMs: (used.user + used.system) / 1000, wallMs: performance.now() - start }
 }
 
-export const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] as number
-
 export function report(name: string, figure: string, required: string, reached: boolean): void {
-  handOut({ figure: name, asked: required, measured: figure, reached })
+  reportFigures({ figure: name, asked: required, measured: figure, reached })
   process.stdout.write(
     `${reached ? 'reached    ' : 'NOT REACHED'}  ${name.padEnd(44)} ${figure.padEnd(44)} required ${required}\n`,
   )

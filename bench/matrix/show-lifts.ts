@@ -22,7 +22,7 @@ export function showComparison({ depth, against, by_month, loses }: ReturnType<t
   say(`behind: ${loses.map(({ to, in: when }) => `${to} in ${when}`).join(', ') || 'nothing'}`)
 }
 
-/** Each candidate by month; and what walking forward would have chosen: the best of the months before, judged on the next. */
+/** Each candidate by month; and what walking forward would have chosen: the best of the months before, measured on the next. */
 export function showCandidates(days: Evaluation['days'], names: readonly string[], depth: number): void {
   const months = [...new Set(days.map(({ date }) => date.slice(0, 7)))]
   const daysOf = (name: string, wanted: (month: string) => boolean) =>
@@ -46,7 +46,7 @@ export function showCandidates(days: Evaluation['days'], names: readonly string[
         )?.toFixed(2) ?? '-'
       ).padStart(9)}`,
     )
-  const judged: ReturnType<typeof daysOf> = []
+  const pooled: ReturnType<typeof daysOf> = []
   for (const month of months.slice(1)) {
     const before = (name: string) =>
       liftAt(
@@ -55,8 +55,8 @@ export function showCandidates(days: Evaluation['days'], names: readonly string[
       ) ?? 0
     const [best = ''] = [...names].sort((a, b) => before(b) - before(a))
     const next = daysOf(best, (one) => one === month)
-    judged.push(...next)
+    pooled.push(...next)
     say(`before ${month} the best was "${best}" (${before(best)}); in ${month} it had ${liftAt(next, depth)}`)
   }
-  say(`walking forward, months from ${months[1]} pooled: ${liftAt(judged, depth)}`)
+  say(`walking forward, months from ${months[1]} pooled: ${liftAt(pooled, depth)}`)
 }

@@ -4,7 +4,7 @@ import { bulkInputs, bulkMonths, makeTable } from '../../packages/node/src/shops
 import { bulkFormats, renderTable } from '../../packages/node/src/shops/matrix/bulk/render-table.ts'
 import { addDays } from '../../packages/node/src/shops/matrix/calendar/dates.ts'
 import { tradingDaysUpTo } from '../../packages/node/src/shops/matrix/calendar/trading-days.ts'
-import { createDemoWorld } from '../../packages/node/src/shops/matrix/demo/demo-world.ts'
+import { createDemoSecurities } from '../../packages/node/src/shops/matrix/demo/demo-securities.ts'
 import { priceFile, shortVolumeFile } from '../../packages/node/src/shops/matrix/demo/write-files.ts'
 import { ingestFile } from '../../packages/node/src/shops/matrix/ingest/ingest-file.ts'
 import type { MatrixDeps } from '../../packages/node/src/shops/matrix/matrix-deps.ts'
@@ -17,9 +17,10 @@ import {
   readScores,
 } from '../../packages/node/src/shops/matrix/score-history/score-store.ts'
 import { isSnapshot } from '../../packages/node/src/shops/matrix/snapshots/snapshot-cache.ts'
-import { median, report, timed } from './shop.ts'
+import { median } from '../percentiles.ts'
+import { report, timed } from './shop.ts'
 
-/** What traders do with a ranking of 12,000 symbols: screen it, be told of it, download it, look back. */
+/** What traders do with a ranking of 12,000 symbols: screen it, be notified of it, download it, look back. */
 export async function measureTraders(shop: MatrixDeps): Promise<void> {
   await screens(shop)
   await downloads(shop)
@@ -171,7 +172,7 @@ async function fiveYears(shop: MatrixDeps): Promise<void> {
 
 /** With everything that is kept of each of its days: volumes and prices of 1,260 files each. */
 async function fiveYearsOfSources(shop: MatrixDeps, days: readonly string[]): Promise<void> {
-  const few = createDemoWorld(40)
+  const few = createDemoSecurities(40)
   const first = shop.fileCache.known('prices', Date.now()).at(-1)?.asOf ?? '9999'
   for (const day of days.filter((one) => one < first))
     for (const file of [shortVolumeFile(few, day), priceFile(few, day)])

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { loadWorld } from '../../packages/node/src/shops/matrix/as-of/load-view.ts'
+import { loadAsOfView } from '../../packages/node/src/shops/matrix/as-of/load-view.ts'
 import { feeds } from '../../packages/node/src/shops/matrix/feeds/catalogue.ts'
 import { ingestFile } from '../../packages/node/src/shops/matrix/ingest/ingest-file.ts'
 import { createLicenceGate } from '../../packages/node/src/shops/matrix/licences/gate.ts'
@@ -38,10 +38,10 @@ try {
     if (count % 20 === 0) process.stderr.write(`\r  ${count} files   `)
   }
   await deps.fileCache.refresh(deps.database)
-  const world = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
+  const view = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
   const found = await evaluate(
     {
-      ...world,
+      ...view,
       breathe: async () => {},
       onProgress: (done, of) => process.stderr.write(`\r  day ${done} of ${of}   `),
       ...(options.choose ? { recipes: candidates } : {}),
@@ -54,13 +54,13 @@ try {
   const asked = days.filter(({ date }) => date >= (options.from ?? '') && date.slice(0, 7) <= (options.to ?? '9999'))
   showComparison(compareWithBaselines(asked, 'score', { depth, blockDays: testDefinition.horizon_days }))
   if (options.choose) showCandidates(asked, Object.keys(candidates), depth)
-  await showNames(world)
+  await showNames(view)
 } finally {
   await close()
 }
 
-/** Where the names that made the news stood on the mornings before. */
-async function showNames(world: Parameters<typeof loadWorld>[0]): Promise<void> {
+/** Where the names that made the news were on the mornings before. */
+async function showNames(view: Parameters<typeof loadAsOfView>[0]): Promise<void> {
   // Whatever the terms, an operator may look at its own ranking.
   const gate = createLicenceGate({
     demo: false,
@@ -70,7 +70,7 @@ async function showNames(world: Parameters<typeof loadWorld>[0]): Promise<void> 
   })
   for (const day of ['2021-01-13', '2021-01-22', '2021-01-25', '2021-01-27']) {
     const snapshot = await buildSnapshot(
-      await loadWorld(world, Date.parse(`${day}T14:29:59Z`)),
+      await loadAsOfView(view, Date.parse(`${day}T14:29:59Z`)),
       feeds.squeeze,
       gate,
       'paid',

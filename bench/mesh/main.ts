@@ -3,8 +3,8 @@
 import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
-import { handOut } from '../hand-out.ts'
 import { closeOnSignal } from '../process/on-signal.ts'
+import { reportFigures } from '../report-figures.ts'
 import { type Customers, sendCustomers } from './customers.ts'
 import { createMember, type Member } from './member.ts'
 import { openWire } from './wire.ts'
@@ -38,8 +38,8 @@ async function untilSeen(name: string, groups: readonly (readonly Member[])[]): 
     for (const group of groups)
       for (const member of group) {
         const expected = origins(group.filter((other) => other !== member))
-        const told = await peersOf(member).catch(() => undefined)
-        if (JSON.stringify(told) !== JSON.stringify(expected)) return false
+        const shown = await peersOf(member).catch(() => undefined)
+        if (JSON.stringify(shown) !== JSON.stringify(expected)) return false
       }
     return true
   }
@@ -66,7 +66,7 @@ async function run(): Promise<boolean> {
   process.stdout.write(`${size} nodes are up\n`)
   up = members
   customers = await sendCustomers(() => up.map(({ origin }) => origin), base)
-  await untilSeen('six nodes, each told of one other', [members])
+  await untilSeen('six nodes, each naming one other', [members])
 
   const [first, second, third, fourth, fifth, sixth] = members as [Member, Member, Member, Member, Member, Member]
   up = [first, third, fourth, sixth]
@@ -93,7 +93,7 @@ async function run(): Promise<boolean> {
   const { asked, bought, failures } = served
   process.stdout.write(`customers meanwhile: ${asked} asked, ${bought} bought, ${failures.length} failed (asked: 0)\n`)
   for (const failure of failures.slice(0, 10)) process.stdout.write(`  ${failure}\n`)
-  handOut(
+  reportFigures(
     ...figures.map(({ name, seconds }) => ({
       figure: name,
       asked: `${requiredSeconds} s`,

@@ -1,9 +1,9 @@
 // npx tsx bench/mesh/simulate.ts [nodes] [rounds]: a mesh of 10,000 nodes with 30 % sybils and churn, by the rules that a node
 // itself admits and shows peers by. Sybils announce themselves everywhere, name only each other, undercut every price and ask
-// buyers more than they state, so that a look at each finds it out. Exit code 1 when a buyer finds no honest seller in more than
+// buyers more than they state, so that checking each finds it out. Exit code 1 when a buyer finds no honest seller in more than
 // 1 of 100 searches. A seller that asks what it states and delivers nothing is not part of this.
 import { admitPeer, type Placed } from '../../packages/node/src/shops/mesh/choose-peers.ts'
-import { handOut } from '../hand-out.ts'
+import { reportFigures } from '../report-figures.ts'
 
 const nodesCount = Number(process.argv[2] ?? 10_000)
 const rounds = Number(process.argv[3] ?? 6)
@@ -18,7 +18,7 @@ const announcedTo = 4
 const searchesPerRound = 100
 const views = 3
 /** `discover` looks at 16 at once until it has enough or 10 s are over: so many, at a quarter of a second each. */
-const looksMax = 640
+const checksMax = 640
 /** Of a visit: a statement of 60 offers, 64 names; of an announcement: the statement, twice the keys. */
 const bytesOf = { visit: 18_000, names: 64 * 130, changed: 1_500, announcement: 24_000 }
 const minutesPerRound = 1
@@ -124,16 +124,16 @@ function search(entry: Node): Found {
   const candidates = new Map<string, Node>()
   for (const view of asked) {
     // A sybil that is asked for its view names sybils.
-    const told = view.sybil ? draw(sybils, 64) : knownOf(view).map((known) => known.node)
-    for (const one of told) if (one.sells) candidates.set(one.did, one)
+    const named = view.sybil ? draw(sybils, 64) : knownOf(view).map((known) => known.node)
+    for (const one of named) if (one.sells) candidates.set(one.did, one)
   }
   const named = [...candidates.values()]
   const cheapest = [...named].sort((a, b) => Number(b.sybil) - Number(a.sybil))
   const mixed = [...new Set(cheapest.flatMap((one, place) => [one, ...named.slice(place, place + 1)]))]
   const found: Found = { honest: 0, refused: 0 }
-  for (const candidate of mixed.slice(0, looksMax)) {
+  for (const candidate of mixed.slice(0, checksMax)) {
     if (!candidate.alive) continue
-    // Its own 402 contradicts its statement: rejected, and told to the node that named it.
+    // Its own 402 contradicts its statement: rejected, and reported to the node that named it.
     if (candidate.sybil) {
       found.refused += 1
       for (const view of asked) drop(view, candidate)
@@ -194,7 +194,7 @@ process.stdout.write(
     '',
   ].join('\n'),
 )
-handOut({
+reportFigures({
   figure: 'an honest seller is found among 10,000 nodes with 30 % sybils',
   asked: '>= 0.99',
   measured: p.toFixed(4),

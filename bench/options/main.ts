@@ -5,11 +5,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { runOptionLives } from '../../packages/node/src/shops/options/option-lives.fixture.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
-import type { FigureRow } from '../hand-out.ts'
+import type { FigureRow } from '../report-figures.ts'
 import { runBench } from '../run-bench.ts'
-import { measureBook } from './measure-book.ts'
 import { measureBuys } from './measure-buys.ts'
 import { measureIndex } from './measure-index.ts'
+import { measureOrderBook } from './measure-order-book.ts'
 import { attackTable, searchAttacks } from './search-attacks.ts'
 
 const attacks = searchAttacks()
@@ -23,7 +23,7 @@ if (process.argv.includes('--attacks')) {
 
 await runBench(async ({ home, openServer, option, flag, note }) => {
   const speed = flag('promise') ? () => null : (reached: boolean) => reached
-  const book = measureBook()
+  const book = measureOrderBook()
   const index = measureIndex()
   const rows: FigureRow[] = [
     {

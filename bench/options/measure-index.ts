@@ -6,6 +6,7 @@ import {
   type OptionSettings,
   parseOptionSettings,
 } from '../../packages/node/src/shops/options/settings.ts'
+import { percentiles } from '../percentiles.ts'
 
 const clusters = 700
 const hour = 3_600_000
@@ -66,12 +67,12 @@ export function measureIndex() {
     times.push(performance.now() - startedAt)
   }
   const cpu = process.cpuUsage(cpuBefore)
-  times.sort((a, b) => a - b)
+  const at = percentiles(times)
   return {
     clusters,
     series: listed,
-    median_ms: Math.round(times[Math.floor(rounds / 2)] ?? 0),
-    slowest_ms: Math.round(times.at(-1) ?? 0),
+    median_ms: Math.round(at(0.5)),
+    slowest_ms: Math.round(at(1)),
     cpu_ms: Math.round((cpu.user + cpu.system) / 1000 / rounds),
     required_ms: 200,
   }

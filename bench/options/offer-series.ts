@@ -10,7 +10,7 @@ const capMicro = 1_000_000_000n
 const premiumMicro = 80_000_000n
 const symbols = ['52', '53', '150', '464'].map((cluster) => `TC-${cluster}-20991204-100-C`)
 
-/** Lists series with more contracts on offer than anybody will buy, and the money behind them. Gives their symbols. */
+/** Lists series with more contracts on offer than anybody will buy, and the money behind them. Returns their symbols. */
 export async function offerSeries(database: Database): Promise<string[]> {
   for (const [n, symbol] of symbols.entries()) {
     const cluster = symbol.split('-')[1]

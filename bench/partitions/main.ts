@@ -2,7 +2,7 @@
 // fsync on. Exit code 1 when a claim is won twice. docs/scale.md calculates with what this prints.
 import { randomBytes } from 'node:crypto'
 import { cpus } from 'node:os'
-import { handOut } from '../hand-out.ts'
+import { reportFigures } from '../report-figures.ts'
 import { batch, type Claim, claimAll, createClaims, newClaims, shardOf } from './claims.ts'
 import { openShard, type Shard } from './server.ts'
 
@@ -28,7 +28,7 @@ export async function runPartitions(args: string[]): Promise<number> {
     await measureClaims('two servers, 4 partitions each', shards, seconds)
     const faults = await doubleClaims(shards)
     print(`every claim sent four times at once over two servers: ${faults === 0 ? 'each won once' : `${faults} WRONG`}`)
-    handOut({
+    reportFigures({
       figure: 'claims cut by payer over two servers, each sent four times at once',
       asked: 'won once',
       measured: faults === 0 ? 'won once' : `${faults} wrong`,
@@ -67,7 +67,7 @@ async function measureClaims(name: string, shards: readonly Shard[], seconds: nu
   print(
     `${name.padEnd(34)} ${text}; cores: database ${(databaseMicros / 1e6 / took).toFixed(2)}, client ${clientCores.toFixed(2)}`,
   )
-  handOut({ figure: `claims, ${name}`, asked: null, measured: text, reached: null })
+  reportFigures({ figure: `claims, ${name}`, asked: null, measured: text, reached: null })
 }
 
 /** The same claims from four callers at once. Anyone who sends one finds the same server, and one of them wins. */
@@ -110,6 +110,6 @@ async function measureBalances({ pool }: Shard, seconds: number): Promise<void> 
     const perSecond = changed / ((performance.now() - startedMs) / 1000)
     const name = rows === 1 ? 'one balance for all sessions' : 'a balance for each session'
     print(`${name.padEnd(34)} ${n(perSecond)} commits/s`)
-    handOut({ figure: `balances: ${name}`, asked: null, measured: `${n(perSecond)} commits/s`, reached: null })
+    reportFigures({ figure: `balances: ${name}`, asked: null, measured: `${n(perSecond)} commits/s`, reached: null })
   }
 }

@@ -24,7 +24,7 @@ export async function openShard(sessions: number): Promise<Shard> {
   const quiet = { onProgress: () => {}, onLockLost: () => {} }
   const server = await runEmbedded({ home, clock: systemClock, log: silentLog, rng: systemRng, ...quiet })
   const cpu = await openDatabaseCpu(server.databaseUrl)
-  const forget = closeOnSignal(() => server.stop())
+  const removeHandler = closeOnSignal(() => server.stop())
   const pool = new pg.Pool({ connectionString: server.databaseUrl, max: sessions })
   pool.on('error', () => {})
   return {
@@ -37,7 +37,7 @@ export async function openShard(sessions: number): Promise<Shard> {
     stop: async () => {
       await pool.end()
       await cpu.close()
-      forget()
+      removeHandler()
       await server.stop()
       await rm(home, { recursive: true, force: true })
     },

@@ -15,13 +15,13 @@ import {
   paidTarget,
   type Server,
   startLoad,
-} from '../figures/setting.ts'
+} from '../figures/setup.ts'
 import { termsOf } from '../figures/unpaid.ts'
-import { handOut } from '../hand-out.ts'
 import { decodeHeader } from '../load/exchange.ts'
 import type { Child } from '../process/child.ts'
 import { untilQuiet } from '../process/until-quiet.ts'
 import { jsonOf, rowOf, tableOf } from '../report.ts'
+import { reportFigures } from '../report-figures.ts'
 import type { Measured } from '../rounds.ts'
 
 const usual: Effort = {
@@ -56,7 +56,7 @@ export async function runPeers(args: readonly string[]): Promise<number> {
   } finally {
     rmSync(project, { recursive: true, force: true })
   }
-  handOut(...figures.map(rowOf))
+  reportFigures(...figures.map(rowOf))
   process.stdout.write(`${args.includes('--json') ? jsonOf(figures) : tableOf(figures)}\n`)
   return figures.every(isReached) ? 0 : 1
 }

@@ -11,7 +11,7 @@ const stopWithinMs = 90_000
 /** What every child can be asked. */
 const common: Commands = { profile_start: startProfile, profile_stop: stopProfile }
 
-/** In a child: answers questions of the parent until it is told to stop or the parent has gone. */
+/** In a child: answers questions of the parent until it is asked to stop or the parent has gone. */
 export function answerCommands(given: Commands, stop: () => Promise<void>): void {
   const commands = { ...common, ...given }
   const end = () => {

@@ -1,7 +1,7 @@
 const closings = new Set<() => Promise<unknown>>()
 let listening = false
 
-/** Ctrl-C and a time limit must not leave servers behind. Gives the way to forget it again. */
+/** Ctrl-C and a time limit must not leave servers behind. Returns what removes the handler again. */
 export function closeOnSignal(close: () => Promise<unknown>): () => void {
   closings.add(close)
   if (!listening) {

@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises'
 
-/** A function, where it stands, and the time spent in it alone. */
+/** A function, where it is, and the time spent in it alone. */
 export type Frame = { functionName: string; url: string; selfMicros: number }
 
 const sampleEveryMicros = 500

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ask, type PaymentRequired, paidTarget, type Server } from '../figures/setting.ts'
+import { ask, type PaymentRequired, paidTarget, type Server } from '../figures/setup.ts'
 import { decodeHeader } from '../load/exchange.ts'
 import type { RequestPlan } from '../load/requests.ts'
 import { type Child, startChild } from '../process/child.ts'

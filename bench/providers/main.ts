@@ -1,10 +1,12 @@
 // npx tsx bench/providers/main.ts [--purchases 15]: what one faulty RPC provider of three costs a purchase.
+
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { RpcFault } from '../../packages/till/src/chain/rpc-proxy.fixture.ts'
 import { buy, echoPath, openTill, type TillFixture } from '../../test/harness/till-fixture.ts'
+import { median } from '../percentiles.ts'
 import { runBench } from '../run-bench.ts'
 
-/** What a provider that is well takes for a call. */
+/** How long a healthy provider needs for a call. */
 const roundTripMs = 30
 const well: RpcFault = { kind: 'slow', ms: roundTripMs }
 const faults: readonly RpcFault[] = [
@@ -66,10 +68,6 @@ async function timesOf(till: TillFixture, buyer: PrivateKeyAccount, purchases: n
     times.push(performance.now() - startedMs)
   }
   return times
-}
-
-function median(times: readonly number[]): number {
-  return [...times].sort((a, b) => a - b)[times.length >> 1] ?? 0
 }
 
 function ratio(ms: number, healthyMs: number): string {

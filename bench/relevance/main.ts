@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util'
 import { trustPower } from '../../packages/node/src/shops/match/rank-pages.ts'
 import { defaultRescoring, type RescoreWeights } from '../../packages/node/src/shops/match/rescore.ts'
 import { everydayQuestions } from './everyday-questions.ts'
-import { type Collection, judgedQueries, measureRanking, openCollection, type Quality, tune } from './measure.ts'
+import { type Collection, gradedQueries, measureRanking, openCollection, type Quality, tune } from './measure.ts'
 import { createPlainBm25 } from './plain-bm25.ts'
-import { readDocs, readJudgements, readQueries } from './read-collection.ts'
+import { readDocs, readQrels, readQueries } from './read-collection.ts'
 
 const usage = `npx tsx bench/relevance/main.ts --collection NAME=DOCS,QUERIES,QRELS [--collection …] [--tune] [--json]
-  How well match ranks collections that people have judged (SMART, TREC-like or JSON lines), beside plain BM25.
-  --tune  with two collections: choose the weights on one, judge them on the other, and the reverse
+  How well match ranks collections that people have graded (SMART, TREC-like or JSON lines), beside plain BM25.
+  --tune  with two collections: choose the weights on one, measure them on the other, and the reverse
 `
 
 type Row = { collection: string; ranking: string } & Quality & { beside: number }
@@ -27,7 +27,7 @@ const steps: readonly (readonly [name: string, weights: RescoreWeights])[] = [
 /** Scores as sources have them, by chance: what trust costs when it knows nothing of the question. */
 const anyTrust = (power: number) => (doc: number) => (0.5 + 0.5 * (((doc * 7_919) % 101) / 100)) ** power
 
-function rowsOf(collection: Collection, tunedElsewhere: readonly (readonly [string, RescoreWeights])[]): Row[] {
+function rowsOf(collection: Collection, tunedOnOther: readonly (readonly [string, RescoreWeights])[]): Row[] {
   const plain = createPlainBm25(collection.docs)
   const base = measureRanking(collection, (query) => plain(query, 1_000))
   const { rank } = openCollection(collection)
@@ -39,7 +39,7 @@ function rowsOf(collection: Collection, tunedElsewhere: readonly (readonly [stri
   })
   return [
     row('plain BM25', base),
-    ...[...steps, ...tunedElsewhere].map(([name, weights]) => row(name, measureRanking(collection, rank(weights)))),
+    ...[...steps, ...tunedOnOther].map(([name, weights]) => row(name, measureRanking(collection, rank(weights)))),
     ...[trustPower, 0.3, 1].map((power) =>
       row(`match, trust to the power of ${power}`, measureRanking(collection, rank(defaultRescoring, anyTrust(power)))),
     ),
@@ -58,17 +58,17 @@ async function readCollection(argument: string): Promise<Collection> {
       .slice(0, 3)
       .map((path) => readFile(path, 'utf8')),
   )
-  return { name, docs: readDocs(docs ?? ''), queries: readQueries(queries ?? ''), judged: readJudgements(qrels ?? '') }
+  return { name, docs: readDocs(docs ?? ''), queries: readQueries(queries ?? ''), qrels: readQrels(qrels ?? '') }
 }
 
-/** Questions that people judged, and questions of everyday life, which neither collection answers. */
+/** Questions that people graded, and questions of everyday life, which neither collection answers. */
 function floorText(collection: Collection): string {
   const { rank } = openCollection(collection)
   const answer = rank(defaultRescoring, () => 1, true)
-  const asked = judgedQueries(collection)
+  const asked = gradedQueries(collection)
   const answered = asked.filter(({ text }) => answer(text).length > 0).length
   const refused = everydayQuestions.filter((text) => answer(text).length === 0).length
-  return `${collection.name}: ${answered} of ${asked.length} judged questions answered, ${refused} of ${everydayQuestions.length} everyday questions refused`
+  return `${collection.name}: ${answered} of ${asked.length} graded questions answered, ${refused} of ${everydayQuestions.length} everyday questions refused`
 }
 
 function table(rows: readonly Row[]): string {

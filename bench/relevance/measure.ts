@@ -4,24 +4,24 @@ import { readQuery } from '../../packages/node/src/shops/match/read-query.ts'
 import { aboveFloor } from '../../packages/node/src/shops/match/relevance-floor.ts'
 import { defaultRescoring, type RescoreWeights } from '../../packages/node/src/shops/match/rescore.ts'
 import { averagePrecision, mean, ndcgAt, recallAt } from './measures.ts'
-import type { CollectionDoc, CollectionQuery, Judgements } from './read-collection.ts'
+import type { CollectionDoc, CollectionQuery, Qrels } from './read-collection.ts'
 
-export type Collection = { name: string; docs: CollectionDoc[]; queries: CollectionQuery[]; judged: Judgements }
+export type Collection = { name: string; docs: CollectionDoc[]; queries: CollectionQuery[]; qrels: Qrels }
 
 export type Quality = { documents: number; queries: number; ndcg10: number; map: number; recall100: number }
 
 /** As many as the shop looks at. */
 const candidatesMax = 200
 
-/** A query nobody judged tells nothing about quality. */
-export const judgedQueries = ({ queries, judged }: Collection) =>
-  queries.filter(({ id }) => [...(judged.get(id)?.values() ?? [])].some((grade) => grade > 0))
+/** A query nobody graded tells nothing about quality. */
+export const gradedQueries = ({ queries, qrels }: Collection) =>
+  queries.filter(({ id }) => [...(qrels.get(id)?.values() ?? [])].some((grade) => grade > 0))
 
 export function measureRanking(collection: Collection, rank: (query: string) => readonly string[]): Quality {
-  const asked = judgedQueries(collection)
+  const asked = gradedQueries(collection)
   const results = asked.map(({ id, text }) => ({
     ranking: rank(text),
-    grades: collection.judged.get(id) ?? new Map<string, number>(),
+    grades: collection.qrels.get(id) ?? new Map<string, number>(),
   }))
   return {
     documents: collection.docs.length,
@@ -94,10 +94,10 @@ function isBetter(tried: readonly number[], best: readonly number[]): boolean {
 /** One weight after the other, twice over, each at its best on this collection where that is more than chance. */
 export function tune(collection: Collection, rounds = 2): RescoreWeights {
   const { rank } = openCollection(collection)
-  const asked = judgedQueries(collection)
+  const asked = gradedQueries(collection)
   const qualities = (weights: RescoreWeights) => {
     const answer = rank(weights)
-    return asked.map(({ id, text }) => ndcgAt(10, answer(text), collection.judged.get(id) ?? new Map()))
+    return asked.map(({ id, text }) => ndcgAt(10, answer(text), collection.qrels.get(id) ?? new Map()))
   }
   let best = even
   let most = qualities(best)

@@ -1,7 +1,7 @@
 export type CollectionDoc = { id: string; title: string; text: string }
 export type CollectionQuery = { id: string; text: string }
 /** Query id to document id to grade; what is not listed is not relevant. */
-export type Judgements = Map<string, Map<string, number>>
+export type Qrels = Map<string, Map<string, number>>
 
 /** SMART collections (.I .T .W …), TREC-like SGML (<DOC>), or one JSON object a line (`_id`, `title`, `text`). */
 export function readDocs(text: string): CollectionDoc[] {
@@ -36,25 +36,25 @@ export function readQueries(text: string): CollectionQuery[] {
 
 /**
  * `query doc …` as SMART has it (every line is relevant), `query 0 doc grade` as TREC has it, or `query doc grade` with
- * a header. Told apart by the number of columns and, for four, by whether all grades are zero.
+ * a header. Distinguished by the number of columns and, for four, by whether all grades are zero.
  */
-export function readJudgements(text: string): Judgements {
+export function readQrels(text: string): Qrels {
   const rows = text
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
     .filter((columns) => columns.length >= 2)
   if (rows[0]?.[0]?.includes('query')) rows.shift()
   const smart = rows.every((columns) => columns.length === 2 || (columns.length === 4 && Number(columns[3]) === 0))
-  const judged: Judgements = new Map()
+  const qrels: Qrels = new Map()
   for (const columns of rows) {
     const [query = '', second = ''] = columns
     const doc = !smart && columns.length === 4 ? (columns[2] ?? '') : second
     const grade = smart ? 1 : Number(columns.at(-1))
     const number = plainNumber(query)
-    const known = judged.get(number) ?? new Map<string, number>()
-    judged.set(number, known.set(plainNumber(doc), grade))
+    const known = qrels.get(number) ?? new Map<string, number>()
+    qrels.set(number, known.set(plainNumber(doc), grade))
   }
-  return judged
+  return qrels
 }
 
 /** Collections write the same number as `1` and as `01`. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { faultsInBooks } from '../../test/harness/books.ts'
 import { isCharged } from '../../test/harness/token-balance.ts'
 import { type BenchTerms, benchPayer, signPayment } from '../load/sign-payments.ts'
+import { percentiles } from '../percentiles.ts'
 import type { Caller } from './call.ts'
 import type { Cluster } from './cluster.ts'
 import type { NodeProcess } from './node-process.ts'
@@ -24,7 +25,7 @@ export type Purchase = {
 /** What a killed process leaves open is decided when the authorization has run out, so buyers wait a little longer. */
 const validSeconds = 45
 const patienceMs = 120_000
-const usualPace = { everyMs: 60, askAgainAfterMs: 100 }
+const defaultPace = { everyMs: 60, askAgainAfterMs: 100 }
 
 /** Buyers who do as the documents say: while the outcome is open, the same payment again, at another process. */
 async function buy(
@@ -74,7 +75,7 @@ export function keepBuying(
   terms: BenchTerms,
   nodes: readonly NodeProcess[],
   payers: number,
-  { everyMs, askAgainAfterMs } = usualPace,
+  { everyMs, askAgainAfterMs } = defaultPace,
   onPurchase: (purchase: Purchase) => void = () => {},
 ) {
   const purchases: Promise<Purchase>[] = []
@@ -96,7 +97,7 @@ export function keepBuying(
 }
 
 /** Anyone who was charged has the answer, and anyone who has none was not charged. */
-export async function judgePurchases(
+export async function checkPurchases(
   cluster: Cluster,
   terms: BenchTerms,
   purchases: readonly Purchase[],
@@ -119,8 +120,8 @@ export async function judgePurchases(
   const due = BigInt(terms.accepted.amount) * BigInt(count.answered)
   if (rows[0]?.micro !== due) faults.push(`the books sold for ${rows[0]?.micro}, the buyers have answers for ${due}`)
   faults.push(...(await faultsInBooks(cluster.owner)))
-  const times = purchases.map(({ ms }) => ms).sort((a, b) => a - b)
-  const at = (share: number) => Math.round(times[Math.floor((times.length - 1) * share)] ?? 0)
+  const exactly = percentiles(purchases.map(({ ms }) => ms))
+  const at = (share: number) => Math.round(exactly(share))
   return {
     measured: `${purchases.length} purchases: ${count.answered} answered and charged once, ${count.refused} refused and not charged, ${count.lost} lost`,
     notes: [

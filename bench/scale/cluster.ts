@@ -52,10 +52,10 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   await chmod(home, 0o711)
   const closing: (() => Promise<unknown>)[] = [() => rm(home, { recursive: true, force: true })]
   const close = async () => {
-    forget()
+    removeHandler()
     for (const undo of closing.splice(0).reverse()) await undo()
   }
-  const forget = closeOnSignal(close)
+  const removeHandler = closeOnSignal(close)
   try {
     const ports = { clock: systemClock, log: silentLog }
     const quiet = { rng: systemRng, onProgress: () => {}, onLockLost: () => {} }

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { faultsInBooks } from '../../test/harness/books.ts'
-import { handOut } from '../hand-out.ts'
 import { type Child, startChild } from '../process/child.ts'
 import { treeCpuMicros } from '../process/database-cpu.ts'
+import { reportFigures } from '../report-figures.ts'
 import { openCaller } from './call.ts'
 import type { Cluster } from './cluster.ts'
 import { createNodeProcess, type NodeProcess } from './node-process.ts'
@@ -75,7 +75,7 @@ const middle = (all: readonly Round[] = []): Round =>
 function noteOf(kind: (typeof kinds)[number], processes: number, one: Round, many: Round): string {
   const n = (value: number) => Math.round(value).toLocaleString('en-US')
   const ratio = many.perSecond / one.perSecond
-  handOut({
+  reportFigures({
     figure: `${kind} requests, ${processes} workers beside one process`,
     asked: '>= 1.00',
     measured: `${ratio.toFixed(2)} (${n(many.perSecond)} and ${n(one.perSecond)}/s; CPU of the node ${n(many.micros)} and ${n(one.micros)} µs)`,

@@ -1,4 +1,4 @@
-// One process of a node that counts what it does behind its door: runs of paid handlers, and settlements asked for.
+// One process of a node that counts what it does behind its listener: runs of paid handlers, and settlements asked for.
 
 import { createLog } from '../../packages/node/src/http/index.ts'
 import { startNode } from '../../packages/node/src/node.ts'

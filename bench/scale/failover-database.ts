@@ -11,14 +11,14 @@ import { closeOnSignal } from '../process/on-signal.ts'
 
 export type Member = {
   name: string
-  /** Its data; a file system of its own where we may mount one. */
+  /** Its data; a separate file system where we may mount one. */
   folder: string
   start(): void
   /** The machine is gone: Patroni and every process of PostgreSQL at once. */
   kill(): Promise<void>
   /** Runs pgBackRest there. */
   backUp(command: readonly string[]): Promise<void>
-  /** Patroni stands still: it renews nothing and answers nobody, while PostgreSQL goes on. */
+  /** Patroni is stopped: it renews nothing and answers nobody, while PostgreSQL goes on. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
 }
 
@@ -67,10 +67,10 @@ export async function openFailoverDatabase(
   const user = await chooseRunUser()
   const closing: (() => Promise<unknown>)[] = []
   const stop = async () => {
-    forget()
+    removeHandler()
     for (const undo of closing.splice(0).reverse()) await undo()
   }
-  const forget = closeOnSignal(stop)
+  const removeHandler = closeOnSignal(stop)
   const ports = { etcd: await freePort(), peer: await freePort(), haproxy: await freePort() }
   const { password = randomBytes(12).toString('hex'), repository = folder, restoreTo = '' } = options
   await mkdir(folder)
@@ -208,7 +208,7 @@ const mountArgs = ({ uid, gid }: RunUser, folder: string) => [
   ...['assay-failover', folder],
 ]
 
-/** The postmaster and its children; each has a process group of its own. */
+/** The postmaster and its children; each has its own process group. */
 async function serverProcesses(data: string): Promise<number[]> {
   const file = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')
   const postmaster = Number(file.split('\n')[0])

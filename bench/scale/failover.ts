@@ -1,7 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { judgePurchases, keepBuying, type Purchase } from './buyers.ts'
+import { percentiles } from '../percentiles.ts'
+import { checkPurchases, keepBuying, type Purchase } from './buyers.ts'
 import { openCaller } from './call.ts'
 import { type Cluster, type ClusterOptions, openCluster } from './cluster.ts'
 import { type FailoverDatabase, type Member, openFailoverDatabase } from './failover-database.ts'
@@ -68,8 +69,8 @@ async function sellThrough(
     const purchases = await stopBuying()
     stopBuying = undefined
     const faults = [...(await faultsAfter(cluster, node)), ...failures.flatMap(faultOf)]
-    const judged = await judgePurchases(cluster, terms, purchases, faults)
-    return { name, asked, ...judged, ...summary(failures, judged, database) }
+    const outcome = await checkPurchases(cluster, terms, purchases, faults)
+    return { name, asked, ...outcome, ...summary(failures, outcome, database) }
   } finally {
     await stopBuying?.()
     caller.close()
@@ -142,7 +143,7 @@ async function faultsAfter(cluster: Cluster, { pid }: NodeProcess): Promise<stri
   const paused = await cluster.owner.query<{ name: string }>('select name from pause where paused')
   return [
     ...(isRunning(pid) ? [] : ['the process of the node has ended']),
-    ...rows.map(({ reason }) => `taken for a restore: ${reason}`),
+    ...rows.map(({ reason }) => `treated as a restore: ${reason}`),
     ...paused.rows.map((one) => `${one.name} is paused`),
   ]
 }
@@ -160,10 +161,9 @@ function summary(
   { measured, notes = [] }: Pick<Verdict, 'measured' | 'notes'>,
   database: FailoverDatabase,
 ) {
-  const seconds = failures.map((one) => one.seconds || Number.POSITIVE_INFINITY).sort((a, b) => a - b)
-  const at = (share: number) => (seconds[Math.floor((seconds.length - 1) * share)] ?? 0).toFixed(1)
+  const seconds = percentiles(failures.map((one) => one.seconds || Number.POSITIVE_INFINITY))
   return {
-    measured: `${measured}; ${failures.length} failures, sales back after ${at(0.5)} s (median), ${at(1)} s (longest)`,
+    measured: `${measured}; ${failures.length} failures, sales back after ${seconds(0.5).toFixed(1)} s (median), ${seconds(1).toFixed(1)} s (longest)`,
     notes: [...notes, ...(database.mounted ? [] : ['left out: a full disk, for no file system could be mounted'])],
   }
 }

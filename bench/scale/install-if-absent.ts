@@ -28,7 +28,7 @@ export const findProgram = (program: Program): string | undefined =>
 const tried = new Map<Program, Promise<void>>()
 
 /**
- * Where the program is. A missing one is installed if we may do that here, once however many ask, and the reader is told;
+ * Where the program is. A missing one is installed if we may do that here, once however many ask, and a line says so;
  * undefined when it is still missing.
  */
 export async function installIfAbsent(

@@ -11,7 +11,7 @@ import type { Cluster } from './cluster.ts'
 import { paidPath, paymentHeader, readTerms } from './terms.ts'
 import type { Verdict } from './verdict.ts'
 
-/** What a second copy of a payment may be told; anything else is a fault. */
+/** How a second copy of a payment may be answered; anything else is a fault. */
 const refusals = new Set([409, 429, 503])
 const payer = benchPayer(0)
 
@@ -28,14 +28,19 @@ export async function sendOnePayment(cluster: Cluster, processes: number, copies
     // The first alone, for it migrates; the others join.
     await start()
     await Promise.all(Array.from({ length: processes - 1 }, start))
-    return await judge(cluster, nodes, caller, copies)
+    return await checkCopies(cluster, nodes, caller, copies)
   } finally {
     caller.close()
     await Promise.all(nodes.map((node) => node.stop()))
   }
 }
 
-async function judge(cluster: Cluster, nodes: readonly Child[], caller: Caller, copies: number): Promise<Verdict> {
+async function checkCopies(
+  cluster: Cluster,
+  nodes: readonly Child[],
+  caller: Caller,
+  copies: number,
+): Promise<Verdict> {
   const ports = await Promise.all(nodes.map((node) => node.ask<number>('port')))
   const terms = await readTerms(caller, ports[0] ?? 0)
   const header = paymentHeader(terms, signPayment(payer, terms))

@@ -50,7 +50,7 @@ export async function openBouncer(
   }
 }
 
-/** The limits that a node gives its sessions itself when nothing stands between. */
+/** The limits that a node gives its sessions itself when nothing is between. */
 const loginSettings = {
   statement_timeout: '30s',
   lock_timeout: '10s',

@@ -1,4 +1,4 @@
-import { judgePurchases, keepBuying, type Purchase } from './buyers.ts'
+import { checkPurchases, keepBuying, type Purchase } from './buyers.ts'
 import { openCaller } from './call.ts'
 import type { Cluster } from './cluster.ts'
 import { createNodeProcess, type NodeProcess } from './node-process.ts'
@@ -35,7 +35,7 @@ export async function restartUnderLoad(
     return {
       name: `${restarts} rolling restarts under load, every fourth killed`,
       asked: 'no paid request lost',
-      ...(await judgePurchases(cluster, terms, purchases, faults)),
+      ...(await checkPurchases(cluster, terms, purchases, faults)),
     }
   } finally {
     await stopBuying?.()

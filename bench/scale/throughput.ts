@@ -1,8 +1,8 @@
 import { cpus } from 'node:os'
 import { faultsInBooks } from '../../test/harness/books.ts'
-import { handOut } from '../hand-out.ts'
 import { type Child, startChild } from '../process/child.ts'
 import { openDatabaseCpu } from '../process/database-cpu.ts'
+import { reportFigures } from '../report-figures.ts'
 import { openCaller } from './call.ts'
 import type { Cluster } from './cluster.ts'
 import { paidPath, readTerms } from './terms.ts'
@@ -138,10 +138,10 @@ function verdictOf(steps: readonly Step[], faults: readonly string[]): Verdict {
   const notes = [
     ...steps.map(lineOf),
     `bound by ${bound}`,
-    `a core of the database carries ${n(perDatabaseCore)} purchases/s, a core of the node ${n(1e6 / best.micros.node)}/s: the database is the limit from ${(best.micros.node / best.micros.database).toFixed(1)} full node cores for each of its own on`,
+    `a core of the database carries ${n(perDatabaseCore)} purchases/s, a core of the node ${n(1e6 / best.micros.node)}/s: the database is the limit from ${(best.micros.node / best.micros.database).toFixed(1)} full node cores for each database core`,
   ]
   for (const step of steps)
-    handOut({
+    reportFigures({
       figure: `purchases a second, ${step.processes} processes, settlement stubbed`,
       asked: null,
       measured: `${n(step.perSecond)}/s; CPU each: node ${n(step.micros.node)}, database ${n(step.micros.database)} µs; ${n(step.walBytes)} bytes of log`,

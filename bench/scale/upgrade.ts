@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migrationOf, readMigrations, tillMigrations } from '../../packages/till/src/store/migrate.ts'
 import { prepareDatabase } from '../../packages/till/src/store/open-store.ts'
-import { judgePurchases, keepBuying, type Purchase } from './buyers.ts'
+import { checkPurchases, keepBuying, type Purchase } from './buyers.ts'
 import { openCaller } from './call.ts'
 import type { Cluster } from './cluster.ts'
 import { createNodeProcess } from './node-process.ts'
@@ -34,13 +34,13 @@ export async function migrateUnderLoad(cluster: Cluster, payers: number, seconds
     await sleep((seconds / 2) * 1000)
     const purchases = await stopBuying()
     stopBuying = undefined
-    const judged = await judgePurchases(cluster, terms, purchases, [])
+    const outcome = await checkPurchases(cluster, terms, purchases, [])
     return {
       name: 'a newer version migrates under two processes that sell',
       asked: 'no paid request lost, none refused',
-      ...judged,
-      notes: [...(judged.notes ?? []), `the migration took ${ms} ms`],
-      faults: [...judged.faults, ...purchases.filter(({ status }) => status === 402).map(({ lastWord }) => lastWord)],
+      ...outcome,
+      notes: [...(outcome.notes ?? []), `the migration took ${ms} ms`],
+      faults: [...outcome.faults, ...purchases.filter(({ status }) => status === 402).map(({ lastWord }) => lastWord)],
     }
   } finally {
     await stopBuying?.()

@@ -1,4 +1,4 @@
-import { handOut } from '../hand-out.ts'
+import { reportFigures } from '../report-figures.ts'
 
 /** A part of the proof: what was asked, what was seen, and everything that was wrong. */
 export type Verdict = {
@@ -14,5 +14,5 @@ export function tell(verdict: Verdict): void {
   process.stdout.write(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name}: ${measured} (asked: ${asked})\n`)
   for (const note of notes) process.stdout.write(`        ${note}\n`)
   for (const fault of faults.slice(0, 20)) process.stdout.write(`        ! ${fault}\n`)
-  handOut({ figure: name, asked, measured, reached: faults.length === 0 })
+  reportFigures({ figure: name, asked, measured, reached: faults.length === 0 })
 }

@@ -1,8 +1,8 @@
 import type { Database } from '../../packages/till/src/store/database.ts'
 
-const lookEveryMs = 40
+const pollEveryMs = 40
 
-/** Looks again and again at what the sessions of the nodes are doing in the database, until told to stop. */
+/** Polls what the sessions of the nodes are doing in the database, until they are stopped. */
 export function watchSessions(owner: Database): () => Promise<{ running: number; waits: [string, number][] }> {
   const seen = new Map<string, number>()
   let looks = 0
@@ -15,7 +15,7 @@ export function watchSessions(owner: Database): () => Promise<{ running: number;
       )
       looks += 1
       for (const { what, sessions } of rows) seen.set(what, (seen.get(what) ?? 0) + sessions)
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
+      await new Promise((resolve) => setTimeout(resolve, pollEveryMs))
     }
   })()
   return async () => {

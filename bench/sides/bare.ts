@@ -6,7 +6,7 @@ import { answerCommands, cpuMicros } from '../process/commands.ts'
 export type FixedAnswer = { status: number; headers: string[]; body: string }
 
 let answer: FixedAnswer = { status: 204, headers: [], body: '' }
-// The same keep-alive time as the node has, since it stands in a header of every answer.
+// The same keep-alive time as the node has, since it is in a header of every answer.
 const server = createServer({ keepAliveTimeout: 20_000 }, (_request, response) => {
   response.writeHead(answer.status, answer.headers)
   response.end(answer.body, 'latin1')

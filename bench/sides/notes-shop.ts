@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type OpenShop } from '../../packages/node/src/http/index.ts'
+import { defineRoute, jsonAnswer } from '../../packages/node/src/http/index.ts'
+import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 
 export const notePath = '/bench/notes'
 
@@ -10,7 +11,7 @@ const note = (number: string) => ({
   synthetic: true,
 })
 
-/** A free read that needs no database: what is left is the front door itself. */
+/** A free read that needs no database: what is left is the HTTP app itself. */
 export const openNotesShop: OpenShop = () => ({
   routes: [
     defineRoute({

@@ -38,7 +38,7 @@ export async function serveNode(
 const network = 'eip155:8453'
 
 /** Credit for each of these wallets, as if it had been paid in. */
-export const giveCredit = async (database: Database, wallets: readonly Address[], micro: bigint): Promise<void> => {
+export const addCredit = async (database: Database, wallets: readonly Address[], micro: bigint): Promise<void> => {
   await post(
     database,
     wallets.map((wallet) => ({

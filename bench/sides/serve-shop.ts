@@ -1,4 +1,5 @@
-import { createHttpApp, type openListener, type Shop } from '../../packages/node/src/http/index.ts'
+import { createHttpApp, type openListener } from '../../packages/node/src/http/index.ts'
+import type { Shop } from '../../packages/node/src/shops/shop.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'

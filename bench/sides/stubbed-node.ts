@@ -1,4 +1,4 @@
-// The node as it is started by `npm start`, with its embedded database (fsync on) and chains. Only what lies behind the
+// The node as it is started by `npm start`, with its embedded database (fsync on) and chains. Only what is behind the
 // two ports to the outside is answered in this process: the facilitator's settlement and reads of the chain.
 
 import { type NodeOptions, type RunningNode, startNode } from '../../packages/node/src/node.ts'

@@ -1,8 +1,8 @@
-// npx tsx bench/sources/main.ts [crawl|fold|parse]
-import type { FigureRow } from '../hand-out.ts'
+// npx tsx bench/sources/main.ts [crawl|aggregate|parse]
+import type { FigureRow } from '../report-figures.ts'
 import { counted, runBench } from '../run-bench.ts'
+import { measureAggregation } from './aggregate.ts'
 import { measureCrawl } from './crawl.ts'
-import { measureFold } from './fold.ts'
 import { measureParsers } from './parse.ts'
 
 async function crawl(): Promise<FigureRow[]> {
@@ -24,8 +24,8 @@ async function crawl(): Promise<FigureRow[]> {
   ]
 }
 
-async function fold(): Promise<FigureRow[]> {
-  const figures = await measureFold()
+async function aggregate(): Promise<FigureRow[]> {
+  const figures = await measureAggregation()
   return [
     {
       figure: `${figures.batch} citations into ${figures.sources} sources with ${figures.citations}`,
@@ -48,11 +48,11 @@ async function parse(): Promise<FigureRow[]> {
   ]
 }
 
-const parts = { crawl, fold, parse }
+const parts = { crawl, aggregate, parse }
 await runBench(async () => {
   const only = process.argv[2] as keyof typeof parts | undefined
   const rows: FigureRow[] = []
-  for (const name of ['crawl', 'fold', 'parse'] as const)
+  for (const name of ['crawl', 'aggregate', 'parse'] as const)
     if (only === undefined || only === name) rows.push(...(await parts[name]()))
   return rows
 })

@@ -6,9 +6,9 @@ import { httpEndpoint } from '../../packages/till/src/chain/index.ts'
 import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../../packages/till/src/kernel/log.ts'
+import { summarize } from '../percentiles.ts'
 import { counting } from './counting-endpoint.ts'
 import { oneByOne, readNaively } from './naive-reader.ts'
-import { percentiles } from './percentiles.ts'
 
 const roleEvents = 200
 const readings = 60
@@ -48,8 +48,8 @@ export async function measureTrips() {
     return {
       role_events: last.facts.events.length,
       round_trips: { total: trips, ...last.meter },
-      ours_ms: percentiles(took),
-      naive: { round_trips: naiveCalls.length, ms: percentiles(naiveTook) },
+      ours_ms: summarize(took),
+      naive: { round_trips: naiveCalls.length, ms: summarize(naiveTook) },
       fewer_round_trips: Math.round((naiveCalls.length / trips) * 10) / 10,
     }
   } finally {

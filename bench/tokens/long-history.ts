@@ -59,7 +59,7 @@ function endpointOf(model: ModelToken, name: string, wire: Wire, delayMs: () => 
     const [first, second] = call.params as [{ fromBlock?: string; toBlock?: string }, string]
     if (call.method === 'eth_getLogs' && Number(first.toBlock) - Number(first.fromBlock) >= rangeMax)
       throw new RpcRefusal(-32005, `at most ${rangeMax} blocks`)
-    // The model has no past of its own: before its creation there is no token.
+    // The model has no past: before its creation there is no token.
     if (call.method === 'eth_getCode' && typeof second === 'string' && Number(second) < 10) return '0x'
     return answerModel(model, call, Math.floor(Date.now() / 1000))
   }

@@ -1,7 +1,8 @@
-// The token shop alone behind the real front door, with its chain in the same process: what one process of a node does
+// The token shop alone behind the real HTTP app, with its chain in the same process: what one process of a node does
 // for free checks. Tells its parent where it listens and which tokens there are.
 
-import { openListener, type ShopContext } from '../../packages/node/src/http/index.ts'
+import { openListener } from '../../packages/node/src/http/index.ts'
+import type { ShopContext } from '../../packages/node/src/shops/shop.ts'
 import { openTokensShop } from '../../packages/node/src/shops/tokens/index.ts'
 import { createActor } from '../../packages/node/src/shops/tokens/issuer.fixture.ts'
 import { endpointOf } from '../../packages/node/src/shops/tokens/reader.fixture.ts'

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createAnswerReader } from '../load/answer-reader.ts'
 import { exchange } from '../load/exchange.ts'
-import { percentiles } from './percentiles.ts'
+import { summarize } from '../percentiles.ts'
 
 const perSecond = 1_000
 const seconds = 10
@@ -84,7 +84,7 @@ async function load(port: number, targets: readonly string[]) {
     tokens: targets.length,
     answered_per_second: Math.round((took.length - failed.count) / elapsed),
     failed: failed.count,
-    ms: percentiles(took),
+    ms: summarize(took),
   }
 }
 
@@ -93,11 +93,11 @@ type Line = { ask(bytes: string, onAnswer: (status: number) => void): void; clos
 /** One kept connection. The client shares the machine with the server, so it does no more than it must. */
 function openLine(port: number): Promise<Line> {
   return new Promise((resolve, reject) => {
-    let told: (status: number) => void = () => {}
+    let received: (status: number) => void = () => {}
     const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () =>
       resolve({
         ask: (bytes, onAnswer) => {
-          told = onAnswer
+          received = onAnswer
           socket.write(bytes)
         },
         close: () => socket.destroy(),
@@ -105,7 +105,7 @@ function openLine(port: number): Promise<Line> {
     )
     socket.on(
       'data',
-      createAnswerReader((status) => told(status)),
+      createAnswerReader((status) => received(status)),
     )
     socket.once('error', reject)
   })

@@ -1,11 +1,12 @@
 // npx tsx bench/ways-to-pay/main.ts [--quick]: what a call costs by each way to pay; exit code 1 when one is missed.
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { handOut } from '../hand-out.ts'
 import type { LoadResult } from '../load/run-load.ts'
+import { median } from '../percentiles.ts'
 import { type Child, startChild } from '../process/child.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
-import { median, ratioOf } from '../rounds.ts'
+import { reportFigures } from '../report-figures.ts'
+import { ratioOf } from '../rounds.ts'
 import type { CreditPlan } from './load.ts'
 
 const quick = process.argv.includes('--quick')
@@ -237,7 +238,7 @@ try {
     )}\n`,
   )
   const two = (value: number) => Number(value.toFixed(2))
-  handOut(
+  reportFigures(
     {
       figure: "a call from credit beside a subscriber's, CPU",
       asked: 'at most 1.5 x',

@@ -5,7 +5,7 @@ import type { ChannelConfig } from '../../packages/protocol/src/typed-data/chann
 import { insertChannel } from '../../packages/till/src/channels/channel-store.ts'
 import { createCheapShop } from '../../test/harness/cheap-shop.ts'
 import { openFeedShop } from '../../test/harness/feed-shop.ts'
-import { giveCredit, serveNode } from '../sides/serve-node.ts'
+import { addCredit, serveNode } from '../sides/serve-node.ts'
 
 await serveNode({ shops: [openFeedShop, createCheapShop().open] }, ({ database }) => ({
   log_bytes: async () => {
@@ -14,7 +14,7 @@ await serveNode({ shops: [openFeedShop, createCheapShop().open] }, ({ database }
     )
     return Number(rows[0]?.bytes)
   },
-  credit: (wallets: readonly Address[]) => giveCredit(database, wallets, 1_000_000_000n),
+  credit: (wallets: readonly Address[]) => addCredit(database, wallets, 1_000_000_000n),
   /** Channels that were paid into before, with no calls yet. */
   channels: (channels: readonly { id: Hex; config: ChannelConfig }[]) =>
     Promise.all(

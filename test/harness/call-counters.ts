@@ -1,4 +1,5 @@
-import type { RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
+import type { RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import type { Shop } from '../../packages/node/src/shops/shop.ts'
 import type { Facilitator } from '../../packages/till/src/index.ts'
 
 /** What a node did for its requests: paid handlers run, settlements requested. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { OpenShop } from '../../packages/node/src/http/index.ts'
+import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 
 export const cheapPath = '/test/cheap'
 export const cheapPrice = 1_500n

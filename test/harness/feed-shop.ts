@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { jsonAnswer, type OpenShop, type RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import { jsonAnswer, type RouteDeclaration } from '../../packages/node/src/http/index.ts'
 import { coveredFeeds } from '../../packages/node/src/shops/ports.ts'
+import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 
 /** Replaces the feeds: routes of both tiers under ids that subscriptions cover, and one that gives money on. */
 export const openFeedShop: OpenShop = (context) => {

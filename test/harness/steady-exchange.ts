@@ -1,7 +1,7 @@
-import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { testClusters } from '../../packages/node/src/shops/options/exchange.fixture.ts'
 import { openOptions, parseOptionSettings } from '../../packages/node/src/shops/options/index.ts'
 import type { PublishedBucket, PublishedDemand } from '../../packages/node/src/shops/ports.ts'
+import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 
 const bucketMs = 30_000
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import type { RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 import type { EntitlementPort, Sale } from '../../packages/till/src/index.ts'
 import { SaleImpossible } from '../../packages/till/src/internal.ts'
 import { Problem } from '../../packages/till/src/kernel/problem.ts'

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { percentiles } from '../../bench/percentiles.ts'
 import { type Child, startChild } from '../../bench/process/child.ts'
 import { offer } from './open-loop.ts'
-import { createFaults, createProgress, type Proof, plain, share } from './proof.ts'
+import { createFaults, createProgress, type Proof, plain } from './proof.ts'
 
 const honestPerSecond = 200
 const spanSeconds = 12
@@ -48,8 +49,8 @@ async function attackOnce(node: Child, sockets: Socket[], count: number, say: (t
   await untilClosed(slow, createProgress(say, count, 'slow connections cut'))
   clearInterval(watch)
   return {
-    calm: share(alone.latenciesMs, 0.99),
-    loud: share(beside.latenciesMs, 0.99),
+    calm: percentiles(alone.latenciesMs)(0.99),
+    loud: percentiles(beside.latenciesMs)(0.99),
     risenMb: (peak - before.rss) / 1_048_576,
     details,
     stillOpen: slow.open,

@@ -43,6 +43,5 @@ async function offerTo(
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   await Promise.all(open)
-  offered.latenciesMs.sort((a, b) => a - b)
   return offered
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { percentiles } from '../../bench/percentiles.ts'
 import { setPause } from '../../packages/till/src/store/pauses.ts'
 import { startCrashChild } from '../harness/crash-child.ts'
 import {
@@ -11,7 +12,7 @@ import {
   signPayment,
   type TillFixture,
 } from '../harness/till-fixture.ts'
-import { createDice, createFaults, type Faults, type Proof, type ProofOptions, plain, share } from './proof.ts'
+import { createDice, createFaults, type Faults, type Proof, type ProofOptions, plain } from './proof.ts'
 
 const processes = 2
 const withinMs = 1_000
@@ -74,7 +75,7 @@ async function turnUnderLoad(till: TillFixture, urls: readonly string[], { count
   const resumed = delays(turns, rows, false, faults)
   const sales = rows.flatMap(({ buys, probes }) => (buys ? probes.filter(({ sold }) => sold) : []))
   return {
-    seen: `${plain(count)} times on and off at ${urls.length} processes under ${plain(rows.flatMap(({ probes }) => probes).length)} requests (${plain(sales.length)} purchases): each refused after p50 ${plain(share(stopped.asked, 0.5))}, at most ${plain(stopped.asked.at(-1) ?? 0)} ms, the last purchase it took was sent ${plain(stopped.bought.at(-1) ?? 0)} ms after the command; offered again after at most ${plain(resumed.asked.at(-1) ?? 0)} ms`,
+    seen: `${plain(count)} times on and off at ${urls.length} processes under ${plain(rows.flatMap(({ probes }) => probes).length)} requests (${plain(sales.length)} purchases): each refused after p50 ${plain(percentiles(stopped.asked)(0.5))}, at most ${plain(Math.max(0, ...stopped.asked))} ms, the last purchase it took was sent ${plain(Math.max(0, ...stopped.bought))} ms after the command; offered again after at most ${plain(Math.max(0, ...resumed.asked))} ms`,
     faults: faults.all(),
   }
 }
@@ -141,6 +142,5 @@ function delays(turns: readonly Turn[], rows: readonly Row[], on: boolean, fault
       all[buys ? 'bought' : 'asked'].push(tookMs)
     }
   })
-  const sort = (list: number[]) => list.sort((a, b) => a - b)
-  return { asked: sort(all.asked), bought: sort(all.bought) }
+  return all
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
-import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import type { RouteDeclaration } from '../../packages/node/src/http/index.ts'
 import type { NodeOptions } from '../../packages/node/src/node.ts'
+import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 import { type CallCounts, countHandlers, countSettles } from '../harness/call-counters.ts'
 import { type FixtureOptions, openTill, type TillFixture } from '../harness/till-fixture.ts'
 

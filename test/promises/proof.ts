@@ -11,10 +11,6 @@ export type Proof = (options: ProofOptions) => Promise<Verdict>
 
 export const plain = (value: number, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits })
 
-export function share(sorted: readonly number[], part: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
-}
-
 /** Collects faults without drowning the reader in ten thousand of the same kind. */
 export function createFaults(kept = 20) {
   const texts: string[] = []

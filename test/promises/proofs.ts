@@ -20,13 +20,16 @@ export const proofs: Readonly<Record<string, KnownProof>> = {
   payouts: { asked: 10_000, load: async () => (await import('./payouts.ts')).provePayouts },
   reorgs: { asked: 10_000, load: async () => (await import('./reorgs.ts')).proveReorgs },
   below: { asked: 10_000, load: async () => (await import('./redemptions.ts')).proveNeverBelowZero },
-  cheap: { asked: 60_000, load: async () => (await import('./cheap.ts')).proveUnpaidCheap },
+  'unpaid-cost': { asked: 60_000, load: async () => (await import('./unpaid-cost.ts')).proveUnpaidCost },
   hostile: { asked: 5_000, load: async () => (await import('./hostile.ts')).proveHostileHarmless },
   splits: { asked: 10_000_000, load: async () => (await import('./splits.ts')).proveSplits },
   start: { asked: 5, load: async () => (await import('./start.ts')).proveQuickStart },
   chain: { asked: 300, load: async () => (await import('./chain.ts')).proveBooksEqualChain },
   pause: { asked: 20, load: async () => (await import('./pause.ts')).provePause },
   'restore-log': { asked: 5, load: async () => (await import('./restore-log.ts')).proveRestoreLog },
-  rob: { asked: 300, load: async () => (await import('./rob.ts')).proveRobberyVain },
+  'stolen-custody-key': {
+    asked: 300,
+    load: async () => (await import('./stolen-custody-key.ts')).proveStolenKeyGainsNothing,
+  },
   books: { asked: 1_000_000, load: async () => (await import('./ledger.ts')).proveBooks },
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { OpenShop, RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import type { RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 import type { Address } from '../../packages/protocol/src/address.ts'
 import type { PaidRoute } from '../../packages/till/src/internal.ts'
 import { accounts, post } from '../../packages/till/src/ledger/index.ts'

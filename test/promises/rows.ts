@@ -148,10 +148,10 @@ export const rows: readonly Row[] = [
     commands: [bench('intents', ['--promise', '--minutes', '60'], ['--promise', '--quick'], /^\s*(?:seen: (.*))/)],
   },
   {
-    name: 'cheap',
+    name: 'unpaid-cost',
     promise: 'unpaid work is cheap',
     asked: 'p99 20 ms at 2,000/s a core, or 3 times a bare server; CPU below 4 times its; 0 upstream calls',
-    commands: [proof('cheap', 6_000)],
+    commands: [proof('unpaid-cost', 6_000)],
   },
   {
     name: 'secrets',
@@ -242,12 +242,12 @@ export const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'rob',
+    name: 'stolen-custody-key',
     promise: 'money that was allotted to creators cannot be taken, not even with the custody key',
     asked:
       '300 attempts at a whole node: 0 gained, every creator gets all of it; 200 histories against a model; 200 epochs, each at the same cost',
     commands: [
-      proof('rob', 25),
+      proof('stolen-custody-key', 25),
       tests(['packages/node/src/shops/attestations/creators/distributor'], (size) => ({
         DISTRIBUTOR_RUNS: size === 'asked' ? '200' : '12',
         DISTRIBUTOR_EPOCHS: size === 'asked' ? '200' : '16',

@@ -39,7 +39,7 @@ export async function sendBadInput(guarded: GuardedNode, visitor: Visitor): Prom
     // A price names the very address that it was asked at, to anyone who asked.
     if (answer.status === 402)
       for (const seen of [answer.seen, answer.seenHeaders])
-        guarded.watch.handOut('query-token of a caller', token, seen)
+        guarded.watch.reportFigures('query-token of a caller', token, seen)
     if (init.body !== undefined) await visitor.ask(url, { ...init, headers, body: bodies[index % bodies.length] ?? '' })
   })
   await visitor.ask(`${guarded.node.url}/nowhere/${make('path')}?api_key=${token}`)

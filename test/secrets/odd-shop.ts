@@ -1,10 +1,6 @@
 import { z } from 'zod'
-import {
-  jsonAnswer,
-  type OpenShop,
-  type RouteDeclaration,
-  type ShopContext,
-} from '../../packages/node/src/http/index.ts'
+import { jsonAnswer, type RouteDeclaration } from '../../packages/node/src/http/index.ts'
+import type { OpenShop, ShopContext } from '../../packages/node/src/shops/shop.ts'
 import type { AnswerContent } from '../../packages/till/src/index.ts'
 
 /** What a careless shop would do with a secret. */

@@ -64,7 +64,7 @@ export function createVisitor(watch: Watch): Visitor {
       const token = tokenIn(JSON.parse(answer.body))
       if (typeof token !== 'string') throw new Error(`no ${name} in ${answer.seen.place}`)
       // Of a signed token only the signature is secret: what it says is said elsewhere, too.
-      watch.handOut(name, token.split('.').at(-1) ?? '', answer.seen)
+      watch.reportFigures(name, token.split('.').at(-1) ?? '', answer.seen)
       return token
     },
   }

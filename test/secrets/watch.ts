@@ -10,7 +10,7 @@ export type Watch = {
   /** From now on, and in all that was seen before, this may appear nowhere. */
   keep(name: string, value: string | Uint8Array): void
   /** The one answer that gives a secret to its owner. */
-  handOut(name: string, value: string, answer: Seen): void
+  reportFigures(name: string, value: string, answer: Seen): void
   saw(place: string, text: string): Seen
   /** Where a log can be written to. */
   logs: Writable
@@ -60,7 +60,7 @@ export function createWatch(): Watch {
   }
   return {
     keep: (name, value) => void keep(name, value),
-    handOut: (name, value, answer) => void keep(name, value).handedOut.add(answer),
+    reportFigures: (name, value, answer) => void keep(name, value).handedOut.add(answer),
     saw,
     logs: new Writable({
       write: (chunk, _encoding, done) => {

@@ -1,7 +1,7 @@
 import type { Interceptors } from '../../packages/node/src/compose/infrastructure.ts'
-import type { OpenShop } from '../../packages/node/src/http/index.ts'
 import { type RunningNode, startNode } from '../../packages/node/src/node.ts'
 import { parseConfig } from '../../packages/node/src/shop-list.ts'
+import type { OpenShop } from '../../packages/node/src/shops/shop.ts'
 import type { Log } from '../../packages/till/src/kernel/log.ts'
 import type { Rng } from '../../packages/till/src/kernel/random.ts'
 import type { Statement } from '../../packages/till/src/store/database.ts'

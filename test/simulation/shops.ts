@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { openLogFace } from '../../packages/node/src/faces/tlog/open-log-face.ts'
-import type { OpenShop, RouteDeclaration, Shop } from '../../packages/node/src/http/index.ts'
+import type { RouteDeclaration } from '../../packages/node/src/http/index.ts'
 import {
   fundingClusters,
   openAttestationsShop,
@@ -11,6 +11,7 @@ import { createIntentDeps, openIntents } from '../../packages/node/src/shops/int
 import { parseIntentSettings } from '../../packages/node/src/shops/intents/settings.ts'
 import { coveredFeeds } from '../../packages/node/src/shops/ports.ts'
 import { openRewardsShop } from '../../packages/node/src/shops/rewards/index.ts'
+import type { OpenShop, Shop } from '../../packages/node/src/shops/shop.ts'
 import { defaultSettings } from '../../packages/node/src/shops/sources/deps.ts'
 import { sourcesPort } from '../../packages/node/src/shops/sources/index.ts'
 import { sourceRoutes } from '../../packages/node/src/shops/sources/routes.ts'

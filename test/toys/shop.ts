@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { declareShop, jsonAnswer, SettingsError } from '../../packages/node/src/http/index.ts'
+import { jsonAnswer } from '../../packages/node/src/http/index.ts'
+import { declareShop } from '../../packages/node/src/shops/shop.ts'
+import { SettingsError } from '../../packages/node/src/shops/shop-settings.ts'
 import { defineProblems, Problem, problemRow } from '../../packages/till/src/kernel/problem.ts'
 import { accounts, credit, debit, post } from '../../packages/till/src/ledger/index.ts'
 import { createPauseReader } from '../../packages/till/src/store/pauses.ts'

@@ -47,7 +47,7 @@ export const addVerify: AddCommand = (program, context) => {
       collect,
       [],
     )
-    .option('--l1-block <hash>', 'block of the chain below that you know from elsewhere, for proofs of reports')
+    .option('--l1-block <hash>', 'block of the parent chain that you know from elsewhere, for proofs of reports')
     .option(
       '--policy <terms>',
       'what an attestation needs: logged, witnesses=2of3, anchor, key-valid, max-age=30d; separated by commas',

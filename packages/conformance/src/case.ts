@@ -15,8 +15,8 @@ export const levelTitles: Record<Level, string> = {
   L5: 'Evidence',
 }
 
-/** `not_judged` says nothing about the seller: something the case needs is missing. */
-export type Verdict = 'passed' | 'failed' | 'unclear' | 'not_judged'
+/** `skipped` says nothing about the seller: something the case needs is missing. */
+export type Verdict = 'passed' | 'failed' | 'unclear' | 'skipped'
 export type Finding = { verdict: Verdict; seen: string }
 
 /** What a case needs beside the address of the seller. */
@@ -58,7 +58,7 @@ export type Case = {
 export const passed = (seen: string): Finding => ({ verdict: 'passed', seen })
 export const failed = (seen: string): Finding => ({ verdict: 'failed', seen })
 export const unclear = (seen: string): Finding => ({ verdict: 'unclear', seen })
-export const notJudged = (seen: string): Finding => ({ verdict: 'not_judged', seen })
+export const skipped = (seen: string): Finding => ({ verdict: 'skipped', seen })
 
 /** Nothing was bought that the case could go on with: the seller's own words say why. */
 export const unsold = ({ status, body }: Pick<Answer, 'status' | 'body'>): Finding =>
@@ -73,10 +73,10 @@ export const listOf = (statuses: readonly number[]): string =>
   [...new Set(statuses)].map((status) => (status === 0 ? 'no answer' : String(status))).join(', ')
 
 /**
- * The usual judgement of what must not be served: a 5xx is no service, but no refusal either. Where every serve was charged
+ * The default check of what must not be served: a 5xx is no service, but no refusal either. Where every serve was charged
  * in full the seller has lost nothing: it reads payments more leniently than it might.
  */
-export function judgeRefused(
+export function checkRefused(
   statuses: readonly number[],
   paid?: { charged: bigint | undefined; price: bigint },
 ): Finding {

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { levels, levelTitles } from './case.ts'
 import { catalogue } from './catalogue.ts'
+import { checkCommand, UsageError } from './check-command.ts'
 import { startTestFacilitator } from './facilitator/test-facilitator.ts'
-import { judgeCommand, UsageError } from './judge-command.ts'
 import { type ReportFormat, reportFormats } from './report/index.ts'
 import { usage } from './usage.ts'
 
@@ -39,7 +39,7 @@ async function runFacilitator(values: Values): Promise<void> {
   process.stdout.write(
     `Facilitator  ${facilitator.url}\nChain        ${facilitator.rpc} (${facilitator.network}, test money only)\n` +
       `Asset        ${facilitator.asset} (EIP-712 name USD Coin, version 2)\n\n` +
-      'Start the seller with this facilitator, network and asset, then judge it:\n' +
+      'Start the seller with this facilitator, network and asset, then check it:\n' +
       `  assay-conformance <url of a paid route> --facilitator ${facilitator.url}\n`,
   )
   const stop = () => void facilitator.stop().then(() => process.exit(0))
@@ -73,7 +73,7 @@ async function main(): Promise<number> {
   }
   const format = (values.format ?? (values.json ? 'json' : 'text')) as ReportFormat
   if (!(format in reportFormats)) throw new UsageError(`no such format: ${format}`)
-  const { report, code } = await judgeCommand({
+  const { report, code } = await checkCommand({
     ...{ url: command, ...values, keyFile: values['key-file'], realMoney: values['real-money'] },
     otherRoute: values['other-route'],
     isThorough: values.thorough ?? false,

@@ -8,7 +8,7 @@ export type Permission = {
 
 export const permissionPath = '/.well-known/x402-conformance'
 
-/** Reads whether the owner of a host agrees to this very run. */
+/** Reads whether the owner of a host agrees to this run. */
 export async function readPermission(url: URL, isLoopback: boolean, nonce: string): Promise<Permission> {
   if (isLoopback) return { isLoopback, isGranted: true }
   try {
@@ -34,6 +34,6 @@ export function forbidden({ level, needs }: Case, { isLoopback, isGranted }: Per
   return `the host does not serve the nonce of this run at ${permissionPath}`
 }
 
-/** What the owner of a host that is not on this machine has to serve before levels above L1 are judged. */
+/** What the owner of a host that is not on this machine has to serve before levels above L1 are checked. */
 export const permissionHint = (url: string, nonce: string): string =>
   `Serve the text ${nonce} at ${new URL(permissionPath, url).href}, then run again with --nonce ${nonce}`

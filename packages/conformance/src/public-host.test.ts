@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { base } from '@assay/protocol/networks'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { judgeCommand } from './judge-command.ts'
+import { checkCommand } from './check-command.ts'
 import { permissionPath } from './permission.ts'
 import type { Report } from './run.ts'
 
@@ -40,16 +40,16 @@ beforeEach(() => {
   served = ''
 })
 
-const judged = async (more: { only?: string } = {}): Promise<Report> => {
+const checked = async (more: { only?: string } = {}): Promise<Report> => {
   const url = `http://${elsewhere}:${(server.address() as AddressInfo).port}/paid`
-  return (await judgeCommand({ url, account, nonce, cap: '1', realMoney: '1', ...more })).report
+  return (await checkCommand({ url, account, nonce, cap: '1', realMoney: '1', ...more })).report
 }
-const judgedLevels = ({ cases }: Report) =>
-  [...new Set(cases.filter(({ verdict }) => verdict !== 'not_judged').map(({ level }) => level))].sort()
+const checkedLevels = ({ cases }: Report) =>
+  [...new Set(cases.filter(({ verdict }) => verdict !== 'skipped').map(({ level }) => level))].sort()
 
 test.skipIf(!isLinux)('a public host gets L1 and the reading part of L5, and nothing is signed', async () => {
-  const report = await judged({ only: 'L1,L2,L3,L4,digest,receipt,identifier-replay,answer-signature,mpp-receipt' })
-  expect(judgedLevels(report)).toEqual(['L1'])
+  const report = await checked({ only: 'L1,L2,L3,L4,digest,receipt,identifier-replay,answer-signature,mpp-receipt' })
+  expect(checkedLevels(report)).toEqual(['L1'])
   expect(report.signatures).toEqual([])
   // What L1 sends as a payment is none.
   for (const { payment = '' } of requests)
@@ -63,10 +63,10 @@ test.skipIf(!isLinux)(
   async () => {
     const only = 'copies-at-once,copies-on-one-connection,underpay,clean,crash'
     served = 'cd'.repeat(16)
-    expect(judgedLevels(await judged({ only }))).toEqual([])
+    expect(checkedLevels(await checked({ only }))).toEqual([])
     served = `\n${nonce}\n`
-    const report = await judged({ only })
-    expect(judgedLevels(report)).toEqual(['L2', 'L3'])
+    const report = await checked({ only })
+    expect(checkedLevels(report)).toEqual(['L2', 'L3'])
     const seenOf = (id: string) => report.cases.find((one) => one.id === id)?.seen
     for (const id of ['copies-on-one-connection', 'clean', 'crash']) expect(seenOf(id)).toContain('this machine')
     const copies = new Map<string, number>()

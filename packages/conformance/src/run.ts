@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { LocalAccount } from 'viem'
-import { type Case, type Finding, type Level, levels, type Need, notJudged, type Verdict } from './case.ts'
+import { type Case, type Finding, type Level, levels, type Need, skipped, type Verdict } from './case.ts'
 import { catalogue } from './catalogue.ts'
 import type { FacilitatorControl } from './facilitator/control.ts'
 import { forbidden, readPermission } from './permission.ts'
@@ -20,7 +20,7 @@ export type RunOptions = {
   rpc?: string | undefined
   facilitator?: FacilitatorControl | undefined
   restart?: (() => Promise<void>) | undefined
-  /** False where the wallet is not to pay: cases that need a payment are not judged. */
+  /** False where the wallet is not to pay: cases that need a payment are skipped. */
   mayPay: boolean
   /** Cases by id, or levels. */
   only?: readonly string[] | undefined
@@ -45,7 +45,7 @@ export type Report = {
   at: string
   nonce: string
   price: { amount: string; asset: string; network: string }
-  /** The highest level up to which nothing failed and at least one case of each level was judged. */
+  /** The highest level up to which nothing failed and at least one case of each level was checked. */
   reached: Level | null
   counts: Record<Verdict, number>
   cases: readonly CaseResult[]
@@ -54,7 +54,7 @@ export type Report = {
 
 export class UnknownCase extends Error {}
 
-export async function judge(options: RunOptions): Promise<Report> {
+export async function checkSeller(options: RunOptions): Promise<Report> {
   const chosen = choose(options.cases ?? catalogue, options.only)
   const nonce = options.nonce ?? newRunNonce()
   const budget = createBudget(options.capMicro)
@@ -71,7 +71,7 @@ export async function judge(options: RunOptions): Promise<Report> {
     const exchanges: Exchange[] = []
     const startedMs = Date.now()
     const refusal = refusalOf(one)
-    const finding = refusal === undefined ? await runCase(one, open(one.id, exchanges)) : notJudged(refusal)
+    const finding = refusal === undefined ? await runCase(one, open(one.id, exchanges)) : skipped(refusal)
     options.onProgress?.(one, finding)
     const { id, level, title, why, fix } = one
     cases.push({
@@ -136,7 +136,7 @@ async function runCase(one: Case, seller: Seller): Promise<Finding> {
   try {
     return await one.run(seller)
   } catch (error) {
-    if (error instanceof BudgetExceeded) return notJudged(error.message)
+    if (error instanceof BudgetExceeded) return skipped(error.message)
     return { verdict: 'unclear', seen: `the case could not be run: ${String(error).slice(0, 200)}` }
   }
 }
@@ -145,7 +145,7 @@ export function countVerdicts(cases: readonly Finding[]): Record<Verdict, number
   const count = (verdict: Verdict) => cases.filter((one) => one.verdict === verdict).length
   return {
     ...{ passed: count('passed'), failed: count('failed') },
-    ...{ unclear: count('unclear'), not_judged: count('not_judged') },
+    ...{ unclear: count('unclear'), skipped: count('skipped') },
   }
 }
 

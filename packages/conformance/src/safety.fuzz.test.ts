@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, expect, test } from 'vitest'
 import { copiesMax } from './cases/once.ts'
-import { judgeCommand } from './judge-command.ts'
+import { checkCommand } from './check-command.ts'
 import { isRealMoney } from './money.ts'
 import { BudgetExceeded, createBudget } from './seller/budget.ts'
 import { type MppChallenge, signCredential } from './seller/mpp.ts'
@@ -142,7 +142,7 @@ test('every network that is not known as a test network has real money', () => {
 /** Serves every request that has anything as a payment. */
 const server = createServer((request, response) => {
   const isGiven = request.headers['payment-signature'] !== undefined && request.url === '/gives'
-  if (isGiven) response.writeHead(200, { 'cache-control': 'private' }).end('goods')
+  if (isGiven) response.writeHead(200, { 'cache-control': 'private' }).end('answer')
   else response.writeHead(402, { 'payment-required': header, 'cache-control': 'no-store' }).end()
 })
 const { url: origin, close } = await onLoopback(server)
@@ -151,13 +151,13 @@ afterAll(close)
 test('real money is signed only when its amount was typed again', async () => {
   const url = `${origin}/paid`
   for (const realMoney of [undefined, '', '2', 'yes'])
-    await expect(judgeCommand({ url, account, cap: '1', realMoney, only: 'receipt' })).rejects.toThrow('--real-money 1')
-  const { report } = await judgeCommand({ url, account, cap: '1', realMoney: '1.00', only: 'receipt' })
+    await expect(checkCommand({ url, account, cap: '1', realMoney, only: 'receipt' })).rejects.toThrow('--real-money 1')
+  const { report } = await checkCommand({ url, account, cap: '1', realMoney: '1.00', only: 'receipt' })
   expect(report.signatures.map(({ value }) => value)).toEqual(['1000'])
 })
 
 test('says what is missing: a seller that answers, a price, a facilitator', async () => {
-  const said = async (input: Parameters<typeof judgeCommand>[0]) => String(await judgeCommand(input).catch(String))
+  const said = async (input: Parameters<typeof checkCommand>[0]) => String(await checkCommand(input).catch(String))
   expect(await said({ url: 'http://127.0.0.1:9/' })).toContain('did not answer. Start the seller first')
   expect(await said({ url: `${origin}/gives`, facilitator: 'http://127.0.0.1:9' })).toContain('no test facilitator at')
 })
@@ -165,12 +165,12 @@ test('says what is missing: a seller that answers, a price, a facilitator', asyn
 test('the exit code counts failures up to the level that was asked for', async () => {
   const input = { url: `${origin}/gives`, account, cap: '1', realMoney: '1', only: 'shared-caches,underpay' }
   const verdicts = async (level?: string) => {
-    const { report, code } = await judgeCommand({ ...input, level })
+    const { report, code } = await checkCommand({ ...input, level })
     return [code, ...report.cases.map(({ verdict }) => verdict)]
   }
   expect(await verdicts('L1')).toEqual([0, 'passed', 'failed'])
   expect(await verdicts('L2')).toEqual([0, 'passed', 'failed'])
   expect(await verdicts('L3')).toEqual([1, 'passed', 'failed'])
   expect(await verdicts()).toEqual([1, 'passed', 'failed'])
-  await expect(judgeCommand({ ...input, level: 'L9' })).rejects.toThrow('--level')
+  await expect(checkCommand({ ...input, level: 'L9' })).rejects.toThrow('--level')
 })

@@ -50,9 +50,9 @@ test('a seller is killed for a restart, and asked to stop at the end, so that it
   for (const pid of pidsIn(notes)) expect(isAlive(pid)).toBe(false)
 })
 
-test('a seller ends with the judge, even if that is killed', async () => {
+test('a seller ends with the checkSeller, even if that is killed', async () => {
   const notes = join(folder, 'notes-killed')
-  const program = join(folder, 'judge.mjs')
+  const program = join(folder, 'check.mjs')
   const source = pathToFileURL(join(import.meta.dirname, 'start-seller.ts')).href
   writeFileSync(
     program,
@@ -60,9 +60,9 @@ test('a seller ends with the judge, even if that is killed', async () => {
      await startSeller(${JSON.stringify(commandOf(notes))}, ${JSON.stringify(url)})
      setInterval(() => {}, 1000)`,
   )
-  const judge = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), program], { stdio: 'ignore' })
+  const check = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), program], { stdio: 'ignore' })
   await vi.waitFor(() => expect(pidsIn(notes)).toHaveLength(1), 60_000)
-  judge.kill('SIGKILL')
+  check.kill('SIGKILL')
   await vi.waitFor(() => expect(pidsIn(notes).some(isAlive)).toBe(false), 60_000)
   expect(readFileSync(notes, 'utf8')).toContain('stopped')
 }, 150_000)

@@ -1,6 +1,6 @@
 export const usage = `Usage:
-  assay-conformance <url> [options]      judge a paid route of an x402 seller
-  assay-conformance facilitator          run the test facilitator with a chain of its own
+  assay-conformance <url> [options]      check a paid route of an x402 seller
+  assay-conformance facilitator          run the test facilitator with its own chain
   assay-conformance list                 list the cases
 
 Options:

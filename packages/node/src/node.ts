@@ -35,20 +35,18 @@ import { discoveryRoutes, type NodeFacts } from './faces/documents/index.ts'
 import { mcpRoutes } from './faces/mcp/index.ts'
 import { opsRoutes } from './faces/ops/routes.ts'
 import {
-  type Announcements,
   createHttpApp,
   createLog,
   errorRoutes,
   type HttpApp,
   nodeSite,
-  type OpenShop,
   openListener,
   type RouteDeclaration,
-  type Shop,
   settleNextHops,
   sheddingLoad,
   type Unavailable,
 } from './http/index.ts'
+import type { Announcements, OpenShop, Shop } from './shops/shop.ts'
 import { logMigrations } from './tlog/index.ts'
 
 export type RunningNode = {

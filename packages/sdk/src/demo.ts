@@ -1,4 +1,5 @@
 import { isRecord } from '@assay/protocol/json-object'
+import { isLoopbackUrl } from '@assay/protocol/loopback'
 import { AssayError } from './errors.ts'
 import { baseNetwork, type PayableNetwork, polygonNetwork } from './networks.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
@@ -7,12 +8,6 @@ import { defaultPlatform, type Platform } from './platform.ts'
 export type DemoAccount = { role: string; address: `0x${string}`; privateKey: `0x${string}` }
 
 export type Demo = { networks: PayableNetwork[]; accounts: DemoAccount[] }
-
-const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost'])
-
-export function isLoopbackUrl(url: string): boolean {
-  return URL.canParse(url) && loopbackHosts.has(new URL(url).hostname)
-}
 
 /**
  * Chains and accounts of a demo node on this machine. Only there: anywhere else a seller could pass off

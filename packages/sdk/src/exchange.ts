@@ -1,7 +1,7 @@
+import { readLimited } from '@assay/protocol/read-limited'
 import type { ReceivedResponse } from '@assay/protocol/signatures/verify-response'
 import { AssayError } from './errors.ts'
 import type { Platform } from './platform.ts'
-import { readLimited } from './read-limited.ts'
 
 /** A request whose bytes are known, so that it can be bound to a payment and sent again. */
 export type PreparedRequest = {
@@ -56,7 +56,7 @@ export async function exchange(
       response.status === 200 && (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
     if (isStream) return { status: 200, headers: response.headers, body: undefined, response }
     const bytesMax = response.ok ? answerBytesMax : refusalBytesMax
-    const bytes = await readLimited(response, bytesMax)
+    const bytes = await readLimited(response.body, bytesMax)
     if (bytes === 'too_large')
       throw new AssayError('answer_too_large', { detail: `status ${response.status}, more than ${bytesMax} bytes` })
     return { status: response.status, headers: response.headers, body: bytes, response: rebuild(response, bytes) }

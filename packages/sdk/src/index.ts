@@ -12,7 +12,7 @@ export {
 export * from './citations/index.ts'
 export * from './commerce/index.ts'
 export * from './credit/index.ts'
-export { type Demo, type DemoAccount, isLoopbackUrl, readDemo, readDemoNetworks } from './demo.ts'
+export { type Demo, type DemoAccount, readDemo, readDemoNetworks } from './demo.ts'
 export * from './identity/index.ts'
 export * from './intents/index.ts'
 export { fetchDirectory } from './key-pins.ts'

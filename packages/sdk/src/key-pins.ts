@@ -1,9 +1,9 @@
 import { followDirectory, type KeySet, readDirectory } from '@assay/protocol/keys/key-directory'
+import { readLimited } from '@assay/protocol/read-limited'
 import { type SentRequest, type Verification, verifyResponse } from '@assay/protocol/signatures/verify-response'
 import { AssayError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { defaultPlatform, type Platform } from './platform.ts'
-import { readLimited } from './read-limited.ts'
 
 /** Keys per origin: pinned at first use, or given; later keys must be vouched for by earlier ones. */
 export type KeyPins = {
@@ -63,7 +63,7 @@ export async function fetchDirectory(
 ): Promise<unknown> {
   try {
     const response = await platform.fetch(new Request(`${origin}${directoryPath}`, { redirect: 'error' }))
-    const bytes = await readLimited(response, directoryBytesMax)
+    const bytes = await readLimited(response.body, directoryBytesMax)
     if (response.status !== 200 || bytes === 'too_large') throw new Error(`status ${response.status}`)
     return JSON.parse(new TextDecoder().decode(bytes))
   } catch (error) {

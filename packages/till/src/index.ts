@@ -17,7 +17,7 @@ export { createTill } from './create-till.ts'
 export { cdp, http, local } from './facilitator-options.ts'
 export { ConfigError } from './kernel/config-error.ts'
 export { Problem } from './kernel/problem.ts'
-export type { RefundRequest, RefundRequestOutcome } from './recovery/refund-payment.ts'
+export type { RefundRequest, RefundRequestOutcome } from './refunds/refund-payment.ts'
 export { refusal } from './selling/finite-answer.ts'
 export type {
   RouteExample,

@@ -33,6 +33,6 @@ export {
   openDispute,
   type PaymentDispute,
   readDisputeEvidence,
-} from './recovery/dispute-payment.ts'
-export { executeRefunds, readRefund, requestRefund } from './recovery/refund-payment.ts'
+} from './refunds/dispute-payment.ts'
+export { executeRefunds, readRefund, requestRefund } from './refunds/refund-payment.ts'
 export { exactRequirements } from './schemes/exact/index.ts'

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { isLoopbackHost } from '@assay/protocol/loopback'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { httpEndpoint, knownNetworks, type Network, type RpcEndpoint } from './chain/index.ts'
 import type { KeySource } from './chain/wallet/index.ts'
@@ -245,10 +246,8 @@ function readDatabase(options: TillOptions, demo: boolean, problems: string[]) {
   return { ...none, home: folder, ...(port === undefined ? {} : { databasePort: port }) }
 }
 
-const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])$/
-
 /** Nobody on the way can read or change what is sent. */
-const isPrivate = ({ protocol, hostname }: URL) => protocol === 'https:' || loopback.test(hostname)
+const isPrivate = ({ protocol, hostname }: URL) => protocol === 'https:' || isLoopbackHost(hostname)
 
 function readPublicUrl(text: string | undefined, demo: boolean, problems: string[]): { origin: string; host: string } {
   const bad = (problem: string) => {

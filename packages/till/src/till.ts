@@ -1,5 +1,5 @@
 import type { EntitlementPort } from './contract/entitlement.ts'
-import type { RefundRequest, RefundRequestOutcome } from './recovery/refund-payment.ts'
+import type { RefundRequest, RefundRequestOutcome } from './refunds/refund-payment.ts'
 import type {
   PlainResponse,
   RouteDeclaration,

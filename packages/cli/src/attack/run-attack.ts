@@ -1,4 +1,4 @@
-import { isLoopbackUrl } from '@assay/sdk'
+import { isLoopbackUrl } from '@assay/protocol/loopback'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import type { CommandContext } from '../command-context.ts'
 import { exitCodes, usageError } from '../exit-codes.ts'
@@ -21,7 +21,7 @@ export type AttackOptions = WalletOptions & {
 /** Runs the conformance suite against a seller, paying with a wallet of the command line. */
 export async function runAttack(context: CommandContext, url: string, options: AttackOptions): Promise<void> {
   const { terminal, endWith } = context
-  const { catalogue, judgeCommand, reportFormats, UsageError, UnknownCase } = await import('@assay/conformance')
+  const { catalogue, checkCommand, reportFormats, UsageError, UnknownCase } = await import('@assay/conformance')
   if (options.list) {
     const cases = catalogue.map(({ id, level, title }) => ({ id, level, title }))
     return printResult(terminal, options.json, { cases }, () =>
@@ -34,7 +34,7 @@ export async function runAttack(context: CommandContext, url: string, options: A
   const { account } = isPaid ? await chooseWallet(url, options, terminal) : { account: undefined }
   const rpc = options.rpc ?? (options.demo ? await demoRpc(url) : undefined)
   const { data, otherRoute, facilitator, maxAmount: cap, realMoney, start, only, nonce } = options
-  const { report, code } = await judgeCommand({
+  const { report, code } = await checkCommand({
     ...{ url, data, otherRoute, rpc, facilitator, cap, realMoney, start, only, nonce, account },
     onStatus: (line) => terminal.status(line),
   }).catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { toBase64 } from '@assay/protocol/base64'
+import { readLimited } from '@assay/protocol/read-limited'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { loadNode } from '../load-node.ts'
@@ -146,12 +147,6 @@ async function writeDurably(path: string, text: string, mode: number): Promise<s
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length
-    if (bytes > bodyBytesMax) return undefined
-    chunks.push(chunk as Buffer)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const bytes = await readLimited(request, bodyBytesMax)
+  return bytes === 'too_large' ? undefined : Buffer.from(bytes).toString('utf8')
 }

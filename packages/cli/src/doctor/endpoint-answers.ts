@@ -1,4 +1,5 @@
-import { isLoopbackUrl, verifyResponse } from '@assay/sdk'
+import { isLoopbackUrl } from '@assay/protocol/loopback'
+import { verifyResponse } from '@assay/sdk'
 import { type Check, fail, ok, warn } from './check.ts'
 import type { Answer, Seen } from './gather-endpoint.ts'
 

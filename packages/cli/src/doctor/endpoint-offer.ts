@@ -1,7 +1,7 @@
+import { isLoopbackUrl } from '@assay/protocol/loopback'
 import {
   baseNetwork,
   baseSepoliaNetwork,
-  isLoopbackUrl,
   type Offer,
   type PaymentRequired,
   parsePaymentRequired,

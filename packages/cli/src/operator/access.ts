@@ -1,10 +1,11 @@
+import { operatorRoles } from '@assay/protocol/operator-role'
 import { Argument } from 'commander'
 import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
 import { type Operator, withOperator } from './connect.ts'
 
-const roles = ['read', 'operate', 'withdraw', 'none'] as const
+const roles = [...operatorRoles, 'none'] as const
 type Role = (typeof roles)[number]
 
 const meanings: Record<Role, string> = {

@@ -10,15 +10,15 @@ export const addProve: AddCommand = (program, context) => {
     .command('prove')
     .summary('Upgrade a token report to one that trusts no RPC')
     .description(
-      'Add storage proofs, block headers and the claim of the output on the chain below to a report (`assay report --out`).\n' +
-        'The result verifies offline against a block hash of the chain below. The endpoints need not be trusted.\n' +
+      'Add storage proofs, block headers and the claim of the output on the parent chain to a report (`assay report --out`).\n' +
+        'The result verifies offline against a block hash of the parent chain. The endpoints need not be trusted.\n' +
         'An output at or after the block of the report must be final there; until then there is no proof.',
     )
     .argument('<report>', 'the report as JSON')
     .requiredOption('--l2-rpc <url>', 'an endpoint of the chain of the token, with state at the block of the report')
-    .requiredOption('--l1-rpc <url>', 'an endpoint of the chain below')
-    .requiredOption('--anchor <address>', 'the anchor state registry of the chain of the token on the chain below')
-    .option('--l1-block <number>', 'block of the chain below to end in (default: the final one)')
+    .requiredOption('--l1-rpc <url>', 'an endpoint of the parent chain')
+    .requiredOption('--anchor <address>', 'the anchor state registry of the chain of the token on the parent chain')
+    .option('--l1-block <number>', 'block of the parent chain to end in (default: the final one)')
     .requiredOption('--out <file>', 'write the proof to this file')
     .option(...jsonOption)
     .addHelpText(

@@ -1,4 +1,5 @@
-import { baseNetwork, formatUsd, isLoopbackUrl, polygonNetwork } from '@assay/sdk'
+import { isLoopbackUrl } from '@assay/protocol/loopback'
+import { baseNetwork, formatUsd, polygonNetwork } from '@assay/sdk'
 import { type Address, createPublicClient, erc20Abi, getAddress, http, isAddress } from 'viem'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import { networkTitle } from '../buy/describe.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Finding, failed, isServed, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Finding, failed, isServed, listOf, passed, skipped, unclear } from '../case.ts'
 import type { FacilitatorFault } from '../facilitator/faults.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
@@ -7,7 +7,7 @@ import type { PaymentChange } from '../seller/sign-payment.ts'
 import { sleep } from '../time.ts'
 
 /** What one purchase looked like from outside, from the first request until it was served or patience ended. */
-export type Story = {
+export type PurchaseOutcome = {
   statuses: readonly number[]
   served: number
   /** Units that left the wallet of the buyer. */
@@ -41,7 +41,7 @@ const pauseMs = 500
  * A careful buyer: sends the same payment again on 5xx and lost answers, a fresh one only when the answer says that the old one
  * was used by its own earlier request (409), and obeys nothing else.
  */
-export async function buyThrough(given: Seller, through: Through = {}): Promise<Story> {
+export async function buyThrough(given: Seller, through: Through = {}): Promise<PurchaseOutcome> {
   if (through.isLie) await given.restart?.()
   const seller = through.isSameBuyer ? given : await given.forNewBuyer()
   await seller.facilitator?.plan(through.faults ?? [])
@@ -80,13 +80,13 @@ export const identified = ({ required }: Seller): PaymentChange =>
 const newIdentifier = () => `pay_${randomBytes(16).toString('hex')}`
 
 /** What a buyer may expect of every purchase, whatever goes wrong behind the seller. */
-export function judgeStory(
+export function checkPurchase(
   seller: Seller,
-  { statuses, served, charged, askedAgain, isUntouched, last }: Story,
+  { statuses, served, charged, askedAgain, isUntouched, last }: PurchaseOutcome,
 ): Finding {
   const list = listOf(statuses)
   const seen = `answered ${list}; charged ${charged} of ${seller.price}`
-  if (isUntouched) return notJudged(`${seen}: the seller has stopped settling through this facilitator`)
+  if (isUntouched) return skipped(`${seen}: the seller has stopped settling through this facilitator`)
   if (charged > seller.price) return failed(`${seen}: charged more than once`)
   if (served > 0 && charged < seller.price) return failed(`${seen}: served, and the money did not arrive`)
   if (askedAgain) return failed(`${seen}: asks for another payment for money that it has`)

@@ -2,7 +2,7 @@ import type { Address } from '@assay/protocol/address'
 import { channelContract, erc3009Collector } from '@assay/protocol/typed-data/channel'
 import { parsePaymentRequired } from '@assay/sdk'
 import type { Hex } from 'viem'
-import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
+import { type Case, type Finding, failed, isServed, listOf, passed, skipped, unclear, unsold } from '../case.ts'
 import type { Chain } from '../seller/chain.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer, SendOptions } from '../seller/send.ts'
@@ -54,7 +54,7 @@ const byChannel = (
     const seller = await of.forNewBuyer()
     const { chain } = seller
     const channel = seller.newChannel?.()
-    return channel && chain ? run({ seller, channel, chain }) : notJudged('needs channels and a chain')
+    return channel && chain ? run({ seller, channel, chain }) : skipped('needs channels and a chain')
   },
 })
 
@@ -72,11 +72,11 @@ const inChannel = (
     const base = chargedIn(first)
     if (base === undefined) return failed('PAYMENT-RESPONSE does not say what the channel was charged')
     return run({ ...buyer, first, base, deposited: channel.depositFor(calls) }).finally(() =>
-      takeBack(buyer).catch(() => undefined),
+      claimRefund(buyer).catch(() => undefined),
     )
   })
 
-async function takeBack(buyer: Buyer): Promise<void> {
+async function claimRefund(buyer: Buyer): Promise<void> {
   const charged = await askCharged(buyer)
   if (charged !== undefined) await buyer.seller.buy(await buyer.channel.voucher(charged, { type: 'refund' }))
 }
@@ -111,7 +111,7 @@ const copies = inChannel(
   },
 )
 
-const judgeUnserved = (statuses: readonly number[], charged: bigint | undefined): Finding => {
+const checkUnserved = (statuses: readonly number[], charged: bigint | undefined): Finding => {
   const list = listOf(statuses)
   if (statuses.some(isServed)) return failed(`served (${list})`)
   if ((charged ?? 0n) > 0n) return failed(`refused with ${list}, and ${charged} units were taken`)
@@ -122,7 +122,7 @@ const vouchers = inChannel(
   {
     ...{ id: 'channel-vouchers', level: 'L3', calls: 3 },
     title: 'Vouchers of another payer, channel, chain and contract, and with changed signatures',
-    why: 'The goods leave for vouchers that can never be claimed.',
+    why: 'An answer is served for vouchers that can never be claimed.',
     fix: 'Compute the id of the channel from its configuration, and check the signature over it on your own chain and contract.',
   },
   async ({ seller, channel, base }) => {
@@ -144,7 +144,7 @@ const vouchers = inChannel(
       const max = change.type === 'refund' ? base : base + channel.price
       statuses.push((await seller.buy(await channel.voucher(max, change))).status)
     }
-    const finding = judgeUnserved(statuses, 0n)
+    const finding = checkUnserved(statuses, 0n)
     if (finding.verdict !== 'passed') return finding
     const { status } = await seller.buy(await channel.voucher(base + channel.price))
     return isServed(status) ? finding : unclear(`an honest voucher was answered with ${status}`)
@@ -164,7 +164,7 @@ const amounts = inChannel(
     const statuses: number[] = []
     for (const max of [...tooLow, deposited + channel.price])
       statuses.push((await seller.buy(await channel.voucher(max))).status)
-    return judgeUnserved(statuses, 0n)
+    return checkUnserved(statuses, 0n)
   },
 )
 
@@ -182,7 +182,7 @@ const deposits = (
       for (const payment of [...payments, ...more(buyer)])
         if (payment) statuses.push((await seller.buy(await payment)).status)
     })
-    return judgeUnserved(statuses, charged)
+    return checkUnserved(statuses, charged)
   })
 
 const terms = deposits(

@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
-import { type Case, type Finding, isServed, notJudged, passed, unclear } from '../case.ts'
+import { type Case, type Finding, isServed, passed, skipped, unclear } from '../case.ts'
 import { httpRequest } from '../seller/http-text.ts'
 import type { Seller } from '../seller/seller.ts'
 import { hostOf } from '../seller/send.ts'
-import { buyThrough, identified, judgeStory, type Through } from './buy-through.ts'
+import { buyThrough, checkPurchase, identified, type Through } from './buy-through.ts'
 
 const level = 'L4' as const
 const needs = ['payment', 'chain', 'loopback'] as const
@@ -12,7 +12,7 @@ const fix = 'Store the answer before money moves, and give it to the buyer who p
 
 const lost = (about: Pick<Case, 'id' | 'title'>, how: Through): Case => ({
   ...{ level, needs, why, fix, ...about },
-  run: async (seller) => judgeStory(seller, await buyThrough(seller, how)),
+  run: async (seller) => checkPurchase(seller, await buyThrough(seller, how)),
 })
 
 const hangUp = (hangUpMs: number): Case =>
@@ -30,7 +30,7 @@ const cutBody = (bytes: number): Case =>
     { identified: true, first: (seller, payment) => seller.buy(payment, { cutAfterBytes: bytes }) },
   )
 
-/** Reads so many bytes of an answer, status line and headers included, then breaks the connection. Gives what was read. */
+/** Reads so many bytes of an answer, status line and headers included, then breaks the connection. Returns what was read. */
 function readBytes({ url, method, body }: Seller, payment: string, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const socket = connect(Number(url.port || 80), hostOf(url))
@@ -52,7 +52,7 @@ function readBytes({ url, method, body }: Seller, payment: string, bytesMax: num
   })
 }
 
-const placesUsual = 8
+const defaultPlaces = 8
 const cutsAtOnce = 4
 
 /** Bytes after which to cut: the edges of status line, headers and body, and places in between. */
@@ -67,17 +67,17 @@ export function cutPlaces(answer: Buffer, places: number): number[] {
 
 /** A new buyer, who loses the connection after so many bytes. */
 async function buyThroughCut(seller: Seller, bytes: number, length: number): Promise<Finding> {
-  const story = await buyThrough(seller, {
+  const outcome = await buyThrough(seller, {
     identified: true,
     first: async (one, payment) => {
       await readBytes(one, payment, bytes)
       return { status: 0, headers: {}, body: '' }
     },
   })
-  const finding = judgeStory(seller, story)
+  const finding = checkPurchase(seller, outcome)
   const seen = `cut after ${bytes} of ${length} bytes: ${finding.seen}`
   // Nothing was taken either: the seller could not sell for a while.
-  if (finding.verdict !== 'failed' && !story.statuses.some(isServed)) return unclear(seen)
+  if (finding.verdict !== 'failed' && !outcome.statuses.some(isServed)) return unclear(seen)
   return { ...finding, seen }
 }
 
@@ -85,12 +85,12 @@ const anywhere: Case = {
   ...{ level, needs, why, fix, id: 'cut-at-each-byte' },
   title: 'The connection breaks after any number of bytes of the answer, and the buyer asks again',
   run: async (seller) => {
-    if (seller.url.protocol !== 'http:') return notJudged('needs plain HTTP')
+    if (seller.url.protocol !== 'http:') return skipped('needs plain HTTP')
     const whole = await readBytes(seller, await seller.pay(identified(seller)), Number.MAX_SAFE_INTEGER)
     if (!/^HTTP\/1\.1 2/.test(whole.subarray(0, 12).toString('latin1')))
-      return notJudged('an honest purchase was not served')
-    const places = cutPlaces(whole, seller.isThorough ? whole.length : placesUsual)
-    // Without a facilitator that funds wallets all buyers are one, and what one is charged cannot be told from the others.
+      return skipped('an honest purchase was not served')
+    const places = cutPlaces(whole, seller.isThorough ? whole.length : defaultPlaces)
+    // Without a facilitator that funds wallets all buyers are one, and what one is charged cannot be distinguished from the others.
     const atOnce = seller.facilitator ? cutsAtOnce : 1
     for (let from = 0; from < places.length; from += atOnce) {
       const findings = await Promise.all(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { verifyResponse } from '@assay/protocol/signatures/verify-response'
 import type { Address, Hex } from 'viem'
-import { type Case, failed, isServed, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
+import { type Case, failed, isServed, listOf, passed, skipped, unclear, unsold } from '../case.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
 import { decodePayment } from '../seller/sign-payment.ts'
@@ -52,7 +52,7 @@ const digest: Case = {
   run: async ({ send }) => {
     const { headers, body } = await send({ headers: { 'accept-encoding': 'identity' } })
     const sent = /sha-256=:([^:]+):/.exec(String(headers['content-digest'] ?? ''))?.[1]
-    if (sent === undefined) return notJudged('no Content-Digest')
+    if (sent === undefined) return skipped('no Content-Digest')
     return createHash('sha256').update(body).digest('base64') === sent ? passed('fits') : failed('is of another body')
   },
 }
@@ -63,7 +63,7 @@ const identifier: Case = {
   why: 'A lost answer is paid for twice, or one identifier opens answers of others.',
   fix: 'Store the answer under the secret identifier, bound to its request; 409 for any other request.',
   run: async (seller) => {
-    if (seller.required.extensions['payment-identifier'] === undefined) return notJudged('the extension is not offered')
+    if (seller.required.extensions['payment-identifier'] === undefined) return skipped('the extension is not offered')
     const payment = await seller.pay(identified(seller))
     const first = await seller.buy(payment)
     if (!isServed(first.status)) return unsold(first)
@@ -91,9 +91,9 @@ const signature: Case = {
   fix: `Sign the bytes that leave, and publish the key at ${directoryPath}.`,
   run: async (seller) => {
     const { status, headers, body } = await seller.send({ headers: { 'accept-encoding': 'identity' } })
-    if (headers['signature-input'] === undefined) return notJudged('answers are not signed')
+    if (headers['signature-input'] === undefined) return skipped('answers are not signed')
     const published = await seller.send({ path: directoryPath, method: 'GET', body: undefined })
-    if (published.status !== 200) return notJudged(`${directoryPath} answered ${published.status}`)
+    if (published.status !== 200) return skipped(`${directoryPath} answered ${published.status}`)
     const received = new Headers()
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) received.set(name, String(value))
     const { method, url } = seller
@@ -105,7 +105,7 @@ const signature: Case = {
     if (verification.status === 'verified') return passed(`by the key ${verification.keyId}`)
     if (verification.status === 'unknown_key') return failed(`the key ${verification.keyId} is not published`)
     const reason = verification.status === 'invalid' ? verification.reason : 'unsigned'
-    return /form nodes write/.test(reason) ? notJudged('signed in another form') : failed(reason)
+    return /form nodes write/.test(reason) ? skipped('signed in another form') : failed(reason)
   },
 }
 
@@ -117,7 +117,7 @@ const retention: Case = {
   why: 'A buyer who comes back after a minute has paid for nothing.',
   fix: 'Keep answers under their identifier for days, whatever the authorization says about its own time.',
   run: async (seller) => {
-    if (seller.required.extensions['payment-identifier'] === undefined) return notJudged('the extension is not offered')
+    if (seller.required.extensions['payment-identifier'] === undefined) return skipped('the extension is not offered')
     const { payment, body } = seller.bought[0] ?? (await buyShort(seller))
     if (payment === undefined) return unclear('an honest purchase was not served')
     const ends = Number(decodePayment(payment).payload.authorization['validBefore'])

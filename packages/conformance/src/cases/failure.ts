@@ -1,21 +1,21 @@
-import { type Case, failed, isServed, listOf, notJudged, passed, unsold } from '../case.ts'
+import { type Case, failed, isServed, listOf, passed, skipped, unsold } from '../case.ts'
 import { newAccount, newNonce } from '../seller/sign-payment.ts'
 import { sleep } from '../time.ts'
-import { buyThrough, judgeStory, type Through } from './buy-through.ts'
+import { buyThrough, checkPurchase, type Through } from './buy-through.ts'
 import { settlingCases } from './settling.ts'
 
 const level = 'L4' as const
 const chainFix =
   'Treat the word of a facilitator as a hint: read the transfer from chain. Unknown is 503 with Retry-After, never 402.'
 
-/** A purchase with something going wrong behind the seller, judged by what was served and what moved. */
+/** A purchase with something going wrong behind the seller, checked by what was served and what moved. */
 const through = (
   about: Pick<Case, 'id' | 'title' | 'why'> & Partial<Pick<Case, 'fix' | 'needs'>>,
   how: Through,
 ): Case => ({
   ...{ level, fix: chainFix, needs: ['payment', 'chain', 'facilitator'] as const },
   ...about,
-  run: async (seller) => judgeStory(seller, await buyThrough(seller, how)),
+  run: async (seller) => checkPurchase(seller, await buyThrough(seller, how)),
 })
 
 const paysTwice = 'A client that obeys the 402 pays a second time for one answer.'
@@ -86,7 +86,7 @@ const lies: readonly Case[] = [
     {
       id: 'false-success',
       title: 'The facilitator claims success for a transaction that does not exist',
-      why: 'The goods leave and no money arrives.',
+      why: 'An answer is served and no money arrives.',
     },
     { isLie: true, faults: ['claims_to_have_sent'], patience: 0.1 },
   ),
@@ -99,7 +99,7 @@ const lies: readonly Case[] = [
     { isLie: true, faults: ['claims_foreign_transaction'], patience: 0.1 },
   ),
   through(
-    { id: 'settled-twice', title: 'The facilitator sends the transfer twice', why: 'A revert is taken for a refusal.' },
+    { id: 'settled-twice', title: 'The facilitator sends the transfer twice', why: 'A revert is read as a refusal.' },
     { isLie: true, faults: ['settles_twice'] },
   ),
   through(
@@ -131,11 +131,11 @@ const lies: readonly Case[] = [
 const cancelled: Case = {
   ...{ id: 'cancelled', level, needs: ['payment', 'chain'] },
   title: 'A payment that was cancelled on chain before it was sent',
-  why: 'The goods leave for a payment that can never be taken.',
+  why: 'An answer is served for a payment that can never be taken.',
   fix: 'Settle before the answer leaves, and check the state of the nonce when the claim is made.',
   run: async (seller) => {
     const payment = await seller.pay()
-    if (!(await seller.chain?.cancel(payment))) return notJudged('the token of this chain cannot cancel')
+    if (!(await seller.chain?.cancel(payment))) return skipped('the token of this chain cannot cancel')
     const { status } = await seller.buy(payment)
     return isServed(status) ? failed('served for a payment that can never be taken') : passed(`refused with ${status}`)
   },
@@ -144,17 +144,17 @@ const cancelled: Case = {
 const signedTwice: Case = {
   ...{ id: 'nonce-signed-twice', level, needs: ['payment', 'chain'] },
   title: 'One nonce signed twice, and the cheaper one carried to the chain',
-  why: 'The price is quoted, one unit is paid, and the goods or a credit of the whole price are given.',
+  why: 'The price is quoted, one unit is paid, and the answer or a credit of the whole price is given.',
   fix: 'Compare payer, payee, asset, nonce and amount of the transfer itself; book what moved, not what was quoted.',
   run: async (seller) => {
     const { chain } = seller
-    if (chain === undefined) return notJudged('needs a chain')
+    if (chain === undefined) return skipped('needs a chain')
     const statuses: number[] = []
     for (const other of [{ value: '1' }, { to: seller.account.address as string, value: '1' }]) {
       const nonce = newNonce()
       const payment = await seller.pay({ authorization: { nonce } })
       if (!(await chain.carry(await seller.pay({ authorization: { nonce, ...other } }))))
-        return notJudged('the token of this chain takes no authorizations')
+        return skipped('the token of this chain takes no authorizations')
       for (let attempt = 0; attempt < 2; attempt += 1) statuses.push((await seller.buy(payment)).status)
     }
     if (statuses.some(isServed)) return failed(`served for a nonce that was used for less (${listOf(statuses)})`)
@@ -180,13 +180,13 @@ const refusedThenCarried: Case = {
   why: 'The money is there, and the seller asks for it again.',
   run: async (seller) => {
     const { chain } = seller
-    if (chain === undefined) return notJudged('needs a chain')
+    if (chain === undefined) return skipped('needs a chain')
     const poor = newAccount()
     const payment = await seller.pay({ account: poor })
     const first = await seller.buy(payment)
     if (isServed(first.status)) return failed('served for a wallet that has nothing')
     await chain.transfer(poor.address, seller.price)
-    if (!(await chain.carry(payment))) return notJudged('the token of this chain takes no authorizations')
+    if (!(await chain.carry(payment))) return skipped('the token of this chain takes no authorizations')
     const statuses: number[] = []
     for (let attempt = 0; attempt < 3; attempt += 1) statuses.push((await seller.buy(payment)).status)
     const list = listOf(statuses)

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Address, Hex } from 'viem'
-import { type Case, failed, isServed, judgeRefused, notJudged, passed, unclear, unsold } from '../case.ts'
+import { type Case, checkRefused, failed, isServed, passed, skipped, unclear, unsold } from '../case.ts'
 import { decodeCredential, type MppChallenge, readChallenges, requestOf, secondsLeft } from '../seller/mpp.ts'
 import type { MppBuyer, Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
 import { encodePayment, newNonce } from '../seller/sign-payment.ts'
 import { inSeconds } from '../time.ts'
-import { buyThrough, judgeStory } from './buy-through.ts'
+import { buyThrough, checkPurchase } from './buy-through.ts'
 import { changed, elsewhere } from './quoted.ts'
 
 const needs = ['payment', 'mpp'] as const
@@ -19,7 +19,7 @@ const inMppOnly = (
   run: (seller: Seller, mpp: MppBuyer) => ReturnType<Case['run']>,
 ): Case => ({
   ...{ needs, ...about },
-  run: async (seller) => (seller.mpp === undefined ? notJudged('needs MPP') : run(seller, seller.mpp)),
+  run: async (seller) => (seller.mpp === undefined ? skipped('needs MPP') : run(seller, seller.mpp)),
 })
 
 /** The same seller for a buyer who pays by credentials. */
@@ -135,7 +135,7 @@ const altered = inMppOnly(
     const charged = await seller.charged(async () => {
       for (const change of changes) statuses.push((await mpp.buy(await mpp.pay(change))).status)
     })
-    return judgeRefused(statuses, { charged, price: seller.price })
+    return checkRefused(statuses, { charged, price: seller.price })
   },
 )
 
@@ -155,7 +155,7 @@ const otherRequest = inMppOnly(
     const charged = await seller.charged(async () => {
       statuses.push((await mpp.buy(await mpp.pay(), elsewhere(seller))).status)
     })
-    return judgeRefused(statuses, { charged, price: seller.price })
+    return checkRefused(statuses, { charged, price: seller.price })
   },
 )
 
@@ -169,16 +169,16 @@ const expired = inMppOnly(
   },
   async (seller, mpp) => {
     const { first } = mpp.challenges
-    if (first?.['expires'] === undefined) return notJudged('challenges have no expiry')
+    if (first?.['expires'] === undefined) return skipped('challenges have no expiry')
     const left = secondsLeft(seller.time, first) + 1
-    if (left > waitSecondsMax) return notJudged(`challenges are valid for another ${left} s`)
+    if (left > waitSecondsMax) return skipped(`challenges are valid for another ${left} s`)
     await seller.time.waitUntil(seller.time.nowMs() + left * 1_000)
     let status = 0
     const charged = await seller.charged(async () => {
       const credential = await mpp.pay({ authorization: { validBefore: inSeconds(seller.time, 50) } }, first)
       ;({ status } = await mpp.buy(credential))
     })
-    return judgeRefused([status], { charged, price: seller.price })
+    return checkRefused([status], { charged, price: seller.price })
   },
 )
 
@@ -190,7 +190,10 @@ const failsAfter = inMppOnly(
     fix: 'Answer 503 with Retry-After while the outcome is unknown; a new challenge only when no money moved.',
   },
   async (seller, mpp) =>
-    judgeStory(seller, await buyThrough(withCredentials(seller, mpp), { faults: ['fails_after'], identified: true })),
+    checkPurchase(
+      seller,
+      await buyThrough(withCredentials(seller, mpp), { faults: ['fails_after'], identified: true }),
+    ),
 )
 
 const lostAnswer = inMppOnly(
@@ -202,7 +205,7 @@ const lostAnswer = inMppOnly(
   },
   async (seller, mpp) => {
     const first = (buyer: Seller, credential: string) => buyer.buy(credential, { cutAfterBytes: 1 })
-    return judgeStory(seller, await buyThrough(withCredentials(seller, mpp), { identified: true, first }))
+    return checkPurchase(seller, await buyThrough(withCredentials(seller, mpp), { identified: true, first }))
   },
 )
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { Hex } from 'viem'
-import { type Case, type Finding, failed, isServed, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
+import { type Case, type Finding, failed, isServed, listOf, passed, skipped, unclear, unsold } from '../case.ts'
 import { httpRequest } from '../seller/http-text.ts'
 import type { Seller } from '../seller/seller.ts'
 import { hostOf } from '../seller/send.ts'
@@ -17,7 +17,7 @@ export const copiesMax = 30
 const chargeOf = (charged: bigint | undefined, price: bigint): string =>
   charged === undefined ? 'charge not seen' : `charged ${charged} of ${price}`
 
-function judgeCopies(seller: Seller, statuses: readonly number[], charged: bigint | undefined): Finding {
+function checkCopies(seller: Seller, statuses: readonly number[], charged: bigint | undefined): Finding {
   const count = statuses.filter(isServed).length
   const seen = `served ${count} of ${statuses.length}, ${chargeOf(charged, seller.price)}`
   if (count > 1 || (charged !== undefined && charged > seller.price)) return failed(seen)
@@ -37,7 +37,7 @@ const atOnce: Case = {
       const answers = await Promise.all(Array.from({ length: copiesMax }, () => seller.buy(payment)))
       statuses = answers.map(({ status }) => status)
     })
-    return judgeCopies(seller, statuses, charged)
+    return checkCopies(seller, statuses, charged)
   },
 }
 
@@ -143,7 +143,7 @@ const encodingsAtOnce: Case = {
       const answers = await Promise.all([payment, ...encodings(payment)].map((one) => seller.buy(one)))
       statuses = answers.map(({ status }) => status)
     })
-    return judgeCopies(seller, statuses, charged)
+    return checkCopies(seller, statuses, charged)
   },
 }
 
@@ -175,21 +175,21 @@ const pipelined: Case = {
   ...{ id: 'copies-on-one-connection', level, why, fix: claimFix, needs: ['payment', 'loopback'] },
   title: `One payment, ${pipelinedCopies} copies on one connection`,
   run: async (seller) => {
-    if (seller.url.protocol !== 'http:') return notJudged('needs plain HTTP')
+    if (seller.url.protocol !== 'http:') return skipped('needs plain HTTP')
     const payment = await seller.pay()
     let statuses: number[] = []
     const charged = await seller.charged(async () => {
       statuses = await pipeline(seller, payment)
     })
-    return judgeCopies(seller, statuses, charged)
+    return checkCopies(seller, statuses, charged)
   },
 }
 
 const leak: Case = {
   ...{ id: 'leak', level, needs: ['payment'] },
   title: 'The paid answer in what an unpaid caller gets afterwards',
-  why: 'A cache in front of the price gives the goods to everybody after the first buyer.',
-  fix: 'Send Cache-Control: private, no-store with paid answers, and keep them out of shared caches of your own.',
+  why: 'A cache in front of the price serves the answer to everybody after the first buyer.',
+  fix: 'Send Cache-Control: private, no-store with paid answers, and keep them out of your own shared caches.',
   run: async (seller) => {
     const answer = await seller.buy(await seller.pay())
     if (!isServed(answer.status)) return unsold(answer)

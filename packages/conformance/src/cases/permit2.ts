@@ -2,13 +2,13 @@ import { permit2Proxies } from '@assay/protocol/typed-data/permit2'
 import type { Address, Hex } from 'viem'
 import {
   type Case,
+  checkRefused,
   type Finding,
   failed,
   isServed,
-  judgeRefused,
   listOf,
-  notJudged,
   passed,
+  skipped,
   unclear,
   unsold,
 } from '../case.ts'
@@ -41,7 +41,7 @@ const byPermit = (
     const seller = await given.forNewBuyer()
     const permit2 = seller.permit2.find(({ offer }) => offer.scheme === scheme)
     const { chain } = seller
-    if (permit2 === undefined || chain === undefined) return notJudged('needs Permit2 and a chain')
+    if (permit2 === undefined || chain === undefined) return skipped('needs Permit2 and a chain')
     await permit2.approve(permit2.price * BigInt(purchases))
     return run({ seller, permit2, chain }).finally(() => chain.approvePermit2(0n).catch(() => undefined))
   }
@@ -88,7 +88,7 @@ const terms = byPermit(
   {
     ...{ id: 'permit2-terms', level: 'L3', purchases: 11, fix: ownTerms },
     title: 'Permits for less, for others, for other tokens, contracts and chains, too old and too early',
-    why: 'The goods are sold for a fraction, or for a permit that can never be carried.',
+    why: 'The answer is sold for a fraction, or for a permit that can never be carried.',
   },
   async ({ seller, permit2: { offer, price, pay } }) => {
     const { address } = seller.account
@@ -111,7 +111,7 @@ const terms = byPermit(
     const charged = await seller.charged(async () => {
       for (const change of changes) statuses.push((await seller.buy(await pay(change))).status)
     })
-    return judgeRefused(statuses, { charged, price })
+    return checkRefused(statuses, { charged, price })
   },
 )
 
@@ -119,12 +119,12 @@ const nonce = byPermit(
   {
     ...{ id: 'permit2-nonce', level: 'L4', purchases: 3 },
     title: 'A permit whose nonce was used up on chain, and one nonce in two permits',
-    why: 'Nonces of Permit2 are bits that all tokens and contracts share: the goods leave for a permit that cannot be carried.',
+    why: 'Nonces of Permit2 are bits that all tokens and contracts share: an answer is served for a permit that cannot be carried.',
     fix: 'Read the bit of the nonce when the claim is made, key the claim by payer and nonce, and settle before the answer leaves.',
   },
   async ({ seller, permit2, chain }) => {
     const used = await permit2.pay()
-    if (!(await chain.cancelPermit(used))) return notJudged('the chain has no Permit2')
+    if (!(await chain.cancelPermit(used))) return skipped('the chain has no Permit2')
     const refused = (await seller.buy(used)).status
     if (isServed(refused)) return failed('served for a permit that can never be carried')
     const shared = newPermitNonce()
@@ -143,12 +143,12 @@ const cancelled = byPermit(
   {
     ...{ id: 'permit2-cancelled-while-settling', level: 'L4', needs: [...needs, 'facilitator'], purchases: 1 },
     title: 'The nonce of a permit is used up between its check and its transfer',
-    why: 'The goods leave for a payment that was good when it was checked and can never be taken.',
+    why: 'An answer is served for a payment that was good when it was checked and can never be taken.',
     fix: 'Settle before the answer leaves, and let the transfer on chain decide, not the check before it.',
   },
   async ({ seller, permit2, chain }) => {
     const { facilitator } = seller
-    if (facilitator === undefined) return notJudged('needs the facilitator')
+    if (facilitator === undefined) return skipped('needs the facilitator')
     const permit = await permit2.pay()
     const known = decodePermit(permit).payload.permit2Authorization.nonce
     let status = 0
@@ -158,7 +158,7 @@ const cancelled = byPermit(
       ;({ status } = held.answer)
       isHeld = held.isHeld
     })
-    if (!isHeld) return notJudged(`answered ${status} without a settlement through this facilitator`)
+    if (!isHeld) return skipped(`answered ${status} without a settlement through this facilitator`)
     return isServed(status) ? failed(`served, and charged ${charged}`) : passed(`refused with ${status}`)
   },
 )
@@ -178,7 +178,7 @@ const byOthers = byPermit(
         statuses.push((await seller.buy(await pay({ facilitator, accepted }))).status)
       }
     })
-    return judgeRefused(statuses, { charged, price })
+    return checkRefused(statuses, { charged, price })
   },
 )
 

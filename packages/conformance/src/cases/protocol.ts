@@ -1,9 +1,9 @@
-import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear } from '../case.ts'
+import { type Case, checkRefused, failed, isServed, listOf, passed, skipped, unclear } from '../case.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { SendOptions } from '../seller/send.ts'
 
 const level = 'L1' as const
-const unpaidWhy = 'Anyone who knows the trick gets the goods without paying.'
+const unpaidWhy = 'Anyone who knows the trick gets the answer without paying.'
 const attachFix = 'Attach the price to the handler of the route, not to a list of paths and methods in front of it.'
 
 const headerOf = (headers: Record<string, string | string[] | undefined>, name: string): string =>
@@ -20,7 +20,7 @@ const refusesAll = (
     const statuses: number[] = []
     for (const options of make(seller)) statuses.push((await seller.send(options)).status)
     if (statuses.includes(304)) return failed('answered 304 to a caller who has paid nothing')
-    return judgeRefused(statuses)
+    return checkRefused(statuses)
   },
 })
 
@@ -87,7 +87,7 @@ const conditional = refusesAll({ id: 'conditional', title: 'Range and conditiona
 const options: Case = {
   id: 'options',
   level,
-  title: 'OPTIONS gives no goods, and no credentials to any origin',
+  title: 'OPTIONS serves no answer, and no credentials to any origin',
   why: 'A page of somebody else could spend the balance of its visitor.',
   fix: 'Never send Access-Control-Allow-Credentials together with an origin that was not configured.',
   needs: [],
@@ -173,7 +173,7 @@ const malformed: Case = {
     for (const name of ['payment-signature', 'x-payment'])
       for (const value of notPayments) statuses.push((await seller.send({ headers: { [name]: value } })).status)
     if (statuses.some((status) => status >= 500 || status === 0)) return failed(`answered ${listOf(statuses)}`)
-    return judgeRefused(statuses)
+    return checkRefused(statuses)
   },
 }
 
@@ -227,7 +227,7 @@ const head: Case = {
   run: async (seller) => {
     const { status, headers } = await seller.send({ method: 'HEAD', body: undefined })
     if (status >= 500 || status === 0) return failed(`answered ${listOf([status])}`)
-    // No goods: a 2xx gives nothing away, and tells that there is no price.
+    // No answer is sold: a 2xx gives nothing away, and tells that there is no price.
     if (isServed(status)) return unclear(`answered ${status}, as if there were no price`)
     if (status !== 402) return passed(`answered ${status}`)
     const asked = amountsOf(headers['payment-required'])
@@ -236,7 +236,7 @@ const head: Case = {
   },
 }
 
-/** HEAD is not among them: it carries no goods, whatever its status. */
+/** HEAD is not among them: it carries no answer, whatever its status. */
 const methods = refusesAll({ id: 'methods', title: 'Other methods and method override headers' }, () => [
   ...['PUT', 'PATCH', 'DELETE'].map((method) => ({ method, body: undefined })),
   ...['x-http-method-override', 'x-http-method', 'x-method-override'].map((name) => ({
@@ -281,12 +281,12 @@ const discovery: Case = {
   id: 'discovery',
   level,
   title: 'The discovery document names the route at the price that is asked',
-  why: 'Agents choose by the document and find another price at the door.',
+  why: 'Agents choose by the document and find another price at the route.',
   fix: 'Derive the document and the 402 from one declaration.',
   needs: [],
   run: async (seller) => {
     const { status, body } = await seller.send({ path: '/.well-known/x402', method: 'GET', body: undefined })
-    if (status !== 200) return notJudged(`/.well-known/x402 answered ${status}`)
+    if (status !== 200) return skipped(`/.well-known/x402 answered ${status}`)
     try {
       JSON.parse(body)
     } catch {

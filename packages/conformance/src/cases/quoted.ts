@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { type Case, failed, isServed, judgeRefused, listOf, notJudged, passed, unclear, unsold } from '../case.ts'
+import { type Case, checkRefused, failed, isServed, listOf, passed, skipped, unclear, unsold } from '../case.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { SendOptions } from '../seller/send.ts'
 import { decodePayment, encodePayment, newAccount, type PaymentChange } from '../seller/sign-payment.ts'
@@ -20,7 +20,7 @@ const refuses = (
     const charged = await seller.charged(async () => {
       for (const change of make(seller)) statuses.push((await seller.buy(await seller.pay(change))).status)
     })
-    return judgeRefused(statuses, { charged, price: seller.price })
+    return checkRefused(statuses, { charged, price: seller.price })
   },
 })
 
@@ -33,7 +33,7 @@ export function changed(signature: Hex): Hex {
 const ownTerms = 'Compare the authorization with the stored quote, never with what the client says was accepted.'
 
 const underpay = refuses(
-  { id: 'underpay', title: 'Less than the price', why: 'The goods are sold for a fraction.', fix: ownTerms },
+  { id: 'underpay', title: 'Less than the price', why: 'The answer is sold for a fraction.', fix: ownTerms },
   ({ price }) => {
     const less = (price - 1n).toString()
     return [
@@ -49,7 +49,7 @@ const otherPayee = refuses(
   {
     id: 'other-payee',
     title: 'Money for the buyer itself, or for a stranger',
-    why: 'The goods are given away.',
+    why: 'The answer is given away.',
     fix: ownTerms,
   },
   ({ account }) => {
@@ -66,7 +66,7 @@ const otherAsset = refuses(
   {
     id: 'other-asset',
     title: 'A token that is not the one quoted',
-    why: 'Worthless tokens buy the goods.',
+    why: 'Worthless tokens buy the answer.',
     fix: ownTerms,
   },
   () => {
@@ -76,7 +76,7 @@ const otherAsset = refuses(
 )
 
 const otherChain = refuses(
-  { id: 'other-chain', title: 'A signature for another chain', why: 'Test money buys the goods.', fix: ownTerms },
+  { id: 'other-chain', title: 'A signature for another chain', why: 'Test money buys the answer.', fix: ownTerms },
   () => [
     { chainId: 1 },
     { chainId: 1, accepted: { network: 'eip155:1' } },
@@ -119,7 +119,7 @@ const noFunds = refuses(
   {
     id: 'no-funds',
     title: 'A wallet that has nothing',
-    why: 'The goods are served before settlement fails.',
+    why: 'The answer is served before settlement fails.',
     fix: 'Settle before the answer leaves.',
   },
   () => [{ account: newAccount() }],
@@ -165,7 +165,7 @@ const broken: Case = {
     const charged = await seller.charged(async () => {
       for (const payment of payments) statuses.push((await seller.buy(payment)).status)
     })
-    return judgeRefused(statuses, { charged, price: seller.price })
+    return checkRefused(statuses, { charged, price: seller.price })
   },
 }
 
@@ -201,7 +201,7 @@ const otherRoute: Case = {
   title: 'A payment made for one route, used at another one of the seller',
   why: 'The cheapest route of a seller opens all of them.',
   run: async (seller) => {
-    if (seller.otherRoute === undefined) return notJudged('needs another route')
+    if (seller.otherRoute === undefined) return skipped('needs another route')
     const { url, price } = seller.otherRoute
     const there: SendOptions = { path: `${url.pathname}${url.search}`, method: 'GET', body: undefined }
     const payment = await seller.pay()
@@ -213,7 +213,7 @@ const otherRoute: Case = {
     const charged = await seller.charged(async () => {
       statuses.push((await seller.buy(await seller.pay(), there)).status)
     })
-    return judgeRefused(statuses, { charged, price })
+    return checkRefused(statuses, { charged, price })
   },
 }
 
@@ -265,7 +265,7 @@ const overdraw: Case = {
   why: 'Balances are read before and spent after: nine answers leave unpaid.',
   fix: 'Count what a payer has in flight against its balance, and settle before the answer leaves.',
   run: async (seller) => {
-    if (seller.chain === undefined) return notJudged('needs a chain')
+    if (seller.chain === undefined) return skipped('needs a chain')
     const poor = newAccount()
     await seller.chain.transfer(poor.address, seller.price)
     const payments = await Promise.all(Array.from({ length: 10 }, () => seller.pay({ account: poor })))

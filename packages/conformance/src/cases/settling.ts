@@ -1,16 +1,16 @@
 import type { Address } from 'viem'
-import { type Case, type Finding, failed, isServed, notJudged, passed, unclear } from '../case.ts'
+import { type Case, type Finding, failed, isServed, passed, skipped, unclear } from '../case.ts'
 import type { FacilitatorControl } from '../facilitator/control.ts'
 import { type Chain, nobody } from '../seller/chain.ts'
 import type { Seller } from '../seller/seller.ts'
 import type { Answer } from '../seller/send.ts'
 import { decodePayment } from '../seller/sign-payment.ts'
 import { inSeconds, sleep } from '../time.ts'
-import { buyThrough, judgeStory } from './buy-through.ts'
+import { buyThrough, checkPurchase } from './buy-through.ts'
 
 const level = 'L4' as const
 const needs = ['payment', 'chain', 'facilitator'] as const
-const why = 'The goods leave for a payment that was good when it was checked and can never be taken.'
+const why = 'An answer is served for a payment that was good when it was checked and can never be taken.'
 const fix = 'Settle before the answer leaves, and let the transfer on chain decide, not the check before it.'
 
 type Ports = { chain: Chain; facilitator: FacilitatorControl }
@@ -46,7 +46,7 @@ export async function buyWhileHeld(
 const nonceOf = (payment: string): string => decodePayment(payment).payload.authorization.nonce.toLowerCase()
 
 /** Served only if the payer paid, no matter who the payer is. */
-async function judgePaid(seller: Seller, chain: Chain, payer: Address, buy: () => Promise<Answer>): Promise<Finding> {
+async function checkPaid(seller: Seller, chain: Chain, payer: Address, buy: () => Promise<Answer>): Promise<Finding> {
   const before = await chain.balance(payer)
   const { status } = await buy()
   const charged = before - (await chain.balance(payer))
@@ -64,7 +64,7 @@ const settling = (
   run: async (seller) => {
     const buyer = await seller.forNewBuyer()
     const { chain, facilitator } = buyer
-    if (chain === undefined || facilitator === undefined) return notJudged('needs a chain and the facilitator')
+    if (chain === undefined || facilitator === undefined) return skipped('needs a chain and the facilitator')
     return run(buyer, { chain, facilitator })
   },
 })
@@ -73,7 +73,7 @@ const cancelled = settling(
   { id: 'cancelled-while-settling', title: 'The payment is cancelled on chain between its check and its transfer' },
   async (seller, { chain, facilitator }) => {
     const payment = await seller.pay()
-    return judgePaid(seller, chain, seller.account.address, async () => {
+    return checkPaid(seller, chain, seller.account.address, async () => {
       const held = await buyWhileHeld({ seller, facilitator }, payment, nonceOf(payment), () => chain.cancel(payment))
       return held.answer
     })
@@ -90,7 +90,7 @@ const drained = settling(
       chain.transfer(nobody, before),
     )
     const { status } = answer
-    if (!isHeld) return notJudged(`answered ${status} without a settlement`)
+    if (!isHeld) return skipped(`answered ${status} without a settlement`)
     return isServed(status) ? failed('served, and the wallet was empty') : passed(`refused with ${status}`)
   },
 )
@@ -103,7 +103,7 @@ const carried = settling(
     fix: 'When a settlement fails, look for the transfer by payer and nonce: it counts, no matter who sent it.',
   },
   async (seller, { chain, facilitator }) =>
-    judgeStory(
+    checkPurchase(
       seller,
       await buyThrough(seller, {
         isSameBuyer: true,
@@ -126,7 +126,7 @@ const crash: Case = {
       fix: 'Write claim, intent and answer before money moves, and recover them at start.',
     },
     async (seller, { facilitator }) =>
-      judgeStory(
+      checkPurchase(
         seller,
         await buyThrough(seller, {
           isSameBuyer: true,
@@ -151,7 +151,7 @@ const flips = settling(
     const wallet = await chain.deployWallet()
     await chain.transfer(wallet.address, seller.price)
     const payment = await seller.pay({ authorization: { from: wallet.address } })
-    return judgePaid(seller, chain, wallet.address, async () => {
+    return checkPaid(seller, chain, wallet.address, async () => {
       const held = await buyWhileHeld({ seller, facilitator }, payment, nonceOf(payment), () =>
         wallet.refuseSignatures(),
       )
@@ -169,9 +169,9 @@ const delegated = settling(
   },
   async (seller, { chain }) => {
     const { address } = await chain.deployWallet()
-    if (!(await chain.delegate(address))) return notJudged('the chain has no delegated accounts')
+    if (!(await chain.delegate(address))) return skipped('the chain has no delegated accounts')
     const payment = await seller.pay()
-    return judgePaid(seller, chain, seller.account.address, () => seller.buy(payment))
+    return checkPaid(seller, chain, seller.account.address, () => seller.buy(payment))
   },
 )
 
@@ -187,7 +187,7 @@ const skew = settling(
     const payment = await seller.pay({ authorization: { validBefore: inSeconds(seller.time, skewSeconds - 10) } })
     await facilitator.advanceTime(skewSeconds)
     try {
-      return await judgePaid(seller, chain, seller.account.address, () => seller.buy(payment))
+      return await checkPaid(seller, chain, seller.account.address, () => seller.buy(payment))
     } finally {
       await facilitator.advanceTime(-skewSeconds)
     }

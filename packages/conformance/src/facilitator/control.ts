@@ -33,7 +33,7 @@ export type FacilitatorControl = {
   advanceTime(seconds: number): Promise<void>
   /** Carries out what was put off. */
   settleLate(): Promise<void>
-  /** Gives gas and test money. */
+  /** Funds a wallet with gas and test money. */
   fund(address: Address): Promise<void>
   /** Replaces the last blocks; the transactions in them are lost. */
   reorg(depth: number): Promise<void>

@@ -23,7 +23,7 @@ export class MissingTestChain extends Error {}
 
 const chainId = 8453
 
-/** The facilitator with a test chain of its own, in this process: nothing real is moved. */
+/** The facilitator with its own test chain, in this process: nothing real is moved. */
 export async function startTestFacilitator(options: TestFacilitatorOptions = {}): Promise<TestFacilitator> {
   const { startDevnet } = await import('@assay/till/devnet').catch((error: unknown) => {
     throw new MissingTestChain(

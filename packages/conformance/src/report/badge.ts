@@ -2,7 +2,7 @@ import type { Report } from '../run.ts'
 
 /** A small picture with the level that was reached. */
 export function badge({ reached, counts }: Report): string {
-  const text = reached === null ? 'no level' : `${reached}${counts.not_judged > 0 ? ' (partly judged)' : ''}`
+  const text = reached === null ? 'no level' : `${reached}${counts.skipped > 0 ? ' (partly checked)' : ''}`
   const color = reached === null ? '#b3261e' : counts.failed > 0 ? '#9a6700' : '#1a7f37'
   const label = 'x402'
   const left = 44

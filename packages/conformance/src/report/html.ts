@@ -7,9 +7,9 @@ import { escapeText } from './xml-text.ts'
 const style = `
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.35rem .5rem;border-bottom:1px solid #ddd}
-.failed{color:#b3261e;font-weight:600}.passed{color:#1a7f37}.unclear,.not_judged{color:#6b5900}
+.failed{color:#b3261e;font-weight:600}.passed{color:#1a7f37}.unclear,.skipped{color:#6b5900}
 details{margin:.25rem 0}code{font-size:.9em;overflow-wrap:anywhere}
-@media (prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}td,th{border-color:#333}.failed{color:#ff8a80}.passed{color:#7ee787}.unclear,.not_judged{color:#e3b341}}
+@media (prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}td,th{border-color:#333}.failed{color:#ff8a80}.passed{color:#7ee787}.unclear,.skipped{color:#e3b341}}
 `
 
 /** One page without scripts or outside resources. */

@@ -2,13 +2,13 @@ import { levels, levelTitles } from '../case.ts'
 import type { CaseResult, Report } from '../run.ts'
 import { escapeText } from './xml-text.ts'
 
-/** A suite for each level. What is unclear or not judged is skipped, never passed. */
+/** A suite for each level. What is unclear counts as skipped, never as passed. */
 export function junitReport({ cases }: Report): string {
   const suites = levels.flatMap((level) => {
     const own = cases.filter((one) => one.level === level)
     if (own.length === 0) return []
     const failures = own.filter(({ verdict }) => verdict === 'failed').length
-    const skipped = own.filter(({ verdict }) => verdict === 'unclear' || verdict === 'not_judged').length
+    const skipped = own.filter(({ verdict }) => verdict === 'unclear' || verdict === 'skipped').length
     const seconds = own.reduce((sum, { ms }) => sum + ms, 0) / 1000
     const name = escapeText(`${level} ${levelTitles[level]}`)
     return [

@@ -7,8 +7,8 @@ const hostile = `<script>"&' ]]>\u0000\u001b[31m`
 const report: Report = {
   ...{ url: `http://127.0.0.1/${hostile}`, at: '2026-01-01T00:00:00.000Z', nonce: 'aa', reached: 'L1' },
   price: { amount: '1000', asset: hostile, network: 'eip155:8453' },
-  counts: { passed: 1, failed: 1, unclear: 1, not_judged: 1 },
-  cases: (['passed', 'failed', 'unclear', 'not_judged'] as const).map((verdict, index) => ({
+  counts: { passed: 1, failed: 1, unclear: 1, skipped: 1 },
+  cases: (['passed', 'failed', 'unclear', 'skipped'] as const).map((verdict, index) => ({
     ...{ id: `case-${verdict}`, level: index < 2 ? ('L1' as const) : ('L2' as const), title: hostile, why: hostile },
     ...{
       fix: hostile,
@@ -44,12 +44,12 @@ test('what a seller answered cannot become markup of the report', () => {
   expect(elements(reportFormats.junit(report), 'testcase')).toBe(4)
 })
 
-test('JUnit skips what was not judged and fails what failed', () => {
+test('JUnit skips what was skipped and fails what failed', () => {
   const junit = reportFormats.junit(report)
   expect([elements(junit, 'failure'), elements(junit, 'skipped')]).toEqual([1, 2])
 })
 
-/** Every element is closed in order, attributes are quoted, and nothing stands outside the root. */
+/** Every element is closed in order, attributes are quoted, and nothing is outside the root. */
 function isWellFormed(xml: string): boolean {
   const open: string[] = []
   let roots = 0
@@ -100,7 +100,7 @@ test('the page is one file: no script, and nothing that a browser would fetch', 
   ])
 })
 
-test('a terminal gets a line for each judged case, and the reason for the others once', () => {
+test('a terminal gets a line for each checked case, and the reason for the others once', () => {
   const [passed, , , other] = report.cases
   if (!passed || !other) throw new Error('four cases')
   const cases = [
@@ -112,10 +112,10 @@ test('a terminal gets a line for each judged case, and the reason for the others
       .text({ ...report, cases })
       .split('\n')
       .slice(0, 4),
-  ).toEqual(['L1 Protocol', `  case-passed  ok       ${hostile}`, '  not judged: is not offered', '    one, two'])
+  ).toEqual(['L1 Protocol', `  case-passed  ok       ${hostile}`, '  skipped: is not offered', '    one, two'])
 })
 
-test('the badge never claims more than was judged', () => {
-  expect(reportFormats.badge(report)).toContain('partly judged')
+test('the badge never claims more than was checked', () => {
+  expect(reportFormats.badge(report)).toContain('partly checked')
   expect(reportFormats.badge({ ...report, reached: null })).toContain('no level')
 })

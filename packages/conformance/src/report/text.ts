@@ -2,27 +2,27 @@ import { levels, levelTitles } from '../case.ts'
 import { permissionHint, permissionPath } from '../permission.ts'
 import type { CaseResult, Report } from '../run.ts'
 
-const marks = { passed: 'ok', failed: 'FAILED', unclear: 'unclear', not_judged: '' } as const
+const marks = { passed: 'ok', failed: 'FAILED', unclear: 'unclear', skipped: '' } as const
 
 export const summaryOf = ({ counts, reached }: Report): string =>
-  `${counts.passed} passed, ${counts.failed} failed, ${counts.unclear} unclear, ${counts.not_judged} not judged; ` +
+  `${counts.passed} passed, ${counts.failed} failed, ${counts.unclear} unclear, ${counts.skipped} skipped; ` +
   (reached === null ? 'no level reached' : `reached ${reached}`)
 
-/** For a terminal: a line for each case that was judged, and what to do about those that failed. */
+/** For a terminal: a line for each case that was checked, and what to do about those that failed. */
 export function textReport(report: Report): string {
   const lines: string[] = []
   for (const level of levels) {
     const own = report.cases.filter((one) => one.level === level)
     if (own.length === 0) continue
     lines.push(`${level} ${levelTitles[level]}`)
-    const judged = own.filter(({ verdict }) => verdict !== 'not_judged')
-    const width = Math.max(...judged.map(({ id }) => id.length))
-    for (const { id, verdict, seen } of judged)
+    const checked = own.filter(({ verdict }) => verdict !== 'skipped')
+    const width = Math.max(...checked.map(({ id }) => id.length))
+    for (const { id, verdict, seen } of checked)
       lines.push(`  ${id.padEnd(width)}  ${marks[verdict].padEnd(7)}  ${seen}`)
-    const others = own.filter(({ verdict }) => verdict === 'not_judged')
+    const others = own.filter(({ verdict }) => verdict === 'skipped')
     for (const reason of new Set(others.map(({ seen }) => seen))) {
       const ids = others.filter(({ seen }) => seen === reason).map(({ id }) => id)
-      lines.push(`  not judged: ${reason}`, `    ${ids.join(', ')}`)
+      lines.push(`  skipped: ${reason}`, `    ${ids.join(', ')}`)
     }
     lines.push('')
   }

@@ -15,7 +15,7 @@ export type Signature = {
   value: string
   /** Empty for approvals and vouchers, which have none. */
   nonce: string
-  /** Unix seconds; empty for an approval, which is taken back, and for a voucher, which ends with its channel. */
+  /** Unix seconds; empty for an approval, which is revoked, and for a voucher, which ends with its channel. */
   validBefore: string
   /** That of the transaction for an approval. */
   signature: Hex

@@ -38,18 +38,18 @@ export const nobody: Address = '0x000000000000000000000000000000000000dEaD'
 /** What a buyer can do and see on chain without the seller. */
 export type Chain = {
   balance(address: Address): Promise<bigint>
-  /** Gives test money to another wallet. */
+  /** Sends test money to another wallet. */
   transfer(to: Address, value: bigint): Promise<void>
   /** Carries a payment to the chain; false when the token refuses it. */
   carry(payment: string): Promise<boolean>
   /** Cancels the nonce of a payment; false when the token cannot. */
   cancel(payment: string): Promise<boolean>
-  /** Lets Permit2 take so much from the paying wallet; gives the hash of the transaction. */
+  /** Lets Permit2 take so much from the paying wallet; returns the hash of the transaction. */
   approvePermit2(value: bigint): Promise<Hex>
   /** Uses up the nonce of a permit; false when the chain has no Permit2. */
   cancelPermit(payment: string): Promise<boolean>
   /** Carries a permit to the chain; false when it is refused. */
-  carryPermit(payment: string): Promise<boolean>
+  submitPermit(payment: string): Promise<boolean>
   /** A contract wallet (ERC-1271) that accepts every signature, and can be changed to accept none. */
   deployWallet(): Promise<{ address: Address; refuseSignatures(): Promise<void> }>
   /** From now on the code of the contract decides for the paying wallet (EIP-7702); false when the chain has no such thing. */
@@ -127,7 +127,7 @@ export function openChain(rpc: string, offer: Offer, account: LocalAccount): Cha
       } as const
       return confirmed(wallet.writeContract(call))
     },
-    carryPermit(payment) {
+    submitPermit(payment) {
       const { permit2Authorization: permit, signature } = decodePermit(payment).payload
       const call = permit2Call(permit, BigInt(permit.permitted.amount), signature)
       return confirmed(wallet.writeContract(call as unknown as Parameters<typeof wallet.writeContract>[0]))

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '@assay/protocol/loopback'
 import { permit2Address } from '@assay/protocol/typed-data/permit2'
 import { type Offer, type PaymentRequired, parsePaymentRequired } from '@assay/sdk'
 import type { LocalAccount } from 'viem'
@@ -97,14 +98,14 @@ export type SellerInput = {
   time?: Time | undefined
 }
 
-const patienceMsUsual = 30_000
+const defaultPatienceMs = 30_000
 
 export class NotASeller extends Error {}
 
 /** Asks the route for its price. Throws `NotASeller` when it has none. */
 export async function openSeller(input: SellerInput): Promise<(caseId: string, log: Exchange[]) => Seller> {
   const url = new URL(input.url)
-  const isLoopback = ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)
+  const isLoopback = isLoopbackHost(url.hostname)
   const method = input.body === undefined ? 'GET' : 'POST'
   const json = jsonHeaders(input.body)
   const pace = createPace(isLoopback)
@@ -141,7 +142,7 @@ export async function openSeller(input: SellerInput): Promise<(caseId: string, l
       ...{ url, method, body: input.body, required, offer, isLoopback, time, chain, otherRoute, mpp, permit2, bought },
       ...{ account, price: BigInt(offer.amount) },
       newChannel: byChannel && (() => newChannel({ ...deps, offer: byChannel })),
-      ...{ facilitator: input.facilitator, restart: input.restart, patienceMs: input.patienceMs ?? patienceMsUsual },
+      ...{ facilitator: input.facilitator, restart: input.restart, patienceMs: input.patienceMs ?? defaultPatienceMs },
       isThorough: input.isThorough ?? false,
       send: sendLogged,
       pay: (change) => signPayment(deps, change),

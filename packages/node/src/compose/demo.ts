@@ -2,7 +2,7 @@ import { checksumAddress } from '@assay/protocol/address'
 import type { Devnet } from '@assay/till/devnet'
 import { demoAccounts, demoUsdcAddress } from '@assay/till/devnet/accounts'
 import type { Config } from '../config/load-config.ts'
-import type { Shop } from '../http/index.ts'
+import type { Shop } from '../shops/shop.ts'
 
 const shownRoles = new Set(['operator', 'buyer', 'creator', 'affiliate'])
 

@@ -4,7 +4,7 @@ import { gasPosting, type Payees } from '@assay/till/internal'
 import { post } from '@assay/till/ledger'
 import type { Config } from '../config/load-config.ts'
 import { facilitatorRoutes } from '../faces/facilitator/routes.ts'
-import type { Shop } from '../http/index.ts'
+import type { Shop } from '../shops/shop.ts'
 import type { Infrastructure, Ports } from './infrastructure.ts'
 
 /** `/facilitator/…` for others: only with a token of the operator's, and only where we settle with our own wallets. */

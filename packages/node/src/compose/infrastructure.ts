@@ -14,7 +14,8 @@ import { devnetEndpoint } from '@assay/till/devnet/endpoint'
 import type { Payees } from '@assay/till/internal'
 import { createKeyring, type Keyring } from '@assay/till/signing'
 import type { Config, ConfiguredNetwork } from '../config/load-config.ts'
-import type { PrometheusMetrics, Shop } from '../http/index.ts'
+import type { PrometheusMetrics } from '../http/index.ts'
+import type { Shop } from '../shops/shop.ts'
 import { openSigningKeyPlaces, type WalletKeys } from './wallet-keys.ts'
 
 export type Ports = TillPorts & { metrics: PrometheusMetrics }

@@ -4,7 +4,8 @@ import { createNonceIssuer, loadSharedSecret, type ProofDeps } from '@assay/till
 
 import { claimNonce } from '@assay/till/store/nonce-claims'
 import type { Config } from '../config/load-config.ts'
-import { createShopPorts, type OpenShop, type Shop, type ShopContext } from '../http/index.ts'
+import type { OpenShop, Shop, ShopContext } from '../shops/shop.ts'
+import { createShopPorts } from '../shops/shop-ports.ts'
 import type { Infrastructure, Ports } from './infrastructure.ts'
 
 export type Origins = { baseUrl: string; apiUrl: string }

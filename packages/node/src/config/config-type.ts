@@ -6,8 +6,8 @@ import type { FacilitatorChoice } from '@assay/till/facilitators'
 import type { PayoutPolicy, WithdrawPolicy } from '@assay/till/payouts'
 import type { SignerConnection } from '@assay/till/signer'
 import type { Retention } from '@assay/till/store/partitions'
-import type { OpenShop } from '../http/index.ts'
 import type { LoopbackTarget } from '../outbound/index.ts'
+import type { OpenShop } from '../shops/shop.ts'
 
 export type ConfiguredNetwork = Network & {
   rpcUrls: readonly string[]

@@ -7,8 +7,9 @@ import { ConfigError } from '@assay/till/kernel/config-error'
 import { useFolder } from '@assay/till/kernel/use-folder.fixture'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { declareShop, SettingsError, type Variable } from '../http/index.ts'
 import { parseConfig, shopList } from '../shop-list.ts'
+import { declareShop } from '../shops/shop.ts'
+import { SettingsError, type Variable } from '../shops/shop-settings.ts'
 import { describeVariables, readConfig } from './load-config.ts'
 
 const address = (digit: string) => checksumAddress(`0x${digit.repeat(40)}`)

@@ -1,5 +1,6 @@
 import { facilitatorVariables } from '@assay/till/facilitators'
-import { type NodeFacts, readVariable, SettingsError, type ShopDeclaration, type Variable } from '../http/index.ts'
+import type { ShopDeclaration } from '../shops/shop.ts'
+import { type NodeFacts, readVariable, SettingsError, type Variable } from '../shops/shop-settings.ts'
 import type { ConfiguredShop } from './config-type.ts'
 import { type Described, nodeVariables } from './variables.ts'
 

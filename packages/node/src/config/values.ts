@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { isLoopbackHost, isLoopbackIp } from '@assay/protocol/loopback'
 import { demoAccounts } from '@assay/till/devnet/accounts'
 import { type PayoutPolicy, parsePayoutPolicy } from '@assay/till/payouts'
 import type { SignerConnection } from '@assay/till/signer'
@@ -14,13 +15,11 @@ export function checkUrls(name: string, urls: readonly string[], problems: strin
   for (const url of urls) {
     const parsed = /^https?:\/\//.test(url) && URL.canParse(url) ? new URL(url) : undefined
     if (!parsed) problems.push(`${name}: not an http(s) URL in the list`)
-    else if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname))
+    else if (parsed.protocol === 'http:' && !isLoopbackHost(parsed.hostname) && !isLoopbackIp(parsed.hostname))
       problems.push(`${name}: must be https, http is for this machine only: ${parsed.host}`)
   }
   return urls
 }
-
-const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** A base address is an origin: scheme, host and port, nothing behind it. */
 export function checkOrigin(name: string, value: string | undefined, problems: string[]): string | undefined {

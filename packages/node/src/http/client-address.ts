@@ -20,7 +20,3 @@ export function limitKey(address: string): string {
   const groups = [...left, ...new Array<string>(gap).fill('0'), ...right].slice(0, 4)
   return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`
 }
-
-export function isLoopback(address: string): boolean {
-  return address === '::1' || address.startsWith('127.')
-}

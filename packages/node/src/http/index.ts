@@ -19,34 +19,14 @@ export { createEventHub, type EventHub, type HubEvent } from './event-hub.ts'
 export { createHttpApp, type HttpApp, type HttpAppConfig } from './http-app.ts'
 export { sheddingLoad } from './load.ts'
 export { createLog } from './log.ts'
-export { makePdf } from './make-pdf.ts'
 export { createMetrics, type Families, mergedText, type PrometheusMetrics } from './metrics.ts'
 export { settleNextHops } from './next-hop.ts'
 export { nodeServices } from './node-services.ts'
 export { type NodeSite, nodeSite, serviceVersion } from './node-site.ts'
-export { includesRole, type OperatorRole, operatorRoles } from './operator-role.ts'
 export { pageLimit } from './page-limit.ts'
 export { readKeys } from './read-keys.ts'
 export { royaltyBps } from './response-headers.ts'
 export { defineRoute, type RouteDeclaration } from './route.ts'
 export { openListener } from './server.ts'
-export {
-  type Announcements,
-  declareShop,
-  type OpenShop,
-  type Shop,
-  type ShopContext,
-  type ShopDeclaration,
-} from './shop.ts'
-export { createShopPorts, shopPort } from './shop-ports.ts'
-export {
-  type NodeFacts,
-  parseMembers,
-  readVariable,
-  SettingsError,
-  type Values,
-  type Variable,
-  type Variables,
-} from './shop-settings.ts'
 export { eventText, signedEvent } from './signed-event.ts'
 export { signerOf } from './signer-of.ts'

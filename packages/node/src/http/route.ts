@@ -1,5 +1,5 @@
+import type { OperatorRole } from '@assay/protocol/operator-role'
 import type { RouteDeclaration as SoldDeclaration } from '@assay/till/selling'
-import type { OperatorRole } from './operator-role.ts'
 
 /** One declaration per route; HTTP handling, the 402, OpenAPI, llms.txt, manifests, MCP and the SDK are derived from it. */
 export type RouteDeclaration = SoldDeclaration & {

@@ -1,6 +1,7 @@
 import { loadSharedSecret } from '@assay/till/proofs'
-import { declareShop, type NodeFacts, type OpenShop, type ShopContext } from '../http/index.ts'
 import { createDnsResolver, createOutbound, type Outbound, publicAddresses } from '../outbound/index.ts'
+import { declareShop, type OpenShop, type ShopContext } from '../shops/shop.ts'
+import type { NodeFacts } from '../shops/shop-settings.ts'
 import { deliverDue, deliveryDueSql } from './deliver.ts'
 import { type Kind, sendChallenges } from './endpoints.ts'
 import { createNotifications, deleteOld } from './events.ts'

@@ -1,6 +1,6 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Tx } from '@assay/till/store/database'
-import { shopPort } from '../http/index.ts'
+import { shopPort } from '../shops/shop-ports.ts'
 
 export type NotifiedEvent = {
   subject: string

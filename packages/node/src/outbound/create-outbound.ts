@@ -1,10 +1,11 @@
+import { isLoopbackIp } from '@assay/protocol/loopback'
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import { type Metrics, traced } from '@assay/till/kernel/metrics'
 import { type Agents, createAgents, type Exchange, exchangeOnce } from './exchange-adapter.ts'
 import { isGlobalUnicast } from './global-address.ts'
 import { parseIp } from './ip-address.ts'
-import { isLoopback, type LoopbackTarget, parseLoopbackOrigin } from './loopback.ts'
+import { type LoopbackTarget, parseLoopbackOrigin } from './loopback.ts'
 import type { Locate, Located, Outbound, OutboundOk, OutboundOutcome, OutboundRequest } from './outcome.ts'
 import { lookupAddresses, type Resolver } from './resolver.ts'
 import { TimeIsUp, withTimeLimit } from './time-limit.ts'
@@ -78,7 +79,7 @@ function loopbackMapping(options: OutboundOptions): Mapping {
   if (options.mode === 'production' && (hosts.size > 0 || origins.size > 0))
     throw new Error('a production node never maps names to loopback')
   for (const target of [...hosts.values(), ...origins.values()])
-    if (!isLoopback(target.address)) throw new Error(`not a loopback address: ${target.address}`)
+    if (!isLoopbackIp(target.address)) throw new Error(`not a loopback address: ${target.address}`)
   return { hosts, origins }
 }
 

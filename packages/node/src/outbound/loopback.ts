@@ -1,8 +1,6 @@
-export type LoopbackTarget = { address: string; port: number }
+import { isLoopbackIp } from '@assay/protocol/loopback'
 
-export function isLoopback(address: string): boolean {
-  return /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address) || address === '::1'
-}
+export type LoopbackTarget = { address: string; port: number }
 
 export function parseLoopbackOrigin(origin: string): LoopbackTarget {
   const url = new URL(origin)
@@ -26,7 +24,7 @@ export function parseLoopbackHosts(text: string): { hosts: Map<string, LoopbackT
     const [name = '', target = ''] = part.split('=')
     const [, address = '', port = ''] = /^(127\.0\.0\.\d{1,3}):(\d{1,5})$/.exec(target) ?? []
     if (!hostName.test(name)) problems.push(`${name || part}: must be a lower-case name under .test`)
-    else if (!isLoopback(address) || Number(port) < 1 || Number(port) > 65_535)
+    else if (!isLoopbackIp(address) || Number(port) < 1 || Number(port) > 65_535)
       problems.push(`${name}: must map to a loopback port such as 127.0.0.1:8080`)
     else hosts.set(name, { address, port: Number(port) })
   }

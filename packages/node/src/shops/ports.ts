@@ -4,9 +4,10 @@ import type { Micro } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
 import type { LedgerLine } from '@assay/till/ledger'
 import type { Sql, Tx } from '@assay/till/store/database'
-import { shopPort, type Unavailable } from '../http/index.ts'
+import type { Unavailable } from '../http/index.ts'
 import type { TransparencyLog } from '../tlog/index.ts'
 import type { PeerLogs } from '../tlog/peers/index.ts'
+import { shopPort } from './shop-ports.ts'
 
 // What shops offer each other, by meaning: the shop that offers a thing and those that use it stay unknown to each other.
 

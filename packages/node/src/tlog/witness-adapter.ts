@@ -1,14 +1,14 @@
 import { type NoteKey, parseNoteKey } from '@assay/protocol/log/signed-note'
+import { readLimited } from '@assay/protocol/read-limited'
 import type { WitnessPeer } from './collect-cosignatures.ts'
-import { readLimited } from './read-limited.ts'
 import { originHash } from './witness-store.ts'
 
 const answerBytesMax = 20_000
 
 async function textOf(response: Response): Promise<string> {
-  const bytes = await readLimited(response, answerBytesMax)
-  if (!bytes) throw new Error('the answer is too large')
-  return bytes.toString('utf8')
+  const bytes = await readLimited(response.body, answerBytesMax)
+  if (bytes === 'too_large') throw new Error('the answer is too large')
+  return Buffer.from(bytes).toString('utf8')
 }
 
 /** A witness at an address that the operator configured. */

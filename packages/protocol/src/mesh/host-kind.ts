@@ -1,3 +1,5 @@
+import { isLoopbackIp } from '../loopback.ts'
+
 /** Where a host is, as far as its name tells: on this machine, in a private network, or out there. */
 export type HostKind = 'loopback' | 'private' | 'public'
 
@@ -6,6 +8,7 @@ const privateNames = /(?:^|\.)(?:local|internal|intranet|lan|home|corp|test|inva
 /** Of the hostname of a URL, in which every way to write an IPv4 address has become one. */
 export function hostKind(hostname: string): HostKind {
   const host = hostname.toLowerCase().replace(/\.$/, '')
+  if (isLoopbackIp(host.replace(/^\[|\]$/g, ''))) return 'loopback'
   if (host.startsWith('[')) return kindOfIpv6(host.slice(1, -1))
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)) return kindOfIpv4(host.split('.').map(Number))
   if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback'
@@ -16,7 +19,6 @@ export function hostKind(hostname: string): HostKind {
 export const addressKind = (address: string): HostKind => hostKind(address.includes(':') ? `[${address}]` : address)
 
 function kindOfIpv4([a = 0, b = 0, c = 0]: readonly number[]): HostKind {
-  if (a === 127) return 'loopback'
   const notGlobal =
     a === 0 ||
     a === 10 ||
@@ -32,7 +34,6 @@ function kindOfIpv4([a = 0, b = 0, c = 0]: readonly number[]): HostKind {
 
 /** Global unicast alone is public, without what carries an IPv4 address (6to4, Teredo) or is for documents. */
 function kindOfIpv6(text: string): HostKind {
-  if (text === '::1') return 'loopback'
   const [first = 0, second = 0] = text.split(':').map((group) => Number.parseInt(group || '0', 16))
   const global = first >= 0x2000 && first <= 0x3fff
   const special = first === 0x2002 || (first === 0x2001 && (second < 0x200 || second === 0xdb8)) || first === 0x3fff

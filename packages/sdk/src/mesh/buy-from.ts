@@ -1,12 +1,12 @@
 import { decodeHeader } from '@assay/protocol/json-object'
 import { contradiction, offerAt } from '@assay/protocol/mesh/evidence'
 import { openStatement } from '@assay/protocol/mesh/statement'
+import { readLimited } from '@assay/protocol/read-limited'
 import { receiptInHeaders } from '@assay/protocol/receipt-in-headers'
 import { type AssayClientOptions, createAssayClient } from '../client.ts'
 import type { AssayResult } from '../context.ts'
 import { AssayError } from '../errors.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
-import { readLimited } from '../read-limited.ts'
 import { createFetchGuard } from './fetch-guard.ts'
 import type { FoundNode, PriceProof } from './inspect-node.ts'
 import { keptResponse, sendEvidence, signEvidence } from './report.ts'
@@ -76,7 +76,7 @@ async function keepChallenge(
   response: Response,
 ): Promise<Response> {
   if (response.status !== 402 || kept.length > 0) return response
-  const body = await readLimited(response.clone(), challengeBytesMax)
+  const body = await readLimited(response.clone().body, challengeBytesMax)
   if (body !== 'too_large')
     kept.push({ request: { method, url }, response: keptResponse({ status: 402, headers: response.headers, body }) })
   return response

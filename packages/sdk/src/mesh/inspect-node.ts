@@ -11,11 +11,11 @@ import {
 } from '@assay/protocol/mesh/statement'
 import { type EvidenceSummary, weighEvidence } from '@assay/protocol/mesh/weigh-evidence'
 import { formatUsd, parseMicro } from '@assay/protocol/money'
+import { readLimited } from '@assay/protocol/read-limited'
 import { verifyResponse } from '@assay/protocol/signatures/verify-response'
 import { fetchDirectory } from '../key-pins.ts'
 import { parsePaymentRequired } from '../payment-required.ts'
 import type { Platform } from '../platform.ts'
-import { readLimited } from '../read-limited.ts'
 import type { FetchGuard } from './fetch-guard.ts'
 import { keptResponse } from './report.ts'
 
@@ -192,7 +192,7 @@ async function fetchPrice(
     if (free && response.ok) return { micro: 0n, proven: true }
     return no(`the example answers ${response.status} instead of ${free ? 200 : 402}`)
   }
-  const body = await readLimited(response, bodyBytesMax)
+  const body = await readLimited(response.body, bodyBytesMax)
   if (body === 'too_large') return no('its 402 is too large')
   const request = { method: offer.method, url }
   const received = { status: 402, headers: response.headers, body }

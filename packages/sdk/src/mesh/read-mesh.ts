@@ -5,10 +5,10 @@ import { didWeb } from '@assay/protocol/did'
 import { verifyEd25519 } from '@assay/protocol/ed25519'
 import { isRecord } from '@assay/protocol/json-object'
 import { readDirectory } from '@assay/protocol/keys/key-directory'
+import { readLimited } from '@assay/protocol/read-limited'
 import { AssayError } from '../errors.ts'
 import { fetchDirectory } from '../key-pins.ts'
 import { defaultPlatform, type Platform } from '../platform.ts'
-import { readLimited } from '../read-limited.ts'
 
 /** A peer as another node describes it. Only `statement` is the peer's own word. */
 export type MeshPeer = {
@@ -90,7 +90,7 @@ export async function fetchMeshJson(url: string, platform: MeshPlatform): Promis
   const limit = platform.timeout(answerMsMax)
   try {
     const response = await platform.fetch(new Request(url, { redirect: 'error', signal: limit.signal }))
-    const bytes = await readLimited(response, documentBytesMax)
+    const bytes = await readLimited(response.body, documentBytesMax)
     if (response.status !== 200 || bytes === 'too_large') throw new Error(`status ${response.status}`)
     return JSON.parse(new TextDecoder().decode(bytes))
   } catch (error) {

@@ -81,7 +81,7 @@ function contractPrice(series: OptionSeriesDetail, forward: number, volatility: 
   const vanilla = (strike: number, sign: 1 | -1): number => {
     if (deviation === 0 || forward <= 0) return Math.max(sign * (forward - strike), 0)
     const d1 = Math.log(forward / strike) / deviation + deviation / 2
-    return sign * (forward * normalBelow(sign * d1) - strike * normalBelow(sign * (d1 - deviation)))
+    return sign * (forward * normalCdf(sign * d1) - strike * normalCdf(sign * (d1 - deviation)))
   }
   const call = () => vanilla(series.strike, 1) - vanilla(series.strike + series.pays_up_to, 1)
   const point = series.kind === 'put' ? vanilla(series.strike, -1) : call()
@@ -89,7 +89,7 @@ function contractPrice(series: OptionSeriesDetail, forward: number, volatility: 
 }
 
 /** By the series that has no cancellation: x + x³/3 + x⁵/(3·5) + … */
-function normalBelow(x: number): number {
+function normalCdf(x: number): number {
   if (Math.abs(x) > 8) return x > 0 ? 1 : 0
   let [sum, term] = [x, x]
   for (let n = 3; Math.abs(term) > 1e-18 * Math.abs(sum); n += 2) {

@@ -20,11 +20,11 @@ export type AskChain = (method: string, params: readonly unknown[]) => Promise<u
 export type ProveOptions = {
   /** The chain of the token, with state at the block of the report. */
   l2: AskChain
-  /** The chain below it. */
+  /** The parent chain. */
   l1: AskChain
-  /** The anchor state registry of the chain of the token on the chain below. */
+  /** The anchor state registry of the chain of the token on the parent chain. */
   anchor: string
-  /** Block of the chain below to end in. Default: the final one. */
+  /** Block of the parent chain to end in. Default: the final one. */
   l1Block?: Hex | 'finalized' | 'latest'
 }
 
@@ -44,7 +44,7 @@ const headersAtOnce = 50
 // About an hour of blocks, and ten megabytes.
 const headersMax = 20_000
 
-/** Upgrades a report to one that trusts no node: from storage to a block of the chain below. */
+/** Upgrades a report to one that trusts no node: from storage to a block of the parent chain. */
 export async function proveReport(report: TokenReport, options: ProveOptions): Promise<ChainProof> {
   const { l1, l2 } = options
   const anchor = options.anchor.toLowerCase() as Hex

@@ -4,15 +4,15 @@ import { hedgeAfterMs, hedgeMsMax, rankOf } from './endpoint-health.ts'
 import { isHeavy, isRevert, type RpcCall, RpcRefusal } from './rpc.ts'
 import type { WatchedEndpoint } from './watch-endpoint.ts'
 
-export type Voice = { endpoint: WatchedEndpoint; answers: unknown[] }
+export type OperatorAnswers = { endpoint: WatchedEndpoint; answers: unknown[] }
 
 type Refused = { endpoint: WatchedEndpoint; error: RpcRefusal }
 
 /** One operator that refuses decides no more than one that answers, and one that did not run the call confirms no revert. */
-function refusalOf(refused: readonly Refused[], voices: number): RpcRefusal | undefined {
+function refusalOf(refused: readonly Refused[], quorum: number): RpcRefusal | undefined {
   const reverted = refused.filter(({ error }) => isRevert(error))
   const others = refused.filter(({ error }) => !isRevert(error))
-  const isEnough = (some: readonly Refused[]) => new Set(some.map(({ endpoint }) => endpoint.operator)).size >= voices
+  const isEnough = (some: readonly Refused[]) => new Set(some.map(({ endpoint }) => endpoint.operator)).size >= quorum
   if (isEnough(reverted)) return reverted.at(-1)?.error
   return isEnough(refused) ? others.at(-1)?.error : undefined
 }
@@ -21,10 +21,10 @@ export type HedgedQuestion<T> = {
   clock: Clock
   endpoints: readonly WatchedEndpoint[]
   calls: readonly RpcCall[]
-  /** Operators asked at once. */
-  voices: number
+  /** Operators whose answers are needed; this many are asked at once. */
+  quorum: number
   chainCheckMaxAgeMs?: number
-  decide(voices: readonly Voice[], complete: boolean): T | undefined
+  decide(received: readonly OperatorAnswers[], complete: boolean): T | undefined
 }
 
 /** Another URL of an operator comes after the first of every other operator: it adds no vote. */
@@ -44,11 +44,11 @@ const over = new Error('decided')
  * usually does. Resolves as soon as the answers decide; what is still on its way is not waited for.
  */
 export function askHedged<T>(question: HedgedQuestion<T>): Promise<T | undefined> {
-  const { clock, endpoints, calls, voices, chainCheckMaxAgeMs, decide } = question
+  const { clock, endpoints, calls, quorum, chainCheckMaxAgeMs, decide } = question
   return new Promise((resolve, reject) => {
     const queue = inTurn(endpoints, clock.monotonicMs())
     const pending = new Map<WatchedEndpoint, number>()
-    const heard: Voice[] = []
+    const received: OperatorAnswers[] = []
     const refused: Refused[] = []
     const failures: string[] = []
     const done = new AbortController()
@@ -67,7 +67,8 @@ export function askHedged<T>(question: HedgedQuestion<T>): Promise<T | undefined
       endpoint.ask(calls, chainCheckMaxAgeMs).then(
         (answers) => {
           pending.delete(endpoint)
-          if (!heard.some((voice) => voice.endpoint.operator === endpoint.operator)) heard.push({ endpoint, answers })
+          if (!received.some((earlier) => earlier.endpoint.operator === endpoint.operator))
+            received.push({ endpoint, answers })
           goOn()
         },
         (error: unknown) => {
@@ -82,16 +83,16 @@ export function askHedged<T>(question: HedgedQuestion<T>): Promise<T | undefined
     const goOn = () => {
       if (isOver) return
       try {
-        const decided = heard.length > 0 ? decide(heard, false) : undefined
+        const decided = received.length > 0 ? decide(received, false) : undefined
         if (decided !== undefined) {
           // They refused what others answered. Ranges of logs are limited differently everywhere.
           if (calls[0]?.method !== 'eth_getLogs') for (const { endpoint } of refused) endpoint.failed()
           return end(() => resolve(decided))
         }
-        while (pending.size < Math.max(1, voices - heard.length) && launch());
+        while (pending.size < Math.max(1, quorum - received.length) && launch());
         if (pending.size > 0) return
-        if (heard.length > 0) return end(() => resolve(decide(heard, true)))
-        end(() => reject(refusalOf(refused, voices) ?? new ChainUnreadable(failures.join('; ').slice(0, 300))))
+        if (received.length > 0) return end(() => resolve(decide(received, true)))
+        end(() => reject(refusalOf(refused, quorum) ?? new ChainUnreadable(failures.join('; ').slice(0, 300))))
       } catch (error) {
         end(() => reject(error))
       }

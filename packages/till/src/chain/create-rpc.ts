@@ -1,5 +1,5 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
-import { askHedged, inTurn, type Voice } from './ask-hedged.ts'
+import { askHedged, inTurn, type OperatorAnswers } from './ask-hedged.ts'
 import { isProbeDue } from './endpoint-health.ts'
 import { operatorOf, type Rpc, type RpcCall, type RpcEndpoint } from './rpc.ts'
 import { type WatchedEndpoint, type WatchOptions, watchEndpoint } from './watch-endpoint.ts'
@@ -35,24 +35,24 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
       clock,
       endpoints,
       calls,
-      voices: 1,
-      decide: (voices, complete) =>
-        accept && !complete ? voices.find((voice) => accept(voice.answers))?.answers : voices[0]?.answers,
+      quorum: 1,
+      decide: (received, complete) =>
+        accept && !complete ? received.find((one) => accept(one.answers))?.answers : received[0]?.answers,
     })
     return answers as unknown[]
   }
 
-  const hear = <T>(
+  const askQuorum = <T>(
     calls: readonly RpcCall[],
-    decide: (voices: readonly Voice[], complete: boolean) => T | undefined,
+    decide: (received: readonly OperatorAnswers[], complete: boolean) => T | undefined,
     isProven = mustProveChainId(calls),
   ) => {
     const nowMs = clock.monotonicMs()
-    // Those that are asked are heard of anyway.
+    // The ones asked now report their health anyway.
     for (const endpoint of inTurn(endpoints, nowMs).slice(quorum))
       if (isProbeDue(endpoint.health(), nowMs)) endpoint.probe()
     const chainCheckMaxAgeMs = isProven ? 0 : decisiveCheckMaxAgeMs
-    return askHedged({ clock, endpoints, calls, voices: quorum, chainCheckMaxAgeMs, decide })
+    return askHedged({ clock, endpoints, calls, quorum, chainCheckMaxAgeMs, decide })
   }
 
   const agreedBatch: Rpc['agreedBatch'] = async (
@@ -60,14 +60,14 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
     relevant = (answer) => answer as Json,
     choose = ([first]) => first,
   ) => {
-    const decide = (voices: readonly Voice[]) => {
-      const alike = majority(voices, quorum, relevant)
-      return alike && calls.map((_, index) => choose(alike.map(({ answers }) => answers[index])))
+    const decide = (received: readonly OperatorAnswers[]) => {
+      const agreeing = findAgreed(received, quorum, relevant)
+      return agreeing && calls.map((_, index) => choose(agreeing.map(({ answers }) => answers[index])))
     }
-    const agreed = await hear(calls, decide)
+    const agreed = await askQuorum(calls, decide)
     // A receipt is of its own chain; that there is none is what every other chain says.
     const isProven = mustProveChainId(calls) || !agreed?.includes(null)
-    return isProven ? agreed : hear(calls, decide, true)
+    return isProven ? agreed : askQuorum(calls, decide, true)
   }
 
   return {
@@ -77,9 +77,9 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
     batch,
     first: async (method, params) => (await batch([{ method, params }]))[0],
     collect: (method, params, decide) =>
-      hear([{ method, params }], (voices, complete) =>
+      askQuorum([{ method, params }], (received, complete) =>
         decide(
-          voices.map(({ answers }) => answers[0]),
+          received.map(({ answers }) => answers[0]),
           complete,
         ),
       ),
@@ -91,7 +91,7 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
 }
 
 /** Undefined for what is not of the form that was asked for. */
-function keyOf({ answers }: Voice, relevant: (answer: unknown) => Json): string | undefined {
+function keyOf({ answers }: OperatorAnswers, relevant: (answer: unknown) => Json): string | undefined {
   try {
     return canonicalJson(answers.map((answer) => relevant(answer) ?? null))
   } catch {
@@ -100,15 +100,19 @@ function keyOf({ answers }: Voice, relevant: (answer: unknown) => Json): string 
 }
 
 /** Those that said otherwise are doubted from now on, whether they lag or lie. */
-function majority(voices: readonly Voice[], quorum: number, relevant: (answer: unknown) => Json): Voice[] | undefined {
-  const votes = new Map<string, Voice[]>()
-  for (const voice of voices) {
-    const key = keyOf(voice, relevant)
+function findAgreed(
+  received: readonly OperatorAnswers[],
+  quorum: number,
+  relevant: (answer: unknown) => Json,
+): OperatorAnswers[] | undefined {
+  const votes = new Map<string, OperatorAnswers[]>()
+  for (const one of received) {
+    const key = keyOf(one, relevant)
     if (key === undefined) continue
-    votes.set(key, [...(votes.get(key) ?? []), voice])
+    votes.set(key, [...(votes.get(key) ?? []), one])
   }
-  const winner = [...votes.values()].find((same) => same.length >= quorum)
-  if (!winner) return undefined
-  for (const { endpoint } of voices.filter((voice) => !winner.includes(voice))) endpoint.contradicted()
-  return winner
+  const agreed = [...votes.values()].find((same) => same.length >= quorum)
+  if (!agreed) return undefined
+  for (const { endpoint } of received.filter((one) => !agreed.includes(one))) endpoint.contradicted()
+  return agreed
 }

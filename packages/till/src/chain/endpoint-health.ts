@@ -96,7 +96,7 @@ export function hedgeAfterMs(all: readonly Health[]): number {
 const [probeWellMs, probeIllMs] = [60_000, 5_000]
 const illLatencyMs = 1_000
 
-/** Whether it is time to ask an endpoint that was not heard of, so that it can take its turn again. */
+/** Whether it is time to ask an endpoint that was not asked lately, so that it can take its turn again. */
 export function isProbeDue(health: Health, nowMs: number): boolean {
   const ill = health.failures > 0 || (health.latencyMs ?? 0) > illLatencyMs
   return nowMs - health.measuredAtMs > (ill ? Math.max(probeIllMs, health.restMs) : probeWellMs)

@@ -9,8 +9,8 @@ import { firstPassing, sendCall } from './send-call.ts'
 
 const perBatch = 100
 const batchesMax = 10
-/** Less is claimed when its channel is closed or its time has come, not with others. */
-const dustMicro = 10_000n
+/** Less is claimed only when its channel closes or the claim is due, not beside the claims of others. */
+const claimMicroMin = 10_000n
 const gasOf = (count: number) => 150_000n + 70_000n * BigInt(count)
 
 /** Claims what is due on a chain; one transaction carries many channels, and sends what was claimed to us. */
@@ -27,7 +27,7 @@ async function dueBatches({ database, clock, policy }: ChannelDeps, network: str
      where network = $1 and charged_micro > claimed_micro and balance_micro > claimed_micro and state = 'open'
        -- What arrives before the books are first compared counts as the operator's own.
        and exists (select from reconcile_cursor r where r.network = channel.network and r.address = channel.receiver)
-       and (${dueSql} or charged_micro - claimed_micro >= ${dustMicro})
+       and (${dueSql} or charged_micro - claimed_micro >= ${claimMicroMin})
      order by withdraw_started_at > 0 desc, ${dueSql} desc, charged_micro - claimed_micro desc limit ${perBatch * batchesMax}`,
     [network, policy.claimMicro, new Date(nowMs), policy.claimAfterSeconds],
   )

@@ -74,7 +74,7 @@ export async function sendCall(deps: ChannelDeps, out: Outgoing): Promise<Sent> 
   const outcome = await Promise.race([sent.outcome, late])
   over.abort()
   if (outcome.status === 'stopped') return { status: 'unknown', transaction: sent.transaction }
-  if (outcome.status === 'displaced') return { status: 'not_sent', reason: outcome.detail }
+  if (outcome.status === 'replaced') return { status: 'not_sent', reason: outcome.detail }
   const { receipt } = outcome
   if (receipt.status !== '0x1') return { status: 'reverted', transaction: receipt.transactionHash }
   const blockNumber = BigInt(receipt.blockNumber)

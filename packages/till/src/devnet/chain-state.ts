@@ -4,28 +4,28 @@ import { type Clock, nowSeconds } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import { installB20 } from './b20.ts'
 import { createEngine, type Engine } from './edr.ts'
-import { createGate, type Gate } from './gate.ts'
 import { buildGenesis, signUsdcDeployment } from './genesis.ts'
 import type { ChainGenesis, Head, HistoryEntry, JournalEntry } from './history.ts'
 import { replay } from './history.ts'
 import { type Journal, memoryJournal, openJournal } from './journal.ts'
 import { enterMempool } from './mempool.ts'
 import { produceBlock } from './produce-block.ts'
+import { createReadWriteLock, type ReadWriteLock } from './read-write-lock.ts'
 import { createWaitingPool, type WaitingPool, type WaitingTransaction } from './waiting-pool.ts'
 
-/** All that one running chain remembers. Changed only under `gate.exclusive`, except where a field says otherwise. */
+/** All that one running chain remembers. Changed only under `lock.exclusive`, except where a field says otherwise. */
 export type ChainState = {
   readonly chainId: number
   readonly genesis: ChainGenesis
   readonly journal: Journal
-  readonly gate: Gate
+  readonly lock: ReadWriteLock
   readonly clock: Clock
   readonly log: Log
   engine: Engine
   head: Head
   /** Entries since genesis that the present chain consists of. */
   history: HistoryEntry[]
-  /** Entered under `gate.shared`, left under `gate.exclusive`. */
+  /** Entered under `lock.shared`, left under `lock.exclusive`. */
   mempool: WaitingPool
   snapshots: Map<string, { historyLength: number; head: Head; waiting: WaitingTransaction[] }>
   mining: 'automatic' | 'held'
@@ -110,7 +110,7 @@ function initialState(
     clock,
     log,
     ...made,
-    gate: createGate(),
+    lock: createReadWriteLock(),
     mempool: createWaitingPool(),
     snapshots: new Map(),
     mining: 'automatic',

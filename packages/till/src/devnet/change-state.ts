@@ -10,7 +10,7 @@ export const stateMethods: ReadonlySet<string> = new Set([
 ])
 
 export async function changeState(state: ChainState, method: string, params: readonly unknown[]): Promise<unknown> {
-  const answer = await state.gate.exclusive(async () => {
+  const answer = await state.lock.exclusive(async () => {
     const result = await state.engine.call(method, params)
     record(state, { kind: 'state', method, params })
     return result

@@ -45,7 +45,7 @@ export function createControl(state: ChainState, producer: BlockProducer, faults
   return {
     reorg: (depth, options) => reorganize(state, depth, options),
     holdMining: () =>
-      state.gate.exclusive(async () => {
+      state.lock.exclusive(async () => {
         state.mining = 'held'
       }),
     releaseMining: async () => {
@@ -85,7 +85,7 @@ export function createControl(state: ChainState, producer: BlockProducer, faults
 async function sendMint(state: ChainState, producer: BlockProducer, to: Address, amount: bigint): Promise<void> {
   const issuer = demoIssuer(state.chainId)
   const fees = feeLevel(state.chainId)
-  const nonce = await state.gate.shared(() => pendingNonce(state, issuer.address))
+  const nonce = await state.lock.shared(() => pendingNonce(state, issuer.address))
   const raw = await privateKeyToAccount(issuer.privateKey).signTransaction({
     type: 'eip1559',
     chainId: state.chainId,
@@ -97,7 +97,7 @@ async function sendMint(state: ChainState, producer: BlockProducer, to: Address,
     data: encodeFunctionData({ abi: contractArtifacts.testUsdc.abi, functionName: 'mint', args: [to, amount] }),
   })
   const hash = await submitTransaction(state, producer, raw)
-  const receipt = (await state.gate.shared(() => state.engine.call('eth_getTransactionReceipt', [hash]))) as {
+  const receipt = (await state.lock.shared(() => state.engine.call('eth_getTransactionReceipt', [hash]))) as {
     status: Hex
   } | null
   if (receipt !== null && receipt.status !== '0x1') throw new RpcError(rpcCodes.server, `minting to ${to} failed`)

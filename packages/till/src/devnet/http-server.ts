@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { readLimited } from '@assay/protocol/read-limited'
 import type { RpcRequest } from './rpc.ts'
 import { RpcError, rpcCodes } from './rpc-error.ts'
 
@@ -103,14 +104,8 @@ function errorAnswer(id: string | number | null, error: unknown) {
 }
 
 async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.byteLength
-    if (size > bodyBytesMax) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const bytes = await readLimited(incoming, bodyBytesMax)
+  return bytes === 'too_large' ? undefined : Buffer.from(bytes).toString('utf8')
 }
 
 function allowOrigin(response: ServerResponse, origin: string): void {

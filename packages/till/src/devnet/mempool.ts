@@ -47,7 +47,7 @@ export async function isStillInLine(state: ChainState, hash: Hex): Promise<boole
 
 /** Removes a waiting transaction, as a node does that drops it. False if it does not wait. */
 export function dropTransaction(state: ChainState, hash: Hex): Promise<boolean> {
-  return state.gate.exclusive(async () => {
+  return state.lock.exclusive(async () => {
     if (!state.mempool.remove(hash)) return false
     return (await state.engine.call('hardhat_dropTransaction', [hash])) as boolean
   })

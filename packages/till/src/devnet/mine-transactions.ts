@@ -20,7 +20,7 @@ export function createBlockProducer(state: ChainState): BlockProducer {
 
   // Callers that come before the block is begun share it.
   const nextBlock = (): Promise<void> => {
-    scheduled ??= state.gate.exclusive(async () => {
+    scheduled ??= state.lock.exclusive(async () => {
       scheduled = undefined
       if (state.mining === 'automatic') await produceBlock(state)
     })
@@ -32,15 +32,15 @@ export function createBlockProducer(state: ChainState): BlockProducer {
     include: async (hash) => {
       // More than one block where the first is full; none where the transaction lost its place meanwhile.
       do await nextBlock()
-      while (state.mining === 'automatic' && (await state.gate.shared(() => isStillInLine(state, hash))))
+      while (state.mining === 'automatic' && (await state.lock.shared(() => isStillInLine(state, hash))))
       await state.journal.flushed()
     },
     makeBlock: async (timestamp) => {
-      await state.gate.exclusive(() => produceBlock(state, timestamp === undefined ? {} : { timestamp }))
+      await state.lock.exclusive(() => produceBlock(state, timestamp === undefined ? {} : { timestamp }))
       await state.journal.flushed()
     },
     drain: async () => {
-      await state.gate.exclusive(async () => {
+      await state.lock.exclusive(async () => {
         while (await somethingIsReady(state)) await produceBlock(state)
       })
       await state.journal.flushed()

@@ -4,7 +4,7 @@ import type { ChainState } from './chain-state.ts'
 import { type BlockEntry, blockCalls, type HistoryEntry, headOf, type JournalEntry } from './history.ts'
 import { RpcError, rpcCodes } from './rpc-error.ts'
 
-/** Makes the next block out of what waits and writes it to the journal. Runs under `gate.exclusive`. */
+/** Makes the next block out of what waits and writes it to the journal. Runs under `lock.exclusive`. */
 export async function produceBlock(state: ChainState, options: { timestamp?: number; randao?: Hex } = {}) {
   refuseIfBroken(state)
   const timestamp = Math.max(state.head.timestamp, options.timestamp ?? state.nextTimestamp ?? chainSeconds(state))

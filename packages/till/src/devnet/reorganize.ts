@@ -28,7 +28,7 @@ export type ReorgResult = { removed: Hex[]; added: Hex[]; dropped: Hex[] }
  * fresh engine: no snapshot per block has to be kept for the rare test that needs one.
  */
 export async function reorganize(state: ChainState, depth: number, options: ReorgOptions = {}): Promise<ReorgResult> {
-  const result = await state.gate.exclusive(() => replaceBlocks(state, depth, options))
+  const result = await state.lock.exclusive(() => replaceBlocks(state, depth, options))
   await state.journal.flushed()
   return result
 }

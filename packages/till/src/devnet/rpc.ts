@@ -58,7 +58,7 @@ async function read(state: ChainState, producer: BlockProducer, method: string, 
   const headWanted = readsHead.has(method) || (method === 'eth_getBlockByNumber' && !String(params[0]).startsWith('0x'))
   if (headWanted && state.mining === 'automatic' && chainSeconds(state) - state.head.timestamp >= idleSecondsMax)
     await producer.keepUp()
-  return state.gate.shared(() => {
+  return state.lock.shared(() => {
     return state.engine.call(method, limitGas(method, resolveTags(method, withBlock(method, params), viewOf(state))))
   })
 }
@@ -85,7 +85,7 @@ function ownMethods(state: ChainState, producer: BlockProducer, control: DevnetC
     eth_getCode: async ([address, block = 'latest', ...rest]) => {
       if (!hasB20(state.chainId) || !isTokenAddress(address))
         return read(state, producer, 'eth_getCode', [address, block, ...rest])
-      return state.gate.shared(() => {
+      return state.lock.shared(() => {
         const [, , resolved] = resolveTags('eth_getStorageAt', [address, '0x0', block], viewOf(state))
         return tokenCode(state, address, resolved)
       })
@@ -96,7 +96,7 @@ function ownMethods(state: ChainState, producer: BlockProducer, control: DevnetC
       const sender = parseAddress(address)
       if (sender === undefined || tag !== 'pending')
         return read(state, producer, 'eth_getTransactionCount', [address, tag, ...rest])
-      return `0x${(await state.gate.shared(() => pendingNonce(state, sender))).toString(16)}`
+      return `0x${(await state.lock.shared(() => pendingNonce(state, sender))).toString(16)}`
     },
     evm_mine: async ([timestamp]) => {
       await producer.makeBlock(timestamp === undefined ? undefined : wholeNumber(timestamp))

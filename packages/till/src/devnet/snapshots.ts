@@ -4,7 +4,7 @@ import { createWaitingPool } from './waiting-pool.ts'
 
 /** evm_snapshot: a point to come back to, valid until the process ends or a reorg replaces the chain. */
 export function takeSnapshot(state: ChainState): Promise<string> {
-  return state.gate.exclusive(async () => {
+  return state.lock.exclusive(async () => {
     const id = (await state.engine.call('evm_snapshot')) as string
     state.snapshots.set(id, {
       historyLength: state.history.length,
@@ -17,7 +17,7 @@ export function takeSnapshot(state: ChainState): Promise<string> {
 
 /** evm_revert: history after the snapshot is cut off, in the journal too. False for a snapshot that is gone. */
 export async function revertSnapshot(state: ChainState, id: string): Promise<boolean> {
-  const reverted = await state.gate.exclusive(async () => {
+  const reverted = await state.lock.exclusive(async () => {
     const snapshot = state.snapshots.get(id)
     if (snapshot === undefined || !(await state.engine.call('evm_revert', [id]))) return false
     for (const other of [...state.snapshots.keys()]) if (BigInt(other) >= BigInt(id)) state.snapshots.delete(other)

@@ -65,7 +65,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     stop: () => {
       stopped ??= (async () => {
         await server?.stop()
-        await state.gate.exclusive(async () => {
+        await state.lock.exclusive(async () => {
           state.broken ??= new Error('it was shut down')
           await state.journal.close()
         })

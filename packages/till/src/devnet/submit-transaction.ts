@@ -10,7 +10,7 @@ import { RpcError, rpcCodes } from './rpc-error.ts'
  */
 export async function submitTransaction(state: ChainState, producer: BlockProducer, raw: unknown): Promise<Hex> {
   if (!isHex(raw)) throw new RpcError(rpcCodes.invalidParams, 'a raw transaction is hex text')
-  const { hash, canRun } = await state.gate.shared(async () => {
+  const { hash, canRun } = await state.lock.shared(async () => {
     const accepted = await enterMempool(state, raw)
     return { hash: accepted, canRun: state.mining === 'automatic' && (await isNextInLine(state, accepted)) }
   })

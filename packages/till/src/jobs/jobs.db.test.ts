@@ -60,7 +60,7 @@ test('only one of many processes does the work, and the next one gets a higher t
   expect(tokens).toEqual([1n, 2n])
 })
 
-test('a lease is renewed while the work lasts; a holder who was overtaken is told and fenced off', async () => {
+test('a lease is renewed while the work lasts; a holder who was overtaken is notified and fenced off', async () => {
   const expiry = async () => {
     const { rows } = await db.database.query<{ expires_at: Date }>(
       `select expires_at from job_lease where name = 'fenced'`,

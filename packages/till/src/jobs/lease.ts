@@ -27,7 +27,7 @@ export type LeasePorts = {
 }
 
 /**
- * Runs `work` if no other process holds the lease, and gives it back after. Times are the database's, so the clocks of
+ * Runs `work` if no other process holds the lease, and releases it after. Times are the database's, so the clocks of
  * the processes do not matter. `{ ran: false }` when another process is at it.
  */
 export async function withLease<T>(
@@ -48,18 +48,18 @@ export async function withLease<T>(
 export type Leases = {
   /** Like `withLease` for work that comes back after `intervalMs`: the lease of most work is kept between its runs. */
   run(name: string, intervalMs: number, work: (signal: AbortSignal) => Promise<unknown>): Promise<void>
-  /** Gives back what is kept. */
+  /** Releases what is kept. */
   release(): Promise<void>
 }
 
 /** A lease that is kept counts as held for this long before the database is asked again. */
 const keptMs = 5_000
-/** Work that comes back later gives its lease back meanwhile. */
+/** Work that comes back later releases its lease meanwhile. */
 const keptIntervalMsMax = 30_000
 
 type Kept = { token: bigint; ttlMs: number; askedMs: number }
 
-/** Taking and giving back for each run would be two writes for work that mostly finds nothing to do. */
+/** Acquiring and releasing for each run would be two writes for work that mostly finds nothing to do. */
 export function createLeases(ports: LeasePorts): Leases {
   const kept = new Map<string, Kept>()
   let renewing: Promise<void> | undefined
@@ -91,7 +91,7 @@ export function createLeases(ports: LeasePorts): Leases {
         })
       } finally {
         if (intervalMs > keptIntervalMsMax) await release(ports, name, token)
-        else if (!lost?.aborted && (known || (await noteFinished(ports, name, token))))
+        else if (!lost?.aborted && (known || (await recordFinished(ports, name, token))))
           kept.set(name, { token, ttlMs, askedMs })
       }
     },
@@ -185,7 +185,7 @@ async function release(ports: LeasePorts, name: string, token: bigint): Promise<
   await finish(ports, name, token, `expires_at = '-infinity', `)
 }
 
-const noteFinished = (ports: LeasePorts, name: string, token: bigint) => finish(ports, name, token, '')
+const recordFinished = (ports: LeasePorts, name: string, token: bigint) => finish(ports, name, token, '')
 
 /** False when the lease is another's by now, or nothing is known of it: it then runs out by itself. */
 async function finish({ database, log }: LeasePorts, name: string, token: bigint, also: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { readLimited } from '@assay/protocol/read-limited'
 import type { AnswerContent } from '../contract/paid-call.ts'
 import { defineProblems, Problem, problemRow } from '../kernel/problem.ts'
 import { checkSchema, type Schema } from './schema.ts'
@@ -53,18 +54,9 @@ async function fromResponse(response: Response, { contentType, bytesMax }: Limit
 }
 
 async function readAll(response: Response, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  const reader = response.body?.getReader()
-  for (let step = await reader?.read(); step && !step.done; step = await reader?.read()) {
-    bytes += step.value.byteLength
-    if (bytes > bytesMax) {
-      await reader?.cancel().catch(() => {})
-      throw tooLong(bytesMax)
-    }
-    chunks.push(step.value)
-  }
-  return Buffer.concat(chunks, bytes)
+  const bytes = await readLimited(response.body, bytesMax)
+  if (bytes === 'too_large') throw tooLong(bytesMax)
+  return bytes
 }
 
 const tooLong = (bytesMax: number) =>

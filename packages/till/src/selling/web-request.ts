@@ -1,3 +1,4 @@
+import { readLimited } from '@assay/protocol/read-limited'
 import { Problem } from '../kernel/problem.ts'
 import { tooLarge } from './body-limit.ts'
 import { emptyBody, headersOf, isStream, type PlainResponse } from './plain.ts'
@@ -49,18 +50,9 @@ async function readWebBody(request: Request, maxBytes: number): Promise<Uint8Arr
       detail: 'The body was read before the till: leave it to the sold route, which checks it by its schema.',
     })
   if (!request.body) return emptyBody
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  const reader = request.body.getReader()
-  for (let step = await reader.read(); !step.done; step = await reader.read()) {
-    bytes += step.value.byteLength
-    if (bytes > maxBytes) {
-      await reader.cancel().catch(() => {})
-      throw tooLarge(maxBytes)
-    }
-    chunks.push(step.value)
-  }
-  return Buffer.concat(chunks, bytes)
+  const bytes = await readLimited(request.body, maxBytes)
+  if (bytes === 'too_large') throw tooLarge(maxBytes)
+  return bytes
 }
 
 const bodiless = new Set([204, 205, 304])

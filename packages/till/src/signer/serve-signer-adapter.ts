@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import type { Hex } from '@assay/protocol/bytes'
+import { readLimited } from '@assay/protocol/read-limited'
 import { z } from 'zod'
 import { signerOf } from '../chain/wallet/index.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -84,14 +85,8 @@ export async function serveSigner(path: string, { clock, log }: { clock: Clock; 
 }
 
 async function readBody(request: AsyncIterable<Buffer>): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request) {
-    size += chunk.byteLength
-    if (size > requestBytesMax) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const bytes = await readLimited(request, requestBytesMax)
+  return bytes === 'too_large' ? undefined : Buffer.from(bytes).toString('utf8')
 }
 
 async function readSecretFile(path: string): Promise<string> {

@@ -1,8 +1,6 @@
+import type { OperatorRole } from '@assay/protocol/operator-role'
 import type pg from 'pg'
 import { appRole } from './app-role.ts'
-
-export const operatorAccess = ['read', 'operate', 'withdraw'] as const
-export type OperatorAccess = (typeof operatorAccess)[number]
 
 /**
  * What a login of the server may do beside the node: read everything but secrets and bought answers; also change what
@@ -11,7 +9,7 @@ export type OperatorAccess = (typeof operatorAccess)[number]
 export async function setOperatorAccess(
   client: pg.ClientBase,
   login: string,
-  access: OperatorAccess | 'none',
+  access: OperatorRole | 'none',
 ): Promise<'set' | 'no_such_login' | 'node_login'> {
   const { rows } = await client.query<{ own: boolean; is_app: boolean }>(
     `select r.rolname = current_user as own,
@@ -43,7 +41,7 @@ export async function setOperatorAccess(
 
 async function grantsOf(
   client: pg.ClientBase,
-  access: OperatorAccess | 'none',
+  access: OperatorRole | 'none',
 ): Promise<{ table: string; privileges: string }[]> {
   if (access === 'none' || access === 'withdraw') return []
   const { rows } = await client.query<{ table: string; privileges: string }>(

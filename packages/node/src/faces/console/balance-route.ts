@@ -1,6 +1,7 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import type { ShopContext } from '../../shops/shop.ts'
 
 const balance = z.strictObject({
   network: z.string(),

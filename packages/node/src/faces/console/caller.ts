@@ -1,9 +1,11 @@
 import type { ProvenAccount } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
+import { includesRole, type OperatorRole } from '@assay/protocol/operator-role'
 import { Problem } from '@assay/till/kernel/problem'
 import { verifySignedRequest } from '@assay/till/proofs'
 import { writeAudit } from '@assay/till/store/audit-log'
-import { type CallContext, includesRole, type OperatorRole, type ShopContext } from '../../http/index.ts'
+import type { CallContext } from '../../http/index.ts'
+import type { ShopContext } from '../../shops/shop.ts'
 
 export type Operator = { address: Address; role: OperatorRole }
 export type CallerDeps = Pick<ShopContext, 'proofs' | 'base' | 'database'> & { operators: readonly Operator[] }

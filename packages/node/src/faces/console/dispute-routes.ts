@@ -4,7 +4,8 @@ import { decideDispute, listPaymentDisputes, type PaymentDispute } from '@assay/
 import { Problem } from '@assay/till/kernel/problem'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
-import { jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import type { ShopContext } from '../../shops/shop.ts'
 import type { CallerDeps } from './caller.ts'
 import { operatorRoute } from './operator-route.ts'
 

@@ -1,11 +1,6 @@
+import type { OperatorRole } from '@assay/protocol/operator-role'
 import type { AnswerContent } from '@assay/till'
-import {
-  type CallContext,
-  defineRoute,
-  type OperatorRole,
-  type RouteDeclaration,
-  type RouteInput,
-} from '../../http/index.ts'
+import { type CallContext, defineRoute, type RouteDeclaration, type RouteInput } from '../../http/index.ts'
 import { type CallerDeps, type Operator, requireOperator } from './caller.ts'
 
 export type OperatorDeclaration = Omit<RouteDeclaration, 'access' | 'area' | 'operator'> & {

@@ -1,7 +1,8 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
-import { jsonAnswer, pageLimit, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { jsonAnswer, pageLimit, type RouteDeclaration } from '../../http/index.ts'
+import type { ShopContext } from '../../shops/shop.ts'
 import type { CallerDeps } from './caller.ts'
 import { operatorRoute } from './operator-route.ts'
 

@@ -1,6 +1,7 @@
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import { jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import type { ShopContext } from '../../shops/shop.ts'
 import type { CallerDeps } from './caller.ts'
 import { operatorRoute } from './operator-route.ts'
 import { describeRevenue, readRevenue, revenueShape } from './read-revenue.ts'

@@ -1,5 +1,6 @@
 import { hasChecksum, parseAddress } from '@assay/protocol/address'
-import { operatorRoles, SettingsError, type Variables } from '../../http/index.ts'
+import { operatorRoles } from '@assay/protocol/operator-role'
+import { SettingsError, type Variables } from '../../shops/shop-settings.ts'
 import type { Operator } from './caller.ts'
 
 export const consoleVariables = {

@@ -2,7 +2,8 @@ import type { Address } from '@assay/protocol/address'
 import type { Network } from '@assay/till/chain'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, pageLimit, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, pageLimit, type RouteDeclaration } from '../../http/index.ts'
+import type { ShopContext } from '../../shops/shop.ts'
 import { provenCaller } from './caller.ts'
 
 const payment = z.strictObject({

@@ -11,7 +11,8 @@ import {
 } from '@assay/till/payouts'
 import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
-import { jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import type { ShopContext } from '../../shops/shop.ts'
 import type { CallerDeps } from './caller.ts'
 import { operatorRoute } from './operator-route.ts'
 

@@ -1,9 +1,9 @@
+import { isLoopbackIp } from '@assay/protocol/loopback'
 import type { ReadinessCheck } from '@assay/till/compose'
 import type { Clock } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { availabilityOf, jsonAnswer } from '@assay/till/selling'
 import { z } from 'zod'
-import { isLoopback } from '../../http/client-address.ts'
 import type { PrometheusMetrics } from '../../http/metrics.ts'
 import { defineRoute, type RouteDeclaration } from '../../http/route.ts'
 
@@ -108,7 +108,7 @@ function metricsRoute(deps: OpsDeps): RouteDeclaration {
       handle: async (_input, call) => {
         // A proxy on this machine makes every caller look local; what it forwards for is not.
         const forwarded = call.headers.has('x-forwarded-for') || call.headers.has('forwarded')
-        if (!deps.metricsPublic && (forwarded || !isLoopback(call.remoteAddress))) throw new Problem('not_found')
+        if (!deps.metricsPublic && (forwarded || !isLoopbackIp(call.remoteAddress))) throw new Problem('not_found')
         return { status: 200, contentType: deps.metrics.contentType, body: await deps.metrics.text() }
       },
     },

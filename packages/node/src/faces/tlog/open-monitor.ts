@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { TillJob } from '@assay/till/compose'
 import { z } from 'zod'
-import { defineRoute, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { defineRoute, type RouteDeclaration } from '../../http/index.ts'
+import type { ShopContext } from '../../shops/shop.ts'
 import { logPath } from '../../tlog/index.ts'
 import {
   checkLog,

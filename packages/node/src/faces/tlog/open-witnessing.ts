@@ -1,4 +1,4 @@
-import type { Shop, ShopContext } from '../../http/index.ts'
+import type { Shop, ShopContext } from '../../shops/shop.ts'
 import { type LogSettings, logPath, type TransparencyLog, type WitnessPeer } from '../../tlog/index.ts'
 import { createPeerAsker, openOwnWitness, type PeerLogs } from '../../tlog/peers/index.ts'
 import { witnessPath, witnessRoutes } from './witness-routes.ts'

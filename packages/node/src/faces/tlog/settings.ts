@@ -1,4 +1,4 @@
-import type { Variables } from '../../http/index.ts'
+import type { Variables } from '../../shops/shop-settings.ts'
 
 export const logVariables = {
   TLOG: {

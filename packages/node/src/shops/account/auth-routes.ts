@@ -13,8 +13,9 @@ import {
 } from '@assay/till/proofs'
 import { createJwsSigner } from '@assay/till/signing'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext, signerOf } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../http/index.ts'
 import { agentNames } from '../ports.ts'
+import type { ShopContext } from '../shop.ts'
 
 type AuthContext = Pick<ShopContext, 'proofs' | 'baseUrl' | 'base' | 'keyring' | 'clock' | 'ports'>
 

@@ -5,14 +5,8 @@ import { askRelease } from '@assay/till/credit/bonds/release-bond'
 import { bondsOf, bondView } from '@assay/till/credit/bonds/store'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import {
-  type CallContext,
-  defineRoute,
-  jsonAnswer,
-  type RouteDeclaration,
-  type ShopContext,
-  signerOf,
-} from '../../http/index.ts'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../http/index.ts'
+import type { ShopContext } from '../shop.ts'
 
 export type BondRouteDeps = Pick<ShopContext, 'database' | 'clock' | 'ids' | 'proofs' | 'base' | 'networks'> & {
   releaseDelaySeconds: number

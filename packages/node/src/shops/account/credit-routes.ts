@@ -15,14 +15,8 @@ import { accounts, owedTo, post } from '@assay/till/ledger'
 import { creditRefundPurposes, type PayoutPolicy, payoutsOf } from '@assay/till/payouts'
 import type { Sql, Tx } from '@assay/till/store/database'
 import { z } from 'zod'
-import {
-  type CallContext,
-  defineRoute,
-  jsonAnswer,
-  type RouteDeclaration,
-  type ShopContext,
-  signerOf,
-} from '../../http/index.ts'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../http/index.ts'
+import type { ShopContext } from '../shop.ts'
 
 const names = (networks: CreditRouteDeps['networks']) => networks.map(({ caip2 }) => caip2)
 

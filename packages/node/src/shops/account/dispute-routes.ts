@@ -9,7 +9,8 @@ import {
 } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import type { ShopContext } from '../shop.ts'
 import { accountProblems } from './problems.ts'
 import { type PayerDeps, provenPayer } from './proven-payer.ts'
 

@@ -1,7 +1,7 @@
 import { releaseDue } from '@assay/till/credit/bonds'
 import { type CreditPolicy, createCreditEntitlement, parseCreditPolicy } from '@assay/till/internal'
 import type { PayoutPolicy } from '@assay/till/payouts'
-import { declareShop, type OpenShop } from '../../http/index.ts'
+import { declareShop, type OpenShop } from '../shop.ts'
 import { authRoutes } from './auth-routes.ts'
 import { bondRoutes } from './bond-routes.ts'
 import { creditRoutes } from './credit-routes.ts'

@@ -23,9 +23,9 @@ import {
   jsonAnswer,
   pageLimit,
   type RouteDeclaration,
-  type ShopContext,
   signerOf,
 } from '../../http/index.ts'
+import type { ShopContext } from '../shop.ts'
 import { accountProblems } from './problems.ts'
 
 export type MandateDeps = Pick<ShopContext, 'database' | 'clock' | 'proofs' | 'baseUrl' | 'base'>

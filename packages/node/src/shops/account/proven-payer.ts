@@ -1,6 +1,7 @@
 import type { ProvenAccount } from '@assay/protocol/account'
 import type { Address } from '@assay/protocol/address'
-import { type CallContext, type ShopContext, signerOf } from '../../http/index.ts'
+import { type CallContext, signerOf } from '../../http/index.ts'
+import type { ShopContext } from '../shop.ts'
 
 export type PayerDeps = Pick<ShopContext, 'proofs' | 'networks'>
 export type Payer = { address: Address; networks: string[] }

@@ -1,4 +1,4 @@
-import type { Variables } from '../../http/index.ts'
+import type { Variables } from '../shop-settings.ts'
 
 export const accountVariables = {
   CREDIT: {

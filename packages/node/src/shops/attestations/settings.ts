@@ -3,7 +3,8 @@ import type { Hex } from '@assay/protocol/bytes'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { demoMover } from '@assay/till/devnet/accounts'
 import { z } from 'zod'
-import { type NodeFacts, parseMembers, readKeys, SettingsError, type Variables } from '../../http/index.ts'
+import { readKeys } from '../../http/index.ts'
+import { type NodeFacts, parseMembers, SettingsError, type Variables } from '../shop-settings.ts'
 import type { AttestSettings } from './attest/deps.ts'
 
 /** Also for shops that pay creators by the same rules. */

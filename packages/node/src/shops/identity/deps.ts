@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { ShopContext } from '../../http/index.ts'
+import type { ShopContext } from '../shop.ts'
 import type { IdentityPorts } from './ports.ts'
 import type { Registries } from './registry.ts'
 

@@ -2,7 +2,6 @@ import type { Address } from '@assay/protocol/address'
 import { didWeb } from '@assay/protocol/did'
 import type { AnswerContent, SaleHook } from '@assay/till'
 import { openMandates } from '@assay/till/credit/mandates'
-import { declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
 import {
   agentDeclarations,
   agentNames,
@@ -13,6 +12,7 @@ import {
   saleShares,
   upheldDisputes,
 } from '../ports.ts'
+import { declareShop, type OpenShop, type Shop, type ShopContext } from '../shop.ts'
 import { declarationRoutes } from './agents/declaration-routes.ts'
 import { expireVersions } from './agents/expire-versions.ts'
 import { agentRoutes } from './agents/routes.ts'

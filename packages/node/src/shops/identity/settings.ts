@@ -1,6 +1,6 @@
 import { type Address, hasChecksum } from '@assay/protocol/address'
 import { z } from 'zod'
-import { parseMembers, type Variables } from '../../http/index.ts'
+import { parseMembers, type Variables } from '../shop-settings.ts'
 
 export const identityVariables = {
   IDENTITY: {

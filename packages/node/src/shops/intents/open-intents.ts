@@ -1,7 +1,8 @@
 import type { Micro } from '@assay/protocol/money'
 import { loadSharedSecret } from '@assay/till/proofs'
-import { createSince, type Shop, type ShopContext, type Unavailable } from '../../http/index.ts'
+import { createSince, type Unavailable } from '../../http/index.ts'
 import type { PeerReader, PublishedDemand } from '../ports.ts'
+import type { Shop, ShopContext } from '../shop.ts'
 import {
   openStreamSubscriptions,
   openSubscriptionStreams,

@@ -1,7 +1,7 @@
 import { activeBonds } from '@assay/till/credit/bonds'
-import { declareShop, type OpenShop } from '../../http/index.ts'
 import { matchMigrations } from '../match/index.ts'
 import { demandIndex, marketParties, peerReader, relatedParties, streamProduct } from '../ports.ts'
+import { declareShop, type OpenShop } from '../shop.ts'
 import {
   parseSubscriptionPolicy,
   streamSubscribers,

@@ -1,6 +1,6 @@
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers, SettingsError, type Variables } from '../../http/index.ts'
+import { parseMembers, SettingsError, type Variables } from '../shop-settings.ts'
 import type { OwnCluster } from './clusters.ts'
 import type { Plan } from './plan.ts'
 

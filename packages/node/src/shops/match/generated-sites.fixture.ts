@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { makePdf } from '../../http/index.ts'
+import { makePdf } from '../make-pdf.ts'
 import type { SourceWorld } from '../sources/sources.fixture.ts'
 
 /** A page that should be found, and by which question. */

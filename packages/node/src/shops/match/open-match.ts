@@ -1,13 +1,7 @@
 import { join } from 'node:path'
-import {
-  createSince,
-  declareShop,
-  type OpenShop,
-  type ShopContext,
-  type Since,
-  type Unavailable,
-} from '../../http/index.ts'
+import { createSince, type Since, type Unavailable } from '../../http/index.ts'
 import { creatorShares } from '../ports.ts'
+import { declareShop, type OpenShop, type ShopContext } from '../shop.ts'
 import { sourcesMigrations } from '../sources/index.ts'
 import { deleteMatches, type MatchDeps } from './answer-match.ts'
 import { watchCoverage } from './coverage.ts'

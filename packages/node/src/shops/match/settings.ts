@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseMembers, SettingsError, type Variables } from '../../http/index.ts'
+import { parseMembers, SettingsError, type Variables } from '../shop-settings.ts'
 import { type EngineName, engineNames } from './match-engine.ts'
 import type { OpenSearchOptions } from './opensearch-adapter.ts'
 

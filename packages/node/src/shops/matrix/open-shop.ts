@@ -1,9 +1,10 @@
 import type { TillJob } from '@assay/till/compose'
 import { withLease } from '@assay/till/jobs'
-import { createSince, declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
+import { createSince } from '../../http/index.ts'
 import { notifications } from '../../notifications/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
 import { coveredFeeds } from '../ports.ts'
+import { declareShop, type OpenShop, type Shop, type ShopContext } from '../shop.ts'
 import {
   openSubscriptionStreams,
   outageJob,
@@ -260,12 +261,12 @@ const bulkFilesAtOnce = 6
 
 async function measureQuality(deps: MatrixDeps): Promise<void> {
   await deps.fileCache.refresh(deps.database)
-  const world = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
+  const view = { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols }
   const breathe = async () => {
     deps.stopping.throwIfAborted()
     await deps.clock.sleep(50)
   }
-  const documents = await qualityOf(world, feedIds, { daysMax: qualityDaysMax, breathe })
+  const documents = await qualityOf(view, feedIds, { daysMax: qualityDaysMax, breathe })
   for (const [feed, document] of documents) await keepQuality(deps.database, feed, deps.clock.nowMs(), document)
 }
 

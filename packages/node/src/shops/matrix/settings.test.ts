@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { SettingsError } from '../../http/index.ts'
+import { SettingsError } from '../shop-settings.ts'
 import { fetchPlans } from './ingest/fetch-plan.ts'
 import { parseMatrixSettings } from './settings.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers, SettingsError, type Values, type Variables } from '../../http/index.ts'
+import { parseMembers, SettingsError, type Values, type Variables } from '../shop-settings.ts'
 import { parseVendorSource, type VendorSource } from './ingest/vendor-source.ts'
 import type { LicenceAssertion } from './licences/gate.ts'
 import { readAssertions } from './licences/read-assertions.ts'

@@ -3,17 +3,10 @@ import { didWeb } from '@assay/protocol/did'
 import { type NodeAddress, parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import type { MeshOffer } from '@assay/protocol/mesh/read-statement'
 import { createResponseSigner } from '@assay/till/signing'
-import {
-  type Announcements,
-  declareShop,
-  nodeSite,
-  type OpenShop,
-  type RouteDeclaration,
-  type Shop,
-  type ShopContext,
-} from '../../http/index.ts'
+import { nodeSite, type RouteDeclaration } from '../../http/index.ts'
 import { createDnsResolver, type LoopbackTarget, publicAddresses } from '../../outbound/index.ts'
 import { agentDeclarations, meshNodes, peerLogs, peerReader, registeredAgents, relatedParties } from '../ports.ts'
+import { type Announcements, declareShop, type OpenShop, type Shop, type ShopContext } from '../shop.ts'
 import type { MeshDeps } from './deps.ts'
 import { createDnsSeeds } from './dns-seeds.ts'
 import { findMeshNode } from './find-node.ts'

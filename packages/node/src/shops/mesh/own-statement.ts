@@ -4,7 +4,7 @@ import { claimedKeyId, openStatement, statementType } from '@assay/protocol/mesh
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { createJwsSigner } from '@assay/till/signing'
 import type { Sql } from '@assay/till/store/database'
-import type { Announcements } from '../../http/index.ts'
+import type { Announcements } from '../shop.ts'
 import type { MeshDeps } from './deps.ts'
 import { meshProtocol } from './limits.ts'
 

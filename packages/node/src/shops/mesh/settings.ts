@@ -1,6 +1,6 @@
 import { type NodeAddress, parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { z } from 'zod'
-import { parseMembers, SettingsError, type Variables } from '../../http/index.ts'
+import { parseMembers, SettingsError, type Variables } from '../shop-settings.ts'
 
 /** How eagerly this node keeps up with its peers. Short in a demo, where everything is on one machine. */
 export const meshVariables = {

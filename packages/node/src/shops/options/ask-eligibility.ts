@@ -2,7 +2,6 @@ import { checksumAddress } from '@assay/protocol/address'
 import type { Log } from '@assay/till/kernel/log'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import type { ShopContext } from '../../http/index.ts'
 import {
   createBotAuth,
   createDnsResolver,
@@ -11,6 +10,7 @@ import {
   type Outbound,
   publicAddresses,
 } from '../../outbound/index.ts'
+import type { ShopContext } from '../shop.ts'
 import type { OptionDeps } from './deps.ts'
 
 /** What the node's configuration says about the way out. */

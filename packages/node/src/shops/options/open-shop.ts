@@ -1,5 +1,5 @@
-import { declareShop, type OpenShop } from '../../http/index.ts'
 import { demandIndex, marketParties } from '../ports.ts'
+import { declareShop, type OpenShop } from '../shop.ts'
 import { partiesOf } from './market-parties.ts'
 import { type OptionsOpening, openOptions } from './open-options.ts'
 import { payoutPurposes } from './set-off-debts.ts'

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers, SettingsError, type Variables } from '../../http/index.ts'
+import { parseMembers, SettingsError, type Variables } from '../shop-settings.ts'
 import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import type { ExpiryRule } from './domain/expiries.ts'
 

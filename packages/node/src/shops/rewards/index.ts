@@ -1,6 +1,6 @@
 import { createTokenMaker } from '@assay/till/signing'
-import { declareShop, type OpenShop } from '../../http/index.ts'
 import { saleReferrers } from '../ports.ts'
+import { declareShop, type OpenShop } from '../shop.ts'
 import { createVisitCounter } from './count-visits.ts'
 import { matureShares } from './mature-shares.ts'
 import { createPassEntitlement } from './pass-entitlement.ts'

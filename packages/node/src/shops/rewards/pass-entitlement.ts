@@ -14,7 +14,7 @@ import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { type TokenMaker, tokenHash, tokenInForce } from '@assay/till/signing'
 import type { Sql } from '@assay/till/store/database'
-import type { ShopContext } from '../../http/index.ts'
+import type { ShopContext } from '../shop.ts'
 
 export type PassDeps = Pick<ShopContext, 'database' | 'clock' | 'ids'> & { passTokens: TokenMaker }
 

@@ -1,7 +1,7 @@
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { disputeLimits } from '@assay/till/internal'
 import { z } from 'zod'
-import { parseMembers, SettingsError } from '../../http/index.ts'
+import { parseMembers, SettingsError } from '../shop-settings.ts'
 
 export const tierNames = ['BRONZE', 'SILVER', 'GOLD', 'PLATINUM'] as const
 export type TierName = (typeof tierNames)[number]

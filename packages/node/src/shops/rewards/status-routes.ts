@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import { z } from 'zod'
-import { defineRoute, jsonAnswer, type RouteDeclaration, type ShopContext } from '../../http/index.ts'
+import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
+import type { ShopContext } from '../shop.ts'
 import { type RewardsPolicy, tierNames } from './policy.ts'
 import { affiliateRule, readAffiliate } from './read-affiliate.ts'
 import { readLoyalty } from './read-loyalty.ts'

@@ -1,6 +1,6 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import { ensureDeployed } from '@assay/till/chain/own-contract'
-import { declareShop, type OpenShop, royaltyBps } from '../../http/index.ts'
+import { royaltyBps } from '../../http/index.ts'
 import {
   attestationsMigrations,
   createCitationAttester,
@@ -9,6 +9,7 @@ import {
   parseMarketSettings,
 } from '../attestations/index.ts'
 import { transparencyLog } from '../ports.ts'
+import { declareShop, type OpenShop } from '../shop.ts'
 import { royaltyTermsFor } from './contract.ts'
 import { royaltyRoutes } from './routes.ts'
 

@@ -79,14 +79,14 @@ export async function commitRemittance(deps: RoyaltyDeps, tx: Tx, sale: Sale): P
 }
 
 /** Of a royalty that goes back to no page, creators get nothing: it is the recipient's. */
-function splitOf(sale: Sale, parent: Parent): { tollMicro: Micro; creatorMicro: Micro } {
+function splitRoyalty(sale: Sale, parent: Parent): { tollMicro: Micro; creatorMicro: Micro } {
   if (parent.pages.length === 0) return { tollMicro: 0n, creatorMicro: 0n }
   const { share, rest } = splitShare(sale.amountMicro, tollBps)
   return { tollMicro: share, creatorMicro: rest }
 }
 
 async function creatorLines(tx: Tx, sale: Sale, id: string, parent: Parent): Promise<LedgerLine[]> {
-  const { tollMicro, creatorMicro } = splitOf(sale, parent)
+  const { tollMicro, creatorMicro } = splitRoyalty(sale, parent)
   const parts = splitEqually(creatorMicro, parent.pages.length)
   const shares: Share[] = []
   for (const [index, page] of parent.pages.entries())
@@ -118,7 +118,7 @@ const noPage = {
 }
 
 async function keep(deps: RoyaltyDeps, tx: Tx, sale: Sale, facts: Facts, parent: Parent): Promise<Remittance> {
-  const { tollMicro, creatorMicro } = splitOf(sale, parent)
+  const { tollMicro, creatorMicro } = splitRoyalty(sale, parent)
   const record = {
     type: 'assay.royalty/v1',
     id: facts.id,

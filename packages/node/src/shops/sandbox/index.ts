@@ -1,4 +1,4 @@
-import { declareShop } from '../../http/index.ts'
+import { declareShop } from '../shop.ts'
 import { sandboxRoutes } from './routes.ts'
 import { sandboxVariables } from './settings.ts'
 

@@ -1,6 +1,5 @@
 import { activeBonds } from '@assay/till/credit/bonds'
 import { loadSharedSecret } from '@assay/till/proofs'
-import { declareShop, type OpenShop, type ShopContext, shopPort } from '../../http/index.ts'
 import {
   createBotAuth,
   createDnsResolver,
@@ -10,6 +9,8 @@ import {
   type Resolver,
 } from '../../outbound/index.ts'
 import { ownCitations, upheldDisputes } from '../ports.ts'
+import { declareShop, type OpenShop, type ShopContext } from '../shop.ts'
+import { shopPort } from '../shop-ports.ts'
 import { withDemoZone } from './demo/demo-resolver.ts'
 import { openDemoSites } from './demo/open-demo-sites.ts'
 import { seedDemoSources } from './demo/seed-demo-sources.ts'

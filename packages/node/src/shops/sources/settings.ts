@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseMembers, type Variables } from '../../http/index.ts'
+import { parseMembers, type Variables } from '../shop-settings.ts'
 import { type CrawlSettings, defaultSettings } from './deps.ts'
 
 export const sourcesVariables = {

@@ -1,4 +1,4 @@
-import type { Shop } from '../../http/index.ts'
+import type { Shop } from '../shop.ts'
 import { runCrawler } from './crawl/run-crawler.ts'
 import type { SourceDeps } from './deps.ts'
 import { recheckSources } from './register/settle-contests.ts'

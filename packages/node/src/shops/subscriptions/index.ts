@@ -1,6 +1,7 @@
 import { createTokenMaker } from '@assay/till/signing'
-import { declareShop, type OpenShop, type ShopContext, type Unavailable } from '../../http/index.ts'
+import type { Unavailable } from '../../http/index.ts'
 import { coveredFeeds, streamProduct } from '../ports.ts'
+import { declareShop, type OpenShop, type ShopContext } from '../shop.ts'
 import { changeRoutes } from './change-routes.ts'
 import { createSubscriptionEntitlement } from './entitlement.ts'
 import { manageRoutes } from './manage-routes.ts'

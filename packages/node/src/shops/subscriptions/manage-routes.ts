@@ -11,9 +11,9 @@ import {
   jsonAnswer,
   signerOf as provenSigner,
   type RouteDeclaration,
-  type ShopContext,
 } from '../../http/index.ts'
 import type { CoveredFeed } from '../ports.ts'
+import type { ShopContext } from '../shop.ts'
 import { subscriptionOfProven } from './entitlement.ts'
 import { readUsage } from './fair-use.ts'
 import { revokeToken, rotateToken } from './grant-period.ts'

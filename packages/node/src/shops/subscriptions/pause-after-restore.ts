@@ -1,5 +1,5 @@
 import { setPause } from '@assay/till/store/pauses'
-import type { ShopContext } from '../../http/index.ts'
+import type { ShopContext } from '../shop.ts'
 
 const name = 'renewals'
 

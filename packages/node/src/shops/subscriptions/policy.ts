@@ -1,6 +1,6 @@
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers } from '../../http/index.ts'
+import { parseMembers } from '../shop-settings.ts'
 
 export type Tier = 'standard' | 'vip'
 export const tiers: readonly Tier[] = ['standard', 'vip']

@@ -1,4 +1,4 @@
-import type { Variables } from '../../http/index.ts'
+import type { Variables } from '../shop-settings.ts'
 
 /** Also for shops that sell by subscription: they read its prices and limits. */
 export const subscriptionsVariables = {

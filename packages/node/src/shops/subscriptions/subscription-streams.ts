@@ -1,6 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { Problem } from '@assay/till/kernel/problem'
-import { createSlots, type ShopContext } from '../../http/index.ts'
+import { createSlots } from '../../http/index.ts'
+import type { ShopContext } from '../shop.ts'
 import { productOf, type SubscriptionPolicy, tiersCovering } from './policy.ts'
 import { subscriptionProblems } from './problems.ts'
 import { findSubscriptions, type Subscription } from './store.ts'

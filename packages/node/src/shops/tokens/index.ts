@@ -1,7 +1,7 @@
 import type { TillJob } from '@assay/till/compose'
 import { nowSeconds } from '@assay/till/kernel/clock'
-import { declareShop, type OpenShop, type Shop, type ShopContext } from '../../http/index.ts'
 import { notifications } from '../../notifications/index.ts'
+import { declareShop, type OpenShop, type Shop, type ShopContext } from '../shop.ts'
 import { forkTimes } from './abi/b20.ts'
 import { badgeRoute } from './badge-route.ts'
 import { allChangesRoutes, controlTopic } from './changes/all-changes-route.ts'

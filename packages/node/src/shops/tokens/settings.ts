@@ -1,6 +1,6 @@
 import { type Micro, parseUsd } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers, type Variables } from '../../http/index.ts'
+import { parseMembers, type Variables } from '../shop-settings.ts'
 
 export const tokensVariables = {
   TOKENS: {

@@ -1,4 +1,4 @@
-import { readLimited } from '../read-limited.ts'
+import { readLimited } from '@assay/protocol/read-limited'
 import type { HttpAnswer, MonitorHttp } from './types.ts'
 
 const timeoutMs = 10_000
@@ -13,8 +13,9 @@ export function createMonitorHttp(userAgent: string): MonitorHttp {
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
       })
-      const bytes = await readLimited(response, bytesMax)
-      return bytes ? { ok: true, status: response.status, bytes } : { ok: false, reason: 'the answer is too large' }
+      const bytes = await readLimited(response.body, bytesMax)
+      if (bytes === 'too_large') return { ok: false, reason: 'the answer is too large' }
+      return { ok: true, status: response.status, bytes: Buffer.from(bytes) }
     } catch (error) {
       return { ok: false, reason: reasonOf(error) }
     }

@@ -72,7 +72,7 @@ export type SendResult =
 export type TransactionOutcome =
   | { status: 'mined'; receipt: TransactionReceipt; costWei: bigint }
   /** Its nonce went to something else: the call can never happen any more. */
-  | { status: 'displaced'; detail: string }
+  | { status: 'replaced'; detail: string }
   /** This process no longer watches it. */
   | { status: 'stopped' }
 

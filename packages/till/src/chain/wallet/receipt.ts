@@ -11,7 +11,7 @@ export type TransactionReceipt = {
   blockNumber: Hex
   gasUsed: Hex
   effectiveGasPrice?: Hex
-  /** Rollups add what publishing the data costs on the chain below. */
+  /** Rollups add what publishing the data costs on the parent chain. */
   l1Fee?: Hex
   logs: RpcLog[]
 }

@@ -114,7 +114,7 @@ describe('a settlement wallet', () => {
     const sending = wallets.send(call)
     await until(async () => (await rowsOf(wallets)).length === 1, 'stored')
     wanted = false
-    expect((await outcomeOf(await sending)).status).toBe('displaced')
+    expect((await outcomeOf(await sending)).status).toBe('replaced')
     expect(await isUsed(call.nonce)).toBe(false)
     expect(await outcomeOf(await wallets.send(transfer()))).toMatchObject({ status: 'mined' })
     expect(await count(wallets)).toBe(2)

@@ -32,7 +32,7 @@ export async function readInFlight(state: LeasedWalletState): Promise<void> {
   })
   const used = BigInt(count as string)
   for (const entry of entries) if (state.inFlight.has(entry.nonce) && entry.nonce < used) endVanished(state, entry)
-  await attend(state, used)
+  await resendLate(state, used)
 }
 
 /** The quickest way to an outcome where blocks come at once: one read right after the send. */
@@ -50,7 +50,7 @@ export function endMined(state: LeasedWalletState, entry: InFlight, receipt: Tra
   const facts = minedFacts(receipt)
   note(state, markMined(deps.database, keyOf(state, entry.nonce), facts, deps.clock.nowMs()))
   deps.metrics.count('wallet_transactions', { network: deps.network.caip2, purpose: entry.call.purpose })
-  if (entry.fillers.has(facts.hash)) entry.end({ status: 'displaced', detail: `filled by ${facts.hash}` })
+  if (entry.fillers.has(facts.hash)) entry.end({ status: 'replaced', detail: `filled by ${facts.hash}` })
   else entry.end({ status: 'mined', receipt, costWei: facts.costWei })
 }
 
@@ -62,11 +62,11 @@ function endVanished(state: LeasedWalletState, entry: InFlight): void {
   deps.log.error({ wallet: state.key.address, nonce: entry.nonce }, 'somebody else used a nonce of our wallet')
   deps.metrics.count('alarms', { alarm: 'wallet_used_elsewhere' })
   note(state, markSuperseded(deps.database, keyOf(state, entry.nonce), deps.clock.nowMs()))
-  entry.end({ status: 'displaced', detail: 'the nonce was used by a transaction that is not ours' })
+  entry.end({ status: 'replaced', detail: 'the nonce was used by a transaction that is not ours' })
 }
 
-/** Looks after what takes too long: nodes drop transactions, fees rise, blocks are reorganised. */
-async function attend(state: LeasedWalletState, used: bigint): Promise<void> {
+/** Sends again or replaces what takes too long: nodes drop transactions, fees rise, blocks are reorganised. */
+async function resendLate(state: LeasedWalletState, used: bigint): Promise<void> {
   const { deps } = state
   const nowMs = deps.clock.monotonicMs()
   const waiting = [...state.inFlight.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1))

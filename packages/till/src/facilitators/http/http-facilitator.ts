@@ -1,4 +1,5 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
+import { isLoopbackHost } from '@assay/protocol/loopback'
 import type { Micro } from '@assay/protocol/money'
 import type { Facilitator, FacilitatorPayment, SupportedKind } from '../../contract/facilitator.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -23,7 +24,6 @@ export type HttpFacilitatorOptions = {
 }
 
 const bodyBytesMax = 64 * 1024
-const loopback = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
 /** Says what to correct; shown to the operator at start. */
 export class FacilitatorConfigError extends Error {
@@ -115,7 +115,7 @@ function checkedBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
     throw new FacilitatorConfigError('the facilitator URL must begin with https://')
-  if (url.protocol === 'http:' && !loopback.test(url.hostname))
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
     throw new FacilitatorConfigError(
       'the facilitator URL must be https: signed payments would cross the network in the open',
     )

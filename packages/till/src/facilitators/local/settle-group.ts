@@ -156,7 +156,7 @@ async function tellOutcomes(
       })
     return
   }
-  if (outcome.status === 'displaced') {
+  if (outcome.status === 'replaced') {
     for (const item of items)
       refuse(item, {
         reason: 'invalid_transaction_state',

@@ -101,7 +101,7 @@ export async function settlePermit2(
   const outcome = await sent.outcome
   if (outcome.status === 'stopped')
     return { status: 'unknown', reason: 'settlement_pending', transaction: sent.transaction }
-  if (outcome.status === 'displaced')
+  if (outcome.status === 'replaced')
     return refuse('invalid_transaction_state', 'The transaction was cancelled before it took effect.', true)
   const gasGwei = (outcome.costWei + 999_999_999n) / 1_000_000_000n
   const transaction = outcome.receipt.transactionHash

@@ -1,6 +1,8 @@
+import type { OperatorRole } from '@assay/protocol/operator-role'
+
 export type Overview = {
   at: string
-  role: 'read' | 'operate' | 'withdraw'
+  role: OperatorRole
   books: {
     balanced: boolean
     accounts: { group: string; kind: string; unit: string; balance: string; accounts: number }[]

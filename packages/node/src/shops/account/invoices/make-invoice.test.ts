@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { latin } from '../../../http/make-pdf.ts'
+import { latin } from '../../make-pdf.ts'
 import { taxOf } from './make-invoice.ts'
 import { parseInvoiceSettings } from './settings.ts'
 import { escapeHtml } from './show-html.ts'

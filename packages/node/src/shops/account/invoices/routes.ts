@@ -2,13 +2,8 @@ import { type SettledPayment, settledPayments } from '@assay/till/internal'
 import { Problem } from '@assay/till/kernel/problem'
 import { verifySession } from '@assay/till/proofs'
 import { z } from 'zod'
-import {
-  type CallContext,
-  defineRoute,
-  jsonAnswer,
-  type RouteDeclaration,
-  type ShopContext,
-} from '../../../http/index.ts'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration } from '../../../http/index.ts'
+import type { ShopContext } from '../../shop.ts'
 import { accountProblems } from '../problems.ts'
 import { type Payer, type PayerDeps, payerOf, provenPayer } from '../proven-payer.ts'
 import { type Invoice, invoiceShape, makeInvoice } from './make-invoice.ts'

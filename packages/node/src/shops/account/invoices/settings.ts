@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseMembers } from '../../../http/index.ts'
+import { parseMembers } from '../../shop-settings.ts'
 
 export type InvoiceSettings = {
   sellerName: string

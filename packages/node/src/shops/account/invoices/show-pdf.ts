@@ -1,4 +1,4 @@
-import { makePdf } from '../../../http/index.ts'
+import { makePdf } from '../../make-pdf.ts'
 import type { Invoice } from './make-invoice.ts'
 import { usdc } from './show-html.ts'
 

@@ -59,7 +59,9 @@ export async function commitRecords(
   // Last of all: the creators' balances are locked from here to the commit.
   await post(
     tx,
-    allocations.flatMap(({ draft, tollMicro }, index) => splitOf(draft.sale, tollMicro, lines[index] as LedgerLine[])),
+    allocations.flatMap(({ draft, tollMicro }, index) =>
+      splitTransactions(draft.sale, tollMicro, lines[index] as LedgerLine[]),
+    ),
   )
   return Promise.all(
     allocations.map(async ({ draft, shares }, index) => {
@@ -194,7 +196,7 @@ function paidPart(deps: AttestDeps, sale: Sale, tollMicro: Micro) {
   }
 }
 
-function splitOf(sale: Sale, tollMicro: Micro, shares: readonly LedgerLine[]): LedgerTransaction[] {
+function splitTransactions(sale: Sale, tollMicro: Micro, shares: readonly LedgerLine[]): LedgerTransaction[] {
   if (sale.amountMicro === 0n) return []
   return [
     {

@@ -16,8 +16,8 @@ import { mergeLines } from './accrue.ts'
 import { distributorAbi } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import { acceptedDistributors } from './distributors.ts'
-import { addCommitted, insertLeaves } from './keep-leaves.ts'
 import { setOffLeaves } from './set-off-leaves.ts'
+import { addCommitted, insertLeaves } from './store-leaves.ts'
 
 /** A root that the contract took, as its event has it. */
 export type Advance = {

@@ -9,8 +9,8 @@ import { accruedAccount, committedAccount, creatorReceivable, mergeLines } from 
 import type { Advance } from './adopt-root.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import type { SignedRoot } from './follow-root.ts'
-import { addCommitted } from './keep-leaves.ts'
 import { cancelOut } from './reverse-accruals.ts'
+import { addCommitted } from './store-leaves.ts'
 
 /** A final block holds the root and the transfer that backs it: both are posted together. */
 export async function commitRoot(

@@ -10,7 +10,7 @@ import { creatorDifferences, readCreatorBooks } from './check-books.ts'
 import { type CreatorLife, caip2, custody, openCreatorWorld, terms } from './creator-life.fixture.ts'
 import { describeCreator } from './describe-creator.ts'
 
-/** `npm run promises -- --only rob --size asked` plays 200. */
+/** `npm run promises -- --only stolen-custody-key --size asked` plays 200. */
 const epochs = Number(process.env['DISTRIBUTOR_EPOCHS'] ?? 16)
 const part = Math.floor(epochs / 4)
 const [patient, ...others] = Array.from({ length: 8 }, (_, n) => testKey(`creator of many epochs ${n}`).address) as [

@@ -26,7 +26,7 @@ type Command =
   | { kind: 'move'; who: number; domain: number; to: number }
   | { kind: 'refuse'; who: number; domain: number }
   | { kind: 'pass'; long: boolean }
-  | { kind: 'rob'; how: number }
+  | { kind: 'steal'; how: number }
 
 const who = fc.nat({ max: 2 })
 const domain = fc.nat({ max: 1 })
@@ -45,7 +45,7 @@ const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ kind: fc.constant('move' as const), who, domain, to: fc.nat({ max: 2 }) }),
   fc.record({ kind: fc.constant('refuse' as const), who, domain }),
   fc.record({ kind: fc.constant('pass' as const), long: fc.boolean() }),
-  fc.record({ kind: fc.constant('rob' as const), how: fc.nat() }),
+  fc.record({ kind: fc.constant('steal' as const), how: fc.nat() }),
 )
 
 type Made = { epoch: bigint; tree: PayoutTree; opensAt: number; claimed: Set<number> }
@@ -113,7 +113,7 @@ function createModel(it: OpenDistributor, run: number) {
       if (passes) moves.set(keyOf(leaf), 'refused')
       return
     }
-    if (command.kind === 'rob') return rob(command.how)
+    if (command.kind === 'steal') return steal(command.how)
     if (command.kind === 'claim') {
       const one = made[command.epoch % Math.max(1, made.length)]
       if (!one) return
@@ -144,7 +144,7 @@ function createModel(it: OpenDistributor, run: number) {
     if (passes) for (const { one, at } of fresh) pay(one, at)
   }
   /** With the custody key: nothing of this may pay the thief out of another epoch. */
-  const rob = async (how: number) => {
+  const steal = async (how: number) => {
     const one = made[how % Math.max(1, made.length)]
     const next = (await it.epoch()) + 1n
     const stolen = leafOf(thief, one?.tree.potMicro ?? 1n)

@@ -8,8 +8,8 @@ import { adoptRoot, findPull, newestRoot, readAdvances } from './adopt-root.ts'
 import { abandonRoot, commitRoot } from './commit-root.ts'
 import { distributorAbi } from './contracts.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
-import { readLeaves } from './keep-leaves.ts'
 import type { DistributorState } from './read-distributor.ts'
+import { readLeaves } from './store-leaves.ts'
 
 /** Measured with room to spare; what is not used is not paid. */
 const gasOfRoot = 350_000n

@@ -6,7 +6,7 @@ import { sha256 } from '@assay/till/kernel/bytes'
 import type { Sql } from '@assay/till/store/database'
 import { encodeAbiParameters, encodeEventTopics, numberToHex } from 'viem'
 import { distributorAbi } from './contracts.ts'
-import { readLeaves } from './keep-leaves.ts'
+import { readLeaves } from './store-leaves.ts'
 
 export type PlayedAdvance = { epoch: bigint; root: Buffer; opensAt: number; leaves: readonly PayoutLeaf[] }
 

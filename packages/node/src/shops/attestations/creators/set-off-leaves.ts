@@ -4,7 +4,7 @@ import type { PayoutLeaf } from '@assay/protocol/payout-tree'
 import { type LedgerLine, lockBalances, owedTo } from '@assay/till/ledger'
 import type { Tx } from '@assay/till/store/database'
 import { accruedAccount, committedAccount, creatorReceivable, shards } from './accrue.ts'
-import type { LeafRoot } from './keep-leaves.ts'
+import type { LeafRoot } from './store-leaves.ts'
 
 type Piece = { wallet: Address; shard: number; micro: Micro; line: LedgerLine }
 

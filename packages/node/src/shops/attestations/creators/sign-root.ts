@@ -11,8 +11,8 @@ import { newestRoot } from './adopt-root.ts'
 import { type ChosenLeaf, chooseLeaves, type OpenShare } from './choose-leaves.ts'
 import type { CreatorChain, CreatorDeps } from './deps.ts'
 import { acceptedDistributors } from './distributors.ts'
-import { insertLeaves } from './keep-leaves.ts'
 import type { DistributorState } from './read-distributor.ts'
+import { insertLeaves } from './store-leaves.ts'
 
 const sharesMax = 20_000
 /** All leaves of a root are in the transaction that sets it. */

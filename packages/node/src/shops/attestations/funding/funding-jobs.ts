@@ -1,5 +1,5 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
-import type { Shop, ShopContext } from '../../../http/index.ts'
+import type { Shop, ShopContext } from '../../shop.ts'
 import type { SourceDeps } from '../../sources/index.ts'
 import type { MarketSettings } from '../settings.ts'
 import { defaultFunding } from './deps.ts'

@@ -11,7 +11,7 @@ const walletsAtOnce = 200
 /** A run that finds more leaves the rest to the next. */
 const batchesMax = 40
 /** Dust is no funding: anyone who sends it must not be able to pull a stranger into a cluster. */
-export const dustMicro = 10_000n
+export const fundingMicroMin = 10_000n
 /** Of what a wallet received: less than this is not even written down. */
 const keptShare = 100n
 
@@ -197,7 +197,7 @@ async function store(
        where t.micro >= $6 and t.micro * $7 >= w.received_micro
          or exists (select from funding_edge e where e.network = $1 and e.wallet = t.wallet and e.funder = t.funder)
        on conflict (network, wallet, funder) do update set micro = funding_edge.micro + excluded.micro`,
-      [network, ...columnsOf(received), dustMicro, keptShare],
+      [network, ...columnsOf(received), fundingMicroMin, keptShare],
     )
     return stored.rowCount > 0
   })

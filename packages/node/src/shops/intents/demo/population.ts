@@ -1,6 +1,6 @@
 import type { Rpc } from '@assay/till/chain'
 import type { TillJob } from '@assay/till/compose'
-import type { ShopContext } from '../../../http/index.ts'
+import type { ShopContext } from '../../shop.ts'
 import type { IntentDeps } from '../deps.ts'
 import { uniformBelow } from '../discrete-laplace.ts'
 import { type AgentPorts, callSigned, type DemoAgent, demoAgent, topUp } from './agent-adapter.ts'

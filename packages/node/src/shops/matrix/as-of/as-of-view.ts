@@ -14,7 +14,7 @@ export type Origin = {
   synthetic: boolean
 }
 
-/** One value a symbol, NaN where unknown. All columns of a world have the same order of symbols. */
+/** One value a symbol, NaN where unknown. All columns of a view have the same order of symbols. */
 export type Column = {
   values: Float64Array
   /** Index into `origins`, the same for all rows unless `originOf` differs. */
@@ -40,7 +40,7 @@ export type HaltEvent = {
 }
 
 /** Everything a feed is made of, as it was known at one moment. */
-export type World = {
+export type AsOfView = {
   knownAtMs: number
   /** Sorted, so that the same inputs always give the same order. */
   symbols: readonly string[]

@@ -8,7 +8,7 @@ import type { SourceId } from '../sources/source.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
 import type { ColumnName } from './as-of-view.ts'
 import { createFileCache } from './file-cache.ts'
-import { loadWorld } from './load-view.ts'
+import { loadAsOfView } from './load-view.ts'
 
 const text = (...lines: string[]) => Buffer.from(`${lines.join('\n')}\n`)
 
@@ -111,10 +111,10 @@ async function openFileCache() {
 }
 
 /** Figures by column and symbol, as known at a moment. */
-async function worldAt(at: string) {
-  const world = await loadWorld({ sql: db.database, fileCache: await openFileCache(), symbols }, Date.parse(at))
-  newNames = world.renamed
-  return (column: ColumnName, symbol: string) => world.columns[column]?.values[world.indexOf.get(symbol) ?? -1]
+async function viewAt(at: string) {
+  const view = await loadAsOfView({ sql: db.database, fileCache: await openFileCache(), symbols }, Date.parse(at))
+  newNames = view.renamed
+  return (column: ColumnName, symbol: string) => view.columns[column]?.values[view.indexOf.get(symbol) ?? -1]
 }
 
 const columns = ['short_interest', 'shares_outstanding', 'fails', 'fails_mean', 'price_close', 'return_5d_pct'] as const
@@ -122,7 +122,7 @@ const columns = ['short_interest', 'shares_outstanding', 'fails', 'fails_mean', 
 test('a split makes the figures of before comparable, and no earlier answer changes', async () => {
   const clock = { nowMs: () => sampleNowMs, monotonicMs: () => 0, sleep: async () => {} }
   const answerAt = async (at: string) => {
-    const value = await worldAt(at)
+    const value = await viewAt(at)
     return ['SPLT', 'RVRS', 'OLDN'].map((symbol) => columns.map((column) => value(column, symbol) ?? Number.NaN))
   }
   const before: [string, unknown][] = []
@@ -134,13 +134,13 @@ test('a split makes the figures of before comparable, and no earlier answer chan
   }
   // What was said before the list and the second half of the fails were public.
   for (const [at, said] of before) expect(await answerAt(at)).toEqual(said)
-  const split = await worldAt('2026-11-03T12:00:00Z')
+  const split = await viewAt('2026-11-03T12:00:00Z')
   expect(columns.map((column) => split(column, 'SPLT'))).toEqual([3000, 30_000, 60, 60, 10, 0])
   expect(split('short_interest', 'RVRS')).toBe(700)
   // Of a value in dollars a split changes nothing, and before its filing nobody knew it.
   expect(split('public_float_usd', 'SPLT')).toBe(250_000)
-  expect((await worldAt('2026-10-12T12:00:00Z'))('public_float_usd', 'SPLT')).toBeUndefined()
-  const now = await worldAt('2026-11-11T12:00:00Z')
+  expect((await viewAt('2026-10-12T12:00:00Z'))('public_float_usd', 'SPLT')).toBeUndefined()
+  const now = await viewAt('2026-11-11T12:00:00Z')
   expect([now('fails', 'SPLT'), now('fails_mean', 'SPLT')]).toEqual([60, 60])
   expect([now('short_interest', 'RVRS'), now('fails', 'RVRS')]).toEqual([Number.NaN, 9])
   expect(now('fails', 'RVRSXXXX')).toBeUndefined()

@@ -7,7 +7,7 @@ import { ingestFile } from '../ingest/ingest-file.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
 import { createFileCache } from './file-cache.ts'
 import { estimateRule } from './load-estimate.ts'
-import { loadWorld } from './load-view.ts'
+import { loadAsOfView } from './load-view.ts'
 
 test('short interest since the settlement follows from the short volume beyond the usual, with bounds that hold it', async () => {
   const db = await openTestDatabase()
@@ -19,8 +19,8 @@ test('short interest since the settlement follows from the short volume beyond t
         await ingestFile(common, { ...planned.make(), source: planned.source, synthetic: true })
     const fileCache = createFileCache()
     await fileCache.refresh(db.database)
-    const world = await loadWorld({ sql: db.database, fileCache, symbols: common.symbols }, sampleNowMs)
-    const values = (name: keyof typeof world.columns) => world.columns[name]?.values as Float64Array
+    const view = await loadAsOfView({ sql: db.database, fileCache, symbols: common.symbols }, sampleNowMs)
+    const values = (name: keyof typeof view.columns) => view.columns[name]?.values as Float64Array
     const [official, estimate] = [values('short_interest'), values('short_interest_estimate')]
     const known = [...estimate.keys()].filter((i) => !Number.isNaN(estimate[i] as number))
     expect(known.length).toBeGreaterThan(20)
@@ -39,7 +39,7 @@ test('short interest since the settlement follows from the short volume beyond t
     }
     expect(moved).toBeGreaterThan(known.length / 2)
     // Without the volumes there is the official figure and nothing else.
-    const without = await loadWorld(
+    const without = await loadAsOfView(
       { sql: db.database, fileCache, symbols: common.symbols },
       sampleNowMs,
       new Set(['finra-short-interest']),

@@ -1,5 +1,5 @@
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 
 const columns = [
   ['borrow_fee_pct', 'fee_pct'],
@@ -9,7 +9,7 @@ const columns = [
 ] as const
 
 /** The first file of the newest day, and the changes since. */
-export async function loadBorrow(draft: WorldDraft): Promise<void> {
+export async function loadBorrow(draft: AsOfDraft): Promise<void> {
   const today = [...draft.known('ibkr-borrow')].reverse()
   if (today.length === 0) return
   const values = columns.map(() => emptyValues(draft))

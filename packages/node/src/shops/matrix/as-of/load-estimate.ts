@@ -1,7 +1,7 @@
 import { toDayNumber } from '../calendar/dates.ts'
 import { addTradingDays } from '../calendar/trading-days.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 
 /** Chosen on published files of early 2021, each period predicted from those before it: docs/matrix.md has the table. */
 export const estimateRule = {
@@ -23,7 +23,7 @@ const settles = (tradeDay: string) => addTradingDays(tradeDay, tradeDay >= oneDa
  * Short interest since the last official date, as the daily short volume implies it: what was sold short beyond the symbol's
  * usual share of its volume, of which some is still open. The bounds widen with the root of the days gone by.
  */
-export async function loadEstimate(draft: WorldDraft): Promise<void> {
+export async function loadEstimate(draft: AsOfDraft): Promise<void> {
   const [official] = draft.known('finra-short-interest')
   const position = draft.columns.short_interest?.values
   const files = draft.known('finra-short-volume')
@@ -52,7 +52,7 @@ export async function loadEstimate(draft: WorldDraft): Promise<void> {
   setColumn(draft, 'short_interest_high', { values: high, origin, behind })
 }
 
-async function sums(draft: WorldDraft, files: ReturnType<WorldDraft['known']>) {
+async function sums(draft: AsOfDraft, files: ReturnType<AsOfDraft['known']>) {
   const [short, total, days] = [
     new Float64Array(draft.size),
     new Float64Array(draft.size),

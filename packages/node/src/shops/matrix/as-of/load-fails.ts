@@ -1,9 +1,9 @@
 import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 
 /** Balances at the newest settlement date that is public, and their mean over its half month. No row means a balance of zero, not an unknown one. */
-export async function loadFails(draft: WorldDraft): Promise<void> {
+export async function loadFails(draft: AsOfDraft): Promise<void> {
   const [newest] = draft.known('sec-fails')
   if (!newest) return
   const rows = await draft.fileCache.rows(draft.sql, 'fails', newest)

@@ -1,10 +1,10 @@
 import { toDayNumber } from '../calendar/dates.ts'
 import { type FieldName, fieldNames } from '../sources/vendor-fields.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 
 /** The newest day of each vendor; where two have the same field, the later day counts. */
-export async function loadFields(draft: WorldDraft): Promise<void> {
+export async function loadFields(draft: AsOfDraft): Promise<void> {
   const files = [...draft.known('vendor-fields')].sort(
     (a, b) => toDayNumber(a.asOf) - toDayNumber(b.asOf) || a.availableAtMs - b.availableAtMs,
   )

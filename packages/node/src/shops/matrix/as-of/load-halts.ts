@@ -1,10 +1,10 @@
 import type { HaltEvent } from './as-of-view.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 
 const daysShown = 10
 
 /** Halts of the last days. Later files repeat earlier halts with their resumption filled in: the newest word counts. */
-export async function loadHalts(draft: WorldDraft): Promise<void> {
+export async function loadHalts(draft: AsOfDraft): Promise<void> {
   const events = new Map<string, HaltEvent>()
   const since = draft.knownAtMs - daysShown * 86_400_000
   for (const file of [...draft.known('nasdaq-halts')].reverse()) {

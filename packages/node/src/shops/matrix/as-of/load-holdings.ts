@@ -1,7 +1,7 @@
 import { toDayNumber } from '../calendar/dates.ts'
 import type { FileRecord } from '../store/files.ts'
 import { emptyValues, inSharesOfNow, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 
 const columns = [
   ['holders', 'holders'],
@@ -10,7 +10,7 @@ const columns = [
 ] as const
 
 /** Institutions report by CUSIP; which symbol that is, the fails files tell. The identifier itself is never shown. */
-export async function loadHoldings(draft: WorldDraft): Promise<void> {
+export async function loadHoldings(draft: AsOfDraft): Promise<void> {
   const [newest] = draft.known('sec-13f')
   if (!newest) return
   const maps = draft.known('sec-fails')
@@ -30,7 +30,7 @@ export async function loadHoldings(draft: WorldDraft): Promise<void> {
     setColumn(draft, name, { values: values[index] as Float64Array, origin, behind })
 }
 
-async function symbolsByCusip(draft: WorldDraft, files: readonly FileRecord[]): Promise<Map<string, number>> {
+async function symbolsByCusip(draft: AsOfDraft, files: readonly FileRecord[]): Promise<Map<string, number>> {
   const symbolOf = new Map<string, number>()
   // Oldest first, so that the newest file decides where a paper changed its symbol.
   for (const file of [...files].reverse()) {

@@ -1,14 +1,14 @@
 import { toDayNumber } from '../calendar/dates.ts'
 import type { FileRecord } from '../store/files.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 import { volatilityDays } from './used-files.ts'
 
 const vwapDays = 20
 const volatilityDaysMin = 20
 
 /** Closes against the volume-weighted price of the last 20 days, the last 5-day return, and how much it usually moves. */
-export async function loadPrices(draft: WorldDraft): Promise<void> {
+export async function loadPrices(draft: AsOfDraft): Promise<void> {
   const days = await priceDays(draft)
   const newest = days[days.length - 1]
   if (!newest) return
@@ -64,7 +64,7 @@ function dailyVolatility(days: readonly PriceDay[], symbol: number): number {
 }
 
 /** A file may hold one day or many; a file with many is public when its last day is. */
-async function priceDays(draft: WorldDraft): Promise<PriceDay[]> {
+async function priceDays(draft: AsOfDraft): Promise<PriceDay[]> {
   const byDay = new Map<number, PriceDay>()
   await draft.fileCache.prefetch(draft.sql, 'prices', draft.known('prices'))
   for (const file of draft.known('prices')) {
@@ -76,7 +76,7 @@ async function priceDays(draft: WorldDraft): Promise<PriceDay[]> {
 }
 
 function addFile(
-  draft: WorldDraft,
+  draft: AsOfDraft,
   byDay: Map<number, PriceDay>,
   file: FileRecord,
   rows: { count: number; ids: Int32Array; days: Int32Array; numbers: Record<string, Float64Array> },

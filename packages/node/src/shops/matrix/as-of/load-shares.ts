@@ -2,13 +2,13 @@ import { toDayNumber } from '../calendar/dates.ts'
 import { easternDate } from '../calendar/eastern-time.ts'
 import type { ColumnName } from './as-of-view.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 
 type Found = { value: number; day: number; filedDay: number; origin: number }
 type Owners = ReadonlyMap<number, ReadonlySet<number>>
 
 /** What cover pages say of companies, brought to symbols. A company with several classes is left out: the sum fits none of them. */
-export async function loadShares(draft: WorldDraft): Promise<void> {
+export async function loadShares(draft: AsOfDraft): Promise<void> {
   const [tickers] = draft.known('sec-tickers')
   if (!tickers) return
   const rows = await draft.fileCache.rows(draft.sql, 'tickers', tickers)
@@ -27,7 +27,7 @@ export async function loadShares(draft: WorldDraft): Promise<void> {
 }
 
 async function setCompanyColumn(
-  draft: WorldDraft,
+  draft: AsOfDraft,
   owners: Owners,
   name: ColumnName,
   column: 'shares' | 'float_usd',
@@ -51,7 +51,7 @@ async function setCompanyColumn(
   setColumn(draft, name, { values, origin: -1, originOf, dayOf, availableDayOf, behind: [draft.companyNameOrigin] })
 }
 
-async function newestByCompany(draft: WorldDraft, column: 'shares' | 'float_usd'): Promise<Map<number, Found>> {
+async function newestByCompany(draft: AsOfDraft, column: 'shares' | 'float_usd'): Promise<Map<number, Found>> {
   const today = toDayNumber(easternDate(draft.knownAtMs))
   const newest = new Map<number, Found>()
   for (const file of draft.known('sec-shares')) {

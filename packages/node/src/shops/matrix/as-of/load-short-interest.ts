@@ -1,8 +1,8 @@
 import { toDayNumber } from '../calendar/dates.ts'
 import { emptyValues, inSharesOfNow, setColumn, spread } from './columns.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 
-export async function loadShortInterest(draft: WorldDraft): Promise<void> {
+export async function loadShortInterest(draft: AsOfDraft): Promise<void> {
   const [newest] = draft.known('finra-short-interest')
   if (!newest) return
   const rows = await draft.fileCache.rows(draft.sql, 'short_interest', newest)

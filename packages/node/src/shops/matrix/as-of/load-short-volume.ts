@@ -1,11 +1,11 @@
 import { toDayNumber } from '../calendar/dates.ts'
 import { emptyValues, setColumn, spread } from './columns.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 
 const ratioDaysMin = 10
 
 /** The newest day, and how far its short share is from the symbol's own last 60 days. The level alone means little. */
-export async function loadShortVolume(draft: WorldDraft): Promise<void> {
+export async function loadShortVolume(draft: AsOfDraft): Promise<void> {
   const files = draft.known('finra-short-volume')
   const [newest] = files
   if (!newest) return
@@ -34,7 +34,7 @@ export async function loadShortVolume(draft: WorldDraft): Promise<void> {
   setColumn(draft, 'short_ratio_z', { values: z, origin, behind })
 }
 
-function zScores(draft: WorldDraft) {
+function zScores(draft: AsOfDraft) {
   const days = draft.ratioDays
   const last = (days[days.length - 1] as { ratios: Float64Array }).ratios
   const [mean, sd, z] = [emptyValues(draft), emptyValues(draft), emptyValues(draft)]

@@ -1,11 +1,11 @@
 import type { SourceId } from '../sources/source.ts'
 import { emptyValues, setColumn } from './columns.ts'
-import type { WorldDraft } from './load-view.ts'
+import type { AsOfDraft } from './load-view.ts'
 
 const listSources: readonly SourceId[] = ['nasdaq-threshold', 'nyse-threshold', 'cboe-threshold']
 
 /** Who is on a threshold list, since how many lists, and who is new. Without a list before, nobody is called new. */
-export async function loadThreshold(draft: WorldDraft): Promise<void> {
+export async function loadThreshold(draft: AsOfDraft): Promise<void> {
   const daysOn = emptyValues(draft)
   const entered = emptyValues(draft)
   const list = emptyValues(draft)
@@ -36,7 +36,7 @@ export async function loadThreshold(draft: WorldDraft): Promise<void> {
   setColumn(draft, 'threshold_list', { values: list, origin: -1, originOf, behind })
 }
 
-function membersOf(draft: WorldDraft, rows: { count: number; ids: Int32Array }): Set<number> {
+function membersOf(draft: AsOfDraft, rows: { count: number; ids: Int32Array }): Set<number> {
   const members = new Set<number>()
   for (let i = 0; i < rows.count; i += 1) {
     const at = draft.dense[rows.ids[i] as number] as number

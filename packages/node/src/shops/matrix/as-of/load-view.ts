@@ -7,7 +7,7 @@ import type { LoadedRows } from '../store/load-rows.ts'
 import type { SymbolTable } from '../store/symbol-table.ts'
 import { bySuffix, type SecurityKind, securityKinds } from '../symbols/classify-security.ts'
 import { joinedSpelling } from '../symbols/normalise-symbol.ts'
-import type { Column, ColumnName, HaltEvent, Origin, World } from './as-of-view.ts'
+import type { AsOfView, Column, ColumnName, HaltEvent, Origin } from './as-of-view.ts'
 import type { FileCache } from './file-cache.ts'
 import { type Actions, type Split, shareFactor } from './find-actions.ts'
 import { loadActions } from './load-actions.ts'
@@ -24,10 +24,10 @@ import { loadShortVolume } from './load-short-volume.ts'
 import { loadThreshold } from './load-threshold.ts'
 import { usedFiles } from './used-files.ts'
 
-export type WorldDeps = { sql: Sql; fileCache: FileCache; symbols: SymbolTable }
+export type AsOfDeps = { sql: Sql; fileCache: FileCache; symbols: SymbolTable }
 
-/** A world being put together. */
-export type WorldDraft = WorldDeps & {
+/** A view being put together. */
+export type AsOfDraft = AsOfDeps & {
   knownAtMs: number
   size: number
   names: (string | null)[]
@@ -55,7 +55,11 @@ export type WorldDraft = WorldDeps & {
  * What was known at a moment: only files public by then count, each in the revision known then. With `wanted`, nothing but
  * these sources is looked at.
  */
-export async function loadWorld(deps: WorldDeps, knownAtMs: number, wanted?: ReadonlySet<SourceId>): Promise<World> {
+export async function loadAsOfView(
+  deps: AsOfDeps,
+  knownAtMs: number,
+  wanted?: ReadonlySet<SourceId>,
+): Promise<AsOfView> {
   const origins: Origin[] = []
   const draft = await openDraft(deps, knownAtMs, origins, wanted)
   await loadShortInterest(draft)
@@ -89,11 +93,11 @@ export async function loadWorld(deps: WorldDeps, knownAtMs: number, wanted?: Rea
 }
 
 async function openDraft(
-  deps: WorldDeps,
+  deps: AsOfDeps,
   knownAtMs: number,
   origins: Origin[],
   wanted: ReadonlySet<SourceId> | undefined,
-): Promise<WorldDraft> {
+): Promise<AsOfDraft> {
   await deps.symbols.refresh(deps.sql)
   const known = (source: SourceId) =>
     wanted === undefined || wanted.has(source) ? usedFiles(deps.fileCache, source, knownAtMs) : []
@@ -114,7 +118,7 @@ async function openDraft(
       listed[at] = 1
     }
   const originIndex = new Map<string, number>()
-  const draft: WorldDraft = {
+  const draft: AsOfDraft = {
     ...deps,
     knownAtMs,
     size,
@@ -194,7 +198,7 @@ function symbolSpace(symbolTable: SymbolTable, listings: readonly LoadedRows[], 
   return { symbols, indexOf, dense, splits, shownBy, renamed }
 }
 
-/** No figure of a world is older than a year and some months: shares outstanding of a yearly report. */
+/** No figure of a view is older than a year and some months: shares outstanding of a yearly report. */
 const splitDays = 500
 const changesMax = 4
 

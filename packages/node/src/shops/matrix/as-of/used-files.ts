@@ -7,7 +7,7 @@ import type { FileCache } from './file-cache.ts'
 export const ratioDaysUsed = factorDays
 export const volatilityDays = factorDays
 
-/** How many of the newest files of a source a world is made of; of several parts, so many of each. */
+/** How many of the newest files of a source a view is made of; of several parts, so many of each. */
 const filesUsed: Record<SourceId, number> = {
   // The newest day and those it is compared with.
   'finra-short-volume': ratioDaysUsed + 1,
@@ -38,7 +38,7 @@ const byPart: ReadonlySet<SourceId> = new Set([
 ])
 
 /**
- * The files a world of this moment is made of, newest first. Nothing else may be read for it: from these files alone the
+ * The files a view of this moment is made of, newest first. Nothing else may be read for it: from these files alone the
  * same bytes come again, and while they stay the same nothing has to be made again.
  */
 export function usedFiles(fileCache: FileCache, source: SourceId, knownAtMs: number): readonly FileRecord[] {

@@ -4,7 +4,7 @@ import { addTradingDays, nextMonth, settlementDates, tradingDaysUpTo } from '../
 import { sourceOf } from '../sources/catalogue.ts'
 import type { SourceId } from '../sources/source.ts'
 import { fieldsPublicMs } from '../sources/vendor-fields.ts'
-import { createDemoWorld, type DemoSecurity } from './demo-world.ts'
+import { createDemoSecurities, type DemoSecurity } from './demo-securities.ts'
 import {
   borrowFile,
   coversFiledDays,
@@ -43,7 +43,7 @@ export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {
   const last = lastPublicDay(nowMs)
   const days = tradingDaysUpTo(last, size.tradingDays).reverse()
   const oldest = days[days.length - 1] as IsoDate
-  const all = createDemoWorld(size.symbols)
+  const all = createDemoSecurities(size.symbols)
   const plan = (source: SourceId, key: string, make: () => DemoFile): PlannedFile => ({
     source,
     key: `${source} ${key}`,
@@ -110,7 +110,7 @@ function dailyLists(
   return [
     plan('nasdaq-threshold', day, () => thresholdFile(all, 'nasdaq', day)),
     plan('nyse-threshold', day, () => thresholdFile(all, 'nyse', day)),
-    ...(sourceOf('cboe-threshold').publicBy({ period: day, asOf: day }) <= nowMs - settledMs
+    ...(sourceOf('cboe-threshold').latestPublicationMs({ period: day, asOf: day }) <= nowMs - settledMs
       ? [plan('cboe-threshold', day, () => thresholdFile(all, 'cboe', day))]
       : []),
     plan('nasdaq-halts', day, () => haltsFile(all, day)),

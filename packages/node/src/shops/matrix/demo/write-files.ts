@@ -13,7 +13,7 @@ import {
   shortShareOn,
   squeezePhase,
   volumeOn,
-} from './demo-world.ts'
+} from './demo-securities.ts'
 import { spell } from './spell.ts'
 import { zipFile } from './zip-file.ts'
 

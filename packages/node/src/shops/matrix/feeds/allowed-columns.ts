@@ -1,4 +1,4 @@
-import type { Column, ColumnName, Origin, World } from '../as-of/as-of-view.ts'
+import type { AsOfView, Column, ColumnName, Origin } from '../as-of/as-of-view.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
 import type { SourceId } from '../sources/source.ts'
 
@@ -6,16 +6,16 @@ export type LeftOut = { source: SourceId; reason: string }
 
 /** The columns that may be shown or sold, and the sources that had to stay out. */
 export function allowedColumns(
-  world: World,
+  view: AsOfView,
   gate: LicenceGate,
   variant: Variant,
-): { columns: World['columns']; leftOut: LeftOut[]; mayUse(origin: number): boolean } {
-  const allowed = world.origins.map((origin) => gate.may(origin.source, origin.synthetic, variant))
+): { columns: AsOfView['columns']; leftOut: LeftOut[]; mayUse(origin: number): boolean } {
+  const allowed = view.origins.map((origin) => gate.may(origin.source, origin.synthetic, variant))
   const mayUse = (origin: number) => origin < 0 || allowed[origin] === true
-  const columns: World['columns'] = {}
-  for (const [name, column] of Object.entries(world.columns) as [ColumnName, Column][])
+  const columns: AsOfView['columns'] = {}
+  for (const [name, column] of Object.entries(view.columns) as [ColumnName, Column][])
     if (mayUse(column.origin) && everyOrigin(column, mayUse)) columns[name] = column
-  const refused = new Set(world.origins.filter((_, index) => !allowed[index]).map((origin: Origin) => origin.source))
+  const refused = new Set(view.origins.filter((_, index) => !allowed[index]).map((origin: Origin) => origin.source))
   return {
     columns,
     mayUse,

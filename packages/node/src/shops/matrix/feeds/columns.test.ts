@@ -23,7 +23,7 @@ test('halts: every value of a row is a column with its unit and tier', () => {
     origin: 0,
   }
   const plan = planHalts({
-    world: { halts: [halt] },
+    view: { halts: [halt] },
     mayUse: () => true,
     provenance: { tailOfOrigin: () => '}' },
   } as unknown as BuildInput)

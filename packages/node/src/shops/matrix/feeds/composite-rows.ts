@@ -1,4 +1,4 @@
-import type { Column, World } from '../as-of/as-of-view.ts'
+import type { AsOfView, Column } from '../as-of/as-of-view.ts'
 import type { Catalysts } from '../score/catalysts.ts'
 import { factorColumns } from '../score/factors.ts'
 import type { FactorName, ScoreMethod } from '../score/method.ts'
@@ -87,10 +87,10 @@ function missingFactors({ factors: all }: ScoreMethod, factors: readonly Factor[
 /** The last days of short share, for a small picture; null where a day is unknown. */
 export function trendText(input: BuildInput, symbol: number): string {
   if (!input.columns.short_ratio) return ''
-  const { ratioDays } = input.world
+  const { ratioDays } = input.view
   let values = ''
   for (let day = Math.max(0, ratioDays.length - trendDays); day < ratioDays.length; day += 1) {
-    const ratio = (ratioDays[day] as World['ratioDays'][number]).ratios[symbol] as number
+    const ratio = (ratioDays[day] as AsOfView['ratioDays'][number]).ratios[symbol] as number
     values += `${values === '' ? '' : ','}${Number.isNaN(ratio) ? 'null' : (shareTexts[Math.round(ratio * 1000)] ?? numberText(ratio, 3))}`
   }
   return `,"trend":{"of":"short_volume_ratio","values":[${values}]}`

@@ -1,4 +1,4 @@
-import type { ColumnName, World } from '../as-of/as-of-view.ts'
+import type { AsOfView, ColumnName } from '../as-of/as-of-view.ts'
 import { findCatalysts } from '../score/catalysts.ts'
 import { computeFactors, factorColumns } from '../score/factors.ts'
 import {
@@ -19,21 +19,21 @@ const universes: Record<string, UniverseId> = { squeeze: 'shares', equities: 'li
 /** The composite ranking: score, what it is made of, and why others are not in it. */
 export function planComposite(input: BuildInput): RowPlan {
   const { columns } = input
-  const world = withKinds(input)
+  const view = withKinds(input)
   const method = methodOf(input)
   const factors = computeFactors(columns, method.factors)
   const shown = computeFactors(columns, shownFactors)
   const ratios = factors.find(({ rule }) => rule.name === 'short_interest_to_shares')?.values
-  const { takesPart, excluded } = chooseUniverse(world, universes[input.feed.id] ?? 'shares', ratios, presentIn(input))
-  const haltsAllowed = world.halts.every((halt) => input.mayUse(halt.origin))
-  const catalysts = findCatalysts(world, columns, haltsAllowed)
-  const scored = scoreUniverse({ method, takesPart, factors, catalysts: catalysts.points })
-  const ranked = new Uint8Array(takesPart.length)
+  const { included, excluded } = chooseUniverse(view, universes[input.feed.id] ?? 'shares', ratios, presentIn(input))
+  const haltsAllowed = view.halts.every((halt) => input.mayUse(halt.origin))
+  const catalysts = findCatalysts(view, columns, haltsAllowed)
+  const scored = scoreUniverse({ method, included, factors, catalysts: catalysts.points })
+  const ranked = new Uint8Array(included.length)
   for (const symbol of scored.ranking) ranked[symbol] = 1
   const reasons = new Map<number, string>(excluded)
   let taking = 0
-  for (let i = 0; i < takesPart.length; i += 1) {
-    if (takesPart[i] !== 1) continue
+  for (let i = 0; i < included.length; i += 1) {
+    if (included[i] !== 1) continue
     taking += 1
     if (ranked[i] !== 1) reasons.set(i, 'too_little_known')
   }
@@ -59,9 +59,9 @@ const methodOf = ({ feed }: BuildInput): ScoreMethod =>
   isScoreMethod(feed.method) ? scoreMethods[feed.method] : currentMethod
 
 /** Symbols that the files of this ranking speak of: those of other files must not show, or its bytes would depend on them. */
-function presentIn({ world, columns, mayUse }: BuildInput): Uint8Array {
-  const present = new Uint8Array(world.symbols.length)
-  if (world.listingOrigins.every(mayUse)) present.set(world.listed)
+function presentIn({ view, columns, mayUse }: BuildInput): Uint8Array {
+  const present = new Uint8Array(view.symbols.length)
+  if (view.listingOrigins.every(mayUse)) present.set(view.listed)
   for (const [name, { values }] of Object.entries(columns)) {
     // Anyone who is not in the fails file has a balance of zero, and so has everybody else.
     const least = name === 'fails' || name === 'fails_mean' ? 0 : Number.NEGATIVE_INFINITY
@@ -71,13 +71,13 @@ function presentIn({ world, columns, mayUse }: BuildInput): Uint8Array {
 }
 
 /** Without the right to use the directory, only what the symbol itself says about its paper may be used. */
-function withKinds(input: BuildInput): World {
-  const { world } = input
-  if (world.listingOrigins.every((origin) => input.mayUse(origin))) return world
+function withKinds(input: BuildInput): AsOfView {
+  const { view } = input
+  if (view.listingOrigins.every((origin) => input.mayUse(origin))) return view
   return {
-    ...world,
-    kinds: world.symbols.map((_, symbol) => input.kindOf(symbol) as World['kinds'][number]),
-    listed: new Uint8Array(world.symbols.length).fill(1),
+    ...view,
+    kinds: view.symbols.map((_, symbol) => input.kindOf(symbol) as AsOfView['kinds'][number]),
+    listed: new Uint8Array(view.symbols.length).fill(1),
   }
 }
 
@@ -86,7 +86,7 @@ function leftOutFactors(input: BuildInput, method: ScoreMethod, used: readonly F
     .filter((rule) => !used.some((factor) => factor.rule.name === rule.name))
     .map(({ name, weight }) => {
       const refused = factorColumns[name].some(
-        (column: ColumnName) => input.world.columns[column] !== undefined && input.columns[column] === undefined,
+        (column: ColumnName) => input.view.columns[column] !== undefined && input.columns[column] === undefined,
       )
       return { name, weight, why: refused ? 'licence' : 'no data' }
     })

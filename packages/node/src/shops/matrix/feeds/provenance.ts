@@ -1,5 +1,5 @@
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import type { Column, Origin, World } from '../as-of/as-of-view.ts'
+import type { AsOfView, Column, Origin } from '../as-of/as-of-view.ts'
 import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
 import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import type { LicenceGate } from '../licences/gate.ts'
@@ -16,14 +16,14 @@ export type Provenance = {
   oldestDay(): number | undefined
 }
 
-export function createProvenance(world: World, gate: LicenceGate): Provenance {
+export function createProvenance(view: AsOfView, gate: LicenceGate): Provenance {
   const texts = new Map<string, string>()
   const groups = new WeakMap<readonly Column[], Group>()
   const used = new Set<number>()
   let oldest: number | undefined
   const originIn = (column: Column, symbol: number) => column.originOf?.[symbol] ?? column.origin
   const describe = (parts: readonly { origin: number; day: number; availableDay: number }[]): string => {
-    const origins = parts.map(({ origin }) => world.origins[origin] as Origin)
+    const origins = parts.map(({ origin }) => view.origins[origin] as Origin)
     for (const { origin } of parts) used.add(origin)
     const days = parts.map(({ day }, index) => day || toDayNumber((origins[index] as Origin).asOf))
     const available = parts.map(({ availableDay }, index) =>

@@ -1,14 +1,14 @@
-import type { World } from '../as-of/as-of-view.ts'
+import type { AsOfView } from '../as-of/as-of-view.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
 import type { LeftOut } from './allowed-columns.ts'
 import type { Feed } from './feed.ts'
 import type { Provenance } from './provenance.ts'
 
-/** What a feed's builder is given: a world reduced to what may be used. */
+/** What a feed's builder is given: a view reduced to what may be used. */
 export type BuildInput = {
   feed: Feed
-  world: World
-  columns: World['columns']
+  view: AsOfView
+  columns: AsOfView['columns']
   variant: Variant
   gate: LicenceGate
   provenance: Provenance

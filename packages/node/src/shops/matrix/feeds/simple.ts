@@ -149,13 +149,13 @@ function thresholdLevel(fails: Float64Array | undefined, shares: Float64Array | 
 }
 
 export function planSimple(input: BuildInput, recipe: ScoringRules): RowPlan {
-  const { columns, world, provenance } = input
+  const { columns, view, provenance } = input
   const get = (name: ColumnName) => columns[name]?.values
-  const shown = recipe.shown(get, world.symbols.length).filter((one): one is Shown => one !== undefined)
+  const shown = recipe.shown(get, view.symbols.length).filter((one): one is Shown => one !== undefined)
   const bases = recipe.rows.flatMap((name) => get(name) ?? [])
   const rank = shown.find(({ name }) => name === recipe.rankBy)?.values
   const second = shown.find(({ name }) => name === recipe.thenBy)?.values
-  const order = rowOrder(world.symbols.length, bases, rank, second, recipe.above)
+  const order = rowOrder(view.symbols.length, bases, rank, second, recipe.above)
   const parts = (vip: boolean) =>
     shown
       .filter((one) => (one.vip ?? false) === vip)
@@ -206,7 +206,7 @@ const down = (a: number, b: number) => (a === b ? 0 : b > a ? 1 : -1)
 
 /** Halts are events: a symbol may have several, newest first. */
 export function planHalts(input: BuildInput): RowPlan {
-  const events = input.world.halts.filter((halt) => input.mayUse(halt.origin))
+  const events = input.view.halts.filter((halt) => input.mayUse(halt.origin))
   const at = (row: number) => events[row] as HaltEvent
   const time = (ms: number | null) => (ms === null ? 'null' : `"${toRfc3339(ms)}"`)
   const cell = (text: string, row: number) =>

@@ -3,7 +3,7 @@ import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createFileCache } from '../as-of/file-cache.ts'
 import { toBasic } from '../calendar/dates.ts'
-import { createDemoWorld } from '../demo/demo-world.ts'
+import { createDemoSecurities } from '../demo/demo-securities.ts'
 import { failsFile, shortVolumeFile } from '../demo/write-files.ts'
 import { createLicenceGate } from '../licences/gate.ts'
 import { parseMatrixSettings } from '../settings.ts'
@@ -31,10 +31,10 @@ beforeEach(async () => {
 })
 
 const startMs = Date.parse('2026-11-15T12:00:00Z')
-const world = createDemoWorld(40)
+const securities = createDemoSecurities(40)
 const volume = planOf('finra-short-volume')
 const volumeOf = (day: string) => `cdn.finra.org/equity/regsho/daily/CNMSshvol${toBasic(day)}.txt`
-const publish = (day: string) => publishers.files.set(volumeOf(day), shortVolumeFile(world, day).bytes)
+const publish = (day: string) => publishers.files.set(volumeOf(day), shortVolumeFile(securities, day).bytes)
 
 function open() {
   const time = { nowMs: startMs }
@@ -156,7 +156,7 @@ test('two processes that fetch from one publisher keep its pause between them', 
 test('a file that came from disk under another name is not fetched again', async () => {
   const { ingestFile } = await import('./ingest-file.ts')
   const { deps } = open()
-  const { bytes } = failsFile(world, '2026-03a', '2026-11-12')
+  const { bytes } = failsFile(securities, '2026-03a', '2026-11-12')
   await ingestFile(deps, { name: 'my-copy', bytes, source: 'sec-fails' })
   const reports = await backfill(deps, [planOf('sec-fails')], {
     from: '2026-03-02',

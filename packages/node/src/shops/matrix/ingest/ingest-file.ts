@@ -125,9 +125,9 @@ export function availability(
   })
   if (file.availableAtMs !== undefined) return known(file.availableAtMs, 'stated')
   // The generator keeps its publishers' hours, also where a fuller file follows a first small one.
-  if (file.synthetic) return known(parsed.stampedAtMs ?? source.publicBy(parsed), 'schedule')
+  if (file.synthetic) return known(parsed.stampedAtMs ?? source.latestPublicationMs(parsed), 'schedule')
   if (parsed.stampedAtMs !== undefined) return known(parsed.stampedAtMs, 'stamp')
   if (file.lastModifiedMs !== undefined) return known(file.lastModifiedMs, 'last_modified')
   if (revision > 1) return known(nowMs, 'observed')
-  return known(source.publicBy(parsed), 'schedule')
+  return known(source.latestPublicationMs(parsed), 'schedule')
 }

@@ -2,8 +2,8 @@ import { silentLog } from '@assay/till/kernel/log'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFileCache } from '../as-of/file-cache.ts'
-import { loadWorld } from '../as-of/load-view.ts'
-import { createDemoWorld } from '../demo/demo-world.ts'
+import { loadAsOfView } from '../as-of/load-view.ts'
+import { createDemoSecurities } from '../demo/demo-securities.ts'
 import { planDemo } from '../demo/plan.ts'
 import { sampleFiles, sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { borrowFile, shortVolumeFile } from '../demo/write-files.ts'
@@ -62,15 +62,15 @@ test('a corrected file is a revision; both stay, and each moment sees the one kn
   const other = await openTestDatabase()
   try {
     const deps = openDeps(other.database)
-    const file = shortVolumeFile(createDemoWorld(40), '2026-11-10')
+    const file = shortVolumeFile(createDemoSecurities(40), '2026-11-10')
     const corrected = Buffer.from(file.bytes.toString('latin1').replace(/\|(\d+)\|B,Q,N/, '|99999999|B,Q,N'), 'latin1')
     const firstAt = Date.parse('2026-11-10T23:00:00Z')
     const laterAt = Date.parse('2026-11-12T15:00:00Z')
     expect(await ingestFile(deps, { ...file, availableAtMs: firstAt })).toMatchObject({ revision: 1 })
     expect(await ingestFile(deps, { ...file, bytes: corrected, availableAtMs: laterAt })).toMatchObject({ revision: 2 })
     await deps.fileCache.refresh(other.database)
-    const before = await loadWorld(deps, laterAt - 1)
-    const after = await loadWorld(deps, laterAt)
+    const before = await loadAsOfView(deps, laterAt - 1)
+    const after = await loadAsOfView(deps, laterAt)
     const at = after.symbols.findIndex((_, i) => after.columns.total_volume?.values[i] === 99_999_999)
     expect(at).toBeGreaterThanOrEqual(0)
     expect(before.columns.total_volume?.values[at]).not.toBe(99_999_999)
@@ -83,7 +83,7 @@ test('a corrected file is a revision; both stay, and each moment sees the one kn
 
 test('a correction without a stamp is known from when it was seen, never dated back', async () => {
   const deps = openDeps()
-  const file = shortVolumeFile(createDemoWorld(30), '2026-11-06')
+  const file = shortVolumeFile(createDemoSecurities(30), '2026-11-06')
   await ingestFile(deps, file)
   const corrected = Buffer.from(file.bytes.toString('latin1').replace(/\|(\d+)\|B,Q,N/, '|88888888|B,Q,N'), 'latin1')
   await ingestFile(deps, { ...file, bytes: corrected })
@@ -101,11 +101,11 @@ test('a refused file is kept aside with its reason and changes nothing', async (
   await deps.snapshotCache.refresh()
   const before = deps.snapshotCache.current('short-volume', 'live')
   const files = await count('matrix_file')
-  const good = shortVolumeFile(createDemoWorld(30), '2026-11-11').bytes.toString('latin1')
+  const good = shortVolumeFile(createDemoSecurities(30), '2026-11-11').bytes.toString('latin1')
   const bad: [string, Buffer][] = [
     ['count', Buffer.from(good.replace(/30\r\n$/, '31\r\n'))],
     ['html', Buffer.from('<html><body>oops</body></html>')],
-    ['future_date', shortVolumeFile(createDemoWorld(30), '2027-03-01').bytes],
+    ['future_date', shortVolumeFile(createDemoSecurities(30), '2027-03-01').bytes],
     ['too_large', Buffer.alloc(9 * 1024 * 1024, 65)],
     ['unknown_format', Buffer.from('what is this')],
   ]
@@ -124,17 +124,17 @@ test('later borrow files of a day are stored as changes, and read back whole', a
   const other = await openTestDatabase()
   try {
     const deps = openDeps(other.database)
-    const world = createDemoWorld(200)
-    await ingestFile(deps, borrowFile(world, '2026-11-12', '09:15:00'))
-    const noon = borrowFile(world.slice(0, 199), '2026-11-12', '13:15:00')
+    const securities = createDemoSecurities(200)
+    await ingestFile(deps, borrowFile(securities, '2026-11-12', '09:15:00'))
+    const noon = borrowFile(securities.slice(0, 199), '2026-11-12', '13:15:00')
     const outcome = await ingestFile(deps, noon)
     expect(outcome).toMatchObject({ status: 'stored' })
     expect((outcome as { rows: number }).rows).toBeLessThan(60)
     await deps.fileCache.refresh(other.database)
-    const read = await loadWorld(deps, sampleNowMs)
+    const read = await loadAsOfView(deps, sampleNowMs)
     const fee = (symbol: string) => read.columns.borrow_fee_pct?.values[read.indexOf.get(symbol) as number]
-    expect(fee(world[0]?.symbol as string)).toBeGreaterThan(0)
-    expect(fee(world[199]?.symbol as string)).toBeNaN()
+    expect(fee(securities[0]?.symbol as string)).toBeGreaterThan(0)
+    expect(fee(securities[199]?.symbol as string)).toBeNaN()
   } finally {
     await other.close()
   }
@@ -202,9 +202,9 @@ test('snapshots are made again byte for byte from the raw files, in another data
 test('an evaluation that could see the future is refused', async () => {
   const deps = openDeps()
   await deps.fileCache.refresh(db.database)
-  const world = await loadWorld(deps, sampleNowMs)
-  expect(() => refuseLookAhead(world, sampleNowMs - 400 * 86_400_000)).toThrow(LookAhead)
-  expect(() => refuseLookAhead(world, sampleNowMs + 1)).not.toThrow()
+  const view = await loadAsOfView(deps, sampleNowMs)
+  expect(() => refuseLookAhead(view, sampleNowMs - 400 * 86_400_000)).toThrow(LookAhead)
+  expect(() => refuseLookAhead(view, sampleNowMs + 1)).not.toThrow()
   const found = await evaluate({ ...deps, breathe: async () => {} }, [{ feed: 'squeeze', universe: 'shares' }], 3)
   expect(found.get('squeeze')?.days).toEqual([])
 })

@@ -1,5 +1,5 @@
-import type { ColumnName, World } from '../as-of/as-of-view.ts'
-import { loadWorld, type WorldDeps } from '../as-of/load-view.ts'
+import type { AsOfView, ColumnName } from '../as-of/as-of-view.ts'
+import { type AsOfDeps, loadAsOfView } from '../as-of/load-view.ts'
 import { fromDayNumber } from '../calendar/dates.ts'
 import { easternToUtcMs } from '../calendar/eastern-time.ts'
 import type { FeedId } from '../feeds/feed.ts'
@@ -51,7 +51,7 @@ const feedColumn: Partial<Record<FeedId, ColumnName>> = {
   institutional: 'held_shares',
 }
 
-export type EvaluateDeps = WorldDeps & {
+export type EvaluateDeps = AsOfDeps & {
   breathe(): Promise<void>
   onProgress?(done: number, of: number): void
   /** Further rankings to compare beside the score. */
@@ -70,15 +70,15 @@ export async function evaluate(
   for (const [done, index] of candidates.entries()) {
     const date = fromDayNumber(prices.days[index] as number)
     const beforeMs = easternToUtcMs(date, 9, 30)
-    const world = await loadWorld(deps, beforeMs - 1)
-    refuseLookAhead(world, beforeMs)
+    const view = await loadAsOfView(deps, beforeMs - 1)
+    refuseLookAhead(view, beforeMs)
     const rankings = new Map<UniverseId, Rankings | undefined>()
-    const outcomes = rememberOutcomes(world, prices, index - 1)
+    const outcomes = rememberOutcomes(view, prices, index - 1)
     for (const { feed, universe } of feeds) {
       // Most feeds are compared in the same universe: it is ranked once a day.
-      if (!rankings.has(universe)) rankings.set(universe, rank(world, universe, { ...others, ...deps.recipes }))
+      if (!rankings.has(universe)) rankings.set(universe, rank(view, universe, { ...others, ...deps.recipes }))
       const ranked = rankings.get(universe)
-      addDay(results.get(feed) as Tally, date, world, outcomes, index - 1, ranked && predict(world, feed, ranked))
+      addDay(results.get(feed) as Tally, date, view, outcomes, index - 1, ranked && predict(view, feed, ranked))
       await deps.breathe()
     }
     deps.onProgress?.(done + 1, candidates.length)
@@ -100,7 +100,7 @@ const emptyEvaluation = (): Tally => ({
 function addDay(
   tally: Tally,
   date: string,
-  world: World,
+  view: AsOfView,
   outcomes: Outcomes,
   from: number,
   predictions: Predictions | undefined,
@@ -114,7 +114,7 @@ function addDay(
   tally.asked += compared.asked
   tally.outcomeCoverage = tally.asked === 0 ? null : tally.known / tally.asked
   tally.days.push({ date, byPredictor: compared.byPredictor })
-  tally.synthetic ||= world.origins.some(({ synthetic }) => synthetic)
+  tally.synthetic ||= view.origins.some(({ synthetic }) => synthetic)
 }
 
 /** Days with a whole outcome window behind them and enough of a past, evenly spread. */
@@ -135,18 +135,18 @@ type Rankings = {
 }
 
 function rank(
-  world: World,
+  view: AsOfView,
   universe: UniverseId,
   recipes: Readonly<Record<string, ScoringRules>>,
 ): Rankings | undefined {
-  const { columns } = world
+  const { columns } = view
   const { short_interest, shares_outstanding, fails, volatility_pct } = columns
   if (!short_interest || !shares_outstanding) return undefined
   const shortRatio = ratio(short_interest.values, shares_outstanding.values, 100)
-  const { takesPart } = chooseUniverse(world, universe, shortRatio)
-  const catalysts = findCatalysts(world, columns, true).points
+  const { included } = chooseUniverse(view, universe, shortRatio)
+  const catalysts = findCatalysts(view, columns, true).points
   const score = (method: ScoringRules) =>
-    scoreUniverse({ method, takesPart, factors: computeFactors(columns, method.factors), catalysts })
+    scoreUniverse({ method, included, factors: computeFactors(columns, method.factors), catalysts })
   const own = score(currentMethod)
   const shorted = [...own.ranking].filter((symbol) => !Number.isNaN(shortRatio[symbol] as number))
   shorted.sort((a, b) => (shortRatio[b] as number) - (shortRatio[a] as number) || a - b)
@@ -162,13 +162,13 @@ function rank(
   }
 }
 
-function predict(world: World, feed: FeedId, { shorted, byPredictor }: Rankings): Predictions {
-  const column = feedColumn[feed] && world.columns[feedColumn[feed] as ColumnName]
+function predict(view: AsOfView, feed: FeedId, { shorted, byPredictor }: Rankings): Predictions {
+  const column = feedColumn[feed] && view.columns[feedColumn[feed] as ColumnName]
   const feedValues =
     feed === 'short-interest'
       ? byPredictor['short_interest']
       : column && (feed === 'ftd' || feed === 'institutional')
-        ? world.columns.shares_outstanding && ratio(column.values, world.columns.shares_outstanding.values, 100)
+        ? view.columns.shares_outstanding && ratio(column.values, view.columns.shares_outstanding.values, 100)
         : column?.values
   return {
     universe: shorted.slice(0, Math.floor(shorted.length * testDefinition.universe_share)),
@@ -179,10 +179,10 @@ function predict(world: World, feed: FeedId, { shorted, byPredictor }: Rankings)
 type Outcomes = (symbol: number) => boolean | undefined
 
 /** What followed is the same for every feed. */
-function rememberOutcomes(world: World, prices: LaterPrices, from: number): Outcomes {
+function rememberOutcomes(view: AsOfView, prices: LaterPrices, from: number): Outcomes {
   const known = new Map<number, boolean | undefined>()
   return (symbol) => {
-    if (!known.has(symbol)) known.set(symbol, outcomeOf(prices, world.symbols[symbol] as string, from))
+    if (!known.has(symbol)) known.set(symbol, outcomeOf(prices, view.symbols[symbol] as string, from))
     return known.get(symbol)
   }
 }

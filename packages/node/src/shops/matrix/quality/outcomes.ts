@@ -1,5 +1,5 @@
-import type { World } from '../as-of/as-of-view.ts'
-import type { WorldDeps } from '../as-of/load-view.ts'
+import type { AsOfView } from '../as-of/as-of-view.ts'
+import type { AsOfDeps } from '../as-of/load-view.ts'
 import { testDefinition } from './test-definition.ts'
 
 /** Closes by day, for evaluation afterwards only: predictions never see this. */
@@ -9,7 +9,7 @@ export type LaterPrices = {
   closeOf(id: number, dayIndex: number): number
 }
 
-export async function loadLaterPrices(deps: WorldDeps): Promise<LaterPrices> {
+export async function loadLaterPrices(deps: AsOfDeps): Promise<LaterPrices> {
   await deps.symbols.refresh(deps.sql)
   // By the number of a symbol: 120 maps of 12,000 names would take a tenth of a gigabyte.
   const size = deps.symbols.last() + 1
@@ -79,8 +79,8 @@ export class LookAhead extends Error {
 }
 
 /** An evaluation that saw the future is worth nothing: better none at all. */
-export function refuseLookAhead(world: World, beforeMs: number): void {
-  for (const origin of world.origins)
+export function refuseLookAhead(view: AsOfView, beforeMs: number): void {
+  for (const origin of view.origins)
     if (origin.availableAtMs >= beforeMs)
       throw new LookAhead(
         `${origin.file} became public at ${new Date(origin.availableAtMs).toISOString()}, after the moment evaluated`,

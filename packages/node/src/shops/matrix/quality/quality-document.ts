@@ -1,4 +1,4 @@
-import type { WorldDeps } from '../as-of/load-view.ts'
+import type { AsOfDeps } from '../as-of/load-view.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import { scoreMeaning } from '../score/method.ts'
 import type { UniverseId } from '../score/universe.ts'
@@ -15,7 +15,7 @@ export type QualityOptions = { daysMax: number; breathe(): Promise<void>; onProg
 
 /** How well each feed predicted what followed, on the data this node holds. */
 export async function qualityOf(
-  deps: WorldDeps,
+  deps: AsOfDeps,
   feeds: readonly FeedId[],
   options: QualityOptions,
 ): Promise<Map<FeedId, Record<string, unknown>>> {

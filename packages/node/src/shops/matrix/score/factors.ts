@@ -1,4 +1,4 @@
-import type { Column, ColumnName, World } from '../as-of/as-of-view.ts'
+import type { AsOfView, Column, ColumnName } from '../as-of/as-of-view.ts'
 import type { FactorName, FactorRule } from './method.ts'
 import type { Factor } from './score-universe.ts'
 
@@ -18,7 +18,7 @@ export const factorColumns: Record<FactorName, readonly ColumnName[]> = {
 }
 
 /** Values of the factors whose columns are there; the others are simply missing. */
-export function computeFactors(columns: World['columns'], rules: readonly FactorRule[]): Factor[] {
+export function computeFactors(columns: AsOfView['columns'], rules: readonly FactorRule[]): Factor[] {
   const get = (name: ColumnName) => (columns[name] as Column).values
   const values: Record<FactorName, () => Float64Array> = {
     short_interest_to_shares: () => ratio(get('short_interest'), get('shares_outstanding'), 100),

@@ -7,13 +7,13 @@ export type Places = {
   upTo: Int32Array
 }
 
-export function placesOf(values: Float64Array, takesPart: Uint8Array): Places {
+export function placesOf(values: Float64Array, included: Uint8Array): Places {
   const size = values.length
   const known = new Float64Array(size)
   let count = 0
   for (let i = 0; i < size; i += 1) {
     const value = values[i] as number
-    if (takesPart[i] !== 1 || Number.isNaN(value)) continue
+    if (included[i] !== 1 || Number.isNaN(value)) continue
     known[count] = value
     count += 1
   }
@@ -22,7 +22,7 @@ export function placesOf(values: Float64Array, takesPart: Uint8Array): Places {
   const upTo = new Int32Array(size).fill(-1)
   for (let i = 0; i < size; i += 1) {
     const value = values[i] as number
-    if (takesPart[i] !== 1 || Number.isNaN(value)) continue
+    if (included[i] !== 1 || Number.isNaN(value)) continue
     const first = bound(sorted, value, 0, false)
     below[i] = first
     // Most values are their own.
@@ -34,8 +34,8 @@ export function placesOf(values: Float64Array, takesPart: Uint8Array): Places {
 /**
  * Percentile ranks 0..100 among those that take part and have a value; ties share their average rank. NaN for the rest.
  */
-export function percentiles(values: Float64Array, takesPart: Uint8Array): Float64Array {
-  return percentilesOf(placesOf(values, takesPart))
+export function percentiles(values: Float64Array, included: Uint8Array): Float64Array {
+  return percentilesOf(placesOf(values, included))
 }
 
 export function percentilesOf({ count, below, upTo }: Places): Float64Array {

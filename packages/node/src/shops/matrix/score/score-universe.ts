@@ -23,15 +23,15 @@ export type ScoringRules = Omit<ScoreMethod, 'name'>
 
 export type ScoreInput = {
   method: Omit<ScoringRules, 'factors'>
-  takesPart: Uint8Array
+  included: Uint8Array
   factors: readonly Factor[]
   catalysts: Float64Array
 }
 
 /** Points by factor, weighted; coverage says how much of the weight is known. */
-export function scoreUniverse({ method, takesPart, factors, catalysts }: ScoreInput): ScoredUniverse {
-  const size = takesPart.length
-  const ranks = factors.map(({ rule, values }) => oriented(percentiles(values, takesPart), rule))
+export function scoreUniverse({ method, included, factors, catalysts }: ScoreInput): ScoredUniverse {
+  const size = included.length
+  const ranks = factors.map(({ rule, values }) => oriented(percentiles(values, included), rule))
   // A factor that no symbol has, such as the shares outstanding of funds, is left out for all.
   const isUsed = (index: number) =>
     method.unknown === 'reweighted' || (ranks[index] as Float64Array).some((rank) => !Number.isNaN(rank))
@@ -42,7 +42,7 @@ export function scoreUniverse({ method, takesPart, factors, catalysts }: ScoreIn
   const coverage = new Float64Array(size)
   const points = factors.map(() => new Float64Array(size).fill(Number.NaN))
   for (let i = 0; i < size; i += 1) {
-    if (takesPart[i] !== 1) continue
+    if (included[i] !== 1) continue
     let weight = 0
     for (let f = 0; f < factors.length; f += 1)
       if (!Number.isNaN((given[f] as Float64Array)[i] as number)) weight += (factors[f] as Factor).rule.weight
@@ -63,7 +63,7 @@ export function scoreUniverse({ method, takesPart, factors, catalysts }: ScoreIn
   }
   // Version 1 ranked by what it showed.
   const order = method.points === 'halvings' ? strength : strength.map((value) => Math.min(100, value))
-  const places = placesOf(order, takesPart)
+  const places = placesOf(order, included)
   const score = method.points === 'halvings' ? percentilesOf(places) : order
   return { score, strength, coverage, percentiles: ranks, points, ranking: rankingOf(places) }
 }

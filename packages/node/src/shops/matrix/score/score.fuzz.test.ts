@@ -37,7 +37,7 @@ test('version 1: points add up to the score, a missing factor hands its weight o
       }))
       const scored = scoreUniverse({
         method: first,
-        takesPart: new Uint8Array(rows.length).fill(1),
+        included: new Uint8Array(rows.length).fill(1),
         factors,
         catalysts: new Float64Array(rows.length).fill(20),
       })
@@ -75,7 +75,7 @@ test('version 2: the score is the percentile of the strength, ranked by the uncu
   const row = fc.array(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 4, maxLength: 4 })
   fc.assert(
     fc.property(fc.array(row, { minLength: 2, maxLength: 40 }), (rows) => {
-      const takesPart = new Uint8Array(rows.length).fill(1)
+      const included = new Uint8Array(rows.length).fill(1)
       const factors = currentMethod.factors.map((rule, index) => ({
         rule,
         values: Float64Array.from(rows, (values) => values[index] as number),
@@ -83,13 +83,13 @@ test('version 2: the score is the percentile of the strength, ranked by the uncu
       const score = (catalysts: number) =>
         scoreUniverse({
           method: currentMethod,
-          takesPart,
+          included,
           factors,
           catalysts: new Float64Array(rows.length).fill(catalysts),
         })
       const { strength, score: shown, ranking, points } = score(0)
       expect(score(15).ranking).toEqual(ranking)
-      expect(shown).toEqual(percentiles(strength, takesPart))
+      expect(shown).toEqual(percentiles(strength, included))
       for (let at = 1; at < ranking.length; at += 1) {
         const [above, below] = [ranking[at - 1] as number, ranking[at] as number]
         expect(strength[above]).toBeGreaterThanOrEqual(strength[below] as number)
@@ -114,7 +114,7 @@ test('version 2 by hand: second of four by short interest, first by fails, third
   })
   const { strength, score, coverage } = scoreUniverse({
     method: currentMethod,
-    takesPart: new Uint8Array(4).fill(1),
+    included: new Uint8Array(4).fill(1),
     factors,
     catalysts: new Float64Array(4),
   })
@@ -136,7 +136,7 @@ test('version 2: without a short interest nobody is ranked, and another unknown 
   }))
   const { ranking, strength, points, coverage } = scoreUniverse({
     method: currentMethod,
-    takesPart: new Uint8Array(5).fill(1),
+    included: new Uint8Array(5).fill(1),
     factors,
     catalysts: new Float64Array(5),
   })
@@ -151,7 +151,7 @@ test('version 2: a factor that nobody of a universe has is left out, so that fun
   const columns = [unknown, unknown, [3, 2, 1], [1, 2, 3]]
   const { ranking, strength } = scoreUniverse({
     method: currentMethod,
-    takesPart: new Uint8Array(3).fill(1),
+    included: new Uint8Array(3).fill(1),
     factors: currentMethod.factors.map((rule, index) => ({ rule, values: Float64Array.from(columns[index] ?? []) })),
     catalysts: new Float64Array(3),
   })

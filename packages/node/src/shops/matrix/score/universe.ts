@@ -1,4 +1,4 @@
-import type { World } from '../as-of/as-of-view.ts'
+import type { AsOfView } from '../as-of/as-of-view.ts'
 import { shortInterestRatioMax } from './method.ts'
 
 export type UniverseId = 'shares' | 'listed_shares' | 'funds'
@@ -23,27 +23,27 @@ export type Exclusion =
  * nothing to do with this ranking name it, is neither in nor out of it.
  */
 export function chooseUniverse(
-  world: World,
+  view: AsOfView,
   universe: UniverseId,
   shortInterestToShares: Float64Array | undefined,
   present?: Uint8Array,
-): { takesPart: Uint8Array; excluded: Map<number, Exclusion> } {
-  const takesPart = new Uint8Array(world.symbols.length)
+): { included: Uint8Array; excluded: Map<number, Exclusion> } {
+  const included = new Uint8Array(view.symbols.length)
   const excluded = new Map<number, Exclusion>()
-  for (let i = 0; i < takesPart.length; i += 1) {
+  for (let i = 0; i < included.length; i += 1) {
     if (present && present[i] !== 1) continue
     const reason =
-      kindExclusion(world, universe, i) ??
+      kindExclusion(view, universe, i) ??
       ((shortInterestToShares?.[i] ?? 0) > shortInterestRatioMax * 100 ? 'data_fault' : undefined)
-    if (reason === undefined) takesPart[i] = 1
+    if (reason === undefined) included[i] = 1
     else excluded.set(i, reason)
   }
-  return { takesPart, excluded }
+  return { included, excluded }
 }
 
-function kindExclusion(world: World, universe: UniverseId, symbol: number): Exclusion | undefined {
-  const kind = world.kinds[symbol] ?? 'share'
+function kindExclusion(view: AsOfView, universe: UniverseId, symbol: number): Exclusion | undefined {
+  const kind = view.kinds[symbol] ?? 'share'
   if (universe === 'funds') return kind === 'etf' ? undefined : kind === 'share' || kind === 'adr' ? 'not_etf' : kind
   if (kind !== 'share' && kind !== 'adr') return kind
-  return universe === 'listed_shares' && world.listed[symbol] !== 1 ? 'not_listed' : undefined
+  return universe === 'listed_shares' && view.listed[symbol] !== 1 ? 'not_listed' : undefined
 }

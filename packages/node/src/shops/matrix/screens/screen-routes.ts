@@ -2,14 +2,8 @@ import type { Address } from '@assay/protocol/address'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
 import { z } from 'zod'
-import {
-  type CallContext,
-  defineRoute,
-  jsonAnswer,
-  type RouteDeclaration,
-  type ShopContext,
-  signerOf,
-} from '../../../http/index.ts'
+import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../../http/index.ts'
+import type { ShopContext } from '../../shop.ts'
 import { feedUnder } from '../feeds/catalogue.ts'
 import { type FeedId, feedIds } from '../feeds/feed.ts'
 import { matrixProblems } from '../problems.ts'

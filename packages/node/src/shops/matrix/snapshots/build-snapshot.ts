@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { toRfc3339 } from '@assay/till/kernel/clock'
-import type { Origin, World } from '../as-of/as-of-view.ts'
+import type { AsOfView, Origin } from '../as-of/as-of-view.ts'
 import { fromDayNumber, toDayNumber } from '../calendar/dates.ts'
 import { allowedColumns } from '../feeds/allowed-columns.ts'
 import { planComposite } from '../feeds/composite.ts'
@@ -13,21 +13,21 @@ import { bySuffix } from '../symbols/classify-security.ts'
 import type { Manifest, NoSnapshot, Snapshot, SnapshotInput } from './snapshot.ts'
 import { createTextBuffer } from './text-buffer.ts'
 
-/** From a world to the bytes of one feed. The same world gives the same bytes, wherever and whenever it is done. */
+/** From a view to the bytes of one feed. The same view gives the same bytes, wherever and whenever it is done. */
 export async function buildSnapshot(
-  world: World,
+  view: AsOfView,
   feed: Feed,
   gate: LicenceGate,
   variant: Variant,
   breathe: () => Promise<void> = async () => {},
 ): Promise<Snapshot | NoSnapshot> {
-  const { columns, leftOut, mayUse } = allowedColumns(world, gate, variant)
+  const { columns, leftOut, mayUse } = allowedColumns(view, gate, variant)
   const relevant = leftOut.filter(({ source }) => [...feed.needs, ...feed.uses].includes(source))
-  const provenance = createProvenance(world, gate)
-  const directoryAllowed = world.listingOrigins.every(mayUse)
+  const provenance = createProvenance(view, gate)
+  const directoryAllowed = view.listingOrigins.every(mayUse)
   const input: BuildInput = {
     feed,
-    world,
+    view,
     columns,
     variant,
     gate,
@@ -35,18 +35,18 @@ export async function buildSnapshot(
     mayUse,
     leftOut: relevant,
     nameOf: (symbol) =>
-      (directoryAllowed ? world.names[symbol] : null) ??
-      (mayUse(world.companyNameOrigin) ? (world.companyNames[symbol] ?? null) : null),
-    kindOf: (symbol) => (directoryAllowed ? world.kinds[symbol] : bySuffix(world.symbols[symbol] as string)) ?? 'share',
+      (directoryAllowed ? view.names[symbol] : null) ??
+      (mayUse(view.companyNameOrigin) ? (view.companyNames[symbol] ?? null) : null),
+    kindOf: (symbol) => (directoryAllowed ? view.kinds[symbol] : bySuffix(view.symbols[symbol] as string)) ?? 'share',
   }
   const plan = planOf(input)
-  if (directoryAllowed) provenance.use(world.listingOrigins)
-  provenance.use(world.actionOrigins)
-  const needed = world.origins.filter(({ source }) => feed.needs.includes(source))
+  if (directoryAllowed) provenance.use(view.listingOrigins)
+  provenance.use(view.actionOrigins)
+  const needed = view.origins.filter(({ source }) => feed.needs.includes(source))
   // An empty list is news too, and it has a source.
   if (plan.count === 0)
     provenance.use(
-      world.origins.flatMap(({ source }, index) => (feed.needs.includes(source) && mayUse(index) ? [index] : [])),
+      view.origins.flatMap(({ source }, index) => (feed.needs.includes(source) && mayUse(index) ? [index] : [])),
     )
   if (plan.count === 0 && needed.length === 0) return { status: 'no_data', leftOut: relevant }
   if (needed.length > 0 && !needed.some(({ source, synthetic }) => gate.may(source, synthetic, variant)))
@@ -64,7 +64,7 @@ function planOf(input: BuildInput): RowPlan {
 const rowsAtOnce = 500
 
 async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise<void>): Promise<Snapshot> {
-  const { world, provenance } = input
+  const { view, provenance } = input
   const text = createTextBuffer()
   const starts = new Uint32Array(plan.count + 1)
   const liveEnds = new Uint32Array(plan.count)
@@ -73,7 +73,7 @@ async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise
   for (let row = 0; row < plan.count; row += 1) {
     if (row % rowsAtOnce === rowsAtOnce - 1) await breathe()
     const symbol = plan.symbolOf(row)
-    const name = world.symbols[symbol] as string
+    const name = view.symbols[symbol] as string
     starts[row] = text.length()
     text.add(
       `{"rank":${row + 1},"symbol":"${name}","name":${JSON.stringify(input.nameOf(symbol))},"kind":"${input.kindOf(symbol)}",${plan.live(row)}`,
@@ -89,17 +89,17 @@ async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise
   const excludedReason = new Map<string, string>()
   const counts: Record<string, number> = {}
   for (const [symbol, reason] of [...plan.excluded].sort((a, b) => a[0] - b[0])) {
-    excludedReason.set(world.symbols[symbol] as string, reason)
+    excludedReason.set(view.symbols[symbol] as string, reason)
     counts[reason] = (counts[reason] ?? 0) + 1
-    text.add(`{"symbol":"${world.symbols[symbol]}","excluded":"${reason}"}\n`)
+    text.add(`{"symbol":"${view.symbols[symbol]}","excluded":"${reason}"}\n`)
   }
   // Asked by its old symbol, a paper says what it is called now.
-  for (const [from, to] of [...world.renamed].sort()) {
+  for (const [from, to] of [...view.renamed].sort()) {
     if (!rowsOf.has(to) && !excludedReason.has(to)) continue
     excludedReason.set(from, `now ${to}`)
     text.add(`{"symbol":"${from}","excluded":"now ${to}"}\n`)
   }
-  const used = provenance.used().map((index) => world.origins[index] as Origin)
+  const used = provenance.used().map((index) => view.origins[index] as Origin)
   const manifest = manifestOf(input, plan, used, counts)
   // Which files were used is known at the end and written at the beginning.
   const head = Buffer.from(`${JSON.stringify(manifest)}\n`)

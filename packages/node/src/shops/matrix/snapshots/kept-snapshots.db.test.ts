@@ -2,7 +2,7 @@ import { silentLog } from '@assay/till/kernel/log'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFileCache, type FileCache } from '../as-of/file-cache.ts'
-import { createDemoWorld } from '../demo/demo-world.ts'
+import { createDemoSecurities } from '../demo/demo-securities.ts'
 import { planDemo } from '../demo/plan.ts'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { haltsFile, shortVolumeFile } from '../demo/write-files.ts'
@@ -78,7 +78,7 @@ test('a second start serves what the first one made, to the byte, without readin
 test('with files that came in since, a start shows what it has, and the next refresh makes what is new and nothing else', async () => {
   const day = '2026-11-13'
   const writer = { ...openSnapshotCache(), database: db.database }
-  await ingestFile(writer, { ...shortVolumeFile(createDemoWorld(99), day), synthetic: true })
+  await ingestFile(writer, { ...shortVolumeFile(createDemoSecurities(99), day), synthetic: true })
   const third = openSnapshotCache()
   await third.snapshotCache.refresh({ staleSnapshots: true })
   expect(third.read).toEqual([])
@@ -114,7 +114,7 @@ test('symbols that only later files name leave the snapshots of the past as they
   const before = openSnapshotCache()
   await before.snapshotCache.refresh()
   const deps = { ...openSnapshotCache(), database: db.database }
-  await ingestFile(deps, { ...shortVolumeFile(createDemoWorld(160).slice(101), '2026-11-12'), synthetic: true })
+  await ingestFile(deps, { ...shortVolumeFile(createDemoSecurities(160).slice(101), '2026-11-12'), synthetic: true })
   const after = openSnapshotCache()
   await after.snapshotCache.refresh()
   const past = async ({ snapshotCache }: typeof after) =>
@@ -141,7 +141,7 @@ test('kept bytes that no longer have their hash are made again', async () => {
 test('the number of kept snapshots stays small, and no bytes are kept for nobody', async () => {
   const deps = { ...openSnapshotCache(), database: db.database }
   for (let minute = 0; minute < 12; minute += 1) {
-    const file = haltsFile(createDemoWorld(100).slice(minute), '2026-11-12')
+    const file = haltsFile(createDemoSecurities(100).slice(minute), '2026-11-12')
     await ingestFile(deps, { ...file, synthetic: true, availableAtMs: sampleNowMs - 30 * 60_000 + minute * 60_000 })
     await deps.snapshotCache.refresh()
   }

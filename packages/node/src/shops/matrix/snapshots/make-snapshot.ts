@@ -1,9 +1,9 @@
 import type { Clock } from '@assay/till/kernel/clock'
 import type { Log } from '@assay/till/kernel/log'
 import type { Database } from '@assay/till/store/database'
-import type { World } from '../as-of/as-of-view.ts'
+import type { AsOfView } from '../as-of/as-of-view.ts'
 import type { FileCache } from '../as-of/file-cache.ts'
-import { loadWorld } from '../as-of/load-view.ts'
+import { loadAsOfView } from '../as-of/load-view.ts'
 import type { Feed } from '../feeds/feed.ts'
 import { feedSources } from '../feeds/feed-sources.ts'
 import type { LicenceGate, Variant } from '../licences/gate.ts'
@@ -25,8 +25,8 @@ export type MakerDeps = {
 
 export const isSnapshot = (found: Snapshot | NoSnapshot): found is Snapshot => 'bytes' in found
 
-/** Worlds of one round: the three rankings are made of the same one. */
-export type Worlds = Map<string, Promise<World>>
+/** AsOfViews of one round: the three rankings are made of the same one. */
+export type AsOfViews = Map<string, Promise<AsOfView>>
 
 export type SnapshotMaker = {
   /** Made before, here or by another process. */
@@ -35,25 +35,25 @@ export type SnapshotMaker = {
     feed: Feed,
     variant: Variant,
     inputs: SnapshotInputs,
-    options: { worlds: Worlds; keep: boolean },
+    options: { views: AsOfViews; keep: boolean },
   ): Promise<Snapshot | NoSnapshot>
 }
 
 export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): SnapshotMaker {
   const breathe = () => deps.clock.sleep(0)
-  const worldOf = (feed: Feed, knownAtMs: number, worlds: Worlds) => {
+  const viewOf = (feed: Feed, knownAtMs: number, views: AsOfViews) => {
     const sources = feedSources(feed)
     const name = `${knownAtMs} ${[...sources].sort().join()}`
-    const known = worlds.get(name)
+    const known = views.get(name)
     if (known) return known
     // One at a time: each holds a few dozen columns of every symbol.
-    worlds.clear()
-    const loading = loadWorld(
+    views.clear()
+    const loading = loadAsOfView(
       { sql: deps.database, fileCache: deps.fileCache, symbols: deps.symbols },
       knownAtMs,
       sources,
     )
-    worlds.set(name, loading)
+    views.set(name, loading)
     return loading
   }
   return {
@@ -64,9 +64,9 @@ export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): S
       if (kept) recent.put(kept, inputs.key)
       return kept
     },
-    make: async (feed, variant, inputs, { worlds, keep }) => {
-      const world = await worldOf(feed, inputs.knownAtMs, worlds)
-      const built = await buildSnapshot(world, feed, deps.gate, variant, breathe)
+    make: async (feed, variant, inputs, { views, keep }) => {
+      const view = await viewOf(feed, inputs.knownAtMs, views)
+      const built = await buildSnapshot(view, feed, deps.gate, variant, breathe)
       if (!isSnapshot(built)) return built
       recent.put(built, inputs.key)
       if (!keep) return built

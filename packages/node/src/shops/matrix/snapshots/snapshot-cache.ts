@@ -3,7 +3,7 @@ import { type FeedId, feedIds } from '../feeds/feed.ts'
 import type { Variant } from '../licences/gate.ts'
 import type { ScoreMethodName } from '../score/method.ts'
 import { findStaleSnapshot } from './kept-snapshots.ts'
-import { createSnapshotMaker, isSnapshot, type MakerDeps, type Worlds } from './make-snapshot.ts'
+import { type AsOfViews, createSnapshotMaker, isSnapshot, type MakerDeps } from './make-snapshot.ts'
 import { createPastSnapshots } from './past-snapshots.ts'
 import { createRecentSnapshots } from './recent-snapshots.ts'
 import type { NoSnapshot, Snapshot } from './snapshot.ts'
@@ -85,13 +85,13 @@ export function createSnapshotCache(deps: SnapshotCacheDeps): SnapshotCache {
 
   const refresh = async (staleSnapshots: boolean) => {
     await deps.fileCache.refresh(deps.database)
-    const worlds: Worlds = new Map()
+    const views: AsOfViews = new Map()
     for (const tier of [paid, delayed]) {
       const looked = await Promise.all(feedIds.map((feed) => lookUp(tier, feed, staleSnapshots)))
       for (const missing of looked) {
         if (!missing) continue
         const { feed, inputs } = missing
-        const shown = await maker.make(feeds[feed], tier.variant, inputs, { worlds, keep: true })
+        const shown = await maker.make(feeds[feed], tier.variant, inputs, { views, keep: true })
         await show(tier, feed, { key: inputs.key, shown }, inputs.knownAtMs)
       }
     }

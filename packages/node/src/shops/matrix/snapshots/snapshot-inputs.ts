@@ -19,7 +19,7 @@ export type SnapshotInputs = {
   knownAtMs: number
 }
 
-/** What a snapshot of this moment would be made of; or why there can be none. No world is loaded for it. */
+/** What a snapshot of this moment would be made of; or why there can be none. No view is loaded for it. */
 export function snapshotInputs(
   fileCache: FileCache,
   gate: LicenceGate,

@@ -31,5 +31,5 @@ export const cboeThreshold: Source = {
   bytesMax: 1024 * 1024,
   recognises: (name) => /^bzx_equities_reg_sho_threshold_\d{8}\.txt/.test(name),
   parse: (file) => parseThresholdList(file, { part: 'cboe', nameColumn: 'CompanyName', dateOf: dateInName }),
-  publicBy: ({ asOf }) => easternToUtcMs(nextTradingDay(asOf), 8),
+  latestPublicationMs: ({ asOf }) => easternToUtcMs(nextTradingDay(asOf), 8),
 }

@@ -24,7 +24,7 @@ export const corporateActions: Source = {
   recognises: (name, head) => /^(actions|splits).*\.csv/.test(name) || /^ticker,date,split/.test(head),
   parse: parseActions,
   // A list of several days is known when the last of them opens: no earlier answer may change by it.
-  publicBy: ({ asOf }) => easternToUtcMs(asOf, 4),
+  latestPublicationMs: ({ asOf }) => easternToUtcMs(asOf, 4),
 }
 
 const aheadDaysMax = 120

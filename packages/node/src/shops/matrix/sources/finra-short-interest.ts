@@ -33,7 +33,7 @@ export const finraShortInterest: Source = {
   bytesMax: 32 * 1024 * 1024,
   recognises: (name, head) => /^shrt\d{8}\.csv/.test(name) || head.startsWith('accountingYearMonthNumber|symbolCode|'),
   parse: parseShortInterest,
-  publicBy: ({ asOf }) => easternToUtcMs(addTradingDays(asOf, publishedAfterDays), 18),
+  latestPublicationMs: ({ asOf }) => easternToUtcMs(addTradingDays(asOf, publishedAfterDays), 18),
 }
 
 function settlementFiles(from: IsoDate, to: IsoDate): DueFile[] {

@@ -39,7 +39,7 @@ export const finraShortVolume: Source = {
   bytesMax: 8 * 1024 * 1024,
   recognises: (name, head) => fileName.test(name) || head.startsWith('Date|Symbol|ShortVolume|'),
   parse: parseShortVolume,
-  publicBy: ({ asOf }) => easternToUtcMs(asOf, 18),
+  latestPublicationMs: ({ asOf }) => easternToUtcMs(asOf, 18),
 }
 
 export function parseShortVolume(file: RawFile): ParsedFile {

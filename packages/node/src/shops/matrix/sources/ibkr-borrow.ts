@@ -35,7 +35,7 @@ export const ibkrBorrow: Source = {
   bytesMax: 16 * 1024 * 1024,
   recognises: (name, head) => head.startsWith('#BOF|') || /^usa[-.\d]*\.txt/.test(name),
   parse: parseBorrow,
-  publicBy: ({ period }) => Date.parse(period),
+  latestPublicationMs: ({ period }) => Date.parse(period),
 }
 
 const availableMax = '>10000000'

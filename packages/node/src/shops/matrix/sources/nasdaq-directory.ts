@@ -40,7 +40,7 @@ export const nasdaqDirectory: Source = {
     /^(nasdaqlisted|otherlisted)[.\d]*\.txt/.test(name) ||
     /^(Symbol\|Security Name\|Market Category\|Test|ACT Symbol\|)/.test(head),
   parse: parseDirectory,
-  publicBy: ({ period }) => Date.parse(period),
+  latestPublicationMs: ({ period }) => Date.parse(period),
 }
 
 export function parseDirectory(file: RawFile): ParsedFile {

@@ -37,7 +37,7 @@ export const nasdaqHalts: Source = {
   bytesMax: 4 * 1024 * 1024,
   recognises: (name, head) => /tradehalts/.test(name) || (head.includes('<rss') && head.includes('nasdaqtrader.com')),
   parse: (file) => parseHalts(file),
-  publicBy: ({ period }) => Date.parse(period),
+  latestPublicationMs: ({ period }) => Date.parse(period),
 }
 
 export function parseHalts(file: RawFile): ParsedFile {

@@ -29,5 +29,5 @@ export const nasdaqThreshold: Source = {
   bytesMax: 1024 * 1024,
   recognises: (name) => /^nasdaqth\d{8}\.txt/.test(name),
   parse: (file) => parseThresholdList(file, { part: 'nasdaq', nameColumn: 'Security Name', dateOf: dateInName }),
-  publicBy: ({ asOf }) => easternToUtcMs(asOf, 23, 15),
+  latestPublicationMs: ({ asOf }) => easternToUtcMs(asOf, 23, 15),
 }

@@ -38,5 +38,5 @@ export const nyseThreshold: Source = {
       dateOf: dateInName,
       placeholder: (stamp) => stamp.endsWith('000500') || stamp.endsWith('050000') || /0500$/.test(stamp),
     }),
-  publicBy: ({ asOf }) => easternToUtcMs(asOf, 22, 30),
+  latestPublicationMs: ({ asOf }) => easternToUtcMs(asOf, 22, 30),
 }

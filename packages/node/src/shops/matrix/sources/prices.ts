@@ -19,7 +19,7 @@ export const prices: Source = {
   bytesMax: 128 * 1024 * 1024,
   recognises: (name, head) => priceFormats.some((format) => format.recognises(name, head)),
   parse: parsePrices,
-  publicBy: ({ asOf }) => easternToUtcMs(asOf, 17),
+  latestPublicationMs: ({ asOf }) => easternToUtcMs(asOf, 17),
 }
 
 export function parsePrices(file: RawFile): ParsedFile {

@@ -27,7 +27,7 @@ export const sec13f: Source = {
   bytesMax: 256 * 1024 * 1024,
   recognises: (name) => /form13f.*\.zip$/i.test(name),
   parse: parse13f,
-  publicBy: ({ asOf }) => easternToUtcMs(addDays(asOf, 75), 20),
+  latestPublicationMs: ({ asOf }) => easternToUtcMs(addDays(asOf, 75), 20),
 }
 
 type Submission = { period: IsoDate; cik: string; filed: IsoDate }

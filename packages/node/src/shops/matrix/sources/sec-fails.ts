@@ -34,7 +34,7 @@ export const secFails: Source = {
   bytesMax: 16 * 1024 * 1024,
   recognises: (name, head) => /^cnsfails\d{6}[ab]/i.test(name) || head.startsWith('SETTLEMENT DATE|CUSIP|'),
   parse: parseFails,
-  publicBy: ({ period }) => halfPublicAt(period),
+  latestPublicationMs: ({ period }) => halfPublicAt(period),
 }
 
 const columns = ['SETTLEMENT DATE', 'CUSIP', 'SYMBOL', 'QUANTITY (FAILS)', 'DESCRIPTION', 'PRICE'] as const

@@ -38,7 +38,7 @@ export const secShares: Source = {
   recognises: (name, head) =>
     /^(frames-shares-|CIK\d{10})/.test(name) || Object.keys(concepts).some((tag) => head.includes(`"${tag}"`)),
   parse: parseShares,
-  publicBy: ({ asOf }) => easternToUtcMs(addDays(asOf, 60), 20),
+  latestPublicationMs: ({ asOf }) => easternToUtcMs(addDays(asOf, 60), 20),
 }
 
 export function parseShares(file: RawFile): ParsedFile {

@@ -39,7 +39,7 @@ export const secTickers: Source = {
   bytesMax: 16 * 1024 * 1024,
   recognises: (name) => /^company_tickers_exchange/.test(name),
   parse: parseTickers,
-  publicBy: ({ asOf }) => easternToUtcMs(asOf, 6),
+  latestPublicationMs: ({ asOf }) => easternToUtcMs(asOf, 6),
 }
 
 export function parseTickers(file: RawFile): ParsedFile {

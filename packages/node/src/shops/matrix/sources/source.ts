@@ -82,5 +82,5 @@ export type Source = {
   recognises(name: string, head: string): boolean
   parse(file: RawFile): ParsedFile
   /** When a file for this period is public at the latest, for files that come without any stamp. */
-  publicBy(parsed: { period: string; asOf: IsoDate }): number
+  latestPublicationMs(parsed: { period: string; asOf: IsoDate }): number
 }

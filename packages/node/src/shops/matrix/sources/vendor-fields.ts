@@ -37,7 +37,7 @@ export const vendorFields: Source = {
   recognises: (name, head) =>
     /^fields.*\.csv/.test(name) || new RegExp(`^ticker,date,(published_at,)?(${fieldNames.join('|')})\\b`).test(head),
   parse: parseFields,
-  publicBy: ({ asOf }) => fieldsPublicMs(asOf),
+  latestPublicationMs: ({ asOf }) => fieldsPublicMs(asOf),
 }
 
 /** Vendors deliver a day before the next one opens. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createDemoWorld } from '../demo/demo-world.ts'
+import { createDemoSecurities } from '../demo/demo-securities.ts'
 import { spell } from '../demo/spell.ts'
 import { classifySecurity } from './classify-security.ts'
 import { joinedSpelling, normaliseSymbol } from './normalise-symbol.ts'
@@ -31,7 +31,8 @@ test('what is no symbol is none', () => {
 
 describe('every demo symbol survives the spelling of each publisher', () => {
   test.each(['finra', 'ibkr', 'nasdaq', 'sec'] as const)('%s', (dialect) => {
-    for (const { symbol } of createDemoWorld(200)) expect(normaliseSymbol(spell(symbol, dialect), dialect)).toBe(symbol)
+    for (const { symbol } of createDemoSecurities(200))
+      expect(normaliseSymbol(spell(symbol, dialect), dialect)).toBe(symbol)
   })
 })
 

@@ -1,4 +1,4 @@
-import { normalBelow, normalDensity } from './normal.ts'
+import { normalCdf, normalDensity } from './normal.ts'
 
 export type OptionKind = 'C' | 'P'
 
@@ -39,10 +39,10 @@ export function black76({ kind, forward, strike, volatility, years, rate = 0 }: 
   const d1 = Math.log(forward / strike) / deviation + deviation / 2
   const d2 = d1 - deviation
   const density = normalDensity(d1)
-  const price = discount * sign * (forward * normalBelow(sign * d1) - strike * normalBelow(sign * d2))
+  const price = discount * sign * (forward * normalCdf(sign * d1) - strike * normalCdf(sign * d2))
   return {
     price: Math.max(price, 0),
-    delta: discount * sign * normalBelow(sign * d1),
+    delta: discount * sign * normalCdf(sign * d1),
     gamma: (discount * density) / (forward * deviation),
     vega: discount * forward * density * Math.sqrt(years),
     theta: rate * price - (discount * forward * density * volatility) / (2 * Math.sqrt(years)),

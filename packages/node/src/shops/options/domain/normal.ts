@@ -8,7 +8,7 @@ export function normalDensity(x: number): number {
 const seriesLimit = 3
 
 /** Cumulative normal distribution, to about 15 digits: Taylor around zero, a continued fraction in the tails. */
-export function normalBelow(x: number): number {
+export function normalCdf(x: number): number {
   if (x > seriesLimit) return 1 - upperTail(x)
   if (x < -seriesLimit) return upperTail(-x)
   let term = x

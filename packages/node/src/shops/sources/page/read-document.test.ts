@@ -1,6 +1,6 @@
 import { systemClock } from '@assay/till/kernel/clock'
 import { expect, test } from 'vitest'
-import { makePdf } from '../../../http/index.ts'
+import { makePdf } from '../../make-pdf.ts'
 import { createPdfReader } from './pdf-process-adapter.ts'
 import { readDocument } from './read-document.ts'
 import { isNearCopy, parseSketch, type Sketch, textSketch } from './text-sketch.ts'

@@ -1,4 +1,4 @@
-import { makePdf } from '../../../http/index.ts'
+import { makePdf } from '../../make-pdf.ts'
 import { powerNames } from '../evaluate/types.ts'
 import {
   accountText,

@@ -2,11 +2,11 @@ import type { FacilitatorFault } from '../facilitator/faults.ts'
 import {
   type Asked,
   answers,
+  freeAnswer,
   type Given,
-  goods,
-  type Hole,
   hasIdentifier,
   isServed,
+  type Mistake,
   nonceOf,
   textOf,
   unpaid,
@@ -14,24 +14,24 @@ import {
 import type { PaymentFacts } from './payment-facts.ts'
 
 /** After this fault of the facilitator the buyer is asked to pay, or served, whatever is known. */
-const afterFault = (fault: FacilitatorFault, wrong: (given: Given) => Given): Hole =>
+const afterFault = (fault: FacilitatorFault, wrong: (given: Given) => Given): Mistake =>
   answers(async (given, asked) =>
     asked.payment !== undefined && (await asked.lastFault()) === fault ? wrong(given) : given,
   )
 
-const asksAgain = (fault: FacilitatorFault): Hole => afterFault(fault, unpaid)
+const asksAgain = (fault: FacilitatorFault): Mistake => afterFault(fault, unpaid)
 
 /** Serves a refused payment of which this is true. */
-const servesRefusedWhen = (careless: (facts: PaymentFacts) => boolean): Hole =>
+const servesRefusedWhen = (condition: (facts: PaymentFacts) => boolean): Mistake =>
   answers(async (given, { payment, facts }) =>
-    payment && given.status >= 400 && careless(await facts(payment)) ? goods : given,
+    payment && given.status >= 400 && condition(await facts(payment)) ? freeAnswer : given,
   )
 
 /** Knows what it has seen of each nonce before. */
 const remembering =
   <Memory>(
     change: (given: Given, asked: Asked, before: Memory | undefined) => Promise<{ given: Given; memory: Memory }>,
-  ): Hole =>
+  ): Mistake =>
   (sell) => {
     const memories = new Map<string, Memory>()
     return async (asked) => {
@@ -44,7 +44,7 @@ const remembering =
   }
 
 /** Takes the money of a buyer whom it has never seen, and answers 500. */
-const failsNewBuyers: Hole = (sell) => {
+const failsNewBuyers: Mistake = (sell) => {
   const known = new Set<string>()
   const inProgress = new Map<string, number>()
   return async (asked) => {
@@ -62,8 +62,8 @@ const failsNewBuyers: Hole = (sell) => {
 
 const payerOf = ({ payment }: Asked) => payment?.payload.authorization['from']
 
-/** Forgets the purchase of a buyer who hung up: asked again, it wants money. */
-const forgetsHangUps: Hole = (sell) => {
+/** Ignores the purchase of a buyer who hung up: asked again, it wants money. */
+const ignoresHangUps: Mistake = (sell) => {
   const lost = new Set<string | undefined>()
   return async (asked) => {
     const payer = payerOf(asked)
@@ -75,7 +75,7 @@ const forgetsHangUps: Hole = (sell) => {
 }
 
 /** Asks a buyer for money when the settlement of the first request took long. */
-const impatient: Hole = (sell) => {
+const impatient: Mistake = (sell) => {
   const known = new Set<string | undefined>()
   return async (asked) => {
     const isFirst = !known.has(payerOf(asked))
@@ -85,25 +85,25 @@ const impatient: Hole = (sell) => {
   }
 }
 
-/** Forgets what was bought with an identifier as soon as it was sent. */
-const forgetsIdentified: Hole = remembering<'seen'>(async (given, asked, before) => ({
+/** Ignores what was bought with an identifier as soon as it was sent. */
+const ignoresIdentified: Mistake = remembering<'seen'>(async (given, asked, before) => ({
   given: before && hasIdentifier(asked) && asked.target.indexOf('?') < 0 ? unpaid(given) : given,
   memory: 'seen',
 }))
 
-export const failureHoles: Record<string, Hole> = {
+export const failureMistakes: Record<string, Mistake> = {
   clean: failsNewBuyers,
   'accept-then-timeout': asksAgain('hangs_after'),
   '5xx-after-settle': asksAgain('fails_after'),
   'slow-answer': impatient,
   'declared-safe': asksAgain('refuses_after_sending'),
-  'false-success': afterFault('claims_to_have_sent', () => goods),
-  'foreign-transaction': afterFault('claims_foreign_transaction', () => goods),
+  'false-success': afterFault('claims_to_have_sent', () => freeAnswer),
+  'foreign-transaction': afterFault('claims_foreign_transaction', () => freeAnswer),
   'settled-twice': asksAgain('settles_twice'),
   'refused-then-settled': asksAgain('refuses_and_settles_late'),
   'settled-late': asksAgain('settles_late'),
-  'hang-ups': forgetsHangUps,
-  'lost-answers': forgetsIdentified,
+  'hang-ups': ignoresHangUps,
+  'lost-answers': ignoresIdentified,
   cancelled: servesRefusedWhen(({ isCancelled, wasHeld }) => isCancelled && !wasHeld),
   'nonce-signed-twice': servesRefusedWhen(({ moved }) => moved === 1n),
   // Copies in other letters come at the same time as one that is refused.
@@ -113,11 +113,11 @@ export const failureHoles: Record<string, Hole> = {
   })),
   reorganised: remembering<'sold' | 'other'>(async (given, { payment, facts }, before) => {
     const again = before === 'sold' && payment && !(await facts(payment)).isUsed
-    return { given: again ? goods : given, memory: before === 'sold' || isServed(given) ? 'sold' : 'other' }
+    return { given: again ? freeAnswer : given, memory: before === 'sold' || isServed(given) ? 'sold' : 'other' }
   }),
   'expiry-edge': answers((given, { payment, now }) => {
     const left = Number(payment?.payload.authorization['validBefore']) - now()
-    return payment && given.status >= 400 && left > 3 && left < 11 ? goods : given
+    return payment && given.status >= 400 && left > 3 && left < 11 ? freeAnswer : given
   }),
   'clock-skew': servesRefusedWhen(({ isExpiredOnChainOnly, isUsed }) => isExpiredOnChainOnly && !isUsed),
   'cancelled-while-settling': servesRefusedWhen(({ isCancelled, wasHeld }) => isCancelled && wasHeld),

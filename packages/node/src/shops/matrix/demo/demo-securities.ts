@@ -24,7 +24,7 @@ export type DemoSecurity = {
 const letters = (n: number) =>
   String.fromCharCode(65 + (Math.floor(n / 676) % 26), 65 + (Math.floor(n / 26) % 26), 65 + (n % 26))
 
-export function createDemoWorld(count: number): DemoSecurity[] {
+export function createDemoSecurities(count: number): DemoSecurity[] {
   return Array.from({ length: count }, (_, index) => security(index))
 }
 

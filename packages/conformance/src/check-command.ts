@@ -5,12 +5,12 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { type Level, levels } from './case.ts'
 import { connectFacilitator } from './facilitator/control.ts'
 import { isRealMoney } from './money.ts'
-import { judge, newRunNonce, type Report } from './run.ts'
+import { checkSeller, newRunNonce, type Report } from './run.ts'
 import { NotASeller, quoteOf } from './seller/seller.ts'
 import { newAccount } from './seller/sign-payment.ts'
 import { type StartedSeller, startSeller } from './start-seller.ts'
 
-export type JudgeInput = {
+export type CheckInput = {
   url: string
   data?: string | undefined
   otherRoute?: string | undefined
@@ -31,8 +31,8 @@ export type JudgeInput = {
 
 export class UsageError extends Error {}
 
-/** What the command line does: find wallet, chain and permission, judge, and say how it ends. */
-export async function judgeCommand(input: JudgeInput): Promise<{ report: Report; code: 0 | 1 }> {
+/** What the command line does: find wallet, chain and permission, check the seller, and say how it ends. */
+export async function checkCommand(input: CheckInput): Promise<{ report: Report; code: 0 | 1 }> {
   if (!URL.canParse(input.url)) throw new UsageError(`not a URL: ${input.url}`)
   const upTo = (input.level ?? 'L5') as Level
   if (!levels.includes(upTo)) throw new UsageError(`--level: one of ${levels.join(', ')}`)
@@ -58,7 +58,7 @@ export async function judgeCommand(input: JudgeInput): Promise<{ report: Report;
       )
     if (given === undefined) await facilitator?.fund(account.address)
     const nonce = input.nonce ?? newRunNonce()
-    const report = await judge({
+    const report = await checkSeller({
       ...{
         url: input.url,
         body: input.data,

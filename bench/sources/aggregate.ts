@@ -3,9 +3,10 @@ import {
   reaggregateTrust,
 } from '../../packages/node/src/shops/sources/score/aggregate-citations.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
+import { percentiles } from '../percentiles.ts'
 import { benchDeps } from './deps.ts'
 
-export type FoldFigures = {
+export type AggregationFigures = {
   sources: number
   citations: number
   agents: number
@@ -17,7 +18,7 @@ export type FoldFigures = {
 }
 
 /** 10,000 scored sources, a million citations, then batches of 1,000 new ones. */
-export async function measureFold(): Promise<FoldFigures> {
+export async function measureAggregation(): Promise<AggregationFigures> {
   const [sources, agents, citations, batch] = [10_000, 20_000, 1_000_000, 1_000]
   const db = await openTestDatabase()
   try {
@@ -70,14 +71,14 @@ export async function measureFold(): Promise<FoldFigures> {
       })
     }
     const measured = rounds.slice(1)
-    const sorted = measured.map((round) => round.seconds).sort((one, other) => one - other)
+    const seconds = percentiles(measured.map((round) => round.seconds))
     return {
       sources,
       citations,
       agents,
       batch,
-      secondsMedian: sorted[Math.floor(sorted.length / 2)] ?? 0,
-      secondsWorst: sorted.at(-1) ?? 0,
+      secondsMedian: seconds(0.5),
+      secondsWorst: seconds(1),
       rescored: Math.max(...measured.map((round) => round.rescored)),
       touchedSources: Math.max(...measured.map((round) => round.sources)),
     }

@@ -6,17 +6,17 @@ import { join } from 'node:path'
 import { connectFacilitator } from '../facilitator/control.ts'
 import type { TestFacilitator } from '../facilitator/test-facilitator.ts'
 import { systemTime, type Time } from '../time.ts'
-import { type Asked, type Given, type Hole, readAsked, type Sell } from './exchange.ts'
-import { holes } from './holes.ts'
+import { type Asked, type Given, type Mistake, readAsked, type Sell } from './exchange.ts'
+import { mistakes } from './mistakes.ts'
 import { readFacts } from './payment-facts.ts'
-import { settleElsewhere } from './settle-elsewhere.ts'
+import { settleThroughFacilitator } from './settle-through-facilitator.ts'
 
-export type CarelessSeller = {
+export type FaultySeller = {
   url: string
   /** Another paid route. */
   otherUrl: string
   /** From now on the seller makes this mistake, named by the case that finds it; without one it is correct. */
-  open(hole?: string | Hole): void
+  open(mistake?: string | Mistake): void
   /** Starts the seller again on its database: what it knows of its facilitator is forgotten. */
   restart(): Promise<void>
   stop(): Promise<void>
@@ -29,10 +29,10 @@ const otherPath = '/other'
  * A correct seller, built with the till on the chain of the test facilitator, with one switch for each mistake. Needs
  * `@assay/till` with its optional packages.
  */
-export async function startCarelessSeller(
+export async function startFaultySeller(
   facilitator: TestFacilitator,
   options: { databaseUrl?: string | undefined; time?: Time } = {},
-): Promise<CarelessSeller> {
+): Promise<FaultySeller> {
   const { createTill, local } = await import('@assay/till')
   const { demoAccount } = await import('@assay/till/devnet')
   const { knownNetworks } = await import('@assay/till/chain')
@@ -62,13 +62,13 @@ export async function startCarelessSeller(
       facilitator: local({ keys: [demoAccount('settler').privateKey] }),
       channels: {},
       limits: { settleSeconds: 5 },
-      intercept: { facilitator: settleElsewhere(facilitator.url, facilitator.settler) },
+      intercept: { facilitator: settleThroughFacilitator(facilitator.url, facilitator.settler) },
     }).then((opened) => {
       opened.sell({ id: 'echo', path, price: { upTo: '0.001' }, summary: 'Echo' }, async (call) => {
         call.charge('0.0004')
-        return { echo: 'the goods, as they are sold' }
+        return { echo: 'the answer, as it is sold' }
       })
-      opened.sell({ id: 'other', path: otherPath, price: '0.002', summary: 'Other' }, async () => ({ other: 'goods' }))
+      opened.sell({ id: 'other', path: otherPath, price: '0.002', summary: 'Other' }, async () => ({ other: 'answer' }))
       return opened
     })
   let till = await openTill()
@@ -98,9 +98,9 @@ export async function startCarelessSeller(
     url: `${origin}${path}`,
     otherUrl: `${origin}${otherPath}`,
     open: (given) => {
-      const hole = typeof given === 'string' ? holes[given] : given
-      if (hole === undefined && given !== undefined) throw new Error(`no such hole: ${given}`)
-      sell = hole?.(correct) ?? correct
+      const mistake = typeof given === 'string' ? mistakes[given] : given
+      if (mistake === undefined && given !== undefined) throw new Error(`no such mistake: ${given}`)
+      sell = mistake?.(correct) ?? correct
     },
     restart: async () => {
       restarts += 1

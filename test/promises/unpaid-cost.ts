@@ -1,9 +1,10 @@
 import { exchange } from '../../bench/load/exchange.ts'
 import { requestText } from '../../bench/load/requests.ts'
+import { percentiles } from '../../bench/percentiles.ts'
 import { type Child, startChild } from '../../bench/process/child.ts'
 import type { FixedAnswer } from '../../bench/sides/bare.ts'
 import { type Offered, offer } from './open-loop.ts'
-import { createFaults, type Proof, plain, share } from './proof.ts'
+import { createFaults, type Proof, plain } from './proof.ts'
 
 const perSecond = 2_000
 const rounds = 5
@@ -21,7 +22,7 @@ type Side = { child: Child; port: number; cpu(): Promise<number> }
  * Unpaid work is cheap: 2,000 requests a second for a price, open loop, one process, beside a bare server that writes the
  * same bytes; `count` is requests to the node.
  */
-export const proveUnpaidCheap: Proof = async ({ count, say }) => {
+export const proveUnpaidCost: Proof = async ({ count, say }) => {
   const children = [await startChild('../test/promises/counted-node.ts'), await startChild('sides/bare.ts')]
   try {
     const [node, bare] = await Promise.all(
@@ -58,7 +59,7 @@ async function measure(node: Side, bare: Side, count: number, say: (text: string
     const before = await side.cpu()
     const offered = await offer(side.port, { ...plan, request: (index) => requestAt(side.port, index) })
     const cpu = ((await side.cpu()) - before) / (plan.perSecond * plan.seconds)
-    return { offered, p99: share(offered.latenciesMs, 0.99), cpu }
+    return { offered, p99: percentiles(offered.latenciesMs)(0.99), cpu }
   }
   say('  warming up ...')
   for (const side of [node, bare]) await load(side, { perSecond: 1_000, seconds: 4 })

@@ -28,7 +28,7 @@ export type Effort = {
 }
 
 /** The servers that the HTTP figures are measured on, and the process that loads them. */
-export type Setting = {
+export type Setup = {
   load: Child
   assay: Server
   bare: Server
@@ -63,7 +63,7 @@ export async function startLoad() {
   }
 }
 
-export async function openSetting(home: string, effort: Effort): Promise<Setting> {
+export async function openSetup(home: string, effort: Effort): Promise<Setup> {
   const { load, start, stop } = await startLoad()
   try {
     const startAssay = async (env: Record<string, string>) => {
@@ -95,7 +95,7 @@ export const fixedAnswer = ({ status, headers, body }: RawAnswer): FixedAnswer =
 })
 
 /** Lets the bare server write what ours just answered, and proves that it does. */
-export async function giveToBare({ assay, bare }: Pick<Setting, 'assay' | 'bare'>, target: string): Promise<void> {
+export async function copyToBare({ assay, bare }: Pick<Setup, 'assay' | 'bare'>, target: string): Promise<void> {
   const ours = await ask(assay, target)
   await bare.child.ask('give', fixedAnswer(ours))
   assertSameBytes(ours, await ask(bare, target))
@@ -103,7 +103,7 @@ export async function giveToBare({ assay, bare }: Pick<Setting, 'assay' | 'bare'
 
 /** Warm first, so that no compiler works during the rounds; then the sides in turn. */
 export async function loadInTurn(
-  { load, effort }: Pick<Setting, 'load' | 'effort'>,
+  { load, effort }: Pick<Setup, 'load' | 'effort'>,
   sides: readonly Side[],
   shape: LoadShape = { connections, secondsMax: effort.seconds },
 ): Promise<Measured[][]> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { compareMistakes } from './compare-mistakes.ts'
 import type { Asked } from './exchange.ts'
-import { watchHoles } from './watch-holes.ts'
 
 const asked = (change: Partial<Asked>) =>
   ({ method: 'GET', target: '/echo', headers: {}, now: () => 0, ...change }) as Asked
@@ -8,11 +8,11 @@ const given = { status: 402, headers: { 'cache-control': 'no-store' }, body: '{}
 
 async function noted(...requests: Partial<Asked>[]): Promise<string[]> {
   const names = new Set<string>()
-  const { hole, done } = watchHoles(
+  const { mistake, done } = compareMistakes(
     () => undefined,
     (name) => names.add(name),
   )
-  const sell = hole(async () => given)
+  const sell = mistake(async () => given)
   for (const request of requests) expect(await sell(asked(request))).toBe(given)
   await done()
   return [...names]

@@ -1,10 +1,10 @@
 import {
   type Asked,
   answers,
+  freeAnswer,
   type Given,
-  goods,
-  type Hole,
   isServed,
+  type Mistake,
   textOf,
   unpaid,
   withHeader,
@@ -19,8 +19,8 @@ export const afterSale =
   <Sold>(
     keyOf: (asked: Asked) => string | undefined,
     note: (asked: Asked) => Sold,
-    careless: (given: Given, asked: Asked, sold: Sold) => Given,
-  ): Hole =>
+    condition: (given: Given, asked: Asked, sold: Sold) => Given,
+  ): Mistake =>
   (sell) => {
     const memory = new Map<string, Sold>()
     return async (asked) => {
@@ -28,7 +28,7 @@ export const afterSale =
       if (key === undefined) return sell(asked)
       const sold = memory.get(key)
       const given = await sell(asked)
-      if (sold !== undefined) return careless(given, asked, sold)
+      if (sold !== undefined) return condition(given, asked, sold)
       if (isServed(given)) memory.set(key, note(asked))
       return given
     }
@@ -40,13 +40,14 @@ const credentialNonce = ({ credential, payment }: Asked) =>
 const permitNonce = ({ permit }: Asked) => permit?.permit2Authorization.nonce
 const target = (asked: Asked) => asked.target
 
-const servesCredential = (careless: (credential: NonNullable<Asked['credential']>, asked: Asked) => boolean): Hole =>
-  answers((given, asked) => (asked.credential && careless(asked.credential, asked) ? goods : given))
+const servesCredential = (
+  condition: (credential: NonNullable<Asked['credential']>, asked: Asked) => boolean,
+): Mistake => answers((given, asked) => (asked.credential && condition(asked.credential, asked) ? freeAnswer : given))
 
 const servesPermit = (
-  careless: (permit: NonNullable<Asked['permit']>['permit2Authorization'], asked: Asked) => boolean,
-): Hole =>
-  answers((given, asked) => (asked.permit && careless(asked.permit.permit2Authorization, asked) ? goods : given))
+  condition: (permit: NonNullable<Asked['permit']>['permit2Authorization'], asked: Asked) => boolean,
+): Mistake =>
+  answers((given, asked) => (asked.permit && condition(asked.permit.permit2Authorization, asked) ? freeAnswer : given))
 
 const askedAmount = ({ challenge }: NonNullable<Asked['credential']>): unknown => {
   try {
@@ -65,16 +66,18 @@ function dearer(header: string): string {
   return `${header}, ${header.replaceAll(id, `${id.slice(0, -4)}AAAA`).replaceAll(request, changed)}`
 }
 
-export const mppHoles: Record<string, Hole> = {
+export const mppMistakes: Record<string, Mistake> = {
   'mpp-challenge': answers((given) => withHeader(given, 'www-authenticate', dearer)),
-  'mpp-copies': afterSale(credentialId, target, (given, asked, sold) => (asked.target === sold ? goods : given)),
+  'mpp-copies': afterSale(credentialId, target, (given, asked, sold) => (asked.target === sold ? freeAnswer : given)),
   'mpp-both-dialects': afterSale(
     credentialNonce,
     ({ credential }) => credential !== undefined,
-    (given, { payment }, wasCredential) => (payment && wasCredential ? goods : given),
+    (given, { payment }, wasCredential) => (payment && wasCredential ? freeAnswer : given),
   ),
   'mpp-altered': servesCredential((credential) => askedAmount(credential) === '1'),
-  'mpp-other-request': afterSale(credentialId, target, (given, asked, sold) => (asked.target === sold ? given : goods)),
+  'mpp-other-request': afterSale(credentialId, target, (given, asked, sold) =>
+    asked.target === sold ? given : freeAnswer,
+  ),
   'mpp-expired': servesCredential(({ challenge }, { now }) => Date.parse(challenge['expires'] ?? '') / 1000 < now()),
   'mpp-5xx-after-settle': answers(async (given, asked) =>
     asked.credential && (await asked.lastFault()) === 'fails_after' ? unpaid(given) : given,
@@ -85,13 +88,17 @@ export const mppHoles: Record<string, Hole> = {
   'mpp-receipt': answers((given) => without(given, 'payment-receipt')),
 }
 
-export const permit2Holes: Record<string, Hole> = {
-  'permit2-copies': afterSale(permitNonce, textOf, (given, asked, sold) => (textOf(asked) === sold ? goods : given)),
+export const permit2Mistakes: Record<string, Mistake> = {
+  'permit2-copies': afterSale(permitNonce, textOf, (given, asked, sold) =>
+    textOf(asked) === sold ? freeAnswer : given,
+  ),
   'permit2-terms': servesPermit(({ deadline }, { now }) => Number(deadline) < now()),
-  'permit2-nonce': afterSale(permitNonce, textOf, (given, asked, sold) => (textOf(asked) === sold ? given : goods)),
+  'permit2-nonce': afterSale(permitNonce, textOf, (given, asked, sold) =>
+    textOf(asked) === sold ? given : freeAnswer,
+  ),
   'permit2-cancelled-while-settling': answers(async (given, asked) => {
     const nonce = permitNonce(asked)
-    return nonce !== undefined && !isServed(given) && (await asked.wasHeld(nonce)) ? goods : given
+    return nonce !== undefined && !isServed(given) && (await asked.wasHeld(nonce)) ? freeAnswer : given
   }),
   'upto-facilitator': servesPermit(({ from, witness }) => witness.facilitator === from),
   'upto-charge': answers((given, { permit }) =>
@@ -99,7 +106,7 @@ export const permit2Holes: Record<string, Hole> = {
   ),
 }
 
-export const routeHoles: Record<string, Hole> = {
+export const routeMistakes: Record<string, Mistake> = {
   head: answers((given, { method, headers }) =>
     method === 'HEAD' && headers['payment-signature'] === undefined
       ? { status: 500, headers: {}, body: 'error' }
@@ -108,7 +115,7 @@ export const routeHoles: Record<string, Hole> = {
   'other-route': afterSale(
     ({ payment }) => payment?.payload.authorization.nonce,
     ({ target }) => pathOf(target),
-    (given, asked, sold) => (pathOf(asked.target) === '/other' && sold === '/echo' ? goods : given),
+    (given, asked, sold) => (pathOf(asked.target) === '/other' && sold === '/echo' ? freeAnswer : given),
   ),
   'answer-signature': answers((given) =>
     withHeader(given, 'signature', (value) => value.replace(/:(.{6})/, (_, start: string) => `:${turned(start)}`)),

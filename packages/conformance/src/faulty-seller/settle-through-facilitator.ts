@@ -5,7 +5,7 @@ import type { Address, Hex } from 'viem'
  * Authorizations and permits are settled by the test facilitator, so that its faults can be planned for every scheme at one
  * place. The wallet of the till itself is for its channels.
  */
-export const settleElsewhere =
+export const settleThroughFacilitator =
   (url: string, settler: Address) =>
   (real: Facilitator): Facilitator => ({
     ...real,

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createGate } from './gate.ts'
+import { createReadWriteLock } from './read-write-lock.ts'
 
 test('a writer waits for readers, keeps later readers out, and lets them in when it is done', async () => {
-  const gate = createGate()
+  const lock = createReadWriteLock()
   const events: string[] = []
   const step = (name: string, turns: number) => async () => {
     events.push(`${name} begins`)
@@ -11,11 +11,11 @@ test('a writer waits for readers, keeps later readers out, and lets them in when
     events.push(`${name} ends`)
   }
   await Promise.all([
-    gate.shared(step('reader 1', 3)),
-    gate.shared(step('reader 2', 1)),
-    gate.exclusive(step('writer 1', 2)),
-    gate.exclusive(step('writer 2', 2)),
-    gate.shared(step('reader 3', 1)),
+    lock.shared(step('reader 1', 3)),
+    lock.shared(step('reader 2', 1)),
+    lock.exclusive(step('writer 1', 2)),
+    lock.exclusive(step('writer 2', 2)),
+    lock.shared(step('reader 3', 1)),
   ])
   expect(events).toEqual([
     'reader 1 begins',
@@ -31,13 +31,13 @@ test('a writer waits for readers, keeps later readers out, and lets them in when
   ])
 })
 
-test('work that fails leaves the gate open', async () => {
-  const gate = createGate()
+test('work that fails releases the lock', async () => {
+  const lock = createReadWriteLock()
   const failing = async () => {
     throw new Error('no')
   }
-  await expect(gate.exclusive(failing)).rejects.toThrow('no')
-  await expect(gate.shared(failing)).rejects.toThrow('no')
-  expect(await gate.exclusive(async () => 1)).toBe(1)
-  expect(await gate.shared(async () => 2)).toBe(2)
+  await expect(lock.exclusive(failing)).rejects.toThrow('no')
+  await expect(lock.shared(failing)).rejects.toThrow('no')
+  expect(await lock.exclusive(async () => 1)).toBe(1)
+  expect(await lock.shared(async () => 2)).toBe(2)
 })

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Judges the seller of this project. Usage: judge.sh http://127.0.0.1:3000/paid "npm start"
+# Checks the seller of this project. Usage: check.sh http://127.0.0.1:3000/paid "npm start"
 set -eu
 # Not by npx, which does not pass on the signal that ends the facilitator.
 url=$1

@@ -1,42 +1,42 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Asked, Given, Hole, Sell } from './exchange.ts'
-import { holes } from './holes.ts'
+import type { Asked, Given, Mistake, Sell } from './exchange.ts'
+import { mistakes } from './mistakes.ts'
 
-type HoleWatch = {
+type Comparison = {
   /** Answers as a seller without a mistake does. */
-  hole: Hole
+  mistake: Mistake
   /** Resolves when every answer was compared. */
   done(): Promise<unknown>
 }
 
 /**
- * Notes which mistakes would have changed an answer: with any other one the caller would have seen the same. `place` says
+ * Records which mistakes would have changed an answer: with any other one the caller would have seen the same. `place` says
  * where a request belongs to when it arrives.
  */
-export function watchHoles<Place>(place: () => Place, note: (hole: string, at: Place) => void): HoleWatch {
+export function compareMistakes<Place>(place: () => Place, note: (mistake: string, at: Place) => void): Comparison {
   const compared: Promise<void>[] = []
-  const hole: Hole = (sell) => {
+  const mistake: Mistake = (sell) => {
     const given = new Map<Asked, Promise<Given>>()
     // A mistake that asks the seller for something else has changed the exchange.
     const repeat: Sell = async (asked) => given.get(asked) ?? { status: 0, headers: {}, body: '' }
-    const mistakes = Object.entries(holes).map(([name, make]) => ({ name, sell: make(repeat) }))
+    const variants = Object.entries(mistakes).map(([name, make]) => ({ name, sell: make(repeat) }))
     return (request) => {
       const asked = { ...request, facts: once(request.facts), lastFault: once(request.lastFault) }
       const at = place()
       const answer = sell(asked)
       given.set(asked, answer)
-      const compare = ({ name, sell: wrong }: (typeof mistakes)[number]) =>
+      const compare = ({ name, sell: wrong }: (typeof variants)[number]) =>
         Promise.all([wrong(asked), answer]).then(
           ([one, other]) => {
             if (!isDeepStrictEqual(one, other)) note(name, at)
           },
           () => note(name, at),
         )
-      compared.push(Promise.all(mistakes.map(compare)).then(() => void given.delete(asked)))
+      compared.push(Promise.all(variants.map(compare)).then(() => void given.delete(asked)))
       return answer
     }
   }
-  return { hole, done: () => Promise.all(compared) }
+  return { mistake, done: () => Promise.all(compared) }
 }
 
 /** Read from the chain for the first mistake that wants it. */

@@ -12,7 +12,7 @@ import type { PayoutDeps } from '@assay/till/payouts'
 import type { ProofDeps } from '@assay/till/proofs'
 import type { Keyring } from '@assay/till/signing'
 import type { Database } from '@assay/till/store/database'
-import type { RouteDeclaration } from './route.ts'
+import type { RouteDeclaration } from '../http/route.ts'
 import type { ShopPorts } from './shop-ports.ts'
 import type { NodeFacts, Values, Variables } from './shop-settings.ts'
 

@@ -2,12 +2,12 @@
  * Many readers or one writer. A writer keeps readers out from the making of a block until it is in the journal,
  * so nobody can act on a block that a crash would unmake.
  */
-export type Gate = {
+export type ReadWriteLock = {
   shared<T>(work: () => Promise<T>): Promise<T>
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
-export function createGate(): Gate {
+export function createReadWriteLock(): ReadWriteLock {
   let readers = 0
   let lastWriter: Promise<unknown> | undefined
   let readersGone: (() => void) | undefined

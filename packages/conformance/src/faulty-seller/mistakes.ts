@@ -1,38 +1,38 @@
-import { channelHoles } from './channel-holes.ts'
-import { mppHoles, permit2Holes, routeHoles } from './dialect-holes.ts'
+import { channelMistakes } from './channel-mistakes.ts'
+import { mppMistakes, permit2Mistakes, routeMistakes } from './dialect-mistakes.ts'
 import {
   type Asked,
   answers,
+  freeAnswer,
   type Given,
-  goods,
-  type Hole,
   hasIdentifier,
   isServed,
+  type Mistake,
   nonceOf,
   textOf,
   without,
   withTerms,
 } from './exchange.ts'
-import { failureHoles, failuresFoundByMore } from './failure-holes.ts'
+import { failureMistakes, failuresFoundByMore } from './failure-mistakes.ts'
 
 /** Serves without checking the money. */
 const servesIf =
-  (careless: (asked: Asked) => boolean): Hole =>
+  (condition: (asked: Asked) => boolean): Mistake =>
   (sell) =>
   async (asked) =>
-    careless(asked) ? goods : sell(asked)
+    condition(asked) ? freeAnswer : sell(asked)
 
-const servesPayment = (careless: (payment: NonNullable<Asked['payment']>) => boolean): Hole =>
-  servesIf(({ payment }) => payment !== undefined && careless(payment))
+const servesPayment = (condition: (payment: NonNullable<Asked['payment']>) => boolean): Mistake =>
+  servesIf(({ payment }) => payment !== undefined && condition(payment))
 
 const header = (given: Given, name: string, value: string): Given => ({
   ...given,
   headers: { ...given.headers, [name]: value },
 })
 
-/** Keeps paid answers and gives them to the caller that `isSame` takes for the buyer. */
-const givesAgain =
-  (isSame: (asked: Asked, first: Asked) => boolean, when: 'at_once' | 'later'): Hole =>
+/** Keeps paid answers and serves them to the caller that `isSame` accepts as the buyer. */
+const servesAgain =
+  (isSame: (asked: Asked, first: Asked) => boolean, when: 'at_once' | 'later'): Mistake =>
   (sell) => {
     const sold: { first: Asked; given: Promise<Given>; done: boolean }[] = []
     return async (asked) => {
@@ -60,16 +60,16 @@ const acceptedOf = (payment: NonNullable<Asked['payment']>) => payment['accepted
 
 /** Serves what a correct seller refuses with these words. */
 const servesRefusedIf = (
-  careless: (asked: Asked & { payment: NonNullable<Asked['payment']> }) => Promise<boolean>,
+  condition: (asked: Asked & { payment: NonNullable<Asked['payment']> }) => Promise<boolean>,
   words: RegExp,
-): Hole =>
+): Mistake =>
   answers(async (given, asked) => {
     const { payment } = asked
     if (!payment || given.status < 400 || !words.test(given.body)) return given
-    return (await careless({ ...asked, payment })) ? goods : given
+    return (await condition({ ...asked, payment })) ? freeAnswer : given
   })
 
-const protocolHoles: Record<string, Hole> = {
+const protocolMistakes: Record<string, Mistake> = {
   'quote-shape': answers((given) => withTerms(given, (terms) => terms.replaceAll(',"version":"2"', ''))),
   'quote-size': answers((given) =>
     withTerms(given, (terms) => terms.replace('"resource":{', `"resource":{"padding":"${'x'.repeat(7_000)}",`)),
@@ -78,7 +78,7 @@ const protocolHoles: Record<string, Hole> = {
     given.status === 402 ? header(given, 'cache-control', 'public, max-age=60') : given,
   ),
   discovery: (sell) => async (asked) =>
-    asked.target === '/.well-known/x402' ? { ...goods, body: 'prices' } : sell(asked),
+    asked.target === '/.well-known/x402' ? { ...freeAnswer, body: 'prices' } : sell(asked),
   methods: servesIf(({ method }) => method === 'PUT'),
   options: answers((given, { method, headers }) =>
     method === 'OPTIONS'
@@ -120,30 +120,30 @@ const protocolHoles: Record<string, Hole> = {
   limits: servesIf(({ headers }) => Object.keys(headers).length > 1_000),
 }
 
-const onceHoles: Record<string, Hole> = {
-  'copies-at-once': givesAgain(
+const onceMistakes: Record<string, Mistake> = {
+  'copies-at-once': servesAgain(
     (asked, first) => sameText(asked, first) && asked.connection !== first.connection,
     'at_once',
   ),
-  'copies-in-order': givesAgain((asked, first) => sameText(asked, first) && sameRequest(asked, first), 'later'),
-  'copies-on-one-connection': givesAgain(
+  'copies-in-order': servesAgain((asked, first) => sameText(asked, first) && sameRequest(asked, first), 'later'),
+  'copies-on-one-connection': servesAgain(
     (asked, first) => sameText(asked, first) && asked.connection === first.connection,
     'at_once',
   ),
-  'copies-other-methods': givesAgain(
+  'copies-other-methods': servesAgain(
     (asked, first) => sameText(asked, first) && asked.method !== first.method,
     'later',
   ),
-  'copies-other-hosts': givesAgain(
+  'copies-other-hosts': servesAgain(
     (asked, first) => sameText(asked, first) && (asked.headers.host ?? '').endsWith('.'),
     'later',
   ),
-  'copies-other-encodings': givesAgain((asked, first) => sameNonce(asked, first) && !sameText(asked, first), 'later'),
-  'encodings-at-once': givesAgain((asked, first) => sameNonce(asked, first) && !sameText(asked, first), 'at_once'),
+  'copies-other-encodings': servesAgain((asked, first) => sameNonce(asked, first) && !sameText(asked, first), 'later'),
+  'encodings-at-once': servesAgain((asked, first) => sameNonce(asked, first) && !sameText(asked, first), 'at_once'),
   leak: answers((given) => (isServed(given) ? header(given, 'cache-control', 'public, max-age=3600') : given)),
 }
 
-const quotedHoles: Record<string, Hole> = {
+const quotedMistakes: Record<string, Mistake> = {
   underpay: servesPayment((payment) => authorizationOf(payment).value === '0'),
   'other-payee': servesPayment((payment) => authorizationOf(payment).to === authorizationOf(payment).from),
   'other-asset': servesIf(({ payment, asset }) => {
@@ -156,7 +156,7 @@ const quotedHoles: Record<string, Hole> = {
   'no-funds': servesRefusedIf(async ({ facts, payment }) => (await facts(payment)).isEmpty, /insufficient|balance/i),
   schemes: servesPayment((payment) => acceptedOf(payment)?.scheme === 'free'),
   'broken-documents': servesPayment((payment) => authorizationOf(payment).value === '1e3'),
-  'other-resource': givesAgain(
+  'other-resource': servesAgain(
     (asked, first) =>
       !hasIdentifier(asked) && sameText(asked, first) && asked.target !== first.target && samePath(asked, first),
     'later',
@@ -176,36 +176,38 @@ const quotedHoles: Record<string, Hole> = {
       const given = await sell(asked)
       const count = inFlight.get(payer) ?? 0
       inFlight.set(payer, count - 1)
-      return count > 1 && asked.payment && /insufficient|balance|in flight/i.test(given.body) ? goods : given
+      return count > 1 && asked.payment && /insufficient|balance|in flight/i.test(given.body) ? freeAnswer : given
     }
   },
 }
 
-const evidenceHoles: Record<string, Hole> = {
+const evidenceMistakes: Record<string, Mistake> = {
   receipt: answers((given, { payment }) => (payment ? without(given, 'payment-response') : given)),
   digest: answers((given) => ({ ...given, body: given.body.replace('{', '{ ') })),
-  'identifier-replay': givesAgain(
+  'identifier-replay': servesAgain(
     (asked, first) => hasIdentifier(asked) && sameText(asked, first) && asked.target !== first.target,
     'later',
   ),
 }
 
 /** By their names; the case of the same name finds each of them, unless `foundBy` names others. */
-export const holes: Readonly<Record<string, Hole>> = {
-  ...{ ...protocolHoles, ...onceHoles, ...quotedHoles, ...failureHoles, ...evidenceHoles },
-  ...{ ...routeHoles, ...mppHoles, ...permit2Holes, ...channelHoles },
+export const mistakes: Readonly<Record<string, Mistake>> = {
+  ...{ ...protocolMistakes, ...onceMistakes, ...quotedMistakes, ...failureMistakes, ...evidenceMistakes },
+  ...{ ...routeMistakes, ...mppMistakes, ...permit2Mistakes, ...channelMistakes },
 }
 
 /** Mistakes that show wherever their cause does. */
 const foundByMore: Readonly<Record<string, readonly string[]>> = {
   'copies-in-order': ['copies-in-order', 'reorganised'],
   // An answer that is changed after it was signed.
-  ...Object.fromEntries(['quote-shape', 'quote-size', 'digest'].map((hole) => [hole, [hole, 'answer-signature']])),
+  ...Object.fromEntries(
+    ['quote-shape', 'quote-size', 'digest'].map((mistake) => [mistake, [mistake, 'answer-signature']]),
+  ),
   'no-funds': ['no-funds', 'carried-after-402'],
-  // A buyer who comes back after the expiry gets other goods than were bought.
+  // A buyer who comes back after the expiry gets another answer than was bought.
   expiry: ['expiry', 'retention'],
   ...failuresFoundByMore,
 }
 
-/** The cases that must find a hole: no other may. */
-export const foundBy = (hole: string): readonly string[] => foundByMore[hole] ?? [hole]
+/** The cases that must find a mistake: no other may. */
+export const foundBy = (mistake: string): readonly string[] => foundByMore[mistake] ?? [mistake]

@@ -6,7 +6,7 @@ import { decodePermit, type PermitDocument } from '../seller/sign-permit.ts'
 import { decodeVoucher, type VoucherDocument } from '../seller/sign-voucher.ts'
 import type { PaymentFacts } from './payment-facts.ts'
 
-/** A request as a hole sees it. */
+/** A request as a mistake sees it. */
 export type Asked = {
   method: string
   target: string
@@ -41,23 +41,23 @@ export type Given = { status: number; headers: Record<string, string>; body: str
 export type Sell = (asked: Asked) => Promise<Given>
 
 /** One mistake of a seller, in front of a correct one. */
-export type Hole = (sell: Sell) => Sell
+export type Mistake = (sell: Sell) => Sell
 
 export const isServed = ({ status }: Given) => status >= 200 && status < 300
 
 /** Changes what a correct seller would answer. */
 export const answers =
-  (change: (given: Given, asked: Asked) => Given | Promise<Given>): Hole =>
+  (change: (given: Given, asked: Asked) => Given | Promise<Given>): Mistake =>
   (sell) =>
   async (asked) =>
     change(await sell(asked), asked)
 
 export const nonceOf = ({ payment }: Asked) => payment?.payload.authorization.nonce.toLowerCase()
 
-export const goods: Given = {
+export const freeAnswer: Given = {
   status: 200,
   headers: { 'content-type': 'application/json', 'cache-control': 'private, no-store' },
-  body: JSON.stringify({ echo: 'goods that nobody paid for' }),
+  body: JSON.stringify({ echo: 'an answer that nobody paid for' }),
 }
 
 /** Undefined for what is not a payment. */

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { toDayNumber } from '../calendar/dates.ts'
-import { createDemoWorld, shortInterestOn, volumeOn } from './demo-world.ts'
+import { createDemoSecurities, shortInterestOn, volumeOn } from './demo-securities.ts'
 import { planDemo } from './plan.ts'
 
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] as number
 
 test('the most shorted of the demo could cover within days, as the most shorted US stocks could in 2021 (4 to 8 at the median)', () => {
   const day = toDayNumber('2026-11-13')
-  const shares = createDemoWorld(6_000).filter(({ kind }) => kind === 'share')
+  const shares = createDemoSecurities(6_000).filter(({ kind }) => kind === 'share')
   const shorted = shares
     .map((one) => {
       const position = shortInterestOn(one, day)

@@ -23,7 +23,7 @@ const cancelled = parseAbiItem('event AuthorizationCanceled(address indexed auth
 const used = parseAbiItem('event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)')
 const transfer = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
-/** Reads what a mistake depends on: each hole is made where only its own case looks. */
+/** Reads what a mistake depends on: each mistake is made where only its own case looks. */
 export function readFacts(control: FacilitatorControl, rpc: string, address: Address, now: () => number) {
   const chain = createPublicClient({ transport: http(rpc), cacheTime: 0 })
   return async ({ payload: { authorization } }: PaymentDocument): Promise<PaymentFacts> => {

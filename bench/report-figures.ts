@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 /** One line of the gathered table: what was asked for, what came out. */
 export type FigureRow = {
   figure: string
-  /** As it stands in the document; null where nothing is asked and the figure is only counted. */
+  /** As it is in the document; null where nothing is asked and the figure is only counted. */
   asked: string | null
   measured: string
   /** Null where nothing is asked. */
@@ -18,7 +18,7 @@ export type FigureRow = {
 export const figuresVariable = 'BENCH_FIGURES'
 
 /** Hands figures to anyone who gathers them; alone, a bench prints what it always printed. */
-export function handOut(...rows: readonly FigureRow[]): void {
+export function reportFigures(...rows: readonly FigureRow[]): void {
   const file = process.env[figuresVariable]
   if (!file) return
   appendFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))

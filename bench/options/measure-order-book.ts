@@ -4,7 +4,7 @@ import { createDice } from '../../packages/node/src/shops/options/option-lives.f
 const operations = 500_000
 
 /** Offers, purchases, returns and withdrawals on one book of some thousand offers, in memory. */
-export function measureBook() {
+export function measureOrderBook() {
   const dice = createDice(3)
   const book = createOrderBook()
   const ids: string[] = []

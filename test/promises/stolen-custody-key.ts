@@ -21,7 +21,7 @@ import { until } from '../harness/until.ts'
 import { createDice, createFaults, type Dice, type Faults, type Proof, plain } from './proof.ts'
 
 const network = 'eip155:8453'
-const creators = [1, 2, 3, 4, 5].map((n) => testKey(`robbed creator ${n}`))
+const creators = [1, 2, 3, 4, 5].map((n) => testKey(`creator ${n}`))
 const thief = testKey('thief of the custody key')
 const stolenKey = demoAccount('custody').privateKey
 const domains = ['one.test', 'two.test']
@@ -29,7 +29,7 @@ const domains = ['one.test', 'two.test']
 type Scene = {
   till: TillFixture
   contract: OpenDistributor
-  /** By wallet: what was allotted before the robbery. */
+  /** By wallet: what was allotted before the theft. */
   allotted: Map<Address, bigint>
   /** Each has taken money out of custody, which was nobody's on chain yet; the thief may keep that. */
   ownPotsMicro: bigint
@@ -39,7 +39,7 @@ type Scene = {
  * Anyone who has the custody key gains nothing of what creators were allotted before: a whole node allots, the thief tries
  * everything the contract offers, and then every creator claims all of it. `count` is attempts.
  */
-export const proveRobberyVain: Proof = async ({ count, say }) => {
+export const proveStolenKeyGainsNothing: Proof = async ({ count, say }) => {
   const till = await openTill({
     // Nobody is sent anything: what was allotted is there to be stolen.
     env: { CITATIONS: '{"root_seconds":1,"threshold_usd":"1000","claim_delay_seconds":1}' },
@@ -73,7 +73,7 @@ export const proveRobberyVain: Proof = async ({ count, say }) => {
   }
 }
 
-/** Three rounds of shares, each in its own root: older and newer epochs are there to be robbed. */
+/** Three rounds of shares, each in its own root: older and newer epochs are there to be stolen from. */
 async function allot(till: TillFixture): Promise<Scene> {
   const allotted = new Map<Address, bigint>()
   for (let round = 0; round < 3; round += 1) {
