@@ -11,6 +11,12 @@ test('an answer that is no problem document still says something', () => {
     expect(problemFrom(502, body).message).toBe('The node answered 502.')
 })
 
+test('what would be refused again is known as such', () => {
+  expect(problemFrom(400, { title: 'T', retryable: false }).retryable).toBe(false)
+  expect(problemFrom(503, { title: 'T', retryable: true }).retryable).toBe(true)
+  expect(problemFrom(502, undefined).retryable).toBe(true)
+})
+
 test('a wallet that says no is no failure of the node', () => {
   const said = { code: 4001, message: 'User rejected' }
   for (const thrown of [said, Object.assign(new Error(said.message), said)])

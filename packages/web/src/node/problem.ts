@@ -4,6 +4,8 @@ export class ProblemError extends Error {
   readonly code: string
   readonly hint: string
   readonly requestId: string | undefined
+  /** False where the same request would be refused again. */
+  readonly retryable: boolean
 
   constructor(problem: {
     title: string
@@ -12,6 +14,7 @@ export class ProblemError extends Error {
     status?: number
     code?: string
     requestId?: string
+    retryable?: boolean
   }) {
     super(problem.detail ?? problem.title)
     this.name = 'ProblemError'
@@ -19,14 +22,22 @@ export class ProblemError extends Error {
     this.code = problem.code ?? ''
     this.hint = problem.hint ?? ''
     this.requestId = problem.requestId
+    this.retryable = problem.retryable ?? true
   }
 }
 
-type ProblemBody = { title?: unknown; detail?: unknown; hint?: unknown; code?: unknown; request_id?: unknown }
+type ProblemBody = {
+  title?: unknown
+  detail?: unknown
+  hint?: unknown
+  code?: unknown
+  request_id?: unknown
+  retryable?: unknown
+}
 
 /** An RFC 9457 body, or what is left of it. */
 export function problemFrom(status: number, body: unknown): ProblemError {
-  const { title, detail, hint, code, request_id } = (
+  const { title, detail, hint, code, request_id, retryable } = (
     typeof body === 'object' && body !== null ? body : {}
   ) as ProblemBody
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -34,6 +45,7 @@ export function problemFrom(status: number, body: unknown): ProblemError {
   return new ProblemError({
     title: text(title) ?? `The node answered ${status}.`,
     status,
+    retryable: retryable !== false,
     ...(detailText === undefined ? {} : { detail: detailText }),
     ...(hintText === undefined ? {} : { hint: hintText }),
     ...(codeText === undefined ? {} : { code: codeText }),
