@@ -11,6 +11,17 @@ test('an answer that is no problem document still says something', () => {
     expect(problemFrom(502, body).message).toBe('The node answered 502.')
 })
 
+test('a wrong field is named as it is in a form', () => {
+  const problems = [
+    { field: 'params.id', problem: 'must be the id of an attestation' },
+    { field: 'body.price_usd', problem: 'is required' },
+  ]
+  expect(problemFrom(400, { title: 'T', detail: 'D', hint: 'see `problems`', problems })).toMatchObject({
+    message: 'Id must be the id of an attestation; price usd is required.',
+    hint: 'Correct it; nothing was charged.',
+  })
+})
+
 test('what would be refused again is known as such', () => {
   expect(problemFrom(400, { title: 'T', retryable: false }).retryable).toBe(false)
   expect(problemFrom(503, { title: 'T', retryable: true }).retryable).toBe(true)

@@ -1,3 +1,5 @@
+import { capital, words } from '../ui/format.ts'
+
 /** What went wrong, in the node's own words where it had some. */
 export class ProblemError extends Error {
   readonly status: number
@@ -35,13 +37,31 @@ type ProblemBody = {
   retryable?: unknown
 }
 
+type FieldProblem = { field: string; problem: string }
+
+/** Which fields of a request are wrong, for a reader who filled in a form and never saw the request. */
+function fieldsText(body: unknown): string | undefined {
+  const { problems } = (body ?? {}) as { problems?: unknown }
+  if (!Array.isArray(problems) || problems.length === 0) return undefined
+  const text = (problems as FieldProblem[])
+    .map(({ field, problem }) => `${words(field.replace(/^(?:params|query|body)\./, ''))} ${problem}`)
+    .join('; ')
+  return `${capital(text)}.`
+}
+
 /** An RFC 9457 body, or what is left of it. */
 export function problemFrom(status: number, body: unknown): ProblemError {
+  const fields = fieldsText(body)
   const { title, detail, hint, code, request_id, retryable } = (
     typeof body === 'object' && body !== null ? body : {}
   ) as ProblemBody
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
-  const [detailText, hintText, codeText, id] = [detail, hint, code, request_id].map(text)
+  const [detailText, hintText, codeText, id] = [
+    fields ?? detail,
+    fields === undefined ? hint : 'Correct it; nothing was charged.',
+    code,
+    request_id,
+  ].map(text)
   return new ProblemError({
     title: text(title) ?? `The node answered ${status}.`,
     status,
