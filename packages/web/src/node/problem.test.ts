@@ -41,5 +41,8 @@ test('errors of the sdk keep the hint, or what the node said', () => {
 })
 
 test('a node that is gone is named as such', () => {
-  expect(asProblem(new TypeError('Failed to fetch')).message).toBe('The node cannot be reached.')
+  const cause = new TypeError('Failed to fetch')
+  expect(asProblem(cause).message).toBe('The node cannot be reached.')
+  const below = Object.assign(new Error('The request failed', { cause }), { hint: 'Nothing was signed.' })
+  expect(asProblem(below)).toMatchObject({ message: 'The node cannot be reached.', hint: 'Nothing was signed.' })
 })

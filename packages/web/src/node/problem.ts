@@ -81,13 +81,19 @@ export function asProblem(error: unknown): ProblemError {
   if (error instanceof Error) {
     const { hint, details } = error as Error & { hint?: unknown; details?: { problem?: unknown; status?: unknown } }
     if (details?.problem !== undefined) return problemFrom(Number(details.status ?? 0), details.problem)
-    if (error instanceof TypeError && /fetch|network|load/i.test(error.message))
-      return new ProblemError({ title: 'The node cannot be reached.', hint: 'Is it still running? Try again.' })
+    // The sdk says below it why a request failed.
+    if (isUnreachable(error) || isUnreachable(error.cause))
+      return new ProblemError({
+        title: 'The node cannot be reached.',
+        hint: typeof hint === 'string' ? hint : 'Is it still running? Try again.',
+      })
     return new ProblemError({ title: error.message, ...(typeof hint === 'string' ? { hint } : {}) })
   }
   const { message } = (typeof error === 'object' && error !== null ? error : {}) as { message?: unknown }
   return new ProblemError({ title: typeof message === 'string' ? message : 'Something unexpected happened.' })
 }
+
+const isUnreachable = (error: unknown) => error instanceof TypeError && /fetch|network|load/i.test(error.message)
 
 /** EIP-1193 names it 4001; some wallets throw a plain object, most an Error. */
 function wasRefusedByOwner(error: unknown): boolean {
