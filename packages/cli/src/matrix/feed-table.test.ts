@@ -69,7 +69,7 @@ test('the table says what is synthetic, stale, left out, not ranked and unknown'
     'Not advice.',
   ])
     expect(text).toContain(part)
-  expect(text).toMatch(/ZZABC.*91\.3.*65 %.*-/)
+  expect(text).toMatch(/ZZABC.*91\.25.*65 %.*-/)
 })
 
 test('of a few symbols the factors are shown, the most points first, and the unknown ones named', () => {

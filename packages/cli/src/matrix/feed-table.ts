@@ -22,7 +22,7 @@ export function feedTable(answer: MatrixAnswer): string {
     { title: 'name', of: (row) => (row.name ?? '').slice(0, 30) },
     ...(answer.data.some((row) => row.score !== undefined)
       ? [
-          { title: 'score', of: (row: MatrixRow) => (row.score ?? 0).toFixed(1), right: true },
+          { title: 'score', of: (row: MatrixRow) => (row.score ?? 0).toFixed(2), right: true },
           { title: 'known', of: (row: MatrixRow) => `${row.coverage_pct ?? 0} %`, right: true },
         ]
       : []),

@@ -2,6 +2,7 @@ import { parseStrictJson } from '@assay/protocol/strict-json'
 import type { Attribution } from '../contract/paid-call.ts'
 import { Problem } from '../kernel/problem.ts'
 import { readAttribution } from './attribution.ts'
+import { issueWords } from './issue-words.ts'
 import { negotiate } from './negotiate.ts'
 import { type FieldProblem, readQuery } from './query.ts'
 import type { RouteDeclaration, RouteInput } from './route.ts'
@@ -95,7 +96,7 @@ async function check(schema: Schema | undefined, part: string, value: unknown, p
   for (const issue of checked.issues) {
     const field = [part, ...(issue.path ?? []).map(nameOf)].join('.')
     const unknown = unknownKeys(issue)
-    if (unknown === undefined) problems.push({ field, problem: issue.message })
+    if (unknown === undefined) problems.push({ field, problem: issueWords(issue, value) })
     else for (const key of unknown) problems.push({ field: `${field}.${key}`, problem: 'is not a known field' })
   }
   return undefined

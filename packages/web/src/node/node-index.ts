@@ -39,7 +39,7 @@ export type DemoObject = {
   matrix?: { feeds?: string[]; loading?: { state: string; files?: number; of?: number } }
 }
 
-export const networkName = (index: NodeIndex, network: string): string => {
+export const networkName = (index: Pick<NodeIndex, 'networks'>, network: string): string => {
   const name = index.networks.find((known) => known.network === network)?.name
   return name === undefined ? network : name.charAt(0).toUpperCase() + name.slice(1)
 }

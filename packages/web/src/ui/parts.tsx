@@ -123,7 +123,7 @@ export function Problem({ problem, again }: { problem: ProblemError; again?: () 
         )}
         {problem.requestId === undefined ? null : ` · request ${problem.requestId}`}
       </p>
-      {again === undefined ? null : (
+      {again === undefined || !problem.retryable ? null : (
         <div>
           <button type="button" class="button small" onClick={again}>
             Try again

@@ -91,7 +91,7 @@ function Terms({ quote }: { quote: Quote }) {
         </dd>
         <dt>Buys</dt>
         <dd class="mono">{quote.resource}</dd>
-        <dt>PaymentMethod to pay</dt>
+        <dt>Payment method</dt>
         <dd>
           {quote.why}
           {quote.advice === undefined ? null : <span class="soft"> · {quote.advice}</span>}

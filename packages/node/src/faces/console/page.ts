@@ -32,7 +32,9 @@ export function referencePage({ entries }: Pick<Assets, 'entries'>): string {
 <meta charset="utf-8">
 <title>Assay API reference</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<script src="/console/${entries.theme}"></script>
 <link rel="stylesheet" href="/console/${entries.referenceStyle}">
 <script type="module" src="/console/${entries.reference}"></script>
 </head>

@@ -36,7 +36,7 @@ function Find() {
   const [id, setId] = useState('')
   return (
     <form
-      class="row"
+      class="ask"
       onSubmit={(event) => {
         event.preventDefault()
         if (id.trim() !== '') go('explorer', [id.trim()])
@@ -119,7 +119,10 @@ function Log() {
               </label>
             </header>
             {entries.length === 0 ? (
-              <p class="soft">None among the newest entries of the log.</p>
+              <p class="soft">
+                None among the newest entries of the log. <a href={linkTo('search')}>Search for a source and cite it</a>
+                , and it is here within a minute.
+              </p>
             ) : (
               <Entries entries={entries} />
             )}

@@ -1,4 +1,5 @@
 import uPlot from 'uplot'
+import { utcDate, utcStamps } from './chart-times.ts'
 import type { Series } from './series.ts'
 
 /** Returns a function that removes the drawing. */
@@ -13,9 +14,13 @@ export function drawChart(host: HTMLElement, { name, times, values }: Series): (
     {
       width: host.clientWidth,
       height: 200,
+      tzDate: utcDate,
       legend: { show: false },
       cursor: { y: false },
-      axes: [axis, { ...axis, size: 60 }],
+      axes: [
+        { ...axis, values: utcStamps },
+        { ...axis, size: 60 },
+      ],
       series: [{}, { label: name, stroke: colour('--accent'), width: 1.6, points: { show: values.length < 15 } }],
     },
     [times, values],

@@ -5,7 +5,7 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
-import { sentence, timeText, usd } from '../../ui/format.ts'
+import { capital, timeText, usd } from '../../ui/format.ts'
 import { Await, Badge, CopyButton } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
@@ -18,8 +18,9 @@ type PlansAnswer = { data: Plan[]; fair_use: { pulls_per_minute: number; pulls_p
 
 const opens = {
   standard: 'Live pulls of every feed.',
-  vip: 'Live and vip pulls: factors, history and what was known at any past time.',
+  vip: 'Live and VIP pulls: factors, history and what was known at any past time.',
 }
+const tierName = (tier: string) => (tier === 'vip' ? 'VIP' : tier)
 
 export function Plans() {
   const index = useNode()
@@ -28,7 +29,7 @@ export function Plans() {
   const [plans] = useAnswer(offers(index, '/v1/subscriptions/plans') ? 'plans' : null, (signal) =>
     ask<PlansAnswer>(`${index.base_url}/v1/subscriptions/plans`, { signal }),
   )
-  const until = useSubscribedUntil(bought)
+  const held = useSubscription(bought)
   const take = (value: Bought) => {
     const { token } = value.body as SubscriptionPurchase
     if (token !== null && wallet !== undefined) keepToken(wallet.address, 'matrix', token)
@@ -44,7 +45,7 @@ export function Plans() {
             <div class="columns">
               {body.data.map((plan) => (
                 <div key={plan.tier} class="stack tight">
-                  <h3>{sentence(plan.tier)}</h3>
+                  <h3>{capital(tierName(plan.tier))}</h3>
                   <p class="price">
                     {usd(plan.price_usd)}
                     <small>for {plan.days} days</small>
@@ -57,10 +58,10 @@ export function Plans() {
                         small
                         quiet={chain === 'polygon'}
                         order={{
-                          what: `${sentence(plan.tier)} subscription, ${plan.days} days`,
+                          what: `${capital(tierName(plan.tier))} subscription, ${plan.days} days`,
                           url: `${index.base_url}${plan[chain]}`,
                         }}
-                        label={planLabel(plan, until, chain === 'base' ? 'Base' : 'Polygon')}
+                        label={`${planLabel(plan, held, body.data, Date.now())} on ${chain === 'base' ? 'Base' : 'Polygon'}`}
                         onBought={take}
                       />
                     ))}
@@ -79,15 +80,27 @@ export function Plans() {
   )
 }
 
-/** A subscriber buys more time, and sees until when. */
-export function planLabel(plan: Pick<Plan, 'tier' | 'days'>, until: string | undefined, chain: string): string {
-  if (until === undefined) return `Subscribe ${plan.tier} on ${chain}`
-  const end = new Date(Date.parse(until) + plan.days * 86_400_000).toISOString().slice(0, 10)
-  return `Extend ${plan.tier} until ${end} on ${chain}`
+type Held = { tier: string; until_at: string }
+type Terms = Pick<Plan, 'tier' | 'days' | 'price_usd'>
+
+/** A subscriber buys more time, and sees until when: time of the other tier counts by its price, as the node counts it. */
+export function planLabel(plan: Terms, held: Held | undefined, plans: readonly Terms[], nowMs: number): string {
+  if (held === undefined) return `Subscribe ${tierName(plan.tier)}`
+  const untilMs = Date.parse(held.until_at)
+  const boughtMs = plan.days * 86_400_000
+  const priceOf = (tier: string) => Number(plans.find((known) => known.tier === tier)?.price_usd)
+  const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+  const raises = plan.tier === 'vip' && held.tier !== 'vip'
+  if (raises) {
+    const leftMs = ((untilMs - nowMs) * priceOf(held.tier)) / priceOf(plan.tier)
+    return `Change to VIP until ${dayOf(nowMs + boughtMs + leftMs)}`
+  }
+  const worth = priceOf(plan.tier) / priceOf(held.tier)
+  return `Extend ${tierName(held.tier)} until ${dayOf(untilMs + boughtMs * worth)}`
 }
 
 /** Known where it was bought here, or where a demo wallet signs in by itself; nobody else is asked to sign for a label. */
-function useSubscribedUntil(bought: Bought | undefined): string | undefined {
+function useSubscription(bought: Bought | undefined): Held | undefined {
   const index = useNode()
   const wallet = useStore(walletStore)
   const asks = bought === undefined && wallet?.kind === 'demo' && offers(index, '/v1/subscriptions/list')
@@ -99,9 +112,9 @@ function useSubscribedUntil(bought: Bought | undefined): string | undefined {
       wallet,
       `${index.base_url}/v1/subscriptions/list`,
     )
-    return data.find(({ product, active }) => product !== 'stream' && active)?.subscription.until_at
+    return data.find(({ product, active }) => product !== 'stream' && active)?.subscription
   })
-  if (bought !== undefined) return (bought.body as SubscriptionPurchase).subscription.until_at
+  if (bought !== undefined) return (bought.body as SubscriptionPurchase).subscription
   return held.state === 'done' ? held.value : undefined
 }
 
@@ -111,7 +124,7 @@ function Subscribed({ bought }: { bought: Bought }) {
     <div class="stack">
       <div class="notice good" role="status">
         <strong>
-          {sentence(subscription.tier)} until {timeText(subscription.until_at)}{' '}
+          {capital(tierName(subscription.tier))} until {timeText(subscription.until_at)}{' '}
           {subscription.provisional ? <Badge>provisional until the payment is final</Badge> : null}
         </strong>
         {token === null ? null : (

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { useStore } from '../../app/store.ts'
-import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
+import { readReadiness } from '../../node/read-checks.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { timeText } from '../../ui/format.ts'
 import { Await, Badge, Notice, PageHead } from '../../ui/parts.tsx'
@@ -95,21 +95,38 @@ export function OperatorPage() {
 
 function Health() {
   const index = useNode()
-  const [ready] = useAnswer('ready', (signal) =>
-    ask<{ checks: Record<string, string> }>(`${index.base_url}/readyz`, { signal }),
-  )
+  const [ready, again] = useAnswer('ready', (signal) => readReadiness(index, signal))
   return (
     <section class="sheet" aria-labelledby="health">
       <h2 id="health">Health</h2>
-      <Await of={ready} what="Asking the node how it is">
-        {({ body }) => (
-          <div class="row">
-            {Object.entries(body.checks).map(([name, state]) => (
-              <Badge key={name} tone={state === 'ok' ? 'good' : 'bad'}>
-                {name}: {state}
-              </Badge>
-            ))}
-          </div>
+      <Await of={ready} what="Asking the node how it is" again={again}>
+        {({ ready, checks, notSold }) => (
+          <>
+            {ready ? null : (
+              <Notice tone="bad">
+                <strong>The node is not ready to sell.</strong>
+              </Notice>
+            )}
+            <div class="row">
+              {checks.map(({ name, ok }) => (
+                <Badge key={name} tone={ok ? 'good' : 'bad'}>
+                  {name}: {ok ? 'ok' : 'failed'}
+                </Badge>
+              ))}
+            </div>
+            {notSold.length === 0 ? null : (
+              <details>
+                <summary>{notSold.length} routes are not sold now</summary>
+                <ul class="plain-list">
+                  {notSold.map(({ route, detail }) => (
+                    <li key={route}>
+                      <code>{route}</code> {detail}
+                    </li>
+                  ))}
+                </ul>
+              </details>
+            )}
+          </>
         )}
       </Await>
     </section>

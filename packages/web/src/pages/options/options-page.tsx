@@ -129,13 +129,15 @@ function ChainTable({ rows, chosen }: { rows: readonly ChainRow[]; chosen: strin
                 {title}
               </th>
             ))}
-            <th scope="col" class="right">
+            <th scope="col" class="right premium">
               Call
             </th>
             <th scope="col" class="strike">
               Strike
             </th>
-            <th scope="col">Put</th>
+            <th scope="col" class="premium">
+              Put
+            </th>
             {modelColumns.map((title) => (
               <th key={title} scope="col" class="right model" aria-label={`${title} of the put`}>
                 {title}
@@ -177,7 +179,7 @@ function ModelCells({ series, mirrored }: { series: Series | undefined; mirrored
 
 function Premium({ series, chosen }: { series: Series | undefined; chosen: string | undefined }) {
   if (series === undefined) return <span class="soft">–</span>
-  const text = series.premium_micro === null ? 'none offered' : centsOfMicro(series.premium_micro)
+  const text = series.premium_micro === null ? 'no offer' : centsOfMicro(series.premium_micro)
   return (
     <a
       class="chip"

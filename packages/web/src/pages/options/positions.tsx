@@ -47,7 +47,9 @@ function Holdings({ holdings: { positions, payable_micro }, wallet, again }: Hol
   if (positions.length === 0)
     return (
       <p class="soft">
-        None. {payable_micro === '0' ? null : `${centsOfMicro(payable_micro)} are on their way to you.`}
+        {payable_micro === '0'
+          ? 'None yet. Choose a premium in the chain to buy or write a contract.'
+          : `None open. ${centsOfMicro(payable_micro)} are on their way to you.`}
       </p>
     )
   return (

@@ -12,3 +12,14 @@ test('the chosen strike is always in the picture, others where they are near, an
   expect((last?.[1] ?? 0) > (line?.strikes[0]?.y ?? 0)).toBe(true)
   expect(spotLine([{ index: '100.0000' }], [95], 95, frame)).toBeUndefined()
 })
+
+test('labels of close strikes leave each other room, and the chosen one has its own', () => {
+  const history = [{ index: '50' }, { index: '150' }]
+  const strikes = [70, 75, 80, 85, 90, 95, 100, 105, 110]
+  const line = spotLine(history, strikes, 90, { width: 640, height: 180, edge: 14 })
+  const labelled = line?.strikes.filter((mark) => mark.labelled) ?? []
+  expect(line?.strikes).toHaveLength(strikes.length)
+  expect(labelled.map(({ strike }) => strike)).toContain(90)
+  const heights = labelled.map(({ y }) => y).sort((a, b) => a - b)
+  for (const [at, y] of heights.slice(1).entries()) expect(y - (heights[at] ?? 0)).toBeGreaterThanOrEqual(18)
+})

@@ -19,12 +19,14 @@ export function SpotPicture({ history, strikes, chosen, name }: Props) {
   return (
     <figure class="stack tight">
       <svg class="payoff" viewBox={`0 0 ${frame.width} ${frame.height}`} role="img" aria-label={description}>
-        {line.strikes.map(({ strike, y }) => (
+        {line.strikes.map(({ strike, y, labelled }) => (
           <g key={strike} class={strike === chosen ? 'mark-line strong' : 'mark-line'}>
             <line x1={frame.edge} x2={frame.width - frame.edge} y1={y} y2={y} />
-            <text x={frame.edge} y={y - 4}>
-              {strike}
-            </text>
+            {labelled ? (
+              <text x={frame.edge} y={y - 4}>
+                {strike}
+              </text>
+            ) : null}
           </g>
         ))}
         <polyline points={line.points} />

@@ -72,7 +72,7 @@ function Score({ score }: { score: NonNullable<Source['score']> }) {
         </span>
       </header>
       <Scroll label="Parts of the score">
-        <table>
+        <table class="score-parts">
           <thead>
             <tr>
               <th scope="col">Part</th>

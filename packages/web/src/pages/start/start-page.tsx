@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { go, linkTo } from '../../app/route.ts'
-import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { type NodeIndex, networkName, type SoldItem } from '../../node/node-index.ts'
+import { readReadiness } from '../../node/read-checks.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { usd } from '../../ui/format.ts'
-import { Hex, Notice, PageHead, Synthetic } from '../../ui/parts.tsx'
+import { Hex, Notice, PageHead, Problem, Synthetic } from '../../ui/parts.tsx'
 
 /** What is sold, at what price, and how the node is doing. */
 export function StartPage() {
@@ -75,12 +75,13 @@ function TokenForm() {
   )
 }
 
-const shops: readonly { page: string; title: string; text: string; from: string; free: string }[] = [
+const shops: readonly { page: string; title: string; text: string; from: string; per: string; free: string }[] = [
   {
     page: 'token',
     title: 'Token control',
     text: 'Who can mint, seize, freeze or pause a token, read at one block and attested.',
     from: 'tokens.report',
+    per: 'a report',
     free: 'verdict is free',
   },
   {
@@ -88,6 +89,7 @@ const shops: readonly { page: string; title: string; text: string; from: string;
     title: 'Squeeze matrix',
     text: 'Short interest, borrow fees and fails of every listed share, ranked, with the age of each figure.',
     from: 'matrix.live',
+    per: 'a pull',
     free: 'delayed is free',
   },
   {
@@ -95,6 +97,7 @@ const shops: readonly { page: string; title: string; text: string; from: string;
     title: 'Citable sources',
     text: 'Ranked pages for a question, with quotes, licences and a score of how citable a source is.',
     from: 'citations.match',
+    per: 'a search',
     free: 'scores are free',
   },
   {
@@ -102,6 +105,7 @@ const shops: readonly { page: string; title: string; text: string; from: string;
     title: 'Intent stream',
     text: 'What agents are asking for right now, by topic, as a live stream.',
     from: 'market.intents.stream',
+    per: '30 days',
     free: 'sample is free',
   },
   {
@@ -109,6 +113,7 @@ const shops: readonly { page: string; title: string; text: string; from: string;
     title: 'Topic options',
     text: 'Calls and puts on topic clusters, fully collateralised, premium paid upfront.',
     from: 'options.buy',
+    per: 'a contract',
     free: 'chain is free',
   },
 ]
@@ -125,6 +130,7 @@ function Shops({ index }: { index: NodeIndex }) {
               <a href={`#/${shop.page}`}>
                 <span class="tariff-price">
                   {item === undefined ? <span class="soft">closed</span> : priceText(item)}
+                  {item === undefined ? null : <small>{shop.per}</small>}
                 </span>
                 <span class="tariff-text">
                   <b>{shop.title}</b>
@@ -143,12 +149,10 @@ function Shops({ index }: { index: NodeIndex }) {
 const priceText = (item: SoldItem) =>
   item.price_usd_max === undefined ? usd(item.price_usd) : `from ${usd(item.price_usd)}`
 
-type Ready = { status: string; checks: Record<string, string> }
-
 function LiveState() {
   const index = useNode()
-  const [ready, again] = useAnswer('ready', (signal) => ask<Ready>(`${index.base_url}/readyz`, { signal }))
-  const checks = ready.state === 'done' ? Object.entries(ready.value.body.checks) : []
+  const [ready, again] = useAnswer('ready', (signal) => readReadiness(index, signal))
+  const checks = ready.state === 'done' ? ready.value.checks : []
   const loading = index.demo?.matrix?.loading
   return (
     <section class="sheet" aria-labelledby="live">
@@ -160,17 +164,17 @@ function LiveState() {
         </button>
       </header>
       <div class="stack tight live-state">
-        {ready.state === 'failed' ? (
+        {ready.state === 'failed' ? <Problem problem={ready.problem} /> : null}
+        {ready.state === 'done' && !ready.value.ready ? (
           <Notice tone="bad">
             <strong>The node is not ready to sell.</strong>
-            <p>{ready.problem.hint}</p>
           </Notice>
         ) : null}
         <ul class="lamps">
-          {checks.map(([name, state]) => (
+          {checks.map(({ name, ok }) => (
             <li key={name}>
-              <i class={state === 'ok' ? 'lamp on' : 'lamp off'} aria-hidden="true" />
-              {name} <span class="visually-hidden">{state}</span>
+              <i class={ok ? 'lamp on' : 'lamp off'} aria-hidden="true" />
+              {name} <span class={ok ? 'visually-hidden' : 'bad-text'}>{ok ? 'ok' : 'failed'}</span>
             </li>
           ))}
         </ul>

@@ -3,7 +3,7 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
-import { timeText } from '../../ui/format.ts'
+import { count, timeText } from '../../ui/format.ts'
 import { Await, Badge, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
@@ -48,8 +48,8 @@ export function StreamPage() {
             <TopicChart topics={topicsOf(body.data)} />
             <Topics topics={topicsOf(body.data)} />
             <p class="small soft">
-              ε {body.privacy.epsilon_daily} a day, ε {body.privacy.epsilon_bucket} a bucket; figures below{' '}
-              {body.privacy.threshold} are not shown.
+              Differential privacy: ε {count(Number(body.privacy.epsilon_bucket))} a bucket,{' '}
+              {count(Number(body.privacy.epsilon_daily))} a day; figures below {body.privacy.threshold} are not shown.
             </p>
           </section>
         )}
@@ -78,7 +78,7 @@ function SignalSheet() {
           <p>
             {body.last_day === null
               ? 'Nothing was published yet.'
-              : `${body.last_day.figures} figures in the last day, 95 % error ${percentText(body.last_day.error_pct)} of demand; at most ${body.promised_error_pct} % is promised.`}{' '}
+              : `${count(body.last_day.figures)} figures in the last day, 95 % error ${percentText(body.last_day.error_pct)} of demand; at most ${body.promised_error_pct} % is promised.`}{' '}
             {body.reason}
           </p>
           <details>
@@ -99,7 +99,7 @@ function SignalSheet() {
                   {body.simulated.map((row) => (
                     <tr key={row.agents_daily}>
                       <th scope="row" class="right">
-                        {row.agents_daily}
+                        {count(row.agents_daily)}
                       </th>
                       <td class="right">{row.bucket_seconds} s</td>
                       <td class="right">{row.tiers}</td>

@@ -1,5 +1,6 @@
 import type { AnswerOf } from '@assay/sdk'
 import { linkTo } from '../../app/route.ts'
+import { useStore } from '../../app/store.ts'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { explorerUrl, networkName } from '../../node/node-index.ts'
@@ -7,6 +8,7 @@ import { useAnswer } from '../../node/use-answer.ts'
 import { timeText } from '../../ui/format.ts'
 import { Await, Badge, Hex, Money, PageHead } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
+import { purchases } from '../../wallet/purchases.ts'
 import { stateTones } from './payment-list.ts'
 
 type Status = AnswerOf<'payments.status'>
@@ -52,8 +54,18 @@ export function PaymentPage({ id }: { id: string }) {
 
 function Facts({ status }: { status: Status }) {
   const index = useNode()
+  // Anybody may read the state of a payment; what it was for only the buyer's own browser tells.
+  const note = useStore(purchases).find(({ transaction }) => transaction === status.transaction)
   return (
     <dl class="facts">
+      {note === undefined ? null : (
+        <>
+          <dt>For</dt>
+          <dd>
+            <bdi>{note.what}</bdi>
+          </dd>
+        </>
+      )}
       <dt>Network</dt>
       <dd>{networkName(index, status.network)}</dd>
       <dt>Claimed</dt>

@@ -137,7 +137,9 @@ export function BrowserPurchases() {
     <section class="sheet" aria-labelledby="bought-here">
       <h2 id="bought-here">Bought with this browser</h2>
       {notes.length === 0 ? (
-        <p class="soft">Nothing yet. Start with a report on a token.</p>
+        <p class="soft">
+          Nothing yet. Start with <a href={linkTo('token')}>a report on a token</a>.
+        </p>
       ) : (
         <ul class="prices">
           {notes.slice(0, 20).map((note) => (

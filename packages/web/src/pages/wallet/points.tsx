@@ -6,7 +6,7 @@ import { offers } from '../../node/node-index.ts'
 import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { capital, count, sentence, timeText, usd } from '../../ui/format.ts'
-import { Await, Badge, CopyButton, Notice, Problem } from '../../ui/parts.tsx'
+import { Await, Badge, CopyButton, CopyText, Money, Notice, Problem } from '../../ui/parts.tsx'
 import type { Wallet } from '../../wallet/wallet-store.ts'
 
 export function Points({ wallet }: { wallet: Wallet }) {
@@ -31,13 +31,15 @@ export function Points({ wallet }: { wallet: Wallet }) {
               <dt>Tier</dt>
               <dd>
                 <Badge tone="gold">{sentence(body.tier.toLowerCase())}</Badge>{' '}
-                <span class="soft small">{usd(body.spent_usd)} spent</span>
+                <span class="soft small">
+                  <Money micro={body.spent_micro} /> spent
+                </span>
               </dd>
               {body.next_tier === null ? null : (
                 <>
                   <dt>Next tier</dt>
                   <dd>
-                    {sentence(body.next_tier.name.toLowerCase())} after {usd(body.next_tier.needs_usd)} more
+                    {sentence(body.next_tier.name.toLowerCase())} after {usd(body.next_tier.needs_usd)} more spent
                   </dd>
                 </>
               )}
@@ -46,7 +48,7 @@ export function Points({ wallet }: { wallet: Wallet }) {
                 <span class="small">
                   {body.referral.referred} bought, {body.referral.visits} visited
                 </span>
-                <CopyButton text={body.referral.link} what="invitation link" />
+                <CopyText text={body.referral.link} what="Copy the link" />
               </dd>
             </dl>
             <Rewards loyalty={body} wallet={wallet} onRedeemed={again} />

@@ -47,12 +47,12 @@ function OwnWallet() {
       </section>
       {wallet === undefined ? null : (
         <div class="masonry" key={wallet.address}>
-          <SubscriptionPanel wallet={wallet} />
-          <Points wallet={wallet} />
-          <Affiliate wallet={wallet} />
           <Credit wallet={wallet} />
+          <SubscriptionPanel wallet={wallet} />
           <Mandates wallet={wallet} />
           <Identity wallet={wallet} />
+          <Points wallet={wallet} />
+          <Affiliate wallet={wallet} />
         </div>
       )}
       {wallet === undefined ? null : <NodePayments key={wallet.address} wallet={wallet} />}
