@@ -1,4 +1,4 @@
-import { encodeDeployData, encodeFunctionData, getAddress, getContractAddress, type Hex, toHex } from 'viem'
+import { encodeFunctionData, getAddress, type Hex, toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, expect, test } from 'vitest'
 import type { Address } from '../packages/protocol/src/address.ts'
@@ -9,7 +9,7 @@ import { createAssayClient } from '../packages/sdk/src/index.ts'
 import { multicall3Address } from '../packages/till/src/chain/index.ts'
 import { aggregate3Call, transferCall } from '../packages/till/src/chain/wallet/authorization-calls.ts'
 import { devnetEndpoint } from '../packages/till/src/devnet/endpoint.ts'
-import { contractArtifacts, demoAccount, demoIssuer, startDevnet } from '../packages/till/src/devnet/index.ts'
+import { contractArtifacts, demoAccount, startDevnet } from '../packages/till/src/devnet/index.ts'
 import { ConfigError, createTill, local, type TillOptions } from '../packages/till/src/index.ts'
 import { nowSeconds, systemClock } from '../packages/till/src/kernel/clock.ts'
 import { silentLog } from '../packages/till/src/kernel/log.ts'
@@ -18,6 +18,7 @@ import { trialBalance } from '../packages/till/src/ledger/index.ts'
 import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
 import { testNetwork } from '../packages/till/src/testing/test-till.ts'
 import { faultsInBooks } from './harness/books.ts'
+import { deployToken, mintToken } from './harness/deploy-token.ts'
 import { approvePermit2 } from './harness/permit2-client.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import { until } from './harness/until.ts'
@@ -27,18 +28,8 @@ const abi = contractArtifacts.testUsdc.abi
 const db = await useTestDatabase()
 const chain = await startDevnet({ chainId: 8453, port: 0, clock: systemClock, log: silentLog })
 chain.control.setFinalityLag(0)
-const issuer = privateKeyToAccount(demoIssuer(8453).privateKey)
 
-/** One more token with the rules of USDC. */
-async function deployToken(): Promise<Address> {
-  const nonce = BigInt((await chain.request('eth_getTransactionCount', [issuer.address, 'pending'])) as string)
-  const args = [issuer.address, [], 0n] as const
-  const data = encodeDeployData({ abi, bytecode: contractArtifacts.testUsdc.bytecode, args })
-  await sendTransaction(chain, issuer, { data, gas: 5_000_000n })
-  return getContractAddress({ from: issuer.address, nonce }).toLowerCase() as Address
-}
-
-const [usdx, usdp, stranger] = [await deployToken(), await deployToken(), await deployToken()]
+const [usdx, usdp, stranger] = [await deployToken(chain), await deployToken(chain), await deployToken(chain)]
 const [inUsdx, inUsdp] = [erc20Asset(base, usdx), erc20Asset(base, usdp)]
 const alarms: string[] = []
 const options: TillOptions = {
@@ -94,12 +85,7 @@ async function acceptsOf(path: string): Promise<Entry[]> {
 const entryIn = async (token: Address, path = '/many') =>
   (await acceptsOf(path)).find(({ asset }) => asset.toLowerCase() === token) as Entry
 
-async function mint(token: Address, to: Address, micro: bigint) {
-  await sendTransaction(chain, issuer, {
-    to: token,
-    data: encodeFunctionData({ abi, functionName: 'mint', args: [to, micro] }),
-  })
-}
+const mint = (token: Address, to: Address, micro: bigint) => mintToken(chain, token, to, micro)
 
 async function newBuyer(): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey())
@@ -275,8 +261,10 @@ test('the client pays with the asset that its policy names, within the limit of 
 test('equal amounts of two assets in one block are not confused', async () => {
   const [one, other] = [await newBuyer(), await newBuyer()]
   const before = [await booksIn(base), await booksIn(inUsdx)]
+  // The same nonce, side by side: each token has its own.
+  const nonce = newNonce()
   const answers = await Promise.all([
-    ...[pay(one, await entryIn(chain.usdc)), pay(one, await entryIn(usdx))],
+    ...[pay(one, await entryIn(chain.usdc), nonce), pay(one, await entryIn(usdx), nonce)],
     pay(other, await entryIn(usdx)),
   ])
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
@@ -300,12 +288,15 @@ test('what nobody claimed is found in its asset: unmatched, or credit of the sig
   await sendTransaction(chain, buyer, { to: multicall3Address, data: aggregate3Call(calls), gas: 500_000n })
   await transfer(usdx, buyer, payTo, 5_000n)
   await transfer(chain.usdc, buyer, payTo, 4_000n)
+  // Too little for a row each, from a wallet without a claim: one sum for each asset, of the same blocks.
+  const poor = await newBuyer()
+  for (const token of [usdx, chain.usdc]) await transfer(token, poor, payTo, 300n)
   await mint(stranger, payTo, 77_000n)
   const wallet = buyer.address.toLowerCase()
   for (const network of [inUsdx, base])
     await jobsUntil('what arrived is posted', async () => 'unmatched:pay_to' in (await booksIn(network)))
-  expect(await booksIn(inUsdx)).toMatchObject({ [`credit:${wallet}`]: -10_000n, 'unmatched:pay_to': -5_000n })
-  expect(await booksIn(base)).toMatchObject({ [`credit:${wallet}`]: -10_000n, 'unmatched:pay_to': -4_000n })
+  expect(await booksIn(inUsdx)).toMatchObject({ [`credit:${wallet}`]: -10_000n, 'unmatched:pay_to': -5_300n })
+  expect(await booksIn(base)).toMatchObject({ [`credit:${wallet}`]: -10_000n, 'unmatched:pay_to': -4_300n })
   expect(Object.keys((await trialBalance(db.owner)).sumByUnit).filter((unit) => unit.includes(stranger))).toEqual([])
 })
 

@@ -220,7 +220,7 @@ function refundRoute(deps: CreditRouteDeps): RouteDeclaration {
       'The request is signed by the wallet (ERC-8128). Money held by calls, locked in bonds or not final yet stays; a small cost is kept of each transfer. What arrived at the address for sales is a separate transfer and waits until the operator has moved the money. GET /v1/credit/{wallet} shows how the transfer goes.',
     body: z.strictObject({
       usd: usdField.optional(),
-      network: z.enum(payable(deps.assets)).describe('Default: every chain and asset.').optional(),
+      network: z.enum(payable(deps.assets)).describe('Default: every chain.').optional(),
     }),
     output: z.strictObject({ wallet: z.string(), refunds: z.array(refund) }),
     example: {
