@@ -1,6 +1,6 @@
 import { registerExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
-import type { Hex } from 'viem'
+import { getAddress, type Hex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import smartWallet from '../contracts/artifacts/SmartWallet.json' with { type: 'json' }
@@ -10,6 +10,7 @@ import { insertTestRuling } from '../packages/node/src/shops/attestations/attest
 import { openRewardsShop } from '../packages/node/src/shops/rewards/index.ts'
 import { openSubscriptionsShop } from '../packages/node/src/shops/subscriptions/index.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
+import { erc20Asset } from '../packages/protocol/src/asset.ts'
 import {
   type AssayClientOptions,
   askSigned,
@@ -32,12 +33,16 @@ import {
 import { activeBonds } from '../packages/till/src/credit/bonds/index.ts'
 import { openMandates } from '../packages/till/src/credit/mandates/index.ts'
 import { type Devnet, demoAccount } from '../packages/till/src/devnet/index.ts'
-import { accounts, balanceDifferences, balanceOf, post } from '../packages/till/src/ledger/index.ts'
+import { accounts, balanceDifferences, balanceOf, post, trialBalance } from '../packages/till/src/ledger/index.ts'
 import { setPause } from '../packages/till/src/store/pauses.ts'
+import { openTestDatabase } from '../packages/till/src/store/testing.ts'
+import { faultsInBooks } from './harness/books.ts'
+import { deployToken, mintToken } from './harness/deploy-token.ts'
 import { openFeedShop } from './harness/feed-shop.ts'
 import { paymentRows, spentOnChain } from './harness/invariants.ts'
 import { postJson } from './harness/post-json.ts'
 import { buy, decodeHeader, echoPath, encodePayload, quote } from './harness/till-fixture.ts'
+import { until } from './harness/until.ts'
 import { useTill } from './harness/use-till.ts'
 import { deployContract } from './harness/wallets.ts'
 
@@ -556,3 +561,51 @@ const operatorEnv = (): NodeJS.ProcessEnv => ({
 
 const deploy = (devnet: Devnet, snapshotCache: Address): Promise<Address> =>
   deployContract(devnet, smartWallet, [snapshotCache], privateKeyToAccount(demoAccount('creator').privateKey))
+
+test('credit in another dollar is paid in, drawn on and refunded in that dollar', async () => {
+  const usdx = await deployToken(till.base)
+  const inUsdx = erc20Asset('eip155:8453', usdx)
+  const other = await openTestDatabase()
+  const named = { address: getAddress(usdx), symbol: 'USDX', name: 'USD Coin', version: '2' }
+  const { url: node } = await till.startAnother({
+    ...{ databaseUrl: other.databaseUrl, ownShops: 'till' },
+    env: { DOLLARS: JSON.stringify({ base: [named] }) },
+  })
+  const account = await till.newBuyer(0n)
+  await mintToken(till.base, usdx, account.address.toLowerCase() as Address, 2_000_000n)
+  const client = createAssayClient({
+    ...{ account, baseUrl: node, maxPerCallUsd: '2', credit: 'prefer' },
+    networks: [{ network: 'eip155:8453', usdc: usdx, name: 'USD Coin', version: '2' }],
+  })
+  await topUpCredit(client, { node, usd: '1' })
+  const drawn = await client.fetch(echo('drawn'))
+  expect([drawn.response.status, drawn.payment.status]).toEqual([200, 'drawn'])
+  const { credit } = await readCredit(client, node, account.address)
+  expect(credit.map(({ network, credit_micro }) => [network, credit_micro])).toEqual([
+    ...[
+      ['eip155:8453', '0'],
+      [inUsdx, '999000'],
+    ],
+    ['eip155:137', '0'],
+  ])
+  const balance = () =>
+    till.base
+      .request('eth_call', [
+        { to: usdx, data: `0x70a08231${account.address.slice(2).toLowerCase().padStart(64, '0')}` },
+        'latest',
+      ])
+      .then((answer) => BigInt(answer as string))
+  expect(await balance()).toBe(1_000_000n)
+  await until('the payment is final', async () => {
+    await till.base.control.mine(1)
+    return (await readCredit(client, node, account.address)).credit.every((row) => row.not_final_micro === '0')
+  })
+  const refunded = await refundCredit(client, { node, account, usd: '0.5', network: inUsdx })
+  expect(refunded.refunds.map(({ network, paid_micro }) => [network, paid_micro])).toEqual([[inUsdx, '490000']])
+  await until('the refund arrives', async () => {
+    await till.base.control.mine(1)
+    return (await balance()) === 1_490_000n
+  })
+  expect((await trialBalance(other.owner)).sumByUnit[inUsdx]).toBe(0n)
+  expect(await faultsInBooks(other.owner)).toEqual([])
+})

@@ -20,3 +20,6 @@ export const formatAssetId = ({ network, namespace, reference }: AssetParts): As
 
 export const erc20Asset = (network: string, token: Address): AssetId =>
   formatAssetId({ network, namespace: 'erc20', reference: token })
+
+/** The chain that an amount is on, given the chain itself (its USDC) or the CAIP-19 id of another asset there. */
+export const chainOfAsset = (key: string): string => key.split('/', 1)[0] as string

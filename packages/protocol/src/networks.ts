@@ -1,7 +1,16 @@
 import type { Address } from './address.ts'
 
 /** EIP-712 domain values of the asset: USD Coin on the main networks, USDC on the test networks. */
-export type UsdcAsset = { address: Address; name: string; version: string; decimals: 6 }
+export type UsdcAsset = {
+  address: Address
+  name: string
+  version: string
+  decimals: 6
+  /** What people call it. Absent: USDC. */
+  symbol?: string
+  /** False: it has no `transferWithAuthorization`, and is paid by Permit2 only. */
+  eip3009?: false
+}
 
 /** A chain and the USDC on it, as buyers and sellers must agree on it. */
 export type ChainFacts = {

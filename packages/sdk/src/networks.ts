@@ -1,14 +1,20 @@
 import { checksumAddress } from '@assay/protocol/address'
 import { base, baseSepolia, type ChainFacts, polygon, polygonAmoy } from '@assay/protocol/networks'
 
-/** USDC on one network, as this client knows it. What a seller says about the asset is compared, never believed. */
+/**
+ * An asset on one network that this client may pay with: USDC, or another dollar with 6 decimals that its owner names. What a
+ * seller says about the asset is compared, never believed.
+ */
 export type PayableNetwork = {
   /** CAIP-2. */
   network: `eip155:${number}`
+  /** The token. */
   usdc: `0x${string}`
-  /** EIP-712 domain of the asset. */
+  /** EIP-712 domain of the asset. Both empty: it has no EIP-3009, and is paid by Permit2 only. */
   name: string
   version: string
+  /** Decimal USD: one purchase never signs for more of this asset. Default: `maxPerCallUsd` of the client. */
+  maxPerCallUsd?: string
 }
 
 const payable = ({ caip2, usdc }: ChainFacts): PayableNetwork => ({

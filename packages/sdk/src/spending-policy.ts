@@ -84,8 +84,8 @@ function paymentMethodOf({ scheme, extra }: Offer): PaymentMethod | undefined {
 
 function checkOffer(offer: Offer, policy: SpendingPolicy, payer: string): AllowedOffer | string {
   const where = `${offer.scheme} on ${offer.network}`
-  const network = policy.networks.find((known) => known.network === offer.network)
-  if (network === undefined) return `${where}: network not allowed`
+  const onNetwork = policy.networks.filter((known) => known.network === offer.network)
+  if (onNetwork.length === 0) return `${where}: network not allowed`
   const paymentMethod = paymentMethodOf(offer)
   if (paymentMethod === undefined || paymentMethod === 'credit')
     return `${where}: ${paymentMethod ? 'not a payment on chain' : 'scheme not supported'}`
@@ -96,12 +96,18 @@ function checkOffer(offer: Offer, policy: SpendingPolicy, payer: string): Allowe
   if (fault !== undefined) return `${where}: ${fault}`
   if (paymentMethod === 'upto' && !addressPattern.test(String(offer.extra.facilitatorAddress)))
     return `${where}: names no wallet that may take it`
-  if (offer.asset.toLowerCase() !== network.usdc.toLowerCase()) return `${where}: asset is not the USDC of this network`
+  const network = onNetwork.find(({ usdc }) => usdc.toLowerCase() === offer.asset.toLowerCase())
+  if (network === undefined) return `${where}: asset is not one that the policy names, such as the USDC of this network`
+  if (network.name === '' && !needsPermit2) return `${where}: the policy names no EIP-712 domain of the asset`
   const { name, version } = offer.extra
   if ((name !== undefined && name !== network.name) || (version !== undefined && version !== network.version))
     return `${where}: the asset is described with another name or version`
   const amountMicro = parseMicro(offer.amount)
   if (amountMicro === undefined) return `${where}: amount is not a whole number of atomic units`
+  const { maxPerCallUsd } = network
+  // A limit that cannot be read allows nothing.
+  if (maxPerCallUsd !== undefined && amountMicro > (parseUsd(maxPerCallUsd) ?? 0n))
+    return `${where}: ${formatUsd(amountMicro)} USD asked, ${maxPerCallUsd} of this asset allowed`
   if (!addressPattern.test(offer.payTo) || /^0x0{40}$/.test(offer.payTo)) return `${where}: payTo is not an address`
   if (offer.payTo.toLowerCase() === payer.toLowerCase()) return `${where}: payTo is the payer`
   if (policy.payees && !policy.payees.includes(offer.payTo.toLowerCase())) return `${where}: payee not allowed`

@@ -165,9 +165,12 @@ function createRoutes(answer: (route: OpenRoute, request: SoldRequest) => PlainR
   return { open, match, paid: (id: string) => paidRoutes.get(id) }
 }
 
-/** On which networks a route is sold: those that it names, or all of the till. */
-const networksOf = ({ networkIds }: TillSettings, { id, networks }: Parameters<Till['sell']>[0]): string[] =>
-  (networks ?? [...new Set(networkIds.values())]).map((name) => {
+/** On which networks a route is sold: those that it names, or all of the till. A further dollar is always named. */
+const networksOf = (
+  { networkIds, networks: all }: TillSettings,
+  { id, networks }: Parameters<Till['sell']>[0],
+): string[] =>
+  (networks ?? all.map(({ caip2 }) => caip2)).map((name) => {
     const caip2 = networkIds.get(name)
     if (caip2 === undefined) throw new ConfigError([`${id}: the till has no network ${name}`])
     return caip2

@@ -12,6 +12,7 @@ export type SaleEvent = {
   /** `id` of the declaration. */
   routeId: string
   /** CAIP-2 id. */
+  /** CAIP-2; for a dollar other than USDC, its CAIP-19 id. */
   network: string
   /** The wallet that paid. */
   payer: Address

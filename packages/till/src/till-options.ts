@@ -1,7 +1,16 @@
-import type { Address } from '@assay/protocol/address'
+import { type Address, hasChecksum, parseAddress } from '@assay/protocol/address'
+import { erc20Asset } from '@assay/protocol/asset'
 import { isLoopbackHost } from '@assay/protocol/loopback'
 import { type Micro, parseUsd } from '@assay/protocol/money'
-import { httpEndpoint, knownNetworks, type Network, type RpcEndpoint } from './chain/index.ts'
+import type { UsdcAsset } from '@assay/protocol/networks'
+import {
+  dollarProblems,
+  furtherDollar,
+  httpEndpoint,
+  knownNetworks,
+  type Network,
+  type RpcEndpoint,
+} from './chain/index.ts'
 import type { KeySource } from './chain/wallet/index.ts'
 import type { ChannelPolicy } from './channels/index.ts'
 import type { Interceptors, SalePart } from './compose/index.ts'
@@ -33,6 +42,18 @@ export type NetworkOption = {
   custody?: string
   /** A chain that the till does not know by name, or another asset on it. */
   network?: Network
+  /** Dollars with 6 decimals that are taken beside USDC, by routes that name them: `networks: ['base', 'base/USDT']`. */
+  dollars?: readonly DollarOption[]
+}
+
+export type DollarOption = {
+  /** Of the token, with its EIP-55 checksum. */
+  address: string
+  /** What routes and people call it. */
+  symbol: string
+  /** Its EIP-712 domain, where it has EIP-3009. Without both it is paid by Permit2 only, and the till cannot pay it out. */
+  name?: string
+  version?: string
 }
 
 export type TillOptions = {
@@ -282,9 +303,14 @@ function readNetworks(given: TillOptions['networks'] | undefined, demo: boolean,
       continue
     }
     const { caip2 } = network
-    networks.push(network)
+    const dollars = readDollars(`networks.${name}.dollars`, option.dollars ?? [], network, problems)
+    networks.push({ ...network, dollars })
     networkIds.set(name, caip2).set(caip2, caip2)
-    const payTo = readWallet(`networks.${name}.payTo`, option.payTo, network, demo, problems)
+    for (const { address, symbol } of dollars) {
+      const asset = erc20Asset(caip2, address)
+      networkIds.set(`${name}/${symbol}`, asset).set(asset, asset)
+    }
+    const payTo = readWallet(`networks.${name}.payTo`, option.payTo, { ...network, dollars }, demo, problems)
     if (payTo !== undefined) pay_to[caip2] = payTo
     const kept =
       option.custody === undefined
@@ -298,6 +324,21 @@ function readNetworks(given: TillOptions['networks'] | undefined, demo: boolean,
   if (Object.keys(given ?? {}).length === 0)
     problems.push('networks: at least one is needed, such as { base: { payTo, rpc } }')
   return { networks, endpoints, networkIds, payees: { pay_to, custody } }
+}
+
+function readDollars(
+  where: string,
+  given: readonly DollarOption[],
+  { usdc }: Network,
+  problems: string[],
+): readonly UsdcAsset[] {
+  const dollars = given.flatMap(({ address, ...named }): UsdcAsset[] => {
+    const token = hasChecksum(address) ? parseAddress(address) : undefined
+    if (token === undefined) problems.push(`${where}: ${address} must be an address with its EIP-55 checksum`)
+    return token === undefined ? [] : [furtherDollar({ address: token, ...named })]
+  })
+  problems.push(...dollarProblems({ usdc, dollars }).map((problem) => `${where}: ${problem}`))
+  return dollars
 }
 
 function readEndpoints(name: string, rpc: NetworkOption['rpc'], demo: boolean, problems: string[]): RpcEndpoint[] {

@@ -10,7 +10,7 @@ const demoKeys = new Set<string>([...demoAccounts.map(({ privateKey }) => privat
 export function readWallet(
   name: string,
   text: string | undefined,
-  { usdc }: Network,
+  { usdc, dollars = [] }: Network,
   demo: boolean,
   problems: string[],
 ): Address | undefined {
@@ -21,7 +21,7 @@ export function readWallet(
   const address = parseAddress(text)
   if (address === undefined || !hasChecksum(text)) problems.push(`${name}: must be an address with its EIP-55 checksum`)
   else if (address === zeroAddress) problems.push(`${name}: is the zero address, which nobody has; give your own`)
-  else if (address === usdc.address.toLowerCase())
+  else if ([usdc, ...dollars].some((token) => token.address.toLowerCase() === address))
     problems.push(`${name}: is the address of the token itself; give that of your wallet`)
   else if (!demo && demoAddresses.has(address))
     problems.push(`${name}: is a demo account, whose key everybody has; give your own`)

@@ -13,7 +13,7 @@ type Named = Pick<ExportedAccount, 'name' | 'kind'>
 /** `credit_held:0x…@eip155:8453` becomes `Liabilities:CreditHeld:0x…:Eip155-8453`: different names stay different. */
 export function accountName({ name, kind }: Named): string {
   const [title = '', network] = name.split('@')
-  const parts = [...title.split(':'), ...(network === undefined ? [] : [network.replace(':', '.')])]
+  const parts = [...title.split(':'), ...(network === undefined ? [] : [network.replaceAll(/[:/]/g, '.')])]
   return [roots[kind], ...parts.map(component)].join(':')
 }
 
@@ -26,15 +26,17 @@ function component(text: string): string {
   return plain.charAt(0).toUpperCase() + plain.slice(1)
 }
 
-/** USDC of different chains are different units: nothing is netted between them. */
+/** Assets of different chains are different units: nothing is netted between them. A commodity has 24 letters at most. */
 export function commodity(unit: string): string {
   const [network, asset] = unit.split('/')
   if (asset === undefined) return unit.toUpperCase()
+  const [, token] = asset.split('erc20:0x')
+  if (token !== undefined) return `T${network?.split(':')[1]}-${token.slice(-10).toUpperCase()}`
   return `${asset === 'gas' ? 'GWEI' : asset.toUpperCase()}.${network?.replace(':', '-').toUpperCase()}`
 }
 
 export function amountOf(amount: bigint, unit: string): string {
-  if (!unit.endsWith('/usdc')) return amount.toString()
+  if (!unit.endsWith('/usdc') && !unit.includes('/erc20:')) return amount.toString()
   const digits = (amount < 0n ? -amount : amount).toString().padStart(7, '0')
   return `${amount < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`
 }

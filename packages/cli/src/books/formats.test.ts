@@ -15,6 +15,7 @@ test('accounts keep their names, in the letters that Beancount takes', () => {
     accountName({ name: 'payable:creator_waiting.3:my-news.example@eip155:8453', kind: 'liability' }),
     accountName({ name: 'revenue:tokens.check_batch@eip155:8453', kind: 'income' }),
     accountName({ name: 'clearing:payments@eip155:8453', kind: 'clearing' }),
+    accountName({ name: `onchain:pay_to@eip155:137/erc20:${wallet}`, kind: 'asset' }),
     accountName({ name: 'points_issued', kind: 'expense' }),
   ]
   expect(names).toEqual([
@@ -23,6 +24,7 @@ test('accounts keep their names, in the letters that Beancount takes', () => {
     'Liabilities:Payable:CreatorWaiting-3:My--news-example:Eip155-8453',
     'Income:Revenue:Tokens-checkBatch:Eip155-8453',
     'Equity:Clearing:Payments:Eip155-8453',
+    `Assets:Onchain:PayTo:Eip155-137-erc20-${wallet}`,
     'Expenses:PointsIssued',
   ])
   for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z]*(:[A-Z0-9][A-Za-z0-9-]*)+$/)
@@ -53,10 +55,11 @@ test('amounts keep their unit and every digit', () => {
     '1234.567890',
   ])
   expect(amountOf(-50n, 'eip155:137/gas')).toBe('-50')
-  expect(['eip155:8453/usdc', 'eip155:137/gas', 'points'].map(commodity)).toEqual([
+  expect(['eip155:8453/usdc', 'eip155:137/gas', 'points', `eip155:8453/erc20:${wallet}`].map(commodity)).toEqual([
     'USDC.EIP155-8453',
     'GWEI.EIP155-137',
     'POINTS',
+    'T8453-ABABABABAB',
   ])
 })
 

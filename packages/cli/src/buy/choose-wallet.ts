@@ -19,6 +19,8 @@ export type WalletOptions = {
   keyEnv?: string
   network?: string
   usdc?: string
+  token?: string
+  tokenDomain?: string
   dryRun?: boolean
 }
 
@@ -29,7 +31,7 @@ const known = [baseNetwork, polygonNetwork, baseSepoliaNetwork, polygonAmoyNetwo
 /** Who pays, and where it may pay. */
 export async function chooseWallet(url: string, options: WalletOptions, terminal: Terminal): Promise<Wallet> {
   if (options.demo) return demoWallet(url, options)
-  const networks = withUsdc(namedNetworks(options.network), options)
+  const networks = withToken(withUsdc(namedNetworks(options.network), options), options)
   const key = await readKey(options, terminal)
   if (key !== undefined) return { account: toAccount(key), networks, label: 'your wallet' }
   // Reading the price needs no wallet; this one is never asked to sign.
@@ -67,6 +69,21 @@ function withUsdc(networks: readonly PayableNetwork[], { network, usdc }: Wallet
   if (network === undefined) throw usageError('--usdc: say with --network which chain it is on')
   if (!/^0x[0-9a-fA-F]{40}$/.test(usdc)) throw usageError(`--usdc: not an address: ${usdc}`)
   return networks.map((one) => ({ ...one, usdc: usdc as `0x${string}` }))
+}
+
+/** Another dollar than USDC, and nothing but it: anyone who names one has it. */
+function withToken(networks: readonly PayableNetwork[], options: WalletOptions): readonly PayableNetwork[] {
+  const { network, token, tokenDomain } = options
+  if (token === undefined) {
+    if (tokenDomain !== undefined) throw usageError('--token-domain: say with --token of which token it is')
+    return networks
+  }
+  if (network === undefined) throw usageError('--token: say with --network which chain it is on')
+  if (!/^0x[0-9a-fA-F]{40}$/.test(token)) throw usageError(`--token: not an address: ${token}`)
+  const [, name = '', version = ''] = /^(.+):([^:]+)$/.exec(tokenDomain ?? '') ?? []
+  if (tokenDomain !== undefined && name === '')
+    throw usageError(`--token-domain: not a name and a version: ${tokenDomain}`, 'Such as "USD X:1".')
+  return networks.map((one) => ({ ...one, usdc: token as `0x${string}`, name, version }))
 }
 
 async function readKey(options: WalletOptions, terminal: Terminal): Promise<string | undefined> {

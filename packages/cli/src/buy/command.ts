@@ -38,6 +38,8 @@ export const addBuy: AddCommand = (program, context) => {
     .option('--deposit <usd>', 'what may be put into a payment channel at once; batch-settlement needs it')
     .option('--calls <n>', 'how many such calls are expected; the advice depends on it', asCount)
     .option('--usdc <address>', 'USDC contract of a test chain; needs --network')
+    .option('--token <address>', 'pay with this token of 6 decimals instead of USDC; needs --network')
+    .option('--token-domain <name:version>', 'EIP-712 domain of --token; without it, paid by Permit2 (--permit2)')
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')
     .option('--key-file <path>', 'file with the private key of the wallet that pays')
     .option('--key-env <name>', 'environment variable with that key', undefined)

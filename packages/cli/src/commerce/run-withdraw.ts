@@ -25,12 +25,16 @@ export async function withdraw(context: CommandContext, operator: Operator, opti
   const { node, database, config, actor } = operator
   const amountMicro = amountOf(options)
   const network = options.network ?? config.networks[0]?.caip2 ?? ''
-  if (!config.networks.some(({ caip2 }) => caip2 === network))
-    throw usageError(`--network: the node has no network ${network}`)
+  const known = config.networks.flatMap(({ caip2, dollars = [] }) => [
+    caip2,
+    ...dollars.flatMap(({ address, eip3009 }) => (eip3009 === false ? [] : [`${caip2}/erc20:${address}`])),
+  ])
+  if (!known.includes(network))
+    throw usageError(`--network: the node pays nothing out on ${network}`, `One of ${known.join(', ')}.`)
   if (!/^0x[0-9a-fA-F]{40}$/.test(options.to)) throw usageError(`--to: not an address: ${options.to}`)
   const waitSeconds = Number(options.wait)
   if (!(waitSeconds >= 0 && waitSeconds <= 3_600)) throw usageError('--wait: not a number of seconds up to 3600')
-  const what = amountMicro === undefined ? 'all that can be withdrawn' : amountText(amountMicro, 'usdc')
+  const what = amountMicro === undefined ? 'all that can be withdrawn' : amountText(amountMicro, network)
   if (!options.yes && terminal.interactive && !(await terminal.confirm(`Withdraw ${what} on ${network}?`)))
     throw new CliError(exitCodes.refused, 'not_confirmed', 'not confirmed; nothing was changed')
   const clock = node.systemClock
@@ -53,7 +57,7 @@ export async function withdraw(context: CommandContext, operator: Operator, opti
   const document = { id: asked.id, network, to: options.to, payout: payout && payoutOf(payout) }
   printResult(terminal, options.json, document, () =>
     payout?.state === 'paid'
-      ? `withdrew ${amountText(payout.amountMicro, 'usdc')} with ${payout.transaction}`
+      ? `withdrew ${amountText(payout.amountMicro, network)} with ${payout.transaction}`
       : payout?.state === 'waiting'
         ? `${payout.id} waits for \`assay payouts approve\`${payout.reason === null ? '' : `: ${payout.reason}`}`
         : `the withdrawal is put down as ${asked.id}; a running node sends it`,
@@ -126,12 +130,12 @@ export async function showWithdrawable(
       : [
           table(status, [
             { title: 'network', of: (row) => row.network },
-            { title: 'withdrawable', of: (row) => amountText(row.withdrawableMicro, 'usdc'), right: true },
-            { title: 'on chain', of: (row) => amountText(row.balanceMicro, 'usdc'), right: true },
-            { title: 'of others', of: (row) => amountText(row.othersMicro, 'usdc'), right: true },
-            { title: 'own debts', of: (row) => amountText(row.debtsMicro, 'usdc'), right: true },
-            { title: 'on its way', of: (row) => amountText(row.leavingMicro, 'usdc'), right: true },
-            { title: 'reserved', of: (row) => amountText(row.reservedMicro, 'usdc'), right: true },
+            { title: 'withdrawable', of: (row) => amountText(row.withdrawableMicro, row.network), right: true },
+            { title: 'on chain', of: (row) => amountText(row.balanceMicro, row.network), right: true },
+            { title: 'of others', of: (row) => amountText(row.othersMicro, row.network), right: true },
+            { title: 'own debts', of: (row) => amountText(row.debtsMicro, row.network), right: true },
+            { title: 'on its way', of: (row) => amountText(row.leavingMicro, row.network), right: true },
+            { title: 'reserved', of: (row) => amountText(row.reservedMicro, row.network), right: true },
             { title: 'as of', of: (row) => row.checkedAt.toISOString() },
           ]),
           ...withdrawals.map(

@@ -5,7 +5,7 @@ import { amountText } from './amount-text.ts'
 import type { Operator } from './connect.ts'
 import { paymentStates } from './payment-states.ts'
 
-type Count = { state: string; payments: bigint; amount_micro: string; oldest: Date }
+type Count = { state: string; asset: string; payments: bigint; amount_micro: string; oldest: Date }
 type Row = {
   id: string
   state: string
@@ -29,8 +29,9 @@ export async function listPayments(
     throw usageError(`--state: there is no state "${state}"`, `One of ${paymentStates.join(', ')}.`)
   if (payer !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(payer)) throw usageError(`--payer: not an address: ${payer}`)
   const counts = await database.query<Count>(
-    `select state, count(*) as payments, sum(amount_micro)::text as amount_micro, min(claimed_at) as oldest
-     from payment group by state order by state`,
+    `select state, case when network like '%/%' then network else 'usdc' end as asset, count(*) as payments,
+       sum(amount_micro)::text as amount_micro, min(claimed_at) as oldest
+     from payment group by 1, 2 order by 1, 2 desc`,
   )
   const { rows } = await database.query<Row>(
     `select id, state, network, payer, amount_micro, route_id, transaction, reason, final, claimed_at from payment
@@ -50,7 +51,7 @@ function countsText(counts: readonly Count[], nowMs: number): string {
   return table(counts, [
     { title: 'state', of: (row) => row.state },
     { title: 'payments', of: (row) => String(row.payments), right: true },
-    { title: 'amount', of: (row) => amountText(BigInt(row.amount_micro), 'usdc'), right: true },
+    { title: 'amount', of: (row) => amountText(BigInt(row.amount_micro), row.asset), right: true },
     { title: 'oldest', of: (row) => ageText(nowMs - row.oldest.getTime()), right: true },
   ])
 }
@@ -60,7 +61,7 @@ function rowsText(rows: readonly Row[], nowMs: number): string {
     { title: 'payment', of: (row) => row.id },
     { title: 'state', of: (row) => (row.final ? `${row.state}, final` : row.state) },
     { title: 'age', of: (row) => ageText(nowMs - row.claimed_at.getTime()), right: true },
-    { title: 'amount', of: (row) => amountText(row.amount_micro, 'usdc'), right: true },
+    { title: 'amount', of: (row) => amountText(row.amount_micro, row.network), right: true },
     { title: 'network', of: (row) => row.network },
     { title: 'payer', of: (row) => shortAddress(row.payer) },
     { title: 'route', of: (row) => row.route_id },

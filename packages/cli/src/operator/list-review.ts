@@ -30,7 +30,7 @@ export async function listReview(
       : table(rows, [
           { title: 'seen', of: (row) => row.seen_at.toISOString() },
           { title: 'network', of: (row) => row.network },
-          { title: 'amount', of: (row) => amountText(row.amount_micro, 'usdc'), right: true },
+          { title: 'amount', of: (row) => amountText(row.amount_micro, row.network), right: true },
           { title: 'from', of: (row) => row.sender },
           { title: 'transaction', of: (row) => row.transaction },
         ]),

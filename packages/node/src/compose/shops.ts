@@ -33,6 +33,7 @@ export async function shopContext(
     ...origins,
     base,
     networks: infrastructure.networks,
+    assets: infrastructure.assets,
     chains: infrastructure.chains,
     rpcs: infrastructure.rpcs,
     endpoints: infrastructure.endpoints,

@@ -70,6 +70,7 @@ export const environmentSchema = z.object({
   BASE_RPC_URLS: urlList.default([]),
   POLYGON_RPC_URLS: urlList.default([]),
   CHAINS: jsonObject.optional(),
+  DOLLARS: jsonObject.optional(),
   PAY_TO: checksummed.optional(),
   CUSTODY: z.string().optional(),
   BASE_URL: z.string().optional(),

@@ -161,6 +161,32 @@ test('a demo node joins database and chains together or not at all', () => {
   ).toEqual([])
 })
 
+test('further dollars are named by chain, with what their contracts need', () => {
+  const named = { address: address('c'), symbol: 'USDX', name: 'USD X', version: '1' }
+  const withDollars = (dollars: unknown) => ({ ...production, DOLLARS: JSON.stringify(dollars) })
+  const [base, polygon] = parseConfig(
+    withDollars({ base: [named, { address: address('d'), symbol: 'USDP' }] }),
+  ).networks
+  expect(base?.dollars).toEqual([
+    { ...named, address: `0x${'c'.repeat(40)}`, decimals: 6 },
+    { address: `0x${'d'.repeat(40)}`, symbol: 'USDP', name: '', version: '', decimals: 6, eip3009: false },
+  ])
+  expect(polygon?.dollars).toBeUndefined()
+  const problems = problemsOf(
+    withDollars({
+      base: [named, { ...named, address: '0x1' }],
+      moon: [],
+      polygon: [named, named, { ...named, symbol: 'USDC' }],
+    }),
+  ).join('\n')
+  for (const part of ['no chain moon', 'EIP-55', 'is named twice', 'two assets are called USDC'])
+    expect(problems).toContain(part)
+  expect(problemsOf(withDollars({ base: [{ ...named, decimals: 18 }] })).join()).toContain('DOLLARS: base.0')
+  expect(
+    problemsOf(withDollars({ base: [{ address: address('c'), symbol: 'USDX', name: 'USD X' }] })).join(),
+  ).toContain('name and version')
+})
+
 test('custody may differ per chain, and settlement keys may come from a file', async () => {
   const folder = useFolder('config')
   const file = join(folder, 'keys')

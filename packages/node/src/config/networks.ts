@@ -1,5 +1,5 @@
 import { type Address, hasChecksum, parseAddress, zeroAddress } from '@assay/protocol/address'
-import { defineNetwork, knownNetworks, type Network } from '@assay/till/chain'
+import { defineNetwork, dollarProblems, furtherDollar, knownNetworks, type Network } from '@assay/till/chain'
 import { z } from 'zod'
 import type { ConfiguredNetwork } from './config-type.ts'
 import type { Environment } from './environment.ts'
@@ -29,8 +29,10 @@ export function configuredNetworks(env: Environment, fallback: Address, problems
   if (new Set(chains.map(({ network }) => network.chainId)).size < chains.length)
     problems.push('CHAINS: names a chain that the node has already')
   const custody = custodyOf(env.CUSTODY, chains, fallback, problems)
+  const dollarsOf = furtherDollars(env.DOLLARS ?? {}, chains, problems)
   return chains.map(({ network, rpcUrls }, index) => ({
     ...network,
+    ...dollarsOf(network),
     rpcUrls,
     custody: custody(network),
     devnetPort: env.DEVNET_PORTS[index] ?? 0,
@@ -69,6 +71,32 @@ function furtherChains(given: Record<string, unknown>, problems: string[]): Chai
       },
     ]
   })
+}
+
+const dollarsSchema = z.array(
+  z.strictObject({
+    address: z.string().refine(hasChecksum, 'must be an address with its EIP-55 checksum'),
+    symbol: z.string(),
+    name: z.string().min(1).max(40).optional(),
+    version: z.string().min(1).max(10).optional(),
+  }),
+)
+
+/** What `DOLLARS` adds to each chain. */
+function furtherDollars(given: Record<string, unknown>, chains: readonly Chain[], problems: string[]) {
+  const byChain = new Map<string, Pick<Network, 'dollars'>>()
+  for (const [name, value] of Object.entries(given)) {
+    const parsed = dollarsSchema.safeParse(value)
+    const network = chains.find((one) => one.network.name === name)?.network
+    if (!network) problems.push(`DOLLARS: the node has no chain ${name}`)
+    if (!parsed.success)
+      problems.push(...parsed.error.issues.map((issue) => `DOLLARS: ${name}.${issue.path.join('.')} ${issue.message}`))
+    if (!network || !parsed.success) continue
+    const dollars = parsed.data.map((one) => furtherDollar({ ...one, address: parseAddress(one.address) as Address }))
+    problems.push(...dollarProblems({ ...network, dollars }).map((problem) => `DOLLARS: ${name}: ${problem}`))
+    byChain.set(name, { dollars })
+  }
+  return ({ name }: Network): Pick<Network, 'dollars'> => byChain.get(name) ?? {}
 }
 
 /** A chain with configured endpoints is a real one. */

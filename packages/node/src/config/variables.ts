@@ -80,6 +80,12 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
       'JSON: further chains to take USDC on, by name, such as `{"arbitrum":{"chain_id":42161,"rpc_urls":["https://…"],"usdc":"0x…"}}`; optional members `usdc_name`, `usdc_version` (EIP-712 domain of the token) and `native_usd_max`.',
     secret: true,
   },
+  DOLLARS: {
+    shown: 'none',
+    description:
+      'JSON: tokens with 6 decimals that are taken beside USDC by the sandbox and by top-up, by chain, such as `{"base":[{"address":"0x…","symbol":"USDX","name":"USD X","version":"1"}]}`. `name` and `version` are the EIP-712 domain of a token with EIP-3009; one without both is paid by Permit2 only and cannot be paid in as credit.',
+    secret: false,
+  },
   PAY_TO: {
     shown: 'demo operator',
     description: "Checksummed address that receives what is the operator's own. May be cold. Required in production.",

@@ -24,6 +24,8 @@ export type ShopContext = {
   /** Where all that names no other network is sold, and every network the node takes money on, this one first. */
   base: Network
   networks: readonly Network[]
+  /** The networks, and each further dollar of the operator as one more: what the sandbox and top-up take. */
+  assets: readonly Network[]
   chains: ReadonlyMap<string, ChainPort>
   /** Raw reads, by network, and the endpoints behind them where each one's own answer counts. */
   rpcs: ReadonlyMap<string, Rpc>

@@ -4,6 +4,7 @@ import { bytesToHex } from 'viem/utils'
 import { type AssayResult, type ClientContext, verifyExchange } from '../context.ts'
 import { AssayError } from '../errors.ts'
 import { type Exchange, exchange, type PreparedRequest, problemOf } from '../exchange.ts'
+import type { PayableNetwork } from '../networks.ts'
 import { creditChoice } from '../payment-methods/choose-payment-method.ts'
 import type { PaymentOutcome } from '../payment-outcome.ts'
 import { type Offer, parsePaymentRequired } from '../payment-required.ts'
@@ -254,17 +255,22 @@ async function ownBalance(context: ClientContext, credit: CreditState, url: stri
     body: new Uint8Array(),
     signal: null,
   }).catch(() => undefined)
-  const largest = read?.status === 200 ? largestCredit(read.body) : 0n
+  const largest = read?.status === 200 ? largestCredit(read.body, context.policy.networks) : 0n
   credit.balances.set(origin, largest)
   return largest
 }
 
-function largestCredit(body: Uint8Array | undefined): bigint {
+/** Of USDC, and of other dollars that the policy names: those pay only for calls that are sold in them. */
+function largestCredit(body: Uint8Array | undefined, networks: readonly PayableNetwork[]): bigint {
+  const isKnown = ({ network }: Record<string, unknown>) =>
+    !String(network).includes('/') ||
+    networks.some((one) => `${one.network}/erc20:${one.usdc.toLowerCase()}` === network)
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(body))
     const rows = isRecord(value) && Array.isArray(value.credit) ? value.credit : []
     return rows.reduce((largest: bigint, row: unknown) => {
-      const micro = isRecord(row) && typeof row.credit_micro === 'string' ? parseMicro(row.credit_micro) : undefined
+      const isCounted = isRecord(row) && isKnown(row) && typeof row.credit_micro === 'string'
+      const micro = isCounted ? parseMicro(String(row.credit_micro)) : undefined
       return micro !== undefined && micro > largest ? micro : largest
     }, 0n)
   } catch {

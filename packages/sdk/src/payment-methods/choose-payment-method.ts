@@ -9,7 +9,7 @@ export type PaymentMethodPolicy = {
   only?: PaymentMethod
   /** How many calls like this one are expected. Default: 1. */
   expectedCalls?: number
-  /** The wallet has approved Permit2 to take its USDC, so that `upto` and `permit2` can be used. */
+  /** The wallet has approved Permit2 to take its dollars, so that `upto` and `permit2` can be used. */
   permit2?: boolean
   /** Decimal USD that may be put into a payment channel at once, so that `batch-settlement` can be used. */
   depositUsd?: string

@@ -14,7 +14,16 @@ export {
 export { type ChainOptions, createChain } from './create-chain.ts'
 export { createRpc } from './create-rpc.ts'
 export { httpEndpoint } from './http-endpoint.ts'
-export { defineNetwork, knownNetworks, multicall3Address, type Network, usdcOf } from './network.ts'
+export {
+  defineNetwork,
+  dollarProblems,
+  furtherDollar,
+  knownNetworks,
+  multicall3Address,
+  type Network,
+  usdcOf,
+  withDollars,
+} from './network.ts'
 export { isRevert, operatorOf, type Rpc, type RpcCall, type RpcEndpoint, RpcRefusal } from './rpc.ts'
 export { agreedLogs, agreedStep, type LogStep, type RpcLog, type StepLogs, searchLogs } from './search-logs.ts'
 export { addressTopic, calls as usdcCalls, topicAddress, topics } from './usdc-abi.ts'

@@ -1,16 +1,22 @@
 import type { Address } from '@assay/protocol/address'
-import { type AssetId, erc20Asset } from '@assay/protocol/asset'
+import { type AssetId, chainOfAsset, erc20Asset } from '@assay/protocol/asset'
 import { base, baseSepolia, polygon, polygonAmoy, type UsdcAsset } from '@assay/protocol/networks'
 
 /** Everything the till knows about a chain it takes money on. */
 export type Network = {
-  /** CAIP-2, such as `eip155:8453`. */
+  /**
+   * CAIP-2, such as `eip155:8453`. Of a further dollar (see `withDollars`) its CAIP-19 id: all that is counted is kept under
+   * it, so that no two assets are mixed. `chainOfAsset` gives the chain.
+   */
   caip2: string
   chainId: number
   /** The word the interface uses: base, polygon. */
   name: string
   testnet: boolean
+  /** What is paid here: the USDC of the chain, or a further dollar. */
   usdc: UsdcAsset
+  /** Dollars with 6 decimals that the operator takes beside USDC, on routes that name them. */
+  dollars?: readonly UsdcAsset[]
   /** What the demo chain or the real one needs at least as priority fee, in wei. */
   priorityFeeWeiMin: bigint
   /** Above these nothing is offered, whatever an endpoint suggests: a person decides about such a market. */
@@ -24,8 +30,39 @@ export type Network = {
   multicall3: Address
 }
 
-/** The dollar of a network, as the books name it. */
-export const usdcOf = ({ caip2, usdc }: Pick<Network, 'caip2' | 'usdc'>): AssetId => erc20Asset(caip2, usdc.address)
+/** The dollar of a network by its CAIP-19 id. */
+export const usdcOf = ({ caip2, usdc }: Pick<Network, 'caip2' | 'usdc'>): AssetId =>
+  erc20Asset(chainOfAsset(caip2), usdc.address)
+
+/** Each network, and after it its further dollars, each as a network with that asset. */
+export const withDollars = (networks: readonly Network[]): Network[] =>
+  networks.flatMap(({ dollars = [], ...network }) => [
+    network,
+    ...dollars.map((usdc) => ({ ...network, caip2: erc20Asset(network.caip2, usdc.address), usdc })),
+  ])
+
+/** With the name and version of its EIP-712 domain it is paid by EIP-3009, without them by Permit2 only. */
+export const furtherDollar = ({ address, symbol, name, version }: DollarFacts): UsdcAsset => ({
+  ...{ address, symbol, name: name ?? '', version: version ?? '', decimals: 6 },
+  ...(name === undefined && version === undefined ? { eip3009: false } : {}),
+})
+
+type DollarFacts = { address: Address; symbol: string; name?: string | undefined; version?: string | undefined }
+
+/** What is wrong with the further dollars of a network; nothing of it needs the chain. */
+export function dollarProblems({ usdc, dollars = [] }: Pick<Network, 'usdc' | 'dollars'>): string[] {
+  const all = [usdc, ...dollars]
+  return dollars.flatMap(({ address, symbol, name, version, eip3009 }, index) => [
+    ...(all.slice(0, index + 1).some((one) => one.address === address) ? [`${address} is named twice`] : []),
+    ...(/^[A-Za-z][A-Za-z0-9.]{0,11}$/.test(symbol ?? '') ? [] : [`${address} needs a symbol of up to 12 letters`]),
+    ...(all.slice(0, index + 1).some((one) => (one.symbol ?? 'USDC') === symbol)
+      ? [`two assets are called ${symbol}`]
+      : []),
+    ...(eip3009 === undefined && (name === '' || version === '')
+      ? [`${address} needs its EIP-712 name and version`]
+      : []),
+  ])
+}
 
 export const multicall3Address: Address = '0xca11bde05977b3631167028862be2a173976ca11'
 

@@ -83,7 +83,7 @@ export function createChannels(options: ChannelsOptions) {
       id: channelScheme,
       name: channelScheme,
       takes: (network: string) => offering.authorizersOn(network).length > 0,
-      isOffered: (route: PaidRoute, priceMicro: bigint) => sellsByChannel(route, priceMicro),
+      isOffered: (route: PaidRoute, terms: Terms) => sellsByChannel(route, terms.amountMicro),
       offer: (terms: Terms) => channelRequirements(offering, terms),
     },
     takes: (network: string) => chains.has(network),

@@ -56,6 +56,7 @@ export function tillJobs(
     return chain ? [{ chain, payee, address, exclusive }] : []
   })
   const reversalHooks = parts.flatMap((part) => part.reversalHooks ?? [])
+  const isUnpayable = (network: string) => chains.get(network)?.network.usdc.eip3009 === false
   const reconcile = async () => {
     // A transfer that left and is not in the books yet would look like a difference.
     for (const chain of chains.values()) await watchPayouts(payouts, chain)
@@ -87,12 +88,16 @@ export function tillJobs(
     job('payouts.run', 5_000, () => runPayouts(payouts), payoutsDueSql),
     job('payouts.withdraw', 5_000, () => runWithdrawals(payouts), withdrawalsDueSql(payouts)),
     job('wallets.gas', 60_000, async () => {
-      for (const chain of chains.values()) await postGas(payouts, chain)
+      for (const { caip2 } of infrastructure.networks) {
+        const chain = chains.get(caip2)
+        if (chain) await postGas(payouts, chain)
+      }
     }),
     job(
       'payments.refunds',
       2_000,
-      () => executeRefunds({ database, clock, ids, log, metrics, routeOf, routePatienceMs, reversalHooks }),
+      () =>
+        executeRefunds({ database, clock, ids, log, metrics, routeOf, routePatienceMs, reversalHooks, isUnpayable }),
       `exists (select from refund where state = 'asked')`,
     ),
     job('payments.undelivered', 600_000, () => creditUndelivered({ database, clock, log, metrics, reversalHooks })),

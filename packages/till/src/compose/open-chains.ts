@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { Hex } from '@assay/protocol/bytes'
 import { type ChainPort, ChainUnreadable, createChain, type Network, type Rpc } from '../chain/index.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -20,7 +21,7 @@ export function openChains(
     networks.map((network) => {
       const chain = createChain({
         network,
-        rpc: rpcs.get(network.caip2) as Rpc,
+        rpc: rpcs.get(chainOfAsset(network.caip2)) as Rpc,
         clock,
         ...(mode === 'production' ? sharedFor : {}),
         checkContractSignature: (address, digest, signature) =>

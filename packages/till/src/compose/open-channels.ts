@@ -44,6 +44,7 @@ export async function openChannels(
   const wallets = new Map((channelWallets?.() ?? []).map((one) => [one.network, one]))
   const found = await Promise.all(
     [...infrastructure.chains].map(async ([network, chain]) => {
+      // A further dollar is in neither: channels are of USDC.
       const [on, rpc] = [wallets.get(network), infrastructure.rpcs.get(network)]
       if (used.has(network) && !on) {
         ports.metrics.count('alarms', { alarm: 'channel_claim_failed' })

@@ -1,3 +1,4 @@
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { Micro } from '@assay/protocol/money'
 import type { Channels } from '../channels/index.ts'
 import type { EntitlementPort } from '../contract/entitlement.ts'
@@ -85,25 +86,26 @@ export async function openGate(
 ): Promise<OpenedGate> {
   const { clock, ids, log, metrics } = ports
   const limits = settings.limits ?? defaultGateLimits
-  const { networks, chains } = infrastructure
+  const { assets, chains } = infrastructure
   const { database } = infrastructure.store
   const { jws, parts, payees } = settings
   const entitlements = parts.flatMap((part) => part.entitlements ?? [])
   const owner = await openOwner(ports, infrastructure, stops)
   const { screening, refused } = await openScreening(settings.screeningList, ports, infrastructure)
   const facilitator = recordRefusedPayers(await settings.openFacilitator(owner), refused, log)
-  const byName = new Map(networks.map((network) => [network.caip2, network]))
+  const byName = new Map(assets.map((asset) => [asset.caip2, asset]))
   const termsOf = (call: PaidCall) => termsFor(byName, payees, call.route, call.priceMicro)
   const offers = createOffers(jws, clock)
-  const walletsOn = await whereDeployed(
+  const deployedOn = await whereDeployed(
     chains,
     clock,
     (network) => facilitator.permit2Wallets?.(network) ?? [],
     () => askInTime(facilitator, clock),
   )
-  const sponsorsOn = (network: string) => facilitator.sponsorsApprovals?.(network) ?? false
+  const walletsOn = (network: string) => deployedOn(chainOfAsset(network))
+  const sponsorsOn = (network: string) => facilitator.sponsorsApprovals?.(chainOfAsset(network)) ?? false
   const schemes = createSchemes([
-    createExactScheme(networks),
+    createExactScheme(assets),
     ...(settings.schemes ?? []),
     createUptoScheme({ chains, walletsOn, sponsorsOn }),
     createExactPermit2Scheme({ chains, walletsOn, sponsorsOn }),
@@ -112,7 +114,7 @@ export async function openGate(
   const work = await openSaleWork(settings, ports, infrastructure, owner, stops)
   const own = await recordOwnAddresses(
     database,
-    networks.map(({ caip2 }) => caip2),
+    assets.map(({ caip2 }) => caip2),
     payees,
     settings.payToExclusive,
   )

@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import { type ChainPort, createRpc, type Network, type Rpc, type RpcEndpoint } from '../chain/index.ts'
+import { type ChainPort, createRpc, type Network, type Rpc, type RpcEndpoint, withDollars } from '../chain/index.ts'
 import { createMissingTransactionCheck, type KeySource, signerOf } from '../chain/wallet/index.ts'
 import type { Payees } from '../contract/terms.ts'
 import { ConfigError } from '../kernel/config-error.ts'
@@ -76,6 +76,8 @@ export type InfrastructureSettings = {
 export type Infrastructure = {
   store: Store
   networks: readonly Network[]
+  /** The networks, and each further dollar as one more: what can be paid. `chains` has all of them. */
+  assets: readonly Network[]
   /** By network; the endpoints behind each `rpc`. */
   endpoints: ReadonlyMap<string, readonly RpcEndpoint[]>
   rpcs: ReadonlyMap<string, Rpc>
@@ -96,6 +98,7 @@ export async function openInfrastructure(
 ): Promise<Infrastructure> {
   const { clock, rng, log, metrics } = ports
   const { networks } = settings
+  const assets = withDollars(networks)
   const { database } = store
   const rpcs = new Map(
     networks.map(({ caip2, chainId }) => {
@@ -105,7 +108,7 @@ export async function openInfrastructure(
   )
   const endpoints = new Map([...rpcs].map(([caip2, rpc]) => [caip2, rpc.endpoints]))
   const checkContractSignature = contractSignatures(settings.erc6492Factories, networks, rpcs)
-  const chains = openChains(settings.mode, clock, networks, rpcs, checkContractSignature, intercept.chain)
+  const chains = openChains(settings.mode, clock, assets, rpcs, checkContractSignature, intercept.chain)
   const problems = (await Promise.all([...chains.values()].map((chain) => chain.verifyAsset()))).flat()
   if (problems.length > 0) throw new ConfigError(problems)
 
@@ -115,10 +118,7 @@ export async function openInfrastructure(
   const facts: InstanceFacts = {
     mode: settings.mode,
     chains: await Promise.all(
-      [...chains.values()].map(async (chain) => ({
-        id: chain.network.caip2,
-        genesis: (await chain.blockHash(0n)) ?? '',
-      })),
+      networks.map(async ({ caip2 }) => ({ id: caip2, genesis: (await chains.get(caip2)?.blockHash(0n)) ?? '' })),
     ),
     assets: Object.fromEntries(networks.map((network) => [network.caip2, network.usdc.address])),
     payees: instancePayees(networks, settings.payees),
@@ -143,7 +143,7 @@ export async function openInfrastructure(
       ),
   }
   await detectRestore(restoreDetection)
-  return { restoreDetection, store, networks, endpoints, rpcs, chains, keyring, checkContractSignature }
+  return { restoreDetection, store, networks, assets, endpoints, rpcs, chains, keyring, checkContractSignature }
 }
 
 const budgetOf = ({ rpcCallsPerMinute: callsPerMinute }: Pick<InfrastructureSettings, 'rpcCallsPerMinute'>) =>

@@ -1,3 +1,4 @@
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { KeySource, SettlementWallets } from '../chain/wallet/index.ts'
 import type { Payees } from '../contract/terms.ts'
 import type { TransferRow } from '../ledger/index.ts'
@@ -65,6 +66,7 @@ export function openPayouts(
         : openSettlementWallets(settings.settlerKeys, ports, infrastructure, network.caip2, till.owner, stops))
     return { chain, rpc, ...(key === undefined ? {} : { key }), ...(wallets === undefined ? {} : { wallets }) }
   })
+  const all = [...chains, ...furtherDollars(infrastructure, chains)]
   return {
     database: infrastructure.store.database,
     clock: ports.clock,
@@ -72,7 +74,7 @@ export function openPayouts(
     log: ports.log,
     metrics: ports.metrics,
     policy: settings.payouts,
-    chains,
+    chains: all,
     purposes: [...ownPurposes, ...parts.flatMap((part) => part.payoutPurposes ?? [])],
     screening: till.screening,
     ...(settings.withdrawals === undefined ? {} : { withdrawals: settings.withdrawals }),
@@ -84,6 +86,16 @@ export function openPayouts(
     isPaused: async () => (await till.pauses.read()).get('payouts').paused,
   }
 }
+
+/** Paid by the same wallets. What has no EIP-3009 cannot be: it accrues, and a person pays it by hand. */
+const furtherDollars = ({ assets, chains }: Infrastructure, places: readonly PayoutChain[]): PayoutChain[] =>
+  assets.flatMap(({ caip2, usdc }) => {
+    const chain = chains.get(caip2)
+    const place = places.find((one) => one.chain.network.caip2 === chainOfAsset(caip2))
+    if (!chain || !place || place.chain === chain) return []
+    const { key: _key, ...unpaid } = { ...place, chain }
+    return [usdc.eip3009 === false ? unpaid : { ...place, chain }]
+  })
 
 /** What reconciliation asks and tells: who sent money out of custody, what a restore may have lost, what is missing. */
 export function payoutHooks(

@@ -17,9 +17,9 @@ export function readinessChecks(
         (await database.query(`update payment_owner set started_at = started_at where owner = $1`, [till.owner.id]))
           .rowCount === 1,
     },
-    ...[...infrastructure.chains.values()].map((chain) => ({
-      name: `chain ${chain.network.caip2}`,
-      check: async () => (await chain.head()).number >= 0n,
+    ...infrastructure.networks.map(({ caip2 }) => ({
+      name: `chain ${caip2}`,
+      check: async () => ((await infrastructure.chains.get(caip2)?.head())?.number ?? -1n) >= 0n,
     })),
     // Without one, free routes, credit and subscribers go on.
     {

@@ -1,3 +1,4 @@
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { PaidRoute } from './paid-call.ts'
 import type { Terms } from './terms.ts'
 
@@ -20,7 +21,7 @@ export function takesCredit(route: Pick<PaidRoute, 'id'>): boolean {
 export function creditRequirements(terms: Terms): Record<string, unknown> {
   return {
     scheme: 'credit',
-    network: terms.network.caip2,
+    network: chainOfAsset(terms.network.caip2),
     amount: terms.amountMicro.toString(),
     asset: 'USDC',
     payTo: 'node',

@@ -1,4 +1,5 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { Json } from '@assay/protocol/canonical-json'
 import { type Micro, parseMicro } from '@assay/protocol/money'
 import { equalBytes, sha256 } from '../kernel/bytes.ts'
@@ -55,7 +56,7 @@ export function createOffers(jws: JwsPort, clock: Clock) {
             resourceUrl,
             ...(request === undefined ? {} : { request }),
             scheme,
-            network: terms.network.caip2,
+            network: chainOfAsset(terms.network.caip2),
             asset: checksumAddress(terms.asset),
             payTo: checksumAddress(terms.payTo),
             amount: terms.amountMicro.toString(),

@@ -102,7 +102,7 @@ export type Scheme<Signed = unknown> = {
   readonly words: SchemeReasons
   takes(network: string): boolean
   /** Whether a 402 of this route names it; payments by it are taken all the same. Absent: always. */
-  isOffered?(route: PaidRoute, priceMicro: Micro): boolean
+  isOffered?(route: PaidRoute, terms: Terms): boolean
 
   /** The entry of `accepts`. */
   offer(terms: Terms): Record<string, unknown>

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { Micro } from '@assay/protocol/money'
 import type { Network } from '../chain/index.ts'
 import type { PaidRoute } from './paid-call.ts'
@@ -19,7 +20,7 @@ export type Terms = {
 export const maxTimeoutSeconds = 90
 
 export function payeeAddress(payees: Payees, payee: PaidRoute['payee'], network: string): Address {
-  const address = payees[payee][network]
+  const address = payees[payee][chainOfAsset(network)]
   if (!address) throw new Error(`no ${payee} address on ${network}`)
   return address
 }

@@ -8,7 +8,15 @@ import { accounts, balanceDifferences, balanceOf, credit, debit, InsufficientBal
 import { setPause } from '../store/pauses.ts'
 import { recordRestore, recordRestoreAgain } from '../store/restore.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
-import { base, insertTestMandate, mandateCounters, openTestCredit, polygon, randomWallet } from './credit.fixture.ts'
+import {
+  base,
+  dollar,
+  insertTestMandate,
+  mandateCounters,
+  openTestCredit,
+  polygon,
+  randomWallet,
+} from './credit.fixture.ts'
 import { heldDifferences } from './credit-balance.ts'
 import { confirmMandate, listMandates } from './mandates/store.ts'
 
@@ -32,6 +40,26 @@ test('a draw is held, then captured: the price moves from credit to what the rou
   expect([await testCredit.balance(wallet), await testCredit.heldMicro(wallet)]).toEqual([9_700n, 0n])
   expect((await balanceOf(db.database, accounts.revenue(base, 'test.answer'))) - before).toBe(-300n)
   await expect(testCredit.capture(held, asked)).rejects.toThrow('no longer held')
+})
+
+test('credit in a dollar that is not USDC pays only for calls that are sold in it', async () => {
+  const wallet = randomWallet()
+  await testCredit.topUp(wallet, 10_000n, dollar)
+  const asked = { by: wallet, micro: 300n }
+  expect((await testCredit.hold(asked)).status).toBe('not_covered')
+  const sold = { ...asked, route: { networks: [base, dollar] } }
+  const held = await testCredit.held(sold)
+  expect(held.draw).toEqual({ network: dollar, amountMicro: 300n, leftMicro: 9_700n })
+  await testCredit.capture(held, sold)
+  expect(await balanceOf(db.database, accounts.revenue(dollar, 'test.answer'))).toBe(-300n)
+  // A contract wallet is itself on its own chain, whatever the asset.
+  const asContract = { ...sold, kind: 'contract' as const }
+  expect((await testCredit.held(asContract)).draw?.network).toBe(dollar)
+  expect((await testCredit.hold({ ...asContract, chainId: 137 })).status).toBe('not_covered')
+  // USDC of any chain pays for what is sold in either.
+  await testCredit.topUp(wallet, 20_000n, polygon)
+  expect((await testCredit.held({ ...sold, micro: 15_000n })).draw?.network).toBe(polygon)
+  expect([await testCredit.balance(wallet, dollar), await testCredit.balance(wallet)]).toEqual([9_400n, 0n])
 })
 
 test('a voided draw gives the money and what the mandate counted back, once', async () => {

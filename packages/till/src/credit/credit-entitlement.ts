@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import { formatUsd } from '@assay/protocol/money'
 import { takesCredit } from '../contract/credit-terms.ts'
 import type { EntitlementPort, Hold, HoldOutcome } from '../contract/entitlement.ts'
@@ -226,12 +227,15 @@ function onlyNetwork(mandate: MandateTerms | undefined, caller: CreditCaller): s
   return owner.kind === 'contract' ? `eip155:${owner.chainId}` : undefined
 }
 
-/** Credit is owed on the chain where it was paid in; a chain on which the route is sold comes first, or is the only one. */
+/**
+ * Credit is owed on the chain where it was paid in; a chain on which the route is sold comes first, or is the only one. A
+ * dollar that is not USDC pays only where the route takes it: its price may differ.
+ */
 function networksFor(networks: readonly string[], call: PaidCall, only: string | undefined): string[] {
   const sold = call.route.networks.filter((network) => networks.includes(network))
-  const others = call.route.creditOnNetworksOnly ? [] : networks.filter((network) => !sold.includes(network))
-  const ordered = [...sold, ...others]
-  return only === undefined ? ordered : ordered.filter((network) => network === only)
+  const others = networks.filter((network) => !sold.includes(network) && !network.includes('/'))
+  const ordered = call.route.creditOnNetworksOnly ? sold : [...sold, ...others]
+  return only === undefined ? ordered : ordered.filter((network) => chainOfAsset(network) === only)
 }
 
 function notEnough(call: PaidCall, mandated: boolean): HoldOutcome {

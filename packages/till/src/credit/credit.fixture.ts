@@ -13,6 +13,7 @@ import { type CreditCaller, createCreditEntitlement } from './credit-entitlement
 
 export const base = 'eip155:8453'
 export const polygon = 'eip155:137'
+export const dollar = `${base}/erc20:0x${'d0'.repeat(20)}`
 
 export const randomWallet = (): Address => `0x${randomBytes(20).toString('hex')}`
 
@@ -37,7 +38,7 @@ export function openTestCredit(db: Pick<TestDatabase, 'database'>, given: { cloc
     database,
     clock,
     ids: createIds(clock, systemRng),
-    networks: [base, polygon],
+    networks: [base, dollar, polygon],
     provenCaller: async (call) => callers.get(call) as CreditCaller,
     promises: given.promises ?? false,
   })

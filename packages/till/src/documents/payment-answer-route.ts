@@ -1,4 +1,5 @@
 import type { ProvenAccount } from '@assay/protocol/account'
+import { chainOfAsset } from '@assay/protocol/asset'
 import { z } from 'zod'
 import type { AnswerContent, PaidRoute } from '../contract/paid-call.ts'
 import type { PaymentRecord } from '../contract/payment-record.ts'
@@ -54,7 +55,7 @@ async function requirePayer(proofs: RequestProofDeps, payment: PaymentRecord, ca
 
 /** A contract wallet may belong to somebody else on another chain. */
 function isPayer({ address, chainId, kind }: ProvenAccount, { payer, network }: PaymentRecord): boolean {
-  return address === payer && (kind === 'key' || network === `eip155:${chainId}`)
+  return address === payer && (kind === 'key' || chainOfAsset(network) === `eip155:${chainId}`)
 }
 
 const noSuchPayment = () => new Problem('not_found', { detail: 'This wallet made no such payment.' })

@@ -192,7 +192,7 @@ export async function insertCredited(
       const nowMs = deps.clock.nowMs()
       const { rowCount } = await tx.query(
         `with taken as (
-           insert into claim (payer, network, payment_key, payment_id) values ($4, $2, $5, $1) on conflict do nothing returning 1)
+           insert into claim (payer, network, payment_key, payment_id) values ($4, claim_network($2, $5), $5, $1) on conflict do nothing returning 1)
          insert into payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro, valid_before, route_id, resource,
            fingerprint, revocable, owner, lease_until, claimed_at, head_block, transaction, block_number, block_hash, log_position, reason,
            settled_at, ended_at, delivered_at)

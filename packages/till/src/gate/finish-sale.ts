@@ -1,4 +1,5 @@
 import { checksumAddress } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Micro } from '@assay/protocol/money'
 import type { JwsPort } from '../contract/offers.ts'
@@ -249,7 +250,7 @@ export function paymentResponse(
     {
       ...commitments,
       version: 1,
-      network: claim.network,
+      network: chainOfAsset(claim.network),
       resourceUrl: claim.resource,
       payer: checksumAddress(claim.payer),
       issuedAt: nowSeconds(deps.clock),

@@ -1,3 +1,4 @@
+import { erc20Asset } from '@assay/protocol/asset'
 import { ChainUnreadable } from '../chain/index.ts'
 import { identifierHash, requestFingerprint } from '../contract/fingerprint.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
@@ -46,7 +47,7 @@ export async function passEnvelope(
   envelope: PaymentEnvelope,
   refusal?: Invalid,
 ): Promise<GateOutcome> {
-  const read = readPayment(deps, call, envelope)
+  const read = readPayment(deps, call, inItsAsset(deps, envelope))
   if ('kind' in read) return read
   // A proof beside a payment adds nothing, but one that speaks for somebody else means that the caller is mistaken.
   if (addressesNamed(call.headers).some((address) => address !== read.payment.payer))
@@ -61,6 +62,15 @@ export async function passEnvelope(
   if ('kind' in purchase) return purchase
   const problem = await screenPayer(deps, purchase.payment.payer)
   return problem ? { kind: 'refused', problem } : sellAnswer(deps, purchase)
+}
+
+/** On the wire a payment names chain and asset. One in a further dollar of ours is of that dollar from here on. */
+function inItsAsset({ chains }: Pick<GateDeps, 'chains'>, envelope: PaymentEnvelope): PaymentEnvelope {
+  const { network, asset } = envelope
+  // Nobody names our own keys: `chains` would find them.
+  if (network.includes('/')) return { ...envelope, network: '' }
+  const further = asset && erc20Asset(network, asset)
+  return further && chains.has(further) ? { ...envelope, network: further } : envelope
 }
 
 const refuseMalformed = (detail: string) => refuse('payment_malformed', { detail: `Payment: ${detail}.` })

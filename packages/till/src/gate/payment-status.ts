@@ -10,6 +10,7 @@ export type PaymentStatus = {
   state: PaymentRecord['state']
   /** What the payer should do, in one word. */
   next: 'wait' | 'resend' | 'pay_again' | 'done'
+  /** CAIP-2; for a dollar other than USDC, its CAIP-19 id. */
   network: string
   amount_micro: string
   transaction: string | null

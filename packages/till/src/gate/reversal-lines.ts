@@ -1,6 +1,14 @@
 import type { Address } from '@assay/protocol/address'
 import { type Micro, smallerOf } from '@assay/protocol/money'
-import { type Account, type AccountKind, accounts, type LedgerLine, lockBalances, owedTo } from '../ledger/index.ts'
+import {
+  type Account,
+  type AccountKind,
+  accounts,
+  type LedgerLine,
+  lockBalances,
+  owedTo,
+  unitOf,
+} from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 
 type ReversedSale = { id: string; network: string; amountMicro: Micro }
@@ -47,7 +55,7 @@ async function sharesOf(tx: Tx, payment: ReversedSale): Promise<Share[]> {
      group by a.id, a.name, a.kind, a.unit, a.guarded
      having sum(e.amount_micro) <> 0
      order by a.kind = 'income' desc, a.name`,
-    [payment.id, `${payment.network}/usdc`],
+    [payment.id, unitOf(payment.network)],
   )
   const shares = new Map<string, Share>()
   for (const { micro, ...found } of rows) {

@@ -71,6 +71,16 @@ test('money that was held has its costs posted already, and from clearing to cle
   expect(salePostings({ claim: { ...claim, payee: 'custody' }, ...costs, commit }, 'held')).toEqual([])
 })
 
+test('the costs of a payment in another dollar are not in that dollar', () => {
+  const dollar = `${network}/erc20:0x${'d0'.repeat(20)}`
+  const postings = salePostings(
+    { claim: { ...claim, network: dollar }, feeMicro: 1_000n, gasGwei: 50n, commit: undefined },
+    arrived,
+  )
+  const units = postings.map(({ lines }) => [...new Set(lines.map(({ account }) => account.unit))])
+  expect(units).toEqual([[dollar], [`${network}/usdc`], [`${network}/gas`]])
+})
+
 test('whatever touches our wallets names the transfer that moved the money, and nothing else does', () => {
   const costs = { feeMicro: 1_000n, gasGwei: 50n }
   const named = (transactions: LedgerTransaction[]) => transactions.map(({ kind, transfer: by }) => [kind, by])

@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { AssetId } from '@assay/protocol/asset'
+import { type AssetId, chainOfAsset } from '@assay/protocol/asset'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import type { PaidRoute, Sale } from '../contract/paid-call.ts'
@@ -69,8 +69,9 @@ function costsOf(input: PostedCosts): LedgerTransaction[] {
       kind: 'facilitator_fee',
       paymentId: claim.id,
       lines: [
-        { account: accounts.feesFacilitator(claim.network, claim.routeId), amount: input.feeMicro },
-        { account: accounts.payableFacilitator(claim.network), amount: -input.feeMicro },
+        // Billed in USDC, whatever was paid.
+        { account: accounts.feesFacilitator(chainOfAsset(claim.network), claim.routeId), amount: input.feeMicro },
+        { account: accounts.payableFacilitator(chainOfAsset(claim.network)), amount: -input.feeMicro },
       ],
     })
   if (input.gasGwei > 0n) costs.push(gasPosting(claim, postingReference('gas', claim), input.gasGwei))

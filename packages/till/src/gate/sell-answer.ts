@@ -1,5 +1,4 @@
-import { erc20Asset } from '@assay/protocol/asset'
-import { ChainUnreadable } from '../chain/index.ts'
+import { ChainUnreadable, usdcOf } from '../chain/index.ts'
 import type { GateOutcome } from '../contract/paid-call.ts'
 import type { FundsOutcome } from '../contract/scheme.ts'
 import { traced } from '../kernel/metrics.ts'
@@ -83,7 +82,7 @@ function draftClaim(deps: GateDeps, purchase: Purchase, { funds, headBlock }: Fu
   return {
     id: deps.ids.next('pay'),
     network: terms.network.caip2,
-    asset: erc20Asset(terms.network.caip2, terms.asset),
+    asset: usdcOf(terms.network),
     scheme: scheme.id,
     payer: payment.payer,
     payerIsKey: purchase.payerIsKey,

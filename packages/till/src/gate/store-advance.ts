@@ -111,7 +111,7 @@ export async function endPayment(sql: Sql, ending: Ending, nowMs: number): Promi
        returning id, network, payer, payment_key, quoted_micro),
      freed as (
        update claim c set identifier_hash = null from moved m
-       where $11 and c.payer = m.payer and c.network = m.network and c.payment_key = m.payment_key
+       where $11 and c.payer = m.payer and c.network = claim_network(m.network, m.payment_key) and c.payment_key = m.payment_key
          and c.identifier_hash is not null),
      flight as (
        update payer_in_flight f set in_flight = f.in_flight - 1, in_flight_micro = f.in_flight_micro - m.quoted_micro
@@ -163,7 +163,7 @@ export async function findConflict(
 ): Promise<PaymentRecord | undefined> {
   const { rows } = await sql.query(
     `select ${paymentColumns} from (
-       select payment_id, true as same_payment from claim where payer = $2 and network = $1 and payment_key = $3
+       select payment_id, true as same_payment from claim where payer = $2 and network = claim_network($1, $3) and payment_key = $3
        union all select payment_id, false from claim where payer = $2 and identifier_hash = $4) c
      cross join lateral (select * from payment p where p.id = c.payment_id) p
      order by same_payment desc limit 1`,

@@ -1,3 +1,5 @@
+import { erc20Asset } from '@assay/protocol/asset'
+import { permit2Key } from '@assay/protocol/typed-data/permit2'
 import { expect, test } from 'vitest'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { moves } from '../transitions/state-changes.ts'
@@ -18,6 +20,21 @@ test('claim without its unique key: one payment is claimed once, by whichever pr
     sampleClaim(1).payer,
   ])
   expect(rows).toEqual([{ in_flight: 1 }])
+})
+
+test('a nonce of EIP-3009 counts for its token, one of Permit2 for every asset of the chain', async () => {
+  const dollar = erc20Asset(sampleClaim(1).network, `0x${'d0'.repeat(20)}`)
+  const inDollar = (claim: Claim, id: string): Claim => ({ ...claim, id, network: dollar, asset: dollar })
+  const authorized = sampleClaim(31)
+  const permitted = { ...sampleClaim(32), paymentKey: permit2Key(5n) }
+  for (const claim of [authorized, permitted]) expect(await claimAs(1n, claim)).toEqual({ status: 'claimed' })
+  expect(await claimAs(1n, inDollar(authorized, 'pay_dollar_31'))).toEqual({ status: 'claimed' })
+  const again = inDollar(permitted, 'pay_dollar_32')
+  expect(await claimAs(1n, again)).toEqual({ status: 'conflict' })
+  expect((await findConflict(db.database, again))?.id).toBe(permitted.id)
+  await endPayment(db.database, { id: permitted.id, move: moves.releaseAbandoned, reason: 'test' }, Date.now())
+  // A released permit of one asset is not claimed again for another.
+  expect(await reclaimReleased(db.database, again, worker(1n))).toEqual({ status: 'conflict' })
 })
 
 test('reclaimReleased keeps the old amount: only the very payment that was claimed can be claimed again', async () => {

@@ -77,7 +77,8 @@ undelivered as (
 fresh as (
   select i.* from input i
   where not exists (select 1 from undelivered u where u.id = i.id)
-    and (select 1 from claim c where c.payer = i.payer and c.network = i.network and c.payment_key = i.payment_key) is null
+    and (select 1 from claim c where c.payer = i.payer and c.network = claim_network(i.network, i.payment_key)
+      and c.payment_key = i.payment_key) is null
     and (select 1 from claim c where c.payer = i.payer and c.identifier_hash = i.identifier_hash) is null
 ),
 flight as (
@@ -93,7 +94,7 @@ flight as (
 ),
 taken as (
   insert into claim (payer, network, payment_key, payment_id, identifier_hash)
-  select payer, network, payment_key, id, identifier_hash from fresh join flight using (network, payer)
+  select payer, claim_network(network, payment_key), payment_key, id, identifier_hash from fresh join flight using (network, payer)
   on conflict do nothing
   returning payment_id as id
 ),
@@ -189,7 +190,8 @@ export async function reclaimReleased(
         `update payment set state = '${moves.reclaim.to}', owner = $1, claimed_at = $2, lease_until = lease_now() + $3::integer * interval '1 millisecond',
            head_block = $4, reason = null, ended_at = null, client_gone = false, identifier_hash = $5,
            amount_micro = quoted_micro
-         where id = (select c.payment_id from claim c where c.network = $6 and c.payer = $8 and c.payment_key = $9)
+         where id = (select c.payment_id from claim c where c.network = claim_network($6, $9) and c.payer = $8 and c.payment_key = $9)
+           and network = $6
            and scheme = $7 and fingerprint = $10 and signed_digest = $11
            and state in ${sqlList(moves.reclaim.from)} and not final returning id`,
         [
@@ -208,12 +210,10 @@ export async function reclaimReleased(
       )
       const paymentId = rows[0]?.id
       if (!paymentId) return { status: 'conflict' }
-      await tx.query(`update claim set identifier_hash = $4 where payer = $1 and network = $2 and payment_key = $3`, [
-        claim.payer,
-        claim.network,
-        fromHex(claim.paymentKey),
-        claim.identifierHash,
-      ])
+      await tx.query(
+        `update claim set identifier_hash = $4 where payer = $1 and network = claim_network($2, $3) and payment_key = $3`,
+        [claim.payer, claim.network, fromHex(claim.paymentKey), claim.identifierHash],
+      )
       const raised = await tx.query(
         `insert into payer_in_flight as f (network, payer, in_flight, in_flight_micro)
          select $1, $2, 1, $3::bigint where $3::bigint <= $4::bigint

@@ -1,24 +1,30 @@
 import type { Address } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 
 /**
  * The accounts of the till. A shop names its own with `chainAccount` and `unitAccount`.
  *
  * Sign convention, the only one in the code: a debit is positive, a credit is negative. So what we own (asset) and what
  * we spent (expense) have positive balances, what we owe (liability) and what we earned (income) negative ones, and a
- * clearing account returns to zero. Units of different chains are different units: nothing is netted between them.
+ * clearing account returns to zero. Every asset is its own unit: nothing is netted between two of them.
+ *
+ * `network` is the CAIP-2 id of a chain for its USDC, and the CAIP-19 id of any other dollar there.
  */
 export type AccountKind = 'asset' | 'liability' | 'income' | 'expense' | 'clearing'
 
 export type Account = {
   name: string
   kind: AccountKind
-  /** `<CAIP-2>/usdc` in micro-USDC, `<CAIP-2>/gas` in gwei, or a unit that lives on no chain, such as `points`. */
+  /**
+   * `<CAIP-2>/usdc` in micro-USDC, the CAIP-19 id of another dollar in its millionths, `<CAIP-2>/gas` in gwei, or a unit
+   * that lives on no chain, such as `points`.
+   */
   unit: string
   /** The database keeps its balance and refuses to let what is owed fall below zero. */
   guarded: boolean
 }
 
-const networkPattern = /^eip155:[1-9][0-9]{0,18}$/
+const networkPattern = /^eip155:[1-9][0-9]{0,18}(\/erc20:0x[0-9a-f]{40})?$/
 const addressPattern = /^0x[0-9a-f]{40}$/
 const wordPattern = /^[a-z0-9][a-z0-9._-]{0,99}$/
 
@@ -30,8 +36,13 @@ export function chainAccount(
   asset: 'usdc' | 'gas' = 'usdc',
 ): Account {
   if (!networkPattern.test(network)) throw new RangeError(`not a network: ${network}`)
-  return { name: `${title}@${network}`, kind, unit: `${network}/${asset}`, guarded }
+  if (asset === 'usdc') return { name: `${title}@${network}`, kind, unit: unitOf(network), guarded }
+  const chain = chainOfAsset(network)
+  return { name: `${title}@${chain}`, kind, unit: `${chain}/gas`, guarded }
 }
+
+/** What the dollars kept under `network` are counted in. */
+export const unitOf = (network: string): string => (network.includes('/') ? network : `${network}/usdc`)
 
 /** An account in a unit that lives on no chain. */
 export function unitAccount(kind: AccountKind, guarded: boolean, unit: string, title: string): Account {
@@ -111,7 +122,7 @@ export const accounts = {
 
   /** The operator's own stake. Credited when the operator puts money in, debited when it is withdrawn. */
   operator: (network: string, asset: 'usdc' | 'gas') =>
-    chainAccount('liability', false, network, `operator:${asset}`, asset),
+    chainAccount('liability', false, network, `operator:${network.includes('/') ? 'dollar' : asset}`, asset),
 
   /** Gas money in our sending wallets, in gwei. Debited when topped up, credited when a transaction burns it. */
   gasWallet: (network: string) => chainAccount('asset', false, network, 'gas:wallet', 'gas'),

@@ -6,6 +6,7 @@ export {
   accountWord,
   chainAccount,
   unitAccount,
+  unitOf,
 } from './accounts.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
 export {

@@ -127,6 +127,7 @@ test('L28: nothing posted can be changed or removed by the application, nor by t
 test('the parts of an account’s name are fields of its row', async () => {
   const wallet = `0x${'7e'.repeat(20)}` as const
   const network = 'eip155:8453'
+  const dollar = `${network}/erc20:0x${'d0'.repeat(20)}`
   const of = (
     name: string,
     owner: string | null,
@@ -148,6 +149,8 @@ test('the parts of an account’s name are fields of its row', async () => {
     of(`receivable:credit:${wallet}@${network}`, wallet, 'receivable', 'credit'),
     of(`revenue:tokens.report@${network}`, null, 'revenue', 'tokens.report'),
     of(`unmatched:custody@${network}`, null, 'unmatched', 'custody'),
+    of(`unmatched:custody@${dollar}`, null, 'unmatched', 'custody', dollar),
+    of(`credit:${wallet}@${dollar}`, wallet, 'credit', null, dollar),
     of(`points:${wallet}`, wallet, 'points', null, null),
     of('points_issued', null, 'points_issued', null, null),
   ]

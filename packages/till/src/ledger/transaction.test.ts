@@ -115,8 +115,32 @@ describe('accounts', () => {
     ])
   })
 
+  test('another dollar of a chain is its own unit, and gas is that of the chain', () => {
+    const dollar = `${network}/erc20:0x${'c'.repeat(40)}`
+    const shown = [
+      accounts.credit(dollar, owner),
+      accounts.operator(dollar, 'usdc'),
+      accounts.gasSpent(dollar, 'till.echo'),
+    ]
+    expect(shown.map(({ name, unit }) => [name, unit])).toEqual([
+      [`credit:${owner}@${dollar}`, dollar],
+      [`operator:dollar@${dollar}`, dollar],
+      [`gas_spent:till.echo@${network}`, `${network}/gas`],
+    ])
+  })
+
   test('what comes from outside cannot make up a name', () => {
-    for (const bad of ['', 'eip155:', 'eip155:0', 'eip155:01', 'x eip155:1', 'eip155:1x', `eip155:1${'0'.repeat(19)}`])
+    for (const bad of [
+      `${network}/usdc`,
+      `${network}/erc20:0xAB`,
+      '',
+      'eip155:',
+      'eip155:0',
+      'eip155:01',
+      'x eip155:1',
+      'eip155:1x',
+      `eip155:1${'0'.repeat(19)}`,
+    ])
       expect(() => accounts.unmatched(bad, 'custody'), bad).toThrow('not a network')
     for (const bad of ['0x', owner.toUpperCase(), `x${owner}`, `${owner}0`, owner.slice(0, -1)])
       expect(() => accounts.credit(network, bad as never), bad).toThrow('lower-case addresses')

@@ -65,6 +65,12 @@ test('money at our wallets is posted only with the transfer that moved it, and b
   expect(await postMoney(money, 'payment')).toBe(true)
 })
 
+test('money of one asset is never posted as that of another on the same chain', async () => {
+  const dollar = `${network}/erc20:0x${'d0'.repeat(20)}` as const
+  const money = moved(100n, { network: dollar, asset: dollar })
+  await expect(postMoney(money, 'payment')).rejects.toThrow('without a transfer of that amount')
+})
+
 test('log position ignored: two transfers of one transaction are two, each posted once', async () => {
   const first = moved(7n)
   const second = { ...first, position: 2, amountMicro: 9n }

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { type Micro, smallerOf } from '@assay/protocol/money'
 import type { ChainPort } from '../chain/index.ts'
-import { groupBalancesSql } from '../ledger/index.ts'
+import { groupBalancesSql, unitOf } from '../ledger/index.ts'
 import type { Sql, Tx } from '../store/database.ts'
 import { operatorPurposes } from './purposes.ts'
 
@@ -93,7 +93,7 @@ export async function readCustodyFacts(sql: Sql, balance: FinalBalance, promised
   const { rows } = await sql.query<Row>({
     name: 'payouts_custody_facts',
     text: factsSql,
-    values: [`${balance.network}/usdc`, balance.network, balance.block, [...own], balance.custody],
+    values: [unitOf(balance.network), balance.network, balance.block, [...own], balance.custody],
   })
   const row = rows[0] as Row
   return {

@@ -60,7 +60,8 @@ export async function runPayouts(deps: PayoutDeps): Promise<void> {
     const { chain, rpc, key, wallets } = place
     await guarded(deps, 'read', () => watchPayouts(deps, chain))
     const mayPay = !(await deps.isPaused()) && (await moneyMayLeave(deps, chain.network.caip2))
-    if (mayPay)
+    // What cannot be sent stays owed, and is not queued.
+    if (mayPay && chain.network.usdc.eip3009 !== false)
       await guarded(deps, 'collected', async () => {
         await holdListed(deps, chain.network.caip2)
         for (const purpose of deps.purposes) await collectDue(deps, chain.network.caip2, purpose)

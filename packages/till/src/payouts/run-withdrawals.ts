@@ -15,7 +15,7 @@ import { nextNumber } from './identity.ts'
 import { withdrawalPurpose } from './purposes.ts'
 import { requestWithdrawal } from './request-withdrawal.ts'
 import { moneyMayLeave, type PayoutChain, type PayoutDeps } from './run-payouts.ts'
-import { isAllowed } from './withdraw-policy.ts'
+import { destinationsOn, isAllowed } from './withdraw-policy.ts'
 import { saveCustodyStatus } from './withdrawal-status.ts'
 
 type Asked = { id: string; network: string; payee: Address; amount_micro: Micro | null; n: bigint; scheduled: boolean }
@@ -69,7 +69,7 @@ async function isStale({ database, clock }: PayoutDeps, network: string): Promis
 
 async function askBySchedule(deps: PayoutDeps, network: string, facts: CustodyFacts): Promise<void> {
   const { withdrawals: policy, database, clock } = deps
-  const to = policy?.destinations.find((one) => one.network === network)
+  const to = policy && destinationsOn(policy, network)[0]
   if (policy?.everyMs === undefined || !to || spareMicro(facts) < policy.minimumMicro || spareMicro(facts) <= 0n) return
   const { rowCount } = await database.query(
     `select from withdrawal where network = $1 and state <> 'refused' and requested_at > $2 limit 1`,

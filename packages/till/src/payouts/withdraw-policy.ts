@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { Micro } from '@assay/protocol/money'
 import { writeAudit } from '../store/audit-log.ts'
 import type { Database } from '../store/database.ts'
@@ -12,8 +13,12 @@ export type WithdrawPolicy = {
   minimumMicro: Micro
 }
 
+/** A destination is for every dollar of its chain. */
+export const destinationsOn = ({ destinations }: WithdrawPolicy, network: string) =>
+  destinations.filter((one) => one.network === chainOfAsset(network))
+
 export const isAllowed = (policy: WithdrawPolicy, network: string, payee: Address): boolean =>
-  policy.destinations.some((one) => one.network === network && one.address === payee)
+  destinationsOn(policy, network).some(({ address }) => address === payee)
 
 /** Keeps who changed where money may go: it is a setting, so the one who started the node. */
 export async function recordDestinations(database: Database, { destinations }: WithdrawPolicy): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { Payees } from '../contract/terms.ts'
 import type { Database, Sql } from '../store/database.ts'
 
@@ -25,7 +26,7 @@ export async function recordOwnAddresses(
 ): Promise<OwnAddresses> {
   const now = networks.flatMap((network) =>
     (['pay_to', 'custody'] as const).flatMap((payee) => {
-      const address = payees[payee][network]
+      const address = payees[payee][chainOfAsset(network)]
       return address === undefined ? [] : [{ network, payee, address }]
     }),
   )

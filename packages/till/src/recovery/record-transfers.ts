@@ -1,6 +1,12 @@
 import type { Address } from '@assay/protocol/address'
-import { erc20Asset } from '@assay/protocol/asset'
-import { type ChainPort, type ChainTransfer, ChainUnreadable, type Network, type TransferLog } from '../chain/index.ts'
+import {
+  type ChainPort,
+  type ChainTransfer,
+  ChainUnreadable,
+  type Network,
+  type TransferLog,
+  usdcOf,
+} from '../chain/index.ts'
 import { dustMicro, sendersWithClaims } from '../gate/dust.ts'
 import type { ReconcileDeps, ReconciledAddress } from './reconcile.ts'
 import { advanceCursor, type Cursor, recordedTransactions } from './store-reconcile.ts'
@@ -84,7 +90,7 @@ async function withKeys(
   address: Address,
   transfers: readonly ChainTransfer[],
 ): Promise<ChainTransfer[]> {
-  const asset = erc20Asset(network.caip2, network.usdc.address)
+  const asset = usdcOf(network)
   const found: ChainTransfer[] = []
   for (const transfer of transfers) {
     let { paymentKey } = transfer

@@ -1,4 +1,5 @@
 import type { Address } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { Micro } from '@assay/protocol/money'
 import { type BlockRef, type ChainPort, ChainUnreadable } from '../chain/index.ts'
 import type { PaidRoute } from '../contract/paid-call.ts'
@@ -225,7 +226,7 @@ async function settlementCost(
 ): Promise<{ feeMicro: Micro; gasGwei: bigint }> {
   // It was held after its costs had been posted with the settlement.
   if (payment.state === 'settled') return { feeMicro: 0n, gasGwei: 0n }
-  const carried = await paymentsInTransaction(deps.database, payment.network, evidence.transaction)
+  const carried = await paymentsInTransaction(deps.database, chainOfAsset(payment.network), evidence.transaction)
   if (carried === undefined) return { feeMicro: (await deps.settlementFee?.()) ?? 0n, gasGwei: 0n }
   return { feeMicro: 0n, gasGwei: (evidence.gasGwei + carried - 1n) / carried }
 }

@@ -102,7 +102,7 @@ async function postDust(
   await tx.query('update transfer set final = true where id = $1', [transfer.id])
   await post(tx, [
     {
-      reference: name,
+      reference: `dust:${network}:${address}:${fromBlock}-${toBlock}`,
       kind: 'dust',
       transfer,
       lines: [

@@ -59,6 +59,8 @@ export type RefundDeps = {
   /** See RecoverDeps. */
   routePatienceMs?: number
   reversalHooks: readonly ReversalHook[]
+  /** True for an asset that custody cannot send: one without EIP-3009. */
+  isUnpayable?(network: string): boolean
 }
 
 type Asked = {
@@ -113,6 +115,10 @@ async function execute(deps: RefundDeps, tx: Tx, asked: Asked): Promise<void> {
   // A reorg took it for good after the refund was asked for: nobody holds anything that could be given back.
   if (payment.state === 'failed' || payment.state === 'released') {
     await decide(deps, tx, asked, 'refused', 'the payment is no longer valid', null)
+    return
+  }
+  if (deps.isUnpayable?.(payment.network)) {
+    await decide(deps, tx, asked, 'refused', 'this token has no EIP-3009; pay it back by hand', null)
     return
   }
   if (payment.state === 'served' && isLeftToOthers(deps, asked, payment)) return

@@ -84,10 +84,10 @@ export function createChallenges(deps: ChallengeDeps) {
       deps.credit !== false && first !== undefined && takesCredit(call.route) ? [creditRequirements(first)] : []
     const known = ways.flatMap((scheme) =>
       terms
-        .filter((one) => scheme.takes(one.network.caip2) && scheme.isOffered?.(call.route, one.amountMicro) !== false)
+        .filter((one) => scheme.takes(one.network.caip2) && scheme.isOffered?.(call.route, one) !== false)
         .map((one) => ({ scheme, terms: one })),
     )
-    const usual = known.filter(({ scheme }, place) => scheme.id === 'exact' || place < acceptsMax - credit.length)
+    const usual = chooseEntries(known, credit.length)
     const channel = known.find(
       (one) => one.scheme === deps.channels && one.terms.network.caip2 === channelOn && !usual.includes(one),
     )
@@ -100,11 +100,11 @@ export function createChallenges(deps: ChallengeDeps) {
     const extensions: Record<string, Json> = Object.assign(
       {},
       ...offered.map((one) => one.scheme.extensions?.(one.terms) ?? {}),
-      channel && credit.length > 0 ? { credit: creditExtension } : {},
+      offered.length >= acceptsMax && credit.length > 0 ? { credit: creditExtension } : {},
     )
     const entries = offered.map((one) => one.scheme.offer(one.terms))
     // Behind what every client knows, so that none is led astray.
-    const accepts = [...entries, ...(channel ? [] : credit)]
+    const accepts = [...entries, ...(offered.length >= acceptsMax ? [] : credit)]
     return { terms, offered, parts: { resource, accepts, offers }, extensions, all: [...entries, ...credit] }
   }
 
@@ -173,8 +173,26 @@ export function createChallenges(deps: ChallengeDeps) {
 
 export type Challenges = ReturnType<typeof createChallenges>
 
+type Entry = { scheme: Offered; terms: Terms }
+
+/**
+ * `exact` by EIP-3009 on every network, then the further dollars of the route, each by the way that every holder can pay
+ * it, then other ways: as many as clients weigh.
+ */
+function chooseEntries(known: readonly Entry[], credits: number): Entry[] {
+  const rankOf = ({ scheme, terms: { network } }: Entry): number => {
+    const isPlain = scheme.id === (network.usdc.eip3009 === false ? 'exact-permit2' : 'exact')
+    if (!isPlain) return 2
+    return network.caip2.includes('/') ? 1 : 0
+  }
+  const roomFor = [Number.POSITIVE_INFINITY, acceptsMax, acceptsMax - credits]
+  return [...known]
+    .sort((one, other) => rankOf(one) - rankOf(other))
+    .filter((entry, place) => place < (roomFor[rankOf(entry)] as number))
+}
+
 /** The Payment scheme takes the authorizations of `exact`. */
-const exactTerms = (offered: readonly { scheme: Offered; terms: Terms }[]): Terms[] =>
+const exactTerms = (offered: readonly Entry[]): Terms[] =>
   offered.flatMap(({ scheme, terms }) => (scheme.id === 'exact' ? [terms] : []))
 
 type Parts = { resource: unknown; accepts: Record<string, unknown>[]; offers: unknown[]; error?: string }

@@ -1,3 +1,4 @@
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { Json } from '@assay/protocol/canonical-json'
 
 /** PAYMENT-RESPONSE of a settled payment, with the signed receipt of the offer-receipt extension. */
@@ -12,7 +13,7 @@ export function encodeSuccess(settled: {
     success: true,
     payer: settled.payer,
     transaction: settled.transaction,
-    network: settled.network,
+    network: chainOfAsset(settled.network),
     amount: settled.amount,
     extensions: { 'offer-receipt': { info: { receipt: { format: 'jws', signature: settled.receipt } } } },
   })
@@ -30,7 +31,7 @@ export function encodeDraw(drawn: {
     success: true,
     payer: drawn.payer,
     transaction: '',
-    network: drawn.network,
+    network: chainOfAsset(drawn.network),
     amount: drawn.amount,
     extensions: { credit: { info: { call: drawn.call, left: drawn.left } } },
   })
@@ -55,7 +56,7 @@ export function encodeFailure(failed: { reason: string; message: string; payer: 
     errorMessage: failed.message,
     payer: failed.payer,
     transaction: '',
-    network: failed.network,
+    network: chainOfAsset(failed.network),
   })
 }
 

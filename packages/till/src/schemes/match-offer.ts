@@ -1,3 +1,4 @@
+import { chainOfAsset } from '@assay/protocol/asset'
 import { parseMicro } from '@assay/protocol/money'
 import { type Offers, offeredRequest } from '../contract/offers.ts'
 import type { PaidCall } from '../contract/paid-call.ts'
@@ -23,7 +24,7 @@ export function termsForAmount(
       offer.amountMicro === accepted &&
       offer.resourceUrl === call.resourceUrl &&
       offer.request === offeredRequest(call) &&
-      offer.network === current.network.caip2 &&
+      offer.network === chainOfAsset(current.network.caip2) &&
       offer.asset === current.asset &&
       offer.payTo === current.payTo
     if (isSame) return { ...current, amountMicro: accepted }

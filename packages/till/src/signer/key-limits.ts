@@ -22,11 +22,11 @@ const settler = z.strictObject({
   wei_per_day_max: amount,
 })
 
-/** Wallets that allow transfers of one asset on each chain, and so much of it. */
+/** Wallets that allow transfers of one asset on each chain, or of some, and so much of all of them. */
 const custody = z.strictObject({
   use: z.literal('custody'),
   key_file: z.string(),
-  assets: perChain(address),
+  assets: perChain(z.union([address, z.array(address).min(1)])),
   micro_per_transfer_max: amount,
   micro_per_day_max: amount,
 })
@@ -69,7 +69,7 @@ export function checkRequest(rule: KeyRule, own: Address, request: SigningReques
   }
   if (request.kind === 'transaction') return refused('use', 'this key allows transfers and sends no transactions')
   const { authorization } = request
-  if (rule.assets[String(request.chainId)] !== request.asset.address)
+  if (![rule.assets[String(request.chainId)]].flat().includes(request.asset.address))
     return refused('asset', `${request.asset.address} on chain ${request.chainId} is not allowed`)
   if (authorization.from !== own) return refused('from', 'it would move the money of another wallet')
   if (authorization.value > rule.micro_per_transfer_max)

@@ -24,8 +24,8 @@ export function explainByParties({
   return hasKey ? undefined : 'review'
 }
 
-type Transfer = { recipient: string; amountMicro: Micro; blockNumber: bigint }
-type ClaimOf = { state: PaymentState; payTo: string; amountMicro: Micro }
+type Transfer = { network?: string; recipient: string; amountMicro: Micro; blockNumber: bigint }
+type ClaimOf = { network?: string; state: PaymentState; payTo: string; amountMicro: Micro }
 
 /** What may have been sold or credited by another database is nobody's until a person decides. */
 type NotCredited = { post: 'gap' } | { post: 'review' }
@@ -46,7 +46,8 @@ export function explainClaimed(
   transfer: Transfer,
   gapUntil: bigint | undefined,
 ): Explanation {
-  const pays = paysExactly(claim, transfer)
+  // A Permit2 nonce counts for all assets of a chain: its transfer may be of another one than was claimed.
+  const pays = claim.network === transfer.network && paysExactly(claim, transfer)
   if (pays && !isUnsold(claim.state)) return { post: 'nothing' }
   const unclaimed = explainUnclaimed(into, transfer, gapUntil)
   if (unclaimed.post !== 'credit') return unclaimed

@@ -1,4 +1,5 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { ShopContext } from '../../shops/shop.ts'
@@ -10,7 +11,7 @@ const balance = z.strictObject({
 })
 
 /** What a page cannot ask a chain itself: it may talk with its own node and nobody else. */
-export function balanceRoute({ networks, chains }: Pick<ShopContext, 'networks' | 'chains'>): RouteDeclaration {
+export function balanceRoute({ assets, chains }: Pick<ShopContext, 'assets' | 'chains'>): RouteDeclaration {
   return defineRoute({
     id: 'wallet.balances',
     area: 'core',
@@ -36,8 +37,8 @@ export function balanceRoute({ networks, chains }: Pick<ShopContext, 'networks' 
       handle: async ({ params }) => {
         const wallet = String(params.wallet).toLowerCase() as Address
         const data = await Promise.all(
-          networks.map(async ({ caip2, usdc }) => ({
-            network: caip2,
+          assets.map(async ({ caip2, usdc }) => ({
+            network: chainOfAsset(caip2),
             asset: checksumAddress(usdc.address),
             balance_micro: await (chains.get(caip2)?.usdcBalance(wallet) ?? Promise.resolve(undefined)).then(
               (micro) => micro?.toString() ?? null,

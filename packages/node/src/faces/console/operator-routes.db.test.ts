@@ -31,6 +31,7 @@ const context = {
   clock: proofs.clock,
   base: network(8453),
   networks: [network(8453), network(137)],
+  assets: [network(8453), network(137)],
 }
 const routes = [
   ...operatorRoutes({

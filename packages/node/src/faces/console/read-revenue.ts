@@ -22,15 +22,16 @@ export type Revenue = {
 /** Routes are named after their shop: `tokens.report`. What no sale of a route caused is the node's own. */
 const shopOf = ({ role, purpose }: DayTurnover) => (role === 'loss' ? 'node' : (purpose.split('.')[0] ?? 'node'))
 
-/** Per day (UTC), chain and shop, oldest first; from kept daily sums. */
+/** Per day (UTC), chain (or dollar other than USDC there) and shop, oldest first; from kept daily sums. */
 export async function readRevenue(sql: Sql, { from, until }: { from: Date; until: Date }): Promise<Revenue[]> {
   const last = new Date(until.getTime() - 1)
   const turnover = await turnoverByDay(sql, from.toISOString().slice(0, 10), last.toISOString().slice(0, 10))
   const rows = new Map<string, Revenue>()
   for (const one of turnover) {
-    const [network = '', asset] = one.unit.split('/')
+    const [chain = '', asset] = one.unit.split('/')
     // Points are no money.
     if (asset === undefined) continue
+    const network = asset === 'usdc' || asset === 'gas' ? chain : one.unit
     const shop = shopOf(one)
     const key = `${one.day} ${network} ${shop}`
     const row = rows.get(key) ?? emptyRow(one.day, network, shop)

@@ -26,7 +26,7 @@ const query = z.strictObject({
 })
 
 /** What a wallet paid, as the node's own books have it: shown to that wallet alone. */
-export function walletRoutes(deps: Pick<ShopContext, 'proofs' | 'database' | 'networks'>): RouteDeclaration[] {
+export function walletRoutes(deps: Pick<ShopContext, 'proofs' | 'database' | 'assets'>): RouteDeclaration[] {
   return [
     defineRoute({
       id: 'wallet.payments',
@@ -63,7 +63,7 @@ export function walletRoutes(deps: Pick<ShopContext, 'proofs' | 'database' | 'ne
         security: 'erc8128',
         handle: async (input, call) => {
           const caller = await provenCaller(deps, call)
-          const networks = deps.networks.filter(
+          const networks = deps.assets.filter(
             // A contract wallet may belong to somebody else on the other chain.
             ({ chainId }) => caller.kind === 'key' || chainId === caller.chainId,
           )

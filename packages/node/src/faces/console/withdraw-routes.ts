@@ -17,7 +17,7 @@ import type { CallerDeps } from './caller.ts'
 import { operatorRoute } from './operator-route.ts'
 
 export type WithdrawDeps = CallerDeps &
-  Pick<ShopContext, 'database' | 'clock' | 'ids'> & { withdrawals: WithdrawPolicy }
+  Pick<ShopContext, 'database' | 'clock' | 'ids' | 'assets'> & { withdrawals: WithdrawPolicy }
 
 const micro = z.string()
 const custody = z.strictObject({
@@ -74,7 +74,7 @@ export async function readWithdrawals(
 }
 
 const asked = z.strictObject({
-  network: z.string().max(40),
+  network: z.string().max(100),
   to: z.string().regex(/^0x[0-9a-fA-F]{40}$/),
   amount_usd: z.string().max(20).optional().describe('Absent: all that can be withdrawn.'),
 })
@@ -96,6 +96,8 @@ export function withdrawRoute(deps: WithdrawDeps): RouteDeclaration {
     next: '/v1/operator/overview',
     handle: async (input, by) => {
       const { network, to, amount_usd } = input.body as z.infer<typeof asked>
+      if (!deps.assets.some(({ caip2, usdc }) => caip2 === network && usdc.eip3009 !== false))
+        throw wrong('network', 'is not one on which the node pays out')
       const amountMicro = amount_usd === undefined ? undefined : parseUsd(amount_usd)
       if (amount_usd !== undefined && !amountMicro) throw wrong('amount_usd', 'must be decimal USD above zero')
       const outcome = await requestWithdrawal(deps, deps.withdrawals, {

@@ -1,4 +1,5 @@
 import { type Address, checksumAddress, parseAddress } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import { formatUsd, type Micro, parseUsd } from '@assay/protocol/money'
 import type { Sale } from '@assay/till'
 import {
@@ -18,9 +19,11 @@ import { z } from 'zod'
 import { type CallContext, defineRoute, jsonAnswer, type RouteDeclaration, signerOf } from '../../http/index.ts'
 import type { ShopContext } from '../shop.ts'
 
-const names = (networks: CreditRouteDeps['networks']) => networks.map(({ caip2 }) => caip2)
+const names = (assets: CreditRouteDeps['assets']) => assets.map(({ caip2 }) => caip2)
+/** What the node can pay out: it keeps nothing else for others. */
+const payable = (assets: CreditRouteDeps['assets']) => names(assets.filter(({ usdc }) => usdc.eip3009 !== false))
 
-export type CreditRouteDeps = Pick<ShopContext, 'base' | 'networks' | 'database' | 'proofs' | 'ids' | 'clock'> & {
+export type CreditRouteDeps = Pick<ShopContext, 'base' | 'assets' | 'database' | 'proofs' | 'ids' | 'clock'> & {
   policy: CreditPolicy
   payoutPolicy: PayoutPolicy
 }
@@ -35,7 +38,7 @@ export function creditRoutes(deps: CreditRouteDeps): RouteDeclaration[] {
   return [topUpRoute(deps, 'GET'), topUpRoute(deps, 'POST'), balanceRoute(deps), refundRoute(deps)]
 }
 
-function topUpRoute({ base, networks }: CreditRouteDeps, method: 'GET' | 'POST'): RouteDeclaration {
+function topUpRoute({ base, assets }: CreditRouteDeps, method: 'GET' | 'POST'): RouteDeclaration {
   const place = method === 'GET' ? 'query' : 'body'
   return defineRoute({
     id: method === 'GET' ? 'credit.topup' : 'credit.topup.post',
@@ -69,7 +72,7 @@ function topUpRoute({ base, networks }: CreditRouteDeps, method: 'GET' | 'POST')
     access: {
       kind: 'paid',
       price: { kind: 'from_input', lowestMicro, highestMicro, of: (input) => amountOf(input[place]?.usd, place) },
-      networks: names(networks),
+      networks: payable(assets),
       permit2: true,
       payee: 'custody',
       revocable: true,
@@ -128,7 +131,7 @@ const payoutView = z.strictObject({
   paid_at: z.string().nullable(),
 })
 
-function balanceRoute({ database, base, networks }: CreditRouteDeps): RouteDeclaration {
+function balanceRoute({ database, base, assets }: CreditRouteDeps): RouteDeclaration {
   const balance = z.strictObject({
     network: z.string(),
     credit_micro: z.string().describe('Can be drawn on.'),
@@ -170,7 +173,7 @@ function balanceRoute({ database, base, networks }: CreditRouteDeps): RouteDecla
       kind: 'free',
       handle: async (input) => {
         const wallet = parseAddress(input.params.wallet) as Address
-        const credit = await Promise.all(names(networks).map((network) => creditOn(database, network, wallet)))
+        const credit = await Promise.all(names(assets).map((network) => creditOn(database, network, wallet)))
         const refunds = await payoutsOf(database, wallet, creditRefundPurposes, 20)
         return jsonAnswer({ wallet: checksumAddress(wallet), credit, refunds })
       },
@@ -211,7 +214,7 @@ function refundRoute(deps: CreditRouteDeps): RouteDeclaration {
       'The request is signed by the wallet (ERC-8128). Money held by calls, locked in bonds or not final yet stays; a small cost is kept of each transfer. What arrived at the address for sales is a separate transfer and waits until the operator has moved the money. GET /v1/credit/{wallet} shows how the transfer goes.',
     body: z.strictObject({
       usd: usdField.optional(),
-      network: z.enum(names(deps.networks)).describe('Default: every chain.').optional(),
+      network: z.enum(payable(deps.assets)).describe('Default: every chain.').optional(),
     }),
     output: z.strictObject({ wallet: z.string(), refunds: z.array(refund) }),
     example: {
@@ -246,8 +249,8 @@ async function refundAsked(deps: CreditRouteDeps, body: { usd?: string; network?
     throw new Problem('input_invalid', { detail: 'usd must be decimal USD above zero, and needs network beside it' })
   // On another chain the address of a contract wallet may have another owner.
   const own = proven.kind === 'contract' ? `eip155:${proven.chainId}` : undefined
-  const networks = names(deps.networks).filter(
-    (network) => (body.network ?? network) === network && (own ?? network) === network,
+  const networks = payable(deps.assets).filter(
+    (network) => (body.network ?? network) === network && (own ?? chainOfAsset(network)) === chainOfAsset(network),
   )
   const refunds = await deps.database.transaction((tx) => refundOn(deps, tx, proven.address, networks, amountMicro))
   if (refunds.length === 0) {

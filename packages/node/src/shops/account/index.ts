@@ -26,7 +26,7 @@ function openAccountShop(policy: CreditPolicy, payoutPolicy: PayoutPolicy, invoi
   return (context) => {
     const credit = createCreditEntitlement({
       ...context,
-      networks: context.networks.map(({ caip2 }) => caip2),
+      networks: context.assets.map(({ caip2 }) => caip2),
       provenCaller: (call) => provenCaller(context.proofs, call),
     })
     return {

@@ -44,7 +44,8 @@ function offerOf(site: NodeSite, route: RouteDeclaration): MeshOffer {
     ...common,
     price_micro: (price.kind === 'fixed' ? price.micro : price.lowestMicro).toString(),
     ...(price.kind === 'fixed' ? {} : { price_micro_max: price.highestMicro.toString() }),
-    networks: [...networks],
+    // Other nodes compare prices in USDC.
+    networks: networks.filter((network) => !network.includes('/')),
     schema: schemaHash(route),
   }
 }

@@ -14,7 +14,7 @@ export async function operatorRevenueOf(tx: Tx, sales: readonly Sale[]): Promise
   const { rows } = await tx.query<{ payment_id: string; micro: bigint }>({
     name: 'rewards_takes',
     text: `select payment_id, -sum(micro)::bigint as micro from ledger_of_payments($1)
-      where kind = 'income' and split_part(unit, '/', 2) = 'usdc' group by payment_id having sum(micro) < 0`,
+      where kind = 'income' and unit like 'eip155:%' and unit not like '%/gas' group by payment_id having sum(micro) < 0`,
     values: [shared.map(({ paymentId }) => paymentId)],
   })
   for (const row of rows) takes.set(row.payment_id, row.micro)

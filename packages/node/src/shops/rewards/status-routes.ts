@@ -6,7 +6,7 @@ import { type RewardsPolicy, tierNames } from './policy.ts'
 import { affiliateRule, readAffiliate } from './read-affiliate.ts'
 import { readLoyalty } from './read-loyalty.ts'
 
-export type StatusDeps = Pick<ShopContext, 'database' | 'baseUrl' | 'networks'> & { policy: RewardsPolicy }
+export type StatusDeps = Pick<ShopContext, 'database' | 'baseUrl' | 'assets'> & { policy: RewardsPolicy }
 
 const params = z.strictObject({
   wallet: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be a wallet address (0x and 40 hex digits)'),
@@ -114,9 +114,9 @@ const affiliateOutput = z.strictObject({
   payouts: z.array(payoutView),
 })
 
-function affiliateRoute({ database, baseUrl, policy, networks: all }: StatusDeps): RouteDeclaration {
+function affiliateRoute({ database, baseUrl, policy, assets }: StatusDeps): RouteDeclaration {
   const zero = '0'
-  const networks = all.map(({ caip2 }) => caip2)
+  const networks = assets.map(({ caip2 }) => caip2)
   return defineRoute({
     id: 'rewards.affiliate',
     main: true,

@@ -8,10 +8,10 @@ export const sandboxShop = declareShop({
   variables: sandboxVariables,
   configure:
     ({ SANDBOX }) =>
-    ({ clock, networks }) =>
+    ({ clock, assets }) =>
       SANDBOX
         ? {
-            routes: sandboxRoutes({ clock, networks: networks.map(({ caip2 }) => caip2) }),
+            routes: sandboxRoutes({ clock, networks: assets.map(({ caip2 }) => caip2) }),
             firstPurchase: '/v1/sandbox/echo?message=hello',
           }
         : { routes: [] },

@@ -1,6 +1,6 @@
+import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { TransferAuthorization } from '@assay/protocol/typed-data/transfer-authorization'
-import type { Network } from '../network.ts'
 import type { RpcLog } from '../search-logs.ts'
 import { topicAddress, topics } from '../usdc-abi.ts'
 import type { MinedFacts } from './transaction-store.ts'
@@ -27,18 +27,20 @@ export function minedFacts(receipt: TransactionReceipt): MinedFacts {
   }
 }
 
-export const authorizationKey = ({ from, nonce }: Pick<TransferAuthorization, 'from' | 'nonce'>): string =>
-  `${from} ${nonce}`
+type Used = Pick<TransferAuthorization, 'from' | 'nonce'>
+
+/** A nonce counts for one token. */
+export const authorizationKey = (token: Address, { from, nonce }: Used): string => `${token} ${from} ${nonce}`
 
 /** Which authorizations a transaction used up. The status of a multicall says nothing about its members; these logs do. */
-export function usedAuthorizations(network: Network, receipt: TransactionReceipt): Set<string> {
+export function usedAuthorizations(receipt: TransactionReceipt): Set<string> {
   const used = new Set<string>()
   for (const {
     address,
     topics: [event, authorizer = '', nonce],
   } of receipt.logs) {
     const from = event === topics.authorizationUsed ? topicAddress(authorizer) : undefined
-    if (from && nonce && address.toLowerCase() === network.usdc.address) used.add(authorizationKey({ from, nonce }))
+    if (from && nonce) used.add(authorizationKey(address.toLowerCase() as Address, { from, nonce }))
   }
   return used
 }

@@ -113,8 +113,9 @@ function createSettler(options: LocalFacilitatorOptions, { network, rpc, wallets
 function refusalBeforeChain(network: Network, payment: ExactPayment, clock: Clock): SettleRefusal | undefined {
   const { authorization } = payment
   const now = BigInt(nowSeconds(clock))
-  if (payment.asset !== network.usdc.address)
-    return { reason: 'invalid_payment_requirements', message: 'Only the USDC of this network is settled here.' }
+  const asset = [network.usdc, ...(network.dollars ?? [])].find(({ address }) => address === payment.asset)
+  if (!asset || asset.eip3009 === false)
+    return { reason: 'invalid_payment_requirements', message: 'Only the dollars of this network are settled here.' }
   if (authorization.to !== payment.payTo)
     return { reason: 'invalid_exact_evm_payload_recipient_mismatch', message: 'The authorization pays somebody else.' }
   if (authorization.value !== payment.amountMicro)

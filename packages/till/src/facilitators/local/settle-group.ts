@@ -167,11 +167,11 @@ async function tellOutcomes(
   const { receipt } = outcome
   // Each bears an equal part, rounded up: a cost is never shown smaller than it was.
   const shareGwei = ceilDivide(outcome.costWei, 1_000_000_000n * BigInt(items.length))
-  const used = usedAuthorizations(deps.network, receipt)
+  const used = usedAuthorizations(receipt)
   const failed: QueuedPayment[] = []
   for (const item of items) {
     item.gasGwei += shareGwei
-    if (used.has(authorizationKey(item.payment.authorization)))
+    if (used.has(authorizationKey(item.payment.asset, item.payment.authorization)))
       item.finish({ status: 'submitted', transaction: receipt.transactionHash, feeMicro: 0n, gasGwei: item.gasGwei })
     else failed.push(item)
   }

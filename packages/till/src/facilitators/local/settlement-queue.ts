@@ -145,7 +145,7 @@ export function createSettlementQueue(options: QueueOptions): SettlementQueue {
     size: () => running.size,
     submit(payment, signal) {
       const { from, nonce } = payment.authorization
-      const key = `${from} ${nonce}`
+      const key = `${payment.asset} ${from} ${nonce}`
       if (running.has(key)) return Promise.resolve(duplicate)
       if (signal.aborted) return Promise.resolve(aborted)
       const ofPayer = perPayer.get(from) ?? 0

@@ -1,4 +1,5 @@
 import { checksumAddress } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import type { Network } from '../../chain/index.ts'
 import type { Scheme } from '../../contract/scheme.ts'
 import type { Terms } from '../../contract/terms.ts'
@@ -14,7 +15,7 @@ import { checkAgain, checkSignature, checkWindow, readFunds } from './verify-aut
 export function exactRequirements(terms: Terms): Record<string, unknown> {
   return {
     scheme: 'exact',
-    network: terms.network.caip2,
+    network: chainOfAsset(terms.network.caip2),
     amount: terms.amountMicro.toString(),
     asset: checksumAddress(terms.asset),
     payTo: checksumAddress(terms.payTo),
@@ -22,6 +23,8 @@ export function exactRequirements(terms: Terms): Record<string, unknown> {
     extra: { name: terms.network.usdc.name, version: terms.network.usdc.version },
   }
 }
+
+const hasEip3009 = ({ network }: Terms): boolean => network.usdc.eip3009 !== false
 
 /** The very amount that was quoted, by EIP-3009: anyone may carry the authorization, once, until it expires. */
 export function createExactScheme(networks: readonly Network[]): Scheme<ExactSigned> {
@@ -35,9 +38,10 @@ export function createExactScheme(networks: readonly Network[]): Scheme<ExactSig
     words: exactReasons,
     evidence: exactEvidence,
     takes: (network) => network.startsWith('eip155:'),
+    isOffered: (_route, terms) => hasEip3009(terms),
     offer: exactRequirements,
     decode: decodeExact,
-    match: matchTerms,
+    match: (payment, call, current, offers) => matchTerms(payment, call, current.filter(hasEip3009), offers),
     checkWindow,
     async checkSignature(payment, chain) {
       const domainSeparator = domainSeparators.get(payment.network)
@@ -50,7 +54,7 @@ export function createExactScheme(networks: readonly Network[]): Scheme<ExactSig
       facilitator.settle(
         exactPayment({
           paymentId: charge.id,
-          network: charge.network,
+          network: chainOfAsset(charge.network),
           asset: terms.network.usdc,
           payTo: charge.payTo,
           amountMicro: charge.amountMicro,

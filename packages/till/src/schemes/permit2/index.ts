@@ -1,8 +1,9 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
+import { chainOfAsset } from '@assay/protocol/asset'
 import { toHex } from '@assay/protocol/bytes'
 import { type Permit2Scheme, permit2Digest } from '@assay/protocol/typed-data/permit2'
 import { uintWord } from '@assay/protocol/typed-data/words'
-import type { ChainPort } from '../../chain/index.ts'
+import type { ChainPort, Network } from '../../chain/index.ts'
 import type { PaidCall } from '../../contract/paid-call.ts'
 import type { FundsOutcome, Invalid, MatchOutcome, Scheme, VerifiedPayment } from '../../contract/scheme.ts'
 import type { Terms } from '../../contract/terms.ts'
@@ -32,7 +33,7 @@ export const createExactPermit2Scheme = (deps: Permit2Deps): Scheme<Permit2Signe
   id: 'exact-permit2',
   name: 'exact',
   chargesLess: false,
-  isOffered: ({ permit2 }) => permit2 === true,
+  isOffered: ({ permit2 }, { network }) => permit2 === true || network.usdc.eip3009 === false,
 })
 
 /** A maximum that was quoted, and what was used of it: only the wallet that the quote names can take it. */
@@ -48,7 +49,8 @@ type Common = Omit<Scheme<Permit2Signed>, 'id' | 'name' | 'chargesLess' | 'isOff
 
 function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }: Permit2Deps): Common {
   // Of `upto` a charge may be zero: then nothing is carried, and no approval with it.
-  const sponsors = (network: string) => scheme === 'exact' && sponsorsOn(network)
+  // Nothing is known of the permits of a token whose EIP-712 domain was not checked.
+  const sponsors = ({ caip2, usdc }: Network) => scheme === 'exact' && usdc.eip3009 !== false && sponsorsOn(caip2)
   let turn = 0
   /** A wallet sends one transaction after the other: quotes take turns. */
   const nextWallet = (network: string): Address | undefined => {
@@ -61,7 +63,7 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }:
     evidence: permit2Evidence(chains),
     takes: (network) => walletsOn(network).length > 0,
     offer: (terms) => requirements(scheme, terms, scheme === 'upto' ? nextWallet(terms.network.caip2) : undefined),
-    extensions: ({ network }) => (sponsors(network.caip2) ? { [sponsoringKey]: sponsoringExtension } : {}),
+    extensions: ({ network }) => (sponsors(network) ? { [sponsoringKey]: sponsoringExtension } : {}),
     decode: (envelope) =>
       scheme === 'exact' && envelope.payload?.['permit2Authorization'] === undefined
         ? { status: 'unsupported', reason: 'invalid_payload', detail: 'Not a Permit2 payment.' }
@@ -79,7 +81,7 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }:
     checkWindow,
     checkSignature: async ({ payer, signed }, chain) =>
       checkDigest(payer, signed.signature, digestOf(scheme, chain, signed), chain, badSignature),
-    readFunds: (verified, chain) => readFunds(verified, chain, sponsors(verified.payment.network)),
+    readFunds: (verified, chain) => readFunds(verified, chain, sponsors(chain.network)),
     async checkAgain(verified, chain, nowSeconds) {
       if (verified.payment.signed.transfer.deadline < BigInt(nowSeconds + settleMarginSeconds))
         return {
@@ -101,7 +103,7 @@ function permit2Scheme(scheme: Permit2Scheme, { chains, walletsOn, sponsorsOn }:
     settle: ({ payment, terms }, charge, facilitator, signal) =>
       facilitator.settle(
         permit2Payment({
-          ...{ paymentId: charge.id, scheme, network: charge.network, asset: terms.network.usdc },
+          ...{ paymentId: charge.id, scheme, network: chainOfAsset(charge.network), asset: terms.network.usdc },
           ...{ amountMicro: charge.amountMicro, maxTimeoutSeconds: terms.maxTimeoutSeconds },
           ...charge.sold,
           permit2: payment.signed,
@@ -117,10 +119,11 @@ function requirements(scheme: Permit2Scheme, terms: Terms, wallet: Address | und
   const { network, asset, payTo, amountMicro, maxTimeoutSeconds } = terms
   const { name, version } = network.usdc
   return {
-    ...{ scheme, network: network.caip2, amount: amountMicro.toString() },
+    ...{ scheme, network: chainOfAsset(network.caip2), amount: amountMicro.toString() },
     ...{ asset: checksumAddress(asset), payTo: checksumAddress(payTo), maxTimeoutSeconds },
     extra: {
-      ...{ name, version, assetTransferMethod: 'permit2' },
+      ...(name === '' ? {} : { name, version }),
+      assetTransferMethod: 'permit2',
       ...(wallet === undefined ? {} : { facilitatorAddress: checksumAddress(wallet) }),
     },
   }

@@ -223,14 +223,15 @@ create table ledger_account (
   -- The others have no such row, for everyone's payments would queue up at it.
   guarded boolean not null,
   created_at timestamptz not null default now(),
-  -- The parts of a name, `<role>[:<purpose>][:<owner>][@<network>[/<asset>]]`, by which accounts are found. One purpose may keep a
-  -- balance in several accounts, numbered `.0`, `.1` and so on.
-  network text generated always as (nullif(split_part(split_part(name, '@', 2), '/', 1), '')) stored,
+  -- The parts of a name, `<role>[:<purpose>][:<owner>][@<network>]`, by which accounts are found. `network` is a chain for its USDC
+  -- (`eip155:8453`), or another dollar there (`eip155:8453/erc20:0x…`): whatever is counted in this database is kept under one
+  -- of these, so that no two assets are mixed. One purpose may keep a balance in several accounts, numbered `.0`, `.1` and so on.
+  network text generated always as (nullif(split_part(name, '@', 2), '')) stored,
   role text not null generated always as (split_part(split_part(name, '@', 1), ':', 1)) stored,
   purpose text generated always as (case when split_part(split_part(name, '@', 1), ':', 2) ~ '^(0x[0-9a-f]{40})?$' then null
     else regexp_replace(split_part(split_part(name, '@', 1), ':', 2), '\.[0-9]+$', '') end) stored,
   -- The wallet it belongs to.
-  owner text generated always as (substring(name from ':(0x[0-9a-f]{40})(?:@|$)')) stored,
+  owner text generated always as (substring(split_part(name, '@', 1) from ':(0x[0-9a-f]{40})$')) stored,
   is_wallet boolean not null generated always as (split_part(name, ':', 1) = 'onchain'
     and split_part(split_part(name, '@', 1), ':', 2) in ('pay_to', 'custody')) stored,
   check (not guarded or kind = 'liability')
@@ -453,6 +454,11 @@ create table claim (
   identifier_hash bytea,
   primary key (payer, network, payment_key)
 );
+-- Where a payment key counts: an EIP-3009 nonce for its token, one of Permit2 (its address and the nonce) for the whole chain.
+create function claim_network(network text, payment_key bytea) returns text language sql immutable as $$
+  select case when substring(payment_key from 1 for 20) = '\x000000000022d473030f116ddee9f6b43ac78ba3'
+    then split_part(network, '/', 1) else network end
+$$;
 create unique index claim_identifier on claim (payer, identifier_hash) where identifier_hash is not null;
 insert into app_access values ('claim', 'select, insert, update');
 
@@ -463,7 +469,7 @@ create table payment (
     ('claimed','settling','unknown','settled','served','failed','released','credited','refunded')),
   -- what was paid with
   network text not null,
-  asset asset_id not null check (split_part(asset, '/', 1) = network),
+  asset asset_id not null check (asset = network or split_part(asset, '/', 1) = network),
   payer text not null,
   scheme text not null check (scheme ~ '^[a-z][a-z0-9-]{0,39}$'),
   payment_key bytea not null,
@@ -1249,7 +1255,7 @@ end $$;
 create table transfer (
   id bigint generated always as identity primary key,
   network text not null,
-  asset asset_id not null check (split_part(asset, '/', 1) = network),
+  asset asset_id not null check (asset = network or split_part(asset, '/', 1) = network),
   transaction text not null,
   -- Place of the log within its transaction. The place within the block changes when the block is reorganised.
   position integer not null check (position >= 0),
@@ -1283,8 +1289,8 @@ create index transfer_credited on transfer (network, sender, posted_at) where po
 create index transfer_missing on transfer (network) where missing and posted_as is null;
 insert into app_access values ('transfer', 'select, insert, update');
 
--- Money that moved names its transfer, and moves by exactly that amount. What an address held before the books began is
--- its opening.
+-- Money that moved names its transfer, and moves by exactly that amount of that asset. What an address held before the books
+-- began is its opening.
 create function ledger_check_moved() returns trigger language plpgsql security definer
   set search_path = public, pg_temp set enable_seqscan = off set enable_mergejoin = off set enable_hashjoin = off as $$
 declare
@@ -1295,7 +1301,8 @@ begin
       and not exists (
         select from ledger_transaction t where t.id = e.transaction_id
           and (t.kind = 'opening'
-            or (select f.amount_micro from transfer f where f.id = t.transfer_id) = abs(e.amount_micro)))
+            or exists (select from transfer f where f.id = t.transfer_id and f.amount_micro = abs(e.amount_micro)
+              and f.network = (select a.network from ledger_account a where a.id = e.account_id))))
     limit 1;
   if found then
     raise exception 'ledger transaction % moves money without a transfer of that amount', bad
