@@ -8,8 +8,7 @@ import { permit2Call } from '../packages/till/src/facilitators/local/settle-perm
 import { isPermit2, permit2Payment } from '../packages/till/src/facilitators/permit2-payment.ts'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { accounts, owedTo } from '../packages/till/src/ledger/index.ts'
-import type { Database, HeldLock } from '../packages/till/src/store/database.ts'
-import { StoreUnavailable } from '../packages/till/src/store/errors.ts'
+import { createDyingDatabase } from './harness/dying-database.ts'
 import { spentOnChain } from './harness/invariants.ts'
 import {
   approvePermit2,
@@ -328,33 +327,21 @@ test.each(['exact', 'upto'] as const)(
   'a process that dies between settling %s and serving is recovered, and the books equal the chain',
   async (scheme) => {
     const payer = await newPayer()
-    let dead = false
-    const locks: HeldLock[] = []
-    const dies = () => (dead ? Promise.reject(new StoreUnavailable('the process is dead')) : undefined)
-    const database = (real: Database): Database => ({
-      ...real,
-      query: async (...given) => dies() ?? real.query(...given),
-      transaction: async (...given) => dies() ?? real.transaction(...given),
-      holdLock: async (key) => {
-        const lock = await real.holdLock(key)
-        locks.push(lock)
-        return lock
-      },
-    })
+    const dyingDatabase = createDyingDatabase()
     const facilitator = (real: Facilitator): Facilitator => ({
       ...real,
       settle: async (...given) => {
         const outcome = await real.settle(...given)
-        dead = true
+        dyingDatabase.die()
         return outcome
       },
     })
-    const first = await till.startAnother({ ...options, intercept: { database, facilitator } })
+    const first = await till.startAnother({ ...options, intercept: { database: dyingDatabase.intercept, facilitator } })
     const url = scheme === 'upto' ? meter('abc', first) : `${first.url}${echoPath}?message=dies`
     const charged = scheme === 'upto' ? 300n : 1_000n
     expect((await send(url, await signPermit(payer, await quote(url), { scheme }))).status).toBe(503)
     expect(await rowsOf(payer)).toMatchObject([{ state: 'settling', charged }])
-    for (const lock of locks) await lock.release()
+    await dyingDatabase.dropLocks()
     const jobs = await till.startAnother({ ...options, jobs: true })
     await vi.waitFor(async () => expect(await rowsOf(payer)).toMatchObject([{ state: 'served', charged }]), 60_000)
     expect(await spent(payer)).toBe(charged)

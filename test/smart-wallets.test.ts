@@ -42,10 +42,11 @@ const reader = () => createPublicClient({ transport: devnetTransport(till.base),
 async function signFor(
   contract: Address,
   key: PrivateKeyAccount,
-  bend: (signature: Hex) => Hex = (signature) => signature,
+  change: (signature: Hex) => Hex = (signature) => signature,
+  target = url,
 ): Promise<Payload> {
   const asContract = { ...key, address: contract } as PrivateKeyAccount
-  return signPayment(asContract, await quote(url), { signature: bend })
+  return signPayment(asContract, await quote(target), { signature: change })
 }
 
 test('a contract wallet pays like anybody else (ERC-1271)', async () => {
@@ -80,67 +81,45 @@ test('A44: a wallet that changes its mind between check and settlement gets noth
   expect((await send(url, payload)).status).toBe(402)
 })
 
-test('A43: a wrapped signature with an unknown factory, or the dollar as factory, is refused without a transaction', async () => {
+const factoryAbi = parseAbi([
+  'function createWallet(address,bytes32) returns (address)',
+  'function walletAddress(address,bytes32) view returns (address)',
+])
+
+/** A funded wallet that its factory has not deployed yet, and its signatures with the deployment in front (ERC-6492). */
+async function counterfactualWallet(at: Address, salt: Hex) {
   const owner = privateKeyToAccount(generatePrivateKey())
-  const real = await deployContract(till.base, factory)
-  const salt = toHex(1, { size: 32 })
-  const abi = parseAbi([
-    'function createWallet(address,bytes32) returns (address)',
-    'function walletAddress(address,bytes32) view returns (address)',
-  ])
-  const counterfactual = (
-    await reader().readContract({
-      address: real,
-      abi,
-      functionName: 'walletAddress',
-      args: [owner.address, salt],
-    })
-  ).toLowerCase() as Address
-  await till.base.control.fund(counterfactual, { microUsdc: 10_000n })
+  const args = [owner.address, salt] as const
+  const found = await reader().readContract({ address: at, abi: factoryAbi, functionName: 'walletAddress', args })
+  const address = found.toLowerCase() as Address
+  await till.base.control.fund(address, { microUsdc: 10_000n })
+  const deployment = encodeFunctionData({ abi: factoryAbi, functionName: 'createWallet', args })
   const wrap = (factoryTo: Address) => (signature: Hex) =>
     concatHex([
       encodeAbiParameters(
         [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }],
-        [factoryTo, encodeFunctionData({ abi, functionName: 'createWallet', args: [owner.address, salt] }), signature],
+        [factoryTo, deployment, signature],
       ),
       `0x${'6492'.repeat(16)}`,
     ])
+  return { owner, address, wrap }
+}
+
+test('A43: a wrapped signature with an unknown factory, or the dollar as factory, is refused without a transaction', async () => {
+  const real = await deployContract(till.base, factory)
+  const { owner, address, wrap } = await counterfactualWallet(real, toHex(1, { size: 32 }))
   const before = settles
   for (const factoryTo of [real, till.base.usdc, zeroAddress])
-    expect((await send(url, await signFor(counterfactual, owner, wrap(factoryTo)))).status).toBe(402)
+    expect((await send(url, await signFor(address, owner, wrap(factoryTo)))).status).toBe(402)
   expect(settles).toBe(before)
-  expect(await till.base.request('eth_getCode', [counterfactual, 'latest'])).toBe('0x')
+  expect(await till.base.request('eth_getCode', [address, 'latest'])).toBe('0x')
 })
 
 test('a wallet not yet deployed pays when the operator allows its factory (ERC-6492)', async () => {
-  const owner = privateKeyToAccount(generatePrivateKey())
   const allowed = await deployContract(till.base, factory)
   const other = await till.startAnother({ env: { ERC6492_FACTORIES: allowed } })
-  const salt = toHex(2, { size: 32 })
-  const abi = parseAbi([
-    'function createWallet(address,bytes32) returns (address)',
-    'function walletAddress(address,bytes32) view returns (address)',
-  ])
-  const counterfactual = (
-    await reader().readContract({
-      address: allowed,
-      abi,
-      functionName: 'walletAddress',
-      args: [owner.address, salt],
-    })
-  ).toLowerCase() as Address
-  await till.base.control.fund(counterfactual, { microUsdc: 10_000n })
+  const { owner, address, wrap } = await counterfactualWallet(allowed, toHex(2, { size: 32 }))
   const target = `${other.url}${echoPath}`
-  const payload = await signPayment({ ...owner, address: counterfactual } as PrivateKeyAccount, await quote(target), {
-    signature: (signature) =>
-      concatHex([
-        encodeAbiParameters(
-          [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }],
-          [allowed, encodeFunctionData({ abi, functionName: 'createWallet', args: [owner.address, salt] }), signature],
-        ),
-        `0x${'6492'.repeat(16)}`,
-      ]),
-  })
-  const response = await send(target, payload)
+  const response = await send(target, await signFor(address, owner, wrap(allowed), target))
   expect(response.status, await response.clone().text()).toBe(200)
 })

@@ -5,9 +5,8 @@ import { z } from 'zod'
 import type { OpenShop } from '../packages/node/src/shops/shop.ts'
 import type { Address } from '../packages/protocol/src/address.ts'
 import type { Scheme } from '../packages/till/src/contract/scheme.ts'
-import type { Database, HeldLock } from '../packages/till/src/store/database.ts'
-import { StoreUnavailable } from '../packages/till/src/store/errors.ts'
 import { authorizationSecondsMax } from '../packages/till/src/store/restore.ts'
+import { createDyingDatabase } from './harness/dying-database.ts'
 import { expectSoundBooks, spentOnChain } from './harness/invariants.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import {
@@ -167,28 +166,20 @@ test('no scheme takes a payment that can be carried for longer than nothing is c
 
 test('a process that dies between settling and serving is recovered, and the books equal the chain', async () => {
   const payer = await newPayer()
-  let dead = false
-  const locks: HeldLock[] = []
-  const dies = () => (dead ? Promise.reject(new StoreUnavailable('the process is dead')) : undefined)
-  const database = (real: Database): Database => ({
-    ...real,
-    query: async (...given) => dies() ?? real.query(...given),
-    transaction: async (...given) => dies() ?? real.transaction(...given),
-    holdLock: async (key) => {
-      const lock = await real.holdLock(key)
-      locks.push(lock)
-      return lock
-    },
-  })
+  const dyingDatabase = createDyingDatabase()
   const dying: Scheme<Pull> = {
     ...pull,
     settle: async (...given) => {
       const outcome = await pull.settle(...given)
-      dead = true
+      dyingDatabase.die()
       return outcome
     },
   }
-  const first = await till.startAnother({ ...open, schemes: [dying as Scheme], intercept: { database } })
+  const first = await till.startAnother({
+    ...open,
+    schemes: [dying as Scheme],
+    intercept: { database: dyingDatabase.intercept },
+  })
   const identifier = `toy_${randomBytes(12).toString('hex')}`
   const payload = await signPull(payer, await quote(at('', first)), identifier)
   expect((await send(at('', first), payload)).status).toBe(503)
@@ -197,8 +188,7 @@ test('a process that dies between settling and serving is recovered, and the boo
   await till.startAnother({ ...open, jobs: true })
   await vi.waitFor(async () => expect(await transfersOf(payer)).toEqual([{ posted_as: null, tried: true }]), 60_000)
   expect(await paymentsOf(payer)).toMatchObject([{ state: 'settling' }])
-  // PostgreSQL drops the locks of a process that died.
-  for (const lock of locks) await lock.release()
+  await dyingDatabase.dropLocks()
   await vi.waitFor(async () => expect(await paymentsOf(payer)).toMatchObject([{ state: 'served' }]), 60_000)
   expect(await spentOnChain(till, 'base', payer.address)).toBe(used)
   // At the same address, for the resource that was paid for has it.

@@ -28,6 +28,8 @@ export type EvidenceVector = {
 }
 
 const id = 'att_01jcxk6v3q8m5r7t9w2y4z6a8c'
+/** An attestation signed by the first keys, a minute after they were made. */
+const byFirstKeys = { id, responseKey: 0, logKeys: [0], attestedAt: start + 60, witnessedAt: start + 62 }
 const day = 86_400
 const vkeys = witnesses.map(({ note }) => note.vkey)
 
@@ -86,11 +88,7 @@ export async function makeEvidenceVectors(): Promise<EvidenceVector[]> {
   const plain = await answered({ url: plainUrl, answer: { tokens: [], note: 'grüße' } })
   const paid = await answered({ url: echoUrl, answer: { echo: 'hello' }, paid: true })
   const first = attest({
-    id,
-    responseKey: 0,
-    logKeys: [0],
-    attestedAt: start + 60,
-    witnessedAt: start + 62,
+    ...byFirstKeys,
     statements: [await introduction()],
     anchor: true,
   })
@@ -220,11 +218,8 @@ function brokenAnswers(plain: Evidence, paid: Evidence, whole: Evidence): Eviden
 
 const otherAttestation = ({ attestation }: Evidence) =>
   attest({
+    ...byFirstKeys,
     id: id.replace(/.$/, 'd'),
-    responseKey: 0,
-    logKeys: [0],
-    attestedAt: start + 60,
-    witnessedAt: start + 62,
     statements: attestation?.log.key_statements as Published[],
   })
 
@@ -441,11 +436,7 @@ async function rotated(): Promise<EvidenceVector[]> {
       'the first key of the log is named by a key only',
       ['checkpoint', 'head_key'],
       attest({
-        id,
-        responseKey: 0,
-        logKeys: [0],
-        attestedAt: start + 60,
-        witnessedAt: start + 62,
+        ...byFirstKeys,
         statements: onlyWallet.filter(({ purpose }) => purpose === 'response'),
       }),
       byWallet,
@@ -456,11 +447,7 @@ async function rotated(): Promise<EvidenceVector[]> {
 /** The wallet names both keys, and takes that of the log back as of a day later. */
 const lostLogKey = async () =>
   attest({
-    id,
-    responseKey: 0,
-    logKeys: [0],
-    attestedAt: start + 60,
-    witnessedAt: start + 62,
+    ...byFirstKeys,
     statements: [
       await state({ action: 'add', purpose: 'response' }, responseKey(0), { wallet: true }),
       await state({ action: 'add', purpose: 'log' }, logKey(0), { wallet: true }),
@@ -472,11 +459,7 @@ const lostLogKey = async () =>
 const ofAnotherNode = async () => {
   const other = { node: 'https://other.example', api: 'https://api.other.example' }
   return attest({
-    id,
-    responseKey: 0,
-    logKeys: [0],
-    attestedAt: start + 60,
-    witnessedAt: start + 62,
+    ...byFirstKeys,
     statements: [
       await state({ action: 'add', purpose: 'response', ...other }, responseKey(0), { wallet: true }),
       await state({ action: 'add', purpose: 'log', ...other }, logKey(0), { wallet: true }),
@@ -496,11 +479,7 @@ const tooEarly = async () =>
 
 const otherLog = async () =>
   attest({
-    id,
-    responseKey: 0,
-    logKeys: [0],
-    attestedAt: start + 60,
-    witnessedAt: start + 62,
+    ...byFirstKeys,
     statements: [
       await state({ action: 'add', purpose: 'log', origin: `${origin}2` }, logKey(0), { predecessor: responseKey(0) }),
     ],
@@ -508,11 +487,7 @@ const otherLog = async () =>
 
 const wrongPurpose = async () =>
   attest({
-    id,
-    responseKey: 0,
-    logKeys: [0],
-    attestedAt: start + 60,
-    witnessedAt: start + 62,
+    ...byFirstKeys,
     statements: [
       await state({ action: 'rotate', purpose: 'response', predecessorUntil: start + day }, logKey(0), {
         predecessor: responseKey(0),

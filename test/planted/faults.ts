@@ -1,5 +1,10 @@
 import type { PlantedFault } from './plant.ts'
 
+const tokenSearch = {
+  file: 'packages/node/src/shops/tokens/evaluate/search.fuzz.test.ts',
+  test: 'every field agrees with what everybody can do',
+}
+
 /** Faults that were found in the till, or could have been, each with the proof that has to find it. */
 export const plannedFaults: readonly PlantedFault[] = [
   {
@@ -665,10 +670,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'moversOf',
     find: 'ways.some((way) => way.every(own))',
     replace: 'false',
-    proof: {
-      file: 'packages/node/src/shops/tokens/evaluate/search.fuzz.test.ts',
-      test: 'every field agrees with what everybody can do',
-    },
+    proof: tokenSearch,
   },
   {
     name: 'tokens: armed under a pause',
@@ -676,10 +678,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'notPaused',
     find: '!facts.paused.value.includes(number)',
     replace: 'true',
-    proof: {
-      file: 'packages/node/src/shops/tokens/evaluate/search.fuzz.test.ts',
-      test: 'every field agrees with what everybody can do',
-    },
+    proof: tokenSearch,
   },
   {
     name: 'tokens: latent powers called impossible',
@@ -687,10 +686,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'unmet',
     find: 'referrers.length > 0',
     replace: 'false',
-    proof: {
-      file: 'packages/node/src/shops/tokens/evaluate/search.fuzz.test.ts',
-      test: 'every field agrees with what everybody can do',
-    },
+    proof: tokenSearch,
   },
   {
     name: 'tokens: nobody named who could bring it about',
@@ -698,10 +694,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'rolePower',
     find: 'needs.flatMap(bringersOf)',
     replace: '[]',
-    proof: {
-      file: 'packages/node/src/shops/tokens/evaluate/search.fuzz.test.ts',
-      test: 'every field agrees with what everybody can do',
-    },
+    proof: tokenSearch,
   },
   {
     name: 'tokens: stepping down counted as an act of the admin',
@@ -709,10 +702,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'isAdminAct',
     find: 'event.sender !== event.account',
     replace: 'true',
-    proof: {
-      file: 'packages/node/src/shops/tokens/evaluate/search.fuzz.test.ts',
-      test: 'every field agrees with what everybody can do',
-    },
+    proof: tokenSearch,
   },
   {
     name: 'tokens: the token itself as a party',
@@ -720,10 +710,7 @@ export const plannedFaults: readonly PlantedFault[] = [
     fn: 'unreachableReason',
     find: 'account === facts.token',
     replace: 'false',
-    proof: {
-      file: 'packages/node/src/shops/tokens/evaluate/search.fuzz.test.ts',
-      test: 'every field agrees with what everybody can do',
-    },
+    proof: tokenSearch,
   },
   {
     name: 'tokens: half a list is complete',

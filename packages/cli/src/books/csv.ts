@@ -1,8 +1,7 @@
 import type { ExportedTransaction } from '@assay/node'
 import { amountOf } from './beancount.ts'
 
-const columns = 'time,posting,reference,kind,payment,account,account_kind,unit,debit,credit,memo'
-export const csvHead = columns
+export const csvHead = 'time,posting,reference,kind,payment,account,account_kind,unit,debit,credit,memo'
 
 /** Quoted where it has to be; a text that a spreadsheet would run as a formula is marked as text. */
 export function cell(text: string): string {

@@ -1,5 +1,6 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
+import { type Micro, parseUsd } from '@assay/protocol/money'
 import type { PayoutPolicy, WithdrawPolicy } from '@assay/till/payouts'
 import { z } from 'zod'
 import type { LoopbackTarget } from '../outbound/index.ts'
@@ -59,6 +60,17 @@ export class SettingsError extends RangeError {
     this.problems = problems
   }
 }
+
+const usdText = (isAllowed: (micro: Micro) => boolean, message: string) =>
+  z.string().transform((text, context): Micro => {
+    const micro = parseUsd(text)
+    if (micro === undefined || !isAllowed(micro)) context.addIssue({ code: 'custom', message })
+    return micro ?? 0n
+  })
+
+/** Members that are an amount or a price. */
+export const usd = usdText(() => true, 'must be decimal USD')
+export const usdAboveZero = usdText((micro) => micro > 0n, 'must be decimal USD above 0')
 
 /** The members of a JSON variable. */
 export function parseMembers<T>(variable: string, schema: z.ZodType<T>, given: unknown): T {

@@ -108,8 +108,7 @@ export function watchLoop(ports: { clock: Clock; log: Log; metrics: Metrics; hos
 
 function explain({ ms, cpuMs, work, requests }: Omit<Stall, 'gcMs' | 'cause'>, gcMs: number): Stall {
   const cause = gcMs > ms * mainShare ? 'gc' : cpuMs < ms * (1 - mainShare) ? 'machine' : 'work'
-  const whole = (value: number) => Math.round(value)
-  return { ms: whole(ms), cpuMs: whole(cpuMs), gcMs: whole(gcMs), cause, work, requests }
+  return { ms: Math.round(ms), cpuMs: Math.round(cpuMs), gcMs: Math.round(gcMs), cause, work, requests }
 }
 
 const remembered = 64

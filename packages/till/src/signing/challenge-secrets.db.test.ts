@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
-import { openTestDatabase, type TestDatabase } from '../store/testing.ts'
+import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { createMovableClock } from '../testing/movable-clock.ts'
 import { openChallengeSecrets } from './challenge-secrets.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 10 })
-})
-afterAll(() => db.close())
+const db = await useTestDatabase({ poolSize: 10 })
 
 const hourMs = 3_600_000
 

@@ -1,10 +1,10 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { type Micro, parseUsd } from '@assay/protocol/money'
+import type { Micro } from '@assay/protocol/money'
 import { demoMover } from '@assay/till/devnet/accounts'
 import { z } from 'zod'
 import { readKeys } from '../../http/index.ts'
-import { type NodeFacts, parseMembers, SettingsError, type Variables } from '../shop-settings.ts'
+import { type NodeFacts, parseMembers, SettingsError, usdAboveZero, type Variables } from '../shop-settings.ts'
 import type { AttestSettings } from './attest/deps.ts'
 
 /** Also for shops that pay creators by the same rules. */
@@ -79,12 +79,6 @@ export type MarketSettings = {
   }
 }
 
-const usd = z.string().transform((text, context) => {
-  const micro = parseUsd(text)
-  if (micro === undefined || micro === 0n)
-    context.addIssue({ code: 'custom', message: 'must be decimal USD above zero' })
-  return micro ?? 0n
-})
 const daySeconds = 86_400
 const days = z.number().min(0).max(3_650)
 const address = z.string().transform((text, context) => {
@@ -104,8 +98,8 @@ const schema = (demo: boolean) =>
       .min(1)
       .max(86_400)
       .default(demo ? 5 : 600),
-    root_minimum_usd: usd.default(demo ? 1n : 1_000_000n),
-    leaf_minimum_usd: usd.default(demo ? 1n : 50_000n),
+    root_minimum_usd: usdAboveZero.default(demo ? 1n : 1_000_000n),
+    leaf_minimum_usd: usdAboveZero.default(demo ? 1n : 50_000n),
     leaf_hours: z.number().min(0).max(720).default(24),
     claim_delay_seconds: z
       .int()
@@ -117,7 +111,7 @@ const schema = (demo: boolean) =>
       .min(1)
       .max(365 * daySeconds)
       .default(demo ? 60 : 14 * daySeconds),
-    threshold_usd: usd.default(500_000n),
+    threshold_usd: usdAboveZero.default(500_000n),
     funding_days: z.number().min(0).max(365).default(7),
     public_funders: z.array(address).max(1_000).default([]),
   })

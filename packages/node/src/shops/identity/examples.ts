@@ -1,7 +1,6 @@
-const wallet = '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23'
+export const exampleWallet = '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23'
 
-export const exampleWallet = wallet
-export const exampleDid = (method: string) => `did:${method}:${wallet.toLowerCase()}`
+export const exampleDid = (method: string) => `did:${method}:${exampleWallet.toLowerCase()}`
 export const exampleAt = '2026-01-02T03:04:05.000Z'
 
 export const exampleCapabilities = [

@@ -1,7 +1,7 @@
 import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { describe, expect, test } from 'vitest'
 import type { PublishedBucket } from '../ports.ts'
 import { type Carrier, postgresCarrier } from './carrier.ts'
 import { closeBuckets, graceMs } from './close-bucket.ts'
@@ -11,11 +11,7 @@ import { openNatsCarrier } from './nats-carrier-adapter.ts'
 import { natsInstalled, startNats } from './nats-server.fixture.ts'
 import { newestSeq } from './store.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const hour = 3_600_000
 const noon = Date.UTC(2026, 5, 1, 12)

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
 import { systemRng } from '@assay/till/kernel/random'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { openStreamSubscriptions, parseSubscriptionPolicy } from '../subscriptions/index.ts'
 import { fixedClock } from './intents.fixture.ts'
 import { closerOf, fileEvents, listFiles, publishEvents, seriesOf } from './store.ts'
@@ -9,11 +9,7 @@ import { closerOf, fileEvents, listFiles, publishEvents, seriesOf } from './stor
 const day = 86_400_000
 const startMs = Date.UTC(2026, 5, 1)
 const wallet: Address = `0x${'5a'.repeat(20)}`
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 /** One figure and the end of its bucket for each of these days. */
 const published = (days: number) =>

@@ -1,6 +1,6 @@
-import { type Micro, parseUsd } from '@assay/protocol/money'
+import type { Micro } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers, SettingsError, type Variables } from '../shop-settings.ts'
+import { parseMembers, SettingsError, usd, usdAboveZero, type Variables } from '../shop-settings.ts'
 import type { OwnCluster } from './clusters.ts'
 import type { Plan } from './plan.ts'
 
@@ -52,12 +52,6 @@ export type IntentSettings = {
 
 const dayMs = 86_400_000
 
-const usd = z.string().transform((text, context) => {
-  const micro = parseUsd(text)
-  if (micro === undefined || micro === 0n) context.addIssue({ code: 'custom', message: 'must be decimal USD above 0' })
-  return micro ?? 0n
-})
-
 const ownCluster = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, - or _'),
   name: z.string().min(1).max(80),
@@ -86,15 +80,8 @@ const schema = (demo: boolean) =>
     buffer_events: z.number().int().min(16).max(10_000).default(512),
     replay_hours: z.number().min(24).max(8_760).default(48),
     trend_hours: z.number().positive().max(8_760).default(6),
-    bond_usd: usd.default(10_000_000n),
-    spend_usd: z
-      .string()
-      .transform((text, context) => {
-        const micro = parseUsd(text)
-        if (micro === undefined) context.addIssue({ code: 'custom', message: 'must be decimal USD' })
-        return micro ?? 0n
-      })
-      .default(demo ? 0n : 5_000_000n),
+    bond_usd: usdAboveZero.default(10_000_000n),
+    spend_usd: usd.default(demo ? 0n : 5_000_000n),
     bond_days: z
       .number()
       .min(0)

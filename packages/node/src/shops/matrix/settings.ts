@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { type Micro, parseUsd } from '@assay/protocol/money'
+import type { Micro } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers, SettingsError, type Values, type Variables } from '../shop-settings.ts'
+import { parseMembers, SettingsError, usdAboveZero, type Values, type Variables } from '../shop-settings.ts'
 import { parseVendorSource, type VendorSource } from './ingest/vendor-source.ts'
 import type { LicenceAssertion } from './licences/gate.ts'
 import { readAssertions } from './licences/read-assertions.ts'
@@ -73,16 +73,11 @@ export type MatrixSettings = {
   assertions: readonly LicenceAssertion[]
 }
 
-const price = z.string().transform((text, context) => {
-  const micro = parseUsd(text)
-  if (micro === undefined || micro === 0n) context.addIssue({ code: 'custom', message: 'must be decimal USD above 0' })
-  return micro ?? 0n
-})
 const ids = sources.map((source) => source.id) as [SourceId, ...SourceId[]]
 
 const schema = z.strictObject({
-  live_usd: price.default(50_000n),
-  vip_usd: price.default(250_000n),
+  live_usd: usdAboveZero.default(50_000n),
+  vip_usd: usdAboveZero.default(250_000n),
   delay_minutes: z.number().min(0).max(100_000).default(65),
   connections: z.number().int().min(1).max(20_000).default(5),
   demo: z.enum(['full', 'small', 'off']).default('full'),

@@ -1,6 +1,6 @@
 import { accounts, owedTo, trialBalance } from '@assay/till/ledger'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeAll, expect, test } from 'vitest'
 import { optionAccounts } from './accounts.ts'
 import { activateOffers } from './activate-offers.ts'
 import { bidFor, closeContracts } from './close-contracts.ts'
@@ -12,18 +12,16 @@ import { withdrawSell } from './rest-sell.ts'
 import { sellContracts } from './sell-contracts.ts'
 import { settleSeries } from './settle-series.ts'
 
-let db: TestDatabase
+const db = await useTestDatabase()
 let exchange: Exchange
 const usd = (amount: number) => BigInt(amount) * 1_000_000n
 const me = walletOf(77)
 const stranger = walletOf(78)
 
 beforeAll(async () => {
-  db = await openTestDatabase()
   exchange = createExchange(db.database)
   await db.database.query(`update option_vault set limit_micro = $1`, [usd(100_000)])
 })
-afterAll(() => db.close())
 
 /** Two contracts of the vault at 80 USD, on an index that is now at `points`. */
 async function held(points: number, more: { final?: boolean } = {}) {

@@ -1,7 +1,7 @@
 import { SaleImpossible } from '@assay/till/internal'
 import { accounts, balanceOf, lockBalances, owedTo, post, trialBalance } from '@assay/till/ledger'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { creatorAccounts } from '../attestations/accounts.ts'
 import { optionAccounts } from './accounts.ts'
 import { activateOffers } from './activate-offers.ts'
@@ -16,15 +16,11 @@ import { findSeries } from './series-store.ts'
 import { settleSeries } from './settle-series.ts'
 import { withdraw } from './withdraw.ts'
 
-let db: TestDatabase
+const db = await useTestDatabase()
 let exchange: Exchange
 let expiresAtMs: number
 let minute = 0
 
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
 beforeEach(() => {
   exchange = createExchange(db.database)
   // Each test has its own expiry, and so its own symbols.

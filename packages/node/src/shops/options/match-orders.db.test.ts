@@ -1,6 +1,6 @@
 import { accounts, owedTo, post, trialBalance } from '@assay/till/ledger'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeAll, expect, test } from 'vitest'
 import { optionAccounts } from './accounts.ts'
 import { activateOffers } from './activate-offers.ts'
 import { readOrderBook } from './describe-market.ts'
@@ -12,17 +12,15 @@ import { matchOrders } from './match-orders.ts'
 import { settleSeries } from './settle-series.ts'
 import { withdraw } from './withdraw.ts'
 
-let db: TestDatabase
+const db = await useTestDatabase()
 let exchange: Exchange
 const usd = (amount: number) => BigInt(amount) * 1_000_000n
 const cap = usd(1_000)
 const [bidder, writer] = [walletOf(81), walletOf(82)]
 
 beforeAll(async () => {
-  db = await openTestDatabase()
   exchange = createExchange(db.database)
 })
-afterAll(() => db.close())
 
 const payable = (wallet: typeof bidder) => owedTo(db.database, accounts.payable(network, wallet, 'option'))
 const locked = (symbol: string) => owedTo(db.database, optionAccounts.collateral(network, symbol))

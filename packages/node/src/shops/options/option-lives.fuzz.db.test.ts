@@ -1,13 +1,9 @@
 import { balanceDifferences, trialBalance } from '@assay/till/ledger'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { runOptionLives } from './option-lives.fixture.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 /** `bench/options/main.ts --lives` takes any number of them. */
 test('random lives of options conserve money to the micro and never leave collateral short', async () => {

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
-import { type Micro, parseUsd } from '@assay/protocol/money'
+import type { Micro } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers, SettingsError, type Variables } from '../shop-settings.ts'
+import { parseMembers, SettingsError, usd, type Variables } from '../shop-settings.ts'
 import { premiumHighestMicro, premiumLowestMicro } from './domain/contract-terms.ts'
 import type { ExpiryRule } from './domain/expiries.ts'
 
@@ -67,11 +67,6 @@ const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-const usd = z.string().transform((text, context) => {
-  const micro = parseUsd(text)
-  if (micro === undefined) context.addIssue({ code: 'custom', message: 'must be decimal USD' })
-  return micro ?? 0n
-})
 const wallet = z.string().transform((text, context) => {
   const address = parseAddress(text)
   if (!address) context.addIssue({ code: 'custom', message: 'must be an address' })

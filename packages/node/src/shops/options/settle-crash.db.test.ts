@@ -1,18 +1,14 @@
 import { accounts, owedTo, trialBalance } from '@assay/till/ledger'
 import type { Database, Tx } from '@assay/till/store/database'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { optionAccounts } from './accounts.ts'
 import { activateOffers } from './activate-offers.ts'
 import { createExchange, type Exchange, listTestSeries, network, publishTicks, walletOf } from './exchange.fixture.ts'
 import { findSeries } from './series-store.ts'
 import { settleSeries } from './settle-series.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 class Killed extends Error {}
 

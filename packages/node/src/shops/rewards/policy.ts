@@ -1,7 +1,7 @@
-import { type Micro, parseUsd } from '@assay/protocol/money'
+import type { Micro } from '@assay/protocol/money'
 import { disputeLimits } from '@assay/till/internal'
 import { z } from 'zod'
-import { parseMembers, SettingsError } from '../shop-settings.ts'
+import { parseMembers, SettingsError, usd } from '../shop-settings.ts'
 
 export const tierNames = ['BRONZE', 'SILVER', 'GOLD', 'PLATINUM'] as const
 export type TierName = (typeof tierNames)[number]
@@ -39,11 +39,6 @@ export type RewardsPolicy = {
 const refundableDays = disputeLimits.days + 1
 
 const whole = z.number().int().min(0).max(1_000_000_000)
-const usd = z.string().transform((text, context) => {
-  const micro = parseUsd(text)
-  if (micro === undefined) context.addIssue({ code: 'custom', message: 'must be decimal USD' })
-  return micro ?? 0n
-})
 
 const tierSchema = z.strictObject({ from_usd: usd, points_per_usd: whole })
 const rewardSchema = z.strictObject({

@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from '@assay/protocol/address'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runCrawler } from './crawl/run-crawler.ts'
 import { changeWallet } from './register/change-wallet.ts'
 import { describeSource } from './register/describe-source.ts'
@@ -9,13 +9,9 @@ import { recheckSources } from './register/settle-contests.ts'
 import { claimOfWallet, proveWallet, verifySource } from './register/verify-source.ts'
 import { aggregateCitations } from './score/aggregate-citations.ts'
 import { scoreSources } from './score/score-sources.ts'
-import { openSourceWorld, type SourceWorld } from './sources.fixture.ts'
+import { useSourceWorld } from './sources.fixture.ts'
 
-let world: SourceWorld
-beforeAll(async () => {
-  world = await openSourceWorld()
-})
-afterAll(() => world.close())
+const world = await useSourceWorld()
 
 const day = 86_400_000
 let count = 0

@@ -5,6 +5,7 @@ import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
 import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { afterAll } from 'vitest'
 import type { Outbound, OutboundOutcome, OutboundRequest, Resolver } from '../../outbound/index.ts'
 import { markOwn } from '../attestations/attest/mark-own.ts'
 import { defaultSettings, type SourceDeps } from './deps.ts'
@@ -103,6 +104,13 @@ export async function openSourceWorld(): Promise<SourceWorld> {
     settings: { ...defaultSettings, checkPauseMs: 0, crawl: { ...defaultSettings.crawl, hostDelayMs: 0 } },
   }
   return Object.assign(world, { deps })
+}
+
+/** For all tests of a file. */
+export async function useSourceWorld(): Promise<SourceWorld> {
+  const world = await openSourceWorld()
+  afterAll(() => world.close())
+  return world
 }
 
 function answerOf(web: SourceWorld['web'], url: string, request: OutboundRequest): OutboundOutcome {

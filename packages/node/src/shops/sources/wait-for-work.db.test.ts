@@ -1,15 +1,11 @@
 import { createScheduler } from '@assay/till/jobs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { registerSource } from './register/register-source.ts'
 import { openSourceJobs } from './source-jobs.ts'
-import { openSourceWorld, type SourceWorld } from './sources.fixture.ts'
+import { useSourceWorld } from './sources.fixture.ts'
 import { crawlWantedChannel, watchForWork } from './wait-for-work.ts'
 
-let world: SourceWorld
-beforeAll(async () => {
-  world = await openSourceWorld()
-})
-afterAll(() => world.close())
+const world = await useSourceWorld()
 
 const wallet = '0x1111111111111111111111111111111111111111'
 const long = 600_000

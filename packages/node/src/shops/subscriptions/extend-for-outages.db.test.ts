@@ -4,19 +4,15 @@ import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
 import { createTokenMaker } from '@assay/till/signing'
 import { recordRestore } from '@assay/till/store/restore'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { afterEach, expect, test } from 'vitest'
 import type { ShopContext } from '../shop.ts'
 import { outageJob } from './extend-for-outages.ts'
 import { grantPeriod, revokeToken } from './grant-period.ts'
 import { type Product, periodMs } from './policy.ts'
 import { findSubscription } from './store.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const tokens = createTokenMaker(systemRng, 'asub')
 const startMs = Date.UTC(2026, 0, 1)

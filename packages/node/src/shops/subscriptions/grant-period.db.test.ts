@@ -1,16 +1,12 @@
 import { systemRng } from '@assay/till/kernel/random'
 import { createTokenMaker } from '@assay/till/signing'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { grantPeriod, revokePeriod } from './grant-period.ts'
 import { periodMs } from './policy.ts'
 import { findSubscription, type NewPurchase } from './store.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase({ poolSize: 20 })
-})
-afterAll(() => db.close())
+const db = await useTestDatabase({ poolSize: 20 })
 
 const tokens = createTokenMaker(systemRng, 'asub')
 const startMs = Date.UTC(2026, 0, 1)

@@ -94,37 +94,28 @@ async function recomputeTerm(
 }
 
 /** The old token opens nothing from this transaction on. */
-export async function rotateToken(
+async function changeToken(
   tx: Tx,
-  tokens: TokenMaker,
-  wallet: Address,
-  nowMs: number,
-  product: Product = 'feeds',
+  { wallet, product, nowMs }: { wallet: Address; product: Product; nowMs: number },
+  change: (known: Subscription) => Subscription | Promise<Subscription>,
 ): Promise<Subscription | undefined> {
   await lockWallet(tx, wallet)
   const known = await findSubscription(tx, wallet, product)
   if (!known) return undefined
   if (known.tokenHash) await retireToken(tx, known.tokenHash, wallet, nowMs)
-  const subscription = await withToken(tx, tokens, { ...known, tokenVersion: known.tokenVersion + 1 })
+  const subscription = await change(known)
   await saveSubscription(tx, subscription, nowMs)
   return subscription
 }
 
+export const rotateToken = (tx: Tx, tokens: TokenMaker, wallet: Address, nowMs: number, product: Product = 'feeds') =>
+  changeToken(tx, { wallet, product, nowMs }, (known) =>
+    withToken(tx, tokens, { ...known, tokenVersion: known.tokenVersion + 1 }),
+  )
+
 /** No token opens this subscription until the wallet rotates or renews; its own proof still does. */
-export async function revokeToken(
-  tx: Tx,
-  wallet: Address,
-  nowMs: number,
-  product: Product = 'feeds',
-): Promise<Subscription | undefined> {
-  await lockWallet(tx, wallet)
-  const known = await findSubscription(tx, wallet, product)
-  if (!known) return undefined
-  if (known.tokenHash) await retireToken(tx, known.tokenHash, wallet, nowMs)
-  const subscription = { ...known, tokenHash: null }
-  await saveSubscription(tx, subscription, nowMs)
-  return subscription
-}
+export const revokeToken = (tx: Tx, wallet: Address, nowMs: number, product: Product = 'feeds') =>
+  changeToken(tx, { wallet, product, nowMs }, (known) => ({ ...known, tokenHash: null }))
 
 async function withToken(
   tx: Tx,

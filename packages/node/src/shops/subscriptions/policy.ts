@@ -1,6 +1,6 @@
-import { type Micro, parseUsd } from '@assay/protocol/money'
+import type { Micro } from '@assay/protocol/money'
 import { z } from 'zod'
-import { parseMembers } from '../shop-settings.ts'
+import { parseMembers, usdAboveZero } from '../shop-settings.ts'
 
 export type Tier = 'standard' | 'vip'
 export const tiers: readonly Tier[] = ['standard', 'vip']
@@ -22,12 +22,6 @@ export type SubscriptionPolicy = {
   covers: Record<AnyTier, readonly string[]>
 }
 
-const price = z.string().transform((text, context) => {
-  const micro = parseUsd(text)
-  if (micro === undefined || micro === 0n) context.addIssue({ code: 'custom', message: 'must be decimal USD above 0' })
-  return micro ?? 0n
-})
-
 /** The one route that a subscription to the stream opens, and the one that sells it. */
 export const streamRouteId = 'market.intents.stream'
 
@@ -36,9 +30,9 @@ const vipPulls = ['matrix.vip', 'matrix.*.vip', 'matrix.vip.*']
 
 const schema = z
   .strictObject({
-    standard_usd: price.default(250_000_000n),
-    vip_usd: price.default(1_000_000_000n),
-    stream_usd: price.default(5_000_000_000n),
+    standard_usd: usdAboveZero.default(250_000_000n),
+    vip_usd: usdAboveZero.default(1_000_000_000n),
+    stream_usd: usdAboveZero.default(5_000_000_000n),
     pulls_per_minute: z.number().int().min(1).max(100_000).default(120),
     pulls_per_day: z.number().int().min(1).max(10_000_000).default(20_000),
     covers_standard: z.array(z.string()).default(livePulls),

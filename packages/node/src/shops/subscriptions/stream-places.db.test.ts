@@ -1,15 +1,11 @@
 import type { Address } from '@assay/protocol/address'
 import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { createStreamPlaces } from './stream-places.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const wallet = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const open = (process: string, connections = 5, product: 'feeds' | 'stream' = 'stream') =>

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { registerSource } from '../../sources/register/register-source.ts'
 import { gatherEvidence } from '../../sources/score/gather-evidence.ts'
-import { openSourceWorld, type SourceWorld } from '../../sources/sources.fixture.ts'
+import { useSourceWorld } from '../../sources/sources.fixture.ts'
 import { aggregateAttestations } from './aggregate-attestations.ts'
 
-let world: SourceWorld
-beforeAll(async () => {
-  world = await openSourceWorld()
-})
-afterAll(() => world.close())
+const world = await useSourceWorld()
 
 const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 

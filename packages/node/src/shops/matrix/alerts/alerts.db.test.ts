@@ -1,5 +1,5 @@
-import { openTestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { createNotifications } from '../../../notifications/events.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import { type SampleRow, sampleSnapshot } from '../snapshots/snapshot.fixture.ts'
@@ -7,18 +7,13 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 import { alertJob, alertTopic, checkAlerts } from './alert-job.ts'
 import { parseRule } from './rule.ts'
 
-let db: Awaited<ReturnType<typeof openTestDatabase>>
+const db = await useTestDatabase()
 const clock = { nowMs: () => Date.parse('2026-11-17T12:00:00Z'), monotonicMs: () => 0, sleep: async () => {} }
 const shown = new Map<FeedId, Snapshot>()
 const show = (feed: FeedId, rows: readonly SampleRow[]) => {
   shown.set(feed, sampleSnapshot(feed, feed === 'squeeze' ? 'assay-squeeze-2' : 'any', rows))
 }
 const row = (symbol: string, score: number) => ({ symbol, top: `,"score":${score}`, values: {} })
-
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
 
 async function openAlerts(rules: readonly string[]) {
   const events = createNotifications({ database: db.database, clock }, new Map([[alertTopic.name, alertTopic]]))

@@ -1,5 +1,5 @@
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { ingestFile } from '../ingest/ingest-file.ts'
 import { createLicenceGate } from '../licences/gate.ts'
@@ -95,14 +95,9 @@ const files: { source: SourceId; name: string; bytes: Buffer; availableAt: strin
   },
 ]
 
-let db: TestDatabase
+const db = await useTestDatabase()
 let newNames: ReadonlyMap<string, string>
 const symbols = createSymbolTable()
-
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db?.close())
 
 async function openFileCache() {
   const fileCache = createFileCache()

@@ -2,8 +2,8 @@ import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
 import { systemRng } from '@assay/till/kernel/random'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Outbound, OutboundOutcome } from '../../../outbound/index.ts'
 import { sampleFiles, sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { ibkrBorrow } from '../sources/ibkr-borrow.ts'
@@ -13,11 +13,7 @@ import { backOffMs, fetchFile } from './fetch-file.ts'
 import { planOf } from './fetch-plan.ts'
 import { officialOutbound } from './official-outbound.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 // Each test begins at the same moment.
 beforeEach(() => db.database.query('delete from matrix_publisher'))
 

@@ -1,6 +1,7 @@
 import { silentLog } from '@assay/till/kernel/log'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestDatabase } from '@assay/till/store/testing'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { createFileCache } from '../as-of/file-cache.ts'
 import { loadAsOfView } from '../as-of/load-view.ts'
 import { createDemoSecurities } from '../demo/demo-securities.ts'
@@ -16,11 +17,7 @@ import { readRaw } from '../store/raw-bytes.ts'
 import { createSymbolTable } from '../store/symbol-table.ts'
 import { ingestFile } from './ingest-file.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 
 const clockAt = (nowMs: number) => ({ nowMs: () => nowMs, monotonicMs: () => 0, sleep: async () => {} })
 

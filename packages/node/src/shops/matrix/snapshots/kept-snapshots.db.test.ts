@@ -1,6 +1,6 @@
 import { silentLog } from '@assay/till/kernel/log'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeAll, expect, test } from 'vitest'
 import { createFileCache, type FileCache } from '../as-of/file-cache.ts'
 import { createDemoSecurities } from '../demo/demo-securities.ts'
 import { planDemo } from '../demo/plan.ts'
@@ -14,15 +14,13 @@ import { createSymbolTable } from '../store/symbol-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import { createSnapshotCache, isSnapshot } from './snapshot-cache.ts'
 
-let db: TestDatabase
+const db = await useTestDatabase()
 beforeAll(async () => {
-  db = await openTestDatabase()
   const deps = { ...openSnapshotCache(), database: db.database }
   for (const planned of planDemo(sampleNowMs, { symbols: 100, tradingDays: 12 }))
     await ingestFile(deps, { ...planned.make(), source: planned.source, synthetic: true })
   await deps.snapshotCache.refresh()
 })
-afterAll(() => db.close())
 
 const hour = 3_600_000
 

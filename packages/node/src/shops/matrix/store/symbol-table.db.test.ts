@@ -1,13 +1,8 @@
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { expect, test } from 'vitest'
 import { createSymbolTable } from './symbol-table.ts'
 
-let db: TestDatabase
-
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db?.close())
+const db = await useTestDatabase()
 
 test('after a restart, a file with a late symbol before the first refresh hid all earlier symbols', async () => {
   const before = createSymbolTable()

@@ -1,7 +1,7 @@
 import type { Address } from '@assay/protocol/address'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { scoreSources } from '../score/score-sources.ts'
-import { openSourceWorld, type SourceWorld } from '../sources.fixture.ts'
+import { useSourceWorld } from '../sources.fixture.ts'
 import { changeWallet } from './change-wallet.ts'
 import { listDisputes } from './decide-dispute.ts'
 import { describeSource } from './describe-source.ts'
@@ -10,11 +10,7 @@ import { registerSource } from './register-source.ts'
 import { recheckSources } from './settle-contests.ts'
 import { verifySource } from './verify-source.ts'
 
-let world: SourceWorld
-beforeAll(async () => {
-  world = await openSourceWorld()
-})
-afterAll(() => world.close())
+const world = await useSourceWorld()
 
 // biome-ignore lint/suspicious/noExplicitAny: the view is checked member by member
 type View = any

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runCrawler } from '../crawl/run-crawler.ts'
 import { findCitedSource } from '../pages/find-payee.ts'
 import { findPage, findPageVersion } from '../pages/indexed-page.ts'
 import { pageStoredChannel, readPageChanges } from '../pages/page-changes.ts'
 import { readSourceTerms } from '../pages/source-terms.ts'
 import { scoreSources } from '../score/score-sources.ts'
-import { openSourceWorld, type SourceWorld } from '../sources.fixture.ts'
+import { useSourceWorld } from '../sources.fixture.ts'
 import { decideDispute, listDisputes } from './decide-dispute.ts'
 import { describeSource } from './describe-source.ts'
 import { recordDispute } from './record-dispute.ts'
@@ -13,11 +13,7 @@ import { admitSource, refuseSource } from './refuse-source.ts'
 import { registerSource } from './register-source.ts'
 import { verifySource } from './verify-source.ts'
 
-let world: SourceWorld
-beforeAll(async () => {
-  world = await openSourceWorld()
-})
-afterAll(() => world.close())
+const world = await useSourceWorld()
 
 const wallet = '0x1111111111111111111111111111111111111111' as const
 const words = 'Running text about how short interest is collected and published. '.repeat(10)

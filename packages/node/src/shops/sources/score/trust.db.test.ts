@@ -1,8 +1,8 @@
 import type { Address } from '@assay/protocol/address'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { registerSource } from '../register/register-source.ts'
-import { openSourceWorld, type SourceWorld } from '../sources.fixture.ts'
+import { useSourceWorld } from '../sources.fixture.ts'
 import { agentWeight, isSelfDealing } from './agent-weight.ts'
 import { aggregateCitations, reaggregateAll, reaggregateTrust } from './aggregate-citations.ts'
 import { authorityValue } from './components.ts'
@@ -13,11 +13,7 @@ import { refreshWeights } from './refresh-weights.ts'
 import { scoreSources } from './score-sources.ts'
 import { type Citation, createTrustGraph } from './trust-graph.ts'
 
-let world: SourceWorld
-beforeAll(async () => {
-  world = await openSourceWorld()
-})
-afterAll(() => world.close())
+const world = await useSourceWorld()
 
 const sources = Array.from({ length: 6 }, (_, n) => `cited-${n}.com`)
 const wallet = '0x1111111111111111111111111111111111111111' as const

@@ -1,4 +1,4 @@
-import { type Address, checksumAddress } from '@assay/protocol/address'
+import { checksumAddress } from '@assay/protocol/address'
 import type { Json } from '@assay/protocol/canonical-json'
 import type { Checked } from '../checker.ts'
 import type { PolicyFacts, TokenFacts } from '../facts.ts'
@@ -94,17 +94,20 @@ const eventKey = (event: LogPlace) => `${event.blockHash}:${event.logIndex}`
 
 function policyDifferences(old: PolicyFacts, now: PolicyFacts): string[] {
   const texts: string[] = []
-  const party = (account: Address) => checksumAddress(account)
   if (old.admin.known && now.admin.known && old.admin.value !== now.admin.value)
-    texts.push(`The admin of policy ${now.id} is ${party(now.admin.value)} instead of ${party(old.admin.value)}.`)
+    texts.push(
+      `The admin of policy ${now.id} is ${checksumAddress(now.admin.value)} instead of ${checksumAddress(old.admin.value)}.`,
+    )
   if (old.pendingAdmin.known && now.pendingAdmin.known && old.pendingAdmin.value !== now.pendingAdmin.value)
-    texts.push(`The pending admin of policy ${now.id} is ${party(now.pendingAdmin.value)}.`)
+    texts.push(`The pending admin of policy ${now.id} is ${checksumAddress(now.pendingAdmin.value)}.`)
   if (old.children.known && now.children.known && old.children.value.join() !== now.children.value.join())
     texts.push(`Policy ${now.id} combines ${now.children.value.join(', ')}.`)
   for (const account of now.members)
-    if (!old.members.includes(account)) texts.push(`${party(account)} was put on the list of policy ${now.id}.`)
+    if (!old.members.includes(account))
+      texts.push(`${checksumAddress(account)} was put on the list of policy ${now.id}.`)
   for (const account of old.members)
-    if (!now.members.includes(account)) texts.push(`${party(account)} was taken off the list of policy ${now.id}.`)
+    if (!now.members.includes(account))
+      texts.push(`${checksumAddress(account)} was taken off the list of policy ${now.id}.`)
   return texts
 }
 

@@ -24,8 +24,6 @@ const affiliate = demoAccount('affiliate').address
 const custody = demoAccount('custody').address
 const buyer = demoAccount('buyer').address
 
-export const demoTokenIssuer = (chainId: number) => demoIssuer(chainId)
-
 const call = (functionName: string, ...args: unknown[]): Hex =>
   encodeFunctionData({ abi: tokenAbi, functionName, args })
 const grant = (role: Hex, account: Address) => call('grantRole', role, account)

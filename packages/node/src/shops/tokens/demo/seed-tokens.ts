@@ -1,7 +1,7 @@
 import { type Address, checksumAddress } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import type { Rpc } from '@assay/till/chain'
-import { demoAccount } from '@assay/till/devnet'
+import { demoAccount, demoIssuer } from '@assay/till/devnet'
 import { encodeFunctionData } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import {
@@ -13,7 +13,7 @@ import {
   tokenAbi,
   topicHashes,
 } from '../abi/b20.ts'
-import { creationArguments, type DemoPolicies, demoTokenAddress, demoTokenIssuer, demoTokens } from './demo-tokens.ts'
+import { creationArguments, type DemoPolicies, demoTokenAddress, demoTokens } from './demo-tokens.ts'
 
 export type ShownDemoToken = { key: string; address: Address; what: string; synthetic: true }
 
@@ -29,7 +29,7 @@ export async function seedDemoTokens(rpc: Rpc, chainId: number, nowSeconds: numb
   const codes = await rpc.batch(tokens.map(({ address }) => ({ method: 'eth_getCode', params: [address, 'latest'] })))
   const absent = tokens.filter((_, i) => codes[i] !== codeMarker)
   if (absent.length > 0) {
-    const issuer = privateKeyToAccount(demoTokenIssuer(chainId).privateKey)
+    const issuer = privateKeyToAccount(demoIssuer(chainId).privateKey)
     const send = await createSender(rpc, chainId, issuer)
     const policies = await createPolicies(send, issuer.address.toLowerCase() as Address)
     for (const { token, address } of absent) {

@@ -7,6 +7,15 @@ const block = 2n
 const allow = (1n << 56n) | 3n
 const union = (2n << 56n) | 4n
 
+/** A chain of a fork that has no seizing. */
+const beforeSeizing: Changes = {
+  fork: {
+    ...{ fork: known('beryl'), seizeRole: 'no', invertedPolicyId: 'no', scheduled: 'beryl' },
+    ...{ mismatch: false, unreviewed: false },
+  },
+  scopes: { SEIZE_EXEMPT_POLICY: undefined, SEIZE_RECEIVER_POLICY: undefined },
+}
+
 /** Who holds roles and what they can do with them. */
 export const roleCases: Record<string, Changes> = {
   'nobody controls it': {},
@@ -101,15 +110,7 @@ export const roleCases: Record<string, Changes> = {
   },
   'a seizer before the fork that lets them': {
     holders: { SEIZE_ROLE: [bob] },
-    fork: {
-      fork: known('beryl'),
-      seizeRole: 'no',
-      invertedPolicyId: 'no',
-      scheduled: 'beryl',
-      mismatch: false,
-      unreviewed: false,
-    },
-    scopes: { SEIZE_EXEMPT_POLICY: undefined, SEIZE_RECEIVER_POLICY: undefined },
+    ...beforeSeizing,
   },
   'a scope refused by a fork that has it': { scopes: { SEIZE_EXEMPT_POLICY: undefined } },
   'blocked tokens can be burned': {
@@ -137,14 +138,6 @@ export const roleCases: Record<string, Changes> = {
     policies: [policyWith(block, { exists: known(false) })],
   },
   'a fork without seizing, and nobody who could': {
-    fork: {
-      fork: known('beryl'),
-      seizeRole: 'no',
-      invertedPolicyId: 'no',
-      scheduled: 'beryl',
-      mismatch: false,
-      unreviewed: false,
-    },
-    scopes: { SEIZE_EXEMPT_POLICY: undefined, SEIZE_RECEIVER_POLICY: undefined },
+    ...beforeSeizing,
   },
 }

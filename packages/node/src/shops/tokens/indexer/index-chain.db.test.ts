@@ -2,9 +2,9 @@ import { createRpc, type RpcCall, type RpcEndpoint, RpcRefusal } from '@assay/ti
 import { systemClock } from '@assay/till/kernel/clock'
 import { silentLog } from '@assay/till/kernel/log'
 import { silentMetrics } from '@assay/till/kernel/metrics'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { evaluate } from '../evaluate/evaluate.ts'
 import { blockHash, createModel, type ModelToken, modelToken, operations } from '../model-chain.fixture.ts'
 import { firstAdmin, modelEndpoint, modelStep } from '../model-history.fixture.ts'
@@ -15,11 +15,7 @@ import { readerOver } from '../reader.fixture.ts'
 import { type IndexerDeps, indexChain } from './index-chain.ts'
 import { listedTokens, loadCursor } from './store.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await openTestDatabase()
-})
-afterAll(() => db.close())
+const db = await useTestDatabase()
 beforeEach(clear)
 
 async function clear() {

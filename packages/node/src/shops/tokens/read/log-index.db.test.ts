@@ -1,21 +1,19 @@
 import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
-import { openTestDatabase, type TestDatabase } from '@assay/till/store/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { useTestDatabase } from '@assay/till/store/use-database.fixture'
+import { beforeAll, expect, test } from 'vitest'
 import type { RawLog } from './decode-events.ts'
 import { createLogIndex, type LogIndex } from './log-index.ts'
 
-let db: TestDatabase
+const db = await useTestDatabase()
 let index: LogIndex
 const chainId = 8453
 const nowMs = 1_793_910_000_000
 const hash = (text: string): Hex => `0x${text.padStart(64, '0')}`
 
 beforeAll(async () => {
-  db = await openTestDatabase()
   index = createLogIndex(db.database, chainId, () => nowMs)
 })
-afterAll(() => db.close())
 
 const log = (block: number, logIndex: number, branch = 'a'): RawLog => ({
   address: `0xb200000000000000000000${'1'.repeat(18)}` as Address,
