@@ -5,6 +5,7 @@ import { linkTo } from '../../app/route.ts'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
+import { useNotSold } from '../../node/use-not-sold.ts'
 import { usd } from '../../ui/format.ts'
 import { Age, Badge, CopyText, Hex, Notice, PageHead, Synthetic } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
@@ -26,6 +27,7 @@ export function SearchPage({ route }: PageProps) {
   const [query, setQuery] = useState(route.query.get('q') ?? '')
   const [minScore, setMinScore] = useState('0')
   const [bought, setBought] = useState<Bought>()
+  const notSold = useNotSold()('citations.match')
   const price = index.sold.find(({ id }) => id === 'citations.match')?.price_usd
   if (price === undefined || !offers(index, '/v1/match'))
     return (
@@ -71,7 +73,7 @@ export function SearchPage({ route }: PageProps) {
               },
             }}
             label={`Search for ${usd(price)}`}
-            disabled={text.length < 2}
+            disabled={text.length < 2 || notSold !== undefined}
             onBought={setBought}
           />
           <label class="row small">
@@ -85,6 +87,7 @@ export function SearchPage({ route }: PageProps) {
             </select>
           </label>
         </div>
+        {notSold === undefined ? null : <p class="small soft">Not sold now: {notSold}.</p>}
       </section>
       {bought === undefined ? null : <Results bought={bought} />}
     </>
