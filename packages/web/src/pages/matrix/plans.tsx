@@ -7,7 +7,7 @@ import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { useNotSold } from '../../node/use-not-sold.ts'
 import { capital, timeText, usd } from '../../ui/format.ts'
-import { Await, Badge, CopyButton } from '../../ui/parts.tsx'
+import { Await, Badge, CopyButton, NotSold } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
@@ -83,9 +83,6 @@ export function Plans() {
     </section>
   )
 }
-
-const NotSold = ({ why }: { why: string | undefined }) =>
-  why === undefined ? null : <p class="small soft">Not sold now: {why}.</p>
 
 type Held = { tier: string; until_at: string }
 type Terms = Pick<Plan, 'tier' | 'days' | 'price_usd'>

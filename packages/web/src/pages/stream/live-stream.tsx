@@ -5,7 +5,7 @@ import { useNode } from '../../node/context.ts'
 import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { useNotSold } from '../../node/use-not-sold.ts'
 import { timeText, usd } from '../../ui/format.ts'
-import { Badge, Notice, Problem, Synthetic } from '../../ui/parts.tsx'
+import { Badge, Notice, NotSold, Problem, Synthetic } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
@@ -48,7 +48,7 @@ export function LiveStream() {
                 setBought(value)
               }}
             />
-            {notSold === undefined ? null : <p class="small soft">Not sold now: {notSold}.</p>}
+            <NotSold why={notSold} />
           </div>
         </>
       ) : (
