@@ -58,7 +58,10 @@ export function problemFrom(status: number, body: unknown): ProblemError {
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
   const [detailText, hintText, codeText, id] = [
     fields ?? detail,
-    fields === undefined ? hint : 'Correct it; nothing was charged.',
+    // A person has the button; how many seconds is for programs.
+    fields === undefined
+      ? text(hint)?.replace(' after Retry-After seconds', ' later')
+      : 'Correct it; nothing was charged.',
     code,
     request_id,
   ].map(text)

@@ -107,6 +107,11 @@ export function Notice({ tone = 'plain', children }: { tone?: Tone; children: Co
   return <div class={`notice ${tone}`}>{children}</div>
 }
 
+/** Beside a button that is disabled for that reason. */
+export function NotSold({ why }: { why: string | undefined }) {
+  return why === undefined ? null : <p class="small soft">Not sold now: {why}.</p>
+}
+
 /** An honest error: what the node said, what to do, and how to name it when asking for help. */
 export function Problem({ problem, again }: { problem: ProblemError; again?: () => void }) {
   return (

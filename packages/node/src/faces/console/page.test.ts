@@ -27,7 +27,7 @@ test('the page may talk with its own node at both of its addresses and with nobo
 
 test('the reference loads its own files, allows nothing inline and talks with this node alone', () => {
   const page = referencePage({ entries })
-  for (const name of ['reference-E.js', 'reference-F.css']) expect(page).toContain(`/console/${name}"`)
+  for (const name of ['reference-E.js', 'reference-F.css', 'theme-C.js']) expect(page).toContain(`/console/${name}"`)
   expect(page).not.toMatch(/<script>|<style|style=|onload=|https?:/)
   const policy = referenceHeaders({ baseUrl: 'https://a.example', apiUrl: 'https://b.example' })[
     'Content-Security-Policy'

@@ -40,7 +40,7 @@ export function referencePage({ entries }: Pick<Assets, 'entries'>): string {
 </head>
 <body>
 <header class="reference-head"><a href="/">Console</a> <a href="/openapi.json">openapi.json</a> <a href="/llms.txt">llms.txt</a> <a href="/errors">Error codes</a> <span id="pay"></span></header>
-<main id="reference"></main>
+<main id="reference"><p class="reference-wait" role="status">Loading the description of every operation…</p></main>
 <noscript><p>The reference needs JavaScript. Its document is <a href="/openapi.json">/openapi.json</a>.</p></noscript>
 </body>
 </html>

@@ -43,8 +43,7 @@ export function LiveOffer({ feed, limit, filter, onPulled }: Props) {
         <dd>
           {feed.freshness.available_at === null
             ? 'none yet'
-            : feed.freshness.available_at.slice(0, 16).replace('T', ' ')}{' '}
-          UTC
+            : `${feed.freshness.available_at.slice(0, 16).replace('T', ' ')} UTC`}
         </dd>
         <dt>Signed</dt>
         <dd>with the hash of the snapshot, so that two buyers can compare</dd>

@@ -5,8 +5,9 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
+import { useNotSold } from '../../node/use-not-sold.ts'
 import { capital, timeText, usd } from '../../ui/format.ts'
-import { Await, Badge, CopyButton } from '../../ui/parts.tsx'
+import { Await, Badge, CopyButton, NotSold } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
@@ -30,6 +31,7 @@ export function Plans() {
     ask<PlansAnswer>(`${index.base_url}/v1/subscriptions/plans`, { signal }),
   )
   const held = useSubscription(bought)
+  const notSold = useNotSold()
   const take = (value: Bought) => {
     const { token } = value.body as SubscriptionPurchase
     if (token !== null && wallet !== undefined) keepToken(wallet.address, 'matrix', token)
@@ -62,10 +64,12 @@ export function Plans() {
                           url: `${index.base_url}${plan[chain]}`,
                         }}
                         label={`${planLabel(plan, held, body.data, Date.now())} on ${chain === 'base' ? 'Base' : 'Polygon'}`}
+                        disabled={notSold(`subscriptions.${plan.tier}.${chain}`) !== undefined}
                         onBought={take}
                       />
                     ))}
                   </div>
+                  <NotSold why={notSold(`subscriptions.${plan.tier}.base`)} />
                 </div>
               ))}
             </div>

@@ -81,7 +81,7 @@ function CoverageTable({ rows }: { rows: Row[] }) {
                 {row.licence}
                 {row.may_be_sold ? '' : ' (not sold)'}
               </td>
-              <td>{row.fix ?? ''}</td>
+              <td>{row.fix?.replaceAll('`', '')}</td>
             </tr>
           ))}
         </tbody>

@@ -5,8 +5,9 @@ import { linkTo } from '../../app/route.ts'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
+import { useNotSold } from '../../node/use-not-sold.ts'
 import { usd } from '../../ui/format.ts'
-import { Age, Badge, CopyText, Hex, Notice, PageHead, Synthetic } from '../../ui/parts.tsx'
+import { Age, Badge, CopyText, Hex, Notice, NotSold, PageHead, Synthetic } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
@@ -26,6 +27,7 @@ export function SearchPage({ route }: PageProps) {
   const [query, setQuery] = useState(route.query.get('q') ?? '')
   const [minScore, setMinScore] = useState('0')
   const [bought, setBought] = useState<Bought>()
+  const notSold = useNotSold()('citations.match')
   const price = index.sold.find(({ id }) => id === 'citations.match')?.price_usd
   if (price === undefined || !offers(index, '/v1/match'))
     return (
@@ -47,17 +49,7 @@ export function SearchPage({ route }: PageProps) {
           <span>Question</span>
           <input value={query} onInput={(event) => setQuery(event.currentTarget.value)} placeholder={questions[0]} />
         </label>
-        {index.demo === undefined ? null : (
-          <ul class="chips" aria-label="Questions the demo sources answer">
-            {questions.map((example) => (
-              <li key={example}>
-                <button type="button" class="chip" onClick={() => setQuery(example)}>
-                  {example}
-                </button>
-              </li>
-            ))}
-          </ul>
-        )}
+        {index.demo === undefined ? null : <DemoQuestions onChoose={setQuery} />}
         <div class="row">
           <BuyButton
             order={{
@@ -71,7 +63,7 @@ export function SearchPage({ route }: PageProps) {
               },
             }}
             label={`Search for ${usd(price)}`}
-            disabled={text.length < 2}
+            disabled={text.length < 2 || notSold !== undefined}
             onBought={setBought}
           />
           <label class="row small">
@@ -85,9 +77,24 @@ export function SearchPage({ route }: PageProps) {
             </select>
           </label>
         </div>
+        <NotSold why={notSold} />
       </section>
       {bought === undefined ? null : <Results bought={bought} />}
     </>
+  )
+}
+
+function DemoQuestions({ onChoose }: { onChoose: (question: string) => void }) {
+  return (
+    <ul class="chips" aria-label="Questions the demo sources answer">
+      {questions.map((example) => (
+        <li key={example}>
+          <button type="button" class="chip" onClick={() => onChoose(example)}>
+            {example}
+          </button>
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -1,4 +1,5 @@
 import type { SourceSummary } from '@assay/sdk'
+import { useState } from 'preact/hooks'
 import type { PageProps } from '../../app/pages.ts'
 import { linkTo } from '../../app/route.ts'
 import { ask } from '../../node/ask.ts'
@@ -27,8 +28,11 @@ export function SourcesPage({ route }: PageProps) {
 
 function SourceList() {
   const index = useNode()
-  const [sources, again] = useAnswer('sources', (signal) =>
-    ask<{ data: SourceSummary[] }>(`${index.api_url}/v1/sources?limit=50`, { signal }),
+  const [cursors, setCursors] = useState<readonly string[]>([])
+  const cursor = cursors.at(-1)
+  const url = `${index.api_url}/v1/sources?limit=50${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
+  const [sources, again] = useAnswer(url, (signal) =>
+    ask<{ data: SourceSummary[]; next_cursor: string | null }>(url, { signal }),
   )
   return (
     <>
@@ -49,48 +53,71 @@ function SourceList() {
             <Notice>No source is registered yet. Yours could be the first.</Notice>
           ) : (
             <div class="sheet">
-              <Scroll label="Registered sources">
-                <table class="source-table">
-                  <thead>
-                    <tr>
-                      <th scope="col">Score</th>
-                      <th scope="col">Source</th>
-                      <th scope="col">State</th>
-                      <th scope="col" class="right">
-                        Confidence
-                      </th>
-                      <th scope="col">Updated</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {body.data.map((source) => (
-                      <tr key={source.domain}>
-                        <td>
-                          <ScoreRing score={source.cite_score} />
-                        </td>
-                        <th scope="row">
-                          <a href={linkTo('sources', [source.domain])}>{source.display}</a>{' '}
-                          <Synthetic of={source.synthetic} />
-                        </th>
-                        <td>
-                          <Badge tone={stateTone(source.state)}>{source.state}</Badge>
-                          <span class="source">{source.state_reason}</span>
-                        </td>
-                        <td class="right">
-                          {source.confidence === null ? '–' : `${Math.round(source.confidence * 100)} %`}
-                        </td>
-                        <td>
-                          <Age at={source.updated_at} />
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </Scroll>
+              <SourceTable sources={body.data} />
+              {cursor === undefined && body.next_cursor === null ? null : (
+                <p class="row">
+                  <button
+                    type="button"
+                    class="button small"
+                    disabled={cursor === undefined}
+                    onClick={() => setCursors(cursors.slice(0, -1))}
+                  >
+                    Previous
+                  </button>
+                  <button
+                    type="button"
+                    class="button small"
+                    disabled={body.next_cursor === null}
+                    onClick={() => body.next_cursor !== null && setCursors([...cursors, body.next_cursor])}
+                  >
+                    Next
+                  </button>
+                </p>
+              )}
             </div>
           )
         }
       </Await>
     </>
+  )
+}
+
+function SourceTable({ sources }: { sources: readonly SourceSummary[] }) {
+  return (
+    <Scroll label="Registered sources">
+      <table class="source-table">
+        <thead>
+          <tr>
+            <th scope="col">Score</th>
+            <th scope="col">Source</th>
+            <th scope="col">State</th>
+            <th scope="col" class="right">
+              Confidence
+            </th>
+            <th scope="col">Updated</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sources.map((source) => (
+            <tr key={source.domain}>
+              <td>
+                <ScoreRing score={source.cite_score} />
+              </td>
+              <th scope="row">
+                <a href={linkTo('sources', [source.domain])}>{source.display}</a> <Synthetic of={source.synthetic} />
+              </th>
+              <td>
+                <Badge tone={stateTone(source.state)}>{source.state}</Badge>
+                <span class="source">{source.state_reason}</span>
+              </td>
+              <td class="right">{source.confidence === null ? '–' : `${Math.round(source.confidence * 100)} %`}</td>
+              <td>
+                <Age at={source.updated_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
   )
 }

@@ -2,14 +2,16 @@ import { useState } from 'preact/hooks'
 import { go, linkTo } from '../../app/route.ts'
 import { useNode } from '../../node/context.ts'
 import { type NodeIndex, networkName, type SoldItem } from '../../node/node-index.ts'
-import { readReadiness } from '../../node/read-checks.ts'
-import { useAnswer } from '../../node/use-answer.ts'
+import { type Readiness, readReadiness } from '../../node/read-checks.ts'
+import { type Loading, useAnswer } from '../../node/use-answer.ts'
+import { whyNotSold } from '../../node/use-not-sold.ts'
 import { usd } from '../../ui/format.ts'
-import { Hex, Notice, PageHead, Problem, Synthetic } from '../../ui/parts.tsx'
+import { Badge, Hex, Notice, PageHead, Problem, Synthetic } from '../../ui/parts.tsx'
 
 /** What is sold, at what price, and how the node is doing. */
 export function StartPage() {
   const index = useNode()
+  const [ready, again] = useAnswer('ready', (signal) => readReadiness(index, signal))
   return (
     <>
       <PageHead title="Answers you can check, paid by the call">
@@ -19,9 +21,9 @@ export function StartPage() {
         </p>
       </PageHead>
       <TokenForm />
-      <Shops index={index} />
+      <Shops index={index} ready={ready} />
       <div class="columns even">
-        <LiveState />
+        <LiveState ready={ready} again={again} />
         <HowItWorks index={index} />
       </div>
       <PriceList index={index} />
@@ -118,7 +120,7 @@ const shops: readonly { page: string; title: string; text: string; from: string;
   },
 ]
 
-function Shops({ index }: { index: NodeIndex }) {
+function Shops({ index, ready }: { index: NodeIndex; ready: Loading<Readiness> }) {
   return (
     <section class="stack tight" aria-labelledby="shops">
       <h2 id="shops">What is sold here</h2>
@@ -136,7 +138,10 @@ function Shops({ index }: { index: NodeIndex }) {
                   <b>{shop.title}</b>
                   <span>{shop.text}</span>
                 </span>
-                <span class="tariff-free">{item === undefined ? 'not open on this node' : shop.free}</span>
+                <span class="tariff-free">
+                  {item === undefined ? 'not open on this node' : shop.free}
+                  {whyNotSold(ready, shop.from) === undefined ? null : <Badge tone="warn">not sold now</Badge>}
+                </span>
               </a>
             </li>
           )
@@ -149,9 +154,8 @@ function Shops({ index }: { index: NodeIndex }) {
 const priceText = (item: SoldItem) =>
   item.price_usd_max === undefined ? usd(item.price_usd) : `from ${usd(item.price_usd)}`
 
-function LiveState() {
+function LiveState({ ready, again }: { ready: Loading<Readiness>; again: () => void }) {
   const index = useNode()
-  const [ready, again] = useAnswer('ready', (signal) => readReadiness(index, signal))
   const checks = ready.state === 'done' ? ready.value.checks : []
   const loading = index.demo?.matrix?.loading
   return (

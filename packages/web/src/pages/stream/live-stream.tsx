@@ -3,8 +3,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { useNotSold } from '../../node/use-not-sold.ts'
 import { timeText, usd } from '../../ui/format.ts'
-import { Badge, Notice, Problem, Synthetic } from '../../ui/parts.tsx'
+import { Badge, Notice, NotSold, Problem, Synthetic } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
@@ -24,6 +25,7 @@ export function LiveStream() {
   useStore(subscriptionTokens)
   const [bought, setBought] = useState<Bought>()
   const token = tokenOf(wallet?.address, 'stream')
+  const notSold = useNotSold()('market.intents.stream')
   const price = index.sold.find(({ path }) => path === '/v1/market/intent-stream')?.price_usd ?? '5000'
   return (
     <section class="sheet offer" aria-labelledby="live">
@@ -39,12 +41,14 @@ export function LiveStream() {
             <BuyButton
               order={{ what: 'Intent stream, 30 days', url: `${index.api_url}/v1/market/intent-stream` }}
               label={`Subscribe for ${usd(price)}`}
+              disabled={notSold !== undefined}
               onBought={(value) => {
                 const given = (value.body as { token: string | null }).token
                 if (given !== null && wallet !== undefined) keepToken(wallet.address, 'stream', given)
                 setBought(value)
               }}
             />
+            <NotSold why={notSold} />
           </div>
         </>
       ) : (

@@ -76,8 +76,8 @@ function SignalSheet() {
             <Badge tone={body.sold ? 'good' : 'warn'}>{body.sold ? 'for sale' : 'not for sale'}</Badge>
           </header>
           <p>
-            {body.last_day === null
-              ? 'Nothing was published yet.'
+            {body.last_day === null || body.last_day.figures === 0
+              ? 'Nothing was published in the last day.'
               : `${count(body.last_day.figures)} figures in the last day, 95 % error ${percentText(body.last_day.error_pct)} of demand; at most ${body.promised_error_pct} % is promised.`}{' '}
             {body.reason}
           </p>
