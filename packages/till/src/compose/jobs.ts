@@ -1,3 +1,4 @@
+import type { ChainPort } from '../chain/index.ts'
 import type { PaidRoute } from '../contract/paid-call.ts'
 import { deleteHolders } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
@@ -88,10 +89,8 @@ export function tillJobs(
     job('payouts.run', 5_000, () => runPayouts(payouts), payoutsDueSql),
     job('payouts.withdraw', 5_000, () => runWithdrawals(payouts), withdrawalsDueSql(payouts)),
     job('wallets.gas', 60_000, async () => {
-      for (const { caip2 } of infrastructure.networks) {
-        const chain = chains.get(caip2)
-        if (chain) await postGas(payouts, chain)
-      }
+      // Gas is of the chain, whatever it moved.
+      for (const { caip2 } of infrastructure.networks) await postGas(payouts, chains.get(caip2) as ChainPort)
     }),
     job(
       'payments.refunds',

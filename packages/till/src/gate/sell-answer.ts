@@ -129,7 +129,7 @@ function overLimit(deps: GateDeps, { call }: Purchase, claim: Claim): GateOutcom
     return refuse402(deps, call, {
       code: 'payment_invalid',
       reason: 'insufficient_funds',
-      detail: `The payer holds ${claim.balanceMicro} of ${claim.quotedMicro} atomic units of USDC on ${claim.network}.`,
+      detail: `The payer holds ${claim.balanceMicro} of ${claim.quotedMicro} atomic units on ${claim.network}.`,
       payer: claim.payer,
       network: claim.network,
     })

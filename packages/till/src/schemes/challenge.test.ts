@@ -1,5 +1,6 @@
 import type { Json } from '@assay/protocol/canonical-json'
 import { describe, expect, test } from 'vitest'
+import { furtherDollar, type Network, withDollars } from '../chain/index.ts'
 import { creditRequirements, takesCredit } from '../contract/credit-terms.ts'
 import { identifierHash, requestFingerprint } from '../contract/fingerprint.ts'
 import { createOffers } from '../contract/offers.ts'
@@ -40,6 +41,38 @@ function openChallenges(changes: Pick<ChallengeDeps, 'credit' | 'channels'> = {}
 }
 
 describe('the 402', () => {
+  test('names further dollars behind USDC, three entries at most; credit is then an extension', () => {
+    const clock = movedClock()
+    const dollarOn = (digit: string) =>
+      furtherDollar({ address: `0x${digit.repeat(40)}`, symbol: `USD${digit}`, name: 'USD', version: '1' })
+    const assets = withDollars([{ ...base, dollars: [dollarOn('b'), dollarOn('c')] }, polygon])
+    const acceptsWith = (taken: readonly Network[]) => {
+      const challenges = createChallenges({
+        ...{ clock, offers: createOffers(plainJws, clock), schemes: createSchemes([createExactScheme(assets)]) },
+        ...{
+          serviceName: 'Assay',
+          docsOrigin: 'https://docs.example',
+          termsOf: () => taken.map((one) => termsOn(one)),
+        },
+      })
+      const { accepts, extensions } = decode(challenges.of(callWith({})).paymentRequired)
+      const shown = accepts.map(
+        ({ scheme, network, asset }: Record<string, string>) =>
+          `${scheme} ${network} ${asset?.slice(-4).toLowerCase()}`,
+      )
+      return { shown, credit: extensions.credit !== undefined }
+    }
+    const usdc = (network: Network) => `exact ${network.caip2} ${network.usdc.address.slice(-4)}`
+    expect(acceptsWith(assets)).toEqual({
+      shown: [usdc(base), usdc(polygon), `exact ${base.caip2} bbbb`],
+      credit: true,
+    })
+    expect(acceptsWith(assets.slice(0, 2))).toEqual({
+      shown: [usdc(base), `exact ${base.caip2} bbbb`, `credit ${base.caip2} usdc`],
+      credit: false,
+    })
+  })
+
   test('says what the answer would be made from now, and nothing where nobody knows', () => {
     const { challenges } = openChallenges()
     const body = (call: Parameters<typeof challenges.of>[0]) => JSON.parse(challenges.of(call).body)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { explainClaimed } from './explain-transfer.ts'
 
-test('a transfer with the key of a claim pays it in the asset that was claimed, and else is credit of its own', () => {
+test('a transfer with the key of a claim pays it in the asset that was claimed, and else is its own credit', () => {
   const [base, payTo] = ['eip155:8453', `0x${'a'.repeat(40)}`]
   const dollar = `${base}/erc20:0x${'d0'.repeat(20)}`
   const transfer = { network: dollar, recipient: payTo, amountMicro: 10n, blockNumber: 5n }

@@ -39,7 +39,7 @@ export function matchTerms(
   if (!terms || signed.authorization.value !== terms.amountMicro)
     return invalid(
       'invalid_exact_evm_payload_authorization_value_mismatch',
-      `The value must be exactly ${onNetwork.amountMicro}, in atomic units of USDC (6 decimals).`,
+      `The value must be exactly ${onNetwork.amountMicro}, in atomic units (6 decimals).`,
     )
   return { status: 'ok', terms }
 }

@@ -97,10 +97,12 @@ async function wanted(deps: InvoiceDeps, payer: Payer, body: z.infer<typeof aske
   if ((ids === undefined) === (from === undefined || to === undefined) || (from === undefined) !== (to === undefined))
     throw wrong('payment_ids', 'give either payment_ids, or from and to')
   const which = ids === undefined ? periodOf(`${from}`, `${to}`) : { ids: [...new Set(ids)] }
-  const found = await settledPayments(deps.database, payer, which, paymentsMax + 1)
+  // One invoice is in one currency, and its texts say USDC.
+  const networks = payer.networks.filter((network) => !network.includes('/'))
+  const found = await settledPayments(deps.database, { ...payer, networks }, which, paymentsMax + 1)
   if (found.length > paymentsMax) throw wrong('to', `more than ${paymentsMax} payments; choose a shorter period`)
   if (found.length === 0 || ('ids' in which && found.length < which.ids.length))
-    throw new Problem('not_found', { detail: 'No such final payment of this wallet.' })
+    throw new Problem('not_found', { detail: 'No such final payment of this wallet in USDC.' })
   return found
 }
 
