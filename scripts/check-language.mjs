@@ -45,7 +45,7 @@ const sentences = [
   [/\bhouses?\b/, 'harness, cluster', isMetaphor],
   [/\bforget(s|ting)?\b/, 'delete, evict, expire', isMetaphor],
   [/\bfold(s|ed|ing)?\b/, 'aggregate, roll up, normalize', isVague, /\d-fold\b/g],
-  [/\bjudg(e[sd]?|ing|ements?)\b/, 'decide, check, evaluate', isMetaphor, /\bjudge command\b/g],
+  [/\bjudg(e[sd]?|ing|ements?)\b/, 'decide, check, evaluate', isMetaphor],
   [
     /\b(a|the|each|every|one|last|next|first|this|another|per|between|no) looks?\b/,
     'check, read, poll',

@@ -96,10 +96,10 @@ export const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'below',
+    name: 'no-negative-balance',
     promise: 'a balance is never below zero',
     asked: '10,000 redemptions at once: exactly floor(balance / price)',
-    commands: [proof('below', 10_000)],
+    commands: [proof('no-negative-balance', 10_000)],
   },
   {
     name: 'chain',
