@@ -1,12 +1,13 @@
 import { buildSegment, defaultWeights, type FieldWeights } from './build-segment.ts'
 import { createDenseTerms, type DenseTerms } from './dense-terms.ts'
 import { createFilter, type Filters } from './filters.ts'
+import { createKnownTerms } from './known-terms.ts'
 import { type LatentSpace, latentDims, projectSegment, trainLatentSpace } from './latent-space.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { oneSlipAway, type Query } from './read-query.ts'
 import { defaultRescoring, type LookedUp, type Rescored, type RescoreWeights, rescore } from './rescore.ts'
 import { createScratch, type QueryTerm, searchSegment } from './search-segment.ts'
-import { findTerm, type IndexedDoc, type Segment, segmentStep, termAt } from './segment.ts'
+import { findTerm, type IndexedDoc, type Segment } from './segment.ts'
 import { rarityOf, weightOf } from './term-weights.ts'
 import { tokenize } from './tokenize.ts'
 import { createTopHits, type Hit } from './top-hits.ts'
@@ -54,7 +55,7 @@ const tierFactor = 4
 const mergedDocsMax = 300_000
 const suggestedMax = 3
 /** So many terms are kept between searches. */
-const knownMax = 100_000
+const knownMax = 50_000
 
 type Part = { segment: Segment; dense: DenseTerms; latent: Int8Array | undefined }
 
@@ -73,18 +74,14 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     latent: latent ?? (space && toEnd(projectSegment(space, segment))),
   })
 
-  // The terms that mark good pages are much the same from one search to the next.
-  let known = new Map<number, LookedUp>()
-  const lookUpNumber = (place: number, term: number): LookedUp => {
-    const before = known.get(place * segmentStep + term)
-    if (before) return before
-    if (known.size >= knownMax) known = new Map()
-    const found = lookUp(parts, termAt((parts[place] as Part).segment.terms, term), 1, docCount())
-    found.ids.forEach((id, at) => {
-      if (id >= 0) known.set(at * segmentStep + id, found)
-    })
-    return found
+  const knownTerms = () => {
+    const [here, pages] = [parts, docCount()]
+    return createKnownTerms(
+      here.map(({ segment }) => segment),
+      (text) => lookUp(here, text, 1, pages),
+    )
   }
+  let known = knownTerms()
 
   const settle = () => {
     while (parts.length > 1) {
@@ -118,7 +115,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     docCount,
     adopt: (segment) => {
       parts.push(partOf(segment))
-      known = new Map()
+      known = knownTerms()
     },
     setScores: (changed) => {
       for (const [domain, score] of changed) scores.set(domain, score)
@@ -127,7 +124,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
       if (docs.length === 0) return
       parts.push(partOf(buildSegment(docs, fields)))
       settle()
-      known = new Map()
+      known = knownTerms()
     },
     wantsTraining: () => docCount() >= Math.max(4 * latentDims, 2 * trainedAt),
     train: function* () {
@@ -148,8 +145,9 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     search: (query, filters, limit) => {
       const pages = docCount()
       const terms = termsOf(query)
+      if (known.size() >= knownMax) known = knownTerms()
       const rescored = rescore(
-        { parts, terms, order: query.order, space, docCount: pages, lookUpNumber },
+        { parts, terms, order: query.order, space, docCount: pages, known },
         hitsOf(terms, filters, limit),
         tuning.rescoring ?? defaultRescoring,
       )
@@ -179,10 +177,8 @@ function candidatesOf(parts: readonly Part[], terms: readonly LookedUp[], rescor
   const bestWords = rescored.reduce((most, { hit }) => Math.max(most, hit.score), 0)
   const strength = bestWords / (255 * Math.max(1, asked))
   const bestTotal = rescored[0]?.total ?? 1
-  const weights = terms.map(({ times, rarity }) => weightOf(times, rarity))
-  return rescored.map(({ hit, parts: found, total, holds }) => {
+  return rescored.map(({ hit, parts: found, total, covered }) => {
     const { segment } = parts[hit.segment] as Part
-    const covered = weights.reduce((sum, weight, at) => (holds[at] === 1 ? sum + weight : sum), 0)
     return {
       pageId: hit.pageId,
       domain: segment.domains[segment.domainOf[hit.doc] as number] as string,
