@@ -5,16 +5,16 @@ import type { CandidateTokens } from './read-candidates.ts'
 import {
   besideBest,
   byTotal,
-  type IndexPart,
   impactOf,
+  type LookedUp,
+  type Postings,
+  postingsOf,
   type Rescored,
   type RescoreInput,
   type RescoreWeights,
 } from './rescore.ts'
+import type { Segment } from './segment.ts'
 import { keptTokensMax } from './token-stream.ts'
-
-/** A term in more pages than this share of them, or in one only, says nothing about what the best pages share. */
-const feedbackShareMax = 0.2
 
 /** RM3: the terms that mark the best candidates are looked for in all of them, which are in the order of `tokens`. */
 export function feedbackScores(
@@ -26,34 +26,34 @@ export function feedbackScores(
   const terms = markingTerms(input, bestOf(found, weights.feedbackPages, byTotal), tokens, weights)
   const values = new Float64Array(found.length)
   input.parts.forEach((part, place) => {
-    const ids = terms.map(({ ids: all }) => all[place] as number)
+    const ids = terms.map(({ term }) => term.ids[place] as number)
+    const looked = terms.map(({ weight }, at) => ({ weight, postings: postingsOf(part, ids[at] as number) }))
     withMarks(part.segment, ids, (marks) => {
       for (const { hit, at } of found)
-        if (hit.segment === place) values[at] = weightOfTerms(part, hit.doc, at, tokens, marks, ids, terms)
+        if (hit.segment === place) values[at] = weightOfTerms(part.segment, hit.doc, at, tokens, marks, looked)
     })
   })
   return besideBest(values)
 }
 
-type MarkingTerm = { ids: readonly number[]; weight: number; text: string }
+type MarkingTerm = { term: LookedUp; weight: number }
 
 function markingTerms(
-  { known, docCount }: RescoreInput,
+  { known }: RescoreInput,
   best: readonly Rescored[],
   tokens: CandidateTokens,
   weights: RescoreWeights,
 ): MarkingTerm[] {
-  const commonest = feedbackShareMax * docCount
-  const found: MarkingTerm[] = []
-  for (const number of addShares(known, best, tokens)) {
-    const { ids, text, rarity, count } = known.at(number)
-    if (count >= 2 && count <= commonest) found.push({ ids, text, weight: (shares[number] as number) * rarity })
-    shares[number] = 0
-  }
-  return bestOf(found, Math.min(markedMax, weights.feedbackTerms), byWeight)
+  const found = addShares(known, best, tokens)
+  for (const number of found) shares[number] = (shares[number] as number) * known.worth(number)
+  const byWeight = (a: number, b: number) =>
+    (shares[b] as number) - (shares[a] as number) || (known.at(a).text < known.at(b).text ? -1 : 1)
+  const marking = bestOf(found, Math.min(markedMax, weights.feedbackTerms), byWeight)
+    .filter((number) => (shares[number] as number) > 0)
+    .map((number) => ({ term: known.at(number), weight: shares[number] as number }))
+  for (const number of found) shares[number] = 0
+  return marking
 }
-
-const byWeight = (a: MarkingTerm, b: MarkingTerm) => b.weight - a.weight || (a.text < b.text ? -1 : 1)
 
 // By number of a known term, all zero between two uses.
 let shares = new Float64Array(0)
@@ -84,29 +84,34 @@ function addShares(known: KnownTerms, best: readonly Rescored[], { tokens, start
   return seen
 }
 
-const met = new Uint8Array(markedMax)
+// The last page that each term was seen in, by a number that no other page has.
+const seenIn = new Float64Array(markedMax)
+let page = 0
 
 /** Few of the terms stand in a page: its own terms say which, and only those are looked up among millions of postings. */
 function weightOfTerms(
-  part: IndexPart,
+  segment: Segment,
   doc: number,
   at: number,
   { tokens, starts }: CandidateTokens,
   marks: Uint8Array,
-  ids: readonly number[],
-  terms: readonly MarkingTerm[],
+  terms: readonly { weight: number; postings: Postings }[],
 ): number {
   const [from, to] = [starts[at] as number, starts[at + 1] as number]
-  // Of a long page not all terms are kept in order: then every one is looked up.
-  const all = to - from > keptTokensMax
-  met.fill(all ? 1 : 0, 0, ids.length)
-  if (!all)
-    for (let token = from; token < to; token += 1) {
-      const mark = tokens[token] === -1 ? 0 : (marks[tokens[token] as number] as number)
-      if (mark !== 0) met[mark - 1] = 1
-    }
   let sum = 0
-  for (let term = 0; term < ids.length; term += 1)
-    if (met[term] === 1) sum += (terms[term] as MarkingTerm).weight * impactOf(part, ids[term] as number, doc)
+  // Of a long page not all terms are kept in order: then every one is looked up.
+  if (to - from > keptTokensMax) {
+    for (const { weight, postings } of terms) sum += weight * impactOf(segment, postings, doc)
+    return sum
+  }
+  page += 1
+  for (let place = from; place < to; place += 1) {
+    const token = tokens[place] as number
+    const mark = token < 0 ? 0 : (marks[token] as number)
+    if (mark === 0 || seenIn[mark - 1] === page) continue
+    seenIn[mark - 1] = page
+    const { weight, postings } = terms[mark - 1] as { weight: number; postings: Postings }
+    sum += weight * impactOf(segment, postings, doc)
+  }
   return sum
 }

@@ -1,7 +1,7 @@
 import { buildSegment, defaultWeights, type FieldWeights } from './build-segment.ts'
 import { createDenseTerms, type DenseTerms } from './dense-terms.ts'
 import { createFilter, type Filters } from './filters.ts'
-import { createKnownTerms } from './known-terms.ts'
+import { createKnownTerms, type KnownTerms } from './known-terms.ts'
 import { type LatentSpace, latentDims, projectSegment, trainLatentSpace } from './latent-space.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { oneSlipAway, type Query } from './read-query.ts'
@@ -10,7 +10,7 @@ import { createScratch, type QueryTerm, searchSegment } from './search-segment.t
 import { findTerm, type IndexedDoc, type Segment } from './segment.ts'
 import { rarityOf, weightOf } from './term-weights.ts'
 import { tokenize } from './tokenize.ts'
-import { createTopHits, type Hit } from './top-hits.ts'
+import { createTopHits, type Hit, takeHits } from './top-hits.ts'
 
 export type Candidate = {
   pageId: number
@@ -37,6 +37,7 @@ export type MatchIndex = {
   hits(query: Query, filters: Filters, limit: number): Hit[]
   /** In ascending order of page ids, above all that are there. */
   add(docs: readonly IndexedDoc[]): void
+  /** The same holds for its pages. */
   adopt(segment: Segment): void
   /** Scores of domains change without their pages; one that is not known counts as 0. */
   setScores(scores: Iterable<readonly [domain: string, score: number]>): void
@@ -74,14 +75,17 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     latent: latent ?? (space && toEnd(projectSegment(space, segment))),
   })
 
-  const knownTerms = () => {
+  let known: KnownTerms | undefined
+  const knownTerms = (): KnownTerms => {
+    if (known && known.size() < knownMax) return known
     const [here, pages] = [parts, docCount()]
-    return createKnownTerms(
+    known = createKnownTerms(
       here.map(({ segment }) => segment),
+      pages,
       (text) => lookUp(here, text, 1, pages),
     )
+    return known
   }
-  let known = knownTerms()
 
   const settle = () => {
     while (parts.length > 1) {
@@ -99,15 +103,21 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
 
   const hitsOf = (terms: readonly LookedUp[], filters: Filters, limit: number): Hit[] => {
     const best = createTopHits(limit)
-    parts.forEach(({ segment, dense }, index) => {
+    let first = 0
+    parts.forEach(({ segment, dense }, place) => {
       const here = terms.flatMap(({ ids, times, rarity }): QueryTerm[] => {
-        const term = ids[index] as number
+        const term = ids[place] as number
         return term < 0 ? [] : [{ term, weight: weightOf(times, rarity) }]
       })
       if (here.length > 0)
-        searchSegment(segment, index, here, dense, best, createFilter(segment, filters, scores), scratch)
+        searchSegment(segment, first, here, dense, best, createFilter(segment, filters, scores), scratch)
+      first += segment.docCount
     })
-    return best.best()
+    return takeHits(best).map(({ score, number }) => {
+      let [place, doc] = [0, number]
+      for (; doc >= (parts[place] as Part).segment.docCount; place += 1) doc -= (parts[place] as Part).segment.docCount
+      return { pageId: (parts[place] as Part).segment.pageIds[doc] as number, score, segment: place, doc }
+    })
   }
 
   return {
@@ -115,7 +125,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     docCount,
     adopt: (segment) => {
       parts.push(partOf(segment))
-      known = knownTerms()
+      known = undefined
     },
     setScores: (changed) => {
       for (const [domain, score] of changed) scores.set(domain, score)
@@ -124,7 +134,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
       if (docs.length === 0) return
       parts.push(partOf(buildSegment(docs, fields)))
       settle()
-      known = knownTerms()
+      known = undefined
     },
     wantsTraining: () => docCount() >= Math.max(4 * latentDims, 2 * trainedAt),
     train: function* () {
@@ -143,11 +153,9 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     },
     hits: (query, filters, limit) => hitsOf(termsOf(query), filters, limit),
     search: (query, filters, limit) => {
-      const pages = docCount()
       const terms = termsOf(query)
-      if (known.size() >= knownMax) known = knownTerms()
       const rescored = rescore(
-        { parts, terms, order: query.order, space, docCount: pages, known },
+        { parts, terms, order: query.order, space, known: knownTerms() },
         hitsOf(terms, filters, limit),
         tuning.rescoring ?? defaultRescoring,
       )

@@ -1,6 +1,6 @@
 import { markedMax, withMarks } from './mark-terms.ts'
 import type { CandidateTokens } from './read-candidates.ts'
-import { impactOf, type LookedUp, type RescoreInput } from './rescore.ts'
+import { impactOf, type LookedUp, postingsOf, type RescoreInput } from './rescore.ts'
 import { weightOf } from './term-weights.ts'
 import { keptTokensMax } from './token-stream.ts'
 import type { Hit } from './top-hits.ts'
@@ -42,7 +42,7 @@ export function readWords(
         // Of a long page not all terms are kept in order.
         if (to - from > keptTokensMax)
           for (let term = 0; term < ids.length; term += 1)
-            met[term] = impactOf(part, ids[term] as number, doc) > 0 ? 1 : 0
+            met[term] = impactOf(part.segment, postingsOf(part, ids[term] as number), doc) > 0 ? 1 : 0
         let sum = 0
         for (let term = 0; term < weights.length; term += 1) if (met[term] === 1) sum += weights[term] as number
         covered[at] = sum

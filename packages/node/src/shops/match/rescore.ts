@@ -48,7 +48,6 @@ export type RescoreInput = {
   /** Terms in reading order. */
   order: readonly string[]
   space: LatentSpace | undefined
-  docCount: number
   known: KnownTerms
 }
 
@@ -113,14 +112,18 @@ export function besideBest(values: Float64Array): Float64Array | undefined {
   return values
 }
 
+/** Postings of a term in a segment; `marks` leave few of a common one's to look through. */
+export type Postings = { from: number; end: number; marks: Uint32Array | undefined }
+
+/** None where the term, below 0, does not occur. */
+export function postingsOf({ segment: { starts }, dense }: IndexPart, term: number): Postings {
+  if (term < 0) return { from: 0, end: 0, marks: undefined }
+  return { from: starts[term] as number, end: starts[term + 1] as number, marks: dense.of(term)?.marks }
+}
+
 /** What a term is worth in a page, in 255ths; 0 where it does not occur. */
-export function impactOf({ segment, dense }: IndexPart, term: number, doc: number): number {
-  if (term < 0) return 0
-  const { starts, docs, impacts } = segment
-  const end = starts[term + 1] as number
-  // Common terms have marks, which leave few postings to look through.
-  const marks = dense.of(term)?.marks
-  let low = marks ? (marks[doc >> markBits] as number) : (starts[term] as number)
+export function impactOf({ docs, impacts }: Segment, { from, end, marks }: Postings, doc: number): number {
+  let low = marks ? (marks[doc >> markBits] as number) : from
   let high = marks?.[(doc >> markBits) + 1] ?? end
   while (low < high) {
     const middle = (low + high) >>> 1

@@ -1,6 +1,6 @@
 import { type DenseTerm, type DenseTerms, markBits, rangeBits } from './dense-terms.ts'
 import type { Segment } from './segment.ts'
-import type { TopHits } from './top-hits.ts'
+import { offerHit, type TopHits } from './top-hits.ts'
 
 /** A term of the query in one segment: where its postings lie and what one 255th of its score is worth. */
 export type QueryTerm = { term: number; weight: number }
@@ -19,6 +19,8 @@ type Cursor = {
 
 const firstWindow = 1_024
 const windowMax = 8_192
+/** A window with more postings than this is long enough: the next one is measured against its hits. */
+const windowPostings = 2_048
 
 /** Room that one search after the other works in, so that none of them leaves garbage behind. */
 export type Scratch = { scores: Int32Array; found: Uint16Array }
@@ -35,7 +37,8 @@ export function createScratch(): Scratch {
  */
 export function searchSegment(
   segment: Segment,
-  index: number,
+  /** Number of its first document over all segments. */
+  first: number,
   terms: readonly QueryTerm[],
   dense: DenseTerms,
   hits: TopHits,
@@ -45,27 +48,29 @@ export function searchSegment(
   const cursors = openCursors(segment, terms, dense)
   let essential = 0
   // Short at first: every window is measured against the hits of those before it.
-  for (let size = firstWindow; ; size = Math.min(windowMax, size * 2)) {
-    const threshold = hits.threshold()
+  for (let size = firstWindow; ; ) {
+    const threshold = hits.threshold
     while (essential < cursors.length && (cursors[essential] as Cursor).ceiling < threshold) essential += 1
     if (essential === cursors.length) return
     const base = nextDoc(segment.docs, cursors, essential)
     if (base >= segment.docCount) return
     const others = essential > 0 ? (cursors[essential - 1] as Cursor).ceiling : 0
-    const needed = Math.max(1, threshold - others)
     let found = 0
     for (let i = essential; i < cursors.length; i += 1)
-      found = addWindow(segment, cursors[i] as Cursor, base, size, needed, scratch, found)
+      found = addWindow(segment, cursors[i] as Cursor, base, size, scratch, found)
     let least = threshold
     for (let i = 0; i < found; i += 1) {
       const offset = scratch.found[i] as number
+      const known = scratch.scores[offset] as number
+      scratch.scores[offset] = 0
+      if (known + others < least) continue
       const doc = base + offset
-      const score = addOthers(segment, cursors, essential, doc, scratch.scores[offset] as number, least)
+      const score = addOthers(segment, cursors, essential, doc, known, least)
       if (score < least || !accepts(doc)) continue
-      hits.offer(segment.pageIds[doc] as number, score, index, doc)
-      least = hits.threshold()
+      offerHit(hits, score, first + doc)
+      least = hits.threshold
     }
-    scratch.scores.fill(0, 0, size)
+    if (found < windowPostings) size = Math.min(windowMax, size * 2)
   }
 }
 
@@ -94,13 +99,12 @@ function nextDoc(docs: Uint32Array, cursors: readonly Cursor[], from: number): n
   return least
 }
 
-/** Adds a term to the scores of a window; anyone who reaches what is needed is put down, once. */
+/** Adds a term to the scores of a window; documents that had none are added to those found. */
 function addWindow(
   { docs, impacts }: Segment,
   cursor: Cursor,
   base: number,
   size: number,
-  needed: number,
   { scores, found }: Scratch,
   foundBefore: number,
 ): number {
@@ -110,9 +114,8 @@ function addWindow(
   for (let at = cursor.at; at < stop; at += 1) {
     const offset = ((docs[at] as number) - base) | 0
     const before = scores[offset] as number
-    const score = (before + Math.imul(weight, impacts[at] as number)) | 0
-    scores[offset] = score
-    if (score >= needed && before < needed) {
+    scores[offset] = before + Math.imul(weight, impacts[at] as number)
+    if (before === 0) {
       found[count] = offset
       count += 1
     }
