@@ -19,8 +19,6 @@ type Cursor = {
 
 const firstWindow = 1_024
 const windowMax = 8_192
-/** A window with more postings than this is long enough: the next one is measured against its hits. */
-const windowPostings = 2_048
 
 /** Room that one search after the other works in, so that none of them leaves garbage behind. */
 export type Scratch = { scores: Int32Array; found: Uint16Array }
@@ -48,29 +46,27 @@ export function searchSegment(
   const cursors = openCursors(segment, terms, dense)
   let essential = 0
   // Short at first: every window is measured against the hits of those before it.
-  for (let size = firstWindow; ; ) {
+  for (let size = firstWindow; ; size = Math.min(windowMax, size * 2)) {
     const threshold = hits.threshold
     while (essential < cursors.length && (cursors[essential] as Cursor).ceiling < threshold) essential += 1
     if (essential === cursors.length) return
     const base = nextDoc(segment.docs, cursors, essential)
     if (base >= segment.docCount) return
     const others = essential > 0 ? (cursors[essential - 1] as Cursor).ceiling : 0
+    const needed = Math.max(1, threshold - others)
     let found = 0
     for (let i = essential; i < cursors.length; i += 1)
-      found = addWindow(segment, cursors[i] as Cursor, base, size, scratch, found)
+      found = addWindow(segment, cursors[i] as Cursor, base, size, needed, scratch, found)
     let least = threshold
     for (let i = 0; i < found; i += 1) {
       const offset = scratch.found[i] as number
-      const known = scratch.scores[offset] as number
-      scratch.scores[offset] = 0
-      if (known + others < least) continue
       const doc = base + offset
-      const score = addOthers(segment, cursors, essential, doc, known, least)
+      const score = addOthers(segment, cursors, essential, doc, scratch.scores[offset] as number, least)
       if (score < least || !accepts(doc)) continue
       offerHit(hits, score, first + doc)
       least = hits.threshold
     }
-    if (found < windowPostings) size = Math.min(windowMax, size * 2)
+    scratch.scores.fill(0, 0, size)
   }
 }
 
@@ -99,12 +95,13 @@ function nextDoc(docs: Uint32Array, cursors: readonly Cursor[], from: number): n
   return least
 }
 
-/** Adds a term to the scores of a window; documents that had none are added to those found. */
+/** Adds a term to the scores of a window; anyone who reaches what is needed is put down, once. */
 function addWindow(
   { docs, impacts }: Segment,
   cursor: Cursor,
   base: number,
   size: number,
+  needed: number,
   { scores, found }: Scratch,
   foundBefore: number,
 ): number {
@@ -114,8 +111,9 @@ function addWindow(
   for (let at = cursor.at; at < stop; at += 1) {
     const offset = ((docs[at] as number) - base) | 0
     const before = scores[offset] as number
-    scores[offset] = before + Math.imul(weight, impacts[at] as number)
-    if (before === 0) {
+    const score = (before + Math.imul(weight, impacts[at] as number)) | 0
+    scores[offset] = score
+    if (score >= needed && before < needed) {
       found[count] = offset
       count += 1
     }
