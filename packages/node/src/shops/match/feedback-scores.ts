@@ -1,106 +1,117 @@
+import { bestOf } from './best-of.ts'
+import type { KnownTerms } from './known-terms.ts'
 import { markedMax, withMarks } from './mark-terms.ts'
+import type { CandidateTokens } from './read-candidates.ts'
 import {
   besideBest,
   byTotal,
-  type IndexPart,
   impactOf,
   type LookedUp,
+  type Postings,
+  postingsOf,
   type Rescored,
   type RescoreInput,
   type RescoreWeights,
 } from './rescore.ts'
-import { type Segment, segmentStep } from './segment.ts'
-import { createTokenRoom, keptTokensMax, readTokens } from './token-stream.ts'
+import type { Segment } from './segment.ts'
+import { keptTokensMax } from './token-stream.ts'
 
-/** A term in more pages than this share of them, or in one only, says nothing about what the best pages share. */
-const feedbackShareMax = 0.2
-
-const room = createTokenRoom()
-
-/** RM3: the terms that mark the best candidates are looked for in all of them. */
+/** RM3: the terms that mark the best candidates are looked for in all of them, which are in the order of `tokens`. */
 export function feedbackScores(
   input: RescoreInput,
   found: readonly Rescored[],
+  tokens: CandidateTokens,
   weights: RescoreWeights,
 ): Float64Array | undefined {
-  const terms = markingTerms(input, [...found].sort(byTotal).slice(0, weights.feedbackPages), weights)
+  const terms = markingTerms(input, bestOf(found, weights.feedbackPages, byTotal), tokens, weights)
   const values = new Float64Array(found.length)
-  input.parts.forEach(({ segment }, place) => {
-    const ids = terms.map(({ ids: all }) => all[place] as number)
-    withMarks(segment, ids, (marks) => {
-      found.forEach(({ hit }, at) => {
-        if (hit.segment === place) values[at] = weightOfTerms(segment, hit.doc, marks, ids, terms)
-      })
+  input.parts.forEach((part, place) => {
+    const ids = terms.map(({ term }) => term.ids[place] as number)
+    const looked = terms.map(({ weight }, at) => ({ weight, postings: postingsOf(part, ids[at] as number) }))
+    withMarks(part.segment, ids, (marks) => {
+      for (const { hit, at } of found)
+        if (hit.segment === place) values[at] = weightOfTerms(part.segment, hit.doc, at, tokens, marks, looked)
     })
   })
   return besideBest(values)
 }
 
-type MarkingTerm = { ids: readonly number[]; weight: number; text: string }
+type MarkingTerm = { term: LookedUp; weight: number }
 
-function markingTerms(input: RescoreInput, best: readonly Rescored[], weights: RescoreWeights): MarkingTerm[] {
-  const commonest = feedbackShareMax * input.docCount
-  const shares = new Map<LookedUp, number>()
-  for (const [key, share] of sharesOf(input.parts, best)) {
-    const place = Math.floor(key / segmentStep)
-    const term = input.lookUpNumber(place, key - place * segmentStep)
-    if (term.count >= 2 && term.count <= commonest) shares.set(term, (shares.get(term) ?? 0) + share)
-  }
-  const found = [...shares].map(([{ ids, text, rarity }, share]) => ({ ids, text, weight: share * rarity }))
-  const wanted = Math.min(markedMax, weights.feedbackTerms)
-  return bestOf(found, wanted)
+function markingTerms(
+  { known }: RescoreInput,
+  best: readonly Rescored[],
+  tokens: CandidateTokens,
+  weights: RescoreWeights,
+): MarkingTerm[] {
+  const found = addShares(known, best, tokens)
+  for (const number of found) shares[number] = (shares[number] as number) * known.worth(number)
+  const byWeight = (a: number, b: number) =>
+    (shares[b] as number) - (shares[a] as number) || (known.at(a).text < known.at(b).text ? -1 : 1)
+  const marking = bestOf(found, Math.min(markedMax, weights.feedbackTerms), byWeight)
+    .filter((number) => (shares[number] as number) > 0)
+    .map((number) => ({ term: known.at(number), weight: shares[number] as number }))
+  for (const number of found) shares[number] = 0
+  return marking
 }
 
-/** Few of many: only those that reach the last place are put into order. */
-function bestOf(found: readonly MarkingTerm[], wanted: number): MarkingTerm[] {
-  const sorted = Float64Array.from(found, ({ weight }) => weight).sort()
-  const least = sorted[Math.max(0, sorted.length - wanted)] ?? 0
-  return found
-    .filter(({ weight }) => weight >= least)
-    .sort((a, b) => b.weight - a.weight || (a.text < b.text ? -1 : 1))
-    .slice(0, wanted)
-}
+// By number of a known term, all zero between two uses.
+let shares = new Float64Array(0)
+let counts = new Uint16Array(0)
 
-/** What each term is of the best pages, by segment and number; saturating, and whatever the length of the page. */
-function sharesOf(parts: readonly IndexPart[], best: readonly Rescored[]): Map<number, number> {
+/** What each term is of the best pages, in `shares`; saturating, and whatever the length of the page. Returns the terms. */
+function addShares(known: KnownTerms, best: readonly Rescored[], { tokens, starts }: CandidateTokens): number[] {
   const total = best.reduce((sum, one) => sum + one.total, 0)
-  const shares = new Map<number, number>()
-  for (const { hit, total: own } of best) {
-    const length = readTokens((parts[hit.segment] as IndexPart).segment, hit.doc, room)
-    const tokens = room.slice(0, length).sort()
-    for (let at = 0; at < length; ) {
-      const term = tokens[at] as number
-      const from = at
-      while (at < length && tokens[at] === term) at += 1
-      if (term < 0) continue
-      const key = hit.segment * segmentStep + term
-      const count = at - from
-      shares.set(key, (shares.get(key) ?? 0) + ((count / (count + 1)) * own) / total)
-    }
+  const pages = best.map(({ hit, at }) =>
+    tokens.slice(starts[at], starts[at + 1]).map((token) => (token < 0 ? -1 : known.numberOf(hit.segment, token))),
+  )
+  if (shares.length < known.size()) {
+    shares = new Float64Array(2 * known.size())
+    counts = new Uint16Array(2 * known.size())
   }
-  return shares
+  const seen: number[] = []
+  best.forEach(({ total: own }, page) => {
+    const numbers = pages[page] as Int32Array
+    for (const number of numbers) if (number >= 0) counts[number] = (counts[number] as number) + 1
+    for (const number of numbers) {
+      if (number < 0 || counts[number] === 0) continue
+      const count = counts[number] as number
+      counts[number] = 0
+      if (shares[number] === 0) seen.push(number)
+      shares[number] = (shares[number] as number) + ((count / (count + 1)) * own) / total
+    }
+  })
+  return seen
 }
 
-const met = new Uint8Array(markedMax)
+// The last page that each term was seen in, by a number that no other page has.
+const seenIn = new Float64Array(markedMax)
+let page = 0
 
 /** Few of the terms stand in a page: its own terms say which, and only those are looked up among millions of postings. */
 function weightOfTerms(
   segment: Segment,
   doc: number,
+  at: number,
+  { tokens, starts }: CandidateTokens,
   marks: Uint8Array,
-  ids: readonly number[],
-  terms: readonly MarkingTerm[],
+  terms: readonly { weight: number; postings: Postings }[],
 ): number {
-  const length = readTokens(segment, doc, room)
-  // Of a long page not all terms are kept in order: then every one is looked up.
-  met.fill(length > keptTokensMax ? 1 : 0, 0, ids.length)
-  if (length <= keptTokensMax)
-    for (let at = 0; at < length; at += 1) {
-      const token = room[at] as number
-      if (token >= 0 && marks[token] !== 0) met[(marks[token] as number) - 1] = 1
-    }
+  const [from, to] = [starts[at] as number, starts[at + 1] as number]
   let sum = 0
-  for (let at = 0; at < ids.length; at += 1)
-    if (met[at] === 1) sum += (terms[at] as MarkingTerm).weight * impactOf(segment, ids[at] as number, doc)
+  // Of a long page not all terms are kept in order: then every one is looked up.
+  if (to - from > keptTokensMax) {
+    for (const { weight, postings } of terms) sum += weight * impactOf(segment, postings, doc)
+    return sum
+  }
+  page += 1
+  for (let place = from; place < to; place += 1) {
+    const token = tokens[place] as number
+    const mark = token < 0 ? 0 : (marks[token] as number)
+    if (mark === 0 || seenIn[mark - 1] === page) continue
+    seenIn[mark - 1] = page
+    const { weight, postings } = terms[mark - 1] as { weight: number; postings: Postings }
+    sum += weight * impactOf(segment, postings, doc)
+  }
   return sum
 }

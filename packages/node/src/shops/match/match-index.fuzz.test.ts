@@ -7,6 +7,7 @@ import { mergeSegments } from './merge-segments.ts'
 import { hasPhrase, readQuery } from './read-query.ts'
 import { createTermTable, findTerm, type IndexedDoc, type Segment, termAt } from './segment.ts'
 import { decodeSegment, encodeSegment } from './segment-file.ts'
+import { termShares } from './term-weights.ts'
 import { createTokenRoom, readTokens } from './token-stream.ts'
 import { tokenize } from './tokenize.ts'
 
@@ -111,6 +112,38 @@ test('over many windows of documents, common and rare words alike, pruning finds
     for (const limit of [1, 10, 200]) expect(plain(limit)).toEqual(all.slice(0, limit))
     expect(plain(20, 'de')).toEqual(all.filter(({ pageId }) => german.has(pageId)).slice(0, 20))
   }
+})
+
+test('what a page covers is the weight of the words of the query in it, however long it is, in every segment', () => {
+  // Longer than what is kept of a page in reading order.
+  const long = fc.tuple(fc.constant('filler '.repeat(450)), phrase(5)).map((parts) => parts.join(''))
+  const pages = fc.array(fc.record({ title: phrase(3), text: fc.oneof(phrase(12), long) }), { maxLength: 20 })
+  fc.assert(
+    fc.property(pages, phrase(4), fc.integer({ min: 1, max: 9 }), (drawn, text, size) => {
+      const docs = drawn.map(
+        (one, at): IndexedDoc => ({
+          ...one,
+          pageId: at,
+          domain: 'a.test',
+          language: '',
+          licence: '',
+          type: '',
+          day: 0,
+        }),
+      )
+      const index = createMatchIndex()
+      for (let at = 0; at < docs.length; at += size) index.adopt(buildSegment(docs.slice(at, at + size)))
+      const { terms } = readQuery(text)
+      const held = docs.map(({ title, text: body }) => new Set(tokenize(`${title} ${body}`)))
+      const counts = new Map([...terms.keys()].map((term) => [term, held.filter((words) => words.has(term)).length]))
+      const shares = termShares(terms, counts, docs.length)
+      for (const { pageId, covered } of index.search(readQuery(text), {}, 20).candidates) {
+        const expected = [...shares].reduce((sum, [term, share]) => (held[pageId]?.has(term) ? sum + share : sum), 0)
+        expect(covered).toBeCloseTo(expected, 10)
+      }
+    }),
+    { numRuns: 60 },
+  )
 })
 
 test('merged segments hold the same postings as their parts', () => {

@@ -1,15 +1,16 @@
 import { buildSegment, defaultWeights, type FieldWeights } from './build-segment.ts'
 import { createDenseTerms, type DenseTerms } from './dense-terms.ts'
 import { createFilter, type Filters } from './filters.ts'
+import { createKnownTerms, type KnownTerms } from './known-terms.ts'
 import { type LatentSpace, latentDims, projectSegment, trainLatentSpace } from './latent-space.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { oneSlipAway, type Query } from './read-query.ts'
 import { defaultRescoring, type LookedUp, type Rescored, type RescoreWeights, rescore } from './rescore.ts'
 import { createScratch, type QueryTerm, searchSegment } from './search-segment.ts'
-import { findTerm, type IndexedDoc, type Segment, segmentStep, termAt } from './segment.ts'
+import { findTerm, type IndexedDoc, type Segment } from './segment.ts'
 import { rarityOf, weightOf } from './term-weights.ts'
 import { tokenize } from './tokenize.ts'
-import { createTopHits, type Hit } from './top-hits.ts'
+import { createTopHits, type Hit, takeHits } from './top-hits.ts'
 
 export type Candidate = {
   pageId: number
@@ -36,6 +37,7 @@ export type MatchIndex = {
   hits(query: Query, filters: Filters, limit: number): Hit[]
   /** In ascending order of page ids, above all that are there. */
   add(docs: readonly IndexedDoc[]): void
+  /** The same holds for its pages. */
   adopt(segment: Segment): void
   /** Scores of domains change without their pages; one that is not known counts as 0. */
   setScores(scores: Iterable<readonly [domain: string, score: number]>): void
@@ -54,7 +56,7 @@ const tierFactor = 4
 const mergedDocsMax = 300_000
 const suggestedMax = 3
 /** So many terms are kept between searches. */
-const knownMax = 100_000
+const knownMax = 50_000
 
 type Part = { segment: Segment; dense: DenseTerms; latent: Int8Array | undefined }
 
@@ -73,17 +75,16 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     latent: latent ?? (space && toEnd(projectSegment(space, segment))),
   })
 
-  // The terms that mark good pages are much the same from one search to the next.
-  let known = new Map<number, LookedUp>()
-  const lookUpNumber = (place: number, term: number): LookedUp => {
-    const before = known.get(place * segmentStep + term)
-    if (before) return before
-    if (known.size >= knownMax) known = new Map()
-    const found = lookUp(parts, termAt((parts[place] as Part).segment.terms, term), 1, docCount())
-    found.ids.forEach((id, at) => {
-      if (id >= 0) known.set(at * segmentStep + id, found)
-    })
-    return found
+  let known: KnownTerms | undefined
+  const knownTerms = (): KnownTerms => {
+    if (known && known.size() < knownMax) return known
+    const [here, pages] = [parts, docCount()]
+    known = createKnownTerms(
+      here.map(({ segment }) => segment),
+      pages,
+      (text) => lookUp(here, text, 1, pages),
+    )
+    return known
   }
 
   const settle = () => {
@@ -102,15 +103,21 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
 
   const hitsOf = (terms: readonly LookedUp[], filters: Filters, limit: number): Hit[] => {
     const best = createTopHits(limit)
-    parts.forEach(({ segment, dense }, index) => {
+    let first = 0
+    parts.forEach(({ segment, dense }, place) => {
       const here = terms.flatMap(({ ids, times, rarity }): QueryTerm[] => {
-        const term = ids[index] as number
+        const term = ids[place] as number
         return term < 0 ? [] : [{ term, weight: weightOf(times, rarity) }]
       })
       if (here.length > 0)
-        searchSegment(segment, index, here, dense, best, createFilter(segment, filters, scores), scratch)
+        searchSegment(segment, first, here, dense, best, createFilter(segment, filters, scores), scratch)
+      first += segment.docCount
     })
-    return best.best()
+    return takeHits(best).map(({ score, number }) => {
+      let [place, doc] = [0, number]
+      for (; doc >= (parts[place] as Part).segment.docCount; place += 1) doc -= (parts[place] as Part).segment.docCount
+      return { pageId: (parts[place] as Part).segment.pageIds[doc] as number, score, segment: place, doc }
+    })
   }
 
   return {
@@ -118,7 +125,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     docCount,
     adopt: (segment) => {
       parts.push(partOf(segment))
-      known = new Map()
+      known = undefined
     },
     setScores: (changed) => {
       for (const [domain, score] of changed) scores.set(domain, score)
@@ -127,7 +134,7 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
       if (docs.length === 0) return
       parts.push(partOf(buildSegment(docs, fields)))
       settle()
-      known = new Map()
+      known = undefined
     },
     wantsTraining: () => docCount() >= Math.max(4 * latentDims, 2 * trainedAt),
     train: function* () {
@@ -146,10 +153,9 @@ export function createMatchIndex(tuning: IndexTuning = {}): MatchIndex {
     },
     hits: (query, filters, limit) => hitsOf(termsOf(query), filters, limit),
     search: (query, filters, limit) => {
-      const pages = docCount()
       const terms = termsOf(query)
       const rescored = rescore(
-        { parts, terms, order: query.order, space, docCount: pages, lookUpNumber },
+        { parts, terms, order: query.order, space, known: knownTerms() },
         hitsOf(terms, filters, limit),
         tuning.rescoring ?? defaultRescoring,
       )
@@ -179,10 +185,8 @@ function candidatesOf(parts: readonly Part[], terms: readonly LookedUp[], rescor
   const bestWords = rescored.reduce((most, { hit }) => Math.max(most, hit.score), 0)
   const strength = bestWords / (255 * Math.max(1, asked))
   const bestTotal = rescored[0]?.total ?? 1
-  const weights = terms.map(({ times, rarity }) => weightOf(times, rarity))
-  return rescored.map(({ hit, parts: found, total, holds }) => {
+  return rescored.map(({ hit, parts: found, total, covered }) => {
     const { segment } = parts[hit.segment] as Part
-    const covered = weights.reduce((sum, weight, at) => (holds[at] === 1 ? sum + weight : sum), 0)
     return {
       pageId: hit.pageId,
       domain: segment.domains[segment.domainOf[hit.doc] as number] as string,

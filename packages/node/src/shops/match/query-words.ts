@@ -1,42 +1,56 @@
-import { withMarks } from './mark-terms.ts'
-import { impactOf, type LookedUp, type RescoreInput } from './rescore.ts'
-import type { Segment } from './segment.ts'
-import { createTokenRoom, keptTokensMax, readTokens } from './token-stream.ts'
+import { markedMax, withMarks } from './mark-terms.ts'
+import type { CandidateTokens } from './read-candidates.ts'
+import { impactOf, type LookedUp, postingsOf, type RescoreInput } from './rescore.ts'
+import { weightOf } from './term-weights.ts'
+import { keptTokensMax } from './token-stream.ts'
 import type { Hit } from './top-hits.ts'
-
-const room = createTokenRoom()
 
 /** Pairs of terms that are adjacent in the query, each once, with what they are worth. */
 type Pairs = { numbers: Int16Array; weights: number[]; possible: number; terms: number }
 
 type QueryWords = {
-  /** Page by page which terms of the query stand in it: 1 or 0 for each. */
-  holds: Uint8Array
+  /** Weight of the terms of the query that stand in each page. */
+  covered: Float64Array
   /** Share of the pairs that are adjacent in the query and near each other in the page; nearer counts more. */
   near: Float64Array | undefined
 }
 
+const met = new Uint8Array(markedMax)
+
 /** Reads each candidate once for what it says of the terms of the query themselves. */
-export function readWords(input: RescoreInput, hits: readonly Hit[], window: number): QueryWords {
+export function readWords(
+  input: RescoreInput,
+  hits: readonly Hit[],
+  { tokens, starts }: CandidateTokens,
+  window: number,
+): QueryWords {
   const { parts, terms } = input
   const pairs = pairsOf(input)
-  const holds = new Uint8Array(hits.length * terms.length)
+  const weights = Float64Array.from(terms, ({ times, rarity }) => weightOf(times, rarity))
+  const covered = new Float64Array(hits.length)
   const near = pairs.possible === 0 ? undefined : new Float64Array(hits.length)
   const closeness = new Float64Array(pairs.weights.length)
-  parts.forEach(({ segment }, place) => {
+  parts.forEach((part, place) => {
     const ids = terms.map(({ ids: all }) => all[place] as number)
-    withMarks(segment, ids, (marks) => {
-      hits.forEach((hit, at) => {
-        if (hit.segment !== place) return
-        const length = readTokens(segment, hit.doc, room)
-        const row = holds.subarray(at * terms.length, (at + 1) * terms.length)
-        if (length > keptTokensMax) lookUpHeld(segment, ids, hit.doc, row)
-        else markHeld(length, marks, row)
-        if (near) near[at] = nearness(length, marks, pairs, window, closeness)
-      })
+    withMarks(part.segment, ids, (marks) => {
+      for (let at = 0; at < hits.length; at += 1) {
+        const { segment, doc } = hits[at] as Hit
+        if (segment !== place) continue
+        const [from, to] = [starts[at] as number, starts[at + 1] as number]
+        met.fill(0, 0, terms.length)
+        const nearness = readPage(tokens, from, to, marks, pairs, window, closeness)
+        // Of a long page not all terms are kept in order.
+        if (to - from > keptTokensMax)
+          for (let term = 0; term < ids.length; term += 1)
+            met[term] = impactOf(part.segment, postingsOf(part, ids[term] as number), doc) > 0 ? 1 : 0
+        let sum = 0
+        for (let term = 0; term < weights.length; term += 1) if (met[term] === 1) sum += weights[term] as number
+        covered[at] = sum
+        if (near) near[at] = nearness
+      }
     })
   })
-  return { holds, near }
+  return { covered, near }
 }
 
 function pairsOf({ terms, order }: RescoreInput): Pairs {
@@ -57,29 +71,24 @@ function pairsOf({ terms, order }: RescoreInput): Pairs {
   return { numbers, weights, possible, terms: terms.length }
 }
 
-function markHeld(length: number, marks: Uint8Array, row: Uint8Array): void {
-  for (let at = 0; at < length; at += 1) {
-    const token = room[at] as number
-    if (token >= 0 && marks[token] !== 0) row[(marks[token] as number) - 1] = 1
-  }
-}
-
-/** Of a long page not all terms are kept in order. */
-function lookUpHeld(segment: Segment, ids: readonly number[], doc: number, row: Uint8Array): void {
-  ids.forEach((id, term) => {
-    if (impactOf(segment, id, doc) > 0) row[term] = 1
-  })
-}
-
-function nearness(length: number, marks: Uint8Array, pairs: Pairs, window: number, closeness: Float64Array): number {
-  const { numbers, weights, possible, terms } = pairs
+/** Notes the terms that stand in the page in `met`, and returns how near each other they are. */
+function readPage(
+  tokens: Int32Array,
+  from: number,
+  to: number,
+  marks: Uint8Array,
+  { numbers, weights, possible, terms }: Pairs,
+  window: number,
+  closeness: Float64Array,
+): number {
   closeness.fill(0)
-  for (let at = 1; at < length; at += 1) {
-    const token = room[at] as number
+  for (let at = from; at < to; at += 1) {
+    const token = tokens[at] as number
     const term = token < 0 ? 0 : (marks[token] as number)
     if (term === 0) continue
-    for (let before = at - 1; before >= 0 && at - before <= window; before -= 1) {
-      const other = room[before] as number
+    met[term - 1] = 1
+    for (let before = at - 1; before >= from && at - before <= window; before -= 1) {
+      const other = tokens[before] as number
       // Title and text are not neighbours.
       if (other < 0) break
       const mark = marks[other] as number

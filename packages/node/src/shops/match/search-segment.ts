@@ -1,6 +1,6 @@
 import { type DenseTerm, type DenseTerms, markBits, rangeBits } from './dense-terms.ts'
 import type { Segment } from './segment.ts'
-import type { TopHits } from './top-hits.ts'
+import { offerHit, type TopHits } from './top-hits.ts'
 
 /** A term of the query in one segment: where its postings lie and what one 255th of its score is worth. */
 export type QueryTerm = { term: number; weight: number }
@@ -35,7 +35,8 @@ export function createScratch(): Scratch {
  */
 export function searchSegment(
   segment: Segment,
-  index: number,
+  /** Number of its first document over all segments. */
+  first: number,
   terms: readonly QueryTerm[],
   dense: DenseTerms,
   hits: TopHits,
@@ -46,7 +47,7 @@ export function searchSegment(
   let essential = 0
   // Short at first: every window is measured against the hits of those before it.
   for (let size = firstWindow; ; size = Math.min(windowMax, size * 2)) {
-    const threshold = hits.threshold()
+    const threshold = hits.threshold
     while (essential < cursors.length && (cursors[essential] as Cursor).ceiling < threshold) essential += 1
     if (essential === cursors.length) return
     const base = nextDoc(segment.docs, cursors, essential)
@@ -62,8 +63,8 @@ export function searchSegment(
       const doc = base + offset
       const score = addOthers(segment, cursors, essential, doc, scratch.scores[offset] as number, least)
       if (score < least || !accepts(doc)) continue
-      hits.offer(segment.pageIds[doc] as number, score, index, doc)
-      least = hits.threshold()
+      offerHit(hits, score, first + doc)
+      least = hits.threshold
     }
     scratch.scores.fill(0, 0, size)
   }

@@ -47,9 +47,6 @@ export type Segment = {
 /** Terms as bytes with an open-addressed table over them: no string is made until one is asked for. */
 export type TermTable = { bytes: Uint8Array; offsets: Uint32Array; slots: Uint32Array }
 
-/** Above every number of a term: that of a segment, times this, and that of a term in it make one key. */
-export const segmentStep = 2 ** 32
-
 const emptySlot = 0xffff_ffff
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

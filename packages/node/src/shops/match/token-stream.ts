@@ -43,10 +43,10 @@ function pushNumber(bytes: Growing, value: number): void {
 /** Room for the terms of one document. */
 export const createTokenRoom = () => new Int32Array(keptTokensMax + 1)
 
-/** Fills `room` with term numbers, -1 between title and text; returns how many there are. */
-export function readTokens({ tokens, tokenStarts }: Segment, doc: number, room: Int32Array): number {
+/** Fills `room`, from `from` on, with term numbers, -1 between title and text; returns how many there are. */
+export function readTokens({ tokens, tokenStarts }: Segment, doc: number, room: Int32Array, from = 0): number {
   const end = tokenStarts[doc + 1] as number
-  let count = 0
+  let count = from
   for (let at = tokenStarts[doc] as number; at < end; count += 1) {
     let value = 0
     let shift = 0
@@ -60,7 +60,7 @@ export function readTokens({ tokens, tokenStarts }: Segment, doc: number, room: 
     }
     room[count] = (value | (byte << shift)) - 1
   }
-  return count
+  return count - from
 }
 
 /** The terms of several segments under the numbers of the one they become. */

@@ -1,57 +1,71 @@
 export type Hit = { pageId: number; score: number; segment: number; doc: number }
 
-/** True when `a` ranks below `b`: a lower score, or the same and a younger page. */
-const isWorse = (a: Hit, b: Hit) => a.score < b.score || (a.score === b.score && a.pageId > b.pageId)
-
-/** The best so many hits; a heap with the worst of them on top. */
-export function createTopHits(limit: number) {
-  const heap: Hit[] = []
-  const swap = (a: number, b: number) => {
-    const kept = heap[a] as Hit
-    heap[a] = heap[b] as Hit
-    heap[b] = kept
-  }
-  const sink = () => {
-    for (let at = 0; ; ) {
-      let worst = at
-      const left = 2 * at + 1
-      if (left < heap.length && isWorse(heap[left] as Hit, heap[worst] as Hit)) worst = left
-      if (left + 1 < heap.length && isWorse(heap[left + 1] as Hit, heap[worst] as Hit)) worst = left + 1
-      if (worst === at) return
-      swap(at, worst)
-      at = worst
-    }
-  }
-  const rise = () => {
-    for (let at = heap.length - 1; at > 0; ) {
-      const parent = (at - 1) >> 1
-      if (!isWorse(heap[at] as Hit, heap[parent] as Hit)) return
-      swap(at, parent)
-      at = parent
-    }
-  }
-  return {
-    limit,
-    /** A score below this cannot enter; one that equals it may, by the age of its page. */
-    threshold: () => (heap.length < limit ? 0 : (heap[0] as Hit).score),
-    /** In any order, each document once. */
-    offer: (pageId: number, score: number, segment: number, doc: number): void => {
-      if (heap.length < limit) {
-        heap.push({ pageId, score, segment, doc })
-        rise()
-        return
-      }
-      const worst = heap[0] as Hit
-      if (score < worst.score || (score === worst.score && pageId > worst.pageId)) return
-      // The hit that falls out lends its object to the one that comes in.
-      worst.pageId = pageId
-      worst.score = score
-      worst.segment = segment
-      worst.doc = doc
-      sink()
-    },
-    best: (): Hit[] => heap.slice().sort((a, b) => (isWorse(a, b) ? 1 : -1)),
-  }
+/**
+ * The best so many documents, by their number over all segments; a heap with the worst of them on top. Numbers ascend
+ * with the ids of pages, so that no id is read for a document that does not stay.
+ */
+export type TopHits = {
+  readonly limit: number
+  count: number
+  /** A score below this cannot enter; one that equals it may, by the age of its page. */
+  threshold: number
+  readonly scores: Float64Array
+  readonly numbers: Uint32Array
 }
 
-export type TopHits = ReturnType<typeof createTopHits>
+export function createTopHits(limit: number): TopHits {
+  return { limit, count: 0, threshold: 0, scores: new Float64Array(limit), numbers: new Uint32Array(limit) }
+}
+
+/** In any order, each document once. */
+export function offerHit(hits: TopHits, score: number, number: number): void {
+  let at = 0
+  if (hits.count === hits.limit) {
+    if (!isWorse(hits, 0, score, number)) return
+    at = sink(hits, score, number)
+  } else {
+    at = hits.count
+    hits.count += 1
+    for (let above = (at - 1) >> 1; at > 0 && !isWorse(hits, above, score, number); above = (at - 1) >> 1) {
+      move(hits, above, at)
+      at = above
+    }
+  }
+  hits.scores[at] = score
+  hits.numbers[at] = number
+  if (hits.count === hits.limit) hits.threshold = hits.scores[0] as number
+}
+
+/** Best first; nothing is left of them afterwards. */
+export function takeHits(hits: TopHits): { score: number; number: number }[] {
+  const best: { score: number; number: number }[] = []
+  while (hits.count > 0) {
+    hits.count -= 1
+    best.push({ score: hits.scores[0] as number, number: hits.numbers[0] as number })
+    move(hits, hits.count, sink(hits, hits.scores[hits.count] as number, hits.numbers[hits.count] as number))
+  }
+  return best.reverse()
+}
+
+/** Whether the document there ranks below: a lower score, or the same and a younger page. */
+function isWorse({ scores, numbers }: TopHits, at: number, score: number, number: number): boolean {
+  return (scores[at] as number) < score || (scores[at] === score && (numbers[at] as number) > number)
+}
+
+/** Lifts what is worse from the top down; returns the place that is free then. */
+function sink(hits: TopHits, score: number, number: number): number {
+  const { count, scores, numbers } = hits
+  let at = 0
+  for (let below = 1; below < count; below = 2 * at + 1) {
+    if (below + 1 < count && isWorse(hits, below + 1, scores[below] as number, numbers[below] as number)) below += 1
+    if (!isWorse(hits, below, score, number)) break
+    move(hits, below, at)
+    at = below
+  }
+  return at
+}
+
+function move({ scores, numbers }: TopHits, from: number, to: number): void {
+  scores[to] = scores[from] as number
+  numbers[to] = numbers[from] as number
+}
