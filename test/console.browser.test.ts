@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type EvidenceReport, parseEvidence, verifyEvidence } from '../packages/sdk/src/index.ts'
+import { sentence } from '../packages/web/src/ui/format.ts'
 import { chromiumPath, openBrowser, openPage, takePicture } from './harness/browser.ts'
 import { injectWallet, serveAt } from './harness/browser-wallet.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { codeBytes, focused, inaccessible, loadedBytes, overflowPx, strangeWallet } from './harness/page-checks.ts'
 import { productionOrigin, startProductionNode } from './harness/production-node.ts'
+import { readEvidenceVectors } from './harness/read-evidence-vectors.ts'
 import { openTill, type TillFixture } from './harness/till-fixture.ts'
 
 const required = process.env['CI'] === 'true'
@@ -266,6 +269,40 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       expect(complaints).toEqual([])
     })
   }, 180_000)
+
+  test('every evidence vector gets the verdict and the checks there that it gets here', async () => {
+    const vectors = readEvidenceVectors()
+    await within({}, async (context) => {
+      const { page } = await openPage(context)
+      await go(page, '#/verify')
+      await page.getByRole('checkbox').uncheck()
+      for (const { name, file, args, expected } of vectors) {
+        const evidence = parseEvidence(file)
+        if (!evidence) throw new Error(`${name} is not evidence`)
+        const here: EvidenceReport = await verifyEvidence(evidence)
+        // The page takes no trust from outside: only vectors without any have the verdict they name.
+        if (args.length === 0) expect(here.ok, name).toBe(expected.ok)
+        await page.getByRole('textbox').fill(JSON.stringify(file))
+        await page.getByRole('button', { name: 'Verify', exact: true }).click()
+        const shown = async () => ({
+          title: await page.locator('#verified').textContent({ timeout: 10_000 }),
+          checks: (
+            await page
+              .locator('ul.checks li')
+              .evaluateAll((list) => list.map((item) => `${item.querySelector('b')?.textContent} ${item.className}`))
+          ).sort(),
+        })
+        await vi.waitFor(
+          async () =>
+            expect(await shown(), name).toEqual({
+              title: here.ok ? 'It verifies' : 'It does not verify',
+              checks: here.checks.map((check) => `${sentence(check.name)} ${check.status}`).sort(),
+            }),
+          { timeout: 20_000, interval: 50 },
+        )
+      }
+    })
+  }, 240_000)
 
   test('a subscription opens the live feed, which is shown beside the delayed one and charges nothing more', async () => {
     await within({ width: 1500 }, async (context) => {

@@ -8,6 +8,7 @@ import { afterAll, expect, test, vi } from 'vitest'
 import { runCli } from '../packages/cli/src/run-cli.ts'
 import { createTestTerminal } from '../packages/cli/src/terminal.fixture.ts'
 import { startSummary } from '../packages/node/src/start-summary.ts'
+import { joinProgram } from '../packages/till/src/kernel/join-program.fixture.ts'
 import { useTill } from './harness/use-till.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -55,10 +56,10 @@ test('the example with the unmodified x402 client buys', async () => {
 })
 
 test('the script for curl signs a payment, and verifies what curl brought back', async () => {
-  const script = saveScript('curl-pay.mjs', gettingStarted)
+  const script = await joinProgram(saveScript('curl-pay.mjs', gettingStarted))
   const url = `${till.node.url}/v1/sandbox/echo?message=hello`
-  const tsx = (...args: string[]) => run(process.execPath, ['--import', 'tsx', script, ...args], { cwd: root })
-  const signed = (await tsx('sign', url)).stdout.trim()
+  const pay = (...args: string[]) => run(process.execPath, [script, ...args], { cwd: root })
+  const signed = (await pay('sign', url)).stdout.trim()
   // As curl -D and -o would: the answer and its headers, to the byte.
   const response = await fetch(url, { headers: { 'payment-signature': signed } })
   const [headers, body] = [join(folder, 'headers.txt'), join(folder, 'answer.txt')]
@@ -66,7 +67,7 @@ test('the script for curl signs a payment, and verifies what curl brought back',
   writeFileSync(headers, [`HTTP/1.1 ${response.status} OK`, ...lines, '', ''].join('\r\n'))
   writeFileSync(body, Buffer.from(await response.arrayBuffer()))
   expect(readFileSync(body, 'utf8')).toContain('"echo":"hello"')
-  expect((await tsx('verify', url, headers, body)).stdout).toContain("status: 'verified'")
+  expect((await pay('verify', url, headers, body)).stdout).toContain("status: 'verified'")
 })
 
 test('the program itself runs without a build, and the purchase a start prints works when pasted', async () => {

@@ -60,7 +60,7 @@ export function createMortalPorts(
         if (life.alive) step('before')
         if (!life.alive) throw new ProcessDied()
         noticed(statement)
-        const result = await tx.query<Row>(atVirtualTime(statement, time), values)
+        const result = await tx.query<Row>(atVirtualTime(statement, values, time))
         if (life.alive) step('after')
         if (!life.alive) throw new ProcessDied()
         return result
@@ -74,7 +74,7 @@ export function createMortalPorts(
       query: (statement, values) =>
         pass(async () => {
           noticed(statement)
-          return lostAnswer(await real.query(atVirtualTime(statement, time), values))
+          return lostAnswer(await real.query(atVirtualTime(statement, values, time)))
         }),
       transaction: (work) => pass(async () => lostAnswer(await real.transaction((tx) => work(inTransaction(tx))))),
       listen: (channel, onMessage, onResync) =>
@@ -113,11 +113,20 @@ export function createMortalPorts(
 
 const serverClock = /\b(?:lease_now|clock_timestamp|now)\(\)/g
 
-/** Leases are kept by the server's clock; in here there is only one clock. */
-function atVirtualTime(statement: string | Statement, time: VirtualTime): string | Statement {
-  const at = (text: string) => text.replaceAll(serverClock, `to_timestamp(${(time.nowMs() / 1000).toFixed(3)})`)
-  if (typeof statement === 'string') return at(statement)
-  if (statement.text.search(serverClock) < 0) return statement
-  const { name: _, ...rest } = statement
-  return { ...rest, text: at(statement.text) }
+/**
+ * Leases are kept by the server's clock; in here there is only one clock. Its time is one more value, so that the text
+ * stays the same and a prepared statement is planned once.
+ */
+function atVirtualTime(
+  statement: string | Statement,
+  values: readonly unknown[] = [],
+  time: VirtualTime,
+): string | Statement {
+  const { text, name, values: own = values } = typeof statement === 'string' ? { text: statement } : statement
+  if (text.search(serverClock) < 0) return { ...(name === undefined ? {} : { name }), text, values: own }
+  return {
+    ...(name === undefined ? {} : { name: `${name}_at` }),
+    text: text.replaceAll(serverClock, `$${own.length + 1}::timestamptz`),
+    values: [...own, new Date(time.nowMs())],
+  }
 }

@@ -1,7 +1,7 @@
-import { type Address, parseAddress } from '@assay/protocol/address'
+import type { Address } from '@assay/protocol/address'
 import type { Hex } from '@assay/protocol/bytes'
 import { getContractAddress, keccak256, stringToHex } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { signerOf } from '../chain/wallet/wallet-signer.ts'
 
 export type DemoRole = 'operator' | 'buyer' | 'creator' | 'affiliate' | 'settler' | 'custody'
 
@@ -57,7 +57,5 @@ function keyOf(name: string): Hex {
 
 function demoKey(name: string): { address: Address; privateKey: Hex } {
   const privateKey = keyOf(name)
-  const address = parseAddress(privateKeyToAccount(privateKey).address)
-  if (address === undefined) throw new Error(`no address for the demo key ${name}`)
-  return { address, privateKey }
+  return { address: signerOf(privateKey).address, privateKey }
 }

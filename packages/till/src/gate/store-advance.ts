@@ -152,7 +152,8 @@ export async function markDelivered(sql: Sql, ids: readonly string[], nowMs: num
 }
 
 export async function findPayment(sql: Sql, id: string): Promise<PaymentRecord | undefined> {
-  const { rows } = await sql.query(`select ${paymentColumns} from payment where id = $1`, [id])
+  const text = `select ${paymentColumns} from payment where id = $1`
+  const { rows } = await sql.query({ name: 'read_payment', text, values: [id] })
   return rows[0] ? toPaymentRecord(rows[0]) : undefined
 }
 

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { readFile, rename } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, parse } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
@@ -61,8 +61,8 @@ function folderOfThisProcess(): string {
 
 /** Once for all processes of a run: who builds it meanwhile, too, leaves it to the first. */
 async function buildOnce(source: string): Promise<string> {
-  const name = basename(source, '.ts')
-  const folder = join(process.env[programsVariable] ?? folderOfThisProcess(), name)
+  const { name, dir } = parse(source)
+  const folder = join(process.env[programsVariable] ?? folderOfThisProcess(), `${basename(dir)}-${name}`)
   if (!existsSync(folder)) {
     const draft = openFolder(`${folder}-`)
     await buildInto(draft, source)

@@ -28,16 +28,17 @@ export async function collectDue(
   network: string,
   { purpose, minimumMicro = deps.policy.minimumMicro, paidInBy = [] }: PayoutPurpose,
 ): Promise<number> {
-  const { rows } = await deps.database.query<{ payee: Address }>(
-    `select a.owner as payee from payout_due d
+  const { rows } = await deps.database.query<{ payee: Address }>({
+    name: 'read_payees_due',
+    text: `select a.owner as payee from payout_due d
        join ledger_account a on a.id = d.account_id join ledger_balance b on b.account_id = d.account_id
      where a.network = $1 and a.purpose = $2
        and not exists (select from payout p where p.network = $1 and p.purpose = $2 and p.account = a.owner
          and p.state in ('waiting','queued','signed','parked'))
        and not exists (select from payout_hold h where h.network = $1 and h.payee = a.owner)
      order by b.owed_micro desc limit $3`,
-    [network, purpose, perRunMax],
-  )
+    values: [network, purpose, perRunMax],
+  })
   if (rows.length === 0) return 0
   const since = await oldestNotFinal(deps.database, network)
   for (const { payee } of rows) await collectOne(deps, network, { purpose, minimumMicro, paidInBy, since }, payee)

@@ -29,13 +29,14 @@ const perRunMax = 200
  * Where the sale had an effect, a stamp or a subscription, that effect is what was bought, and it stays.
  */
 export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
-  const { rows } = await deps.database.query<Record<string, unknown> & { restored: boolean; had_effect: boolean }>(
-    `select ${paymentColumns}, had_effect, exists (select from restore_gap g
+  const { rows } = await deps.database.query<Record<string, unknown> & { restored: boolean; had_effect: boolean }>({
+    name: 'read_undelivered',
+    text: `select ${paymentColumns}, had_effect, exists (select from restore_gap g
        where g.network = payment.network and g.detected_at > payment.claimed_at) as restored from payment
      where delivered_at is null and state in ${sqlList(moves.creditUndelivered.from)} and final and not revocable and settled_at < $1
      order by settled_at limit ${perRunMax}`,
-    [new Date(deps.clock.nowMs() - undeliveredAnswerHours * 3_600_000)],
-  )
+    values: [new Date(deps.clock.nowMs() - undeliveredAnswerHours * 3_600_000)],
+  })
   for (const { restored, had_effect: hadEffect, ...row } of rows) {
     const payment = toPaymentRecord(row)
     try {

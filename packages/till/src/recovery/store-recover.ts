@@ -19,7 +19,7 @@ const abandoned = `state in ('claimed','settling')
   and (lease_until < lease_now() or owner in (select owner from payment_owner where dead_at is not null))`
 
 export async function abandonedPayments(sql: Sql, limit: number): Promise<PaymentRecord[]> {
-  return read(sql, `where ${abandoned} order by claimed_at limit $1`, [limit])
+  return read(sql, 'abandoned', `where ${abandoned} order by claimed_at limit $1`, [limit])
 }
 
 const unsold = `state in ${sqlList(unsoldStates)} and not final`
@@ -34,11 +34,12 @@ export const recoveryDueSql = (ownOwner: bigint) =>
 /** Whether a payment waits for its block to be final. */
 export const notFinalSql = `exists (select from payment where ${notFinal})`
 
-export const hasUnsold = (sql: Sql, network: string) => hasAny(sql, unsold, network)
-export const hasNotFinal = (sql: Sql, network: string) => hasAny(sql, notFinal, network)
+export const hasUnsold = (sql: Sql, network: string) => hasAny(sql, 'unsold', unsold, network)
+export const hasNotFinal = (sql: Sql, network: string) => hasAny(sql, 'not_final', notFinal, network)
 
-async function hasAny(sql: Sql, which: string, network: string): Promise<boolean> {
-  const { rowCount } = await sql.query(`select from payment where ${which} and network = $1 limit 1`, [network])
+async function hasAny(sql: Sql, name: string, which: string, network: string): Promise<boolean> {
+  const text = `select from payment where ${which} and network = $1 limit 1`
+  const { rowCount } = await sql.query({ name: `read_has_${name}`, text, values: [network] })
   return rowCount > 0
 }
 
@@ -55,7 +56,7 @@ export async function paymentsIn(
   afterId: string,
   limit: number,
 ): Promise<PaymentRecord[]> {
-  return read(sql, `where state = $1 and id > $2 order by id limit $3`, [state, afterId, limit])
+  return read(sql, state, `where state = '${state}' and id > $1 order by id limit $2`, [afterId, limit])
 }
 
 /** Refused payments whose time has passed at a final block: they have landed by now, or never will. */
@@ -65,7 +66,7 @@ export async function watchedPayments(
   finalTimestamp: number,
   limit: number,
 ): Promise<PaymentRecord[]> {
-  return read(sql, `where ${unsold} and network = $1 and valid_before < $2 order by valid_before limit $3`, [
+  return read(sql, 'watched', `where ${unsold} and network = $1 and valid_before < $2 order by valid_before limit $3`, [
     network,
     finalTimestamp,
     limit,
@@ -73,11 +74,12 @@ export async function watchedPayments(
 }
 
 export async function notFinalUpTo(sql: Sql, network: string, block: bigint, limit: number): Promise<PaymentRecord[]> {
-  return read(sql, `where ${notFinal} and network = $1 and block_number <= $2 order by block_number limit $3`, [
-    network,
-    block,
-    limit,
-  ])
+  return read(
+    sql,
+    'not_final',
+    `where ${notFinal} and network = $1 and block_number <= $2 order by block_number limit $3`,
+    [network, block, limit],
+  )
 }
 
 /**
@@ -96,8 +98,10 @@ export async function markFinal(sql: Sql, payments: readonly Pick<PaymentRecord,
   )
 }
 
-async function read(sql: Sql, where: string, values: readonly unknown[]): Promise<PaymentRecord[]> {
-  const { rows } = await sql.query(`select ${paymentColumns} from payment ${where}`, values)
+/** Prepared: every round asks, mostly for nothing, and planning over all partitions takes longer than the answer. */
+async function read(sql: Sql, name: string, where: string, values: readonly unknown[]): Promise<PaymentRecord[]> {
+  const text = `select ${paymentColumns} from payment ${where}`
+  const { rows } = await sql.query({ name: `read_payments_${name}`, text, values })
   return rows.map(toPaymentRecord)
 }
 

@@ -77,15 +77,16 @@ type Asked = {
  * final waits, and so does all after a restore.
  */
 export async function executeRefunds(deps: RefundDeps): Promise<void> {
-  const { rows } = await deps.database.query<Asked & { draw: boolean }>(
-    `select r.payment_id, r.amount_micro, r.requested_by, r.requested_at, coalesce(p.had_effect, true) as had_effect,
+  const { rows } = await deps.database.query<Asked & { draw: boolean }>({
+    name: 'read_refunds_asked',
+    text: `select r.payment_id, r.amount_micro, r.requested_by, r.requested_at, coalesce(p.had_effect, true) as had_effect,
        p.id is null as draw from refund r
      left join payment p on p.id = r.payment_id
      left join entitled_call e on p.id is null and e.id = r.payment_id and e.port = 'credit'
      where r.state = 'asked' and coalesce(p.final, e.state = 'captured')
        and not exists (select from restore_gap g where g.network = coalesce(p.network, e.subject) and g.reconciled_at is null)
      order by r.requested_at limit 100`,
-  )
+  })
   for (const { draw, ...asked } of rows)
     try {
       await deps.database.transaction((tx) => (draw ? executeDrawRefund(deps, tx, asked) : execute(deps, tx, asked)))

@@ -20,7 +20,6 @@ import { seedPast } from './demo/seed-past.ts'
 import type { IntentDeps, WalletFacts } from './deps.ts'
 import { type Feed, openFeed } from './feed.ts'
 import { freeRoutes } from './free-routes.ts'
-import { openNatsCarrier } from './nats-carrier-adapter.ts'
 import { readPeers } from './peers/read-peers.ts'
 import { sharedRoute } from './peers/shared-route.ts'
 import { bucketEpsilonMicro, ladder, type Plan, widest } from './plan.ts'
@@ -140,6 +139,8 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
 async function openCarrier(context: ShopContext, { natsUrl }: IntentOptions): Promise<Carrier> {
   if (natsUrl === undefined) return postgresCarrier(context.database)
   const instance = (context.keyring.keys()[0]?.keyId ?? 'node').replace(/[^A-Za-z0-9_-]/g, '').slice(0, 40)
+  // Few nodes have a broker, and its client takes a tenth of a start.
+  const { openNatsCarrier } = await import('./nats-carrier-adapter.ts')
   return openNatsCarrier({ url: natsUrl, instance, database: context.database, log: context.log })
 }
 
