@@ -14,7 +14,6 @@ const since = new RegExp(String.raw`${now}\s*-(?!\s*(?:\d|[a-z]*(?:day|hour|minu
 /** What may measure time. A line that is no longer needed is reported as well. */
 const exceptions = {
   'packages/till/src/kernel/growth.fixture.ts': 'measures growth, and gives it as a ratio',
-  'packages/node/src/shops/options/exchange.fixture.ts': 'the monotonic clock of a world whose wall clock is moved',
   'test/matrix.test.ts': 'how old data are that the node gives, not how long it takes',
   'test/sources-cli.test.ts': 'how many days a claim waits, not how long it takes',
   'test/test-clocks.test.ts': 'shows what the check finds',
