@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { encodePayload, quote, send, signPayment } from './harness/till-fixture.ts'
-import { decideRounds, type Round } from './promises/unpaid-cost.ts'
 import { canary, openProofNode, proofPath } from './promises/proof-node.ts'
 import { tryPairs } from './promises/quoted.ts'
 import { rows } from './promises/rows.ts'
 import { proveSplits } from './promises/splits.ts'
 import { fuzzNode } from './promises/unpaid.ts'
+import { decideRounds, type Round } from './promises/unpaid-cost.ts'
 
 /** The proofs of docs/promises.md at a size for every day; `npm run promises` has them as large as asked. */
 const proofNode = await openProofNode({ ownShops: 'till' })

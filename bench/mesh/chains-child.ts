@@ -1,4 +1,4 @@
-// Both chains in a process of their own, so that the nodes' questions do not wait for what the bench itself does.
+// Both chains in a separate process, so that the nodes' questions do not wait for what the bench itself does.
 
 import { startDevnet } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
