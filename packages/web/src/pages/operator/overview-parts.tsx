@@ -82,32 +82,34 @@ export function Payments({ payments }: { payments: Overview['payments'] }) {
     <section class="sheet" aria-labelledby="payments">
       <h2 id="payments">Payments</h2>
       {payments.length === 0 ? <p class="soft">None yet.</p> : null}
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col" class="right">
-              How many
-            </th>
-            <th scope="col" class="right">
-              Amount
-            </th>
-            <th scope="col">Oldest</th>
-          </tr>
-        </thead>
-        <tbody>
-          {payments.map((row) => (
-            <tr key={row.state}>
-              <th scope="row">{row.state}</th>
-              <td class="right">{count(row.payments)}</td>
-              <td class="right">{usdOfMicro(row.amount_micro)}</td>
-              <td>
-                <Age at={row.oldest_at} />
-              </td>
+      <Scroll label="Payments by state">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">State</th>
+              <th scope="col" class="right">
+                How many
+              </th>
+              <th scope="col" class="right">
+                Amount
+              </th>
+              <th scope="col">Oldest</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {payments.map((row) => (
+              <tr key={row.state}>
+                <th scope="row">{row.state}</th>
+                <td class="right">{count(row.payments)}</td>
+                <td class="right">{usdOfMicro(row.amount_micro)}</td>
+                <td>
+                  <Age at={row.oldest_at} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
     </section>
   )
 }
