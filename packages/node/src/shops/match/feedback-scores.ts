@@ -16,6 +16,11 @@ import {
 import type { Segment } from './segment.ts'
 import { keptTokensMax } from './token-stream.ts'
 
+/** The first pages say what the answer is about, the tenth hardly does: a page weighs by this power of its score. */
+const steepness = 6
+/** A term of only one of the best pages is peculiar to it, not to what was asked. */
+const sharedMin = 2
+
 /** RM3: the terms that mark the best candidates are looked for in all of them, which are in the order of `tokens`. */
 export function feedbackScores(
   input: RescoreInput,
@@ -33,7 +38,8 @@ export function feedbackScores(
         if (hit.segment === place) values[at] = weightOfTerms(part.segment, hit.doc, at, tokens, marks, looked)
     })
   })
-  return besideBest(values)
+  // A page with twice the terms is better, not twice as good.
+  return besideBest(values.map(Math.sqrt))
 }
 
 type MarkingTerm = { term: LookedUp; weight: number }
@@ -45,40 +51,51 @@ function markingTerms(
   weights: RescoreWeights,
 ): MarkingTerm[] {
   const found = addShares(known, best, tokens)
-  for (const number of found) shares[number] = (shares[number] as number) * known.worth(number)
+  for (const number of found)
+    shares[number] = (holders[number] as number) < sharedMin ? 0 : (shares[number] as number) * known.worth(number)
   const byWeight = (a: number, b: number) =>
     (shares[b] as number) - (shares[a] as number) || (known.at(a).text < known.at(b).text ? -1 : 1)
   const marking = bestOf(found, Math.min(markedMax, weights.feedbackTerms), byWeight)
     .filter((number) => (shares[number] as number) > 0)
     .map((number) => ({ term: known.at(number), weight: shares[number] as number }))
-  for (const number of found) shares[number] = 0
+  for (const number of found) {
+    shares[number] = 0
+    holders[number] = 0
+  }
   return marking
 }
 
 // By number of a known term, all zero between two uses.
 let shares = new Float64Array(0)
 let counts = new Uint16Array(0)
+let holders = new Uint16Array(0)
 
-/** What each term is of the best pages, in `shares`; saturating, and whatever the length of the page. Returns the terms. */
+/**
+ * What each term is of the best pages, in `shares` (saturating, and whatever the length of the page), and how many of
+ * them hold it, in `holders`. Returns the terms.
+ */
 function addShares(known: KnownTerms, best: readonly Rescored[], { tokens, starts }: CandidateTokens): number[] {
-  const total = best.reduce((sum, one) => sum + one.total, 0)
+  const likely = best.map(({ total }) => total ** steepness)
+  const all = likely.reduce((sum, one) => sum + one, 0)
   const pages = best.map(({ hit, at }) =>
     tokens.slice(starts[at], starts[at + 1]).map((token) => (token < 0 ? -1 : known.numberOf(hit.segment, token))),
   )
   if (shares.length < known.size()) {
     shares = new Float64Array(2 * known.size())
     counts = new Uint16Array(2 * known.size())
+    holders = new Uint16Array(2 * known.size())
   }
   const seen: number[] = []
-  best.forEach(({ total: own }, page) => {
+  likely.forEach((own, page) => {
     const numbers = pages[page] as Int32Array
     for (const number of numbers) if (number >= 0) counts[number] = (counts[number] as number) + 1
     for (const number of numbers) {
       if (number < 0 || counts[number] === 0) continue
       const count = counts[number] as number
       counts[number] = 0
-      if (shares[number] === 0) seen.push(number)
-      shares[number] = (shares[number] as number) + ((count / (count + 1)) * own) / total
+      if (holders[number] === 0) seen.push(number)
+      shares[number] = (shares[number] as number) + ((count / (count + 1)) * own) / all
+      holders[number] = (holders[number] as number) + 1
     }
   })
   return seen
