@@ -1,21 +1,23 @@
 import { bestOf } from './best-of.ts'
+import { defaultWeights } from './build-segment.ts'
 import type { KnownTerms } from './known-terms.ts'
 import { markedMax, withMarks } from './mark-terms.ts'
 import type { CandidateTokens } from './read-candidates.ts'
 import {
   besideBest,
   byTotal,
+  type IndexPart,
   impactOf,
   type LookedUp,
-  type Postings,
   postingsOf,
   type Rescored,
   type RescoreInput,
   type RescoreWeights,
 } from './rescore.ts'
-import type { Segment } from './segment.ts'
 import { keptTokensMax } from './token-stream.ts'
 
+const { k1, titleWeight, bodyB } = defaultWeights
+const impactMax = 255
 /** The first pages say what the answer is about, the tenth hardly does: a page weighs by this power of its score. */
 const steepness = 6
 /** A term of only one of the best pages is peculiar to it, not to what was asked. */
@@ -29,13 +31,18 @@ export function feedbackScores(
   weights: RescoreWeights,
 ): Float64Array | undefined {
   const terms = markingTerms(input, bestOf(found, weights.feedbackPages, byTotal), tokens, weights)
+  const weighed = Float64Array.from(terms, ({ weight }) => weight)
   const values = new Float64Array(found.length)
   input.parts.forEach((part, place) => {
     const ids = terms.map(({ term }) => term.ids[place] as number)
-    const looked = terms.map(({ weight }, at) => ({ weight, postings: postingsOf(part, ids[at] as number) }))
     withMarks(part.segment, ids, (marks) => {
       for (const { hit, at } of found)
-        if (hit.segment === place) values[at] = weightOfTerms(part.segment, hit.doc, at, tokens, marks, looked)
+        if (hit.segment === place)
+          // Of a long page not all terms are kept in order: then every one is looked up.
+          values[at] =
+            (tokens.starts[at + 1] as number) - (tokens.starts[at] as number) > keptTokensMax
+              ? lookedUp(part, hit.doc, ids, weighed)
+              : counted(tokens, at, marks, weighed)
     })
   })
   // A page with twice the terms is better, not twice as good.
@@ -51,13 +58,14 @@ function markingTerms(
   weights: RescoreWeights,
 ): MarkingTerm[] {
   const found = addShares(known, best, tokens)
-  for (const number of found)
-    shares[number] = (holders[number] as number) < sharedMin ? 0 : (shares[number] as number) * known.worth(number)
+  const shared = found.filter((number) => (holders[number] as number) >= sharedMin && known.worth(number) > 0)
+  for (const number of shared) shares[number] = (shares[number] as number) * known.worth(number)
   const byWeight = (a: number, b: number) =>
     (shares[b] as number) - (shares[a] as number) || (known.at(a).text < known.at(b).text ? -1 : 1)
-  const marking = bestOf(found, Math.min(markedMax, weights.feedbackTerms), byWeight)
-    .filter((number) => (shares[number] as number) > 0)
-    .map((number) => ({ term: known.at(number), weight: shares[number] as number }))
+  const marking = bestOf(shared, Math.min(markedMax, weights.feedbackTerms), byWeight).map((number) => ({
+    term: known.at(number),
+    weight: shares[number] as number,
+  }))
   for (const number of found) {
     shares[number] = 0
     holders[number] = 0
@@ -101,34 +109,44 @@ function addShares(known: KnownTerms, best: readonly Rescored[], { tokens, start
   return seen
 }
 
-// The last page that each term was seen in, by a number that no other page has.
-const seenIn = new Float64Array(markedMax)
-let page = 0
+function lookedUp(part: IndexPart, doc: number, ids: readonly number[], weights: Float64Array): number {
+  return ids.reduce(
+    (sum, id, at) => sum + ((weights[at] as number) * impactOf(part.segment, postingsOf(part, id), doc)) / impactMax,
+    0,
+  )
+}
 
-/** Few of the terms stand in a page: its own terms say which, and only those are looked up among millions of postings. */
-function weightOfTerms(
-  segment: Segment,
-  doc: number,
-  at: number,
-  { tokens, starts }: CandidateTokens,
-  marks: Uint8Array,
-  terms: readonly { weight: number; postings: Postings }[],
-): number {
+// How often each term is in the page that is read, zero between two pages, and which those are.
+const times = new Float64Array(markedMax)
+const met = new Uint8Array(markedMax)
+
+/** What BM25F gives, from the terms of the page itself: looking each up among millions of postings takes longer. */
+function counted({ tokens, starts }: CandidateTokens, at: number, marks: Uint8Array, weights: Float64Array): number {
   const [from, to] = [starts[at] as number, starts[at + 1] as number]
-  let sum = 0
-  // Of a long page not all terms are kept in order: then every one is looked up.
-  if (to - from > keptTokensMax) {
-    for (const { weight, postings } of terms) sum += weight * impactOf(segment, postings, doc)
-    return sum
-  }
-  page += 1
+  let count = 0
+  let worth = titleWeight
   for (let place = from; place < to; place += 1) {
     const token = tokens[place] as number
-    const mark = token < 0 ? 0 : (marks[token] as number)
-    if (mark === 0 || seenIn[mark - 1] === page) continue
-    seenIn[mark - 1] = page
-    const { weight, postings } = terms[mark - 1] as { weight: number; postings: Postings }
-    sum += weight * impactOf(segment, postings, doc)
+    if (token < 0) {
+      worth = 1
+      continue
+    }
+    const mark = marks[token] as number
+    if (mark === 0) continue
+    if (times[mark - 1] === 0) {
+      met[count] = mark - 1
+      count += 1
+    }
+    times[mark - 1] = (times[mark - 1] as number) + worth
+  }
+  const meanLength = (starts[starts.length - 1] as number) / (starts.length - 1)
+  const half = k1 * (1 - bodyB + (bodyB * (to - from)) / meanLength)
+  let sum = 0
+  for (let place = 0; place < count; place += 1) {
+    const term = met[place] as number
+    const often = times[term] as number
+    times[term] = 0
+    sum += ((weights[term] as number) * often) / (often + half)
   }
   return sum
 }
