@@ -6,7 +6,7 @@ import { defaultRescoring } from './rescore.ts'
 const page = { domain: 'a.test', title: '', language: '', licence: '', type: 'html', day: 0 }
 const feedbackAlone = { ...defaultRescoring, latent: 0, proximity: 0, neighbours: 0, feedback: 0.2, feedbackPages: 3 }
 
-/** The share of feedback of each page, by its place in `texts`; pages about other things stand around them. */
+/** The share of feedback of each page, by its place in `texts`, among pages about other things. */
 function feedbackOf(texts: readonly string[], query: string): number[] {
   const index = createMatchIndex({ rescoring: feedbackAlone })
   const others = Array.from({ length: 50 }, (_, at) => `other${at} things${at} entirely${at} here${at}`)

@@ -6,14 +6,15 @@ import type { CandidateTokens } from './read-candidates.ts'
 import {
   besideBest,
   byTotal,
-  type IndexPart,
   impactOf,
   type LookedUp,
+  type Postings,
   postingsOf,
   type Rescored,
   type RescoreInput,
   type RescoreWeights,
 } from './rescore.ts'
+import type { Segment } from './segment.ts'
 import { keptTokensMax } from './token-stream.ts'
 
 const { k1, titleWeight, bodyB } = defaultWeights
@@ -35,14 +36,18 @@ export function feedbackScores(
   const values = new Float64Array(found.length)
   input.parts.forEach((part, place) => {
     const ids = terms.map(({ term }) => term.ids[place] as number)
+    let postings: Postings[] | undefined
     withMarks(part.segment, ids, (marks) => {
-      for (const { hit, at } of found)
-        if (hit.segment === place)
+      for (const { hit, at } of found) {
+        if (hit.segment !== place) continue
+        const length = (tokens.starts[at + 1] as number) - (tokens.starts[at] as number)
+        if (length <= keptTokensMax) values[at] = counted(tokens, at, marks, weighed)
+        else {
           // Of a long page not all terms are kept in order: then every one is looked up.
-          values[at] =
-            (tokens.starts[at + 1] as number) - (tokens.starts[at] as number) > keptTokensMax
-              ? lookedUp(part, hit.doc, ids, weighed)
-              : counted(tokens, at, marks, weighed)
+          postings ??= ids.map((id) => postingsOf(part, id))
+          values[at] = lookedUp(part.segment, hit.doc, postings, weighed)
+        }
+      }
     })
   })
   // A page with twice the terms is better, not twice as good.
@@ -109,18 +114,15 @@ function addShares(known: KnownTerms, best: readonly Rescored[], { tokens, start
   return seen
 }
 
-function lookedUp(part: IndexPart, doc: number, ids: readonly number[], weights: Float64Array): number {
-  return ids.reduce(
-    (sum, id, at) => sum + ((weights[at] as number) * impactOf(part.segment, postingsOf(part, id), doc)) / impactMax,
-    0,
-  )
+function lookedUp(segment: Segment, doc: number, postings: readonly Postings[], weights: Float64Array): number {
+  return postings.reduce((sum, one, at) => sum + (weights[at] as number) * impactOf(segment, one, doc), 0) / impactMax
 }
 
 // How often each term is in the page that is read, zero between two pages, and which those are.
 const times = new Float64Array(markedMax)
 const met = new Uint8Array(markedMax)
 
-/** What BM25F gives, from the terms of the page itself: looking each up among millions of postings takes longer. */
+/** About what BM25F gives, from the terms of the page itself: looking each up among millions of postings takes longer. */
 function counted({ tokens, starts }: CandidateTokens, at: number, marks: Uint8Array, weights: Float64Array): number {
   const [from, to] = [starts[at] as number, starts[at + 1] as number]
   let count = 0

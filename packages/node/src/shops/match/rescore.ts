@@ -113,7 +113,7 @@ export function besideBest(values: Float64Array): Float64Array | undefined {
 }
 
 /** Postings of a term in a segment; `marks` leave few of a common one's to look through. */
-type Postings = { from: number; end: number; marks: Uint32Array | undefined }
+export type Postings = { from: number; end: number; marks: Uint32Array | undefined }
 
 /** None where the term, below 0, does not occur. */
 export function postingsOf({ segment: { starts }, dense }: IndexPart, term: number): Postings {
