@@ -277,7 +277,8 @@ export async function recordCandidate(
      select $1, $2, 'candidate', $3, ${at(4)}, ${at(4)}, $8
      where $3 = 'seed' or exists (select 1 from mesh_peer where did = $1)
         or ((select count(*) from mesh_peer where state = 'candidate') < $5
-          and (select count(*) from mesh_peer where state = 'candidate' and named_by = $8) < $9)
+          and (select count(*) from mesh_peer where state = 'candidate' and named_by = $8)
+            < greatest(1, $9 - coalesce((select false_names from mesh_peer where did = $8), 0)))
      on conflict (did) do update set next_visit_at = least(mesh_peer.next_visit_at, excluded.next_visit_at)
        where mesh_peer.state = 'dead' and $6 > mesh_peer.sequence
          and coalesce(mesh_peer.last_tried_at, 'epoch') < ${at(7)}`,
@@ -358,6 +359,15 @@ export async function saveHeard(sql: Sql, heard: Heard, nowMs: number, nextVisit
   return rowCount === 1
 }
 
+/** A name that was given has answered: its namer may give more again. */
+export async function creditNamer(sql: Sql, did: string): Promise<void> {
+  await sql.query(
+    `update mesh_peer n set false_names = n.false_names - 1 from mesh_peer p
+     where p.did = $1 and n.did = p.named_by and n.false_names > 0`,
+    [did],
+  )
+}
+
 export async function recordChangesRead(sql: Sql, did: string, changesMs: number): Promise<void> {
   await sql.query('update mesh_peer set changes_read_ms = $2 where did = $1', [did, changesMs])
 }
@@ -401,13 +411,19 @@ export async function recordAnnounced(sql: Sql, did: string, nowMs: number): Pro
 }
 
 const deadMax = 1_024
+const falseNamesMax = 64
 
 /** Candidates that never answered go, and the long dead and all too many dead; seeds stay: the operator wants them. */
 export async function deletePeers(sql: Sql, nowMs: number, expireAfterMs: number): Promise<void> {
   await sql.query(
-    `delete from mesh_peer where (state = 'candidate' and failures >= 3 and found_by <> 'seed')
-       or (state = 'dead' and found_by <> 'seed' and (coalesce(last_seen_at, found_at) < ${at(1)}
-         or did in (select did from mesh_peer where state = 'dead' order by last_seen_at desc nulls last offset $2)))`,
+    `with gone as (
+       delete from mesh_peer where (state = 'candidate' and failures >= 3 and found_by <> 'seed')
+         or (state = 'dead' and found_by <> 'seed' and (coalesce(last_seen_at, found_at) < ${at(1)}
+           or did in (select did from mesh_peer where state = 'dead' order by last_seen_at desc nulls last offset $2)))
+       returning named_by, state),
+     never as (select named_by, count(*)::integer as names from gone where state = 'candidate' group by named_by)
+     update mesh_peer p set false_names = least(p.false_names + never.names, ${falseNamesMax})
+     from never where p.did = never.named_by`,
     [nowMs - expireAfterMs, deadMax],
   )
 }

@@ -139,6 +139,35 @@ test('names that one peer brings leave room for those of others, and are visited
   expect(honest.asked.length).toBeGreaterThan(0)
 })
 
+test('a peer whose names never answer may give one at a time, and one whose names do gives as many as before', async () => {
+  const views = createMeshViews(deps)
+  const rounds = createRounds(deps, views)
+  const liar = world.add('https://liar.example.net')
+  await addSeed(db.database, liar.origin, clock.nowMs())
+  liar.known = Array.from({ length: 200 }, (_, i) => `ghost${i}.example.com`).map((host) => ({
+    ...{ did: `did:web:${host}`, address: `https://${host}`, sequence: 1 },
+  }))
+  const candidatesOf = async (did: string) =>
+    (await db.owner.query(`select did from mesh_peer where state = 'candidate' and named_by = $1`, [did])).rows.length
+  const pass = async () => {
+    clock.advance(deps.settings.visitEveryMs * 4)
+    await rounds.run()
+    await rounds.idle()
+  }
+  await pass()
+  expect(await candidatesOf(liar.did)).toBe(16)
+  for (let i = 0; i < 40; i += 1) await pass()
+  expect(await candidatesOf(liar.did)).toBeLessThanOrEqual(1)
+  const honest = world.add('https://honest.example.net')
+  const known = Array.from({ length: 6 }, (_, i) => world.add(`https://n${i}.example.org`))
+  honest.known = known.map(({ did, origin }) => ({ did, address: origin, sequence: 1 }))
+  await addSeed(db.database, honest.origin, clock.nowMs())
+  for (let i = 0; i < 4; i += 1) await pass()
+  await rounds.stop()
+  const shown = (await views.refresh()).peers.map(({ address }) => address)
+  expect(shown).toEqual(expect.arrayContaining(known.map(({ origin }) => origin)))
+})
+
 test('a broad template wins no traffic, and a peer whose price was not seen comes after one whose was', async () => {
   const broad = play('https://api.broad.example', [
     reportOf('1', { path: '/v1/{a}/{b}', example: '/v1/x/y' }),

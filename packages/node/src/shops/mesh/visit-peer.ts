@@ -8,6 +8,7 @@ import { type BriefDocument, readBrief } from './mesh-document.ts'
 import type { OwnStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
 import {
+  creditNamer,
   newerOf,
   type PeerRow,
   type PeerState,
@@ -58,6 +59,7 @@ export async function visitPeer(
   )
   if (problem !== undefined) return missed(deps, peer, problem)
   deps.metrics.count('mesh_visits', { outcome: 'ok' })
+  if (peer.state === 'candidate') await creditNamer(deps.database, peer.did)
   await learnPeers(deps, peer, document)
   await learnChanges(deps, peer, document, pauseMs)
   await learnSilent(deps, document)

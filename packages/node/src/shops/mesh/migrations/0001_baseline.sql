@@ -24,6 +24,8 @@ create table mesh_peer (
   found_at timestamptz not null,
   -- The peer that named a candidate: one peer names so many and no more.
   named_by text,
+  -- Names it gave that never answered, less those that did: it names fewer at a time.
+  false_names integer not null default 0 check (false_names >= 0),
   first_seen_at timestamptz,
   sequence bigint not null default 0,
   statement text check (length(statement) <= 24576),
