@@ -3,7 +3,8 @@ import { openStatement } from '@assay/protocol/mesh/statement'
 import type { MeshDeps } from './deps.ts'
 import { silentMax, viewMax } from './limits.ts'
 import { type OwnStatement, ownStatement } from './own-statement.ts'
-import { type PeerRow, shownPeers, silentPeers } from './store.ts'
+import { silentPeers } from './reported-store.ts'
+import { type PeerRow, shownPeers } from './store.ts'
 
 export type SeenPeer = PeerRow & { statement: string; content: MeshStatement; recommended: boolean }
 

@@ -50,7 +50,7 @@ export type PeerRow = {
   reportsReadAtMs: number
 }
 
-type RawPeer = {
+export type RawPeer = {
   did: string
   address: string
   state: PeerState
@@ -77,11 +77,11 @@ type RawPeer = {
   reports_read_at: Date | null
 }
 
-const columns = `did, address, state, found_by, sequence, statement, keys, keys_read_at, network_address, first_seen_at,
+export const columns = `did, address, state, found_by, sequence, statement, keys, keys_read_at, network_address, first_seen_at,
   last_seen_at, failures, health, latency_ms, announced_at, price_mismatches, prices_checked_at, asked_micro, problem, operator,
   changes_read_ms, evidence_read_ms, agents_read_ms, reports_read_at`
 
-function peerOf(raw: RawPeer): PeerRow {
+export function peerOf(raw: RawPeer): PeerRow {
   return {
     did: raw.did,
     address: raw.address,
@@ -111,7 +111,7 @@ function peerOf(raw: RawPeer): PeerRow {
   }
 }
 
-const at = (place: number) => `to_timestamp($${place}::float8 / 1000)`
+export const at = (place: number) => `to_timestamp($${place}::float8 / 1000)`
 
 export async function findPeer(sql: Sql, did: string): Promise<PeerRow | undefined> {
   const { rows } = await sql.query<RawPeer>(`select ${columns} from mesh_peer where did = $1`, [did])
@@ -165,49 +165,6 @@ export async function changedPeers(
     sequence: Number(sequence),
     changedMs: changed_at.getTime(),
   }))
-}
-
-/** Those that lately answered and then did not, the last heard of first. */
-export async function silentPeers(sql: Sql, sinceMs: number, limit: number): Promise<string[]> {
-  const { rows } = await sql.query<{ did: string }>(
-    `select did from mesh_peer where state in ('suspect', 'dead') and failures > 0 and last_seen_at > ${at(1)}
-     order by last_seen_at desc limit $2`,
-    [sinceMs, limit],
-  )
-  return rows.map(({ did }) => did)
-}
-
-/** Another node got no answer from them: those that this one has not seen since `seenBeforeMs` are visited at once. */
-export async function visitSoon(
-  sql: Sql,
-  dids: readonly string[],
-  { nowMs, seenBeforeMs, limit }: { nowMs: number; seenBeforeMs: number; limit: number },
-): Promise<void> {
-  if (dids.length === 0) return
-  await sql.query(
-    `update mesh_peer set next_visit_at = ${at(2)} where did in (
-       select did from mesh_peer where did = any($1) and state = 'alive' and next_visit_at > ${at(2)}
-         and last_seen_at < ${at(3)} and coalesce(last_tried_at, 'epoch') < ${at(3)} order by last_seen_at limit $4)`,
-    [dids, nowMs, seenBeforeMs, limit],
-  )
-}
-
-/** Of statements that a peer passed on, those newer than what is known of a peer that lives; mostly none. */
-export async function newerOf<T extends { did: string; sequence: number }>(
-  sql: Sql,
-  changed: readonly T[],
-): Promise<{ change: T; known: PeerRow }[]> {
-  if (changed.length === 0) return []
-  const { rows } = await sql.query<RawPeer & { place: bigint }>(
-    `select n.place, ${columns.replaceAll(/(\w+)/g, 'p.$1')}
-     from unnest($1::text[], $2::bigint[]) with ordinality as n (did, sequence, place)
-     join mesh_peer p on p.did = n.did and p.state = 'alive' and p.sequence < n.sequence order by n.place`,
-    [changed.map(({ did }) => did), changed.map(({ sequence }) => sequence)],
-  )
-  return rows.flatMap((raw) => {
-    const change = changed[Number(raw.place) - 1]
-    return change === undefined ? [] : [{ change, known: peerOf(raw) }]
-  })
 }
 
 /** The shown peers at these authorities: one at most for each and scheme. */
@@ -344,32 +301,6 @@ export async function saveSeen(sql: Sql, seen: Seen, nowMs: number, nextVisitMs:
     ],
   )
   return rowCount === 1
-}
-
-export type Heard = Pick<Seen, 'did' | 'sequence' | 'statement' | 'expiresAtMs' | 'capabilities'>
-
-/** A newer statement of a known peer that another one passed on: its own signature says that it lives, a visit can wait. */
-export async function saveHeard(sql: Sql, heard: Heard, nowMs: number, nextVisitMs: number): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `update mesh_peer set sequence = $2, statement = $3, expires_at = ${at(4)}, capabilities = $5, changed_at = ${at(6)},
-       next_visit_at = greatest(next_visit_at, ${at(7)})
-     where did = $1 and state = 'alive' and sequence < $2`,
-    [heard.did, heard.sequence, heard.statement, heard.expiresAtMs, heard.capabilities, nowMs, nextVisitMs],
-  )
-  return rowCount === 1
-}
-
-/** A name that was given has answered: its namer may give more again. */
-export async function creditNamer(sql: Sql, did: string): Promise<void> {
-  await sql.query(
-    `update mesh_peer n set false_names = n.false_names - 1 from mesh_peer p
-     where p.did = $1 and n.did = p.named_by and n.false_names > 0`,
-    [did],
-  )
-}
-
-export async function recordChangesRead(sql: Sql, did: string, changesMs: number): Promise<void> {
-  await sql.query('update mesh_peer set changes_read_ms = $2 where did = $1', [did, changesMs])
 }
 
 export type ReportsRead = { nowMs: number; evidenceMs: number; agentsMs: number }

@@ -7,17 +7,8 @@ import { briefBytesMax, meshPath, newPerVisitMax, silentTakenMax } from './limit
 import { type BriefDocument, readBrief } from './mesh-document.ts'
 import type { OwnStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
-import {
-  creditNamer,
-  newerOf,
-  type PeerRow,
-  type PeerState,
-  recordCandidate,
-  recordChangesRead,
-  saveHeard,
-  saveMissed,
-  visitSoon,
-} from './store.ts'
+import { creditNamer, newerOf, recordChangesRead, saveHeard, visitSoon } from './reported-store.ts'
+import { type PeerRow, type PeerState, recordCandidate, saveMissed } from './store.ts'
 import { readPeerReports } from './take-evidence.ts'
 import { unheardOf } from './unheard-of.ts'
 
