@@ -24,6 +24,8 @@ export type Member = {
 
 export type FailoverDatabase = {
   databaseUrl: string
+  /** Leads to one of the standbys. */
+  replicaUrl: string
   password: string
   members: readonly Member[]
   /** Whether the members have file systems that can be filled. */
@@ -71,7 +73,12 @@ export async function openFailoverDatabase(
     for (const undo of closing.splice(0).reverse()) await undo()
   }
   const removeHandler = closeOnSignal(stop)
-  const ports = { etcd: await freePort(), peer: await freePort(), haproxy: await freePort() }
+  const ports = {
+    etcd: await freePort(),
+    peer: await freePort(),
+    haproxy: await freePort(),
+    replicas: await freePort(),
+  }
   const { password = randomBytes(12).toString('hex'), repository = folder, restoreTo = '' } = options
   await mkdir(folder)
   await chmod(folder, 0o755)
@@ -93,11 +100,14 @@ export async function openFailoverDatabase(
     for (const one of opened) closing.push(one.end)
     const servers = opened.map(({ name, port, rest }) => `  server ${name} ${address}:${port} check port ${rest}`)
     const config = join(folder, 'haproxy.cfg')
-    const filling = { ADDRESS: address, HAPROXY_PORT: ports.haproxy, SERVERS: servers.join('\n') }
+    const filling = {
+      ...{ ADDRESS: address, HAPROXY_PORT: ports.haproxy, REPLICAS_PORT: ports.replicas },
+      SERVERS: servers.join('\n'),
+    }
     await writeFile(config, await fill('haproxy.cfg', filling))
     await chmod(config, 0o644)
     closing.push(start(programs.haproxy, ['-db', '-f', config], user).end)
-    const database = followCluster(opened, ports.haproxy, password, stop)
+    const database = followCluster(opened, ports, password, stop)
     for (const one of opened) one.start()
     await database.healthy()
     if (!restoreTo) await createLogin(database, password)
@@ -110,7 +120,7 @@ export async function openFailoverDatabase(
 
 function followCluster(
   opened: readonly OpenMember[],
-  haproxyPort: number,
+  ports: { haproxy: number; replicas: number },
   password: string,
   stop: () => Promise<void>,
 ): FailoverDatabase {
@@ -118,13 +128,15 @@ function followCluster(
     for (const one of opened) if ((await ask(one.rest, 'leader')).status === 200) return one
     return undefined
   }
-  const url = (login: string, name: string) => `postgresql://${login}:${password}@${address}:${haproxyPort}/${name}`
+  const url = (login: string, name: string, port = ports.haproxy) =>
+    `postgresql://${login}:${password}@${address}:${port}/${name}`
   const asAdmin = async (text: string) => {
     const client = await connectClient({ url: url('postgres', 'postgres') })
     return client.query(text).finally(() => client.end())
   }
   return {
     databaseUrl: url('assay', 'assay'),
+    replicaUrl: url('assay', 'assay', ports.replicas),
     password,
     members: opened,
     mounted: opened.every((one) => one.mounted),

@@ -42,7 +42,7 @@ async function sellThrough(
   kills: number,
   { payers, say }: ClusterOptions,
 ): Promise<Verdict> {
-  const node = await createNodeProcess(cluster)
+  const node = await createNodeProcess(cluster, { DATABASE_URL_REPLICA: database.replicaUrl })
   const caller = openCaller(256, 20_000)
   let stopBuying: (() => Promise<Purchase[]>) | undefined
   try {

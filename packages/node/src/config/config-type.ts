@@ -31,6 +31,8 @@ export type Config = {
   databaseUrl: string | undefined
   /** Past the transaction pooler that `databaseUrl` names. */
   databaseUrlDirect: string | undefined
+  /** A standby of it, for reads that may lag. */
+  databaseUrlReplica: string | undefined
   databasePort: number
   /** The first is where all that names no other network is sold. Demo chains replace the assets. */
   networks: readonly ConfiguredNetwork[]

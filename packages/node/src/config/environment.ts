@@ -4,6 +4,10 @@ import { parseUsd } from '@assay/protocol/money'
 import { defaultAnswerDays, minAnswerDays, minPaymentDays } from '@assay/till/store/partitions'
 import { z } from 'zod'
 
+const databaseUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
+  .optional()
 const port = z
   .string()
   .regex(/^\d{1,5}$/, 'must be a port number')
@@ -52,14 +56,9 @@ export const environmentSchema = z.object({
     .refine((count) => count <= processesMax, `must be at most ${processesMax}`)
     .default(1),
   ASSAY_HOME: z.string().default('.assay'),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
-    .optional(),
-  DATABASE_URL_DIRECT: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
-    .optional(),
+  DATABASE_URL: databaseUrl,
+  DATABASE_URL_DIRECT: databaseUrl,
+  DATABASE_URL_REPLICA: databaseUrl,
   DATABASE_PORT: port.default(0),
   DEVNET_PORTS: z
     .string()

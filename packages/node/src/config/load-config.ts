@@ -106,6 +106,7 @@ function toConfig(
     home: resolve(env.ASSAY_HOME),
     databaseUrl: env.DATABASE_URL,
     databaseUrlDirect: env.DATABASE_URL_DIRECT,
+    databaseUrlReplica: env.DATABASE_URL_REPLICA,
     databasePort: env.DATABASE_PORT,
     networks,
     payTo,

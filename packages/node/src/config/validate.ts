@@ -8,6 +8,8 @@ export function checkDemoJoin(config: Config): string[] {
   const joinsChains = config.networks.every(({ rpcUrls }) => rpcUrls.length > 0)
   if (config.databaseUrlDirect !== undefined && config.databaseUrl === undefined)
     return ['DATABASE_URL_DIRECT: names the server behind the pooler that DATABASE_URL names, which is missing']
+  if (config.databaseUrlReplica !== undefined && config.databaseUrl === undefined)
+    return ['DATABASE_URL_REPLICA: names a standby of the server that DATABASE_URL names, which is missing']
   const anyRpc = config.networks.some(({ rpcUrls }) => rpcUrls.length > 0)
   if (config.databaseUrl !== undefined && !joinsChains)
     return [

@@ -42,6 +42,12 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
       'The same server past a transaction pooler such as PgBouncer. Set it when `DATABASE_URL` names the pooler: migrations, notifications and process locks go here. See [deploy](deploy.md#pgbouncer).',
     secret: true,
   },
+  DATABASE_URL_REPLICA: {
+    shown: 'none',
+    description:
+      'A standby of `DATABASE_URL`, or a proxy before several, for reads that may lag: status of finished payments, pages that match, rows of feeds, DID documents, tiles of the log. See [deploy](deploy.md#reads-from-a-replica).',
+    secret: true,
+  },
   DATABASE_PORT: {
     shown: '`0`',
     description: 'TCP port of the embedded database; `0` picks a free one and keeps it.',

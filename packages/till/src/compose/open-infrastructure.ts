@@ -21,6 +21,8 @@ export type StoreSettings = {
   databaseUrl: string | undefined
   /** Past the transaction pooler that `databaseUrl` names. */
   databaseUrlDirect: string | undefined
+  /** A standby of it, for reads that may lag. */
+  databaseUrlReplica?: string | undefined
   /** `databaseUrl` names a transaction pooler and nothing leads past it. */
   databasePooled?: boolean
   /** Of the embedded server. */
@@ -37,11 +39,12 @@ export async function openTillStore(
   stops: Stops,
   intercept: Interceptors,
 ): Promise<Store> {
-  const { home, databaseUrl, databaseUrlDirect, databasePort, databasePooled } = settings
+  const { home, databaseUrl, databaseUrlDirect, databaseUrlReplica, databasePort, databasePooled } = settings
   const opened = await openStore({
     ...(home === undefined ? {} : { home }),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(databaseUrlDirect === undefined ? {} : { directUrl: databaseUrlDirect }),
+    ...(databaseUrlReplica === undefined ? {} : { replicaUrl: databaseUrlReplica }),
     ...(databasePort === undefined ? {} : { port: databasePort }),
     ...(databasePooled === undefined ? {} : { pooled: databasePooled }),
     migrations: settings.migrations.map(ownerOf),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { readPaymentStatus } from '../gate/payment-status.ts'
+import { type PaymentStatus, readPaymentStatus } from '../gate/payment-status.ts'
 import { publicIdPattern } from '../kernel/ids.ts'
 import { Problem } from '../kernel/problem.ts'
 import { type DescribedRoute, jsonAnswer } from '../selling/index.ts'
-import type { Sql } from '../store/database.ts'
+import type { Database, Sql } from '../store/database.ts'
 
 const status = z.strictObject({
   id: z.string(),
@@ -31,8 +31,17 @@ const status = z.strictObject({
     .describe('What its payer said about the answer, and what the operator decided.'),
 })
 
+const lagMsMax = 1_000
+
+/** What is over may come from a replica; of anything else, and of what is not there yet, the primary reports the newest. */
+async function readStatus(database: Sql & Pick<Database, 'within'>, id: string): Promise<PaymentStatus | undefined> {
+  const replica = database.within?.(lagMsMax)
+  const seen = replica && (await readPaymentStatus(replica, id))
+  return seen?.final && seen.next === 'done' ? seen : readPaymentStatus(database, id)
+}
+
 /** Status of a payment: state only, never the answer. */
-export function paymentStatusRoute(sql: Sql, path: string): DescribedRoute {
+export function paymentStatusRoute(database: Sql & Pick<Database, 'within'>, path: string): DescribedRoute {
   return {
     id: 'payments.status',
     method: 'GET',
@@ -62,7 +71,7 @@ export function paymentStatusRoute(sql: Sql, path: string): DescribedRoute {
       kind: 'free',
       handle: async (input) => {
         const { id } = input.params as { id: string }
-        const found = publicIdPattern.test(id) ? await readPaymentStatus(sql, id) : undefined
+        const found = publicIdPattern.test(id) ? await readStatus(database, id) : undefined
         if (!found) throw new Problem('not_found', { detail: 'No such payment.' })
         return jsonAnswer(found)
       },

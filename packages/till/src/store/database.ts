@@ -28,10 +28,15 @@ export type Database = Sql & {
    * was broken are lost: `onResync` is called after each reconnect, to read the state again.
    */
   listen(channel: string, onMessage: (payload: string) => void, onResync?: () => void): Promise<() => Promise<void>>
+  /** Reads that may lack what was committed in the last `msMax`, from a replica; absent where there is none. */
+  within?(msMax: number): Sql
   /** Takes a session advisory lock on its own connection and keeps it until released or the process ends. */
   holdLock(key: bigint): Promise<HeldLock>
   close(): Promise<void>
 }
+
+/** For reads that may lag a little: a replica's where there is one that lags no more, else the primary's. */
+export const readWithin = (database: Database, msMax: number): Sql => database.within?.(msMax) ?? database
 
 export type HeldLock = {
   /** Aborted when the connection broke: the lock is then gone, no matter who needs it must stop. */

@@ -26,6 +26,8 @@ export type OpenStoreOptions = {
   directUrl?: string
   /** `databaseUrl` names a transaction pooler and nothing leads past it. */
   pooled?: boolean
+  /** A standby of it, for reads that may lag. */
+  replicaUrl?: string
   /** TCP port of the embedded server; a free one when 0 or absent. */
   port?: number
   poolSize?: number
@@ -89,6 +91,7 @@ async function openDatabase(options: OpenStoreOptions, target: ConnectionTarget,
     target,
     ...(direct ? { direct } : pooled ? { pooled } : prepared.restricted ? { role: appRole } : {}),
     ...(options.poolSize === undefined ? {} : { poolSize: options.poolSize }),
+    ...(options.replicaUrl === undefined ? {} : { replica: { url: options.replicaUrl } }),
     clock: options.clock,
     rng: options.rng,
     log: options.log,

@@ -7,6 +7,7 @@ import type { Database, Sql, Statement } from './database.ts'
 import { CommitUnknown, cannotWrite, StoreError, StoreUnavailable, wasRefusedByServer } from './errors.ts'
 import { holdLock } from './hold-lock.ts'
 import { createListener } from './listener.ts'
+import { openReplica } from './replica.ts'
 import { runTransaction } from './transaction.ts'
 
 export type PoolOptions = {
@@ -18,6 +19,8 @@ export type PoolOptions = {
   direct?: ConnectionTarget
   /** `target` is such a pooler and nothing leads past it. */
   pooled?: boolean
+  /** A standby of it, for reads that may lag. */
+  replica?: ConnectionTarget
   /** The role every session works as; the login itself when absent. */
   role?: string
   poolSize?: number
@@ -45,9 +48,11 @@ export function createDatabase(options: PoolOptions): Database {
   const pooled = options.pooled === true
   const throughPooler = pooled || options.direct !== undefined
   const run = throughPooler ? runUnnamed : runQuery
+  const session = throughPooler ? {} : { settings: sessionSettings(options) }
+  const poolSize = options.poolSize ?? poolSizeDefault
   const pool = new pg.Pool({
-    ...clientConfig(options.target, throughPooler ? undefined : sessionSettings(options)),
-    max: options.poolSize ?? poolSizeDefault,
+    ...clientConfig(options.target, session.settings),
+    max: poolSize,
     idleTimeoutMillis: 60_000,
   })
   let closing = false
@@ -82,8 +87,12 @@ export function createDatabase(options: PoolOptions): Database {
     }
   }
 
+  const { replica: target, clock, log } = options
+  const replica = target && openReplica({ target, ...session, poolSize, run, primary: { query }, clock, log })
+
   return {
     query,
+    ...(replica ? { within: replica.within } : {}),
     transaction: (work) => runTransaction({ connect, run, clock: options.clock, rng: options.rng }, work),
     pooled,
     listen: pooled ? async () => async () => {} : listener.listen,
@@ -94,6 +103,7 @@ export function createDatabase(options: PoolOptions): Database {
     close: async () => {
       closing = true
       await listener.close()
+      await replica?.close()
       await pool.end()
     },
   }

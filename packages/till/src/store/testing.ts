@@ -25,6 +25,7 @@ export type TestServer = {
   url: string
   /** Over the private socket, as a node reaches the server that it runs itself. */
   socketUrl: string
+  place: Place
   stop(): Promise<void>
 }
 
@@ -63,6 +64,7 @@ export async function startTestServer({ durable = false, connections = 300 } = {
     // Over TCP a statement costs a third more on both sides.
     url: durable ? server.databaseUrl : socketUrl,
     socketUrl,
+    place: server.place,
     stop: async () => {
       await server.stop()
       guard.kill()

@@ -2,7 +2,7 @@ import { type Address, checksumAddress } from '@assay/protocol/address'
 import { parseTilePath, type TilePath } from '@assay/protocol/log/tile-path'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { Problem } from '@assay/till/kernel/problem'
-import type { Sql } from '@assay/till/store/database'
+import type { Database, Sql } from '@assay/till/store/database'
 import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { WitnessPeer } from '../../tlog/collect-cosignatures.ts'
@@ -12,8 +12,10 @@ import type { TransparencyLog } from '../../tlog/open-log.ts'
 import { newestCheckpoint, readEntries, readTiles, recentPeerKeys } from '../../tlog/store.ts'
 import { hashBytes, tileKey, tileWidth, widthAt } from '../../tlog/tiles.ts'
 
+const tileLagMsMax = 10_000
+
 export type LogRouteDeps = {
-  database: Sql
+  database: Database
   tree: TransparencyLog
   guard: Pick<LogGuard, 'stop'>
   witnesses: readonly WitnessPeer[]
@@ -201,7 +203,9 @@ function tileRoutes(deps: LogRouteDeps): RouteDeclaration[] {
             params.level,
             used.map((name) => params[name]),
           )
-          const body = path && (await readTile(deps.database, path))
+          // A tile that is there never changes; a replica may only not have it yet.
+          const replica = deps.database.within?.(tileLagMsMax)
+          const body = path && ((replica && (await readTile(replica, path))) ?? (await readTile(deps.database, path)))
           if (!body) throw new Problem('not_found', { detail: 'There is no such tile in this log.' })
           return { status: 200, contentType: binary, body }
         },

@@ -49,7 +49,7 @@ function openAccountShop(policy: CreditPolicy, payoutPolicy: PayoutPolicy, invoi
         ...creditRoutes({ ...context, policy, payoutPolicy }),
         ...bondRoutes({ ...context, releaseDelaySeconds: policy.bondReleaseSeconds }),
         ...mandateRoutes(context),
-        ...paymentRoutes({ sql: context.database }),
+        ...paymentRoutes(context),
         ...disputeRoutes(context),
         ...invoiceRoutes({ ...context, settings: invoices }),
         ...authRoutes(context),

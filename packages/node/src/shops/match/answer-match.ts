@@ -35,6 +35,9 @@ import { type Reranker, rerankPages } from './rerank.ts'
 import { contentMaxMicro, licensedTextMicro, type ReservedShare, reservedShares, type SoldText } from './sell-texts.ts'
 import { tokenize } from './tokenize.ts'
 
+/** How old the pages may be that a replica confirms. */
+const lagMsMax = 2_000
+
 export type MatchDeps = {
   database: Database
   clock: Clock
@@ -182,7 +185,19 @@ function filtersOf(request: MatchRequest, nowMs: number): Filters {
 const dayOf = (date: string) => Math.floor(Date.parse(date) / dayMs)
 
 /** A page that changed since it was indexed has another number: what is not found here is not offered. */
-async function confirmedPages(sql: Sql, ids: readonly number[]): Promise<Map<number, IndexedPage>> {
+async function confirmedPages(database: Database, ids: readonly number[]): Promise<Map<number, IndexedPage>> {
+  const replica = database.within?.(lagMsMax)
+  const found = await readPages(replica ?? database, ids)
+  if (!replica) return found
+  // Just indexed, and not there yet.
+  const rest = await readPages(
+    database,
+    ids.filter((id) => !found.has(id)),
+  )
+  return new Map([...found, ...rest])
+}
+
+async function readPages(sql: Sql, ids: readonly number[]): Promise<Map<number, IndexedPage>> {
   if (ids.length === 0) return new Map()
   const { rows } = await sql.query<StoredPage & { change_seq: bigint }>(
     `select p.change_seq, ${pageColumns} where p.change_seq = any($1::bigint[])`,

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { readWithin } from '@assay/till/store/database'
 import { createSince, type Since, type Unavailable } from '../../http/index.ts'
 import { creatorShares } from '../ports.ts'
 import { declareShop, type OpenShop, type ShopContext } from '../shop.ts'
@@ -33,7 +34,7 @@ export function openMatchShop(settings: MatchSettings): OpenShop {
     const rerank = settings.rerank && (await openOnnxReranker(settings.rerank, await loadOnnxRuntime()))
     const held = settings.engine === 'index' ? await holdIndex(context) : await holdOutside(context, settings)
     const since = createSince(context.clock)
-    const coverage = await watchCoverage({ ...context, sql: context.database })
+    const coverage = await watchCoverage({ ...context, sql: readWithin(context.database, 60_000) })
     const isEmpty = () => held.isEmpty() ?? coverage().pages === 0
     const shares = context.ports.find(creatorShares)
     const deps: MatchDeps = {

@@ -139,6 +139,9 @@ async function openShop(
   }
 }
 
+/** How old the files may be that are read from a replica. */
+const rowsLagMsMax = 60_000
+
 const isSeeded = ({ snapshotCache }: MatrixDeps) => isSnapshot(snapshotCache.current('squeeze', 'delayed'))
 
 /** Everything that this node fetches has come, and came in time. */
@@ -152,7 +155,7 @@ function createDeps(
   stopping: AbortSignal,
 ): MatrixDeps {
   const { database, clock, ids, log, jws, baseUrl } = context
-  const fileCache = createFileCache()
+  const fileCache = createFileCache(database.within?.(rowsLagMsMax))
   const symbols = createSymbolTable()
   const gate = createLicenceGate({ demo: context.mode === 'demo', assertions: settings.assertions })
   const { delayMs } = settings

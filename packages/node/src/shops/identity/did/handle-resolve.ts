@@ -10,6 +10,9 @@ import { type ReadDid, type Resolution, readDid, resolveDid } from './resolve-di
 
 export type ResolveDeps = IdentityDeps & { cache: ResolveCache<AnswerContent> }
 
+/** How old a document from a replica may be. */
+const lagMsMax = 2_000
+
 const knownOptions: ReadonlySet<string> = new Set([
   'versionId',
   'versionTime',
@@ -38,10 +41,17 @@ export async function handleResolve(
     deps.cache.fill(
       owner,
       key,
-      () => resolve(deps, read, query, call),
+      () => resolve(readerOf(deps, owner), read, query, call),
       (answer) => answer.status === 200,
     )
   )
+}
+
+/** From a replica, unless something about the owner changed so lately that it might be missing there. */
+function readerOf(deps: ResolveDeps, owner: string): ResolveDeps {
+  const { database, cache } = deps
+  if (!database.within || !cache.isUnchangedFor(owner, lagMsMax)) return deps
+  return { ...deps, database: { ...database, ...database.within(lagMsMax) } }
 }
 
 async function resolve(deps: ResolveDeps, read: ReadDid, query: Options, call: CallContext): Promise<AnswerContent> {

@@ -38,6 +38,18 @@ test('what was read while it changed is given once and not kept', async () => {
   expect(cache.get('wallet', 'key')).toBeUndefined()
 })
 
+test('says for how long nothing about an owner changed', () => {
+  const { cache, pass } = open()
+  expect(cache.isUnchangedFor('a', 2_000)).toBe(false)
+  pass(2_001)
+  cache.evict('a')
+  expect([cache.isUnchangedFor('a', 2_000), cache.isUnchangedFor('b', 2_000)]).toEqual([false, true])
+  pass(2_001)
+  expect(cache.isUnchangedFor('a', 2_000)).toBe(true)
+  cache.clear()
+  expect(cache.isUnchangedFor('b', 2_000)).toBe(false)
+})
+
 test('failures are not kept', async () => {
   const { cache } = open()
   await cache.fill(

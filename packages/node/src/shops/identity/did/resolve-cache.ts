@@ -5,6 +5,8 @@ export type ResolveCache<T> = {
   get(owner: string, key: string): T | undefined
   /** Reads and keeps, unless something about the owner changed meanwhile. */
   fill(owner: string, key: string, read: () => Promise<T>, keeps: (value: T) => boolean): Promise<T>
+  /** True when nothing about the owner changed for so long. */
+  isUnchangedFor(owner: string, ms: number): boolean
   /** Everything about one owner. */
   evict(owner: string): void
   clear(): void
@@ -17,6 +19,8 @@ const keysPerOwnerMax = 16
 export function createResolveCache<T>(clock: Clock): ResolveCache<T> {
   const owners = new Map<string, Map<string, { value: T; untilMs: number }>>()
   const reading = new Map<string, object>()
+  const changedAtMs = new Map<string, number>()
+  let allChangedAtMs = clock.monotonicMs()
   return {
     get: (owner, key) => {
       const found = owners.get(owner)?.get(key)
@@ -39,13 +43,24 @@ export function createResolveCache<T>(clock: Clock): ResolveCache<T> {
         if (reading.get(owner) === turn) reading.delete(owner)
       }
     },
+    isUnchangedFor: (owner, ms) =>
+      clock.monotonicMs() - Math.max(allChangedAtMs, changedAtMs.get(owner) ?? Number.NEGATIVE_INFINITY) > ms,
     evict: (owner) => {
+      changedAtMs.delete(owner)
+      changedAtMs.set(owner, clock.monotonicMs())
+      if (changedAtMs.size > ownersMax) {
+        const [first, atMs] = changedAtMs.entries().next().value as [string, number]
+        changedAtMs.delete(first)
+        allChangedAtMs = Math.max(allChangedAtMs, atMs)
+      }
       owners.delete(owner)
       reading.delete(owner)
     },
     clear: () => {
       owners.clear()
       reading.clear()
+      changedAtMs.clear()
+      allChangedAtMs = clock.monotonicMs()
     },
   }
 }

@@ -20,7 +20,8 @@ const keptRowsMax = 3_000_000
 const lookBack = 256
 const loadsAtOnce = 4
 
-export function createFileCache(): FileCache {
+/** `replica`: where rows are read from first. A file that is there never changes; it may only not be there yet. */
+export function createFileCache(replica?: Sql): FileCache {
   const bySource = new Map<SourceId, FileRecord[]>()
   const everything: FileRecord[] = []
   const kept = new Map<number, LoadedRows>()
@@ -34,7 +35,8 @@ export function createFileCache(): FileCache {
       kept.set(file.id, found)
       return found
     }
-    const loaded = await loadRows(sql, dataset, file.id)
+    const first = await loadRows(replica ?? sql, dataset, file.id)
+    const loaded = replica && first.count === 0 ? await loadRows(sql, dataset, file.id) : first
     kept.set(file.id, loaded)
     keptRows += loaded.count
     for (const [id, old] of kept) {
