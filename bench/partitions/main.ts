@@ -2,8 +2,10 @@
 // fsync on. Exit code 1 when a claim is won twice. docs/scale.md calculates with what this prints.
 import { randomBytes } from 'node:crypto'
 import { cpus } from 'node:os'
+import { summarize } from '../percentiles.ts'
 import { reportFigures } from '../report-figures.ts'
 import { batch, type Claim, claimAll, createClaims, newClaims, shardOf } from './claims.ts'
+import { moveUnderLoad } from './move.ts'
 import { openShard, type Shard } from './server.ts'
 
 const sessions = 8
@@ -34,8 +36,9 @@ export async function runPartitions(args: string[]): Promise<number> {
       measured: faults === 0 ? 'won once' : `${faults} wrong`,
       reached: faults === 0,
     })
+    const wrongAfterMoves = await measureMoves(shards as [Shard, Shard], args.includes('--quick') ? 2 : 16)
     await measureBalances(first, seconds)
-    return faults === 0 ? 0 : 1
+    return faults + wrongAfterMoves === 0 ? 0 : 1
   } finally {
     await Promise.all(shards.map((shard) => shard.stop()))
   }
@@ -86,6 +89,20 @@ async function doubleClaims(shards: readonly Shard[]): Promise<number> {
   }
   const won = (await Promise.all([send(), send(), send(), send()])).reduce((all, one) => all + one, 0)
   return Math.abs(won - claims.length)
+}
+
+async function measureMoves(shards: readonly [Shard, Shard], moves: number): Promise<number> {
+  const { claims, wrong, longestMs, stoppedMs } = await moveUnderLoad(shards, moves)
+  const without = summarize(stoppedMs)
+  const text = `${n(claims)} claims, each sent four times at once: ${wrong === 0 ? 'each won once and kept' : `${wrong} WRONG`}; a part without a home for p50 ${n(without.p50)} ms, at most ${n(Math.max(...stoppedMs))}; longest wait of a claim ${n(longestMs)} ms`
+  print(`${moves} parts moved between two servers: ${text}`)
+  reportFigures({
+    figure: `${moves} parts moved between two servers under claims`,
+    asked: '0 won twice, 0 lost',
+    measured: text,
+    reached: wrong === 0,
+  })
+  return wrong
 }
 
 /** A balance that every sale of a route changes is one row, and a row is changed by one commit after the other. */

@@ -11,6 +11,7 @@ import { closeOnSignal } from '../process/on-signal.ts'
 
 export type Shard = {
   pool: pg.Pool
+  url: string
   cpuMicros(): number
   /** Bytes of log written so far. */
   walBytes(): Promise<number>
@@ -22,13 +23,16 @@ export async function openShard(sessions: number): Promise<Shard> {
   const home = await mkdtemp(join(tmpdir(), 'assay-shard-'))
   await chmod(home, 0o711)
   const quiet = { onProgress: () => {}, onLockLost: () => {} }
-  const server = await runEmbedded({ home, clock: systemClock, log: silentLog, rng: systemRng, ...quiet })
+  // What one server has written must be fit to be followed by another.
+  const settings = { wal_level: 'logical' }
+  const server = await runEmbedded({ home, settings, clock: systemClock, log: silentLog, rng: systemRng, ...quiet })
   const cpu = await openDatabaseCpu(server.databaseUrl)
   const removeHandler = closeOnSignal(() => server.stop())
   const pool = new pg.Pool({ connectionString: server.databaseUrl, max: sessions })
   pool.on('error', () => {})
   return {
     pool,
+    url: server.databaseUrl,
     cpuMicros: cpu.micros,
     walBytes: async () => {
       const { rows } = await pool.query<{ bytes: string }>(`select pg_current_wal_lsn() - '0/0' as bytes`)
