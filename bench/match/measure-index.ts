@@ -2,6 +2,7 @@ import { createCollector, defaultWeights } from '../../packages/node/src/shops/m
 import { createMatchIndex } from '../../packages/node/src/shops/match/match-index.ts'
 import { readQuery } from '../../packages/node/src/shops/match/read-query.ts'
 import { openSegmentFolder } from '../../packages/node/src/shops/match/segment-folder.ts'
+import { percentiles } from '../percentiles.ts'
 import { syntheticPages, syntheticQueries } from './synthetic-pages.ts'
 
 const segmentDocs = 250_000
@@ -12,8 +13,7 @@ const cpuMs = () => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000
 }
-const at = (sorted: readonly number[], share: number) =>
-  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0) * 1_000) / 1_000
+const at = (times: readonly number[], share: number) => Math.round(percentiles(times)(share) * 1_000) / 1_000
 
 /** Build, write, load, learn and search; CPU time, since the machine may be doing other things. */
 export async function measureIndex(options: {
@@ -54,7 +54,6 @@ export async function measureIndex(options: {
     times.push(cpuMs() - from)
   }
   const total = cpuMs() - startedCpu
-  times.sort((a, b) => a - b)
   return {
     pages: index.docCount(),
     build_cpu_s: Math.round(buildSeconds * 10) / 10,

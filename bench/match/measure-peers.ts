@@ -2,6 +2,7 @@ import MiniSearch from 'minisearch'
 import { createMatchIndex } from '../../packages/node/src/shops/match/match-index.ts'
 import { readQuery } from '../../packages/node/src/shops/match/read-query.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
+import { percentiles } from '../percentiles.ts'
 import { syntheticPages, syntheticQueries } from './synthetic-pages.ts'
 
 type Measured = {
@@ -28,8 +29,7 @@ const cpuMs = () => {
   return (user + system) / 1_000
 }
 const rounded = (value: number | undefined) => Math.round((value ?? 0) * 1_000) / 1_000
-const at = (times: readonly number[], share: number) =>
-  rounded([...times].sort((a, b) => a - b)[Math.floor(times.length * share)])
+const at = (times: readonly number[], share: number) => rounded(percentiles(times)(share))
 
 /** The same pages and the same questions, OR of all words, the best ten. */
 export async function measurePeers(options: {

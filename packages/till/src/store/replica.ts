@@ -79,7 +79,7 @@ export function openReplica(options: ReplicaOptions): Replica {
       })
   }
 
-  const look = async (client: pg.PoolClient): Promise<Seen> => {
+  const askPosition = async (client: pg.PoolClient): Promise<Seen> => {
     const askedAtMs = clock.monotonicMs()
     const { rows } = await run<{ history: string; bytes: string | null }>(client, replicaPosition)
     const found = rows[0]
@@ -98,7 +98,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     const newest = marks.at(-1)
     // Without a newer position of the primary the replica could not show that it went on.
     if (newest === undefined || (seen !== undefined && seen.askedAtMs >= newest.atMs)) return false
-    return isFresh(await look(client))
+    return isFresh(await askPosition(client))
   }
 
   const rest = (error: unknown): void => {

@@ -9,7 +9,7 @@ export type ForkedWorker = Worker<WorkerReady> & { send(message: ToWorker): void
 export function forkWorker(
   env: Record<string, string | undefined>,
   handle: SocketHandle,
-  hear: (message: FromWorker, from: ForkedWorker) => void,
+  onMessage: (message: FromWorker, from: ForkedWorker) => void,
 ): ForkedWorker {
   const [, script = '', ...args] = process.argv
   const child = fork(script, args, { env: env as NodeJS.ProcessEnv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
@@ -24,7 +24,7 @@ export function forkWorker(
       void ended.then(() => resolve(undefined))
       child.on('message', (message: FromWorker) => {
         if (message.kind === 'ready') resolve(message)
-        else hear(message, worker)
+        else onMessage(message, worker)
       })
     }),
     ended,

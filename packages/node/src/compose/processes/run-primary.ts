@@ -83,14 +83,14 @@ function createWorkers(
 ) {
   const workers = new Set<ForkedWorker>()
   const gathering = createTurnBatcher(systemClock)
-  const hear = (message: FromWorker, from: ForkedWorker) => {
+  const onMessage = (message: FromWorker, from: ForkedWorker) => {
     if (message.kind === 'metrics') gathering.answered(message.id, message.families)
     if (message.kind !== 'gather') return
     const sources = [...workers].map(({ send }) => ({ ask: (id: number) => send({ kind: 'metrics', id }) }))
     void gathering.gather(sources).then((families) => from.send({ kind: 'gathered', id: message.id, families }))
   }
   const start = (index: number) => {
-    const worker = forkWorker(environment(index), handle, hear)
+    const worker = forkWorker(environment(index), handle, onMessage)
     workers.add(worker)
     void worker.ended.then(() => workers.delete(worker))
     return worker

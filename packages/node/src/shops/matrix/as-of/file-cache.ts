@@ -16,7 +16,7 @@ export type FileCache = {
   prefetch(sql: Sql, dataset: DatasetId, files: readonly FileRecord[]): Promise<void>
 }
 
-const keptRowsMax = 3_000_000
+const keptRowsMax = 2_000_000
 const lookBack = 256
 const loadsAtOnce = 4
 

@@ -36,7 +36,7 @@ export type DemoSize = { symbols: number; tradingDays: number }
 export const smallDemo: DemoSize = { symbols: 600, tradingDays: 22 }
 /** Enough history to evaluate the rankings, soon after the start. */
 export const evaluatedDemo: DemoSize = { symbols: 600, tradingDays: 75 }
-export const fullDemo: DemoSize = { symbols: 12_000, tradingDays: 120 }
+export const fullDemo: DemoSize = { symbols: 5_000, tradingDays: 90 }
 
 /** All files of the demo, what is seen first in front. The last day is one whose every list has long been public. */
 export function planDemo(nowMs: number, size: DemoSize): PlannedFile[] {

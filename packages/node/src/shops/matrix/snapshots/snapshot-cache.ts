@@ -97,9 +97,17 @@ export function createSnapshotCache(deps: SnapshotCacheDeps): SnapshotCache {
     }
   }
 
+  /** What is shown is held in any case, however many have come since. */
+  const shownNow = (sha256: string) =>
+    [paid, delayed]
+      .flatMap(({ places }) => [...places.values()])
+      .map(({ shown }) => shown)
+      .filter(isSnapshot)
+      .find((shown) => shown.sha256 === sha256)
+
   return {
     current: (feed, tier) => (tier === 'delayed' ? delayed : paid).places.get(feed)?.shown ?? noData,
-    recent: (sha256) => recent.bySha256(sha256),
+    recent: (sha256) => recent.bySha256(sha256) ?? shownNow(sha256),
     at: past.at,
     refresh: ({ staleSnapshots = false } = {}) => {
       running ??= refresh(staleSnapshots).finally(() => {
