@@ -155,7 +155,7 @@ function createDeps(
   stopping: AbortSignal,
 ): MatrixDeps {
   const { database, clock, ids, log, jws, baseUrl } = context
-  const fileCache = createFileCache(database.within?.(rowsLagMsMax))
+  const fileCache = createFileCache({ replica: database.within?.(rowsLagMsMax), clock })
   const symbols = createSymbolTable()
   const gate = createLicenceGate({ demo: context.mode === 'demo', assertions: settings.assertions })
   const { delayMs } = settings

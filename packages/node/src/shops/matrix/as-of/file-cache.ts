@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@assay/till/kernel/clock'
 import type { Sql } from '@assay/till/store/database'
 import type { DatasetId, SourceId } from '../sources/source.ts'
 import { type FileRecord, readFiles } from '../store/files.ts'
@@ -17,33 +18,46 @@ export type FileCache = {
 }
 
 const keptRowsMax = 2_000_000
+/** A view is made in seconds and then stands for hours: what nobody asked for since is read again when it is needed. */
+const idleMsMax = 120_000
 const lookBack = 256
 const loadsAtOnce = 4
 
 /** `replica`: where rows are read from first. A file that is there never changes; it may only not be there yet. */
-export function createFileCache(replica?: Sql): FileCache {
+export function createFileCache({
+  replica,
+  clock = systemClock,
+}: {
+  replica?: Sql | undefined
+  clock?: Clock
+} = {}): FileCache {
   const bySource = new Map<SourceId, FileRecord[]>()
   const everything: FileRecord[] = []
-  const kept = new Map<number, LoadedRows>()
+  const kept = new Map<number, { rows: LoadedRows; usedAtMs: number }>()
   const seen = new Set<number>()
   let keptRows = 0
   let lastId = 0
+  /** Those used longest ago come first. */
+  const dropOldest = (isDropped: (usedAtMs: number, id: number) => boolean) => {
+    for (const [id, { rows, usedAtMs }] of kept) {
+      if (!isDropped(usedAtMs, id)) return
+      kept.delete(id)
+      keptRows -= rows.count
+    }
+  }
   const rows = async (sql: Sql, dataset: DatasetId, file: FileRecord): Promise<LoadedRows> => {
     const found = kept.get(file.id)
     if (found) {
       kept.delete(file.id)
-      kept.set(file.id, found)
-      return found
+      kept.set(file.id, { ...found, usedAtMs: clock.monotonicMs() })
+      return found.rows
     }
     const first = await loadRows(replica ?? sql, dataset, file.id)
     const loaded = replica && first.count === 0 ? await loadRows(sql, dataset, file.id) : first
-    kept.set(file.id, loaded)
-    keptRows += loaded.count
-    for (const [id, old] of kept) {
-      if (keptRows <= keptRowsMax || id === file.id) break
-      kept.delete(id)
-      keptRows -= old.count
-    }
+    // Two that asked at once have read it twice, and one of them is kept.
+    keptRows += loaded.count - (kept.get(file.id)?.rows.count ?? 0)
+    kept.set(file.id, { rows: loaded, usedAtMs: clock.monotonicMs() })
+    dropOldest((_, id) => keptRows > keptRowsMax && id !== file.id)
     return loaded
   }
   return {
@@ -55,6 +69,8 @@ export function createFileCache(replica?: Sql): FileCache {
       return last
     },
     refresh: async (sql) => {
+      const idleSinceMs = clock.monotonicMs() - idleMsMax
+      dropOldest((usedAtMs) => usedAtMs < idleSinceMs)
       // Transactions may commit out of order, so the last stretch of numbers is looked at again.
       for (const file of await readFiles(sql, Math.max(0, lastId - lookBack))) {
         if (seen.has(file.id)) continue
