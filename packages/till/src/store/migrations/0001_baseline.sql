@@ -1296,13 +1296,13 @@ create function ledger_check_moved() returns trigger language plpgsql security d
 declare
   bad bigint;
 begin
+  -- By one key each: beside the network the planner would go through every transfer of it.
   select e.transaction_id into bad from added e
     where (select a.is_wallet from ledger_account a where a.id = e.account_id)
-      and not exists (
-        select from ledger_transaction t where t.id = e.transaction_id
-          and (t.kind = 'opening'
-            or exists (select from transfer f where f.id = t.transfer_id and f.amount_micro = abs(e.amount_micro)
-              and f.network = (select a.network from ledger_account a where a.id = e.account_id))))
+      and not coalesce((select t.kind = 'opening' or (
+          select f.amount_micro = abs(e.amount_micro) and f.network = (select a.network from ledger_account a where a.id = e.account_id)
+          from transfer f where f.id = t.transfer_id)
+        from ledger_transaction t where t.id = e.transaction_id), false)
     limit 1;
   if found then
     raise exception 'ledger transaction % moves money without a transfer of that amount', bad
