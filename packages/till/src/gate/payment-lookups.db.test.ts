@@ -7,7 +7,7 @@ import { accounts, post, type TransferTurn, takeTransfers } from '../ledger/inde
 import type { Tx } from '../store/database.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { sampleClaim } from './claim.fixture.ts'
-import { writeIntents } from './store-advance.ts'
+import { type Intent, markDelivered, writeIntents } from './store-advance.ts'
 import { type Claim, insertClaims } from './store-claim.ts'
 import { markServed, type ServedRow } from './store-finish.ts'
 
@@ -17,24 +17,24 @@ const worker = { owner: 1n, nowMs: Date.now(), leaseMs: 60_000 }
 const perBatch = 12
 const ids = createIds(systemClock, systemRng)
 
+const claimOf = (number: number): Claim => ({ ...sampleClaim(number), id: ids.next('pay') })
+
+const intentOf = ({ id }: Claim): Intent => ({
+  id,
+  chargeMicro: 5_000n,
+  status: 200,
+  contentType: 'application/json',
+  headers: {},
+  body: Buffer.from('{}'),
+  reservation: undefined,
+  attempt: 1,
+  leaseMs: 60_000,
+})
+
 async function sell(tx: Tx, batch: number): Promise<void> {
-  const claims = Array.from({ length: perBatch }, (_, index) => ({
-    ...sampleClaim(batch * perBatch + index + 1),
-    id: ids.next('pay'),
-  }))
+  const claims = Array.from({ length: perBatch }, (_, index) => claimOf(batch * perBatch + index + 1))
   await insertClaims(tx, claims, worker)
-  const intents = claims.map(({ id }) => ({
-    id,
-    chargeMicro: 5_000n,
-    status: 200,
-    contentType: 'application/json',
-    headers: {},
-    body: Buffer.from('{}'),
-    reservation: undefined,
-    attempt: 1,
-    leaseMs: 60_000,
-  }))
-  await writeIntents(tx, intents, worker)
+  await writeIntents(tx, claims.map(intentOf), worker)
   const served = claims.map(({ id }, index) => ({
     id,
     evidence: {
@@ -95,4 +95,24 @@ test('a sale is found by its keys, by plans too that were made when there were f
   expect(seen).toMatchObject({ whole: 0n, unfinished: 0n })
   // The server may still count what the transactions before have read.
   expect(Number(seen?.transfers)).toBeLessThanOrEqual(perBatch * (batches + 1))
+})
+
+/** Changes of payments that wrote no index, in this transaction and perhaps before. */
+const changesInPlace = async (tx: Tx) =>
+  (
+    await tx.query<{ n: bigint }>(
+      `select sum(pg_stat_get_xact_tuples_hot_updated(inhrelid))::bigint as n from pg_inherits where inhparent = 'payment'::regclass`,
+    )
+  ).rows[0]?.n ?? 0n
+
+test('the intent to settle a payment and the delivery of its answer change no index', async () => {
+  const claim = claimOf(1_000_000)
+  const inPlace = await db.database.transaction(async (tx) => {
+    const before = await changesInPlace(tx)
+    await insertClaims(tx, [claim], worker)
+    await writeIntents(tx, [intentOf(claim)], worker)
+    await markDelivered(tx, [claim.id], worker.nowMs)
+    return (await changesInPlace(tx)) - before
+  })
+  expect(inPlace).toBe(2n)
 })

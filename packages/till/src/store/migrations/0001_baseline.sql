@@ -515,29 +515,33 @@ create table payment (
   signed_digest bytea check (octet_length(signed_digest) = 32),
   -- Which attempt of its owner holds a payment that is being settled.
   attempt bigint not null default 0,
+  -- Indexes name these two instead of what they are made of: a change that leaves them alone, as the intent to settle and the
+  -- delivery do, writes the row and no index. The states before any money is seen are one phase.
+  phase text not null generated always as (case when state in ('claimed','settling','unknown') then 'open' else state end) stored,
+  -- It can still change, or its answer may be lost.
+  open_to_payer boolean not null generated always as (not final
+    or (delivered_at is null and state in ('settling','unknown','settled','served'))) stored,
   primary key (id, payer),
   constraint payment_charge_within_quote check (amount_micro <= quoted_micro)
 ) partition by range (id);
-create index payment_undelivered on payment (payer, fingerprint)
-  where delivered_at is null and state in ('settling','unknown','settled','served');
-create index payment_unfinished on payment (state, id) where state in ('claimed','settling','unknown','settled');
-create index payment_watched on payment (network, valid_before) where state in ('failed','released') and not final;
-create index payment_not_final on payment (network, block_number) where not final and state in ('settled','served','credited');
--- What a payer has that can still change.
-create index payment_of_payer on payment (payer) where not final;
+create index payment_unfinished on payment (phase, id) where phase in ('open','settled');
+create index payment_watched on payment (network, valid_before) where phase in ('failed','released') and not final;
+create index payment_not_final on payment (network, block_number) where not final and phase in ('settled','served','credited');
+create index payment_of_payer on payment (payer, fingerprint) where open_to_payer;
 -- In the order of their end, with the payer in it: what one wallet did since the aggregation is found without touching rows of others.
 create index payment_ended on payment (ended_at, payer, id) where ended_at is not null;
 -- Payments that bought nothing, for the shop that sold them; there are few among all payments.
-create index payment_credited on payment (route_id) where state = 'credited';
-create index payment_credited_to on payment (payer) where state = 'credited';
+create index payment_credited on payment (route_id) where phase = 'credited';
+create index payment_credited_to on payment (payer) where phase = 'credited';
 -- What a wallet did since the last aggregation of ratings is found by the wallet: without these, no matter who asks about one reads
 -- everything that all wallets did in the last minute.
 create index payment_ended_by_payer on payment (payer, ended_at) where ended_at is not null;
 -- Answers that were paid for and did not reach their buyer, by age.
-create index payment_not_delivered on payment (settled_at) where delivered_at is null and state = 'served' and final;
-create table payment_rest partition of payment default;
-insert into partitioned_table (table_name, key, days, least_days, needed_by) values ('payment', 'pay', 91, 400,
-  $$select from payment where id >= $1 and id < $2 and (not final or state in ('claimed','settling','unknown','settled'))$$);
+create index payment_not_delivered on payment (settled_at) where open_to_payer and final;
+-- Room in each page for the rows as they change.
+create table payment_rest partition of payment default with (fillfactor = 60);
+insert into partitioned_table (table_name, key, days, least_days, needed_by, storage) values ('payment', 'pay', 91, 400,
+  $$select from payment where id >= $1 and id < $2 and (not final or phase in ('open','settled'))$$, 'fillfactor = 60');
 
 -- The prepared answer, stored before money is taken and given again to anyone who proves to be the payer.
 create table payment_answer (
@@ -560,7 +564,7 @@ exception when feature_not_supported then null;
 end $$;
 create table payment_answer_rest partition of payment_answer default with (toast_tuple_target = 6000);
 insert into partitioned_table (table_name, key, days, keep_days, least_days, needed_by, storage) values ('payment_answer', 'pay', 7, 35, 2,
-  $$select from payment where id >= $1 and id < $2 and state in ('claimed','settling','unknown','settled')$$,
+  $$select from payment where id >= $1 and id < $2 and phase in ('open','settled')$$,
   'toast_tuple_target = 6000');
 
 -- What a payer has in flight, so that claims never exceed the balance read, whichever process takes them.
