@@ -441,6 +441,8 @@ create constraint trigger ledger_transaction_not_empty after insert on ledger_tr
 -- CAIP-19: what an amount is counted in, on which chain. Parsed where it is made; the whole pattern would double the cost of
 -- a claim here.
 create domain asset_id as text check (value like '_%:_%/_%:_%' and length(value) <= 180);
+-- Checked where it is written; a check of the table would be made again each time a payment changes.
+create domain scheme_name as text check (value ~ '^[a-z][a-z0-9-]{0,39}$');
 
 -- What a payer may use once, for ever: written before any work is done, and never cut by time. Payers come first in the keys
 -- of all that is decided per payer, so that it could be spread over servers by payer.
@@ -471,7 +473,7 @@ create table payment (
   network text not null,
   asset asset_id not null check (asset = network or split_part(asset, '/', 1) = network),
   payer text not null,
-  scheme text not null check (scheme ~ '^[a-z][a-z0-9-]{0,39}$'),
+  scheme scheme_name not null,
   payment_key bytea not null,
   pay_to text not null,
   payee text not null check (payee in ('pay_to','custody')),
@@ -1333,7 +1335,8 @@ declare
   posted_ids bigint[];
   conflicting text[];
 begin
-  if exists (select from generate_subscripts(transaction_references, 1) n (place) where n.place <> all (line_transactions)) then
+  if (select count(distinct l.owner) from unnest(line_transactions) l (owner)
+      where l.owner between 1 and cardinality(transaction_references)) < cardinality(transaction_references) then
     raise exception 'a ledger transaction has no entries'
       using errcode = 'check_violation', constraint = 'ledger_transaction_has_entries';
   end if;
@@ -1415,7 +1418,7 @@ create function transfer_take(
   amounts bigint[], payment_keys bytea[], block_numbers bigint[], block_hashes text[], kinds text[], subjects text[],
   now_at timestamptz
 ) returns table (place integer, id bigint, turn smallint) language sql
-  set enable_seqscan = off set enable_mergejoin = off set enable_hashjoin = off as $$
+  set enable_seqscan = off set enable_mergejoin = off as $$
   with given as (
     select * from unnest(networks, assets, transactions, positions, senders, recipients, amounts, payment_keys, block_numbers,
       block_hashes, kinds, subjects) with ordinality
