@@ -107,7 +107,7 @@ insert into app_access values ('partitioned_table', 'select');
 
 -- A number that begins with the second it was made in. The rest keeps numbers of one second apart.
 create function time_number(place bigint) returns bigint language sql volatile as $$
-  select floor(extract(epoch from clock_timestamp()))::bigint << 31 | place & 2147483647
+  select (floor(extract(epoch from clock_timestamp()))::bigint << 31) | (place & 2147483647)
 $$;
 
 -- The lowest id with this prefix that was made at a moment or later; see kernel/ids.ts.
