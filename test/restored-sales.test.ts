@@ -76,9 +76,15 @@ async function claimInBackup(payer: PrivateKeyAccount, as: { state: string; head
        'settled_at', null, 'ended_at', null, 'delivered_at', null) || $2 as row from payment p where payer = $1`,
     [payer.address.toLowerCase(), JSON.stringify(as)],
   )
-  await backup.owner.query(`insert into payment select (jsonb_populate_record(null::payment, $1)).*`, [
-    JSON.stringify(rows[0]?.row),
-  ])
+  const { rows: columns } = await backup.owner.query<{ name: string }>(
+    `select attname as name from pg_attribute
+     where attrelid = 'payment'::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+  )
+  const names = columns.map(({ name }) => name).join()
+  await backup.owner.query(
+    `insert into payment (${names}) select ${names} from jsonb_populate_record(null::payment, $1)`,
+    [JSON.stringify(rows[0]?.row)],
+  )
   await backup.owner.query(
     `insert into claim (payer, network, payment_key, payment_id, identifier_hash)
      select payer, network, payment_key, id, identifier_hash from payment where payer = $1`,

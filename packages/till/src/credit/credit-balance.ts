@@ -97,7 +97,7 @@ async function notFinal(sql: Sql, network: string, wallet: Address): Promise<Mic
   const { rows } = await sql.query<{ micro: bigint }>({
     name: 'credit_not_final',
     text: `select coalesce(sum(amount_micro), 0)::bigint as micro from payment
-      where network = $1 and payer = $2 and not final
+      where network = $1 and payer = $2 and open_to_payer and not final
         and (state = 'credited' or (state = 'served' and route_id = any($3::text[])))`,
     values: [network, wallet, topUpRoutes],
   })
@@ -110,7 +110,7 @@ async function notFinal(sql: Sql, network: string, wallet: Address): Promise<Mic
  */
 export async function openPayments(sql: Sql, network: string, wallet: Address): Promise<number> {
   const { rows } = await sql.query<{ open: bigint }>(
-    `select (select count(*) from payment where network = $1 and payer = $2 and not final
+    `select (select count(*) from payment where network = $1 and payer = $2 and open_to_payer and not final
         and (state in ('claimed','settling','unknown','failed','released','settled','credited')
           or (state = 'served' and route_id = any($3::text[]))))
       + (select count(*) from transfer where network = $1 and sender = $2 and posted_as is null and final) as open`,

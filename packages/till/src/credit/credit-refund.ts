@@ -129,7 +129,7 @@ export async function requireNoneInProgress(sql: Sql, network: string, wallet: A
 async function wasPaidAfterRefusal(tx: Tx, network: string, wallet: Address): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update payment set reason = 'refunded_after_refusal'
-     where network = $1 and payer = $2 and state = 'credited' and reason = 'landed_after_refusal'`,
+     where network = $1 and payer = $2 and phase = 'credited' and reason = 'landed_after_refusal'`,
     [network, wallet],
   )
   return rowCount > 0

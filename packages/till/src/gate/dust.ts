@@ -9,7 +9,7 @@ export async function sendersWithClaims(sql: Sql, network: string, senders: read
   if (senders.length === 0) return new Set()
   const { rows } = await sql.query<{ sender: Address }>(
     `select s.sender from unnest($2::text[]) s (sender)
-     where exists (select from payment p where p.network = $1 and p.payer = s.sender and not p.final)
+     where exists (select from payment p where p.network = $1 and p.payer = s.sender and p.open_to_payer and not p.final)
        or exists (select from payment p where p.network = $1 and p.payer = s.sender and p.ended_at > now() - interval '1 day')`,
     [network, senders],
   )

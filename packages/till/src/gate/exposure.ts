@@ -69,8 +69,8 @@ export type Exposure = ReturnType<typeof createExposure>
 async function readServed(sql: Sql): Promise<Micro> {
   const { rows } = await sql.query<{ micro: bigint }>(
     `select coalesce(sum(amount_micro), 0)::bigint as micro from (
-       select amount_micro from payment where not revocable and not final and state = 'served'
-       union all select amount_micro from payment where not revocable and state = 'settling') open`,
+       select amount_micro from payment where not revocable and not final and phase = 'served'
+       union all select amount_micro from payment where not revocable and phase = 'open' and state = 'settling') open`,
   )
   return rows[0]?.micro ?? 0n
 }
@@ -91,7 +91,7 @@ async function readConsumed(sql: Sql, clock: Clock, routeOf: (id: string) => Pai
   const { rows } = await sql.query<Grants>(
     `select route_id as route, sum(amount_micro)::bigint as micro,
        sum(amount_micro * greatest(0, extract(epoch from $1::timestamptz - settled_at)))::numeric(40, 0)::text as age_micro_seconds
-     from payment where revocable and not final and state = 'served' group by route_id`,
+     from payment where revocable and not final and phase = 'served' group by route_id`,
     [new Date(clock.nowMs())],
   )
   let consumedMicro = 0n
@@ -113,7 +113,7 @@ async function drawnBeforeFinal(sql: Sql): Promise<Micro> {
   const { rows } = await sql.query<{ micro: bigint }>(
     `select coalesce(sum(greatest(0, t.micro - coalesce(b.owed_micro, 0))), 0)::bigint as micro
      from (select network, payer, sum(amount_micro)::bigint as micro from payment
-           where not final and state = 'served' and route_id = any($1::text[]) group by network, payer) t
+           where not final and phase = 'served' and route_id = any($1::text[]) group by network, payer) t
      left join ledger_account a on a.name = 'credit:' || t.payer || '@' || t.network
      left join ledger_balance b on b.account_id = a.id`,
     [topUpRoutes],

@@ -35,7 +35,7 @@ before as (
 ),
 moved as (
   update payment p set state = '${moves.intend.to}', intent_at = $8, attempt = i.attempt, amount_micro = i.charge_micro,
-    lease_until = lease_now() + i.lease_ms * interval '1 millisecond'
+    lease_until = (select lease_now()) + i.lease_ms * interval '1 millisecond'
   from input i join before b using (id) where p.id = i.id and b.state in ${sqlList(moves.intend.from)} and b.owner = $9
   returning p.id, p.payer
 ),

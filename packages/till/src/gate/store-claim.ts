@@ -14,7 +14,7 @@ import {
   inFlightPerPayerMax,
   undeliveredAnswerHours,
 } from '../transitions/decide-claim.ts'
-import { answeredStates, openStates, sqlList } from '../transitions/payment-state.ts'
+import { answeredStates, sqlList } from '../transitions/payment-state.ts'
 import { moves } from '../transitions/state-changes.ts'
 
 /** All that is known at the moment a payment is claimed; the row is the stored quote. */
@@ -51,9 +51,10 @@ export type Claim = {
 /**
  * Claims a whole batch in one durable statement. Order inside it: what is known already is left alone, then the payer's
  * flight counter is raised where balance and count allow, then the claim is taken, and only then the payment is inserted.
- * Earlier ones are asked for one by one through their keys: a plan is kept, and a join that was chosen while there were few
- * would read all of them. An answer can be lost for its shelf life; no payment is claimed again after its authorization has
- * run out, so older ids are in partitions that nobody reads.
+ * What is left after a step is looked up as a set (`not in`): the planner expects a row or two, and a join would go through
+ * all of them for each. Earlier ones are asked for one by one through their keys: a plan is kept, and a join that was chosen
+ * while there were few would read all of them. An answer can be lost for its shelf life; no payment is claimed again after
+ * its authorization has run out, so older ids are in partitions that nobody reads.
  */
 const claimSql = `
 with input as (
@@ -67,7 +68,7 @@ with input as (
 undelivered as (
   select i.id, p.id as payment_id from input i
   cross join lateral (
-    select p.id from payment p where p.payer = i.payer and p.fingerprint = i.fingerprint and p.delivered_at is null
+    select p.id from payment p where p.payer = i.payer and p.fingerprint = i.fingerprint and p.open_to_payer and p.delivered_at is null
       and (p.network = i.network or i.payer_is_key)
       and p.state in ${sqlList(answeredStates)} and (p.client_gone or p.owner <> $20)
       and p.claimed_at > $21::timestamptz - ${undeliveredAnswerHours} * interval '1 hour' and p.id >= $26
@@ -94,7 +95,8 @@ flight as (
 ),
 taken as (
   insert into claim (payer, network, payment_key, payment_id, identifier_hash)
-  select payer, claim_network(network, payment_key), payment_key, id, identifier_hash from fresh join flight using (network, payer)
+  select payer, claim_network(network, payment_key), payment_key, id, identifier_hash from fresh
+  where not ((network, payer) not in (select network, payer from flight))
   on conflict do nothing
   returning payment_id as id
 ),
@@ -102,9 +104,9 @@ claimed as (
   insert into payment (id, state, network, asset, payer, scheme, payment_key, pay_to, payee, quoted_micro, amount_micro, valid_before, route_id, resource,
     fingerprint, identifier_hash, ref, aff, revocable, owner, lease_until, claimed_at, head_block, signed_digest)
   select id, 'claimed', network, asset, payer, scheme, payment_key, pay_to, payee, amount_micro, amount_micro, valid_before, route_id, resource,
-    fingerprint, identifier_hash, ref, aff, revocable, $20, lease_now() + $22::integer * interval '1 millisecond', $21, head_block,
+    fingerprint, identifier_hash, ref, aff, revocable, $20, (select lease_now()) + $22::integer * interval '1 millisecond', $21, head_block,
     signed_digest
-  from fresh join taken using (id)
+  from fresh where not (id not in (select id from taken))
   returning id
 )
 select i.id, c.id is not null as claimed, u.payment_id as undelivered,
@@ -239,7 +241,7 @@ export async function recountInFlight(database: Database, network: string, payer
     const { rowCount } = await tx.query(
       `update payer_in_flight f set in_flight = t.n, in_flight_micro = t.micro
        from (select count(*)::int as n, coalesce(sum(quoted_micro), 0)::bigint as micro from payment
-             where network = $1 and payer = $2 and not final and state in ${sqlList(openStates)}) t
+             where network = $1 and payer = $2 and open_to_payer and not final and phase = 'open') t
        where f.network = $1 and f.payer = $2 and (f.in_flight <> t.n or f.in_flight_micro <> t.micro)`,
       [network, payer],
     )

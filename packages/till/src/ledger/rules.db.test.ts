@@ -86,6 +86,7 @@ test('L27: the application posts through ledger_post alone, which refuses what d
     ])
   await expect(call([1, 1, 2, 2], [5n, -5n, 5n, -4n])).rejects.toThrow(/does not balance/)
   await expect(call([1, 1], [5n, -5n])).rejects.toThrow(/has no entries/)
+  await expect(call([1, 1, 3, 3], [5n, -5n, 5n, -5n])).rejects.toThrow(/has no entries/)
   await expect(call([1, 1, 2, 2], [-60n, 60n, -41n, 41n])).rejects.toThrow(/not_negative/)
 })
 

@@ -149,7 +149,7 @@ async function setOffDebt(tx: Tx, { network, payee, purpose, finalMicro, id }: D
 /** Payments of a network that a reorg could still take away, and calls drawn on credit by wallets that have such payments. */
 const notFinalSql = `with young as (
     select id, payer, claimed_at from payment
-    where network = $1 and not final and state in ('settled', 'served', 'credited')),
+    where network = $1 and not final and phase in ('settled', 'served', 'credited')),
   taken as (
     select id from young union all
     select c.id from entitled_call c where c.port = 'credit' and c.state = 'captured'

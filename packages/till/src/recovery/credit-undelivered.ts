@@ -33,7 +33,7 @@ export async function creditUndelivered(deps: UndeliveredDeps): Promise<void> {
     name: 'read_undelivered',
     text: `select ${paymentColumns}, had_effect, exists (select from restore_gap g
        where g.network = payment.network and g.detected_at > payment.claimed_at) as restored from payment
-     where delivered_at is null and state in ${sqlList(moves.creditUndelivered.from)} and final and not revocable and settled_at < $1
+     where open_to_payer and delivered_at is null and state in ${sqlList(moves.creditUndelivered.from)} and final and not revocable and settled_at < $1
      order by settled_at limit ${perRunMax}`,
     values: [new Date(deps.clock.nowMs() - undeliveredAnswerHours * 3_600_000)],
   })

@@ -30,7 +30,6 @@ import {
 } from '../transitions/decide-recovery.ts'
 import { decideFinish } from '../transitions/decide-settlement.ts'
 import { decideOtherUse } from '../transitions/other-use.ts'
-import { openStates, sqlList } from '../transitions/payment-state.ts'
 import type { Confirmed } from '../transitions/settlement-result.ts'
 import type { StateChange } from '../transitions/state-changes.ts'
 import {
@@ -268,7 +267,7 @@ export async function repairInFlightCounts(deps: Pick<RecoverDeps, 'database' | 
   const { rows } = await deps.database.query<{ network: string; payer: `0x${string}` }>(
     `select f.network, f.payer from payer_in_flight f
      left join (select network, payer, count(*) as n, sum(quoted_micro) as micro from payment
-                where state in ${sqlList(openStates)} group by network, payer) t using (network, payer)
+                where phase = 'open' group by network, payer) t using (network, payer)
      where f.in_flight <> coalesce(t.n, 0) or f.in_flight_micro <> coalesce(t.micro, 0)`,
   )
   for (const row of rows)

@@ -15,7 +15,7 @@ export async function removeIdle(sql: Sql, nowMs: number): Promise<void> {
   await sql.query('delete from settlement_loss where day < $1', [new Date(nowMs - lossDaysKept * dayMs)])
   await sql.query(
     `delete from payment_owner o where dead_at < $1 and not exists (
-       select from payment p where p.owner = o.owner and p.state in ('claimed','settling','unknown','settled'))`,
+       select from payment p where p.owner = o.owner and p.phase in ('open','settled'))`,
     [new Date(nowMs - ownerDaysKept * dayMs)],
   )
   await deleteCalls(sql, new Date(nowMs - callDaysKept * dayMs))

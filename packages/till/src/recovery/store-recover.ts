@@ -15,19 +15,19 @@ export async function markOwnerDead(sql: Sql, owner: bigint, nowMs: number): Pro
 }
 
 /** Unfinished payments whose owner is dead or has held them longer than any request may take. */
-const abandoned = `state in ('claimed','settling')
+const abandoned = `phase = 'open' and state in ('claimed','settling')
   and (lease_until < lease_now() or owner in (select owner from payment_owner where dead_at is not null))`
 
 export async function abandonedPayments(sql: Sql, limit: number): Promise<PaymentRecord[]> {
   return read(sql, 'abandoned', `where ${abandoned} order by claimed_at limit $1`, [limit])
 }
 
-const unsold = `state in ${sqlList(unsoldStates)} and not final`
-const notFinal = `not final and state in ${sqlList(paidStates)}`
+const unsold = `phase in ${sqlList(unsoldStates)} and not final`
+const notFinal = `not final and phase in ${sqlList(paidStates)}`
 
 /** Whether recovery may find something to do. */
 export const recoveryDueSql = (ownOwner: bigint) =>
-  `exists (select from payment where state in ('unknown', 'settled')) or exists (select from payment where ${abandoned})
+  `exists (select from payment where phase in ('open', 'settled') and state in ('unknown', 'settled')) or exists (select from payment where ${abandoned})
    or exists (select from payment where ${unsold})
    or exists (select from payment_owner where dead_at is null and owner <> ${ownOwner} and not owner_alive(owner))`
 
@@ -56,7 +56,12 @@ export async function paymentsIn(
   afterId: string,
   limit: number,
 ): Promise<PaymentRecord[]> {
-  return read(sql, state, `where state = '${state}' and id > $1 order by id limit $2`, [afterId, limit])
+  return read(
+    sql,
+    state,
+    `where phase = '${state === 'unknown' ? 'open' : state}' and state = '${state}' and id > $1 order by id limit $2`,
+    [afterId, limit],
+  )
 }
 
 /** Refused payments whose time has passed at a final block: they have landed by now, or never will. */

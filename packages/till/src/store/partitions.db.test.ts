@@ -6,6 +6,7 @@ import { createIds, firstIdAt } from '../kernel/ids.ts'
 import { silentLog } from '../kernel/log.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { systemRng } from '../kernel/random.ts'
+import { accounts, post } from '../ledger/index.ts'
 import { moves } from '../transitions/state-changes.ts'
 import { type Retention, rotatePartitions } from './partitions.ts'
 import { useTestDatabase } from './use-database.fixture.ts'
@@ -49,6 +50,24 @@ test('a payment and its answer are in the partition of their time, whatever is b
   expect(await partitionOf('payment', 'id', later.id)).toBe('payment_rest')
   expect((await findPayment(db.database, later.id))?.id).toBe(later.id)
   expect((await readAnswer(db.database, later.id))?.body.toString()).toBe('bought')
+})
+
+test('the lines of a posting are in the partition of their time', async () => {
+  const network = 'eip155:8453'
+  await post(db.database, [
+    {
+      reference: 'partition:1',
+      kind: 'test',
+      lines: [
+        { account: accounts.feesFacilitator(network, 'test.route'), amount: 5n },
+        { account: accounts.payableFacilitator(network), amount: -5n },
+      ],
+    },
+  ])
+  const { rows } = await db.owner.query<{ name: string }>(
+    `select distinct tableoid::regclass::text as name from ledger_entry`,
+  )
+  expect(rows).toEqual([{ name: expect.stringMatching(/^ledger_entry_[0-9]{8}$/) }])
 })
 
 test('partitions are made ahead; a period whose rows are in the rest already stays there and is reported', async () => {

@@ -33,7 +33,7 @@ export async function countPayments(database: Database, clock: Clock): Promise<v
 export async function readPaymentStates(sql: Sql): Promise<PaymentState[]> {
   const { rows } = await sql.query<Row>(
     `with unfinished as (
-       select state, amount_micro, claimed_at from payment where state in ('claimed', 'settling', 'unknown', 'settled')
+       select state, amount_micro, claimed_at from payment where phase in ('open', 'settled')
      ), young as (
        select state, amount_micro, claimed_at from payment
        where id >= (select until_payment from payment_count_head)

@@ -101,7 +101,7 @@ async function readPayments(
     `select id, state, route_id as route, network, amount_micro::text as amount_micro, transaction, final, claimed_at,
        ended_us::text as ended_us
      from ((select *, null::bigint as ended_us from payment
-         where payer = $1 and not final and ended_at is null and network = any($2) and $4::bigint is null
+         where payer = $1 and open_to_payer and not final and ended_at is null and network = any($2) and $4::bigint is null
          order by id desc limit ${inProgressMax})
        union all (select *, (extract(epoch from ended_at) * 1000000)::bigint as ended_us from payment
          where payer = $1 and ended_at is not null and network = any($2)

@@ -5,7 +5,7 @@ import { paidRoutes } from './set-off-debts.ts'
 
 /** Paid for contracts that could not be given. */
 export const lostMoneySql = `select p.id from payment p
-  where p.state = 'credited' and p.route_id in (${paidRoutes.map((route) => `'${route}'`).join()})
+  where p.phase = 'credited' and p.route_id in (${paidRoutes.map((route) => `'${route}'`).join()})
     and not exists (select from refund r where r.payment_id = p.id)`
 
 /**

@@ -107,7 +107,7 @@ insert into app_access values ('partitioned_table', 'select');
 
 -- A number that begins with the second it was made in. The rest keeps numbers of one second apart.
 create function time_number(place bigint) returns bigint language sql volatile as $$
-  select floor(extract(epoch from clock_timestamp()))::bigint << 31 | place & 2147483647
+  select (floor(extract(epoch from clock_timestamp()))::bigint << 31) | (place & 2147483647)
 $$;
 
 -- The lowest id with this prefix that was made at a moment or later; see kernel/ids.ts.
@@ -441,6 +441,8 @@ create constraint trigger ledger_transaction_not_empty after insert on ledger_tr
 -- CAIP-19: what an amount is counted in, on which chain. Parsed where it is made; the whole pattern would double the cost of
 -- a claim here.
 create domain asset_id as text check (value like '_%:_%/_%:_%' and length(value) <= 180);
+-- Checked where it is written; a check of the table would be made again each time a payment changes.
+create domain scheme_name as text check (value ~ '^[a-z][a-z0-9-]{0,39}$');
 
 -- What a payer may use once, for ever: written before any work is done, and never cut by time. Payers come first in the keys
 -- of all that is decided per payer, so that it could be spread over servers by payer.
@@ -471,7 +473,7 @@ create table payment (
   network text not null,
   asset asset_id not null check (asset = network or split_part(asset, '/', 1) = network),
   payer text not null,
-  scheme text not null check (scheme ~ '^[a-z][a-z0-9-]{0,39}$'),
+  scheme scheme_name not null,
   payment_key bytea not null,
   pay_to text not null,
   payee text not null check (payee in ('pay_to','custody')),
@@ -515,29 +517,33 @@ create table payment (
   signed_digest bytea check (octet_length(signed_digest) = 32),
   -- Which attempt of its owner holds a payment that is being settled.
   attempt bigint not null default 0,
+  -- Indexes name these two instead of what they are made of: a change that leaves them alone, as the intent to settle and the
+  -- delivery do, writes the row and no index. The states before any money is seen are one phase.
+  phase text not null generated always as (case when state in ('claimed','settling','unknown') then 'open' else state end) stored,
+  -- It can still change, or its answer may be lost.
+  open_to_payer boolean not null generated always as (not final
+    or (delivered_at is null and state in ('settling','unknown','settled','served'))) stored,
   primary key (id, payer),
   constraint payment_charge_within_quote check (amount_micro <= quoted_micro)
 ) partition by range (id);
-create index payment_undelivered on payment (payer, fingerprint)
-  where delivered_at is null and state in ('settling','unknown','settled','served');
-create index payment_unfinished on payment (state, id) where state in ('claimed','settling','unknown','settled');
-create index payment_watched on payment (network, valid_before) where state in ('failed','released') and not final;
-create index payment_not_final on payment (network, block_number) where not final and state in ('settled','served','credited');
--- What a payer has that can still change.
-create index payment_of_payer on payment (payer) where not final;
+create index payment_unfinished on payment (phase, id) where phase in ('open','settled');
+create index payment_watched on payment (network, valid_before) where phase in ('failed','released') and not final;
+create index payment_not_final on payment (network, block_number) where not final and phase in ('settled','served','credited');
+create index payment_of_payer on payment (payer, fingerprint) where open_to_payer;
 -- In the order of their end, with the payer in it: what one wallet did since the aggregation is found without touching rows of others.
 create index payment_ended on payment (ended_at, payer, id) where ended_at is not null;
 -- Payments that bought nothing, for the shop that sold them; there are few among all payments.
-create index payment_credited on payment (route_id) where state = 'credited';
-create index payment_credited_to on payment (payer) where state = 'credited';
+create index payment_credited on payment (route_id) where phase = 'credited';
+create index payment_credited_to on payment (payer) where phase = 'credited';
 -- What a wallet did since the last aggregation of ratings is found by the wallet: without these, no matter who asks about one reads
 -- everything that all wallets did in the last minute.
 create index payment_ended_by_payer on payment (payer, ended_at) where ended_at is not null;
 -- Answers that were paid for and did not reach their buyer, by age.
-create index payment_not_delivered on payment (settled_at) where delivered_at is null and state = 'served' and final;
-create table payment_rest partition of payment default;
-insert into partitioned_table (table_name, key, days, least_days, needed_by) values ('payment', 'pay', 91, 400,
-  $$select from payment where id >= $1 and id < $2 and (not final or state in ('claimed','settling','unknown','settled'))$$);
+create index payment_not_delivered on payment (settled_at) where open_to_payer and final;
+-- Room in each page for the rows as they change.
+create table payment_rest partition of payment default with (fillfactor = 60);
+insert into partitioned_table (table_name, key, days, least_days, needed_by, storage) values ('payment', 'pay', 91, 400,
+  $$select from payment where id >= $1 and id < $2 and (not final or phase in ('open','settled'))$$, 'fillfactor = 60');
 
 -- The prepared answer, stored before money is taken and given again to anyone who proves to be the payer.
 create table payment_answer (
@@ -560,7 +566,7 @@ exception when feature_not_supported then null;
 end $$;
 create table payment_answer_rest partition of payment_answer default with (toast_tuple_target = 6000);
 insert into partitioned_table (table_name, key, days, keep_days, least_days, needed_by, storage) values ('payment_answer', 'pay', 7, 35, 2,
-  $$select from payment where id >= $1 and id < $2 and state in ('claimed','settling','unknown','settled')$$,
+  $$select from payment where id >= $1 and id < $2 and phase in ('open','settled')$$,
   'toast_tuple_target = 6000');
 
 -- What a payer has in flight, so that claims never exceed the balance read, whichever process takes them.
@@ -1296,13 +1302,13 @@ create function ledger_check_moved() returns trigger language plpgsql security d
 declare
   bad bigint;
 begin
+  -- By one key each: beside the network the planner would go through every transfer of it.
   select e.transaction_id into bad from added e
     where (select a.is_wallet from ledger_account a where a.id = e.account_id)
-      and not exists (
-        select from ledger_transaction t where t.id = e.transaction_id
-          and (t.kind = 'opening'
-            or exists (select from transfer f where f.id = t.transfer_id and f.amount_micro = abs(e.amount_micro)
-              and f.network = (select a.network from ledger_account a where a.id = e.account_id))))
+      and not coalesce((select t.kind = 'opening' or (
+          select f.amount_micro = abs(e.amount_micro) and f.network = (select a.network from ledger_account a where a.id = e.account_id)
+          from transfer f where f.id = t.transfer_id)
+        from ledger_transaction t where t.id = e.transaction_id), false)
     limit 1;
   if found then
     raise exception 'ledger transaction % moves money without a transfer of that amount', bad
@@ -1329,7 +1335,8 @@ declare
   posted_ids bigint[];
   conflicting text[];
 begin
-  if exists (select from generate_subscripts(transaction_references, 1) n (place) where n.place <> all (line_transactions)) then
+  if (select count(distinct l.owner) from unnest(line_transactions) l (owner)
+      where l.owner between 1 and cardinality(transaction_references)) < cardinality(transaction_references) then
     raise exception 'a ledger transaction has no entries'
       using errcode = 'check_violation', constraint = 'ledger_transaction_has_entries';
   end if;
@@ -1411,7 +1418,7 @@ create function transfer_take(
   amounts bigint[], payment_keys bytea[], block_numbers bigint[], block_hashes text[], kinds text[], subjects text[],
   now_at timestamptz
 ) returns table (place integer, id bigint, turn smallint) language sql
-  set enable_seqscan = off set enable_mergejoin = off set enable_hashjoin = off as $$
+  set enable_seqscan = off set enable_mergejoin = off as $$
   with given as (
     select * from unnest(networks, assets, transactions, positions, senders, recipients, amounts, payment_keys, block_numbers,
       block_hashes, kinds, subjects) with ordinality
