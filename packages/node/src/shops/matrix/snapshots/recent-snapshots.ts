@@ -8,7 +8,7 @@ export type RecentSnapshots = {
 }
 
 /** Bounded in bytes; the one not used longest goes first. */
-export function createRecentSnapshots(bytesMax = 96 * 1024 * 1024): RecentSnapshots {
+export function createRecentSnapshots(bytesMax = 48 * 1024 * 1024): RecentSnapshots {
   const held = new Map<string, Snapshot>()
   const sha256Of = new Map<string, string>()
   let bytes = 0
