@@ -46,14 +46,14 @@ test('the main OpenAPI document has room for an agent, spells out all that is so
   }
 })
 
-test('no answer has fields that linters take for an example of a schema', async () => {
+test('no answer has fields that linters read as the example of a schema', async () => {
   const full = await (await fetch(`${till.node.url}/openapi/full.json`)).json()
-  const lookAlikes: unknown[] = []
+  const misread: unknown[] = []
   JSON.stringify(full, (name, value) => {
-    if (name === 'properties' && value?.schema && (value.example || value.examples)) lookAlikes.push(Object.keys(value))
+    if (name === 'properties' && value?.schema && (value.example || value.examples)) misread.push(Object.keys(value))
     return value
   })
-  expect(lookAlikes).toEqual([])
+  expect(misread).toEqual([])
 })
 
 test('PAYMENT-REQUIRED of every paid route fits in 3 kB', async () => {

@@ -58,7 +58,7 @@ test.skipIf(!isHere('fish'))('fish completes the options of the command that was
   const ask = (line: string) => linesOf('fish', script(line)).map((text) => text.split('\t')[0])
   expect(ask('assay opt')).toEqual(['options'])
   expect(ask('assay options b')).toEqual(['buy'])
-  // `buy` has options of its own that `options buy` has not.
+  // `buy` has more options than `options buy`.
   expect(ask('assay options buy --d')).toEqual(['--demo', '--dry-run'])
   expect(ask('assay verify ./packag')).toContain('./package.json')
 })

@@ -60,13 +60,13 @@ function createBridge(node: Client, buyer: Buyer | undefined, origin: string): S
     { name: 'assay', version },
     { capabilities, instructions: own ?? node.getInstructions() ?? '' },
   )
-  const told = <T>(said: T): T => (buyer ? sayThatCallsPay(said, buyer) : said)
-  server.setRequestHandler('tools/list', async ({ params }) => told(await node.listTools(ownParams(params))))
+  const priced = <T>(said: T): T => (buyer ? sayThatCallsPay(said, buyer) : said)
+  server.setRequestHandler('tools/list', async ({ params }) => priced(await node.listTools(ownParams(params))))
   server.setRequestHandler('resources/list', ({ params }) => node.listResources(ownParams(params)))
   server.setRequestHandler('resources/templates/list', ({ params }) => node.listResourceTemplates(ownParams(params)))
   server.setRequestHandler('resources/read', ({ params }) => node.readResource(ownParams(params)))
   server.setRequestHandler('prompts/list', ({ params }) => node.listPrompts(ownParams(params)))
-  server.setRequestHandler('prompts/get', async ({ params }) => told(await node.getPrompt(ownParams(params))))
+  server.setRequestHandler('prompts/get', async ({ params }) => priced(await node.getPrompt(ownParams(params))))
   server.setRequestHandler('tools/call', async ({ params }) => {
     const first = await node.callTool(ownParams(params))
     const asked = requestBehind(first)
