@@ -152,6 +152,35 @@ test('a command other than buy saves a purchase whose end is unknown, too', asyn
   expect((await paymentRows(till)).length).toBe(before + 1)
 })
 
+test('a draw of credit whose end is unknown is asked for again under its name and drawn once', async () => {
+  const call = [
+    'credit',
+    'call',
+    '/v1/sandbox/echo?message=drawn',
+    '--max-amount',
+    '0.01',
+    '--demo',
+    '--url',
+    proxy.url,
+  ]
+  expect((await assay(['credit', 'topup', '1', '--demo', '--url', proxy.url])).code).toBe(0)
+  proxy.cut(40, (request) => /^payment-signature:/im.test(request))
+  const stop = new AbortController()
+  const cutBefore = proxy.cutCount()
+  const stopped = vi.waitFor(() => expect(proxy.cutCount()).toBeGreaterThan(cutBefore), 30_000).then(() => stop.abort())
+  const lost = await assay([...call, '--json'], { interrupted: stop.signal })
+  await stopped
+  proxy.cut(0)
+  expect(lost.code).toBe(4)
+  const { error } = JSON.parse(lost.out)
+  expect(error).toMatchObject({ code: 'payment_outcome_unknown', hint: expect.stringContaining(error.idempotency_key) })
+  expect(error.hint).not.toMatch(/nothing was signed|details\./i)
+  const again = () => assay([...call, '--idempotency-key', error.idempotency_key, '--json'])
+  const [first, second] = [JSON.parse((await again()).out), JSON.parse((await again()).out)]
+  expect(first).toMatchObject({ payment: { status: 'drawn' }, answer: { echo: 'drawn' } })
+  expect(second.answer).toEqual(first.answer)
+})
+
 test('an amount below the minimum is refused with the minimum, before anything is signed', async () => {
   const before = (await paymentRows(till)).length
   const { code, out, err } = await assay(['credit', 'topup', '0.5', '--demo', '--url', proxy.url, '--json'])

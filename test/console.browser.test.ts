@@ -381,6 +381,8 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByRole('button', { name: 'operator', exact: true }).click()
       await page.getByRole('heading', { name: 'Books' }).waitFor()
       await page.getByText('balanced', { exact: true }).waitFor()
+      expect(await page.getByRole('region', { name: 'Balances' }).textContent()).not.toContain('eip155:')
+      expect(await page.getByRole('region', { name: 'Pauses' }).textContent()).not.toMatch(/(running|paused), changed/)
       await page.getByLabel('Reason, kept in the audit log').fill('drill of the console')
       await page.getByRole('button', { name: 'Pause payouts' }).click()
       await page.getByRole('button', { name: 'Resume payouts' }).click()

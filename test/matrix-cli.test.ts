@@ -153,7 +153,7 @@ test('a trader finds a name, reads why, sees its history, saves the screen, sets
   const shown = await run('matrix', 'borrow', '--screen', screen.id, ...node, '--json')
   expect(shown.data.map((row: { symbol: string }) => row.symbol)).toEqual([symbol])
   const rule = `squeeze:${symbol}:score<=50`
-  const alert = await run('alert', 'add', rule, '--webhook', 'https://hook.example/hook', ...signs)
+  const alert = await run('alert', 'add', rule, '--webhook', 'https://hook.example.com/hook', ...signs)
   expect(alert.watch).toMatch(/^nwt_/)
   const manifest = async () => (await (await fetch(`${till.node.url}/matrix/ftd/bulk`)).json()) as { data: unknown[] }
   await expect.poll(async () => (await manifest()).data.length, { timeout: 90_000, interval: 500 }).toBeGreaterThan(1)

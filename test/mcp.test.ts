@@ -343,6 +343,15 @@ test('`assay mcp` serves the tools over pipes and buys within its maximums', asy
     const { tools } = await client.listTools()
     expect(tools.length).toBe((await clients['2025-11-25'].listTools()).tools.length)
     expect((await client.listPrompts()).prompts.length).toBe(3)
+    // Here a call pays at once, and nothing that a model reads may say otherwise.
+    const { messages } = await client.getPrompt({ name: 'cite_sources', arguments: { claim: 'shorts cover' } })
+    for (const text of [
+      ...tools.map(({ description }) => description),
+      JSON.stringify(messages),
+      client.getInstructions(),
+    ])
+      expect(text).not.toMatch(/without a payment/i)
+    expect(tools.find(({ name }) => name === 'sandbox_echo')?.description).toContain('Calling it pays at once')
     const bought = await ask('sandbox_echo', { message: 'piped' })
     expect(bought).toMatchObject({
       structuredContent: { echo: 'piped' },
@@ -350,7 +359,7 @@ test('`assay mcp` serves the tools over pipes and buys within its maximums', asy
     })
     const dear = await ask('tokens_report', { address: await token() })
     expect(dear).toMatchObject({ isError: true })
-    expect(dear.content[0].text).toContain('above the maximum')
+    expect(dear.content[0].text).toMatch(/above the maximum.*Raise --max-amount/)
   } finally {
     await client.close()
   }

@@ -14,6 +14,7 @@ import { mppClient } from './harness/mpp-client.ts'
 import { until } from './harness/until.ts'
 
 let prepared = 0
+let ordersAreOpen = true
 const committed: string[] = []
 
 // As a served application does: from here on the global Request is its own class.
@@ -53,7 +54,13 @@ app.post(
     {
       id: 'orders.place',
       path: '/orders',
-      price: { lowest: '0.01', highest: '1', of: ({ body }) => BigInt(body.count) * 10_000n },
+      price: {
+        ...{ lowest: '0.01', highest: '1' },
+        of: ({ body }) => {
+          if (!ordersAreOpen) throw refusal(409, 'No more orders today. Nothing was charged.')
+          return BigInt(body.count) * 10_000n
+        },
+      },
       body: z.strictObject({ count: z.int().min(1).max(100) }),
       bodyBytesMax: 1_000,
     },
@@ -139,6 +146,32 @@ describe('a route sold by the till in an application', () => {
     expect([wrong.status, Object.keys((await wrong.json()) as object)[0]]).toEqual([402, 'input_problem'])
     const long = await app.request('http://seller.test/orders', { ...init(1), body: 'x'.repeat(2_000) })
     expect(long.status).toBe(413)
+  })
+
+  test('a paid order whose price has run out since is answered as it was, and an unpaid one is refused', async () => {
+    const init = () => ({
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"count":1}',
+    })
+    const ask = (payment: string) => {
+      const { headers, ...rest } = init()
+      return app.request('http://seller.test/orders', {
+        ...rest,
+        headers: { ...headers, 'payment-signature': payment },
+      })
+    }
+    const unpaid = await app.request('http://seller.test/orders', init())
+    const paid = await buyer.sign(unpaid.clone(), { identifier: 'order-of-the-day-0001' })
+    const [nameless, late] = [await buyer.sign(unpaid.clone()), await buyer.sign(unpaid)]
+    const first = await ask(paid)
+    expect([first.status, (await ask(nameless)).status]).toEqual([200, 200])
+    ordersAreOpen = false
+    const again = await ask(paid)
+    expect([again.status, await again.text()]).toEqual([200, await first.text()])
+    expect(await (await ask(nameless)).json()).toMatchObject({ status: 409, code: 'payment_used' })
+    expect(await (await ask(late)).json()).toMatchObject({ status: 409, detail: expect.stringContaining('No more') })
+    ordersAreOpen = true
   })
 
   test('a copy of a payment gets nothing new', async () => {

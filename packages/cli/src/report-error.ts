@@ -108,7 +108,8 @@ const unreachableHints: Record<string, string> = {
 /** The commonest reason of all: no node is there. */
 function unreachableHint(error: Error): string | undefined {
   // After a payment was sent, the hint of the purchase is the one that counts.
-  if ((error as { details?: { purchase?: unknown } }).details?.purchase !== undefined) return undefined
+  const sent = (error as { details?: { purchase?: unknown; key?: unknown } }).details
+  if ((sent?.purchase ?? sent?.key) !== undefined) return undefined
   const { code } = deepestOf(error) as { code?: unknown }
   return typeof code === 'string' ? unreachableHints[code] : undefined
 }

@@ -405,7 +405,7 @@ export type Operations = {
   /** Who offers a capability, over all nodes that this one knows, best first, and why. */
   'mesh.search': {
     input: { query: { capability: string; max_price?: string; network?: string; schema?: string; limit?: string | number; cursor?: string | number } }
-    answer: { data: ({ did: string; address: string; method: string; url: string; example: string; price_micro: string; price_usd: string; price_seen: boolean; networks: string[]; schema: string | null; recommended: boolean; health: number | null; latency_ms: number | null; evidence: { payers: number; calls: number; disputed: number; price_kept: number; latency_ms: number; success: number }; why: string; statement: string })[]; next_cursor: string | null }
+    answer: { data: ({ did: string; address: string; method: string; url: string; example_url: string; price_micro: string; price_usd: string; price_seen: boolean; networks: string[]; schema: string | null; recommended: boolean; health: number | null; latency_ms: number | null; evidence: { payers: number; calls: number; disputed: number; price_kept: number; latency_ms: number; success: number }; why: string; statement: string })[]; next_cursor: string | null }
   }
   /** Name a webhook or mail address for notifications; it gets a challenge first. */
   'notifications.endpoints.add': {

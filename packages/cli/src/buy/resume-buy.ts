@@ -4,6 +4,7 @@ import { formatUsd } from '@assay/sdk'
 import { toAccount } from 'viem/accounts'
 import type { CommandContext } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
+import type { Terminal } from '../terminal.ts'
 import { toInit } from './build-request.ts'
 import { deliver } from './deliver.ts'
 import { keepPurchase } from './keep-purchase.ts'
@@ -25,14 +26,31 @@ export async function resumeBuy(
   const account = toAccount({ address: payer, signMessage: never, signTransaction: never, signTypedData: never })
   const client = clientOf({ account, networks: [] }, options, terminal, formatUsd(BigInt(purchase.amountMicro)))
   try {
-    const result = await terminal.untilInterrupted((signal) =>
-      client.fetch(request.url, { ...toInit(request), signal }, { purchase }),
-    )
+    const result = await terminal.untilInterrupted(async (signal) => {
+      const resumed = await client.fetch(request.url, { ...toInit(request), signal }, { purchase })
+      if (!isStream(resumed.response)) return resumed
+      await relay(terminal, resumed.response, () => removePurchase(path)).catch((error: unknown) => {
+        if (!signal.aborted) throw error
+      })
+    })
+    if (result === undefined) return
     const quote = { payTo: purchase.payTo, priceUsd: formatUsd(BigInt(purchase.amountMicro)) }
     await deliver(context, { request, result, client, quote }, options)
     await removePurchase(path)
   } catch (error) {
     throw await keepPurchase(error, path)
+  }
+}
+
+const isStream = ({ ok, headers }: Response) =>
+  ok && (headers.get('content-type') ?? '').startsWith('text/event-stream')
+
+/** A stream has no end to wait for. Its first event has the token that opens it again, so that is when it was received. */
+async function relay(terminal: Terminal, { body }: Response, received: () => Promise<void>): Promise<void> {
+  const reader = body?.getReader()
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    terminal.outBytes(part.value)
+    await received()
   }
 }
 

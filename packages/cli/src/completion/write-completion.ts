@@ -11,31 +11,28 @@ export function writeCompletion(shell: keyof typeof shells, commands: readonly C
   return { bash, zsh, fish }[shell](commands)
 }
 
-const cases = (commands: readonly CommandWords[]) =>
-  commands.map(({ path, words }) => `    '${path.join(' ')}') words='${words.join(' ')}' ;;`).join('\n')
-
 /** The words typed so far that are no options are the path of the command, as long as such a command exists. */
-const findPath = `  local path='' word
+const findCommand = `  local at='' word
   for word in "\${typed[@]}"; do
     case "$word" in -*) continue ;; esac
-    case " $known " in *" \${path:+$path/}$word "*) path="\${path:+$path/}$word" ;; *) break ;; esac
+    case " $known " in *" \${at:+$at/}$word "*) at="\${at:+$at/}$word" ;; *) break ;; esac
   done`
 
 const knownPaths = (commands: readonly CommandWords[]) =>
   commands.flatMap(({ path }) => (path.length === 0 ? [] : [path.join('/')])).join(' ')
 
-const chooseWords = (commands: readonly CommandWords[]) => `  local words=''
-  case "\${path//\\// }" in
-${cases(commands)}
+const chooseWords = (commands: readonly CommandWords[]) => `  local next=''
+  case "$at" in
+${commands.map(({ path, words }) => `    '${path.join('/')}') next='${words.join(' ')}' ;;`).join('\n')}
   esac`
 
 function bash(commands: readonly CommandWords[]): string {
   return `_assay() {
   local known='${knownPaths(commands)}'
   local typed=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
-${findPath}
+${findCommand}
 ${chooseWords(commands)}
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$next" -- "\${COMP_WORDS[COMP_CWORD]}"))
   [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -F _assay assay`
@@ -44,28 +41,32 @@ complete -F _assay assay`
 function zsh(commands: readonly CommandWords[]): string {
   return `#compdef assay
 _assay() {
-  emulate -L sh
   local known='${knownPaths(commands)}'
-  local typed=()
-  [ "$CURRENT" -gt 2 ] && typed=("\${words[@]:1:CURRENT-2}")
-  local current="\${words[CURRENT]}"
-${findPath}
-${chooseWords(commands).replace("local words=''", "words=''")}
-  emulate -L zsh
-  compadd -- \${=words} || _files
+  local -a typed=("\${(@)words[2,CURRENT-1]}")
+${findCommand}
+${chooseWords(commands)}
+  compadd -- \${=next} || _files
 }
 _assay "$@"`
 }
 
+/** Options and files are offered side by side; where a command must follow, files are not. */
 function fish(commands: readonly CommandWords[]): string {
   const lines = commands.map(({ path, words }) => {
-    const here = path.map((word) => `__fish_seen_subcommand_from ${word}`)
-    const below = commands
-      .filter((other) => other.path.length === path.length + 1 && path.every((word, n) => other.path[n] === word))
-      .map((other) => other.path.at(-1))
-    const notBelow = below.length === 0 ? [] : [`not __fish_seen_subcommand_from ${below.join(' ')}`]
-    const when = [...here, ...notBelow].join('; and ')
-    return `complete -c assay ${when === '' ? '' : `-n '${when}' `}-a '${words.join(' ')}'`
+    const isGroup = commands.some(
+      (other) => other.path.length > path.length && path.every((w, n) => other.path[n] === w),
+    )
+    return `complete -c assay -n '__assay_at ${['.', ...path].join('/')}' ${isGroup ? '-f ' : ''}-a '${words.join(' ')}'`
   })
-  return ['complete -c assay -f', ...lines].join('\n')
+  return `function __assay_at
+  set -l known ${knownPaths(commands)}
+  set -l at
+  for word in (commandline -opc)[2..]
+    string match -q -- '-*' $word; and continue
+    contains -- (string join / -- $at $word) $known; or break
+    set -a at $word
+  end
+  test "$argv[1]" = (string join / -- . $at)
+end
+${lines.join('\n')}`
 }

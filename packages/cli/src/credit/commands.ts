@@ -51,6 +51,7 @@ const addCreditGroup: AddCommand = (program, context) => {
     .argument('<url>', 'address of the answer; a path is taken from --url')
     .option('--mandate <id>', 'charge the credit of this mandate’s owner')
     .requiredOption('--max-amount <usd>', 'maximum price of the call')
+    .option('--idempotency-key <key>', 'name of the call: sent again, it is drawn once and answered as before')
     .option('--dry-run', 'show the price and charge nothing')
     .option('-y, --yes', 'do not ask for confirmation')
     .action(async (url: string, options) => (await import('./run-credit.ts')).runCall(context, url, options))

@@ -1,4 +1,5 @@
 import {
+  type AssayError,
   type Bond,
   createAssayClient,
   formatUsd,
@@ -95,7 +96,7 @@ export async function showBalance(
 export async function runCall(
   { terminal }: CommandContext,
   url: string,
-  options: SignerOptions & AgreeOptions & { mandate?: string; maxAmount: string },
+  options: SignerOptions & AgreeOptions & { mandate?: string; maxAmount: string; idempotencyKey?: string },
 ): Promise<void> {
   const target = new URL(url, nodeUrl(options.url)).href
   const { account } = await chooseWallet(target, options, terminal)
@@ -107,7 +108,11 @@ export async function runCall(
     confirm: agreeTo(terminal, options),
     credit: options.mandate === undefined ? 'prefer' : { mandate: options.mandate },
   })
-  const result = await unlessDryRun(terminal, options, () => client.fetch(target))
+  const { idempotencyKey: key } = options
+  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
+  const result = await unlessDryRun(terminal, options, () =>
+    terminal.untilInterrupted((signal) => client.fetch(target, { headers, signal })).catch(nameCall),
+  )
   if (result === undefined) return
   const { response, payment } = result
   const text = await response.text()
@@ -128,6 +133,17 @@ export async function runCall(
     terminal.say(
       `drawn ${usd(payment.amountMicro)} USD${payment.leftMicro === undefined ? '' : `, ${usd(payment.leftMicro)} left`}`,
     )
+}
+
+/** Each try is signed afresh, so that there is nothing to save but the name under which it is drawn once. */
+function nameCall(error: unknown): never {
+  const { code, message, details } = error as AssayError
+  if (code !== 'payment_outcome_unknown' || typeof details['key'] !== 'string') throw error
+  throw new CliError(exitCodes.outcomeUnknown, code, message, {
+    hint: `Run the same command again with --idempotency-key ${details['key']}: it is drawn once.`,
+    details: { idempotency_key: details['key'] },
+    cause: error,
+  })
 }
 
 type ProblemText = { code?: string; title?: string; detail?: string; hint?: string }

@@ -1,3 +1,4 @@
+import { unpaidCallText } from '@assay/protocol/tool-texts'
 import { type AssayClient, AssayError, createAssayClient } from '@assay/sdk'
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Server } from '@modelcontextprotocol/server'
@@ -5,6 +6,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import { keepPurchase } from '../buy/keep-purchase.ts'
 import type { CommandContext } from '../command-context.ts'
+import { toCliError } from '../report-error.ts'
 import { version } from '../version.ts'
 
 export type McpOptions = WalletOptions & { url: string; mandate?: string; maxAmount: string; maxTotal: string }
@@ -20,7 +22,7 @@ export async function runMcp(context: CommandContext, options: McpOptions): Prom
   const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve))
   terminal.say(
     buyer
-      ? `tools of ${options.url}, paid with ${buyer.label}: at most ${options.maxAmount} USD a call, ${options.maxTotal} USD in all`
+      ? `tools of ${options.url}, paid with ${buyer.label}: ${buyer.limits}`
       : `tools of ${options.url}; no wallet, so paid ones only say their price`,
   )
   await terminal.untilInterrupted((signal) => {
@@ -30,7 +32,7 @@ export async function runMcp(context: CommandContext, options: McpOptions): Prom
   await Promise.allSettled([served.close(), node.close()])
 }
 
-type Buyer = { client: AssayClient; label: string }
+type Buyer = { client: AssayClient; label: string; limits: string }
 
 async function buyerOf({ terminal }: CommandContext, options: McpOptions): Promise<Buyer | undefined> {
   const named = options.demo || options.keyFile !== undefined || options.keyEnv !== undefined
@@ -46,20 +48,25 @@ async function buyerOf({ terminal }: CommandContext, options: McpOptions): Promi
     maxPerCallUsd: options.maxAmount,
     maxTotalUsd: options.maxTotal,
   })
-  return { client, label: wallet.label }
+  const limits = `at most ${options.maxAmount} USD a call, ${options.maxTotal} USD in all`
+  return { client, label: wallet.label, limits }
 }
 
 function createBridge(node: Client, buyer: Buyer | undefined, origin: string): Server {
+  const capabilities = { tools: {}, resources: {}, prompts: {} }
+  const own =
+    buyer && `Every answer is signed and was checked. A paid tool is bought when it is called, ${buyer.limits}.`
   const server = new Server(
     { name: 'assay', version },
-    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: node.getInstructions() ?? '' },
+    { capabilities, instructions: own ?? node.getInstructions() ?? '' },
   )
-  server.setRequestHandler('tools/list', ({ params }) => node.listTools(ownParams(params)))
+  const priced = <T>(said: T): T => (buyer ? sayThatCallsPay(said, buyer) : said)
+  server.setRequestHandler('tools/list', async ({ params }) => priced(await node.listTools(ownParams(params))))
   server.setRequestHandler('resources/list', ({ params }) => node.listResources(ownParams(params)))
   server.setRequestHandler('resources/templates/list', ({ params }) => node.listResourceTemplates(ownParams(params)))
   server.setRequestHandler('resources/read', ({ params }) => node.readResource(ownParams(params)))
   server.setRequestHandler('prompts/list', ({ params }) => node.listPrompts(ownParams(params)))
-  server.setRequestHandler('prompts/get', ({ params }) => node.getPrompt(ownParams(params)))
+  server.setRequestHandler('prompts/get', async ({ params }) => priced(await node.getPrompt(ownParams(params))))
   server.setRequestHandler('tools/call', async ({ params }) => {
     const first = await node.callTool(ownParams(params))
     const asked = requestBehind(first)
@@ -69,6 +76,11 @@ function createBridge(node: Client, buyer: Buyer | undefined, origin: string): S
     return buy(buyer, asked)
   })
   return server
+}
+
+/** To a node a call without a payment is a question; here it is a purchase, and a model must know. */
+function sayThatCallsPay<T>(said: T, { limits }: Buyer): T {
+  return JSON.parse(JSON.stringify(said).replaceAll(unpaidCallText, `Calling it pays at once, ${limits}.`)) as T
 }
 
 /** The version and the capabilities of the program at the pipe are not those of the connection to the node. */
@@ -104,7 +116,7 @@ async function buy({ client }: Buyer, { method, url, body }: AskedRequest): Prom
     }
   } catch (error) {
     if (!(error instanceof AssayError)) throw error
-    const { message, hint } = (await keepPurchase(error)) as { message: string; hint?: string }
+    const { message, hint } = toCliError(await keepPurchase(error))
     return { isError: true, content: [{ type: 'text', text: `${message}. ${hint ?? ''}`.trim() }] }
   }
 }

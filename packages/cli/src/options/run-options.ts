@@ -35,7 +35,7 @@ function quantityOf(text: string): number {
 export async function showClusters({ terminal }: CommandContext, node: string, json?: boolean): Promise<void> {
   const clusters = await listOptionClusters(reader(), node)
   const shown = clusters.filter(({ index }) => index !== null)
-  printResult(terminal, json, clusters, () =>
+  printResult(terminal, json, { data: clusters }, () =>
     shown.length === 0
       ? 'Nothing was published of any cluster yet.'
       : table(shown, [
@@ -58,12 +58,14 @@ export async function showSeries(
     ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
     ...(options.all ? {} : { buyable: true }),
   })
-  printResult(terminal, options.json, series, () =>
+  printResult(terminal, options.json, { data: series }, () =>
     series.length === 0
       ? 'No series can be bought at the moment; --all shows those that are listed.'
       : [
           seriesTable(series, Date.now()),
-          `Premium in USD; greeks for a point of size, vega for 1 %, theta for a day. Order book: assay options series <symbol>${series.some(({ synthetic }) => synthetic) ? '. The demand behind them is invented (demo).' : ''}`,
+          'Premium in USD; greeks for a point of size, vega for 1 %, theta for a day.',
+          'Order book: assay options series <symbol>',
+          ...(series.some(({ synthetic }) => synthetic) ? ['The demand behind them is invented (demo).'] : []),
         ].join('\n'),
   )
 }
@@ -82,7 +84,7 @@ export async function showOneSeries(
       `index      ${series.index ?? 'none'} (${series.index_at ?? ''}), volatility ${(series.volatility * 100).toFixed(0)} %${
         series.implied_volatility === null ? '' : `, implied ${(series.implied_volatility * 100).toFixed(0)} %`
       }`,
-      `premium    ${series.premium_usd ?? 'not offered'}, model ${usd(series.model_micro)}, pays at most ${usd(series.most_micro)}`,
+      `premium    ${series.premium_usd ?? 'not offered'}, model ${usd(series.model_micro) || 'not priced'}, pays at most ${usd(series.most_micro)}`,
       `greeks     ${greeks ? `delta ${greeks.delta}, gamma ${greeks.gamma}, vega ${greeks.vega}, theta ${greeks.theta}` : 'not priced yet'}`,
       `collateral ${usd(series.collateral_micro)} for ${series.open_interest} sold`,
       `book       ${series.book.map((level) => `${level.quantity} at ${usd(level.premium_micro)}`).join(', ') || 'empty'}`,

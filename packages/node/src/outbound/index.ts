@@ -7,4 +7,5 @@ export type { Locate, Outbound, OutboundOk, OutboundOutcome, OutboundRequest } f
 export { publicAddresses } from './own-addresses-adapter.ts'
 export type { Resolver } from './resolver.ts'
 export { withTimeLimit } from './time-limit.ts'
+export { vetUrl } from './vet-url.ts'
 export { createBotAuth } from './web-bot-auth.ts'

@@ -84,7 +84,8 @@ async function draw(
   const quote = quoteOf(prepared, offer, amountMicro, description, leftMicro)
   const refundLimit = await requireAllowed(context, quote, amountMicro, agreed)
   context.onProgress({ kind: 'paying' })
-  const key = bytesToHex(context.platform.randomBytes(16)).slice(2)
+  // A caller who names the call can ask for it again, in another process too.
+  const key = prepared.headers.get('idempotency-key') ?? bytesToHex(context.platform.randomBytes(16)).slice(2)
   const received = await sendUntilAnswered(context, credit, prepared, offer, key)
   const payment = outcomeOf(received, offer, key)
   const result = async (verified: AssayResult['verified']): Promise<AssayResult> => ({
@@ -190,7 +191,12 @@ async function sendUntilAnswered(
     })
     await platform.sleep(delayMs, prepared.signal).catch(() => {})
   }
-  throw new AssayError('payment_outcome_unknown', { detail: 'a draw of credit was not answered', key }, cause)
+  const details = {
+    detail: 'a draw of credit was not answered',
+    hint: `Send the same request with Idempotency-Key: ${key}. It is drawn once, and its answer given again.`,
+    key,
+  }
+  throw new AssayError('payment_outcome_unknown', details, cause)
 }
 
 async function signed(

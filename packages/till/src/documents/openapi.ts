@@ -32,16 +32,18 @@ export function openapiDocument(
   const shown = routes.filter((route) => !route.hidden)
   const shortened = which === 'main' && shown.length > operationsInlineMax
   const mainPaths = new Set(shown.filter(isMainOperation).map(templateOf))
+  const origin = new URL(site.baseUrl).origin
+  // With its origin: a saved copy still leads there.
+  const full = `${origin}${fullDocumentPath}`
   const paths: Record<string, JsonSchema> = {}
   for (const route of shown) {
     const template = templateOf(route)
     paths[template] =
       shortened && !mainPaths.has(template)
-        ? { $ref: `${fullDocumentPath}#/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}` }
+        ? { $ref: `${full}#/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}` }
         : { ...paths[template], [route.method.toLowerCase()]: operationOf(site, route) }
   }
   const tags = [...new Set(shown.flatMap((route) => areaNameOf(site, route) ?? []))]
-  const origin = new URL(site.baseUrl).origin
   return {
     openapi: '3.1.0',
     info: {
@@ -63,7 +65,7 @@ export function openapiDocument(
     ...(shortened
       ? {
           externalDocs: {
-            url: `${origin}${fullDocumentPath}`,
+            url: full,
             description: 'All operations in one document',
           },
         }

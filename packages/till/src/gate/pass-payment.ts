@@ -2,6 +2,7 @@ import { erc20Asset } from '@assay/protocol/asset'
 import { ChainUnreadable } from '../chain/index.ts'
 import { identifierHash, requestFingerprint } from '../contract/fingerprint.ts'
 import type { GateOutcome, PaidCall } from '../contract/paid-call.ts'
+import type { PaymentRecord } from '../contract/payment-record.ts'
 import type { Invalid, PaymentEnvelope, Scheme, SchemePayment, SignatureOutcome } from '../contract/scheme.ts'
 import { nowSeconds } from '../kernel/clock.ts'
 import { addressesNamed } from '../proofs/index.ts'
@@ -117,7 +118,7 @@ async function verifyPayment(
     return refuse('payment_resource_mismatch', { detail: `The payment names ${resourceUrl.slice(0, 200)}.` })
   const matched = refusal ?? scheme.match(payment, call, deps.termsOf(call), deps.offers)
   if (matched.status === 'invalid') return unlessClaimed(deps, presented, invalid(matched))
-  if (call.inputProblem) return { kind: 'refused', problem: call.inputProblem }
+  if (call.inputProblem) return unlessSold(deps, presented, { kind: 'refused', problem: call.inputProblem })
 
   const window = scheme.checkWindow(payment, matched.terms, nowSeconds(deps.clock))
   if (window.status === 'invalid') return unlessClaimed(deps, presented, invalid(window))
@@ -150,11 +151,26 @@ async function unlessClaimed(deps: GateDeps, presented: Presented, refusal: Gate
   const soldNothing = !earlier || isUnsold(earlier.state)
   if (soldNothing && !earlier?.final) return unlessSubmitted(deps, presented, refusal)
   if (soldNothing && !(await reachedUs(deps, earlier))) return refusal
-  // Anyone who did not sign it has nothing to learn about it.
+  return answerSigner(deps, presented, earlier, refusal)
+}
+
+/** Input that was right when it was paid for, a quote for instance, may have run out since: it gets what it bought. */
+async function unlessSold(deps: GateDeps, presented: Presented, refusal: GateOutcome): Promise<GateOutcome> {
+  const earlier = await findConflict(deps.database, { ...keyOf(presented), identifierHash: null })
+  return !earlier || isUnsold(earlier.state) ? refusal : answerSigner(deps, presented, earlier, refusal)
+}
+
+/** Anyone who did not sign it has nothing to learn about it. */
+async function answerSigner(
+  deps: GateDeps,
+  presented: Presented,
+  earlier: PaymentRecord,
+  refusal: GateOutcome,
+): Promise<GateOutcome> {
   const signature = await signatureOutcome(deps, presented)
   if (signature.status === 'could_not_check') return refuseUnread(signature.reason)
   if (signature.status === 'invalid') return refusal
-  if (soldNothing) return refuse('payment_credited', { extra: { status_url: deps.statusUrl(earlier.id) } })
+  if (isUnsold(earlier.state)) return refuse('payment_credited', { extra: { status_url: deps.statusUrl(earlier.id) } })
   const answer = await answerDuplicate(deps, presented, earlier)
   return answer.kind === 'reclaimable' ? refusal : answer
 }

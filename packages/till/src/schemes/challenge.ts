@@ -250,7 +250,7 @@ function challengeBody(call: PaidCall, docsOrigin: string, parts: Parts, priceMi
         }),
     extra: {
       x402Version: 2,
-      error: versionText,
+      error: call.unpriced ? wrongInputText(inputProblem) : versionText,
       ...(call.unpriced ? {} : { price_usd: formatUsd(priceMicro), price_micro: priceMicro.toString() }),
       ...parts,
       ...(call.dataState ? { data_state: call.dataState() } : {}),

@@ -1,3 +1,4 @@
+import { unpaidCallText } from '@assay/protocol/tool-texts'
 import { fieldsOf, type JsonSchema, jsonSchemaOf, priceText } from '../documents/index.ts'
 import type { RouteDeclaration } from '../selling/index.ts'
 
@@ -36,9 +37,7 @@ function describeTool(route: RouteDeclaration): Tool {
     description: [
       `${route.summary}.`,
       route.description ?? '',
-      paid
-        ? `Costs ${priceText(route)} in USDC, paid per call with x402. Called without a payment it answers with its price and takes nothing.`
-        : 'Free.',
+      paid ? `Costs ${priceText(route)} in USDC, paid per call with x402. ${unpaidCallText}` : 'Free.',
     ]
       .filter((text) => text !== '')
       .join(' '),

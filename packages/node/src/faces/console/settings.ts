@@ -20,7 +20,8 @@ export function parseOperators(list: readonly string[]): Operator[] {
     const [addressText = '', roleText = 'withdraw', ...more] = text.split(':')
     const address = hasChecksum(addressText) ? parseAddress(addressText) : undefined
     const role = operatorRoles.find((known) => known === roleText)
-    if (address === undefined) problems.push('OPERATORS: must be addresses with their EIP-55 checksums')
+    if (address === undefined)
+      problems.push('OPERATORS: must be addresses with their EIP-55 checksums, such as 0x… or 0x…:read')
     if (role === undefined || more.length > 0)
       problems.push(`OPERATORS: ${roleText} is no role, one of ${operatorRoles.join(', ')}`)
     return address === undefined || role === undefined ? [] : [{ address, role }]

@@ -1,3 +1,5 @@
+import { unpaidCallText } from '@assay/protocol/tool-texts'
+
 export type Prompt = {
   name: string
   title: string
@@ -8,9 +10,7 @@ export type Prompt = {
   write(given: Readonly<Record<string, string>>): string
 }
 
-const paying =
-  'A paid tool called without a payment says its price and takes nothing. Tell the user the price before you pay, and send ' +
-  'the same payment on every retry of the same call.'
+const paying = `${unpaidCallText} Tell the user the price before you pay, and send the same payment on every retry of the same call.`
 
 /** The three jobs that most callers come for, as an order of calls. */
 const all: readonly Prompt[] = [
@@ -24,7 +24,7 @@ const all: readonly Prompt[] = [
       `Who controls the token ${address}, and what could they do to a holder?\n\n` +
       '1. Call tokens_check (free). State the verdict, each power with who holds it, and each flag. A fact that is UNKNOWN ' +
       'is not a good sign: say what could not be read.\n' +
-      `2. If the verdict is not clean, or the user has much at stake, offer tokens_report. ${paying}\n` +
+      `2. If the verdict is not LOCKED, or the user has much at stake, offer tokens_report. ${paying}\n` +
       '3. Name the block that the answer was read at.',
   },
   {

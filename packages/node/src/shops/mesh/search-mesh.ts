@@ -70,7 +70,7 @@ function describe({ did, statement, content, peer, offer }: Offering, evidence: 
     address: content.address,
     method: offer.method,
     url: offerUrl(content, offer),
-    example: exampleUrlOf(content, offer),
+    example_url: exampleUrlOf(content, offer),
     price_micro,
     price_usd,
     price_seen: seen,

@@ -4,7 +4,7 @@ import type { PageProps } from '../../app/pages.ts'
 import { go, linkTo } from '../../app/route.ts'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
-import { offers } from '../../node/node-index.ts'
+import { networkName, offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { count, shortHex } from '../../ui/format.ts'
 import { Age, Await, Badge, Hex, Notice, PageHead, Scroll } from '../../ui/parts.tsx'
@@ -105,7 +105,8 @@ function Log() {
               {log.anchors.slice(0, 3).map(({ network, size, transaction }) => [
                 <dt key={`${network} ${size}`}>Anchored at {size}</dt>,
                 <dd key={`${network} ${size} transaction`}>
-                  {network} {transaction === null ? 'not sent yet' : <Hex value={transaction} what="transaction" />}
+                  {networkName(index, network)}{' '}
+                  {transaction === null ? 'not sent yet' : <Hex value={transaction} what="transaction" />}
                 </dd>,
               ])}
             </dl>
@@ -157,7 +158,7 @@ function Entries({ entries }: { entries: readonly (LogEntry & { id: string | und
                 {id === undefined ? (
                   <span class="mono soft">{text(record?.id) || shortHex(hash)}</span>
                 ) : (
-                  <a class="mono" href={linkTo('explorer', [id])}>
+                  <a class="mono cut" href={linkTo('explorer', [id])}>
                     {id}
                   </a>
                 )}

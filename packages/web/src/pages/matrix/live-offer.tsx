@@ -38,16 +38,12 @@ export function LiveOffer({ feed, limit, filter, onPulled }: Props) {
         />
         {feed.licence.sold ? null : <Badge tone="warn">its sources may not be sold</Badge>}
       </p>
-      <dl class="facts">
-        <dt>Newest data</dt>
-        <dd>
-          {feed.freshness.available_at === null
-            ? 'none yet'
-            : `${feed.freshness.available_at.slice(0, 16).replace('T', ' ')} UTC`}
-        </dd>
-        <dt>Signed</dt>
-        <dd>with the hash of the snapshot, so that two buyers can compare</dd>
-      </dl>
+      <p class="small soft">
+        {feed.freshness.available_at === null
+          ? 'No data yet. '
+          : `Newest data ${feed.freshness.available_at.slice(0, 16).replace('T', ' ')} UTC. `}
+        Signed with the hash of the snapshot, so that two buyers can compare.
+      </p>
     </section>
   )
 }

@@ -47,7 +47,7 @@ const days = (seconds: number) => `${(seconds / 86_400).toFixed(1)} days`
 function CoverageTable({ rows }: { rows: Row[] }) {
   return (
     <Scroll label="Coverage of each source">
-      <table>
+      <table class="coverage">
         <thead>
           <tr>
             <th scope="col">Source</th>

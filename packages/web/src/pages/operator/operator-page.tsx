@@ -68,7 +68,6 @@ export function OperatorPage() {
         <ConnectWallet />
       </section>
       <Health />
-      <MarketData />
       <Await of={overview} what="Reading the books">
         {(shown) => (
           <div class="stack wide-gap">
@@ -89,6 +88,7 @@ export function OperatorPage() {
           </div>
         )}
       </Await>
+      <MarketData />
     </>
   )
 }

@@ -1,5 +1,5 @@
 import { useNode } from '../../node/context.ts'
-import { networkName } from '../../node/node-index.ts'
+import { type NodeIndex, networkName } from '../../node/node-index.ts'
 import { count, sentence, usdOfMicro, words } from '../../ui/format.ts'
 import { Age, Badge, Hex, Notice, Scroll, type Tone } from '../../ui/parts.tsx'
 import { attentionOf } from './attention.ts'
@@ -34,6 +34,7 @@ export function Attention({ overview }: { overview: Overview }) {
 
 /** Shown from the operator's side: what is owned and earned reads positive, whatever the sign in the books. */
 export function Books({ books }: { books: Overview['books'] }) {
+  const index = useNode()
   return (
     <section class="sheet" aria-labelledby="books">
       <header>
@@ -61,7 +62,7 @@ export function Books({ books }: { books: Overview['books'] }) {
                   {row.accounts > 1 ? <span class="soft small">{count(row.accounts)} accounts</span> : null}
                 </th>
                 <td>{row.kind}</td>
-                <td class="small soft">{row.unit}</td>
+                <td class="small soft">{unitText(index, row.unit)}</td>
                 <td class="right">{balanceText(row)}</td>
               </tr>
             ))}
@@ -70,6 +71,12 @@ export function Books({ books }: { books: Overview['books'] }) {
       </Scroll>
     </section>
   )
+}
+
+/** A chain by its name: `eip155:8453/usdc` is USDC on Base. */
+function unitText(index: NodeIndex, unit: string): string {
+  const [network = '', asset] = unit.split('/')
+  return asset === undefined ? unit : `${asset === 'usdc' ? 'USDC' : asset} on ${networkName(index, network)}`
 }
 
 function balanceText({ kind, unit, balance }: Overview['books']['accounts'][number]): string {

@@ -12,6 +12,8 @@ const meanings: Record<string, string> = {
   payouts: 'no money leaves custody',
   settlement: 'nothing is settled for other sellers',
   options: 'no new positions',
+  mandates: 'nothing is drawn under a mandate',
+  renewals: 'no subscription renews by itself',
 }
 
 /** What can be paused. Each change is signed by itself and kept in the audit log. */
@@ -64,7 +66,7 @@ export function Pauses({
               <b>{entry.name}</b>{' '}
               <Badge tone={entry.paused ? 'bad' : 'good'}>{entry.paused ? 'paused' : 'running'}</Badge>
               <span class="source">
-                {meanings[entry.name]}
+                {meanings[entry.name] ?? entry.name}
                 {entry.paused ? ` (${entry.reason})` : null}, changed <Age at={entry.changed_at} />
               </span>
             </div>
