@@ -13,6 +13,8 @@ const brief = z.object({
   changed: z.array(z.unknown()).optional(),
   changed_until: z.int().min(0).optional(),
   silent: z.array(z.unknown()).optional(),
+  evidence_until: z.int().min(0).optional(),
+  agents_until: z.int().min(0).optional(),
 })
 
 export type BriefDocument = {
@@ -23,6 +25,9 @@ export type BriefDocument = {
   changedUntilMs: number | undefined
   /** Peers that did not answer the node that was asked. */
   silent: string[]
+  /** When it was last given evidence and declarations of agents; undefined where it does not say. */
+  evidenceUntilMs: number | undefined
+  agentsUntilMs: number | undefined
 }
 
 /** What a visit reads of another node's mesh document. Entries that are not well formed are left out, extra ones too. */
@@ -30,6 +35,7 @@ export function readBrief(value: unknown): BriefDocument | undefined {
   const parsed = brief.safeParse(value)
   if (!parsed.success) return undefined
   const { peers, changed = [], changed_until: changedUntilMs, silent = [] } = parsed.data
+  const { evidence_until: evidenceUntilMs, agents_until: agentsUntilMs } = parsed.data
   return {
     statement: parsed.data.node.statement,
     peers: peers.slice(0, relayedMax).flatMap(readNamed),
@@ -40,7 +46,7 @@ export function readBrief(value: unknown): BriefDocument | undefined {
         ? [{ ...one, statement: text }]
         : []
     }),
-    changedUntilMs,
+    ...{ changedUntilMs, evidenceUntilMs, agentsUntilMs },
     silent: silent.slice(0, silentMax).filter((did) => typeof did === 'string' && did.length <= 300) as string[],
   }
 }

@@ -1,11 +1,12 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
-import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
-import { claimedKeyId, openStatement, statementType } from '@assay/protocol/mesh/statement'
+import type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
+import { claimedKeyId, statementType } from '@assay/protocol/mesh/statement'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { createJwsSigner } from '@assay/till/signing'
 import type { Sql } from '@assay/till/store/database'
 import type { Announcements } from '../shop.ts'
 import type { MeshDeps } from './deps.ts'
+import { openKnownStatement } from './known-statements.ts'
 import { meshProtocol } from './limits.ts'
 
 /** What a node says of itself, signed: the compact JWS, and what it holds. */
@@ -60,7 +61,7 @@ export const ownAddress = async (sql: Sql): Promise<string | undefined> => (awai
 async function readKept(sql: Sql): Promise<OwnStatement | undefined> {
   const { rows } = await sql.query<{ statement: string | null }>('select statement from mesh_self')
   const jws = rows[0]?.statement ?? undefined
-  const statement = jws === undefined ? undefined : openStatement(jws)
+  const statement = jws === undefined ? undefined : openKnownStatement(jws)
   return jws === undefined || statement === undefined ? undefined : { jws, statement }
 }
 
@@ -74,9 +75,18 @@ function stillGood(deps: MeshDeps, { jws, statement }: OwnStatement): boolean {
     statement.address === deps.self.origin &&
     statement.base_url === deps.self.baseUrl &&
     claimedKeyId(jws) === deps.keyring.active().keyId &&
-    canonicalJson(statement.offers) === canonicalJson([...deps.offers()]) &&
+    formOf(statement.offers) === formOf(deps.offers()) &&
     sameAnnounced(statement, deps.announced?.() ?? {})
   )
+}
+
+const forms = new WeakMap<readonly MeshOffer[], string>()
+
+/** Offers are many and stay the same from one statement to the next. */
+function formOf(offers: readonly MeshOffer[]): string {
+  const known = forms.get(offers) ?? canonicalJson([...offers])
+  forms.set(offers, known)
+  return known
 }
 
 function sameAnnounced({ log, witness }: MeshStatement, announced: Announcements): boolean {

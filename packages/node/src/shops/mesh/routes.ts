@@ -1,7 +1,7 @@
 import { Problem } from '@assay/till/kernel/problem'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { MeshDeps } from './deps.ts'
-import { createMeshDocuments, describeMesh, readChanges } from './describe-mesh.ts'
+import { createMeshDocuments } from './describe-mesh.ts'
 import { evidenceRoutes } from './evidence-routes.ts'
 import { announceBodyBytesMax, announcePath, manifestPath, meshPath } from './limits.ts'
 import { listingRoute } from './listing-route.ts'
@@ -29,11 +29,7 @@ export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: Stranger
       access: {
         kind: 'free',
         handle: async ({ query }) => {
-          const view = await views.current()
-          const changing = query.view === 'brief' && query.since !== undefined
-          const body = changing
-            ? describeMesh(deps, view, query, await readChanges(deps, query.since ?? 0))
-            : documents(view, { ...query, since: undefined })
+          const body = await documents(await views.current(), query)
           if (body === undefined) throw new Problem('not_found', { detail: 'There is no such page.' })
           return { status: 200, contentType: 'application/json', body }
         },

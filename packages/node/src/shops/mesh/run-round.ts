@@ -1,24 +1,17 @@
 import { setMaxListeners } from 'node:events'
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { announceSelf } from './announce-self.ts'
+import { deletePeers, recordCandidates } from './candidate-store.ts'
 import { checkPrices } from './check-prices.ts'
 import { sample } from './choose-peers.ts'
 import type { MeshDeps } from './deps.ts'
+import { type Due, findDue, takeDuePeers } from './due-store.ts'
 import { readListings } from './listings.ts'
 import type { MeshViews, SeenPeer } from './mesh-view.ts'
-import { type OwnStatement, ownStatement } from './own-statement.ts'
+import type { OwnStatement } from './own-statement.ts'
 import { readSeeds } from './seed-store.ts'
 import type { MeshSettings } from './settings.ts'
-import {
-  countLive,
-  type Due,
-  deletePeers,
-  knowsAnybody,
-  type PeerRow,
-  recordCandidate,
-  takeDuePeers,
-  takePriceCheck,
-} from './store.ts'
+import { type PeerRow, takePriceCheck } from './store.ts'
 import { deleteOldEvidence } from './take-evidence.ts'
 import { visitPeer } from './visit-peer.ts'
 
@@ -54,6 +47,13 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   }
   const alone = createLonelyAlarm(deps)
   let listingsDueMs = 0
+  let evidenceDueMs = 0
+  const deleteOld = async () => {
+    await deletePeers(database, clock.nowMs(), settings.expireAfterMs)
+    if (clock.monotonicMs() < evidenceDueMs) return
+    evidenceDueMs = clock.monotonicMs() + settings.evidenceEveryMs
+    await deleteOldEvidence(deps)
+  }
   let pushed = ''
   /** What this node offers has changed: a few peers hear of it now, and others from them. */
   const push = (peers: readonly SeenPeer[], own: OwnStatement) => {
@@ -77,23 +77,27 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
         listingsDueMs = clock.monotonicMs() + settings.listingsEveryMs
         start('a check of listings', readListings(deps, stopping.signal))
       }
+      const room = Math.max(0, visitsAtOnceMax - inProgress.size)
+      const nowMs = clock.nowMs()
+      const due = await findDue(database, { nowMs, pricesBeforeMs: nowMs - settings.priceCheckEveryMs, limit: room })
       // A node that is alone has nothing to keep up with.
-      if (!(await knowsAnybody(database))) {
+      if (!due.anybody) {
         if (views.latest()?.peers.length) await views.refresh()
         deps.metrics.gauge('mesh_peers', 0)
         return
       }
-      const own = await ownStatement(deps)
-      const room = visitsAtOnceMax - inProgress.size
-      const due = await takeDue(deps, room)
-      const pauseMs = visitPauseMs(settings, await countLive(database))
-      for (const peer of due)
-        start('a visit to a peer', visitPeer(deps, peer, { own, pauseMs, signal: stopping.signal }))
-      push(views.latest()?.peers ?? [], own)
-      start('a check of prices', pollPrices(deps, stopping.signal))
+      const before = await views.current(settings.visitEveryMs)
+      const visit = {
+        own: before.own,
+        view: before,
+        pauseMs: visitPauseMs(settings, due.live),
+        signal: stopping.signal,
+      }
+      for (const peer of await takeDue(deps, due, room)) start('a visit to a peer', visitPeer(deps, peer, visit))
+      push(before.peers, before.own)
+      if (due.prices) start('a check of prices', pollPrices(deps, stopping.signal))
       await waitAtMost(deps, [...inProgress], settings.visitEveryMs / 2)
-      await deleteOldEvidence(deps)
-      await deletePeers(database, clock.nowMs(), settings.expireAfterMs)
+      await deleteOld()
       const view = await views.refresh()
       deps.metrics.gauge('mesh_peers', view.peers.length)
       alone(view.peers.length)
@@ -106,19 +110,17 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   }
 }
 
-/** With many peers each is visited more rarely: what changes is heard from others in the meantime. */
+/** With many peers each is visited more rarely: others tell what changes in the meantime. */
 export function visitPauseMs({ visitEveryMs, visitsPerMinute }: MeshSettings, live: number): number {
   return Math.max(visitEveryMs, Math.ceil((live * 60_000) / visitsPerMinute))
 }
 
 /** However many peers are listed, a quarter of the visits goes to those that are not: seeds, candidates, the dead. */
-async function takeDue({ database, clock, settings }: MeshDeps, room: number): Promise<PeerRow[]> {
+async function takeDue({ database, clock, settings }: MeshDeps, due: Due, room: number): Promise<PeerRow[]> {
+  const first = due.others.slice(0, Math.ceil(room / 4))
+  const dids = [...first, ...due.shown.slice(0, room - first.length), ...due.others.slice(first.length)].slice(0, room)
   // As long as a visit with announcement may take; then another process may try.
-  const take = (due: Due, limit: number) =>
-    takeDuePeers(database, due, { nowMs: clock.nowMs(), leaseMs: settings.visitTimeoutMs * 4, limit })
-  const others = await take('others', Math.ceil(room / 4))
-  const shown = await take('shown', room - others.length)
-  return [...others, ...shown, ...(await take('others', room - others.length - shown.length))]
+  return takeDuePeers(database, dids, { nowMs: clock.nowMs(), leaseMs: settings.visitTimeoutMs * 4 })
 }
 
 async function waitAtMost({ clock }: MeshDeps, work: readonly Promise<void>[], ms: number): Promise<void> {
@@ -128,18 +130,14 @@ async function waitAtMost({ clock }: MeshDeps, work: readonly Promise<void>[], m
   done.abort()
 }
 
-async function recordSeeds(deps: MeshDeps): Promise<void> {
-  const { database, clock, settings } = deps
-  const named = (await readSeeds(database)).map(parseNodeAddress)
-  const limits = {
-    nowMs: clock.nowMs(),
-    retryMs: settings.visitEveryMs * 2,
-    candidatesMax: settings.candidatesMax,
-    perNamerMax: 0,
-  }
-  for (const seed of [...deps.seeds, ...deps.dnsSeeds.current(), ...named])
-    if (seed !== undefined && seed.did !== deps.self.did)
-      await recordCandidate(database, { ...seed, foundBy: 'seed', sequence: 0 }, limits)
+async function recordSeeds({ database, clock, seeds, dnsSeeds, self }: MeshDeps): Promise<void> {
+  const named = (await readSeeds(database)).flatMap((address) => parseNodeAddress(address) ?? [])
+  const others = [...seeds, ...dnsSeeds.current(), ...named].filter(({ did }) => did !== self.did)
+  await recordCandidates(
+    database,
+    others.map((seed) => ({ ...seed, sequence: 0 })),
+    { foundBy: 'seed', nowMs: clock.nowMs(), retryMs: 0, candidatesMax: 0, perNamerMax: 0 },
+  )
 }
 
 async function pollPrices(deps: MeshDeps, signal: AbortSignal): Promise<void> {
