@@ -51,17 +51,19 @@ export async function recordCandidates(sql: Sql, named: readonly Named[], naming
 const deadMax = 1_024
 const falseNamesMax = 64
 
-/** Candidates that never answered go, and the long dead and all too many dead; seeds stay: the operator wants them. */
-export async function deletePeers(sql: Sql, nowMs: number, expireAfterMs: number): Promise<void> {
+/** Candidates that never answered, the long dead and all too many dead; seeds stay: the operator wants them. */
+export const isOld = (place: number) => `found_by <> 'seed' and ((state = 'candidate' and failures >= 3)
+  or (state = 'dead' and (coalesce(last_seen_at, found_at) < ${at(place)}
+    or did in (select did from mesh_peer where state = 'dead' order by last_seen_at desc nulls last offset ${deadMax}))))`
+
+export async function deletePeers(sql: Sql, expireBeforeMs: number): Promise<void> {
   await sql.query(
     `with gone as (
-       delete from mesh_peer where (state = 'candidate' and failures >= 3 and found_by <> 'seed')
-         or (state = 'dead' and found_by <> 'seed' and (coalesce(last_seen_at, found_at) < ${at(1)}
-           or did in (select did from mesh_peer where state = 'dead' order by last_seen_at desc nulls last offset $2)))
+       delete from mesh_peer where ${isOld(1)}
        returning named_by, state),
      never as (select named_by, count(*)::integer as names from gone where state = 'candidate' group by named_by)
      update mesh_peer p set false_names = least(p.false_names + never.names, ${falseNamesMax})
      from never where p.did = never.named_by`,
-    [nowMs - expireAfterMs, deadMax],
+    [expireBeforeMs],
   )
 }

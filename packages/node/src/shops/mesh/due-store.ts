@@ -1,8 +1,11 @@
 import type { Sql } from '@assay/till/store/database'
+import { isOld } from './candidate-store.ts'
 import { at, columns, type PeerRow, peerOf, type RawPeer } from './store.ts'
 
 /** What a round has to do. */
 export type Due = {
+  /** Addresses of nodes to join that have no row yet: of those given, and those named at the command line. */
+  seeds: readonly string[]
   /** Whether any peer is known at all. */
   anybody: boolean
   /** Peers that have a place. */
@@ -12,12 +15,17 @@ export type Due = {
   others: readonly string[]
   /** Some peer's prices were not looked at for long enough. */
   prices: boolean
+  /** Some peer is to be forgotten. */
+  old: boolean
 }
+
+export type DueTimes = { nowMs: number; pricesBeforeMs: number; expireBeforeMs: number; limit: number }
 
 /** Read in one statement: mostly there is little to do. */
 export async function findDue(
   sql: Sql,
-  { nowMs, pricesBeforeMs, limit }: { nowMs: number; pricesBeforeMs: number; limit: number },
+  seeds: readonly string[],
+  { nowMs, pricesBeforeMs, expireBeforeMs, limit }: DueTimes,
 ): Promise<Due> {
   const { rows } = await sql.query<Omit<Due, 'live'> & { live: bigint }>(
     `select exists (select from mesh_peer) as anybody,
@@ -26,8 +34,12 @@ export async function findDue(
              order by next_visit_at limit $3) as shown,
        array(select did from mesh_peer where next_visit_at <= ${at(1)} and state in ('candidate', 'dead')
              order by found_by <> 'seed', next_visit_at limit $3) as others,
-       exists (select from mesh_peer where state = 'alive' and coalesce(prices_checked_at, 'epoch') <= ${at(2)}) as prices`,
-    [nowMs, pricesBeforeMs, limit],
+       exists (select from mesh_peer where state = 'alive' and coalesce(prices_checked_at, 'epoch') <= ${at(2)}) as prices,
+       exists (select from mesh_peer where ${isOld(4)}) as old,
+       array(select address from (select unnest($5::text[]) as address
+                                  union (select address from mesh_seed order by address limit 64)) as named
+             where not exists (select from mesh_peer p where p.address = named.address)) as seeds`,
+    [nowMs, pricesBeforeMs, limit, expireBeforeMs, seeds],
   )
   const [due] = rows
   if (due === undefined) throw new Error('the database answered without a row')

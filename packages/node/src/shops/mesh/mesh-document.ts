@@ -1,5 +1,5 @@
 import { isRecord } from '@assay/protocol/json-object'
-import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
+import { type NodeAddress, parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { statementCharsMax } from '@assay/protocol/mesh/statement'
 import { z } from 'zod'
 import { changedMax, relayedMax, silentMax } from './limits.ts'
@@ -51,9 +51,20 @@ export function readBrief(value: unknown): BriefDocument | undefined {
   }
 }
 
+const addressesMax = 4_096
+const addresses = new Map<string, NodeAddress>()
+
+/** Every peer names the same ones at every visit. */
+function addressOf(text: string): NodeAddress | undefined {
+  const known = addresses.get(text) ?? parseNodeAddress(text)
+  if (addresses.size >= addressesMax) addresses.clear()
+  if (known !== undefined) addresses.set(text, known)
+  return known
+}
+
 function readNamed(entry: unknown): { did: string; origin: string; sequence: number }[] {
   const read = named.safeParse(entry)
   if (!read.success) return []
-  const address = parseNodeAddress(read.data.address)
+  const address = addressOf(read.data.address)
   return address?.did === read.data.did ? [{ ...address, sequence: read.data.sequence }] : []
 }

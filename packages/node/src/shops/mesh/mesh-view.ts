@@ -59,8 +59,7 @@ export function createMeshViews(deps: MeshDeps): MeshViews {
 
 async function readView(deps: MeshDeps, before: MeshView | undefined): Promise<MeshView> {
   const nowMs = deps.clock.nowMs()
-  const [own, rows, reports, agentsUntilMs] = await Promise.all([
-    ownStatement(deps),
+  const [rows, { ownJws, ...reports }, agentsUntilMs] = await Promise.all([
     shownPeers(deps, nowMs, viewMax, before?.peers),
     readReports(deps.database, nowMs - silentForMs, silentMax),
     deps.newestDeclarationMs(),
@@ -70,6 +69,7 @@ async function readView(deps: MeshDeps, before: MeshView | undefined): Promise<M
     if (row.statement === undefined || content === undefined) return []
     return [{ ...row, statement: row.statement, content, recommended: isRecommended(row) }]
   })
+  const own = await ownStatement(deps, ownJws)
   return { own, peers, ...reports, agentsUntilMs, readAtMs: deps.clock.monotonicMs() }
 }
 

@@ -17,10 +17,10 @@ const rememberedMs = 86_400_000
 
 /**
  * The statement that is valid now, made again when half of its life is over, when the key changed or when other things
- * are offered. All processes of a node share the row, so its sequence grows one by one.
+ * are offered. All processes of a node share the row, so its sequence grows one by one. `jws`: what was just read there.
  */
-export async function ownStatement(deps: MeshDeps): Promise<OwnStatement> {
-  const kept = await readKept(deps.database)
+export async function ownStatement(deps: MeshDeps, jws?: string): Promise<OwnStatement> {
+  const kept = jws === undefined ? await readKept(deps.database) : openKept(jws)
   if (kept !== undefined && stillGood(deps, kept)) return kept
   return deps.database.transaction(async (tx) => {
     const { rows } = await tx.query<{ sequence: bigint }>(
@@ -60,9 +60,12 @@ export const ownAddress = async (sql: Sql): Promise<string | undefined> => (awai
 
 async function readKept(sql: Sql): Promise<OwnStatement | undefined> {
   const { rows } = await sql.query<{ statement: string | null }>('select statement from mesh_self')
-  const jws = rows[0]?.statement ?? undefined
-  const statement = jws === undefined ? undefined : openKnownStatement(jws)
-  return jws === undefined || statement === undefined ? undefined : { jws, statement }
+  return rows[0]?.statement ? openKept(rows[0].statement) : undefined
+}
+
+function openKept(jws: string): OwnStatement | undefined {
+  const statement = openKnownStatement(jws)
+  return statement && { jws, statement }
 }
 
 function stillGood(deps: MeshDeps, { jws, statement }: OwnStatement): boolean {

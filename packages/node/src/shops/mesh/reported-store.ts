@@ -3,19 +3,21 @@ import { at, columns, type PeerRow, peerOf, type RawPeer, type Seen } from './st
 
 // What peers report of other peers, and what this node reports of those that are silent.
 
-/** Those that lately answered and then did not, the last seen first, and when the newest evidence of a buyer arrived. */
-export async function readReports(
-  sql: Sql,
-  sinceMs: number,
-  limit: number,
-): Promise<{ silent: string[]; evidenceUntilMs: number }> {
-  const { rows } = await sql.query<{ silent: string[]; newest: Date | null }>(
-    `select (select max(received_at) from mesh_evidence) as newest,
+export type Reports = { ownJws: string | undefined; silent: string[]; evidenceUntilMs: number }
+
+/** What this node last said of itself, who lately answered and then did not, and when the newest evidence of a buyer arrived. */
+export async function readReports(sql: Sql, sinceMs: number, limit: number): Promise<Reports> {
+  const { rows } = await sql.query<{ own: string | null; silent: string[]; newest: Date | null }>(
+    `select (select statement from mesh_self) as own, (select max(received_at) from mesh_evidence) as newest,
        array(select did from mesh_peer where state in ('suspect', 'dead') and failures > 0 and last_seen_at > ${at(1)}
              order by last_seen_at desc limit $2) as silent`,
     [sinceMs, limit],
   )
-  return { silent: rows[0]?.silent ?? [], evidenceUntilMs: rows[0]?.newest?.getTime() ?? 0 }
+  const [row] = rows
+  return {
+    ...{ ownJws: row?.own ?? undefined, silent: row?.silent ?? [] },
+    evidenceUntilMs: row?.newest?.getTime() ?? 0,
+  }
 }
 
 /** Another node got no answer from them: those that this one has not seen since `seenBeforeMs` are visited at once. */

@@ -29,7 +29,10 @@ export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: Stranger
       access: {
         kind: 'free',
         handle: async ({ query }) => {
-          const body = await documents(await views.current(), query)
+          const body = await documents(
+            await views.current(query.view === 'brief' ? deps.settings.visitEveryMs : undefined),
+            query,
+          )
           if (body === undefined) throw new Problem('not_found', { detail: 'There is no such page.' })
           return { status: 200, contentType: 'application/json', body }
         },

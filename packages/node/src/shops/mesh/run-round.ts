@@ -9,7 +9,6 @@ import { type Due, findDue, takeDuePeers } from './due-store.ts'
 import { readListings } from './listings.ts'
 import type { MeshViews, SeenPeer } from './mesh-view.ts'
 import type { OwnStatement } from './own-statement.ts'
-import { readSeeds } from './seed-store.ts'
 import type { MeshSettings } from './settings.ts'
 import { type PeerRow, takePriceCheck } from './store.ts'
 import { deleteOldEvidence } from './take-evidence.ts'
@@ -48,12 +47,6 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   const alone = createLonelyAlarm(deps)
   let listingsDueMs = 0
   let evidenceDueMs = 0
-  const deleteOld = async () => {
-    await deletePeers(database, clock.nowMs(), settings.expireAfterMs)
-    if (clock.monotonicMs() < evidenceDueMs) return
-    evidenceDueMs = clock.monotonicMs() + settings.evidenceEveryMs
-    await deleteOldEvidence(deps)
-  }
   let pushed = ''
   /** What this node offers has changed: a few peers hear of it now, and others from them. */
   const push = (peers: readonly SeenPeer[], own: OwnStatement) => {
@@ -72,14 +65,12 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
     run: async () => {
       if (stopping.signal.aborted) return
       if (deps.dnsSeeds.due()) start('a lookup of nodes in DNS', deps.dnsSeeds.refresh(stopping.signal))
-      await recordSeeds(deps)
       if (settings.listings.length > 0 && clock.monotonicMs() >= listingsDueMs) {
         listingsDueMs = clock.monotonicMs() + settings.listingsEveryMs
         start('a check of listings', readListings(deps, stopping.signal))
       }
       const room = Math.max(0, visitsAtOnceMax - inProgress.size)
-      const nowMs = clock.nowMs()
-      const due = await findDue(database, { nowMs, pricesBeforeMs: nowMs - settings.priceCheckEveryMs, limit: room })
+      const due = await findWork(deps, room)
       // A node that is alone has nothing to keep up with.
       if (!due.anybody) {
         if (views.latest()?.peers.length) await views.refresh()
@@ -97,7 +88,10 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       push(before.peers, before.own)
       if (due.prices) start('a check of prices', pollPrices(deps, stopping.signal))
       await waitAtMost(deps, [...inProgress], settings.visitEveryMs / 2)
-      await deleteOld()
+      if (clock.monotonicMs() >= evidenceDueMs) {
+        evidenceDueMs = clock.monotonicMs() + settings.evidenceEveryMs
+        await deleteOldEvidence(deps)
+      }
       const view = await views.refresh()
       deps.metrics.gauge('mesh_peers', view.peers.length)
       alone(view.peers.length)
@@ -130,14 +124,24 @@ async function waitAtMost({ clock }: MeshDeps, work: readonly Promise<void>[], m
   done.abort()
 }
 
-async function recordSeeds({ database, clock, seeds, dnsSeeds, self }: MeshDeps): Promise<void> {
-  const named = (await readSeeds(database)).flatMap((address) => parseNodeAddress(address) ?? [])
-  const others = [...seeds, ...dnsSeeds.current(), ...named].filter(({ did }) => did !== self.did)
+/** What is to be done now; peers that are to be forgotten, and seeds that are not known, are seen to before. */
+async function findWork({ database, clock, settings, seeds, dnsSeeds, self }: MeshDeps, room: number): Promise<Due> {
+  const nowMs = clock.nowMs()
+  const times = {
+    ...{ nowMs, pricesBeforeMs: nowMs - settings.priceCheckEveryMs, expireBeforeMs: nowMs - settings.expireAfterMs },
+    limit: room,
+  }
+  const wanted = [...seeds, ...dnsSeeds.current()].map(({ origin }) => origin).filter((one) => one !== self.origin)
+  const due = await findDue(database, wanted, times)
+  if (due.old) await deletePeers(database, times.expireBeforeMs)
+  const missing = due.seeds.flatMap((address) => parseNodeAddress(address) ?? []).filter(({ did }) => did !== self.did)
+  if (missing.length === 0) return due
   await recordCandidates(
     database,
-    others.map((seed) => ({ ...seed, sequence: 0 })),
-    { foundBy: 'seed', nowMs: clock.nowMs(), retryMs: 0, candidatesMax: 0, perNamerMax: 0 },
+    missing.map((seed) => ({ ...seed, sequence: 0 })),
+    { foundBy: 'seed', nowMs, retryMs: 0, candidatesMax: 0, perNamerMax: 0 },
   )
+  return findDue(database, [], times)
 }
 
 async function pollPrices(deps: MeshDeps, signal: AbortSignal): Promise<void> {

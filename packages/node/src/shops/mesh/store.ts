@@ -117,8 +117,11 @@ export async function findPeer(sql: Sql, did: string): Promise<PeerRow | undefin
   return rows[0] && peerOf(rows[0])
 }
 
+const hasPlace = `state in ('alive', 'suspect')`
+const isKnown = '(did, sequence) in (select * from unnest($2::text[], $3::bigint[]))'
+
 /** A node is not shown while buyers have evidence against it. */
-const listed = `state in ('alive', 'suspect') and expires_at > ${at(1)} and coalesce(dropped_until, 'epoch') <= ${at(1)}`
+const listed = `${hasPlace} and expires_at > ${at(1)} and coalesce(dropped_until, 'epoch') <= ${at(1)}`
 
 export type ShownDeps = { database: Sql; registeredSql: RegisteredSql; rng: Rng }
 
@@ -134,18 +137,33 @@ export async function shownPeers(
   limit: number,
   known: readonly KnownStatement[] = [],
 ): Promise<PeerRow[]> {
-  const live = await placedPeers(database, registeredSql)
-  const chosen = (live.length <= limit ? live : chooseShown(live, limit, nowMs, rng)).map(({ did }) => did)
-  const weights = new Map(live.map(({ did, weight }) => [did, weight]))
-  const { rows } = await database.query<RawPeer>(
-    `select ${columns.replace(' statement,', ' case when (did, sequence) in (select * from unnest($3::text[], $4::bigint[])) then null else statement end as statement,')}
-     from mesh_peer where did = any($2) and ${listed}`,
-    [nowMs, chosen, known.map(({ did }) => did), known.map(({ sequence }) => sequence)],
-  )
+  const text = columns.replace(' statement,', ` case when ${isKnown} then null else statement end as statement,`)
   const statements = new Map(known.map(({ did, statement }) => [did, statement]))
-  const peers = rows.map((raw) => ({
-    ...peerOf({ ...raw, statement: raw.statement ?? statements.get(raw.did) ?? null }),
-    weight: weights.get(raw.did) ?? 0,
+  const read = async (where: string, ...more: unknown[]) => {
+    const given = [nowMs, known.map(({ did }) => did), known.map(({ sequence }) => sequence), ...more]
+    const found = `select ${text}, ${listed} as listed from mesh_peer where ${where}`
+    const { rows } = await database.query<RawPeer & { listed: boolean }>(found, given)
+    return rows.map((raw) => ({
+      ...peerOf({ ...raw, statement: raw.statement ?? statements.get(raw.did) ?? null }),
+      listed: raw.listed,
+    }))
+  }
+  const all = await read(`${hasPlace} limit $4`, limit + 1)
+  if (all.length <= limit) {
+    const weighed = await weighPeers(database, registeredSql, all)
+    return chooseShown(
+      weighed.filter((peer) => peer.listed),
+      limit,
+      nowMs,
+      rng,
+    )
+  }
+  const live = await placedPeers(database, registeredSql)
+  const weights = new Map(live.map(({ did, weight }) => [did, weight]))
+  const chosen = chooseShown(live, limit, nowMs, rng).map(({ did }) => did)
+  const peers = (await read(`did = any($4) and ${listed}`, chosen)).map((peer) => ({
+    ...peer,
+    weight: weights.get(peer.did) ?? 0,
   }))
   return chooseShown(peers, limit, nowMs, rng)
 }
