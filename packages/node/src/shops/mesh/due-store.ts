@@ -10,7 +10,7 @@ export type Due = {
   anybody: boolean
   /** Peers that have a place. */
   live: number
-  /** Those to visit, most urgent first: of the ones that have a place, and of all others, seeds first. */
+  /** Those to visit: of the ones that have a place, and of all others. Of these seeds come first, then one of each namer. */
   shown: readonly string[]
   others: readonly string[]
   /** Some peer's prices were not looked at for long enough. */
@@ -19,27 +19,32 @@ export type Due = {
   old: boolean
 }
 
-export type DueTimes = { nowMs: number; pricesBeforeMs: number; expireBeforeMs: number; limit: number }
+export type DueTimes = { nowMs: number; pricesBeforeMs: number; expireBeforeMs: number; room: Room }
+
+/** Visits that may begin. */
+export type Room = { shown: number; others: number }
 
 /** Read in one statement: mostly there is little to do. */
 export async function findDue(
   sql: Sql,
   seeds: readonly string[],
-  { nowMs, pricesBeforeMs, expireBeforeMs, limit }: DueTimes,
+  { nowMs, pricesBeforeMs, expireBeforeMs, room }: DueTimes,
 ): Promise<Due> {
   const { rows } = await sql.query<Omit<Due, 'live'> & { live: bigint }>(
     `select exists (select from mesh_peer) as anybody,
        (select count(*) from mesh_peer where state in ('alive', 'suspect')) as live,
        array(select did from mesh_peer where next_visit_at <= ${at(1)} and state in ('alive', 'suspect')
              order by next_visit_at limit $3) as shown,
-       array(select did from mesh_peer where next_visit_at <= ${at(1)} and state in ('candidate', 'dead')
-             order by found_by <> 'seed', next_visit_at limit $3) as others,
+       array(select did from (select did, found_by, failures, next_visit_at, row_number() over (
+                                partition by named_by order by failures, next_visit_at) as turn
+                              from mesh_peer where next_visit_at <= ${at(1)} and state in ('candidate', 'dead')) as waiting
+             order by found_by <> 'seed', turn, failures, next_visit_at limit $6) as others,
        exists (select from mesh_peer where state = 'alive' and coalesce(prices_checked_at, 'epoch') <= ${at(2)}) as prices,
        exists (select from mesh_peer where ${isOld(4)}) as old,
        array(select address from (select unnest($5::text[]) as address
                                   union (select address from mesh_seed order by address limit 64)) as named
              where not exists (select from mesh_peer p where p.address = named.address)) as seeds`,
-    [nowMs, pricesBeforeMs, limit, expireBeforeMs, seeds],
+    [nowMs, pricesBeforeMs, room.shown, expireBeforeMs, seeds, room.others],
   )
   const [due] = rows
   if (due === undefined) throw new Error('the database answered without a row')

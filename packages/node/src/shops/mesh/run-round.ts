@@ -5,7 +5,7 @@ import { deletePeers, recordCandidates } from './candidate-store.ts'
 import { checkPrices } from './check-prices.ts'
 import { sample } from './choose-peers.ts'
 import type { MeshDeps } from './deps.ts'
-import { type Due, findDue, takeDuePeers } from './due-store.ts'
+import { type Due, findDue, type Room, takeDuePeers } from './due-store.ts'
 import { readListings } from './listings.ts'
 import type { MeshViews, SeenPeer } from './mesh-view.ts'
 import type { OwnStatement } from './own-statement.ts'
@@ -29,21 +29,11 @@ const pushedTo = 8
 const lonelyVisits = 20
 
 export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
-  const { database, clock, settings } = deps
+  const { clock, settings } = deps
   const stopping = new AbortController()
   // Each visit listens to it in several places; that is no leak.
-  setMaxListeners(visitsAtOnceMax * 8, stopping.signal)
-  // Visits outlive their round: one peer that stalls must not keep the others waiting.
-  const inProgress = new Set<Promise<void>>()
-  const start = (what: string, work: Promise<unknown>) => {
-    const visit = work
-      .then(() => {})
-      .catch((error: unknown) => {
-        if (!stopping.signal.aborted) deps.log.warn({ error: String(error) }, `${what} failed`)
-      })
-      .finally(() => inProgress.delete(visit))
-    inProgress.add(visit)
-  }
+  setMaxListeners(visitsAtOnceMax * 16, stopping.signal)
+  const { start, wait, room } = trackWork(deps, stopping.signal)
   const alone = createLonelyAlarm(deps)
   let listingsDueMs = 0
   let evidenceDueMs = 0
@@ -58,9 +48,6 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
     for (const peer of sample(peers, pushedTo, deps.rng))
       start('a push to a peer', announceSelf(deps, peer, own, stopping.signal))
   }
-  const idle = async () => {
-    await Promise.all(inProgress)
-  }
   return {
     run: async () => {
       if (stopping.signal.aborted) return
@@ -69,8 +56,7 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
         listingsDueMs = clock.monotonicMs() + settings.listingsEveryMs
         start('a check of listings', readListings(deps, stopping.signal))
       }
-      const room = Math.max(0, visitsAtOnceMax - inProgress.size)
-      const due = await findWork(deps, room)
+      const due = await findWork(deps, room())
       // A node that is alone has nothing to keep up with.
       if (!due.anybody) {
         if (views.latest()?.peers.length) await views.refresh()
@@ -84,10 +70,11 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
         pauseMs: visitPauseMs(settings, due.live),
         signal: stopping.signal,
       }
-      for (const peer of await takeDue(deps, due, room)) start('a visit to a peer', visitPeer(deps, peer, visit))
+      for (const peer of await takeDue(deps, due))
+        start('a visit to a peer', visitPeer(deps, peer, visit), due.others.includes(peer.did))
       push(before.peers, before.own)
       if (due.prices) start('a check of prices', pollPrices(deps, stopping.signal))
-      await waitAtMost(deps, [...inProgress], settings.visitEveryMs / 2)
+      await wait(settings.visitEveryMs / 8)
       if (clock.monotonicMs() >= evidenceDueMs) {
         evidenceDueMs = clock.monotonicMs() + settings.evidenceEveryMs
         await deleteOldEvidence(deps)
@@ -96,10 +83,41 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       deps.metrics.gauge('mesh_peers', view.peers.length)
       alone(view.peers.length)
     },
-    idle,
+    idle: wait,
     stop: async () => {
       stopping.abort(new Error('the shop closes'))
-      await idle()
+      await wait()
+    },
+  }
+}
+
+/** What was begun. It outlives its round: one peer that stalls must not keep the others waiting. */
+function trackWork({ clock, log }: MeshDeps, stopping: AbortSignal) {
+  const inProgress = new Set<Promise<void>>()
+  // Names that do not exist take all the time there is; they leave the room of peers that have a place alone.
+  const toOthers = new Set<Promise<void>>()
+  return {
+    start: (what: string, work: Promise<unknown>, isToOthers = false): void => {
+      const place = isToOthers ? toOthers : inProgress
+      const begun = work
+        .then(() => {})
+        .catch((error: unknown) => {
+          if (!stopping.aborted) log.warn({ error: String(error) }, `${what} failed`)
+        })
+        .finally(() => place.delete(begun))
+      place.add(begun)
+    },
+    room: (): Room => ({
+      shown: Math.max(0, visitsAtOnceMax - inProgress.size),
+      others: visitsAtOnceMax - toOthers.size,
+    }),
+    /** Until all has ended, or for so long. */
+    wait: async (msMax?: number): Promise<void> => {
+      const all = Promise.all([...inProgress, ...toOthers]).then(() => {})
+      if (msMax === undefined) return all
+      const done = new AbortController()
+      await Promise.race([all, clock.sleep(msMax, done.signal).catch(() => {})])
+      done.abort()
     },
   }
 }
@@ -109,27 +127,18 @@ export function visitPauseMs({ visitEveryMs, visitsPerMinute }: MeshSettings, li
   return Math.max(visitEveryMs, Math.ceil((live * 60_000) / visitsPerMinute))
 }
 
-/** However many peers are listed, a quarter of the visits goes to those that are not: seeds, candidates, the dead. */
-async function takeDue({ database, clock, settings }: MeshDeps, due: Due, room: number): Promise<PeerRow[]> {
-  const first = due.others.slice(0, Math.ceil(room / 4))
-  const dids = [...first, ...due.shown.slice(0, room - first.length), ...due.others.slice(first.length)].slice(0, room)
+async function takeDue({ database, clock, settings }: MeshDeps, { others, shown }: Due): Promise<PeerRow[]> {
   // As long as a visit with announcement may take; then another process may try.
-  return takeDuePeers(database, dids, { nowMs: clock.nowMs(), leaseMs: settings.visitTimeoutMs * 4 })
-}
-
-async function waitAtMost({ clock }: MeshDeps, work: readonly Promise<void>[], ms: number): Promise<void> {
-  const done = new AbortController()
-  const limit = clock.sleep(ms, done.signal).catch(() => {})
-  await Promise.race([Promise.all(work), limit])
-  done.abort()
+  const leaseMs = settings.visitTimeoutMs * 4
+  return takeDuePeers(database, [...others, ...shown], { nowMs: clock.nowMs(), leaseMs })
 }
 
 /** What is to be done now; peers that are to be forgotten, and seeds that are not known, are seen to before. */
-async function findWork({ database, clock, settings, seeds, dnsSeeds, self }: MeshDeps, room: number): Promise<Due> {
+async function findWork({ database, clock, settings, seeds, dnsSeeds, self }: MeshDeps, room: Room): Promise<Due> {
   const nowMs = clock.nowMs()
   const times = {
     ...{ nowMs, pricesBeforeMs: nowMs - settings.priceCheckEveryMs, expireBeforeMs: nowMs - settings.expireAfterMs },
-    limit: room,
+    room,
   }
   const wanted = [...seeds, ...dnsSeeds.current()].map(({ origin }) => origin).filter((one) => one !== self.origin)
   const due = await findDue(database, wanted, times)
