@@ -234,7 +234,7 @@ test('two sides of a partition drop each other and find each other again', async
   expect(await addresses()).toEqual([other])
   right.up = true
   clock.advance(deps.settings.visitEveryMs * 3)
-  // The other side has spoken since: its name is heard again, so nobody waits for the end of the pause.
+  // The other side has spoken since: others name it again, so nobody waits for the end of the pause.
   left.known = [{ did: right.did, address: right.origin, sequence: clock.nowMs() + 1_000 }]
   await pass(2)
   expect((await addresses()).sort()).toEqual([other, right.origin])
@@ -379,7 +379,7 @@ test('a flood of strangers is held off before anything is fetched, and known nod
   await expect(receiveAnnouncement(deps, limit, body, announcementOf(known, here, body))).resolves.toBeDefined()
 })
 
-test('a peer that lists thousands is heard to a limit, and names that do not fit their address are dropped', async () => {
+test('a peer that lists thousands is believed up to a limit, and names that do not fit their address are dropped', async () => {
   const seed = world.add(other)
   seed.known = Array.from({ length: 5_000 }, (_, i) => ({
     did: `did:web:n${i}.example.com`,

@@ -11,6 +11,9 @@ import { announceBody, announceOutput, exampleMesh, meshOutput, meshQuery } from
 import { searchRoute } from './search-route.ts'
 import type { StrangerLimit } from './stranger-limit.ts'
 
+/** Each round reads the view anew: what other nodes ask for all the time is answered from it. */
+const briefWithinMs = 5_000
+
 export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: StrangerLimit): RouteDeclaration[] {
   const documents = createMeshDocuments(deps)
   return [
@@ -29,10 +32,8 @@ export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: Stranger
       access: {
         kind: 'free',
         handle: async ({ query }) => {
-          const body = await documents(
-            await views.current(query.view === 'brief' ? deps.settings.visitEveryMs : undefined),
-            query,
-          )
+          const withinMs = query.view === 'brief' ? Math.min(briefWithinMs, deps.settings.visitEveryMs) : undefined
+          const body = await documents(await views.current(withinMs), query)
           if (body === undefined) throw new Problem('not_found', { detail: 'There is no such page.' })
           return { status: 200, contentType: 'application/json', body }
         },
