@@ -6,6 +6,7 @@ import { emptyMesh, type FakePeer, type FakeWorld, type movableClock, ok, report
 import { createMeshViews, type MeshViews } from './mesh-view.ts'
 import { makeStatement } from './own-statement.ts'
 import { createRounds, type Rounds } from './run-round.ts'
+import { addSeed } from './seed-store.ts'
 import { findPeer } from './store.ts'
 import { visitPeer } from './visit-peer.ts'
 
@@ -104,4 +105,35 @@ test('a statement that only lasts longer is not passed on while visits reach eve
   answerWith(seed, {}, makeStatement(dearer, clock.nowMs()).jws)
   await statementsOfVisit(seed)
   expect(await passedOn(firstMs)).toEqual([seed.did])
+})
+
+test('names that hang hold up neither the peers that are known nor the names that others give', async () => {
+  let release = () => {}
+  const released = new Promise<undefined>((resolve) => {
+    release = () => resolve(undefined)
+  })
+  const ghosts = Array.from({ length: 30 }, (_, i) => world.add(`https://ghost${i}.example.com`))
+  for (const ghost of ghosts) ghost.answer = () => released
+  const [honest, fresh] = [world.add('https://honest.example.org'), world.add('https://fresh.example.org')]
+  seed.known = ghosts.map(({ did, origin }) => ({ did, address: origin, sequence: 1 }))
+  await addSeed(db.database, honest.origin, clock.nowMs())
+  const turn = async () => {
+    clock.advance(deps.settings.visitEveryMs)
+    await rounds.run()
+  }
+  try {
+    await pass()
+    // Named after all the others.
+    honest.known = [{ did: fresh.did, address: fresh.origin, sequence: 1 }]
+    clock.advance(deps.settings.visitEveryMs)
+    await statementsOfVisit(honest)
+    await turn()
+    await expect.poll(async () => (await findPeer(db.database, fresh.did))?.state).toBe('alive')
+    expect(ghosts.filter(({ asked }) => asked.length > 0).length).toBeGreaterThan(10)
+    const before = honest.asked.length
+    await turn()
+    await expect.poll(() => honest.asked.length).toBeGreaterThan(before)
+  } finally {
+    release()
+  }
 })
