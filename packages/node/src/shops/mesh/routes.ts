@@ -11,7 +11,7 @@ import { announceBody, announceOutput, exampleMesh, meshOutput, meshQuery } from
 import { searchRoute } from './search-route.ts'
 import type { StrangerLimit } from './stranger-limit.ts'
 
-/** Each round reads the view anew: what other nodes ask for all the time is answered from it. */
+/** Each round reads the view again: what other nodes ask for all the time is answered from it. */
 const briefWithinMs = 5_000
 
 export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: StrangerLimit): RouteDeclaration[] {

@@ -236,7 +236,7 @@ export type Seen = {
   operator: string | undefined
   capabilities: readonly string[]
   latencyMs: number | undefined
-  /** It says what the last one said, for longer, and others need not be told. */
+  /** It says what the last one said, for longer, and need not be passed on. */
   onlyRenewed?: boolean
 }
 

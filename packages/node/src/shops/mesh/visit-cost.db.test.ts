@@ -1,5 +1,6 @@
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { OutboundOutcome } from '../../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
 import { createMeshDocuments } from './describe-mesh.ts'
 import { emptyMesh, type FakePeer, type FakeWorld, type movableClock, ok, reportOffer } from './mesh.fixture.ts'
@@ -109,8 +110,8 @@ test('a statement that only lasts longer is not passed on while visits reach eve
 
 test('names that hang hold up neither the peers that are known nor the names that others give', async () => {
   let release = () => {}
-  const released = new Promise<undefined>((resolve) => {
-    release = () => resolve(undefined)
+  const released = new Promise<OutboundOutcome>((resolve) => {
+    release = () => resolve(ok('', 404, '{}'))
   })
   const ghosts = Array.from({ length: 30 }, (_, i) => world.add(`https://ghost${i}.example.com`))
   for (const ghost of ghosts) ghost.answer = () => released
