@@ -12,19 +12,23 @@ import {
   reportOf,
 } from '../../packages/protocol/src/mesh/hostile-peer.fixture.ts'
 import { type Discovery, discover } from '../../packages/sdk/src/index.ts'
+import { joinProgram } from '../../packages/till/src/kernel/join-program.fixture.ts'
 import { onLoopback } from '../../packages/till/src/kernel/on-loopback.fixture.ts'
 import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
+import { openDatabaseCpu, treeCpuMicros } from '../process/database-cpu.ts'
 import { closeOnSignal } from '../process/on-signal.ts'
 import { reportFigures } from '../report-figures.ts'
-import { type Chain, createMember, type Member } from './member.ts'
+import { type Chain, createMember, type Member, type Usage } from './member.ts'
 import { freeAddress } from './wire.ts'
 
 const size = Number(process.argv[2] ?? 50)
 const capability = 'sandbox.echo'
 const startedTogether = 4
-/** On one machine everybody's visits share its cores, so there are few; who is gone is heard of from others. */
-const visitMs = Math.min(3_000, Math.max(1_000, size * 60))
-const mesh = { visit_ms: visitMs, announce_ms: visitMs, price_check_ms: 10 * visitMs, visits_per_minute: 120 }
+/**
+ * Two visits a second for each node, however many there are; others tell who is gone. Prices are looked at
+ * as often as in production, and once at the beginning.
+ */
+const mesh = { visit_ms: 3_000, announce_ms: 3_000, price_check_ms: 600_000, visits_per_minute: 120 }
 /** A node keeps so many open at most. */
 const connectionsEach = 12
 const giveUpMs = 120_000
@@ -88,7 +92,37 @@ function row(figure: string, asked: string, measured: string, reached: boolean):
   process.stdout.write(`${figure.padEnd(60)} ${measured.padStart(10)}  asked ${asked}\n`)
 }
 
-const chainProcess = fork(join(import.meta.dirname, 'chains-child.ts'), { execArgv: ['--import', 'tsx'] })
+const usageSeconds = 20
+
+/** What a node takes while nothing changes. */
+async function printUsage(): Promise<void> {
+  const database = await openDatabaseCpu(server.url)
+  const read = async () => ({
+    nodes: await Promise.all(members.map((member) => member.usage())),
+    databaseMicros: database.micros(),
+    chainMicros: treeCpuMicros(chainProcess.pid ?? 0),
+  })
+  const before = await read()
+  await new Promise((resolve) => setTimeout(resolve, usageSeconds * 1_000))
+  const after = await read()
+  await database.close()
+  const mean = (of: (usage: Usage) => number) => {
+    const sum = (usages: readonly Usage[]) => usages.reduce((total, usage) => total + of(usage), 0)
+    return (sum(after.nodes) - sum(before.nodes)) / size
+  }
+  const share = (micros: number) => `${(micros / usageSeconds / 10_000).toFixed(1)} %`
+  const rss = after.nodes.reduce((total, { rssBytes }) => total + rssBytes, 0) / size
+  const kilobytes = (mean(({ trafficBytes }) => trafficBytes) * 60) / usageSeconds / 1_000
+  process.stdout.write(
+    [
+      `a node, over ${usageSeconds} s: ${share(mean(({ cpuMicros }) => cpuMicros))} of a core, ${(rss / 1e6).toFixed(0)} MB, ${kilobytes.toFixed(0)} kB a minute sent and received`,
+      `all databases: ${share(after.databaseMicros - before.databaseMicros)} of a core; both chains: ${share(after.chainMicros - before.chainMicros)}`,
+      '',
+    ].join('\n'),
+  )
+}
+
+const chainProcess = fork(await joinProgram(join(import.meta.dirname, 'chains-child.ts')), { execArgv: [] })
 const chains = await new Promise<[Chain, Chain]>((resolve, reject) => {
   chainProcess.once('message', (sent) => resolve(sent as [Chain, Chain]))
   chainProcess.once('exit', (code) => reject(new Error(`the chains ended with ${code} before they were ready`)))
@@ -126,6 +160,7 @@ try {
   }
   const joined = await secondsUntil(() => allKnow(members))
   row(`${size} nodes know each other after the last one started`, '30 s', `${joined.toFixed(1)} s`, joined <= 30)
+  await printUsage()
   const gone = members.slice(0, 2)
   const left = members.slice(2)
   await Promise.all(gone.map((member) => member.signal('SIGKILL')))

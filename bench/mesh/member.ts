@@ -4,12 +4,17 @@ import { join } from 'node:path'
 import { getAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Address } from '../../packages/protocol/src/address.ts'
+import { joinProgram } from '../../packages/till/src/kernel/join-program.fixture.ts'
 import { openTestDatabase } from '../../packages/till/src/store/testing.ts'
 import { temporaryHome } from '../process/temporary-home.ts'
 import type { Wire } from './wire.ts'
 
+export type Usage = { cpuMicros: number; rssBytes: number; trafficBytes: number }
+
 export type Member = {
   origin: string
+  /** What its process has used so far. */
+  usage(): Promise<Usage>
   /** Where the process itself listens, past the wire. */
   direct(): string | undefined
   start(): Promise<void>
@@ -59,8 +64,8 @@ export async function createMember(
   }
   let child: ChildProcess | undefined
   const start = async () => {
-    const started = fork(join(import.meta.dirname, 'child.ts'), {
-      execArgv: ['--import', 'tsx'],
+    const started = fork(await joinProgram(join(import.meta.dirname, 'child.ts')), {
+      execArgv: [],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env,
     })
@@ -76,6 +81,11 @@ export async function createMember(
     origin: wire.origin,
     direct: () => wire.target,
     start,
+    usage: () =>
+      new Promise((resolve) => {
+        child?.once('message', (sent) => resolve((sent as { usage: Usage }).usage))
+        child?.send('usage')
+      }),
     signal: async (name) => {
       const ended = new Promise((resolve) => child?.once('exit', resolve))
       child?.kill(name)

@@ -549,8 +549,8 @@ export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'sequence of a peer not bound to time',
     file: 'packages/protocol/src/mesh/statement.ts',
-    fn: 'verifyMeshStatement',
-    find: 'read.sequence > check.nowMs + clockSkewMs',
+    fn: 'checkStatementTimes',
+    find: 'statement.sequence > nowMs + clockSkewMs',
     replace: 'false',
     proof: {
       file: 'packages/node/src/shops/mesh/hostile-statements.db.test.ts',

@@ -140,7 +140,11 @@ export const streamProduct = shopPort<Pick<CoveredProducts, 'unavailable'>>('str
 export const registeredAgents = shopPort<{ registeredSql(wallet: string): string }>('registered_agents')
 
 /** Takes a declaration that an agent's wallet signed and another node passes on. Nothing is believed but the signature. */
-export type AgentDeclarations = { take(value: unknown, via: string): Promise<{ status: string }> }
+export type AgentDeclarations = {
+  take(value: unknown, via: string): Promise<{ status: string }>
+  /** When the newest one arrived; 0 where there is none. */
+  newestMs(): Promise<number>
+}
 export const agentDeclarations = shopPort<AgentDeclarations>('agent_declarations')
 
 /** How this node names an agent: `did:<method>:0x…` for a wallet with a key, with its chain for a contract. */

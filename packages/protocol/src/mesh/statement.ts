@@ -37,11 +37,19 @@ export type StatementCheck = {
   nowMs: number
 }
 
-const fault = (reason: StatementFault): StatementVerdict => ({ ok: false, reason })
 const textOf = (payload: Uint8Array | undefined) => new TextDecoder().decode(payload)
+
+type Signed = { ok: true; statement: MeshStatement; key: PeerKey } | { ok: false; reason: StatementFault }
 
 /** Believes a statement only under a key that the address itself publishes, for that address, while it lasts. */
 export async function verifyMeshStatement(text: string, check: StatementCheck): Promise<StatementVerdict> {
+  const signed = await readSignedStatement(text, check)
+  return signed.ok ? checkStatementTimes(signed.statement, signed.key, check.nowMs) : signed
+}
+
+/** The part of it that time does not change. */
+export async function readSignedStatement(text: string, check: Omit<StatementCheck, 'nowMs'>): Promise<Signed> {
+  const fault = (reason: StatementFault): Signed => ({ ok: false, reason })
   if (text.length > statementCharsMax) return fault('too_large')
   const address = parseNodeAddress(check.address)
   if (address === undefined) return fault('other_node')
@@ -52,16 +60,21 @@ export async function verifyMeshStatement(text: string, check: StatementCheck): 
   if (typeof read === 'string') return fault(read)
   if (read.did !== address.did || read.address !== address.origin) return fault('other_node')
   if (address.origin.startsWith('https:') && !read.base_url.startsWith('https:')) return fault('malformed')
-  const issuedMs = Date.parse(read.issued_at)
-  const expiresMs = Date.parse(read.expires_at)
-  if (issuedMs > check.nowMs + clockSkewMs) return fault('from_the_future')
+  return { ok: true, statement: read, key }
+}
+
+export function checkStatementTimes(statement: MeshStatement, key: PeerKey, nowMs: number): StatementVerdict {
+  const fault = (reason: StatementFault): StatementVerdict => ({ ok: false, reason })
+  const issuedMs = Date.parse(statement.issued_at)
+  const expiresMs = Date.parse(statement.expires_at)
+  if (issuedMs > nowMs + clockSkewMs) return fault('from_the_future')
   // A sequence that is a time can be followed: one far ahead would silence the node, or the next holder of its key.
-  if (read.sequence > check.nowMs + clockSkewMs) return fault('from_the_future')
-  if (expiresMs <= check.nowMs || expiresMs - issuedMs > statementSecondsMax * 1000) return fault('expired')
+  if (statement.sequence > nowMs + clockSkewMs) return fault('from_the_future')
+  if (expiresMs <= nowMs || expiresMs - issuedMs > statementSecondsMax * 1000) return fault('expired')
   const issued = issuedMs / 1000
   if (issued < key.nbf - clockSkewMs / 1000 || (key.exp !== undefined && issued > key.exp))
     return fault('key_not_valid_then')
-  return { ok: true, statement: read, keyId: key.kid }
+  return { ok: true, statement, keyId: key.kid }
 }
 
 /** The content of a statement that was verified when it was stored. */

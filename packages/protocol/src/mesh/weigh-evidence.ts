@@ -15,7 +15,7 @@ export type EvidenceSummary = {
   success: number
 }
 
-/** Wallets are free: all that a node was never paid by itself are one small voice together, and no independent payer. */
+/** Wallets are free: all that a node was never paid by itself count together as one payer of little weight, and no independent one. */
 export const strangers = 'strangers'
 
 const groupWeightMax = 3
@@ -23,7 +23,7 @@ const strangersWeightMax = 1
 /** So many independent payers make a seller that is known. */
 const knownPayers = 2
 
-/** One payer is one voice, however often it buys: calls of a group weigh their logarithm, up to a limit. */
+/** A payer counts once, however often it buys: calls of a group weigh their logarithm, up to a limit. */
 export function weighEvidence(calls: readonly PaidCall[], groupOf: (payer: string) => string): EvidenceSummary {
   const groups = new Map<string, { good: number; bad: number }>()
   for (const { payer, outcome, priceKept } of calls) {

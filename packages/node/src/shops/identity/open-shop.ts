@@ -16,7 +16,7 @@ import { declareShop, type OpenShop, type Shop, type ShopContext } from '../shop
 import { declarationRoutes } from './agents/declaration-routes.ts'
 import { expireVersions } from './agents/expire-versions.ts'
 import { agentRoutes } from './agents/routes.ts'
-import { nodeBringer, takeDeclaration } from './agents/signed-declarations.ts'
+import { newestDeclarationMs, nodeBringer, takeDeclaration } from './agents/signed-declarations.ts'
 import { agentChangedChannel, registeredSql, saveScores, walletsWithAgents } from './agents/store.ts'
 import { agentWriteRoutes } from './agents/write-routes.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -66,6 +66,7 @@ export function openIdentityShop(options: IdentityShopOptions): OpenShop {
     context.ports.offer(registeredAgents, { registeredSql })
     context.ports.offer(agentDeclarations, {
       take: (value, via) => takeDeclaration(deps, value, nodeBringer(via)),
+      newestMs: () => newestDeclarationMs(deps.database),
     })
     // The document of the node itself names its keys.
     context.keyring.onChange(() => cache.clear())

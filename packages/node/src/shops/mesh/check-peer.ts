@@ -1,6 +1,7 @@
 import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
-import { claimedKeyId, type PeerKey, verifyMeshStatement } from '@assay/protocol/mesh/statement'
+import { claimedKeyId, type PeerKey } from '@assay/protocol/mesh/statement'
 import type { MeshDeps } from './deps.ts'
+import { verifyKnownStatement } from './known-statements.ts'
 import { readPeerKeys } from './read-peer-keys.ts'
 
 export type KnownKeys = {
@@ -64,7 +65,7 @@ export async function checkPeerStatement(
   const { keys, networkAddress, operator } = found
   if (keys.some((key) => deps.keyring.keys().some((own) => own.keyId === key.kid)))
     return { ok: false, problem: 'self: this is the node itself under another name' }
-  const verdict = await verifyMeshStatement(jws, { address: known.address, keys, nowMs: deps.clock.nowMs() })
+  const verdict = await verifyKnownStatement(jws, { address: known.address, keys, nowMs: deps.clock.nowMs() })
   if (!verdict.ok) return { ok: false, problem: `statement: ${verdict.reason}` }
   const { statement } = verdict
   if (statement.sequence < known.sequence) return { ok: false, problem: 'statement: older than one seen before' }

@@ -1,9 +1,10 @@
 import type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
-import { exampleUrlOf, keySetOf, openStatement, type PeerKey } from '@assay/protocol/mesh/statement'
+import { exampleUrlOf, keySetOf, type PeerKey } from '@assay/protocol/mesh/statement'
 import { verifyResponse } from '@assay/protocol/signatures/verify-response'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { z } from 'zod'
 import type { MeshDeps } from './deps.ts'
+import { openKnownStatement } from './known-statements.ts'
 import { manifestBytesMax, manifestPath } from './limits.ts'
 import { fetchJson } from './peer-fetcher.ts'
 import { type PeerRow, type PriceMismatch, savePrices } from './store.ts'
@@ -15,7 +16,7 @@ const paymentHeaderCharsMax = 16_384
 
 /** Compares what a peer says it asks with what its manifest says and with what it really asks, a few offers at a time. */
 export async function checkPrices(deps: MeshDeps, peer: PeerRow, signal: AbortSignal): Promise<PriceMismatch[]> {
-  const statement = peer.statement === undefined ? undefined : openStatement(peer.statement)
+  const statement = peer.statement === undefined ? undefined : openKnownStatement(peer.statement)
   if (statement === undefined) return []
   const doubted = new Set(peer.priceMismatches.map(nameOf))
   const sampled = sample(deps, statement.offers, doubted)

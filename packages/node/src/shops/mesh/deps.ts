@@ -37,6 +37,8 @@ export type MeshDeps = {
   relatedParties: RelatedParties
   /** Where declarations of agents go that peers pass on. */
   takeDeclaration(value: unknown, via: string): Promise<unknown>
+  /** When this node was last given a declaration. */
+  newestDeclarationMs(): Promise<number>
   /** What the shops add to the statement: the log and the witness of this node. */
   announced?(): Announcements
 }

@@ -63,7 +63,10 @@ export function describeMesh(deps: MeshDeps, view: MeshView, query: MeshQuery, c
     peers,
     ...(changes === undefined
       ? {}
-      : { changed: [...changes.changed], changed_until: changes.untilMs, silent: [...view.silent] }),
+      : {
+          ...{ changed: [...changes.changed], changed_until: changes.untilMs, silent: [...view.silent] },
+          ...{ evidence_until: view.evidenceUntilMs, agents_until: view.agentsUntilMs },
+        }),
     next_page: page < pages.length ? `${self.origin}${meshPath}?${queryText({ ...query, page: page + 1 })}` : null,
     links: {
       manifest: `${self.origin}/.well-known/x402`,
@@ -83,7 +86,7 @@ function withSample({ rng }: MeshDeps, peers: readonly SeenPeer[]): SeenPeer[] {
 }
 
 /** As many of what changed as one answer has room for. */
-export async function readChanges({ database, clock }: MeshDeps, sinceMs: number): Promise<Changes> {
+async function readChanges({ database, clock }: MeshDeps, sinceMs: number): Promise<Changes> {
   const nowMs = clock.nowMs()
   const rows = await changedPeers(database, { sinceMs, nowMs, limit: changedMax })
   let bytes = 0
@@ -123,16 +126,23 @@ function pagesOf(peers: readonly SeenPeer[], describe: (peer: SeenPeer) => Json)
 
 const documentsMax = 64
 
-/** Documents are made and signed once for each question while a view lasts. */
+/** Documents are made and signed once for each question while a view lasts: most readers know the same changes. */
 export function createMeshDocuments(deps: MeshDeps) {
   let of: MeshView | undefined
-  const kept = new Map<string, string | undefined>()
-  return (view: MeshView, query: MeshQuery): string | undefined => {
+  const kept = new Map<string, Promise<string | undefined>>()
+  const make = async (view: MeshView, query: MeshQuery) => {
+    const { since } = query
+    return describeMesh(deps, view, query, since === undefined ? undefined : await readChanges(deps, since))
+  }
+  return (view: MeshView, { since, ...asked }: MeshQuery): Promise<string | undefined> => {
     if (view !== of || kept.size >= documentsMax) kept.clear()
     of = view
+    const query = asked.view === 'brief' ? { ...asked, since } : asked
     const key = queryText(query)
-    if (!kept.has(key)) kept.set(key, describeMesh(deps, view, query))
-    return kept.get(key)
+    const known = kept.get(key) ?? make(view, query)
+    kept.set(key, known)
+    known.catch(() => kept.delete(key))
+    return known
   }
 }
 

@@ -150,7 +150,7 @@ test('evidence that an honest peer is not guilty of drops nobody', async () => {
   expect(await shown()).toEqual(expect.arrayContaining([honest.address, other.address]))
 })
 
-test('paid calls rank a peer by independent payers: strangers together are one voice', async () => {
+test('paid calls rank a peer by independent payers: strangers together count as one', async () => {
   const [trusted, cheap] = [play('trusted', '15000'), play('cheap', '10000')]
   await join(trusted, cheap)
   const search = async () => (await searchMesh(deps, { capability })).map(({ address }) => address)
@@ -261,7 +261,7 @@ test('a newer statement that another passes on is taken under known keys, withou
   expect(visits()).toBe(before)
 })
 
-test('money that costs its payer nothing gives no voice: charged nothing, credit that can be refunded, not final', async () => {
+test('money that costs its payer nothing gives no weight: charged nothing, credit that can be refunded, not final', async () => {
   const pay = async (change: { micro?: bigint; payee?: string; final?: boolean; route?: string }) => {
     const payer = newPayer().address.toLowerCase()
     await db.owner.query(

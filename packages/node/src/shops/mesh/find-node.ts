@@ -1,5 +1,5 @@
-import { openStatement } from '@assay/protocol/mesh/statement'
 import type { Sql } from '@assay/till/store/database'
+import { openKnownStatement } from './known-statements.ts'
 import { findPeer } from './store.ts'
 
 /** A node of the mesh that this node has seen: what a resolver of did:web can say of it. */
@@ -17,7 +17,7 @@ export type MeshNode = {
 
 export async function findMeshNode(sql: Sql, did: string, nowMs: number): Promise<MeshNode | undefined> {
   const peer = await findPeer(sql, did)
-  const content = peer?.statement === undefined ? undefined : openStatement(peer.statement)
+  const content = peer?.statement === undefined ? undefined : openKnownStatement(peer.statement)
   if (peer === undefined || content === undefined || peer.state === 'candidate') return undefined
   const current = peer.keys.filter(({ exp }) => exp === undefined || exp * 1000 > nowMs)
   return {

@@ -100,7 +100,7 @@ test('two statements of one sequence that arrive at once leave one, and it stays
   expect((await findPeer(db.database, peer.did))?.statement).toBe(row.statement)
 })
 
-test('a node whose clock was once years ahead can be heard again', async () => {
+test('a node whose clock was once years ahead is believed again', async () => {
   clock.advance(86_400_000 * 3_650)
   await ownStatement(deps)
   clock.advance(-86_400_000 * 3_650)

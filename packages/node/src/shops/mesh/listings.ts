@@ -2,11 +2,11 @@ import { isRecord } from '@assay/protocol/json-object'
 import { type NodeAddress, parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
 import { exampleUrlOf } from '@assay/protocol/mesh/statement'
+import { recordCandidates } from './candidate-store.ts'
 import type { MeshDeps } from './deps.ts'
 import { manifestBytesMax, newPerVisitMax } from './limits.ts'
 import type { SeenPeer } from './mesh-view.ts'
 import { fetchJson } from './peer-fetcher.ts'
-import { recordCandidate } from './store.ts'
 
 const originsMax = 64
 const urlsMax = 4_096
@@ -45,9 +45,9 @@ export async function readListings(deps: MeshDeps, signal: AbortSignal): Promise
       ...{ nowMs: clock.nowMs(), retryMs: settings.visitEveryMs * 2, candidatesMax: settings.candidatesMax },
       perNamerMax: newPerVisitMax,
     }
-    for (const origin of answer.ok ? originsIn(answer.value) : [])
-      if (origin.did !== deps.self.did)
-        await recordCandidate(database, { ...origin, foundBy: 'gossip', sequence: 0, namedBy: url }, limits)
+    const origins = answer.ok ? originsIn(answer.value) : []
+    const named = origins.filter(({ did }) => did !== deps.self.did).map((origin) => ({ ...origin, sequence: 0 }))
+    await recordCandidates(database, named, { ...limits, foundBy: 'gossip', namedBy: url })
   }
 }
 

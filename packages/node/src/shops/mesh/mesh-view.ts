@@ -1,9 +1,9 @@
 import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
-import { openStatement } from '@assay/protocol/mesh/statement'
 import type { MeshDeps } from './deps.ts'
+import { openKnownStatement } from './known-statements.ts'
 import { silentMax, viewMax } from './limits.ts'
 import { type OwnStatement, ownStatement } from './own-statement.ts'
-import { silentPeers } from './reported-store.ts'
+import { readReports } from './reported-store.ts'
 import { type PeerRow, shownPeers } from './store.ts'
 
 export type SeenPeer = PeerRow & { statement: string; content: MeshStatement; recommended: boolean }
@@ -14,6 +14,9 @@ export type MeshView = {
   peers: readonly SeenPeer[]
   /** Peers that lately answered and then did not. */
   silent: readonly string[]
+  /** When this node was last given evidence, and a declaration of an agent. */
+  evidenceUntilMs: number
+  agentsUntilMs: number
   readAtMs: number
 }
 
@@ -21,14 +24,14 @@ export type MeshView = {
 export const healthyFrom = 0.6
 
 export type MeshViews = {
-  /** As of a second ago at most. */
-  current(): Promise<MeshView>
+  /** As of a second ago at most, or of as long ago as is said. */
+  current(withinMs?: number): Promise<MeshView>
   /** What was read last, without waiting; undefined before the first time. */
   latest(): MeshView | undefined
   refresh(): Promise<MeshView>
 }
 
-const freshMs = 500
+const freshMs = 1_000
 /** Who was silent for longer needs no more telling. */
 const silentForMs = 600_000
 
@@ -36,7 +39,7 @@ export function createMeshViews(deps: MeshDeps): MeshViews {
   let view: MeshView | undefined
   let reading: Promise<MeshView> | undefined
   const refresh = () => {
-    reading ??= readView(deps)
+    reading ??= readView(deps, view)
       .then((read) => {
         view = read
         return read
@@ -49,24 +52,25 @@ export function createMeshViews(deps: MeshDeps): MeshViews {
   return {
     latest: () => view,
     refresh,
-    current: () =>
-      view !== undefined && deps.clock.monotonicMs() - view.readAtMs < freshMs ? Promise.resolve(view) : refresh(),
+    current: (withinMs = freshMs) =>
+      view !== undefined && deps.clock.monotonicMs() - view.readAtMs < withinMs ? Promise.resolve(view) : refresh(),
   }
 }
 
-async function readView(deps: MeshDeps): Promise<MeshView> {
+async function readView(deps: MeshDeps, before: MeshView | undefined): Promise<MeshView> {
   const nowMs = deps.clock.nowMs()
-  const [own, rows, silent] = await Promise.all([
-    ownStatement(deps),
-    shownPeers(deps, nowMs, viewMax),
-    silentPeers(deps.database, nowMs - silentForMs, silentMax),
+  const [rows, { ownJws, ...reports }, agentsUntilMs] = await Promise.all([
+    shownPeers(deps, nowMs, viewMax, before?.peers),
+    readReports(deps.database, nowMs - silentForMs, silentMax),
+    deps.newestDeclarationMs(),
   ])
   const peers = rows.flatMap((row): SeenPeer[] => {
-    const content = row.statement === undefined ? undefined : openStatement(row.statement)
+    const content = row.statement === undefined ? undefined : openKnownStatement(row.statement)
     if (row.statement === undefined || content === undefined) return []
     return [{ ...row, statement: row.statement, content, recommended: isRecommended(row) }]
   })
-  return { own, peers, silent, readAtMs: deps.clock.monotonicMs() }
+  const own = await ownStatement(deps, ownJws)
+  return { own, peers, ...reports, agentsUntilMs, readAtMs: deps.clock.monotonicMs() }
 }
 
 /** A peer that lied about one price is not sent any customers. */

@@ -238,6 +238,7 @@ export function testDeps(options: {
     offers: () => options.offers ?? [],
     registeredSql: () => 'false',
     takeDeclaration: async () => undefined,
+    newestDeclarationMs: async () => 0,
     relatedParties: async () => new Map(),
   }
 }

@@ -126,6 +126,7 @@ export function createMeshDeps(
     // A shop opened later may offer these.
     registeredSql: (wallet) => context.ports.find(registeredAgents)?.registeredSql(wallet) ?? 'false',
     relatedParties: async (sql, wallets) => (await context.ports.find(relatedParties)?.(sql, wallets)) ?? new Map(),
+    newestDeclarationMs: async () => (await context.ports.find(agentDeclarations)?.newestMs()) ?? 0,
     takeDeclaration: async (value, via) => context.ports.find(agentDeclarations)?.take(value, via),
     fetcher: createPeerFetcher({
       mode,

@@ -1,11 +1,12 @@
 import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
-import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
-import { claimedKeyId, openStatement, statementType } from '@assay/protocol/mesh/statement'
+import type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
+import { claimedKeyId, statementType } from '@assay/protocol/mesh/statement'
 import { toRfc3339 } from '@assay/till/kernel/clock'
 import { createJwsSigner } from '@assay/till/signing'
 import type { Sql } from '@assay/till/store/database'
 import type { Announcements } from '../shop.ts'
 import type { MeshDeps } from './deps.ts'
+import { openKnownStatement } from './known-statements.ts'
 import { meshProtocol } from './limits.ts'
 
 /** What a node says of itself, signed: the compact JWS, and what it holds. */
@@ -16,10 +17,10 @@ const rememberedMs = 86_400_000
 
 /**
  * The statement that is valid now, made again when half of its life is over, when the key changed or when other things
- * are offered. All processes of a node share the row, so its sequence grows one by one.
+ * are offered. All processes of a node share the row, so its sequence grows one by one. `jws`: what was just read there.
  */
-export async function ownStatement(deps: MeshDeps): Promise<OwnStatement> {
-  const kept = await readKept(deps.database)
+export async function ownStatement(deps: MeshDeps, jws?: string): Promise<OwnStatement> {
+  const kept = jws === undefined ? await readKept(deps.database) : openKept(jws)
   if (kept !== undefined && stillGood(deps, kept)) return kept
   return deps.database.transaction(async (tx) => {
     const { rows } = await tx.query<{ sequence: bigint }>(
@@ -59,9 +60,12 @@ export const ownAddress = async (sql: Sql): Promise<string | undefined> => (awai
 
 async function readKept(sql: Sql): Promise<OwnStatement | undefined> {
   const { rows } = await sql.query<{ statement: string | null }>('select statement from mesh_self')
-  const jws = rows[0]?.statement ?? undefined
-  const statement = jws === undefined ? undefined : openStatement(jws)
-  return jws === undefined || statement === undefined ? undefined : { jws, statement }
+  return rows[0]?.statement ? openKept(rows[0].statement) : undefined
+}
+
+function openKept(jws: string): OwnStatement | undefined {
+  const statement = openKnownStatement(jws)
+  return statement && { jws, statement }
 }
 
 function stillGood(deps: MeshDeps, { jws, statement }: OwnStatement): boolean {
@@ -74,9 +78,18 @@ function stillGood(deps: MeshDeps, { jws, statement }: OwnStatement): boolean {
     statement.address === deps.self.origin &&
     statement.base_url === deps.self.baseUrl &&
     claimedKeyId(jws) === deps.keyring.active().keyId &&
-    canonicalJson(statement.offers) === canonicalJson([...deps.offers()]) &&
+    formOf(statement.offers) === formOf(deps.offers()) &&
     sameAnnounced(statement, deps.announced?.() ?? {})
   )
+}
+
+const forms = new WeakMap<readonly MeshOffer[], string>()
+
+/** Offers are many and stay the same from one statement to the next. */
+function formOf(offers: readonly MeshOffer[]): string {
+  const known = forms.get(offers) ?? canonicalJson([...offers])
+  forms.set(offers, known)
+  return known
 }
 
 function sameAnnounced({ log, witness }: MeshStatement, announced: Announcements): boolean {

@@ -3,7 +3,7 @@ import { strangers } from '@assay/protocol/mesh/weigh-evidence'
 import type { MeshDeps } from './deps.ts'
 import { knownPayers } from './evidence-store.ts'
 
-/** Which voice each payer is: its funding cluster where it paid this node itself. */
+/** Who counts as one payer: its funding cluster where it paid this node itself. */
 export async function groupPayers(
   { database, relatedParties }: Pick<MeshDeps, 'database' | 'relatedParties'>,
   payers: readonly string[],

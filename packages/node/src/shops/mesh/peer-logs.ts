@@ -1,7 +1,7 @@
 import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
-import { openStatement } from '@assay/protocol/mesh/statement'
 import type { PeerLogs, PeerWitness } from '../../tlog/peers/index.ts'
 import type { MeshDeps } from './deps.ts'
+import { openKnownStatement } from './known-statements.ts'
 import { findByAuthorities, type PeerRow, shownPeers } from './store.ts'
 
 type PeerLog = NonNullable<Awaited<ReturnType<PeerLogs['findLog']>>>
@@ -42,7 +42,7 @@ const authorityOf = (name: string) => name.split('/')[0] ?? ''
 const isNamedAfter = ({ address }: MeshStatement, name: string) => authorityOf(name) === new URL(address).host
 
 export function announcedLog(row: Pick<PeerRow, 'did' | 'statement'>): PeerLog | undefined {
-  const statement = row.statement === undefined ? undefined : openStatement(row.statement)
+  const statement = row.statement === undefined ? undefined : openKnownStatement(row.statement)
   if (!statement?.log || !isNamedAfter(statement, statement.log.origin)) return undefined
   return { did: row.did, origin: statement.log.origin, keys: statement.log.keys }
 }
@@ -51,7 +51,7 @@ export function announcedLog(row: Pick<PeerRow, 'did' | 'statement'>): PeerLog |
 export function announcedWitness(
   row: Pick<PeerRow, 'did' | 'statement' | 'state' | 'health'>,
 ): PeerWitness | undefined {
-  const statement = row.statement === undefined ? undefined : openStatement(row.statement)
+  const statement = row.statement === undefined ? undefined : openKnownStatement(row.statement)
   if (!statement?.witness || row.state !== 'alive') return undefined
   const { url, key } = statement.witness
   const [name = ''] = key.split('+')

@@ -3,14 +3,21 @@ import { at, columns, type PeerRow, peerOf, type RawPeer, type Seen } from './st
 
 // What peers report of other peers, and what this node reports of those that are silent.
 
-/** Those that lately answered and then did not, the last heard of first. */
-export async function silentPeers(sql: Sql, sinceMs: number, limit: number): Promise<string[]> {
-  const { rows } = await sql.query<{ did: string }>(
-    `select did from mesh_peer where state in ('suspect', 'dead') and failures > 0 and last_seen_at > ${at(1)}
-     order by last_seen_at desc limit $2`,
+export type Reports = { ownJws: string | undefined; silent: string[]; evidenceUntilMs: number }
+
+/** What this node last said of itself, who lately answered and then did not, and when the newest evidence of a buyer arrived. */
+export async function readReports(sql: Sql, sinceMs: number, limit: number): Promise<Reports> {
+  const { rows } = await sql.query<{ own: string | null; silent: string[]; newest: Date | null }>(
+    `select (select statement from mesh_self) as own, (select max(received_at) from mesh_evidence) as newest,
+       array(select did from mesh_peer where state in ('suspect', 'dead') and failures > 0 and last_seen_at > ${at(1)}
+             order by last_seen_at desc limit $2) as silent`,
     [sinceMs, limit],
   )
-  return rows.map(({ did }) => did)
+  const [row] = rows
+  return {
+    ...{ ownJws: row?.own ?? undefined, silent: row?.silent ?? [] },
+    evidenceUntilMs: row?.newest?.getTime() ?? 0,
+  }
 }
 
 /** Another node got no answer from them: those that this one has not seen since `seenBeforeMs` are visited at once. */
@@ -46,15 +53,19 @@ export async function newerOf<T extends { did: string; sequence: number }>(
   })
 }
 
-export type Heard = Pick<Seen, 'did' | 'sequence' | 'statement' | 'expiresAtMs' | 'capabilities'>
+export type Reported = Pick<Seen, 'did' | 'sequence' | 'statement' | 'expiresAtMs' | 'capabilities' | 'onlyRenewed'>
 
 /** A newer statement of a known peer that another one passed on: its own signature says that it lives, a visit can wait. */
-export async function saveHeard(sql: Sql, heard: Heard, nowMs: number, nextVisitMs: number): Promise<boolean> {
+export async function saveReported(sql: Sql, reported: Reported, nowMs: number, nextVisitMs: number): Promise<boolean> {
   const { rowCount } = await sql.query(
-    `update mesh_peer set sequence = $2, statement = $3, expires_at = ${at(4)}, capabilities = $5, changed_at = ${at(6)},
+    `update mesh_peer set sequence = $2, statement = $3, expires_at = ${at(4)}, capabilities = $5,
+       changed_at = case when $8 then changed_at else ${at(6)} end,
        next_visit_at = greatest(next_visit_at, ${at(7)})
      where did = $1 and state = 'alive' and sequence < $2`,
-    [heard.did, heard.sequence, heard.statement, heard.expiresAtMs, heard.capabilities, nowMs, nextVisitMs],
+    [
+      ...[reported.did, reported.sequence, reported.statement, reported.expiresAtMs, reported.capabilities],
+      ...[nowMs, nextVisitMs, reported.onlyRenewed ?? false],
+    ],
   )
   return rowCount === 1
 }

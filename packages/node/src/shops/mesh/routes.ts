@@ -1,7 +1,7 @@
 import { Problem } from '@assay/till/kernel/problem'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { MeshDeps } from './deps.ts'
-import { createMeshDocuments, describeMesh, readChanges } from './describe-mesh.ts'
+import { createMeshDocuments } from './describe-mesh.ts'
 import { evidenceRoutes } from './evidence-routes.ts'
 import { announceBodyBytesMax, announcePath, manifestPath, meshPath } from './limits.ts'
 import { listingRoute } from './listing-route.ts'
@@ -10,6 +10,9 @@ import { receiveAnnouncement } from './receive-announcement.ts'
 import { announceBody, announceOutput, exampleMesh, meshOutput, meshQuery } from './schemas.ts'
 import { searchRoute } from './search-route.ts'
 import type { StrangerLimit } from './stranger-limit.ts'
+
+/** Each round reads the view again: what other nodes ask for all the time is answered from it. */
+const briefWithinMs = 5_000
 
 export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: StrangerLimit): RouteDeclaration[] {
   const documents = createMeshDocuments(deps)
@@ -29,11 +32,8 @@ export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: Stranger
       access: {
         kind: 'free',
         handle: async ({ query }) => {
-          const view = await views.current()
-          const changing = query.view === 'brief' && query.since !== undefined
-          const body = changing
-            ? describeMesh(deps, view, query, await readChanges(deps, query.since ?? 0))
-            : documents(view, { ...query, since: undefined })
+          const withinMs = query.view === 'brief' ? Math.min(briefWithinMs, deps.settings.visitEveryMs) : undefined
+          const body = await documents(await views.current(withinMs), query)
           if (body === undefined) throw new Problem('not_found', { detail: 'There is no such page.' })
           return { status: 200, contentType: 'application/json', body }
         },

@@ -1,24 +1,16 @@
 import { setMaxListeners } from 'node:events'
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { announceSelf } from './announce-self.ts'
+import { deletePeers, recordCandidates } from './candidate-store.ts'
 import { checkPrices } from './check-prices.ts'
 import { sample } from './choose-peers.ts'
 import type { MeshDeps } from './deps.ts'
+import { type Due, findDue, type Room, takeDuePeers } from './due-store.ts'
 import { readListings } from './listings.ts'
 import type { MeshViews, SeenPeer } from './mesh-view.ts'
-import { type OwnStatement, ownStatement } from './own-statement.ts'
-import { readSeeds } from './seed-store.ts'
+import type { OwnStatement } from './own-statement.ts'
 import type { MeshSettings } from './settings.ts'
-import {
-  countLive,
-  type Due,
-  deletePeers,
-  knowsAnybody,
-  type PeerRow,
-  recordCandidate,
-  takeDuePeers,
-  takePriceCheck,
-} from './store.ts'
+import { type PeerRow, takePriceCheck } from './store.ts'
 import { deleteOldEvidence } from './take-evidence.ts'
 import { visitPeer } from './visit-peer.ts'
 
@@ -37,23 +29,14 @@ const pushedTo = 8
 const lonelyVisits = 20
 
 export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
-  const { database, clock, settings } = deps
+  const { clock, settings } = deps
   const stopping = new AbortController()
   // Each visit listens to it in several places; that is no leak.
-  setMaxListeners(visitsAtOnceMax * 8, stopping.signal)
-  // Visits outlive their round: one peer that stalls must not keep the others waiting.
-  const inProgress = new Set<Promise<void>>()
-  const start = (what: string, work: Promise<unknown>) => {
-    const visit = work
-      .then(() => {})
-      .catch((error: unknown) => {
-        if (!stopping.signal.aborted) deps.log.warn({ error: String(error) }, `${what} failed`)
-      })
-      .finally(() => inProgress.delete(visit))
-    inProgress.add(visit)
-  }
+  setMaxListeners(visitsAtOnceMax * 16, stopping.signal)
+  const { start, wait, room } = trackWork(deps, stopping.signal)
   const alone = createLonelyAlarm(deps)
   let listingsDueMs = 0
+  let evidenceDueMs = 0
   let pushed = ''
   /** What this node offers has changed: a few peers hear of it now, and others from them. */
   const push = (peers: readonly SeenPeer[], own: OwnStatement) => {
@@ -65,81 +48,109 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
     for (const peer of sample(peers, pushedTo, deps.rng))
       start('a push to a peer', announceSelf(deps, peer, own, stopping.signal))
   }
-  const idle = async () => {
-    await Promise.all(inProgress)
-  }
   return {
     run: async () => {
       if (stopping.signal.aborted) return
       if (deps.dnsSeeds.due()) start('a lookup of nodes in DNS', deps.dnsSeeds.refresh(stopping.signal))
-      await recordSeeds(deps)
       if (settings.listings.length > 0 && clock.monotonicMs() >= listingsDueMs) {
         listingsDueMs = clock.monotonicMs() + settings.listingsEveryMs
         start('a check of listings', readListings(deps, stopping.signal))
       }
+      const due = await findWork(deps, room())
       // A node that is alone has nothing to keep up with.
-      if (!(await knowsAnybody(database))) {
+      if (!due.anybody) {
         if (views.latest()?.peers.length) await views.refresh()
         deps.metrics.gauge('mesh_peers', 0)
         return
       }
-      const own = await ownStatement(deps)
-      const room = visitsAtOnceMax - inProgress.size
-      const due = await takeDue(deps, room)
-      const pauseMs = visitPauseMs(settings, await countLive(database))
-      for (const peer of due)
-        start('a visit to a peer', visitPeer(deps, peer, { own, pauseMs, signal: stopping.signal }))
-      push(views.latest()?.peers ?? [], own)
-      start('a check of prices', pollPrices(deps, stopping.signal))
-      await waitAtMost(deps, [...inProgress], settings.visitEveryMs / 2)
-      await deleteOldEvidence(deps)
-      await deletePeers(database, clock.nowMs(), settings.expireAfterMs)
+      const before = await views.current(settings.visitEveryMs)
+      const visit = {
+        own: before.own,
+        view: before,
+        pauseMs: visitPauseMs(settings, due.live),
+        signal: stopping.signal,
+      }
+      for (const peer of await takeDue(deps, due))
+        start('a visit to a peer', visitPeer(deps, peer, visit), due.others.includes(peer.did))
+      push(before.peers, before.own)
+      if (due.prices) start('a check of prices', pollPrices(deps, stopping.signal))
+      await wait(settings.visitEveryMs / 8)
+      if (clock.monotonicMs() >= evidenceDueMs) {
+        evidenceDueMs = clock.monotonicMs() + settings.evidenceEveryMs
+        await deleteOldEvidence(deps)
+      }
       const view = await views.refresh()
       deps.metrics.gauge('mesh_peers', view.peers.length)
       alone(view.peers.length)
     },
-    idle,
+    idle: wait,
     stop: async () => {
       stopping.abort(new Error('the shop closes'))
-      await idle()
+      await wait()
     },
   }
 }
 
-/** With many peers each is visited more rarely: what changes is heard from others in the meantime. */
+/** What was begun. It outlives its round: one peer that stalls must not keep the others waiting. */
+function trackWork({ clock, log }: MeshDeps, stopping: AbortSignal) {
+  const inProgress = new Set<Promise<void>>()
+  // Names that do not exist take all the time there is; they leave the room of peers that have a place alone.
+  const toOthers = new Set<Promise<void>>()
+  return {
+    start: (what: string, work: Promise<unknown>, isToOthers = false): void => {
+      const place = isToOthers ? toOthers : inProgress
+      const begun = work
+        .then(() => {})
+        .catch((error: unknown) => {
+          if (!stopping.aborted) log.warn({ error: String(error) }, `${what} failed`)
+        })
+        .finally(() => place.delete(begun))
+      place.add(begun)
+    },
+    room: (): Room => ({
+      shown: Math.max(0, visitsAtOnceMax - inProgress.size),
+      others: visitsAtOnceMax - toOthers.size,
+    }),
+    /** Until all has ended, or for so long. */
+    wait: async (msMax?: number): Promise<void> => {
+      const all = Promise.all([...inProgress, ...toOthers]).then(() => {})
+      if (msMax === undefined) return all
+      const done = new AbortController()
+      await Promise.race([all, clock.sleep(msMax, done.signal).catch(() => {})])
+      done.abort()
+    },
+  }
+}
+
+/** With many peers each is visited more rarely: others tell what changes in the meantime. */
 export function visitPauseMs({ visitEveryMs, visitsPerMinute }: MeshSettings, live: number): number {
   return Math.max(visitEveryMs, Math.ceil((live * 60_000) / visitsPerMinute))
 }
 
-/** However many peers are listed, a quarter of the visits goes to those that are not: seeds, candidates, the dead. */
-async function takeDue({ database, clock, settings }: MeshDeps, room: number): Promise<PeerRow[]> {
+async function takeDue({ database, clock, settings }: MeshDeps, { others, shown }: Due): Promise<PeerRow[]> {
   // As long as a visit with announcement may take; then another process may try.
-  const take = (due: Due, limit: number) =>
-    takeDuePeers(database, due, { nowMs: clock.nowMs(), leaseMs: settings.visitTimeoutMs * 4, limit })
-  const others = await take('others', Math.ceil(room / 4))
-  const shown = await take('shown', room - others.length)
-  return [...others, ...shown, ...(await take('others', room - others.length - shown.length))]
+  const leaseMs = settings.visitTimeoutMs * 4
+  return takeDuePeers(database, [...others, ...shown], { nowMs: clock.nowMs(), leaseMs })
 }
 
-async function waitAtMost({ clock }: MeshDeps, work: readonly Promise<void>[], ms: number): Promise<void> {
-  const done = new AbortController()
-  const limit = clock.sleep(ms, done.signal).catch(() => {})
-  await Promise.race([Promise.all(work), limit])
-  done.abort()
-}
-
-async function recordSeeds(deps: MeshDeps): Promise<void> {
-  const { database, clock, settings } = deps
-  const named = (await readSeeds(database)).map(parseNodeAddress)
-  const limits = {
-    nowMs: clock.nowMs(),
-    retryMs: settings.visitEveryMs * 2,
-    candidatesMax: settings.candidatesMax,
-    perNamerMax: 0,
+/** What is to be done now; peers that are to be forgotten, and seeds that are not known, are seen to before. */
+async function findWork({ database, clock, settings, seeds, dnsSeeds, self }: MeshDeps, room: Room): Promise<Due> {
+  const nowMs = clock.nowMs()
+  const times = {
+    ...{ nowMs, pricesBeforeMs: nowMs - settings.priceCheckEveryMs, expireBeforeMs: nowMs - settings.expireAfterMs },
+    room,
   }
-  for (const seed of [...deps.seeds, ...deps.dnsSeeds.current(), ...named])
-    if (seed !== undefined && seed.did !== deps.self.did)
-      await recordCandidate(database, { ...seed, foundBy: 'seed', sequence: 0 }, limits)
+  const wanted = [...seeds, ...dnsSeeds.current()].map(({ origin }) => origin).filter((one) => one !== self.origin)
+  const due = await findDue(database, wanted, times)
+  if (due.old) await deletePeers(database, times.expireBeforeMs)
+  const missing = due.seeds.flatMap((address) => parseNodeAddress(address) ?? []).filter(({ did }) => did !== self.did)
+  if (missing.length === 0) return due
+  await recordCandidates(
+    database,
+    missing.map((seed) => ({ ...seed, sequence: 0 })),
+    { foundBy: 'seed', nowMs, retryMs: 0, candidatesMax: 0, perNamerMax: 0 },
+  )
+  return findDue(database, [], times)
 }
 
 async function pollPrices(deps: MeshDeps, signal: AbortSignal): Promise<void> {

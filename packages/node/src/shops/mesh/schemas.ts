@@ -73,6 +73,8 @@ export const meshOutput = z.strictObject({
     .optional(),
   changed_until: z.int().optional(),
   silent: z.array(z.string()).optional().describe('DIDs of peers that lately stopped to answer this node.'),
+  evidence_until: z.int().optional().describe('When this node was last given evidence; 0 for never.'),
+  agents_until: z.int().optional().describe('When it was last given a declaration of an agent.'),
   next_page: z.string().nullable().describe('The address of the next page; null on the last.'),
   links: z.strictObject({ manifest: z.string(), mesh: z.string(), announce: z.string() }),
   signature: z

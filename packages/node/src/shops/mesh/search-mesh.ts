@@ -1,10 +1,11 @@
 import type { MeshOffer, MeshStatement } from '@assay/protocol/mesh/read-statement'
-import { exampleUrlOf, offerUrl, openStatement } from '@assay/protocol/mesh/statement'
+import { exampleUrlOf, offerUrl } from '@assay/protocol/mesh/statement'
 import { byEvidence, weighEvidence, whyRanked } from '@assay/protocol/mesh/weigh-evidence'
 import { formatUsd } from '@assay/protocol/money'
 import { nameOf } from './check-prices.ts'
 import type { MeshDeps } from './deps.ts'
 import { type KnownCall, paidCalls } from './evidence-store.ts'
+import { openKnownStatement } from './known-statements.ts'
 import { searchedMax } from './limits.ts'
 import { isRecommended } from './mesh-view.ts'
 import { ownStatement } from './own-statement.ts'
@@ -49,7 +50,7 @@ export async function searchMesh(deps: MeshDeps, search: MeshSearch) {
 export type FoundOffer = ReturnType<typeof describe>
 
 function offersIn(search: MeshSearch, did: string, statement: string, peer: PeerRow | undefined): Offering[] {
-  const content = openStatement(statement)
+  const content = openKnownStatement(statement)
   return (content?.offers ?? [])
     .filter(
       ({ capability, networks = [], price_micro, schema }) =>

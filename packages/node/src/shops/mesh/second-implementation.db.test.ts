@@ -64,7 +64,7 @@ test('a node that was written from the document alone joins, is visited, priced 
   await rounds.idle()
   await rounds.stop()
   expect((await findPeer(db.database, other.did))?.statement).toContain('.')
-  expect(views.latest()?.peers[0]?.content.offers[0]?.price_micro).toBe('40000')
+  expect((await views.refresh()).peers[0]?.content.offers[0]?.price_micro).toBe('40000')
 })
 
 test('the second implementation uses nothing of this repository', () => {

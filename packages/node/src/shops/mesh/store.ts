@@ -1,4 +1,3 @@
-import type { NodeAddress } from '@assay/protocol/mesh/node-address'
 import type { PeerKey } from '@assay/protocol/mesh/statement'
 import type { Rng } from '@assay/till/kernel/random'
 import type { Sql } from '@assay/till/store/database'
@@ -118,25 +117,54 @@ export async function findPeer(sql: Sql, did: string): Promise<PeerRow | undefin
   return rows[0] && peerOf(rows[0])
 }
 
+const hasPlace = `state in ('alive', 'suspect')`
+const isKnown = '(did, sequence) in (select * from unnest($2::text[], $3::bigint[]))'
+
 /** A node is not shown while buyers have evidence against it. */
-const listed = `state in ('alive', 'suspect') and expires_at > ${at(1)} and coalesce(dropped_until, 'epoch') <= ${at(1)}`
+const listed = `${hasPlace} and expires_at > ${at(1)} and coalesce(dropped_until, 'epoch') <= ${at(1)}`
 
 export type ShownDeps = { database: Sql; registeredSql: RegisteredSql; rng: Rng }
 
-/** The peers listed to others: seen by this node, with a statement that has not expired, chosen for their diversity. */
+export type KnownStatement = { did: string; sequence: number; statement: string }
+
+/**
+ * The peers listed to others: seen by this node, with a statement that has not expired, chosen for their diversity.
+ * Statements that are known by their sequence, of which there is one each, are not read again.
+ */
 export async function shownPeers(
   { database, registeredSql, rng }: ShownDeps,
   nowMs: number,
   limit: number,
+  known: readonly KnownStatement[] = [],
 ): Promise<PeerRow[]> {
+  const text = columns.replace(' statement,', ` case when ${isKnown} then null else statement end as statement,`)
+  const statements = new Map(known.map(({ did, statement }) => [did, statement]))
+  const read = async (where: string, ...more: unknown[]) => {
+    const given = [nowMs, known.map(({ did }) => did), known.map(({ sequence }) => sequence), ...more]
+    const found = `select ${text}, ${listed} as listed from mesh_peer where ${where}`
+    const { rows } = await database.query<RawPeer & { listed: boolean }>(found, given)
+    return rows.map((raw) => ({
+      ...peerOf({ ...raw, statement: raw.statement ?? statements.get(raw.did) ?? null }),
+      listed: raw.listed,
+    }))
+  }
+  const all = await read(`${hasPlace} limit $4`, limit + 1)
+  if (all.length <= limit) {
+    const weighed = await weighPeers(database, registeredSql, all)
+    return chooseShown(
+      weighed.filter((peer) => peer.listed),
+      limit,
+      nowMs,
+      rng,
+    )
+  }
   const live = await placedPeers(database, registeredSql)
-  const chosen = (live.length <= limit ? live : chooseShown(live, limit, nowMs, rng)).map(({ did }) => did)
   const weights = new Map(live.map(({ did, weight }) => [did, weight]))
-  const { rows } = await database.query<RawPeer>(`select ${columns} from mesh_peer where did = any($2) and ${listed}`, [
-    nowMs,
-    chosen,
-  ])
-  const peers = rows.map((raw) => ({ ...peerOf(raw), weight: weights.get(raw.did) ?? 0 }))
+  const chosen = chooseShown(live, limit, nowMs, rng).map(({ did }) => did)
+  const peers = (await read(`did = any($4) and ${listed}`, chosen)).map((peer) => ({
+    ...peer,
+    weight: weights.get(peer.did) ?? 0,
+  }))
   return chooseShown(peers, limit, nowMs, rng)
 }
 
@@ -177,27 +205,6 @@ export async function findByAuthorities(sql: Sql, authorities: readonly string[]
   return rows.map(peerOf)
 }
 
-/** Which peers are chosen for a visit: those listed to others, or those that are not yet or no more, seeds first. */
-export type Due = 'shown' | 'others'
-
-/** Takes peers whose visit is due; anyone who takes one has it for `leaseMs`, so that processes do not visit twice. */
-export async function takeDuePeers(
-  sql: Sql,
-  due: Due,
-  { nowMs, leaseMs, limit }: { nowMs: number; leaseMs: number; limit: number },
-): Promise<PeerRow[]> {
-  if (limit <= 0) return []
-  const { rows } = await sql.query<RawPeer>(
-    `update mesh_peer set next_visit_at = ${at(2)}, last_tried_at = ${at(1)}
-     where did in (select did from mesh_peer where next_visit_at <= ${at(1)}
-                     and (state in ('alive', 'suspect')) = $4
-                   order by found_by <> 'seed' and not $4, next_visit_at limit $3 for update skip locked)
-     returning ${columns}`,
-    [nowMs, nowMs + leaseMs, limit, due === 'shown'],
-  )
-  return rows.map(peerOf)
-}
-
 /** A process that gives places waits here for the one before. */
 export async function lockPlaces(tx: Sql): Promise<void> {
   await tx.query('select from mesh_self for update')
@@ -216,37 +223,6 @@ export async function crowdOut(sql: Sql, did: string): Promise<void> {
   await sql.query(`update mesh_peer set state = 'dead', problem = 'another peer has its place' where did = $1`, [did])
 }
 
-export type Found = NodeAddress & { foundBy: PeerRow['foundBy']; sequence: number; namedBy?: string }
-
-export type CandidateLimits = { nowMs: number; retryMs: number; candidatesMax: number; perNamerMax: number }
-
-/**
- * Notes an address that is worth a visit. A dead one is only tried at once when it is said to have spoken since, and
- * not more often than `retryMs`: anyone who lists the dead again and again gains nothing.
- */
-export async function recordCandidate(
-  sql: Sql,
-  found: Found,
-  { nowMs, retryMs, candidatesMax, perNamerMax }: CandidateLimits,
-): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    `insert into mesh_peer (did, address, state, found_by, found_at, next_visit_at, named_by)
-     select $1, $2, 'candidate', $3, ${at(4)}, ${at(4)}, $8
-     where $3 = 'seed' or exists (select 1 from mesh_peer where did = $1)
-        or ((select count(*) from mesh_peer where state = 'candidate') < $5
-          and (select count(*) from mesh_peer where state = 'candidate' and named_by = $8)
-            < greatest(1, $9 - coalesce((select false_names from mesh_peer where did = $8), 0)))
-     on conflict (did) do update set next_visit_at = least(mesh_peer.next_visit_at, excluded.next_visit_at)
-       where mesh_peer.state = 'dead' and $6 > mesh_peer.sequence
-         and coalesce(mesh_peer.last_tried_at, 'epoch') < ${at(7)}`,
-    [
-      ...[found.did, found.origin, found.foundBy, nowMs, candidatesMax, found.sequence, nowMs - retryMs],
-      ...[found.namedBy ?? '', perNamerMax],
-    ],
-  )
-  return rowCount === 1
-}
-
 export type Seen = {
   did: string
   address: string
@@ -260,6 +236,8 @@ export type Seen = {
   operator: string | undefined
   capabilities: readonly string[]
   latencyMs: number | undefined
+  /** It says what the last one said, for longer, and need not be passed on. */
+  onlyRenewed?: boolean
 }
 
 const smoothing = 0.3
@@ -276,7 +254,7 @@ export async function saveSeen(sql: Sql, seen: Seen, nowMs: number, nextVisitMs:
        statement = excluded.statement, expires_at = excluded.expires_at, keys = excluded.keys,
        keys_read_at = excluded.keys_read_at, network_address = coalesce(excluded.network_address, p.network_address),
        next_visit_at = excluded.next_visit_at, operator = excluded.operator, capabilities = excluded.capabilities,
-       changed_at = case when p.statement = excluded.statement then p.changed_at else excluded.changed_at end,
+       changed_at = case when $15 or p.statement = excluded.statement then p.changed_at else excluded.changed_at end,
        first_seen_at = coalesce(p.first_seen_at, excluded.first_seen_at), last_seen_at = excluded.last_seen_at, failures = 0, problem = null,
        health = case when p.last_seen_at is null then 1 else p.health + ${smoothing} * (1 - p.health) end,
        latency_ms = case when p.latency_ms is null or excluded.latency_ms is null
@@ -298,7 +276,21 @@ export async function saveSeen(sql: Sql, seen: Seen, nowMs: number, nextVisitMs:
       seen.latencyMs ?? null,
       seen.operator ?? null,
       seen.capabilities,
+      seen.onlyRenewed ?? false,
     ],
+  )
+  return rowCount === 1
+}
+
+export type SeenAgain = Pick<Seen, 'did' | 'sequence' | 'keysReadAtMs' | 'latencyMs'>
+
+/** A peer that lives said the same as before, under keys that were read before. False when that is not what is known of it. */
+export async function saveSeenAgain(sql: Sql, seen: SeenAgain, nowMs: number, nextVisitMs: number): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `update mesh_peer set state = 'alive', last_seen_at = ${at(2)}, next_visit_at = ${at(3)}, failures = 0, problem = null,
+       health = health + ${smoothing} * (1 - health), latency_ms = coalesce(latency_ms + ${smoothing} * ($4::real - latency_ms), latency_ms, $4::real)
+     where did = $1 and state in ('alive', 'suspect') and sequence = $5 and keys_read_at = ${at(6)}`,
+    [seen.did, nowMs, nextVisitMs, seen.latencyMs ?? null, seen.sequence, seen.keysReadAtMs],
   )
   return rowCount === 1
 }
@@ -320,13 +312,6 @@ export async function dropPeer(sql: Sql, did: string, untilMs: number): Promise<
   )
 }
 
-export async function countLive(sql: Sql): Promise<number> {
-  const { rows } = await sql.query<{ count: bigint }>(
-    `select count(*) as count from mesh_peer where state in ('alive', 'suspect')`,
-  )
-  return Number(rows[0]?.count ?? 0)
-}
-
 export type Missed = { did: string; problem: string; state: PeerState; nextVisitMs: number }
 
 export async function saveMissed(sql: Sql, { did, problem, state, nextVisitMs }: Missed): Promise<void> {
@@ -339,29 +324,6 @@ export async function saveMissed(sql: Sql, { did, problem, state, nextVisitMs }:
 
 export async function recordAnnounced(sql: Sql, did: string, nowMs: number): Promise<void> {
   await sql.query(`update mesh_peer set announced_at = ${at(2)} where did = $1`, [did, nowMs])
-}
-
-const deadMax = 1_024
-const falseNamesMax = 64
-
-/** Candidates that never answered go, and the long dead and all too many dead; seeds stay: the operator wants them. */
-export async function deletePeers(sql: Sql, nowMs: number, expireAfterMs: number): Promise<void> {
-  await sql.query(
-    `with gone as (
-       delete from mesh_peer where (state = 'candidate' and failures >= 3 and found_by <> 'seed')
-         or (state = 'dead' and found_by <> 'seed' and (coalesce(last_seen_at, found_at) < ${at(1)}
-           or did in (select did from mesh_peer where state = 'dead' order by last_seen_at desc nulls last offset $2)))
-       returning named_by, state),
-     never as (select named_by, count(*)::integer as names from gone where state = 'candidate' group by named_by)
-     update mesh_peer p set false_names = least(p.false_names + never.names, ${falseNamesMax})
-     from never where p.did = never.named_by`,
-    [nowMs - expireAfterMs, deadMax],
-  )
-}
-
-export async function knowsAnybody(sql: Sql): Promise<boolean> {
-  const { rows } = await sql.query<{ any: boolean }>('select exists (select from mesh_peer) as any')
-  return rows[0]?.any === true
 }
 
 /** The peer whose prices were looked at longest ago, if that is long enough. */

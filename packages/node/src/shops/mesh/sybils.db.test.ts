@@ -3,6 +3,7 @@ import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { beforeEach, expect, test } from 'vitest'
 import { admitSeen } from './admit-seen.ts'
+import { recordCandidates } from './candidate-store.ts'
 import type { MeshDeps } from './deps.ts'
 import { createMeshDocuments } from './describe-mesh.ts'
 import { pageBytesMax } from './limits.ts'
@@ -11,7 +12,7 @@ import { createMeshViews } from './mesh-view.ts'
 import { createPeerFinder } from './peer-finder.ts'
 import { createRounds } from './run-round.ts'
 import { addSeed } from './seed-store.ts'
-import { findPeer, placedPeers, recordCandidate } from './store.ts'
+import { findPeer, placedPeers } from './store.ts'
 
 let clock: ReturnType<typeof movableClock>
 let world: FakeWorld
@@ -40,7 +41,7 @@ async function answers() {
   const documents = createMeshDocuments(deps)
   const addresses: string[] = []
   for (let page = 1; ; page += 1) {
-    const text = documents(view, { capability: 'token.control.report', page })
+    const text = await documents(view, { capability: 'token.control.report', page })
     if (text === undefined) return { view, addresses }
     addresses.push(...JSON.parse(text).peers.map((peer: { address: string }) => peer.address))
   }
@@ -56,7 +57,7 @@ test('1,000 free identities push one honest peer out of no answer', async () => 
   expect((await placedPeers(db.database, deps.registeredSql)).length).toBeLessThanOrEqual(deps.settings.peersMax)
   const { view, addresses } = await answers()
   expect(addresses).toEqual(expect.arrayContaining(honest.map((peer) => peer.address)))
-  const brief = JSON.parse(createMeshDocuments(deps)(view, { view: 'brief' }) ?? '{}')
+  const brief = JSON.parse((await createMeshDocuments(deps)(view, { view: 'brief' })) ?? '{}')
   const named = brief.peers.map((peer: { address: string }) => peer.address)
   expect(named).toEqual(expect.arrayContaining(honest.map((peer) => peer.address)))
 })
@@ -106,9 +107,9 @@ test('fat statements make more pages and not larger ones, and a document is made
   const seen = new Set<string>()
   let page = 1
   for (; ; page += 1) {
-    const text = documents(view, { page })
+    const text = await documents(view, { page })
     if (text === undefined) break
-    expect(documents(view, { page })).toBe(text)
+    expect(await documents(view, { page })).toBe(text)
     expect(text.length).toBeLessThan(pageBytesMax * 1.5)
     for (const peer of JSON.parse(text).peers) seen.add(peer.address)
   }
@@ -118,10 +119,11 @@ test('fat statements make more pages and not larger ones, and a document is made
 
 test('names that one peer brings leave room for those of others, and are visited although many are alive', async () => {
   const limits = { nowMs: clock.nowMs(), retryMs: 1, candidatesMax: 256, perNamerMax: 16 }
-  const note = (name: string, namedBy: string) => {
+  const note = async (name: string, namedBy: string) => {
     const address = parseNodeAddress(`https://${name}.example`)
     if (address === undefined) throw new Error('no address')
-    return recordCandidate(db.database, { ...address, foundBy: 'gossip', sequence: 1, namedBy }, limits)
+    const named = [{ ...address, sequence: 1 }]
+    return (await recordCandidates(db.database, named, { ...limits, foundBy: 'gossip', namedBy })) === 1
   }
   let taken = 0
   for (let i = 0; i < 300; i += 1) if (await note(`flood${i}`, 'did:web:evil.example')) taken += 1

@@ -3,10 +3,11 @@ import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { isRecord } from '@assay/protocol/json-object'
 import { priceEvidenceMs, purchaseEvidenceMs, readEvidence, verifyMeshEvidence } from '@assay/protocol/mesh/evidence'
 import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
-import { openStatement, type PeerKey } from '@assay/protocol/mesh/statement'
+import type { PeerKey } from '@assay/protocol/mesh/statement'
 import { keyDirectory } from '@assay/till/signing'
 import type { MeshDeps } from './deps.ts'
 import { deleteEvidence, saveEvidence } from './evidence-store.ts'
+import { openKnownStatement } from './known-statements.ts'
 import { agentsPath, evidenceBytesMax, evidencePageMax, evidencePath } from './limits.ts'
 import { ownStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
@@ -49,7 +50,7 @@ async function subjectOf(deps: MeshDeps, did: string): Promise<Subject | undefin
     return { address: deps.self.origin, current: statement, keys: keysIn(keyDirectory(deps.keyring)) ?? [] }
   }
   const peer = await findPeer(deps.database, did)
-  const current = peer?.statement === undefined ? undefined : openStatement(peer.statement)
+  const current = peer?.statement === undefined ? undefined : openKnownStatement(peer.statement)
   if (peer === undefined || current === undefined || peer.state === 'candidate' || peer.state === 'dead')
     return undefined
   return { address: peer.address, current, keys: peer.keys }

@@ -1,100 +1,139 @@
-import { openStatement, verifyMeshStatement } from '@assay/protocol/mesh/statement'
+import { canonicalJson } from '@assay/protocol/canonical-json'
+import type { MeshStatement } from '@assay/protocol/mesh/read-statement'
 import { admitSeen, capabilitiesOf } from './admit-seen.ts'
 import { announceSelf } from './announce-self.ts'
-import { checkPeerStatement } from './check-peer.ts'
+import { recordCandidates } from './candidate-store.ts'
+import { checkPeerStatement, type PeerCheck } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
+import { openKnownStatement, verifyKnownStatement } from './known-statements.ts'
 import { briefBytesMax, meshPath, newPerVisitMax, silentTakenMax } from './limits.ts'
 import { type BriefDocument, readBrief } from './mesh-document.ts'
+import type { MeshView, SeenPeer } from './mesh-view.ts'
 import type { OwnStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
-import { creditNamer, newerOf, recordChangesRead, saveHeard, visitSoon } from './reported-store.ts'
-import { type PeerRow, type PeerState, recordCandidate, saveMissed } from './store.ts'
+import { creditNamer, newerOf, recordChangesRead, saveReported, visitSoon } from './reported-store.ts'
+import { type PeerRow, type PeerState, saveMissed, saveSeenAgain } from './store.ts'
 import { readPeerReports } from './take-evidence.ts'
-import { unheardOf } from './unheard-of.ts'
+
+export type Visit = {
+  own: OwnStatement
+  /** Until the next one. */
+  pauseMs: number
+  /** What is known of others is not asked of the database again. */
+  view?: MeshView | undefined
+  signal: AbortSignal
+}
 
 /** Asks one peer how it is, believes what it signed, learns whom it knows, and tells it of this node if it has to. */
-export async function visitPeer(
-  deps: MeshDeps,
-  peer: PeerRow,
-  { own, pauseMs, signal }: { own: OwnStatement; pauseMs: number; signal: AbortSignal },
-): Promise<void> {
+export async function visitPeer(deps: MeshDeps, peer: PeerRow, visit: Visit): Promise<void> {
   const { clock, settings } = deps
+  const { own, signal } = visit
   const startedMs = clock.monotonicMs()
   const url = `${peer.address}${meshPath}?view=brief&since=${peer.changesReadMs}`
   const answer = await fetchJson(deps.fetcher, url, briefBytesMax, signal)
   const latencyMs = clock.monotonicMs() - startedMs
   if (signal.aborted) return
   const document = answer.ok ? readBrief(answer.value) : undefined
-  if (document === undefined) return missed(deps, peer, answer.ok ? 'not a mesh document' : answer.reason)
+  if (!answer.ok || document === undefined) return missed(deps, peer, answer.ok ? 'not a mesh document' : answer.reason)
   const check = await checkPeerStatement(deps, peer, document.statement, { signal })
   if (signal.aborted) return
   if (!check.ok) return missed(deps, peer, check.problem)
   const nowMs = clock.nowMs()
-  const problem = await admitSeen(
-    deps,
-    {
-      did: peer.did,
-      address: peer.address,
-      foundBy: peer.foundBy,
-      sequence: check.statement.sequence,
-      statement: document.statement,
-      expiresAtMs: Date.parse(check.statement.expires_at),
-      keys: check.keys,
-      keysReadAtMs: check.keysReadAtMs,
-      operator: check.operator,
-      capabilities: capabilitiesOf(check.statement),
-      networkAddress: check.networkAddress ?? (answer.ok ? answer.networkAddress : undefined),
-      latencyMs,
-    },
-    nowMs + pauseMs,
-  )
+  const networkAddress = check.networkAddress ?? answer.networkAddress
+  const problem = await keepSeen(deps, peer, visit, { ...check, jws: document.statement, networkAddress, latencyMs })
   if (problem !== undefined) return missed(deps, peer, problem)
   deps.metrics.count('mesh_visits', { outcome: 'ok' })
   if (peer.state === 'candidate') await creditNamer(deps.database, peer.did)
-  await learnPeers(deps, peer, document)
-  await learnChanges(deps, peer, document, pauseMs)
-  await learnSilent(deps, document)
-  if (nowMs - peer.reportsReadAtMs >= settings.evidenceEveryMs) await readPeerReports(deps, peer, signal)
-  const listed = document.peers.some((known) => known.did === deps.self.did)
+  const known = new Map(visit.view?.peers.map((one) => [one.did, one]))
+  await learnPeers(deps, peer, document, known)
+  await learnChanges(deps, peer, document, { known, pauseMs: visit.pauseMs })
+  await learnSilent(deps, document, visit.view && known)
+  if (nowMs - peer.reportsReadAtMs >= settings.evidenceEveryMs && mayHaveReports(peer, document))
+    await readPeerReports(deps, peer, signal)
+  const listed = document.peers.some(({ did }) => did === deps.self.did)
   if (!listed && nowMs - peer.announcedAtMs >= settings.announceEveryMs) await announceSelf(deps, peer, own, signal)
 }
 
-/** A name heard from others is a reason to go and ask, and nothing more. */
-async function learnPeers(deps: MeshDeps, namer: PeerRow, { peers }: BriefDocument): Promise<void> {
-  const { settings, database } = deps
-  const limits = {
-    nowMs: deps.clock.nowMs(),
-    retryMs: settings.visitEveryMs * 2,
-    candidatesMax: settings.candidatesMax,
-    perNamerMax: newPerVisitMax,
-  }
-  let fresh = 0
-  for (const peer of await unheardOf(database, peers)) {
-    if (peer.did === deps.self.did) continue
-    if (await recordCandidate(database, { ...peer, foundBy: 'gossip', namedBy: namer.did }, limits)) fresh += 1
-    if (fresh >= newPerVisitMax) return
-  }
+type CheckedStatement = Extract<PeerCheck, { ok: true }> & { jws: string; latencyMs: number }
+
+/** Most visits find what was known before: then one row is touched, and nothing else is looked at. */
+async function keepSeen(
+  deps: MeshDeps,
+  peer: PeerRow,
+  { pauseMs }: Visit,
+  { jws, statement, ...check }: CheckedStatement,
+): Promise<string | undefined> {
+  const nowMs = deps.clock.nowMs()
+  const { did, address, foundBy } = peer
+  const seen = { did, sequence: statement.sequence, keysReadAtMs: check.keysReadAtMs, latencyMs: check.latencyMs }
+  if (jws === peer.statement && (await saveSeenAgain(deps.database, seen, nowMs, nowMs + pauseMs))) return undefined
+  return admitSeen(
+    deps,
+    {
+      ...{ ...seen, address, foundBy, statement: jws, expiresAtMs: Date.parse(statement.expires_at) },
+      ...{ keys: check.keys, operator: check.operator, networkAddress: check.networkAddress },
+      capabilities: capabilitiesOf(statement),
+      onlyRenewed: onlyRenewed(peer.statement, statement, pauseMs),
+    },
+    nowMs + pauseMs,
+  )
+}
+
+/** Others visit a peer as often: while its statement outlasts a few visits, only one that says something new is passed on. */
+function onlyRenewed(before: string | undefined, now: MeshStatement, pauseMs: number): boolean {
+  const last = before === undefined ? undefined : openKnownStatement(before)
+  if (last === undefined) return false
+  const lifeMs = Date.parse(now.expires_at) - Date.parse(now.issued_at)
+  const renewed = { ...last, sequence: now.sequence, issued_at: now.issued_at, expires_at: now.expires_at }
+  return pauseMs <= lifeMs / 4 && canonicalJson(renewed) === canonicalJson(now)
+}
+
+type KnownPeers = ReadonlyMap<string, SeenPeer>
+
+/** A name that others give is a reason to go and ask, and nothing more. */
+async function learnPeers(
+  { settings, database, clock, self }: MeshDeps,
+  namer: PeerRow,
+  { peers }: BriefDocument,
+  known: KnownPeers,
+): Promise<void> {
+  const named = peers.filter(({ did }) => did !== self.did && !known.has(did))
+  await recordCandidates(database, named, {
+    ...{ foundBy: 'gossip', namedBy: namer.did, nowMs: clock.nowMs(), retryMs: settings.visitEveryMs * 2 },
+    ...{ candidatesMax: settings.candidatesMax, perNamerMax: newPerVisitMax },
+  })
 }
 
 /** Keys that were read so long ago still serve for what others pass on; a visit reads them again. */
-const heardKeysMs = 3_600_000
+const reportedKeysMs = 3_600_000
 
 /** Takes newer statements of peers that this node knows, each under the keys it read itself. Others wait for a visit. */
-async function learnChanges(deps: MeshDeps, namer: PeerRow, document: BriefDocument, pauseMs: number): Promise<void> {
+async function learnChanges(
+  deps: MeshDeps,
+  namer: PeerRow,
+  document: BriefDocument,
+  { known: inView, pauseMs }: { known: KnownPeers; pauseMs: number },
+): Promise<void> {
   const { database } = deps
   const nowMs = deps.clock.nowMs()
-  const others = document.changed.filter(({ did }) => did !== deps.self.did && did !== namer.did)
+  const others = document.changed.filter(
+    ({ did, sequence }) => did !== deps.self.did && did !== namer.did && sequence > (inView.get(did)?.sequence ?? 0),
+  )
   for (const { change, known } of await newerOf(database, others)) {
     const { did, statement: jws } = change
-    if (nowMs - known.keysReadAtMs > heardKeysMs) continue
-    const verdict = await verifyMeshStatement(jws, { address: known.address, keys: known.keys, nowMs })
+    if (nowMs - known.keysReadAtMs > reportedKeysMs) continue
+    const verdict = await verifyKnownStatement(jws, { address: known.address, keys: known.keys, nowMs })
     if (!verdict.ok || verdict.statement.sequence <= known.sequence) continue
     const { statement } = verdict
     // Another second address must be asked for its keys first.
-    const before = known.statement === undefined ? undefined : openStatement(known.statement)
+    const before = known.statement === undefined ? undefined : openKnownStatement(known.statement)
     if (before?.base_url !== statement.base_url) continue
-    const heard = { did, sequence: statement.sequence, statement: jws, capabilities: capabilitiesOf(statement) }
-    await saveHeard(database, { ...heard, expiresAtMs: Date.parse(statement.expires_at) }, nowMs, nowMs + pauseMs)
+    const reported = {
+      ...{ did, sequence: statement.sequence, statement: jws, expiresAtMs: Date.parse(statement.expires_at) },
+      capabilities: capabilitiesOf(statement),
+      onlyRenewed: onlyRenewed(known.statement, statement, pauseMs),
+    }
+    await saveReported(database, reported, nowMs, nowMs + pauseMs)
   }
   const { changedUntilMs } = document
   if (changedUntilMs !== undefined && changedUntilMs > namer.changesReadMs)
@@ -102,10 +141,24 @@ async function learnChanges(deps: MeshDeps, namer: PeerRow, document: BriefDocum
 }
 
 /** That another node got no answer from a peer is a reason to go and ask it, and nothing more. */
-async function learnSilent({ database, clock, settings }: MeshDeps, { silent }: BriefDocument): Promise<void> {
+async function learnSilent(
+  { database, clock, settings }: MeshDeps,
+  { silent }: BriefDocument,
+  known: KnownPeers | undefined,
+): Promise<void> {
   const nowMs = clock.nowMs()
-  await visitSoon(database, silent, { nowMs, seenBeforeMs: nowMs - settings.visitEveryMs, limit: silentTakenMax })
+  const seenBeforeMs = nowMs - settings.visitEveryMs
+  const lives = (did: string) => (known?.get(did)?.lastSeenAtMs ?? nowMs) < seenBeforeMs
+  const dids = known === undefined ? silent : silent.filter(lives)
+  await visitSoon(database, dids, { nowMs, seenBeforeMs, limit: silentTakenMax })
 }
+
+/** A node that says until when it was given reports is only asked for what is newer. */
+const mayHaveReports = (peer: PeerRow, { evidenceUntilMs, agentsUntilMs }: BriefDocument): boolean =>
+  evidenceUntilMs === undefined ||
+  agentsUntilMs === undefined ||
+  evidenceUntilMs > peer.evidenceReadMs ||
+  agentsUntilMs > peer.agentsReadMs
 
 async function missed(deps: MeshDeps, peer: PeerRow, problem: string): Promise<void> {
   const nowMs = deps.clock.nowMs()

@@ -103,6 +103,12 @@ export async function readDeclarations(
   return { data: page.map(({ document }) => JSON.parse(document)), until_ms }
 }
 
+/** When the newest one arrived; 0 where there is none. */
+export async function newestDeclarationMs(sql: Sql): Promise<number> {
+  const { rows } = await sql.query<{ newest: Date | null }>('select max(received_at) as newest from agent_signed')
+  return rows[0]?.newest?.getTime() ?? 0
+}
+
 /** For a person or program that gave it: why it was not taken. */
 export function requireAccepted(taken: Taken): Exclude<Taken, { status: 'refused' }> {
   if (taken.status === 'refused')
