@@ -88,7 +88,7 @@ export async function moveUnderLoad(shards: readonly [Shard, Shard], moves: numb
 
 const countSql = 'select count(*)::int as n from claim_by_part join part_home using (part) where here'
 
-/** By the engine's own means: a subscription copies the part and follows it; then its home changes. Gives the time without one. */
+/** By the engine's own means: a subscription copies the part and follows it; then its home changes. Returns how long it had none. */
 async function movePart(part: number, from: Shard, to: Shard): Promise<number> {
   const [table, slot] = [`claim_part_${part}`, `move_${part}`]
   await to.pool.query(`truncate ${table}`)

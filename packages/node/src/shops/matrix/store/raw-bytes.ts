@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import type { Sql } from '@assay/till/store/database'
 
-// On threads of their own: a file of a market is some tenths of a second, in which nobody else would be answered.
+// On the thread pool: a file of a market is some tenths of a second, in which nobody else would be answered.
 const [gzip, gunzip] = [promisify(zlib.gzip), promisify(zlib.gunzip)]
 const pieceBytes = 4 * 1024 * 1024
 
