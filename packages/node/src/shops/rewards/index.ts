@@ -37,7 +37,9 @@ export function openRewardsShop({
     const passes = createPassEntitlement({ ...context, passTokens })
     const visits = createVisitCounter(context)
     context.ports.offer(saleReferrers, referrers)
-    context.ports.offer(walletSpending, { rowsSql: 'select wallet, spent_micro as micro from loyalty' })
+    context.ports.offer(walletSpending, {
+      microSql: (wallet) => `(select l.spent_micro from loyalty l where l.wallet = ${wallet})`,
+    })
     return {
       routes: [...statusRoutes({ ...context, policy }), ...redeemRoutes({ ...context, policy, points, passTokens })],
       entitlements: [passes],

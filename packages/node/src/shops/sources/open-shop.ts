@@ -139,7 +139,7 @@ export function createSourceDeps(
     domains: { ownHosts: new Set(ownHosts), demoHosts: hosts },
     settings,
     ...(options.bonds ? { bonds: options.bonds } : {}),
-    ...(spending ? { spendingSql: spending.rowsSql } : {}),
+    ...(spending ? { spendingSql: spending.microSql } : {}),
     markOwn: async (tx, found) => context.ports.find(ownCitations)?.(tx, found),
   }
 }

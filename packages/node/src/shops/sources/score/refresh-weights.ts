@@ -13,7 +13,7 @@ type Row = {
 }
 
 /** Without anyone who keeps sums: all payments there are. */
-const paymentsSql = `select payer as wallet, sum(amount_micro) as micro from payment
+const paymentsSql = `select payer as wallet, sum(amount_micro)::bigint as total from payment
   where payee = 'pay_to' and state = 'served' and final group by payer`
 
 /**
@@ -21,11 +21,16 @@ const paymentsSql = `select payer as wallet, sum(amount_micro) as micro from pay
  * shared out by what each wallet has at stake itself: being joined to somebody gives nobody a voice. Only money that went
  * to the operator counts as spent: what goes to creators could come back to the spender.
  */
-export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds, spendingSql = paymentsSql): Promise<number> {
+export async function refreshWeights(
+  tx: Tx,
+  now: Date,
+  bonds?: ReadBonds,
+  spendingSql?: (wallet: string) => string,
+): Promise<number> {
   if (bonds) await takeBonds(tx, now, bonds)
   await tx.query(
     `update citing_agent a set independent_spend_micro = s.total
-     from (select wallet, micro::bigint as total from (${spendingSql}) spent) s
+     from (${spendingSql ? `select agent as wallet, ${spendingSql('agent')} as total from citing_agent` : paymentsSql}) s
      where s.wallet = a.agent and a.independent_spend_micro <> s.total`,
   )
   const { rows } = await tx.query<Row>(
