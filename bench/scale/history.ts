@@ -1,46 +1,48 @@
-import {
-  addHistory,
-  countReads,
-  grownReads,
-  openBooks,
-} from '../../packages/till/src/recovery/growing-reads.fixture.ts'
-import { openTestDatabase, startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
+import { connectClient } from '../../packages/till/src/store/connection.ts'
+import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
+import { compareWork, type Sizes } from '../../test/harness/history/compare-work.ts'
 import type { Verdict } from './verdict.ts'
 
-/** Rows of one statement: what it needs in memory stays small. */
-const chunk = 20_000
+const shortPast: Sizes = { sales: 10_000, wallets: 1_000 }
+/** Below this many sales the server keeps its files in memory where it can. */
+const onDiskFrom = 200_000
 
-/** What jobs and routes read from a database with a short past and with a long one, in blocks. */
-export async function readWithHistory(sizes: readonly number[], say: (text: string) => void): Promise<Verdict> {
-  const server = await startTestServer()
+/** What all jobs and all routes of a node read with a short past and with a long one, in blocks. */
+export async function readWithHistory(longPast: Sizes, say: (text: string) => void): Promise<Verdict> {
+  const server = await startTestServer({ durable: longPast.sales >= onDiskFrom })
   process.env[testServerVariable] = server.url
-  const db = await openTestDatabase({ poolSize: 1 })
+  const startedMs = performance.now()
+  let filled = ''
   try {
-    await openBooks(db)
-    const counted: Record<string, number>[] = []
-    let filled = 0
-    for (const size of sizes) {
-      while (filled < size) {
-        const count = Math.min(chunk, size - filled)
-        await addHistory(db, filled + 1, count)
-        filled += count
-      }
-      counted.push(await countReads(db))
-      const { rows } = await db.owner.query<{ mb: number }>(
-        'select (pg_database_size(current_database()) / 1e6)::float8 as mb',
-      )
-      say(`  ${size.toLocaleString('en-US')} payments, ${Math.round(rows[0]?.mb ?? 0)} MB`)
-    }
-    const [small = {}, large = {}] = [counted[0], counted.at(-1)]
+    const { grown, counted, jobs, routes, outcomes } = await compareWork({
+      ...{ sizes: [shortPast, longPast] as const, say },
+      onFilled: async (url) => {
+        const minutes = (performance.now() - startedMs) / 60_000
+        filled = `${(await bytesOf(url)) / 1e9} GB in ${minutes.toFixed(1)} minutes`
+        say(`  ${filled}`)
+      },
+    })
+    const [small, large] = [shortPast, longPast].map(({ sales }) => sales.toLocaleString('en-US'))
     return {
-      name: `what is read with ${sizes.map((size) => size.toLocaleString('en-US')).join(' and ')} payments`,
+      name: `what is read with ${small} and with ${large} sales, ${longPast.wallets.toLocaleString('en-US')} wallets`,
       asked: 'no more than twice as many blocks',
-      measured: `${Object.keys(large).length} reads of jobs and routes`,
-      faults: grownReads(small, large),
-      notes: Object.keys(large).map((name) => `${name}: ${small[name]} and ${large[name]} blocks`),
+      measured: `${jobs} jobs and ${routes} routes; filled with ${filled}`,
+      faults: grown,
+      notes: Object.entries(counted).map(
+        ([name, blocks]) => `${name}: ${blocks.join(' and ')} blocks, ${outcomes[name] ?? ''}`,
+      ),
     }
   } finally {
-    await db.close()
     await server.stop()
+  }
+}
+
+async function bytesOf(url: string): Promise<number> {
+  const client = await connectClient({ url })
+  try {
+    const { rows } = await client.query<{ bytes: bigint }>('select pg_database_size(current_database()) as bytes')
+    return Number(rows[0]?.bytes)
+  } finally {
+    await client.end()
   }
 }

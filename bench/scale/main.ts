@@ -21,7 +21,9 @@ const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- 
             upgrade     a newer version migrates while two processes sell
             history     what jobs and routes read with 10,000 payments and with many more; not among the others
             failover    the leader of a Patroni cluster is killed, cut off and filled under purchases; not among the others
-  --rows N      payments of the longest history (100000)
+  --rows N      sales of the longest history (100000); five postings each, a stamped citation for every second one
+  --filled N    sales in the database before the upgrade begins
+  --wallets N   wallets of the longest history (a tenth of the sales)
   --count N     kills of the leader (20)
   --quick       fewer copies, restarts and purchases
   --no-install  leaves missing servers missing; else apt-get installs them, if we are root
@@ -47,6 +49,8 @@ export async function runScale(args: string[]): Promise<number> {
       help: { type: 'boolean', default: false },
       restarts: { type: 'string' },
       rows: { type: 'string', default: '100000' },
+      wallets: { type: 'string' },
+      filled: { type: 'string' },
       count: { type: 'string' },
     },
   })
@@ -69,9 +73,17 @@ export async function runScale(args: string[]): Promise<number> {
         compareWithWorkers(cluster, values.quick ? 300 : 1_000, say),
       ),
     pooler: () => onCluster(options, (cluster) => workThroughPooler(cluster, values.quick ? 20 : 100, install, say)),
-    upgrade: () => onCluster(options, (cluster) => migrateUnderLoad(cluster, payers, values.quick ? 4 : 12)),
+    upgrade: () =>
+      onCluster(options, (cluster) =>
+        migrateUnderLoad(
+          cluster,
+          payers,
+          values.quick ? 4 : 12,
+          values.filled ? pastOf({ rows: values.filled }) : undefined,
+        ),
+      ),
     failover: async () => [await failOver(options, Number(values.count ?? (values.quick ? 3 : 20)))],
-    history: async () => [await readWithHistory([10_000, Number(values.rows)], say)],
+    history: async () => [await readWithHistory(pastOf(values), say)],
   }
   let fine = true
   for (const name of names.filter((known) => chosen.includes(known))) {
@@ -83,6 +95,11 @@ export async function runScale(args: string[]): Promise<number> {
   }
   return fine ? 0 : 1
 }
+
+const pastOf = ({ rows, wallets }: { rows: string; wallets?: string }) => ({
+  sales: Number(rows),
+  wallets: Number(wallets ?? Math.ceil(Number(rows) / 10)),
+})
 
 /** Each part on its own database: what one leaves behind does not colour the next. */
 async function onCluster(

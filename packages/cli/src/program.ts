@@ -25,6 +25,7 @@ import { addScreen } from './matrix/screen-command.ts'
 import { addMcp } from './mcp/command.ts'
 import { addMesh } from './mesh/command.ts'
 import { addAccess } from './operator/access.ts'
+import { addArchive } from './operator/archive.ts'
 import { addBackup } from './operator/backup.ts'
 import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
@@ -75,6 +76,7 @@ export function createProgram(context: CommandContext): Command {
     addBooks,
     addLog,
     addBackup,
+    addArchive,
     addPause,
     addAccess,
     addNotifications,

@@ -65,6 +65,7 @@ export {
   type StatementWallet,
 } from '@assay/till/signing'
 export { appRole } from '@assay/till/store/app-role'
+export { archivePartitions } from '@assay/till/store/archive-partitions'
 export { verifyAudit, writeAudit } from '@assay/till/store/audit-log'
 export { takeBackup } from '@assay/till/store/backup/take-backup'
 export { changePayees } from '@assay/till/store/change-payees'

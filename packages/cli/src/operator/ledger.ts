@@ -74,8 +74,9 @@ const addVerifyBooks: AddCommand = (group, context) => {
       'Recompute the seals of ledger and audit log and compare stored balances with the entries. Shows what clearing ' +
         'accounts still hold; exit code 5 on a mismatch.',
     )
+    .option('--archive <folder>', 'where `assay archive` wrote what left the database')
     .option(...jsonOption)
-    .action((options: { json?: boolean }) =>
+    .action((options: { archive?: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
         (await import('./verify-books.ts')).verifyBooks(context, operator, options),
       ),

@@ -31,7 +31,7 @@ export async function showEntries(
 
 function parseCursor(text: string | undefined): { transactionId: bigint; line: number } | undefined {
   if (text === undefined) return undefined
-  const [, id, line] = /^([0-9]{1,18})\.([0-9]{1,4})$/.exec(text) ?? []
+  const [, id, line] = /^([0-9]{1,19})\.([0-9]{1,4})$/.exec(text) ?? []
   if (id === undefined || line === undefined) throw usageError(`--before: not a cursor: ${text}`)
   return { transactionId: BigInt(id), line: Number(line) }
 }

@@ -12,9 +12,9 @@ const clearingMsMax = 15 * 60_000
 export async function verifyBooks(
   { terminal, endWith }: CommandContext,
   operator: Operator,
-  options: { json?: boolean },
+  options: { archive?: string; json?: boolean },
 ): Promise<void> {
-  const { checks, seal } = await checkBooks(operator)
+  const { checks, seal } = await checkBooks(operator, options.archive)
   const clearing = await openClearing(operator)
   const ok = checks.every((check) => check.ok)
   printResult(terminal, options.json, { ok, checks, seal, clearing }, () =>
@@ -31,8 +31,8 @@ export async function verifyBooks(
   if (!ok) endWith(exitCodes.notVerified)
 }
 
-async function checkBooks({ node, database }: Operator) {
-  const broken = await node.verifySeals(database)
+async function checkBooks({ node, database }: Operator, archiveFolder: string | undefined) {
+  const broken = await node.verifySeals(database, archiveFolder)
   const head = await node.sealHead(database)
   const differences = await node.balanceDifferences(database)
   const holds = await node.heldDifferences(database)

@@ -104,6 +104,9 @@ export const creatorShares = shopPort<CreatorShares>('creator_shares')
 /** Wallets that earn from having brought the payer of `id`, as SQL. */
 export const saleReferrers = shopPort<{ walletsSql(id: string): string }>('sale_bringers')
 
+/** What `wallet` spent with the operator, as SQL; null if nothing. Kept up with each sale, so nobody adds up payments. */
+export const walletSpending = shopPort<{ microSql(wallet: string): string }>('wallet_spending')
+
 /** How many disputes were upheld against what `wallet` had proven, as SQL. */
 export const upheldDisputes = shopPort<{ countSql(wallet: string): string }>('upheld_disputes')
 

@@ -3,7 +3,7 @@ import type { PaidRoute } from '../contract/paid-call.ts'
 import { deleteHolders } from '../facilitators/index.ts'
 import type { Owner } from '../gate/owner.ts'
 import { createDueWatch, createLeases, createScheduler, type DueWatch, type Job, type Leases } from '../jobs/index.ts'
-import { sealBooks } from '../ledger/index.ts'
+import { checkBalances, sealBooks } from '../ledger/index.ts'
 import {
   type PayoutDeps,
   payoutsDueSql,
@@ -104,6 +104,7 @@ export function tillJobs(
     // A standby may be promoted, or an older copy started, under a running node.
     job('store.restored', 10_000, () => detectRestore(infrastructure.restoreDetection)),
     job('ledger.seal', 10_000, () => sealBooks(database), 'exists (select from ledger_unsealed)'),
+    job('ledger.balances', 10_000, () => checkBalances(database, clock.nowMs())),
     job('payments.expire', 3_600_000, () => removeIdle(database, clock.nowMs())),
     job('store.partitions', 3_600_000, () =>
       rotatePartitions({ sql: database, log, metrics }, retention, clock.nowMs()),

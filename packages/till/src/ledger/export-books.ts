@@ -1,5 +1,6 @@
 import type { Sql } from '../store/database.ts'
 import type { AccountKind } from './accounts.ts'
+import { refuseArchived } from './read.ts'
 
 /** Days in UTC: from the start of the first to the end of the last. */
 export type BooksRange = { from: Date; until: Date }
@@ -41,6 +42,7 @@ export async function* exportTransactions(
   { from, until }: BooksRange,
   newest: bigint,
 ): AsyncGenerator<ExportedTransaction> {
+  await refuseArchived(sql, from)
   let after = 0n
   for (;;) {
     const { rows } = await sql.query<Row>(
@@ -78,10 +80,11 @@ export async function* exportAccounts(
       `select a.id, a.name, a.kind, a.unit, s.entries, s.opening, s.closing
        from (select id, name, kind, unit from ledger_account where id > $1 order by id limit $5) a
        cross join lateral (
-         select count(*)::integer as entries, coalesce(sum(e.amount_micro) filter (where t.created_at < $3), 0) as opening,
+         select count(*)::integer as entries, coalesce(sum(e.amount_micro) filter (where e.created_at < $3), 0) as opening,
            coalesce(sum(e.amount_micro), 0) as closing
-         from ledger_entry e join ledger_transaction t on t.id = e.transaction_id
-         where e.account_id = a.id and e.transaction_id <= $2 and t.created_at < $4) s
+         from (select e.amount_micro, t.created_at from ledger_entry e join ledger_transaction t on t.id = e.transaction_id
+             where e.account_id = a.id and e.transaction_id <= $2 and t.created_at < $4
+           union all select amount_micro, '-infinity' from ledger_archived where account_id = a.id) e) s
        order by a.id`,
       [after, newest, from, until, pageSize],
     )

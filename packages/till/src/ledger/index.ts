@@ -8,6 +8,7 @@ export {
   unitAccount,
   unitOf,
 } from './accounts.ts'
+export { checkBalances, foundDifferences } from './check-balances.ts'
 export { InsufficientBalance, LedgerConflict, LedgerRefused } from './errors.ts'
 export {
   type BooksRange,

@@ -1,5 +1,6 @@
 import type { Sql } from '../store/database.ts'
 import type { Account, AccountKind } from './accounts.ts'
+import { LedgerRefused } from './errors.ts'
 
 /** What an account holds: debit positive. What is owed on a liability is the negative of it. */
 export async function balanceOf(sql: Sql, account: Pick<Account, 'name'>): Promise<bigint> {
@@ -47,11 +48,13 @@ export type TrialBalance = { rows: TrialBalanceRow[]; sumByUnit: Record<string, 
  * postings made until then; one that was still uncommitted at that moment counts with the time it was made.
  */
 export async function trialBalance(sql: Sql, at?: Date): Promise<TrialBalance> {
+  if (at) await refuseArchived(sql, at)
   const { rows } = await sql.query<{ name: string; kind: AccountKind; unit: string; balance: string }>(
     `select a.name, a.kind, a.unit, sum(e.amount_micro) as balance
-     from ledger_entry e
+     from (select account_id, amount_micro from ledger_entry e
+       ${at ? 'join ledger_transaction t on t.id = e.transaction_id where t.created_at <= $1' : ''}
+       union all select account_id, amount_micro from ledger_archived) e
      join ledger_account a on a.id = e.account_id
-     ${at ? 'join ledger_transaction t on t.id = e.transaction_id where t.created_at <= $1' : ''}
      group by a.id, a.name, a.kind, a.unit order by a.name`,
     at ? [at] : [],
   )
@@ -59,6 +62,16 @@ export async function trialBalance(sql: Sql, at?: Date): Promise<TrialBalance> {
   const sumByUnit: Record<string, bigint> = {}
   for (const { unit, balanceMicro } of list) sumByUnit[unit] = (sumByUnit[unit] ?? 0n) + balanceMicro
   return { rows: list, sumByUnit }
+}
+
+/** Of a time whose postings are in files the database knows only what they come to together. */
+export async function refuseArchived(sql: Sql, at: Date): Promise<void> {
+  const { rows } = await sql.query<{ until: string }>(
+    `select until_day::text as until from archived_partition
+     where table_name = 'ledger_entry' and until_day > ($1::timestamptz at time zone 'utc') order by until_day desc limit 1`,
+    [at],
+  )
+  if (rows[0]) throw new LedgerRefused(`postings before ${rows[0].until} are archived`)
 }
 
 export type LedgerEntryView = {
@@ -98,13 +111,15 @@ export type OpenClearing = { name: string; unit: string; balanceMicro: bigint; p
  */
 export async function openClearing(sql: Sql, limit = 100): Promise<OpenClearing[]> {
   const { rows } = await sql.query<Omit<OpenClearing, 'balanceMicro'> & { balance: string }>(
-    `select a.name, a.unit, t.payment_id as "paymentId", sum(e.amount_micro) as balance, min(t.created_at) as since
+    `select a.name, a.unit, t.payment_id as "paymentId", sum(t.amount_micro) as balance, min(t.created_at) as since
      from ledger_account a
-     join ledger_entry e on e.account_id = a.id
-     join ledger_transaction t on t.id = e.transaction_id
+     join lateral (
+       select e.amount_micro, t.payment_id, t.created_at from ledger_entry e
+         join ledger_transaction t on t.id = e.transaction_id where e.account_id = a.id
+       union all select f.amount_micro, nullif(f.payment_id, ''), f.since from ledger_archived f where f.account_id = a.id) t on true
      where a.kind = 'clearing'
      group by a.name, a.unit, t.payment_id
-     having sum(e.amount_micro) <> 0
+     having sum(t.amount_micro) <> 0
      order by since limit $1`,
     [limit],
   )
@@ -117,7 +132,9 @@ export async function balanceDifferences(sql: Sql): Promise<{ name: string; kept
     `select a.name, coalesce(b.owed_micro, 0)::numeric as kept, -coalesce(f.total, 0) as "fromEntries"
      from ledger_account a
      left join ledger_balance b on b.account_id = a.id
-     left join (select account_id, sum(amount_micro) as total from ledger_entry group by account_id) f
+     left join (select account_id, sum(amount_micro) as total from (
+       select account_id, amount_micro from ledger_entry
+       union all select account_id, amount_micro from ledger_archived) e group by account_id) f
        on f.account_id = a.id
      where a.guarded and coalesce(b.owed_micro, 0) <> -coalesce(f.total, 0)`,
   )

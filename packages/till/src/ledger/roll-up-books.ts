@@ -4,15 +4,18 @@ import type { OpenClearing } from './read.ts'
 
 /** Adds transactions to the balances and to the open clearing, in the transaction that seals them. */
 export async function rollUpTransactions(tx: Tx, ids: readonly bigint[]): Promise<void> {
-  await tx.query(
-    `insert into books_rollup_account (account_id, balance_micro)
+  const { rows } = await tx.query<{ account_id: bigint }>(
+    `with summed as (insert into books_rollup_account (account_id, balance_micro)
      select e.account_id, sum(e.amount_micro) from unnest($1::bigint[]) i (id)
      cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
      group by e.account_id order by e.account_id
-     on conflict (account_id) do update set balance_micro = books_rollup_account.balance_micro + excluded.balance_micro`,
+     on conflict (account_id) do update set balance_micro = books_rollup_account.balance_micro + excluded.balance_micro
+     -- A row that was inserted has no one who changed it.
+     returning account_id, xmax = 0 as is_new) select account_id from summed where is_new`,
     [ids],
   )
-  await rollUpGroups(tx, ids)
+  const opened = rows.map(({ account_id }) => account_id)
+  await rollUpGroups(tx, ids, opened)
   await rollUpDays(tx, ids)
   await rollUpClearing(tx, ids)
 }
@@ -21,13 +24,15 @@ const entriesOf = `unnest($1::bigint[]) i (id)
      cross join lateral (select * from ledger_entry e where e.transaction_id = i.id offset 0) e
      cross join lateral (select * from ledger_account a where a.id = e.account_id offset 0) a`
 
-async function rollUpGroups(tx: Tx, ids: readonly bigint[]): Promise<void> {
+async function rollUpGroups(tx: Tx, ids: readonly bigint[], opened: readonly bigint[]): Promise<void> {
   await tx.query(
-    `insert into books_rollup_group (unit, kind, role, purpose, balance_micro)
-     select a.unit, a.kind, a.role, coalesce(a.purpose, ''), sum(e.amount_micro) from ${entriesOf}
-     group by 1, 2, 3, 4 order by 1, 2, 3, 4
-     on conflict (unit, kind, role, purpose) do update set balance_micro = books_rollup_group.balance_micro + excluded.balance_micro`,
-    [ids],
+    `insert into books_rollup_group as g (unit, kind, role, purpose, balance_micro, accounts)
+     select a.unit, a.kind, a.role, coalesce(a.purpose, ''), sum(e.amount_micro),
+       count(distinct a.id) filter (where a.id = any ($2::bigint[]))
+     from ${entriesOf} group by 1, 2, 3, 4 order by 1, 2, 3, 4
+     on conflict (unit, kind, role, purpose) do update set balance_micro = g.balance_micro + excluded.balance_micro,
+       accounts = g.accounts + excluded.accounts`,
+    [ids, opened],
   )
 }
 
@@ -76,26 +81,19 @@ export type BooksGroup = {
   kind: AccountKind
   unit: string
   balanceMicro: bigint
+  /** As of the last seal. */
   accounts: number
-  /** Guarded accounts whose kept balance differs from their entries: always 0, or the books are broken. */
-  differences: number
 }
 
 /** Accounts of one kind of holder, summed: ten thousand credits one by one tell an operator nothing. */
 export async function booksByGroup(sql: Sql): Promise<BooksGroup[]> {
   const { rows } = await sql.query<Omit<BooksGroup, 'balanceMicro'> & { balance: string }>(
-    `with since as (select account_id, sum(amount_micro) as balance from (${entriesSinceSql}) e group by account_id),
-       held as (
-         select a.name, a.kind, a.unit, coalesce(f.balance_micro, 0) + coalesce(s.balance, 0) as balance,
-           case when a.guarded then -coalesce(b.owed_micro, 0)::numeric end as kept
-         from ledger_account a
-         left join books_rollup_account f on f.account_id = a.id
-         left join since s on s.account_id = a.id
-         left join ledger_balance b on b.account_id = a.id
-         where f.account_id is not null or s.account_id is not null or b.owed_micro <> 0)
-     select split_part(split_part(name, '@', 1), ':', 1) as "group", kind, unit, sum(balance) as balance,
-       count(*)::int as accounts, (count(*) filter (where kept <> balance))::int as differences
-     from held group by 1, 2, 3 order by 1, 3, 2`,
+    `select role as "group", kind, unit, sum(balance) as balance, sum(accounts)::integer as accounts from (
+       select role, kind, unit, balance_micro as balance, accounts from books_rollup_group
+       union all
+       select a.role, a.kind, a.unit, e.amount_micro, 0 from (${entriesSinceSql}) e
+         cross join lateral (select * from ledger_account a where a.id = e.account_id offset 0) a
+     ) g group by 1, 2, 3 order by 1, 3, 2`,
   )
   return rows.map(({ balance, ...row }) => ({ ...row, balanceMicro: BigInt(balance) }))
 }

@@ -1,6 +1,8 @@
 import { canonicalJson } from '@assay/protocol/canonical-json'
 import { sha256 } from '../kernel/bytes.ts'
+import { ArchiveBroken } from '../store/archive-files.ts'
 import type { Database, Sql, Tx } from '../store/database.ts'
+import { type ArchivedEntries, openArchivedEntries } from './archived-entries.ts'
 import { rollUpTransactions } from './roll-up-books.ts'
 
 type Seal = {
@@ -101,6 +103,19 @@ async function readTransactions(sql: Sql, ids: readonly bigint[]): Promise<Seale
   return rows
 }
 
+/** Those without lines in the database have theirs in a file. */
+async function withArchived(transactions: SealedTransaction[], archive: ArchivedEntries): Promise<SealedTransaction[]> {
+  for (const transaction of transactions) {
+    const lines = transaction.lines[0] === null ? await archive.linesOf(transaction.id) : undefined
+    if (!lines) continue
+    transaction.lines = lines.map(([line]) => line)
+    transaction.names = lines.map(([, name]) => name)
+    transaction.units = lines.map(([, , unit]) => unit)
+    transaction.amounts = lines.map(([, , , amount]) => BigInt(amount))
+  }
+  return transactions
+}
+
 /** Hash of everything a transaction says. */
 function leafOf(transaction: SealedTransaction): Buffer {
   const { id, reference, kind, payment_id, memo, xid, created_us, lines, names, units, amounts } = transaction
@@ -144,13 +159,39 @@ export async function sealHead(sql: Sql): Promise<{ seq: bigint; hash: Buffer } 
 
 export type SealBreak = {
   seq: bigint
-  what: 'seal changed' | 'seal missing' | 'transaction changed' | 'transaction missing' | 'transaction added'
+  what:
+    | 'seal changed'
+    | 'seal missing'
+    | 'transaction changed'
+    | 'transaction missing'
+    | 'transaction added'
+    | 'archive broken'
   transactionId?: bigint
   reference?: string
 }
 
-/** Recomputes the chain from its beginning. Undefined when all is as sealed, else the first row that differs. */
-export async function verifySeals(sql: Sql): Promise<SealBreak | undefined> {
+/**
+ * Recomputes the chain from its beginning. Undefined when all is as sealed, else the first row that differs. Postings that left
+ * the database are read from their files in `archiveFolder`.
+ */
+export async function verifySeals(sql: Sql, archiveFolder?: string): Promise<SealBreak | undefined> {
+  const progress = { seq: 0n }
+  try {
+    const archive = await openArchivedEntries(sql, archiveFolder)
+    const found = await verifyChain(sql, archive, progress)
+    if (!found) await archive.readRest()
+    return found
+  } catch (error) {
+    if (!(error instanceof ArchiveBroken)) throw error
+    return { seq: progress.seq, what: 'archive broken', reference: error.message }
+  }
+}
+
+async function verifyChain(
+  sql: Sql,
+  archive: ArchivedEntries,
+  progress: { seq: bigint },
+): Promise<SealBreak | undefined> {
   let previous: Pick<Seal, 'seq' | 'position' | 'transaction_ids' | 'hash'> = {
     ...{ seq: 0n, position: 0n, transaction_ids: [], hash: zeroHash },
   }
@@ -159,11 +200,12 @@ export async function verifySeals(sql: Sql): Promise<SealBreak | undefined> {
       previous.seq,
     ])
     const seal = rows[0]
+    progress.seq = seal?.seq ?? previous.seq
     if (!seal) return neverSealed(sql, previous.seq)
     if (seal.seq !== previous.seq + 1n) return { seq: previous.seq + 1n, what: 'seal missing' }
     const isLinked = seal.previous_hash.equals(previous.hash) && seal.position === endOf(previous)
     if (!isLinked || !seal.hash.equals(sealHash(seal))) return { seq: seal.seq, what: 'seal changed' }
-    const found = firstDifference(seal, await readTransactions(sql, seal.transaction_ids))
+    const found = firstDifference(seal, await withArchived(await readTransactions(sql, seal.transaction_ids), archive))
     if (found) return found
     previous = seal
   }

@@ -51,3 +51,30 @@ test('entitled calls are not kept for ever: what came to nothing goes, what was 
     { id: 'under-way', key: 'd', forgotten: false },
   ])
 })
+
+test('refusals that are over go, and mandates that ran out without ever being drawn on', async () => {
+  const nowMs = Date.UTC(2026, 5, 15, 12)
+  const address = (n: number) => `0x${String(n).repeat(40)}`
+  for (const [n, until] of [
+    [1, '2026-06-15T11:00:00Z'],
+    [2, '2026-06-15T13:00:00Z'],
+  ] as const)
+    await db.owner.query(`insert into refused_payer values ($1, 'test', 'test', $2)`, [address(n), until])
+  const mandate = (n: number, validUntil: string, totalMicro: number) =>
+    db.owner.query(
+      `insert into mandate (id, owner, delegate, chain_id, owner_kind, routes, cap_call_micro, cap_day_micro, cap_total_micro,
+         valid_until, nonce, signature, created_at, total_micro)
+       values ('mdt_' || repeat($1, 40), '0x' || repeat('a', 40), '0x' || repeat('b', 40), 8453, 'key', '{*}', 1, 1, 1, $2,
+         sha256(convert_to($1, 'UTF8')), 'x', '2026-01-01', $3)`,
+      [String(n), validUntil, totalMicro],
+    )
+  await mandate(1, '2026-05-01', 0)
+  await mandate(2, '2026-05-01', 1)
+  await mandate(3, '2026-06-10', 0)
+  await removeIdle(db.database, nowMs)
+  expect((await db.owner.query('select payer from refused_payer')).rows).toEqual([{ payer: address(2) }])
+  expect((await db.owner.query('select right(id, 1) as n from mandate order by id')).rows).toEqual([
+    { n: '2' },
+    { n: '3' },
+  ])
+})

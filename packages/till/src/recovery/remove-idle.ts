@@ -3,12 +3,13 @@ import type { Sql } from '../store/database.ts'
 const lossDaysKept = 30
 const ownerDaysKept = 7
 const callDaysKept = 30
-const callsPerRunMax = 20_000
+const mandateDaysKept = 30
+const rowsPerRunMax = 20_000
 const dayMs = 86_400_000
 
 /**
- * Rows that say nothing any more: payers with nothing in flight, losses of past days, processes long dead. Payments and
- * their answers go with their partitions, see `rotatePartitions`.
+ * Rows that say nothing any more: payers with nothing in flight, losses of past days, processes long dead, refusals that are
+ * over, mandates that ran out unused. Payments and their answers go with their partitions, see `rotatePartitions`.
  */
 export async function removeIdle(sql: Sql, nowMs: number): Promise<void> {
   await sql.query('delete from payer_in_flight where in_flight = 0 and in_flight_micro = 0')
@@ -18,6 +19,12 @@ export async function removeIdle(sql: Sql, nowMs: number): Promise<void> {
        select from payment p where p.owner = o.owner and p.phase in ('open','settled'))`,
     [new Date(nowMs - ownerDaysKept * dayMs)],
   )
+  await sql.query('delete from refused_payer where refused_until < $1', [new Date(nowMs)])
+  await sql.query(
+    `delete from mandate where id in (
+       select id from mandate where total_micro = 0 and valid_until < $1 order by valid_until limit $2)`,
+    [new Date(nowMs - mandateDaysKept * dayMs), rowsPerRunMax],
+  )
   await deleteCalls(sql, new Date(nowMs - callDaysKept * dayMs))
 }
 
@@ -26,12 +33,12 @@ async function deleteCalls(sql: Sql, before: Date): Promise<void> {
   await sql.query(
     `delete from entitled_call where id in (
        select id from entitled_call where state = 'released' and ended_at < $1 order by ended_at limit $2)`,
-    [before, callsPerRunMax],
+    [before, rowsPerRunMax],
   )
   await sql.query(
     `update entitled_call set idempotency_key = null, status = null, content_type = null, headers = null, body = null
      where id in (select id from entitled_call where state = 'captured' and idempotency_key is not null and ended_at < $1
        order by ended_at limit $2)`,
-    [before, callsPerRunMax],
+    [before, rowsPerRunMax],
   )
 }

@@ -3,7 +3,7 @@ import type { Sql } from '@assay/till/store/database'
 import { z } from 'zod'
 
 /** All payments would be counted again at every visit; the newest say who buys now. */
-const countedMax = 10_000
+const countedMax = 1_000
 const shownMax = 20
 
 const count = z.int().nonnegative()

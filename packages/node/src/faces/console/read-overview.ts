@@ -1,6 +1,6 @@
 import { checksumAddress } from '@assay/protocol/address'
 import { type Clock, toRfc3339 } from '@assay/till/kernel/clock'
-import { type BooksGroup, booksByGroup, openClearingSinceRollup } from '@assay/till/ledger'
+import { type BooksGroup, booksByGroup, foundDifferences, openClearingSinceRollup } from '@assay/till/ledger'
 import { listPayouts, type WithdrawPolicy } from '@assay/till/payouts'
 import { readAudit } from '@assay/till/store/audit-log'
 import type { Sql } from '@assay/till/store/database'
@@ -37,6 +37,7 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
     disputes,
     notifications,
     customers,
+    differences,
   ] = await Promise.all([
     booksByGroup(sql),
     openClearingSinceRollup(sql, 20),
@@ -50,13 +51,14 @@ export async function readOverview({ sql, clock, alarms, withdrawals, notifies }
     readOpenDisputes(sql),
     notifies ? readNotifications(sql, clock.nowMs()) : null,
     readCustomers(sql),
+    foundDifferences(sql),
   ])
   return {
     at: toRfc3339(clock.nowMs()),
     books: {
       balanced: isBalanced(books),
       accounts: books.map(accountOf),
-      differences: books.reduce((sum, { differences }) => sum + differences, 0),
+      differences,
       open_clearing: clearing.map(({ name, balanceMicro, paymentId, since }) => ({
         account: name,
         balance: balanceMicro.toString(),

@@ -1,5 +1,5 @@
 import { createTokenMaker } from '@assay/till/signing'
-import { saleReferrers } from '../ports.ts'
+import { saleReferrers, walletSpending } from '../ports.ts'
 import { declareShop, type OpenShop } from '../shop.ts'
 import { createVisitCounter } from './count-visits.ts'
 import { matureShares } from './mature-shares.ts'
@@ -37,6 +37,9 @@ export function openRewardsShop({
     const passes = createPassEntitlement({ ...context, passTokens })
     const visits = createVisitCounter(context)
     context.ports.offer(saleReferrers, referrers)
+    context.ports.offer(walletSpending, {
+      microSql: (wallet) => `(select l.spent_micro from loyalty l where l.wallet = ${wallet})`,
+    })
     return {
       routes: [...statusRoutes({ ...context, policy }), ...redeemRoutes({ ...context, policy, points, passTokens })],
       entitlements: [passes],

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineRoute, jsonAnswer, type RouteDeclaration } from '../../http/index.ts'
 import type { ShopContext } from '../shop.ts'
 import { type RewardsPolicy, tierNames } from './policy.ts'
-import { affiliateRule, readAffiliate } from './read-affiliate.ts'
+import { affiliateRule, affiliateSalesMax, readAffiliate } from './read-affiliate.ts'
 import { readLoyalty } from './read-loyalty.ts'
 
 export type StatusDeps = Pick<ShopContext, 'database' | 'baseUrl' | 'assets'> & { policy: RewardsPolicy }
@@ -100,7 +100,7 @@ const affiliateOutput = z.strictObject({
   paid_micro: micro,
   owed_back_micro: micro.describe('Paid out before its sale was reversed; set off against what comes next.'),
   earned_usd: z.string(),
-  sales: z.number(),
+  sales: z.number().describe(`Those that were not reversed; ${affiliateSalesMax} stands for as many or more.`),
   link: z.string(),
   chains: z.array(
     z.strictObject({

@@ -42,6 +42,8 @@ export type SourceDeps = {
   termsChanges: { count: number }
   /** Where bonds are known of; without it nobody has one but by the operator's own entry. */
   bonds?: ReadBonds
+  /** What wallets spent, where somebody keeps it; see `walletSpending`. */
+  spendingSql?: (wallet: string) => string
   /** Tells the shop of citations, where there is one, whose source was found to be whose. */
   markOwn?: OwnCitations
 }

@@ -8,7 +8,7 @@ import {
   publicAddresses,
   type Resolver,
 } from '../../outbound/index.ts'
-import { ownCitations, upheldDisputes } from '../ports.ts'
+import { ownCitations, upheldDisputes, walletSpending } from '../ports.ts'
 import { declareShop, type OpenShop, type ShopContext } from '../shop.ts'
 import { shopPort } from '../shop-ports.ts'
 import { withDemoZone } from './demo/demo-resolver.ts'
@@ -116,6 +116,7 @@ export function createSourceDeps(
     crawl,
     ...options.settings,
   }
+  const spending = context.ports.find(walletSpending)
   return {
     database: context.database,
     clock,
@@ -138,6 +139,7 @@ export function createSourceDeps(
     domains: { ownHosts: new Set(ownHosts), demoHosts: hosts },
     settings,
     ...(options.bonds ? { bonds: options.bonds } : {}),
+    ...(spending ? { spendingSql: spending.microSql } : {}),
     markOwn: async (tx, found) => context.ports.find(ownCitations)?.(tx, found),
   }
 }

@@ -15,6 +15,9 @@ export type Screen = {
 }
 
 export const screensMax = 100
+/** Saving costs nothing, so what is not changed again does not stay. */
+export const screenDaysKept = 400
+const deletedMax = 100
 const columns = 'id, name, feed, query, symbols, changed_at'
 type Row = Omit<Screen, 'changedAtMs'> & { changed_at: Date }
 const toScreen = ({ changed_at, ...row }: Row): Screen => ({ ...row, changedAtMs: changed_at.getTime() })
@@ -47,6 +50,11 @@ export function saveScreen(
     const own = await listScreens(tx, wallet)
     const known = own.find(({ name }) => name === screen.name)
     if (!known && own.length >= screensMax) return undefined
+    await tx.query(
+      `delete from matrix_screen where id in (select id from matrix_screen where changed_at < $1 order by changed_at limit $2
+         for update skip locked)`,
+      [new Date(screen.changedAtMs - screenDaysKept * 86_400_000), deletedMax],
+    )
     const id = known?.id ?? newId()
     await tx.query(
       `insert into matrix_screen (id, wallet, name, feed, query, symbols, changed_at) values ($1, $2, $3, $4, $5, $6, $7)

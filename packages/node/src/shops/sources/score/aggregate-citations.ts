@@ -196,13 +196,15 @@ async function appendAuthorities(
 }
 
 /** Once a day: voices by what they rest on now, all trust from the edges again, and the scores that follow from it. */
-export async function reaggregateAll(deps: Pick<SourceDeps, 'database' | 'clock' | 'jws' | 'bonds'>): Promise<number> {
+export async function reaggregateAll(
+  deps: Pick<SourceDeps, 'database' | 'clock' | 'jws' | 'bonds' | 'spendingSql'>,
+): Promise<number> {
   return deps.database.transaction(async (tx) => {
     const now = new Date(deps.clock.nowMs())
     await tx.query(`set local statement_timeout = '10min'`)
     // New citations wait, so that none is aggregated on top of a sum that already has it.
     await tx.query('lock table citing_agent in share row exclusive mode')
-    await refreshWeights(tx, now, deps.bonds)
+    await refreshWeights(tx, now, deps.bonds, deps.spendingSql)
     await reaggregateTrust(tx, now)
     const { rows } = await tx.query<{ domain: string }>('select domain from source_trust order by domain')
     return rescoreAuthority(

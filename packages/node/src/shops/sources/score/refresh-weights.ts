@@ -12,18 +12,26 @@ type Row = {
   bond_age_seconds: number
 }
 
+/** Without anyone who keeps sums: all payments there are. */
+const paymentsSql = `select payer as wallet, sum(amount_micro)::bigint as total from payment
+  where payee = 'pay_to' and state = 'served' and final group by payer`
+
 /**
  * The voice of every wallet from what it holds now: seed list, bond, age times spending. A funding cluster has one voice,
  * shared out by what each wallet has at stake itself: being joined to somebody gives nobody a voice. Only money that went
  * to the operator counts as spent: what goes to creators could come back to the spender.
  */
-export async function refreshWeights(tx: Tx, now: Date, bonds?: ReadBonds): Promise<number> {
+export async function refreshWeights(
+  tx: Tx,
+  now: Date,
+  bonds?: ReadBonds,
+  spendingSql?: (wallet: string) => string,
+): Promise<number> {
   if (bonds) await takeBonds(tx, now, bonds)
   await tx.query(
     `update citing_agent a set independent_spend_micro = s.total
-     from (select payer, sum(amount_micro)::bigint as total from payment
-       where payee = 'pay_to' and state = 'served' and final group by payer) s
-     where s.payer = a.agent and a.independent_spend_micro <> s.total`,
+     from (${spendingSql ? `select agent as wallet, ${spendingSql('agent')} as total from citing_agent` : paymentsSql}) s
+     where s.wallet = a.agent and a.independent_spend_micro <> s.total`,
   )
   const { rows } = await tx.query<Row>(
     `select agent, cluster, seed, bond_micro as bond, independent_spend_micro as spend, first_seen_at,

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { useTestDatabase } from '../packages/till/src/store/use-database.fixture.ts'
+
+const db = await useTestDatabase()
+const page = readFileSync(new URL('../docs/retention.md', import.meta.url), 'utf8')
+
+type Rule = { tables: string[]; who: string; kept: string; why: string }
+
+const rules = page
+  .split('\n## ')[0]
+  ?.split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line): Rule => {
+    const [, tables = '', who = '', kept = '', why = ''] = line.split('|').map((cell) => cell.trim())
+    return { tables: [...tables.matchAll(/`([a-z0-9_*]+)`/g)].map(([, name]) => name as string), who, kept, why }
+  }) as Rule[]
+
+const pattern = (name: string) => new RegExp(`^${name.replaceAll('*', '.+')}$`)
+const rulesOf = (table: string) => rules.filter(({ tables }) => tables.some((name) => pattern(name).test(table)))
+
+async function tablesOfNode(): Promise<string[]> {
+  const { rows } = await db.owner.query<{ name: string }>(
+    `select relname::text as name from pg_class
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+test('every table has one rule for how long its rows are kept, and every rule its tables', async () => {
+  const tables = await tablesOfNode()
+  expect(tables.filter((table) => rulesOf(table).length !== 1)).toEqual([])
+  const named = rules.flatMap((rule) => rule.tables)
+  expect(named.filter((name) => !tables.some((table) => pattern(name).test(table)))).toEqual([])
+})
+
+test('what costs its caller nothing ends by itself or says what bounds it', () => {
+  expect(new Set(rules.map(({ who }) => who))).toEqual(new Set(['payer', 'operator', 'node', 'anybody']))
+  for (const { tables, who, kept, why } of rules)
+    if (who === 'anybody' && /for ever/.test(kept)) expect([tables, why.length > 20]).toEqual([tables, true])
+})
+
+test('tables that are cut by time are kept as long as the page says', async () => {
+  const { rows } = await db.owner.query<{ name: string; keep: number | null; least: number | null }>(
+    'select table_name as name, keep_days as keep, least_days as least from partitioned_table',
+  )
+  for (const { name, keep, least } of rows) {
+    const [rule] = rulesOf(name)
+    if (keep !== null) expect(rule?.kept, name).toContain(`${keep} days`)
+    else expect(rule?.kept, name).toMatch(least === null ? /^for ever/ : new RegExp(`at least ${least}`))
+  }
+})
