@@ -1,6 +1,7 @@
 import { connectClient } from '../../packages/till/src/store/connection.ts'
 import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
 import { compareWork, type Sizes } from '../../test/harness/history/compare-work.ts'
+import { unexplainedOf } from '../../test/harness/history/unanswered-routes.ts'
 import type { Verdict } from './verdict.ts'
 
 const shortPast: Sizes = { sales: 10_000, wallets: 1_000 }
@@ -27,7 +28,7 @@ export async function readWithHistory(longPast: Sizes, say: (text: string) => vo
       name: `what is read with ${small} and with ${large} sales, ${longPast.wallets.toLocaleString('en-US')} wallets`,
       asked: 'no more than twice as many blocks',
       measured: `${jobs} jobs and ${routes} routes; filled with ${filled}`,
-      faults: grown,
+      faults: [...grown, ...unexplainedOf(outcomes)],
       notes: Object.entries(counted).map(
         ([name, blocks]) => `${name}: ${blocks.join(' and ')} blocks, ${outcomes[name] ?? ''}`,
       ),

@@ -616,8 +616,8 @@ export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'visits to the living alone',
     file: 'packages/node/src/shops/mesh/run-round.ts',
-    fn: 'takeDue',
-    find: 'Math.ceil(room / 4)',
+    fn: 'trackWork',
+    find: 'visitsAtOnceMax - toOthers.size',
     replace: '0',
     proof: { file: 'packages/node/src/shops/mesh/sybils.db.test.ts', test: 'names that one peer brings' },
   },

@@ -106,7 +106,10 @@ export async function openGuardedNode(): Promise<GuardedNode> {
     },
     shops: [openFeedShop, odd.open],
   })
-  const hostedEnv = { ...canaries.hostedEnv, DATABASE_URL_DIRECT: db.databaseUrl, BASE_URL: node.url }
+  const hostedEnv = {
+    ...canaries.hostedEnv,
+    ...{ DATABASE_URL_DIRECT: db.databaseUrl, DATABASE_URL_REPLICA: db.databaseUrl, BASE_URL: node.url },
+  }
   const hosted = await start(hostedEnv, {
     ownShops: 'till',
     jobs: false,

@@ -67,7 +67,8 @@ async function limitFor(deps: TradeDeps, { body }: RouteInput): Promise<Micro> {
 }
 
 const streamType = 'text/event-stream'
-const tradeNumber = /^\d{1,18}$/
+/** A number of the database: it has at most 63 bits. */
+const isTradeNumber = (text: string) => /^\d{1,19}$/.test(text) && BigInt(text) < 1n << 63n
 
 function tradesRoute(deps: TradeDeps): RouteDeclaration {
   const slots = createSlots({ perCallerMax: 3, allMax: 100 })
@@ -82,7 +83,7 @@ function tradesRoute(deps: TradeDeps): RouteDeclaration {
     query: z.strictObject({
       symbol: symbolInput.optional(),
       limit: limitInput,
-      cursor: z.string().regex(tradeNumber, 'must be a next_cursor').optional(),
+      cursor: z.string().refine(isTradeNumber, 'must be a next_cursor').optional(),
     }),
     representations: ['application/json', streamType],
     output: listOf(tradeView),
@@ -101,7 +102,7 @@ function tradesRoute(deps: TradeDeps): RouteDeclaration {
             }),
           )
         const last = call.headers.get('last-event-id') || undefined
-        if (last !== undefined && !tradeNumber.test(last))
+        if (last !== undefined && !isTradeNumber(last))
           throw new Problem('bad_request', { detail: 'Last-Event-ID is not the number of a trade.' })
         const trades = followTrades(deps, {
           ...wanted,
