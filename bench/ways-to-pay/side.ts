@@ -15,7 +15,7 @@ await serveNode({ shops: [openFeedShop, createCheapShop().open] }, ({ database }
     return Number(rows[0]?.bytes)
   },
   credit: (wallets: readonly Address[]) => addCredit(database, wallets, 1_000_000_000n),
-  /** Channels that were paid into before, with no calls yet. */
+  /** Channels that were paid into before, with no calls yet. The chain has none of them: their state is that of a later block than it will reach. */
   channels: (channels: readonly { id: Hex; config: ChannelConfig }[]) =>
     Promise.all(
       channels.map(({ id, config }) =>
@@ -23,7 +23,7 @@ await serveNode({ shops: [openFeedShop, createCheapShop().open] }, ({ database }
           database,
           { network: 'eip155:8453', id },
           config,
-          { balanceMicro: 1_000_000_000n, claimedMicro: 0n, refundNonce: 0n, withdrawStartedAt: 0, atBlock: 1n },
+          { balanceMicro: 1_000_000_000n, claimedMicro: 0n, refundNonce: 0n, withdrawStartedAt: 0, atBlock: 1n << 40n },
           Date.now(),
         ),
       ),
