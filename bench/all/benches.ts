@@ -37,7 +37,7 @@ export const benches: readonly Bench[] = [
   shop('citations', 15, { quick: ['--leaves', '50000', '--attest', '600'] }),
   shop('match', 20, { quick: ['--pages', '50000', '--peers', '10000'] }),
   shop('identity', 5),
-  shop('ways-to-pay', 15, { quick: ['--quick'] }),
+  shop('ways-to-pay', 25, { quick: ['--quick'] }),
   shop('mesh', 8),
   shop('options', 8, { quick: ['--buys', '600'] }),
   shop('intents', 8, { quick: ['--quick'] }),

@@ -10,8 +10,8 @@ import { ratioOf } from '../rounds.ts'
 import type { CreditPlan } from './load.ts'
 
 const quick = process.argv.includes('--quick')
-const rounds = quick ? 3 : 5
-const perRound = quick ? 1_200 : 2_000
+const rounds = 3
+const perRound = quick ? 1_200 : 1_600
 /** The stock server answers a few dozen calls in a second with its own storage, so that it is asked fewer. */
 const countOf = (kind: string, count: number) => (kind === 'stock channel' ? Math.ceil(count / 8) : count)
 const wallets = 100
@@ -20,7 +20,7 @@ const isChannel = (kind: string) => kind === 'channel' || kind === 'stock channe
 const targetOf = (kind: string) =>
   isChannel(kind) ? '/test/cheap' : kind === 'upto' ? '/v1/sandbox/meter?text=hello' : '/test/feed/live'
 /** A node goes on compiling what it runs for its first ten thousand calls, and the more there is of it the longer. */
-const warmLaps = quick ? 1 : 3
+const warmLaps = quick ? 1 : 2
 const idleMs = quick ? 6_000 : 30_000
 const nothing = { node: 0, database: 0 }
 const asksFirst: ReadonlySet<string> = new Set(['subscriber', 'mpp'])
