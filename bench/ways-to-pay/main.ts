@@ -90,16 +90,20 @@ async function ask(side: Side, load: Child, count: number, at = connections): Pr
   return { wallMicros: (result.seconds * 1e6 * at) / count, signing: asksFirst.has(side.kind) ? signing : nothing }
 }
 
-/** What a node that has sold nothing yet, and its database, use in a second. They are alike, so one figure stands for all. */
+/** What a node that has sold nothing yet, and its database, use in a second. Our nodes are alike, so one figure stands for all of them. */
 async function measureIdle(sides: readonly Side[]): Promise<void> {
   await pause(idleMs / 3)
   const before = await Promise.all(sides.map(({ server }) => usedBy(server)))
   await pause(idleMs)
   const after = await Promise.all(sides.map(({ server }) => usedBy(server)))
-  const perSecond = (of: 'node' | 'database') =>
-    median(sides.map((_, index) => (after[index] as Used)[of] - (before[index] as Used)[of])) / (idleMs / 1_000)
-  const idle = { node: perSecond('node'), database: perSecond('database') }
-  for (const side of sides) side.idle = idle
+  const idleOf = (index: number) => {
+    const [was, is] = [before[index] as Used, after[index] as Used]
+    const seconds = (is.atMs - was.atMs) / 1_000
+    return { node: (is.node - was.node) / seconds, database: (is.database - was.database) / seconds }
+  }
+  const nodes = sides.flatMap(({ kind }, index) => (kind === 'stock channel' ? [] : [idleOf(index)]))
+  const idle = { node: median(nodes.map(({ node }) => node)), database: median(nodes.map(({ database }) => database)) }
+  for (const [index, side] of sides.entries()) side.idle = side.kind === 'stock channel' ? idleOf(index) : idle
   say(`idle: node ${Math.round(idle.node)}, database ${Math.round(idle.database)} µs a second`)
 }
 
