@@ -69,8 +69,8 @@ function CoverageTable({ rows }: { rows: Row[] }) {
               <th scope="row" title={row.title}>
                 {row.source}
               </th>
-              <td>{row.first ?? '–'}</td>
-              <td>{row.last ?? '–'}</td>
+              <td class="day">{row.first ?? '–'}</td>
+              <td class="day">{row.last ?? '–'}</td>
               <td class="right">
                 <Badge tone={heldTone(row)}>
                   {row.present} of {row.wanted}

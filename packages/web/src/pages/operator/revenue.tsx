@@ -3,7 +3,7 @@ import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { networkName } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
-import { centsOfMicro, sentence, usdOfMicro } from '../../ui/format.ts'
+import { centsOfMicro, count, sentence, usdOfMicro } from '../../ui/format.ts'
 import { Await, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 
@@ -123,7 +123,9 @@ function RevenueTable({ rows }: { rows: Row[] }) {
         <tbody>
           {rows.map((row) => (
             <tr key={`${row.day} ${row.network} ${row.shop}`}>
-              <th scope="row">{row.day}</th>
+              <th scope="row" class="day">
+                {row.day}
+              </th>
               <td>{row.shop}</td>
               <td>{networkName(index, row.network)}</td>
               {figures.map((name) => (
@@ -131,7 +133,7 @@ function RevenueTable({ rows }: { rows: Row[] }) {
                   {usdOfMicro(row[`${name}_micro`])}
                 </td>
               ))}
-              <td class="right">{row.gas_gwei}</td>
+              <td class="right">{count(Number(row.gas_gwei))}</td>
             </tr>
           ))}
         </tbody>

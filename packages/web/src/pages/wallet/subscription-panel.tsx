@@ -1,4 +1,5 @@
 import type { AnswerOf } from '@assay/sdk'
+import { Fragment } from 'preact'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
@@ -33,18 +34,18 @@ export function SubscriptionPanel({ wallet }: { wallet: Wallet }) {
         ) : (
           <dl class="facts">
             {data.map(({ product, subscription, active, used_today }) => (
-              <div key={product}>
+              <Fragment key={product}>
                 <dt>{product === 'stream' ? 'Intent stream' : `Market data, ${sentence(subscription.tier)}`}</dt>
                 <dd>
                   <Badge tone={active ? 'good' : 'warn'}>{active ? 'active' : 'ended'}</Badge> until{' '}
                   {timeText(subscription.until_at)}
+                  {used_today === null ? null : (
+                    <p class="small">
+                      Used today: {used_today} of {fair_use.pulls_per_day.toLocaleString('en-US')} pulls
+                    </p>
+                  )}
                 </dd>
-                {used_today === null ? null : (
-                  <dd>
-                    Used today: {used_today} of {fair_use.pulls_per_day.toLocaleString('en-US')} pulls
-                  </dd>
-                )}
-              </div>
+              </Fragment>
             ))}
           </dl>
         )
