@@ -66,7 +66,6 @@ export function Pauses({
               <b>{entry.name}</b>{' '}
               <Badge tone={entry.paused ? 'bad' : 'good'}>{entry.paused ? 'paused' : 'running'}</Badge>
               <span class="source">
-                {entry.paused ? null : 'paused: '}
                 {meanings[entry.name] ?? entry.name}
                 {entry.paused ? ` (${entry.reason})` : null}, changed <Age at={entry.changed_at} />
               </span>
