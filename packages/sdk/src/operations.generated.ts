@@ -549,7 +549,7 @@ export type Operations = {
   }
   /** What was traded on the options exchange, newest first, or as it happens. */
   'options.trades': {
-    input: { query?: { symbol?: string; limit?: string | number; cursor?: string | number } }
+    input: { query?: { symbol?: string; limit?: string | number; cursor?: string } }
     answer: { data: ({ trade_id: string; at: string; symbol: string; kind: 'sale' | 'close' | 'revoked'; position_id: string; quantity: number; total_micro: string | null })[]; next_cursor: string | null }
   }
   /** The operator’s vault: what it quotes, what it holds, its profit and limits, and why it sells nothing. */
