@@ -379,7 +379,7 @@ export type Operations = {
   }
   /** Join the mesh: a node announces itself, signed with its own key (RFC 9421, tag x402-mesh). */
   'mesh.announce': {
-    input: { body: { address: string; statement: string } }
+    input: { body: { address: string; statement: string; silent?: string[] } }
     answer: { did: string; address: string; accepted: true; sequence: number }
   }
   /** What buyers signed about nodes: paid calls with their receipts, and prices that contradict a statement. */

@@ -4,15 +4,19 @@ import type { OwnStatement } from './own-statement.ts'
 import { signNodeRequest } from './sign-request.ts'
 import { type PeerRow, recordAnnounced } from './store.ts'
 
-/** Tells a peer of this node. What it answers does not matter: whether it listened shows at the next visit. */
+/**
+ * Tells a peer of this node, or of peers that went silent. What it answers does not matter: whether it listened shows at the
+ * next visit.
+ */
 export async function announceSelf(
   deps: MeshDeps,
   peer: Pick<PeerRow, 'did' | 'address'>,
   own: OwnStatement,
-  signal?: AbortSignal,
+  { signal, silent = [] }: { signal?: AbortSignal; silent?: readonly string[] } = {},
 ): Promise<boolean> {
-  await recordAnnounced(deps.database, peer.did, deps.clock.nowMs())
-  const body = JSON.stringify({ address: deps.self.origin, statement: own.jws })
+  if (silent.length === 0) await recordAnnounced(deps.database, peer.did, deps.clock.nowMs())
+  const reports = silent.length === 0 ? {} : { silent }
+  const body = JSON.stringify({ address: deps.self.origin, statement: own.jws, ...reports })
   const authority = new URL(peer.address).host
   const answer = await deps.fetcher.fetch(`${peer.address}${announcePath}`, {
     method: 'POST',

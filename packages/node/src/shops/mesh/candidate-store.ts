@@ -15,9 +15,9 @@ export type Naming = {
 }
 
 /**
- * Notes addresses that are worth a visit, of those not known already as many as there is room for. A dead one is only tried
- * at once when it is said to have spoken since, and not more often than `retryMs`: anyone who lists the dead again and
- * again gains nothing. Returns how many were noted.
+ * Notes addresses that are worth a visit, of those not known already as many as one namer has room for; where all have too
+ * many together, those with the most give way. A dead one is only tried at once when it is said to have spoken since, and
+ * not more often than `retryMs`: anyone who lists the dead again and again gains nothing. Returns how many were noted.
  */
 export async function recordCandidates(sql: Sql, named: readonly Named[], naming: Naming): Promise<number> {
   if (named.length === 0) return 0
@@ -28,13 +28,12 @@ export async function recordCandidates(sql: Sql, named: readonly Named[], naming
      fresh as (
        select did, address from named n
        where not exists (select from mesh_peer p where p.did = n.did or p.address = n.address) order by place
-       limit case when $4::text = 'seed' then null else greatest(0, least(
-         $7 - (select count(*) from mesh_peer where state = 'candidate'),
-         greatest(1, $8 - coalesce((select false_names from mesh_peer where did = $9::text), 0))
-           - (select count(*) from mesh_peer where state = 'candidate' and named_by = $9::text))) end),
+       limit case when $4::text = 'seed' then null else greatest(0,
+         greatest(1, $7 - coalesce((select false_names from mesh_peer where did = $8::text), 0))
+           - (select count(*) from mesh_peer where state = 'candidate' and named_by = $8::text)) end),
      added as (
        insert into mesh_peer (did, address, state, found_by, found_at, next_visit_at, named_by)
-       select did, address, 'candidate', $4::text, ${at(5)}, ${at(5)}, $9::text from fresh on conflict do nothing returning did),
+       select did, address, 'candidate', $4::text, ${at(5)}, ${at(5)}, $8::text from fresh on conflict do nothing returning did),
      again as (
        update mesh_peer p set next_visit_at = least(p.next_visit_at, ${at(5)}) from named n
        where p.did = n.did and p.state = 'dead' and n.sequence > p.sequence
@@ -42,10 +41,19 @@ export async function recordCandidates(sql: Sql, named: readonly Named[], naming
      select from added union all select from again`,
     [
       ...[named.map(({ did }) => did), named.map(({ origin }) => origin), named.map(({ sequence }) => sequence)],
-      ...[foundBy, nowMs, nowMs - retryMs, candidatesMax, perNamerMax, namedBy],
+      ...[foundBy, nowMs, nowMs - retryMs, perNamerMax, namedBy],
     ],
   )
-  return rowCount ?? 0
+  const noted = rowCount ?? 0
+  if (noted === 0 || foundBy === 'seed') return noted
+  const { rowCount: gaveWay } = await sql.query(
+    `delete from mesh_peer where did in (
+       select did from (select did, named_by, row_number() over (partition by named_by order by failures, found_at, did) as turn
+                        from mesh_peer where state = 'candidate' and found_by <> 'seed') as waiting
+       order by turn, named_by offset $1)`,
+    [candidatesMax],
+  )
+  return Math.max(0, noted - (gaveWay ?? 0))
 }
 
 const deadMax = 1_024

@@ -10,7 +10,7 @@ export type Due = {
   anybody: boolean
   /** Peers that have a place. */
   live: number
-  /** Those to visit: of the ones that have a place, and of all others. Of these seeds come first, then one of each namer. */
+  /** Those to visit: of the ones that have a place, and of all others. Of these seeds come first, then one of each namer, and first of the one that waited longest. */
   shown: readonly string[]
   others: readonly string[]
   /** Some peer's prices were not looked at for long enough. */
@@ -35,10 +35,12 @@ export async function findDue(
        (select count(*) from mesh_peer where state in ('alive', 'suspect')) as live,
        array(select did from mesh_peer where next_visit_at <= ${at(1)} and state in ('alive', 'suspect')
              order by next_visit_at limit $3) as shown,
-       array(select did from (select did, found_by, failures, next_visit_at, row_number() over (
+       array(select did from (select did, found_by, failures, served_at, row_number() over (
                                 partition by named_by order by failures, next_visit_at) as turn
-                              from mesh_peer where next_visit_at <= ${at(1)} and state in ('candidate', 'dead')) as waiting
-             order by found_by <> 'seed', turn, failures, next_visit_at limit $6) as others,
+                              from (select *, coalesce(max(last_tried_at) over (partition by named_by), 'epoch') as served_at
+                                    from mesh_peer where state in ('candidate', 'dead')) as without_place
+                              where next_visit_at <= ${at(1)}) as waiting
+             order by found_by <> 'seed', turn, served_at, failures limit $6) as others,
        exists (select from mesh_peer where state = 'alive' and coalesce(prices_checked_at, 'epoch') <= ${at(2)}) as prices,
        exists (select from mesh_peer where ${isOld(4)}) as old,
        array(select address from (select unnest($5::text[]) as address

@@ -222,6 +222,33 @@ test('a peer that another node got no answer from is asked at once, dropped if i
   )
 })
 
+test('a node that misses a peer reports it to others at once, and one that hears of it asks the peer itself', async () => {
+  const teller = world.add(other)
+  const [gone, there] = [world.add('https://gone.example.com'), world.add('https://there.example.com')]
+  teller.known = [gone, there].map(({ did, origin }) => ({ did, address: origin, sequence: 1 }))
+  for (let rounds = 0; rounds < 20 && (await peers()).length < 3; rounds += 1) await pass()
+  await db.owner.query(`update mesh_peer set next_visit_at = now() + interval '100 years'`)
+  clock.advance(deps.settings.deadAfterMs)
+  const visits = (peer: ReturnType<FakeWorld['add']>) =>
+    peer.asked.filter((asked) => asked.startsWith('GET /x402/mesh?')).length
+  const before = visits(there)
+  gone.up = false
+  const reported = () =>
+    [teller, there].flatMap(({ announced }) => announced.flatMap(({ body }) => JSON.parse(body).silent ?? []))
+  const body = { address: teller.origin, statement: (await findPeer(db.database, teller.did))?.statement ?? '' }
+  const word = { ...body, silent: [gone.did, there.did, 'did:web:nobody.example', 'no did'] }
+  expect(await announce(teller, word)).toMatchObject({ accepted: true })
+  await rounds.silence.heard(word.silent)
+  await rounds.idle()
+  expect(visits(there)).toBe(before + 1)
+  expect((await findPeer(db.database, gone.did))?.state).toBe('suspect')
+  expect(reported()).toEqual([gone.did, gone.did])
+  // Said again, it costs nothing: both were tried just now.
+  await rounds.silence.heard(word.silent)
+  await rounds.idle()
+  expect([visits(there), reported().length]).toEqual([before + 1, 2])
+})
+
 test('two sides of a partition drop each other and find each other again', async () => {
   const left = world.add(other)
   const right = world.add('https://right.example.com')

@@ -63,7 +63,7 @@ export function openMeshShop(options: MeshShopOptions): OpenShop {
     context.ports.offer(peerLogs, createPeerLogs(deps))
     const strangers = createStrangerLimit(context.clock, deps.settings.strangersPerMinute)
     return {
-      routes: meshRoutes(deps, views, strangers),
+      routes: meshRoutes(deps, views, { strangers, silence: rounds.silence }),
       onRoutes: (routes: readonly RouteDeclaration[], announcements: () => Announcements) => {
         offers = ownOffers(site, routes)
         announced = announcements

@@ -8,7 +8,7 @@ import { findPeer } from './store.ts'
 import type { StrangerLimit } from './stranger-limit.ts'
 import { readNodeRequest, refused } from './verify-node-request.ts'
 
-export type Announcement = { address: string; statement: string }
+export type Announcement = { address: string; statement: string; silent?: string[] | undefined }
 export type AnnouncementAnswer = { did: string; address: string; accepted: true; sequence: number }
 
 /**
@@ -53,6 +53,14 @@ export async function receiveAnnouncement(
   if (!(await deps.claimNonce(nonce))) throw refused('This announcement has been used before.')
   const check = await checkPeerStatement(deps, known, body.statement, { signal: call.signal, read: found })
   if (!check.ok) throw refused(`The statement is not taken: ${check.problem}.`)
+  const accepted = {
+    did: address.did,
+    address: address.origin,
+    accepted: true,
+    sequence: check.statement.sequence,
+  } as const
+  // It speaks of others, and nothing is new about itself.
+  if (body.silent !== undefined && row?.state === 'alive' && row.statement === body.statement) return accepted
   const nowMs = clock.nowMs()
   const problem = await admitSeen(
     deps,
@@ -75,5 +83,5 @@ export async function receiveAnnouncement(
   )
   if (problem !== undefined) throw refused(`The statement is not taken: ${problem}.`)
   deps.metrics.count('mesh_announcements', { direction: 'in', outcome: 'ok' })
-  return { did: address.did, address: address.origin, accepted: true, sequence: check.statement.sequence }
+  return accepted
 }

@@ -20,19 +20,21 @@ export async function readReports(sql: Sql, sinceMs: number, limit: number): Pro
   }
 }
 
-/** Another node got no answer from them: those that this one has not seen since `seenBeforeMs` are visited at once. */
-export async function visitSoon(
+/** Another node got no answer from them: takes those to visit at once that this one has neither seen nor tried since then. */
+export async function takeSilentPeers(
   sql: Sql,
   dids: readonly string[],
-  { nowMs, seenBeforeMs, limit }: { nowMs: number; seenBeforeMs: number; limit: number },
-): Promise<void> {
-  if (dids.length === 0) return
-  await sql.query(
-    `update mesh_peer set next_visit_at = ${at(2)} where did in (
-       select did from mesh_peer where did = any($1) and state = 'alive' and next_visit_at > ${at(2)}
-         and last_seen_at < ${at(3)} and coalesce(last_tried_at, 'epoch') < ${at(3)} order by last_seen_at limit $4)`,
-    [dids, nowMs, seenBeforeMs, limit],
+  { nowMs, seenBeforeMs, leaseMs, limit }: { nowMs: number; seenBeforeMs: number; leaseMs: number; limit: number },
+): Promise<PeerRow[]> {
+  if (dids.length === 0) return []
+  const { rows } = await sql.query<RawPeer>(
+    `update mesh_peer set next_visit_at = ${at(5)}, last_tried_at = ${at(2)} where did in (
+       select did from mesh_peer where did = any($1) and state = 'alive' and last_seen_at < ${at(3)}
+         and coalesce(last_tried_at, 'epoch') < ${at(3)} order by last_seen_at limit $4 for update skip locked)
+     returning ${columns}`,
+    [dids, nowMs, seenBeforeMs, limit, nowMs + leaseMs],
   )
+  return rows.map(peerOf)
 }
 
 /** Of statements that a peer passed on, those newer than what is known of a peer that lives; mostly none. */

@@ -9,12 +9,17 @@ import type { MeshViews } from './mesh-view.ts'
 import { receiveAnnouncement } from './receive-announcement.ts'
 import { announceBody, announceOutput, exampleMesh, meshOutput, meshQuery } from './schemas.ts'
 import { searchRoute } from './search-route.ts'
+import type { Silence } from './silence.ts'
 import type { StrangerLimit } from './stranger-limit.ts'
 
 /** Each round reads the view again: what other nodes ask for all the time is answered from it. */
 const briefWithinMs = 5_000
 
-export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: StrangerLimit): RouteDeclaration[] {
+export function meshRoutes(
+  deps: MeshDeps,
+  views: MeshViews,
+  { strangers, silence }: { strangers: StrangerLimit; silence: Silence },
+): RouteDeclaration[] {
   const documents = createMeshDocuments(deps)
   return [
     defineRoute({
@@ -68,7 +73,8 @@ export function meshRoutes(deps: MeshDeps, views: MeshViews, strangers: Stranger
             deps.metrics.count('mesh_announcements', { direction: 'in', outcome: 'refused' })
             throw error
           })
-          await views.refresh()
+          if (body.silent === undefined) await views.refresh()
+          else await silence.heard(body.silent)
           return jsonAnswer(answer)
         },
       },

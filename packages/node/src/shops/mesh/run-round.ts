@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { parseNodeAddress } from '@assay/protocol/mesh/node-address'
+import type { Clock } from '@assay/till/kernel/clock'
 import { announceSelf } from './announce-self.ts'
 import { deletePeers, recordCandidates } from './candidate-store.ts'
 import { checkPrices } from './check-prices.ts'
@@ -10,11 +11,13 @@ import { readListings } from './listings.ts'
 import type { MeshViews, SeenPeer } from './mesh-view.ts'
 import type { OwnStatement } from './own-statement.ts'
 import type { MeshSettings } from './settings.ts'
+import { createSilence, type Silence } from './silence.ts'
 import { type PeerRow, takePriceCheck } from './store.ts'
 import { deleteOldEvidence } from './take-evidence.ts'
 import { visitPeer } from './visit-peer.ts'
 
 export type Rounds = {
+  silence: Silence
   /** One turn of keeping up: renew the own statement, look after seeds, visit who is due, check somebody's prices. */
   run(): Promise<void>
   /** Resolves when no visit is under way. */
@@ -24,6 +27,8 @@ export type Rounds = {
 }
 
 const visitsAtOnceMax = 16
+/** Visits to names that did not answer yet, beyond what there is in a minute; one that answers takes none of it. */
+const namesAtFirst = 64
 const pushedTo = 8
 /** So many pauses between visits without any peer, five minutes as a node is set up, are worth an alarm. */
 const lonelyVisits = 20
@@ -33,11 +38,18 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   const stopping = new AbortController()
   // Each visit listens to it in several places; that is no leak.
   setMaxListeners(visitsAtOnceMax * 16, stopping.signal)
-  const { start, wait, room } = trackWork(deps, stopping.signal)
+  const { start, visitOther, wait, room } = trackWork(deps, stopping.signal)
   const alone = createLonelyAlarm(deps)
   let listingsDueMs = 0
   let evidenceDueMs = 0
   let pushed = ''
+  let live = 0
+  const visit = async (peer: PeerRow): Promise<boolean> => {
+    const view = await views.current(settings.visitEveryMs)
+    const { signal } = stopping
+    return visitPeer(deps, peer, { own: view.own, view, pauseMs: visitPauseMs(settings, live), silence, signal })
+  }
+  const silence = createSilence(deps, views, { visit, start, signal: stopping.signal })
   /** What this node offers has changed: a few peers hear of it now, and others from them. */
   const push = (peers: readonly SeenPeer[], own: OwnStatement) => {
     const offers = JSON.stringify(own.statement.offers)
@@ -46,9 +58,10 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
     pushed = offers
     if (first) return
     for (const peer of sample(peers, pushedTo, deps.rng))
-      start('a push to a peer', announceSelf(deps, peer, own, stopping.signal))
+      start('a push to a peer', announceSelf(deps, peer, own, { signal: stopping.signal }))
   }
   return {
+    silence,
     run: async () => {
       if (stopping.signal.aborted) return
       if (deps.dnsSeeds.due()) start('a lookup of nodes in DNS', deps.dnsSeeds.refresh(stopping.signal))
@@ -64,14 +77,11 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
         return
       }
       const before = await views.current(settings.visitEveryMs)
-      const visit = {
-        own: before.own,
-        view: before,
-        pauseMs: visitPauseMs(settings, due.live),
-        signal: stopping.signal,
+      live = due.live
+      for (const peer of await takeDue(deps, due)) {
+        if (due.others.includes(peer.did)) visitOther(visit(peer))
+        else start('a visit to a peer', visit(peer))
       }
-      for (const peer of await takeDue(deps, due))
-        start('a visit to a peer', visitPeer(deps, peer, visit), due.others.includes(peer.did))
       push(before.peers, before.own)
       if (due.prices) start('a check of prices', pollPrices(deps, stopping.signal))
       await wait(settings.visitEveryMs / 8)
@@ -92,24 +102,33 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
 }
 
 /** What was begun. It outlives its round: one peer that stalls must not keep the others waiting. */
-function trackWork({ clock, log }: MeshDeps, stopping: AbortSignal) {
+function trackWork({ clock, log, settings }: MeshDeps, stopping: AbortSignal) {
   const inProgress = new Set<Promise<void>>()
   // Names that do not exist take all the time there is; they leave the room of peers that have a place alone.
   const toOthers = new Set<Promise<void>>()
+  const names = createAllowance(clock, settings.visitsPerMinute / 2, namesAtFirst)
+  const begin = (place: Set<Promise<void>>, what: string, work: Promise<unknown>): void => {
+    const begun = work
+      .then(() => {})
+      .catch((error: unknown) => {
+        if (!stopping.aborted) log.warn({ error: String(error) }, `${what} failed`)
+      })
+      .finally(() => place.delete(begun))
+    place.add(begun)
+  }
   return {
-    start: (what: string, work: Promise<unknown>, isToOthers = false): void => {
-      const place = isToOthers ? toOthers : inProgress
-      const begun = work
-        .then(() => {})
-        .catch((error: unknown) => {
-          if (!stopping.aborted) log.warn({ error: String(error) }, `${what} failed`)
-        })
-        .finally(() => place.delete(begun))
-      place.add(begun)
+    start: (what: string, work: Promise<unknown>): void => begin(inProgress, what, work),
+    visitOther: (visit: Promise<boolean>): void => {
+      names.add(-1)
+      begin(
+        toOthers,
+        'a visit to a node that has no place',
+        visit.then((answered) => answered && names.add(1)),
+      )
     },
     room: (): Room => ({
       shown: Math.max(0, visitsAtOnceMax - inProgress.size),
-      others: visitsAtOnceMax - toOthers.size,
+      others: Math.min(visitsAtOnceMax - toOthers.size, names.left()),
     }),
     /** Until all has ended, or for so long. */
     wait: async (msMax?: number): Promise<void> => {
@@ -118,6 +137,23 @@ function trackWork({ clock, log }: MeshDeps, stopping: AbortSignal) {
       const done = new AbortController()
       await Promise.race([all, clock.sleep(msMax, done.signal).catch(() => {})])
       done.abort()
+    },
+  }
+}
+
+/** `most` at first, and then so many in a minute. */
+function createAllowance(clock: Clock, perMinute: number, most: number) {
+  let left = most
+  let atMs = clock.monotonicMs()
+  return {
+    left: (): number => {
+      const nowMs = clock.monotonicMs()
+      left = Math.min(most, left + ((nowMs - atMs) * perMinute) / 60_000)
+      atMs = nowMs
+      return Math.max(0, Math.floor(left))
+    },
+    add: (count: number): void => {
+      left = Math.min(most, left + count)
     },
   }
 }

@@ -1,6 +1,7 @@
 import { capabilityPattern } from '@assay/protocol/mesh/read-statement'
 import { statementCharsMax } from '@assay/protocol/mesh/statement'
 import { z } from 'zod'
+import { silentMax } from './limits.ts'
 
 export const capabilityText = z.string().max(64).regex(capabilityPattern, 'must be a capability such as tokens.report')
 
@@ -19,6 +20,11 @@ export const meshQuery = z.strictObject({
 export const announceBody = z.strictObject({
   address: z.string().max(255).describe('API_URL of the node that announces itself; its keys are read there.'),
   statement: z.string().max(statementCharsMax).describe('Its signed statement, a compact JWS.'),
+  silent: z
+    .array(z.string().max(300))
+    .max(silentMax)
+    .optional()
+    .describe('DIDs of peers that had answered it and then did not; the receiver asks them itself.'),
 })
 
 export const announceOutput = z.strictObject({

@@ -53,7 +53,8 @@ async function statementsOfVisit(peer: FakePeer): Promise<string[]> {
   const view = await views.refresh()
   const { signal } = new AbortController()
   const counted = { ...deps, database: { ...deps.database, query } }
-  await visitPeer(counted, row, { own: view.own, view, pauseMs: deps.settings.visitEveryMs, signal })
+  const { silence } = rounds
+  await visitPeer(counted, row, { own: view.own, view, pauseMs: deps.settings.visitEveryMs, silence, signal })
   return statements
 }
 
@@ -137,4 +138,39 @@ test('names that hang hold up neither the peers that are known nor the names tha
   } finally {
     release()
   }
+})
+
+test('names that nobody has cost so many visits in a minute and no more, and leave room for those that exist', async () => {
+  const often = { ...deps.settings, visitEveryMs: 1_000, backoffMaxMs: 2_000, visitsPerMinute: 40 }
+  const turns = createRounds({ ...deps, settings: often }, views)
+  const pass = async (times: number) => {
+    for (let done = 0; done < times; done += 1) {
+      clock.advance(often.visitEveryMs)
+      await turns.run()
+      await turns.idle()
+    }
+  }
+  const liars = Array.from({ length: 12 }, (_, i) => world.add(`https://liar${i}.example`))
+  seed.known = liars.map(({ did, origin }) => ({ did, address: origin, sequence: 1 }))
+  await pass(4)
+  expect((await views.refresh()).peers).toHaveLength(13)
+  const liesOf = (liar: number) =>
+    Array.from({ length: 16 }, (_, i) => `ghost${i}.liar${liar}.example`).map((host) => ({
+      ...{ did: `did:web:${host}`, address: `https://${host}`, sequence: 1 },
+    }))
+  for (const [place, liar] of liars.entries()) liar.known = liesOf(place)
+  const asked: string[] = []
+  const { fetch } = world.fetcher
+  world.fetcher.fetch = (url, request) => {
+    if (url.includes('//ghost')) asked.push(url)
+    return fetch(url, request)
+  }
+  await pass(60)
+  expect(asked.length).toBeGreaterThan(64)
+  expect(asked.length).toBeLessThanOrEqual(64 + often.visitsPerMinute / 2)
+  const real = world.add('https://real.example.org')
+  seed.known = [{ did: real.did, address: real.origin, sequence: 1 }]
+  await pass(40)
+  expect((await findPeer(db.database, real.did))?.state).toBe('alive')
+  await turns.stop()
 })

@@ -6,12 +6,13 @@ import { recordCandidates } from './candidate-store.ts'
 import { checkPeerStatement, type PeerCheck } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
 import { openKnownStatement, verifyKnownStatement } from './known-statements.ts'
-import { briefBytesMax, meshPath, newPerVisitMax, silentTakenMax } from './limits.ts'
+import { briefBytesMax, meshPath, newPerVisitMax } from './limits.ts'
 import { type BriefDocument, readBrief } from './mesh-document.ts'
 import type { MeshView, SeenPeer } from './mesh-view.ts'
 import type { OwnStatement } from './own-statement.ts'
 import { fetchJson } from './peer-fetcher.ts'
-import { creditNamer, newerOf, recordChangesRead, saveReported, visitSoon } from './reported-store.ts'
+import { creditNamer, newerOf, recordChangesRead, saveReported } from './reported-store.ts'
+import type { Silence } from './silence.ts'
 import { type PeerRow, type PeerState, saveMissed, saveSeenAgain } from './store.ts'
 import { readPeerReports } from './take-evidence.ts'
 
@@ -21,37 +22,43 @@ export type Visit = {
   pauseMs: number
   /** What is known of others is not asked of the database again. */
   view?: MeshView | undefined
+  silence: Silence
   signal: AbortSignal
 }
 
-/** Asks one peer how it is, believes what it signed, learns whom it knows, and tells it of this node if it has to. */
-export async function visitPeer(deps: MeshDeps, peer: PeerRow, visit: Visit): Promise<void> {
+/**
+ * Asks one peer how it is, believes what it signed, learns whom it knows, and tells it of this node if it has to.
+ * Whether it answered well.
+ */
+export async function visitPeer(deps: MeshDeps, peer: PeerRow, visit: Visit): Promise<boolean> {
   const { clock, settings } = deps
   const { own, signal } = visit
   const startedMs = clock.monotonicMs()
   const url = `${peer.address}${meshPath}?view=brief&since=${peer.changesReadMs}`
   const answer = await fetchJson(deps.fetcher, url, briefBytesMax, signal)
   const latencyMs = clock.monotonicMs() - startedMs
-  if (signal.aborted) return
+  if (signal.aborted) return false
   const document = answer.ok ? readBrief(answer.value) : undefined
-  if (!answer.ok || document === undefined) return missed(deps, peer, answer.ok ? 'not a mesh document' : answer.reason)
+  if (!answer.ok || document === undefined)
+    return missed(deps, peer, visit, answer.ok ? 'not a mesh document' : answer.reason)
   const check = await checkPeerStatement(deps, peer, document.statement, { signal })
-  if (signal.aborted) return
-  if (!check.ok) return missed(deps, peer, check.problem)
+  if (signal.aborted) return false
+  if (!check.ok) return missed(deps, peer, visit, check.problem)
   const nowMs = clock.nowMs()
   const networkAddress = check.networkAddress ?? answer.networkAddress
   const problem = await keepSeen(deps, peer, visit, { ...check, jws: document.statement, networkAddress, latencyMs })
-  if (problem !== undefined) return missed(deps, peer, problem)
+  if (problem !== undefined) return missed(deps, peer, visit, problem)
   deps.metrics.count('mesh_visits', { outcome: 'ok' })
   if (peer.state === 'candidate') await creditNamer(deps.database, peer.did)
   const known = new Map(visit.view?.peers.map((one) => [one.did, one]))
   await learnPeers(deps, peer, document, known)
   await learnChanges(deps, peer, document, { known, pauseMs: visit.pauseMs })
-  await learnSilent(deps, document, visit.view && known)
+  await visit.silence.heard(document.silent)
   if (nowMs - peer.reportsReadAtMs >= settings.evidenceEveryMs && mayHaveReports(peer, document))
     await readPeerReports(deps, peer, signal)
   const listed = document.peers.some(({ did }) => did === deps.self.did)
-  if (!listed && nowMs - peer.announcedAtMs >= settings.announceEveryMs) await announceSelf(deps, peer, own, signal)
+  if (!listed && nowMs - peer.announcedAtMs >= settings.announceEveryMs) await announceSelf(deps, peer, own, { signal })
+  return true
 }
 
 type CheckedStatement = Extract<PeerCheck, { ok: true }> & { jws: string; latencyMs: number }
@@ -140,19 +147,6 @@ async function learnChanges(
     await recordChangesRead(database, namer.did, Math.min(changedUntilMs, nowMs))
 }
 
-/** That another node got no answer from a peer is a reason to go and ask it, and nothing more. */
-async function learnSilent(
-  { database, clock, settings }: MeshDeps,
-  { silent }: BriefDocument,
-  known: KnownPeers | undefined,
-): Promise<void> {
-  const nowMs = clock.nowMs()
-  const seenBeforeMs = nowMs - settings.visitEveryMs
-  const lives = (did: string) => (known?.get(did)?.lastSeenAtMs ?? nowMs) < seenBeforeMs
-  const dids = known === undefined ? silent : silent.filter(lives)
-  await visitSoon(database, dids, { nowMs, seenBeforeMs, limit: silentTakenMax })
-}
-
 /** A node that says until when it was given reports is only asked for what is newer. */
 const mayHaveReports = (peer: PeerRow, { evidenceUntilMs, agentsUntilMs }: BriefDocument): boolean =>
   evidenceUntilMs === undefined ||
@@ -160,7 +154,7 @@ const mayHaveReports = (peer: PeerRow, { evidenceUntilMs, agentsUntilMs }: Brief
   evidenceUntilMs > peer.evidenceReadMs ||
   agentsUntilMs > peer.agentsReadMs
 
-async function missed(deps: MeshDeps, peer: PeerRow, problem: string): Promise<void> {
+async function missed(deps: MeshDeps, peer: PeerRow, { silence }: Visit, problem: string): Promise<false> {
   const nowMs = deps.clock.nowMs()
   const failures = peer.failures + 1
   const state = stateAfterMiss(peer, nowMs, deps.settings.deadAfterMs)
@@ -170,9 +164,11 @@ async function missed(deps: MeshDeps, peer: PeerRow, problem: string): Promise<v
     state === 'suspect' ? visitEveryMs / 4 : Math.min(backoffMaxMs, visitEveryMs * 2 ** Math.min(failures, 10))
   await saveMissed(deps.database, { did: peer.did, problem, state, nextVisitMs: nowMs + pauseMs })
   deps.metrics.count('mesh_visits', { outcome: 'missed' })
+  if (peer.state === 'alive') silence.met(peer.did)
   // An operator who named a peer that cannot be reached should hear of it, once.
   const newsToOperator = state !== peer.state || (peer.foundBy === 'seed' && peer.failures === 0)
   if (newsToOperator) deps.log.info({ peer: peer.did, state, problem }, 'a peer of the mesh did not answer well')
+  return false
 }
 
 /** One missed visit is a doubt, several over some time are an end. */

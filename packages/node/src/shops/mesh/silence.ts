@@ -1,0 +1,54 @@
+import { announceSelf } from './announce-self.ts'
+import { sample } from './choose-peers.ts'
+import type { MeshDeps } from './deps.ts'
+import { silentMax, silentTakenMax } from './limits.ts'
+import type { MeshViews } from './mesh-view.ts'
+import { takeSilentPeers } from './reported-store.ts'
+import type { PeerRow } from './store.ts'
+
+/** What this node does about peers that stop to answer, so that all drop one soon however rarely each of them visits it. */
+export type Silence = {
+  /** Another node got no answer from these: a reason to go and ask them, and nothing more. */
+  heard(dids: readonly string[]): Promise<void>
+  /** This node got no answer from one that had answered before: a few peers hear of it now, and others from them. */
+  met(did: string): void
+}
+
+const reportedTo = 4
+/** Peers on one machine go silent together. */
+const gatherMs = 100
+
+export type SilenceWork = {
+  visit(peer: PeerRow): Promise<unknown>
+  start(what: string, work: Promise<unknown>): void
+  signal: AbortSignal
+}
+
+export function createSilence(deps: MeshDeps, views: MeshViews, { visit, start, signal }: SilenceWork): Silence {
+  const { clock, settings, database } = deps
+  const gathered = new Set<string>()
+  const tell = async () => {
+    await clock.sleep(gatherMs, signal)
+    const silent = [...gathered].slice(0, silentMax)
+    gathered.clear()
+    const view = await views.current(settings.visitEveryMs)
+    const others = view.peers.filter(({ did, state }) => state === 'alive' && !silent.includes(did))
+    await Promise.all(
+      sample(others, reportedTo, deps.rng).map((peer) => announceSelf(deps, peer, view.own, { signal, silent })),
+    )
+  }
+  return {
+    heard: async (dids) => {
+      const nowMs = clock.nowMs()
+      const seenBeforeMs = nowMs - settings.visitEveryMs
+      const known = new Map(views.latest()?.peers.map((peer) => [peer.did, peer]))
+      const unseen = dids.filter((did) => (known.get(did)?.lastSeenAtMs ?? nowMs) < seenBeforeMs)
+      const times = { nowMs, seenBeforeMs, leaseMs: settings.visitTimeoutMs * 4, limit: silentTakenMax }
+      for (const peer of await takeSilentPeers(database, unseen, times)) start('a visit to a peer', visit(peer))
+    },
+    met: (did) => {
+      gathered.add(did)
+      if (gathered.size === 1) start('word of a silent peer', tell())
+    },
+  }
+}
