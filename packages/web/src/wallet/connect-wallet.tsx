@@ -55,7 +55,7 @@ function OutsideWallets() {
           </button>
         ))}
       </div>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </div>
   )
 }

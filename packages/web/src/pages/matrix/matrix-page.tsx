@@ -6,6 +6,7 @@ import { useStore } from '../../app/store.ts'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
+import { problemFrom } from '../../node/problem.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { Await, Notice, PageHead, saveFile } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
@@ -113,6 +114,7 @@ function Feed({ feed, open }: FeedProps) {
                   const answer = await fetch(`${source}?limit=${exportedMax}${query}`, {
                     headers: { accept: 'text/csv' },
                   })
+                  if (!answer.ok) throw problemFrom(answer.status, await answer.json())
                   saveFile(`${feed.id}.csv`, await answer.text(), 'text/csv')
                 },
               }}

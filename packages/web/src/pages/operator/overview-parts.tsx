@@ -121,7 +121,13 @@ export function Payments({ payments }: { payments: Overview['payments'] }) {
   )
 }
 
-const payoutTones: Record<string, Tone> = { paid: 'good', parked: 'warn', waiting: 'warn', returned: 'bad' }
+export const payoutTones: Record<string, Tone> = {
+  paid: 'good',
+  parked: 'warn',
+  waiting: 'warn',
+  returned: 'bad',
+  refused: 'bad',
+}
 
 export function Payouts({ payouts }: { payouts: Overview['payouts'] }) {
   const index = useNode()

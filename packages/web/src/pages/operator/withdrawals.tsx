@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
-import { networkName } from '../../node/node-index.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { explorerUrl, networkName } from '../../node/node-index.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { usdOfMicro } from '../../ui/format.ts'
 import { Age, Badge, Hex, Problem, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { payoutTones } from './overview-parts.tsx'
 import type { Withdrawals as Shown } from './types.ts'
 
 /** The operator's own money in custody. Each withdrawal is signed by itself and goes to a configured address. */
@@ -50,21 +51,60 @@ export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; on
         </table>
       </Scroll>
       <WithdrawForm withdrawals={withdrawals} onChanged={onChanged} />
-      <ul class="plain-list">
-        {withdrawals.newest.map((row) => (
-          <li key={row.id}>
-            <Age at={row.requested_at} />
-            <span>
-              <Badge tone={row.state === 'refused' ? 'bad' : row.payout?.state === 'paid' ? 'good' : 'calm'}>
-                {row.payout?.state ?? row.state}
-              </Badge>{' '}
-              {row.payout === null ? null : usdOfMicro(row.payout.amount_micro)} to <Hex value={row.to} /> on{' '}
-              {networkName(index, row.network)} {row.outcome}
-            </span>
-          </li>
-        ))}
-      </ul>
+      {withdrawals.newest.length === 0 ? null : <Newest rows={withdrawals.newest} />}
     </section>
+  )
+}
+
+function Newest({ rows }: { rows: Shown['newest'] }) {
+  const index = useNode()
+  return (
+    <Scroll label="Newest withdrawals">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col" class="right">
+              Amount
+            </th>
+            <th scope="col">To</th>
+            <th scope="col">Network</th>
+            <th scope="col">Asked</th>
+            <th scope="col">Outcome</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ id, network, to, state, asked_micro, outcome, requested_at, payout }) => {
+            const [now, micro] = [payout?.state ?? state, payout?.amount_micro ?? asked_micro]
+            return (
+              <tr key={id}>
+                <td>
+                  <Badge tone={payoutTones[now] ?? 'calm'}>{now}</Badge>
+                </td>
+                <td class="right">{micro === null ? 'all' : usdOfMicro(micro)}</td>
+                <td>
+                  <Hex value={to} />
+                </td>
+                <td>{networkName(index, network)}</td>
+                <td>
+                  <Age at={requested_at} />
+                </td>
+                <td class="small">
+                  {outcome ?? payout?.reason}
+                  {payout?.transaction ? (
+                    <Hex
+                      value={payout.transaction}
+                      what="transaction"
+                      href={explorerUrl(index, network, 'tx', payout.transaction)}
+                    />
+                  ) : null}
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Scroll>
   )
 }
 
@@ -73,25 +113,19 @@ function WithdrawForm({ withdrawals, onChanged }: { withdrawals: Shown; onChange
   const wallet = useStore(walletStore)
   const [chosen, setChosen] = useState(0)
   const [amount, setAmount] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<ProblemError>()
+  const { busy, problem, attempt } = useAttempt()
   const destination = withdrawals.destinations[chosen]
   if (destination === undefined) return <p class="soft">No destination is configured: set WITHDRAW_TO.</p>
   const send = async () => {
     if (wallet === undefined) return
-    setBusy(true)
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       const { network, address: to } = destination
       const body = { network, to, ...(amount.trim() === '' ? {} : { amount_usd: amount.trim() }) }
       await askSigned(index, wallet, `${index.base_url}/v1/operator/withdrawals`, { method: 'POST', body })
-      announce('withdrawal requested')
+      announce('The withdrawal is requested')
       onChanged()
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
-    setBusy(false)
+    })
   }
   return (
     <>
@@ -110,11 +144,11 @@ function WithdrawForm({ withdrawals, onChanged }: { withdrawals: Shown; onChange
           <span>Amount in USD, empty for all</span>
           <input value={amount} inputMode="decimal" onInput={(event) => setAmount(event.currentTarget.value)} />
         </label>
-        <button type="button" class="button small" disabled={busy || wallet === undefined} onClick={send}>
+        <button type="button" class="button" disabled={busy || wallet === undefined} onClick={send}>
           Withdraw
         </button>
       </div>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </>
   )
 }

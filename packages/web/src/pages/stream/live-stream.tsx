@@ -4,7 +4,7 @@ import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { useNotSold } from '../../node/use-not-sold.ts'
-import { timeText, usd } from '../../ui/format.ts'
+import { count, timeText, usd } from '../../ui/format.ts'
 import { Badge, Notice, NotSold, Problem, Synthetic } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
@@ -78,7 +78,7 @@ function Ticker({ events }: { events: readonly CloudEvent[] }) {
             <span class={tick.trend.change_pct < 0 ? 'fell' : 'rose'}>
               {' '}
               {tick.trend.change_pct > 0 ? '+' : ''}
-              {tick.trend.change_pct} %
+              {count(tick.trend.change_pct)} %
             </span>
           )}
         </li>
@@ -117,7 +117,7 @@ function Events({ token }: { token: string }) {
           {running ? 'Stop' : 'Listen again'}
         </button>
       </div>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
       {events.length === 0 ? (
         <Notice>What was published in the last hours comes first, then each bucket as it closes.</Notice>
       ) : (

@@ -157,7 +157,7 @@ export function Topics({ topics }: { topics: readonly Topic[] }) {
                 {topic.error === undefined ? null : <span class="soft small"> ± {topic.error}</span>}
               </td>
               <td class={topic.changePct !== null && topic.changePct < 0 ? 'right fell' : 'right rose'}>
-                {topic.changePct === null ? '–' : `${topic.changePct > 0 ? '+' : ''}${topic.changePct} %`}
+                {topic.changePct === null ? '–' : `${topic.changePct > 0 ? '+' : ''}${count(topic.changePct)} %`}
               </td>
               <td class="hide-narrow">
                 <Sparkline values={topic.course} what={`demand for ${topic.name}`} />
