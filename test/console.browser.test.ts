@@ -87,7 +87,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
   const inView = (of: Locator) =>
     of.evaluate((element) => {
       const { top, bottom } = element.getBoundingClientRect()
-      return top >= 0 && bottom <= innerHeight
+      return top >= 0 && bottom <= element.ownerDocument.documentElement.clientHeight
     })
   const pay = async (page: Page, button: Locator) => {
     await button.click()
@@ -345,7 +345,8 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         .first()
         .waitFor()
       await pay(page, symbol.getByRole('button', { name: /^Show factors/ }))
-      const drawing = () => symbol.locator('canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL())
+      const drawing = () => page.evaluate<string>(`document.querySelector('dialog canvas').toDataURL()`)
+      await symbol.locator('canvas').waitFor()
       const byDay = await drawing()
       await page.emulateMedia({ colorScheme: 'dark' })
       await expect.poll(drawing).not.toBe(byDay)
@@ -419,7 +420,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       expect(await page.getByRole('region', { name: 'Pauses' }).textContent()).not.toMatch(/(running|paused), changed/)
       await page.getByLabel('Reason, kept in the audit log').fill('drill of the console')
       await page.getByRole('button', { name: 'Pause payouts' }).click()
-      await page.getByText(/^Stopped: money leaving custody/).waitFor()
+      await page.getByRole('row', { name: /^Payouts paused .*drill of the console/ }).waitFor()
       await page.getByRole('button', { name: 'Resume payouts' }).click()
       await page.getByRole('button', { name: 'Pause payouts' }).waitFor()
       await page.getByText('resume', { exact: true }).first().waitFor()

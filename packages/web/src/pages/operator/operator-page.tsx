@@ -61,7 +61,7 @@ export function OperatorPage() {
             disabled={wallet === undefined}
             onClick={() => (asked ? again() : setAsked(true))}
           >
-            {overview.state === 'done' ? 'Sign in and refresh' : 'Sign and show'}
+            {overview.state === 'done' ? 'Sign and refresh' : 'Sign and show'}
           </button>
           {overview.state === 'done' ? <span class="small soft">as of {timeText(overview.value.at)}</span> : null}
         </div>
@@ -72,16 +72,14 @@ export function OperatorPage() {
         {(shown) => (
           <div class="stack wide-gap">
             <Attention overview={shown} />
-            <div class="columns even">
-              <Payments payments={shown.payments} />
-              <Pauses pauses={shown.pauses} role={shown.role} onChanged={again} />
-            </div>
+            <Pauses pauses={shown.pauses} role={shown.role} onChanged={again} />
             <Withdrawals withdrawals={shown.withdrawals} onChanged={again} />
             <Disputes disputes={shown.disputes} role={shown.role} onChanged={again} />
             <Notifications notifications={shown.notifications} />
             <Revenue />
             <Customers customers={shown.customers} onOpen={showPayments} />
             <PaymentSearch asked={search} onSearch={setSearch} />
+            <Payments payments={shown.payments} />
             <Books books={shown.books} />
             <Payouts payouts={shown.payouts} />
             <Audit audit={shown.audit} />

@@ -4,8 +4,9 @@ import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { useAttempt } from '../../node/use-attempt.ts'
 import { capital } from '../../ui/format.ts'
-import { Age, Badge, Problem } from '../../ui/parts.tsx'
+import { Age, Badge, Problem, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { Actor } from './actor.tsx'
 import type { Overview, Pause } from './types.ts'
 
 /** What a pause stops, and what goes on beside it. */
@@ -54,44 +55,58 @@ export function Pauses({
           onInput={(event) => setReason(event.currentTarget.value)}
           placeholder="custody key rotation"
         />
+        <small>Written before anything is paused or resumed.</small>
       </label>
-      <ul class="pauses">
-        {pauses.map((entry) => (
-          <li key={entry.name}>
-            <div>
-              <b>{capital(entry.name)}</b>{' '}
-              <Badge tone={entry.paused ? 'bad' : 'good'}>{entry.paused ? 'paused' : 'running'}</Badge>
-              <Effect of={entry} />
-            </div>
-            <button
-              type="button"
-              class="button small"
-              disabled={busy || role === 'read' || reason.trim().length < 3}
-              onClick={() => turn(entry)}
-            >
-              {entry.paused ? `Resume ${entry.name}` : `Pause ${entry.name}`}
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Scroll label="What can be paused">
+        <table class="pauses">
+          <thead>
+            <tr>
+              <th scope="col">What</th>
+              <th scope="col">A pause stops</th>
+              <th scope="col">And leaves running</th>
+              <th scope="col">
+                <span class="visually-hidden">Change</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {pauses.map((entry) => {
+              const [stops, goesOn] = effects[entry.name] ?? [entry.name, 'everything else']
+              return (
+                <tr key={entry.name}>
+                  <th scope="row">
+                    {capital(entry.name)}{' '}
+                    <Badge tone={entry.paused ? 'bad' : 'good'}>{entry.paused ? 'paused' : 'running'}</Badge>
+                    {entry.paused ? <Since of={entry} /> : null}
+                  </th>
+                  <td>{stops}</td>
+                  <td>{goesOn}</td>
+                  <td class="right">
+                    <button
+                      type="button"
+                      class="button small"
+                      disabled={busy || role === 'read' || reason.trim().length < 3}
+                      onClick={() => turn(entry)}
+                    >
+                      {entry.paused ? `Resume ${entry.name}` : `Pause ${entry.name}`}
+                    </button>
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </Scroll>
       {role === 'read' ? <p class="source">This wallet may read; pausing needs the role operate.</p> : null}
       <Problem problem={problem} />
     </section>
   )
 }
 
-function Effect({ of: { name, paused, reason, changed_by, changed_at } }: { of: Pause }) {
-  const [stops, goesOn] = effects[name] ?? [name, 'everything else']
+function Since({ of: { reason, changed_by, changed_at } }: { of: Pause }) {
   return (
-    <>
-      {paused ? (
-        <span class="source">
-          Since <Age at={changed_at} />, by {changed_by}: {reason}
-        </span>
-      ) : null}
-      <span class="source">
-        {paused ? 'Stopped' : 'A pause stops'}: {stops}. {paused ? 'Goes on' : 'It leaves running'}: {goesOn}.
-      </span>
-    </>
+    <span class="source">
+      <Age at={changed_at} /> by <Actor name={changed_by} />: {reason}
+    </span>
   )
 }

@@ -4,8 +4,8 @@ import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { explorerUrl, networkName } from '../../node/node-index.ts'
 import { useAttempt } from '../../node/use-attempt.ts'
-import { usdOfMicro } from '../../ui/format.ts'
-import { Age, Badge, Hex, Problem, Scroll } from '../../ui/parts.tsx'
+import { shortHex, usdOfMicro } from '../../ui/format.ts'
+import { Age, Badge, Hex, Money, Problem, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { payoutTones } from './overview-parts.tsx'
 import type { Withdrawals as Shown } from './types.ts'
@@ -16,7 +16,9 @@ export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; on
   return (
     <section class="sheet" aria-labelledby="withdrawals">
       <h2 id="withdrawals">Your money in custody</h2>
-      {withdrawals.custody.length === 0 ? <p class="soft">Not read yet.</p> : null}
+      {withdrawals.custody.length === 0 ? (
+        <p class="soft">Not read yet: the balances are compared with the chain within a minute.</p>
+      ) : null}
       <Scroll label="Custody by network">
         <table>
           <thead>
@@ -35,13 +37,25 @@ export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; on
               <tr key={row.network}>
                 <th scope="row">{networkName(index, row.network)}</th>
                 <td class="right">
-                  <b>{usdOfMicro(row.withdrawable_micro)}</b>
+                  <b>
+                    <Money micro={row.withdrawable_micro} />
+                  </b>
                 </td>
-                <td class="right">{usdOfMicro(row.balance_micro)}</td>
-                <td class="right">{usdOfMicro(row.others_micro)}</td>
-                <td class="right">{usdOfMicro(row.debts_micro)}</td>
-                <td class="right">{usdOfMicro(row.leaving_micro)}</td>
-                <td class="right">{usdOfMicro(row.reserved_micro)}</td>
+                <td class="right">
+                  <Money micro={row.balance_micro} />
+                </td>
+                <td class="right">
+                  <Money micro={row.others_micro} />
+                </td>
+                <td class="right">
+                  <Money micro={row.debts_micro} />
+                </td>
+                <td class="right">
+                  <Money micro={row.leaving_micro} />
+                </td>
+                <td class="right">
+                  <Money micro={row.reserved_micro} />
+                </td>
                 <td>
                   <Age at={row.checked_at} />
                 </td>
@@ -55,6 +69,10 @@ export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; on
     </section>
   )
 }
+
+/** The books count millionths of a dollar; a person does not. */
+const outcomeText = (text: string) =>
+  text.replaceAll('_', ' ').replace(/(\d+) micro-USDC/, (_, micro: string) => usdOfMicro(micro))
 
 function Newest({ rows }: { rows: Shown['newest'] }) {
   const index = useNode()
@@ -81,7 +99,7 @@ function Newest({ rows }: { rows: Shown['newest'] }) {
                 <td>
                   <Badge tone={payoutTones[now] ?? 'calm'}>{now}</Badge>
                 </td>
-                <td class="right">{micro === null ? 'all' : usdOfMicro(micro)}</td>
+                <td class="right">{micro === null ? 'all' : <Money micro={micro} />}</td>
                 <td>
                   <Hex value={to} />
                 </td>
@@ -90,7 +108,7 @@ function Newest({ rows }: { rows: Shown['newest'] }) {
                   <Age at={requested_at} />
                 </td>
                 <td class="small">
-                  {outcome ?? payout?.reason}
+                  {outcomeText(outcome ?? payout?.reason ?? '')}
                   {payout?.transaction ? (
                     <Hex
                       value={payout.transaction}
@@ -135,7 +153,7 @@ function WithdrawForm({ withdrawals, onChanged }: { withdrawals: Shown; onChange
           <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
             {withdrawals.destinations.map(({ network, address }, place) => (
               <option key={`${network} ${address}`} value={place}>
-                {networkName(index, network)}: {address}
+                {networkName(index, network)}: {shortHex(address)}
               </option>
             ))}
           </select>
