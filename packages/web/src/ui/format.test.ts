@@ -11,6 +11,7 @@ describe('money as people read it', () => {
     expect(centsOfMicro('74950412')).toBe('$74.95')
     expect(centsOfMicro('-74996000')).toBe('−$75.00')
     expect([count(-1500), figure(-2.345), figure(-1500.4)]).toEqual(['−1,500', '−2.35', '−1,500'])
+    expect([figure(-0.001), count(-0)]).toEqual(['0', '0'])
     expect(usd('250')).toBe('$250')
     expect(usd('0.05')).toBe('$0.05')
     expect(usd('0.000001')).toBe('$0.000001')

@@ -42,8 +42,8 @@ export function ageText(at: string, nowMs: number): string {
 
 export const timeText = (at: string): string => at.replace('T', ' ').replace(/(:\d\d)(?:\.\d+)?Z$/, '$1 UTC')
 
-/** One sign for what is below zero, in amounts and figures alike. */
-export const withMinus = (figures: string): string => figures.replace(/^-/, '−')
+/** One sign for what is below zero, in amounts and figures alike; what rounds to zero has none. */
+export const withMinus = (figures: string): string => figures.replace(/^-(?=[0.,]*$)/, '').replace(/^-/, '−')
 
 export function count(value: number): string {
   return withMinus(value.toLocaleString('en-US'))

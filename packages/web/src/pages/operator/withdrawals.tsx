@@ -13,6 +13,7 @@ import type { Withdrawals as Shown } from './types.ts'
 /** The operator's own money in custody. Each withdrawal is signed by itself and goes to a configured address. */
 export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; onChanged: () => void }) {
   const index = useNode()
+  const [oldest] = withdrawals.custody.map(({ checked_at }) => checked_at).sort()
   return (
     <section class="sheet" aria-labelledby="withdrawals">
       <h2 id="withdrawals">Your money in custody</h2>
@@ -29,7 +30,6 @@ export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; on
                   {title}
                 </th>
               ))}
-              <th scope="col">As of</th>
             </tr>
           </thead>
           <tbody>
@@ -56,14 +56,16 @@ export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; on
                 <td class="right">
                   <Money micro={row.reserved_micro} />
                 </td>
-                <td>
-                  <Age at={row.checked_at} />
-                </td>
               </tr>
             ))}
           </tbody>
         </table>
       </Scroll>
+      {oldest === undefined ? null : (
+        <p class="small soft">
+          Compared with the chains <Age at={oldest} />.
+        </p>
+      )}
       <WithdrawForm withdrawals={withdrawals} onChanged={onChanged} />
       {withdrawals.newest.length === 0 ? null : <Newest rows={withdrawals.newest} />}
     </section>

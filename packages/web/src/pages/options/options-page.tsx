@@ -110,7 +110,7 @@ function Chain({
             <select value={until} onChange={(event) => setExpiry(event.currentTarget.value)}>
               {expiries.map((at) => (
                 <option key={at} value={at}>
-                  {timeText(at)}, {ageText(at, Date.now())}
+                  {ageText(at, Date.now())}, {timeText(at)}
                 </option>
               ))}
             </select>

@@ -135,7 +135,7 @@ export function Topics({ topics }: { topics: readonly Topic[] }) {
               Change
             </th>
             <th scope="col" class="hide-narrow">
-              Course
+              Trend
             </th>
             <th scope="col" class="hide-narrow">
               Rising
