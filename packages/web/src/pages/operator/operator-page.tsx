@@ -71,6 +71,7 @@ export function OperatorPage() {
       <Await of={overview} what="Reading the books">
         {(shown) => (
           <div class="stack wide-gap">
+            <Parts />
             <Attention overview={shown} />
             <Pauses pauses={shown.pauses} role={shown.role} onChanged={again} />
             <Withdrawals withdrawals={shown.withdrawals} onChanged={again} />
@@ -88,6 +89,37 @@ export function OperatorPage() {
       </Await>
       <MarketData />
     </>
+  )
+}
+
+const parts = [
+  ['attention', 'Attention'],
+  ['pauses', 'Pauses'],
+  ['withdrawals', 'Custody'],
+  ['disputes', 'Disputes'],
+  ['revenue', 'Revenue'],
+  ['customers', 'Customers'],
+  ['search-payments', 'Payments'],
+  ['books', 'Books'],
+  ['payouts', 'Payouts'],
+  ['audit', 'Audit log'],
+  ['market-data', 'Market data'],
+] as const
+
+/** The page is long; its address is taken by the name of the page. */
+function Parts() {
+  return (
+    <nav aria-label="Parts of this page">
+      <ul class="chips">
+        {parts.map(([id, title]) => (
+          <li key={id}>
+            <button type="button" class="chip" onClick={() => document.getElementById(id)?.scrollIntoView()}>
+              {title}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </nav>
   )
 }
 

@@ -130,11 +130,11 @@ function SeriesFacts({ detail }: { detail: Detail }) {
     <dl class="facts">
       <dt>Pays at most</dt>
       <dd>{centsOfMicro(detail.most_micro)}</dd>
-      <dt>Last trade</dt>
+      <dt>Trading ends</dt>
       <dd>
         <Age at={detail.last_trade_at} /> <span class="soft small">{timeText(detail.last_trade_at)}</span>
       </dd>
-      <dt>Ends</dt>
+      <dt>Settles</dt>
       <dd>
         <Age at={detail.expires_at} />
       </dd>

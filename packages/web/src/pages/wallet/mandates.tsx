@@ -61,7 +61,7 @@ function withChanges(data: readonly Mandate[], changed: readonly Mandate[]): Man
 type ListProps = { mandates: readonly Mandate[]; wallet: Wallet; onRevoke: (mandate: Mandate) => void }
 
 function MandateList({ mandates, wallet, onRevoke }: ListProps) {
-  if (mandates.length === 0) return <p class="soft">None open.</p>
+  if (mandates.length === 0) return <p class="soft">None is open: nobody but you spends your credit.</p>
   return (
     <ul class="switches">
       {mandates.map((mandate) => {
