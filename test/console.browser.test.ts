@@ -84,11 +84,6 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     expect
       .poll(() => page.locator('.waiting:not(li), .badge:text-is("checking signature")').count(), { timeout: 30_000 })
       .toBe(0)
-  const inView = (of: Locator) =>
-    of.evaluate((element) => {
-      const { top, bottom } = element.getBoundingClientRect()
-      return top >= 0 && bottom <= element.ownerDocument.documentElement.clientHeight
-    })
   const pay = async (page: Page, button: Locator) => {
     await button.click()
     const dialog = page.getByRole('dialog').last()
@@ -181,7 +176,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await pay(page, page.getByRole('button', { name: 'Offer one for $90' }))
       const offered = page.getByRole('heading', { name: /^Offered: (Call|Put) on / })
       await offered.waitFor()
-      expect(await inView(offered)).toBe(true)
+      expect(await focused(page)).toBe('placed')
       await page.getByText('Your orders and offers').waitFor()
       // What was paid for stays when its series is no longer shown.
       await page.evaluate(`location.hash = '#/options'`)
