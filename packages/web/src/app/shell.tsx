@@ -145,7 +145,7 @@ function ThemeButton() {
 function Announcer() {
   const text = useStore(announcement)
   useEffect(() => {
-    const timer = setTimeout(() => announce(''), 8_000)
+    const timer = setTimeout(() => announce(''), 5_000)
     return () => clearTimeout(timer)
   }, [text])
   return (

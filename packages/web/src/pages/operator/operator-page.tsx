@@ -49,22 +49,19 @@ export function OperatorPage() {
         </p>
       </PageHead>
       <section class="sheet" aria-label="Proof">
-        <div class="row">
-          {wallet === undefined ? null : (
+        {wallet === undefined ? (
+          <p>Connect the operator’s wallet to see its books.</p>
+        ) : (
+          <div class="row">
             <span>
               Signing as <b>{walletName(wallet)}</b>
             </span>
-          )}
-          <button
-            type="button"
-            class="button main"
-            disabled={wallet === undefined}
-            onClick={() => (asked ? again() : setAsked(true))}
-          >
-            {overview.state === 'done' ? 'Sign and refresh' : 'Sign and show'}
-          </button>
-          {overview.state === 'done' ? <span class="small soft">as of {timeText(overview.value.at)}</span> : null}
-        </div>
+            <button type="button" class="button main" onClick={() => (asked ? again() : setAsked(true))}>
+              {overview.state === 'done' ? 'Sign and refresh' : 'Sign and show'}
+            </button>
+            {overview.state === 'done' ? <span class="small soft">as of {timeText(overview.value.at)}</span> : null}
+          </div>
+        )}
         <ConnectWallet />
       </section>
       <Health />

@@ -12,7 +12,7 @@ import type { Bought } from '../../wallet/order.ts'
 import { keepToken, subscriptionTokens, tokenOf } from '../../wallet/tokens.ts'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Backfill } from './backfill.tsx'
-import { Topics } from './stream-page.tsx'
+import { Topics, toneOf } from './stream-page.tsx'
 import { TopicChart } from './topic-chart.tsx'
 import { tickIn, topicsOf } from './topics.ts'
 
@@ -75,7 +75,7 @@ function Ticker({ events }: { events: readonly CloudEvent[] }) {
         <li key={id}>
           {tick.cluster.name} <b>{tick.demand}</b>
           {tick.trend.change_pct === null ? null : (
-            <span class={tick.trend.change_pct < 0 ? 'fell' : 'rose'}>
+            <span class={toneOf(tick.trend.change_pct)}>
               {' '}
               {tick.trend.change_pct > 0 ? '+' : ''}
               {count(tick.trend.change_pct)} %

@@ -118,6 +118,9 @@ function SignalSheet() {
   )
 }
 
+export const toneOf = (change: number | null) =>
+  change === null || change === 0 ? 'soft' : change < 0 ? 'fell' : 'rose'
+
 export function Topics({ topics }: { topics: readonly Topic[] }) {
   const most = Math.max(1, ...topics.map(({ demand }) => demand))
   if (topics.length === 0) return null
@@ -156,7 +159,7 @@ export function Topics({ topics }: { topics: readonly Topic[] }) {
                 {topic.newest}
                 {topic.error === undefined ? null : <span class="soft small"> ± {topic.error}</span>}
               </td>
-              <td class={topic.changePct !== null && topic.changePct < 0 ? 'right fell' : 'right rose'}>
+              <td class={`right ${toneOf(topic.changePct)}`}>
                 {topic.changePct === null ? '–' : `${topic.changePct > 0 ? '+' : ''}${count(topic.changePct)} %`}
               </td>
               <td class="hide-narrow">
