@@ -2,16 +2,18 @@ import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type EvidenceReport, parseEvidence, verifyEvidence } from '../packages/sdk/src/index.ts'
+import { type EvidenceReport, parseEvidence, signRequest, verifyEvidence } from '../packages/sdk/src/index.ts'
 import { sentence } from '../packages/web/src/ui/format.ts'
 import { chromiumPath, openBrowser, openPage, takePicture } from './harness/browser.ts'
 import { injectWallet, serveAt } from './harness/browser-wallet.ts'
 import { type LocalSite, openLocalSite } from './harness/local-site.ts'
 import { codeBytes, focused, inaccessible, loadedBytes, overflowPx, strangeWallet } from './harness/page-checks.ts'
+import { postJson } from './harness/post-json.ts'
 import { productionOrigin, startProductionNode } from './harness/production-node.ts'
 import { readEvidenceVectors } from './harness/read-evidence-vectors.ts'
-import { openTill, type TillFixture } from './harness/till-fixture.ts'
+import { buy, echoPath, openTill, type TillFixture } from './harness/till-fixture.ts'
 
+const coldWallet = `0x${'11'.repeat(20)}`
 const required = process.env['CI'] === 'true'
 const leftOut = chromiumPath === undefined && !required
 if (leftOut)
@@ -45,6 +47,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     const env = {
       MATRIX: '{"demo":"small"}',
       INTENTS: '{"demo_calls_per_second":0.05}',
+      WITHDRAW_TO: coldWallet,
       DEMO_HOSTS: `mine.test=127.0.0.1:${site.port}`,
     }
     ;[till, browser] = await Promise.all([openTill({ env }), openBrowser()])
@@ -171,8 +174,14 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByText('Write one and earn the premium').click()
       await page.getByLabel(/^Premium/).fill('90')
       await pay(page, page.getByRole('button', { name: 'Offer one for $90' }))
-      await page.getByText(/^Offered: /).waitFor()
+      const offered = page.getByRole('heading', { name: /^Offered: (Call|Put) on / })
+      await offered.waitFor()
+      expect(await focused(page)).toBe('placed')
       await page.getByText('Your orders and offers').waitFor()
+      // What was paid for stays when its series is no longer shown.
+      await page.evaluate(`location.hash = '#/options'`)
+      await page.getByText('Choose a premium to see what it pays.').waitFor()
+      expect(await offered.count()).toBe(1)
       await takePicture(page, 'option-written', true)
 
       await go(page, '#/wallet')
@@ -226,6 +235,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         .getByText(/granted SEIZE_ROLE to/)
         .first()
         .waitFor()
+      expect(await timeline.textContent()).not.toMatch(/0x[0-9a-f]{40}/i)
       const blocks = await timeline
         .getByRole('listitem')
         .evaluateAll((items) => items.map((item) => Number(/block (\d+)/.exec(item.textContent ?? '')?.[1])))
@@ -324,11 +334,18 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await live.getByText('Nothing was charged').waitFor()
       await takePicture(page, 'matrix-live', true)
       await live.locator('.symbol').first().click()
-      await page
-        .getByRole('dialog')
+      const symbol = page.getByRole('dialog').first()
+      await symbol
         .getByText(/as of \d{4}-/)
         .first()
         .waitFor()
+      await pay(page, symbol.getByRole('button', { name: /^Show factors/ }))
+      const drawing = () => page.evaluate<string>(`document.querySelector('dialog canvas').toDataURL()`)
+      await symbol.locator('canvas').waitFor()
+      const byDay = await drawing()
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await expect.poll(drawing).not.toBe(byDay)
+      await page.emulateMedia({ colorScheme: 'light' })
       await page.keyboard.press('Escape')
       await page.setViewportSize({ width: 390, height: 844 })
       await page.getByRole('button', { name: /^Extend standard until .* on Base$/ }).waitFor()
@@ -375,16 +392,30 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
   test('the books are shown to the operator alone, who can stop and start payouts', async () => {
     await within({}, async (context) => {
       const { page, complaints } = await openPage(context)
+      await disputePayment()
       await go(page, '#/operator')
       await page.getByRole('button', { name: 'Sign and show' }).click()
       await page.getByText('This wallet does not operate the node.').waitFor()
       await page.getByRole('button', { name: 'operator', exact: true }).click()
       await page.getByRole('heading', { name: 'Books' }).waitFor()
       await page.getByText('balanced', { exact: true }).waitFor()
+      const disputes = page.getByRole('region', { name: 'Disputes' })
+      await disputes.getByText(complaint).waitFor()
+      await disputes.getByLabel('Reason, shown to the payer').fill('It repeats what was said, as described.')
+      await disputes.getByRole('button', { name: 'Reject' }).click()
+      await disputes.getByText('None is open.').waitFor()
+      const custody = page.getByRole('region', { name: 'Your money in custody' })
+      const withdraw = custody.getByRole('button', { name: 'Withdraw' })
+      const bottom = async (of: Locator) => of.evaluate((element) => Math.round(element.getBoundingClientRect().bottom))
+      expect(await bottom(withdraw)).toBe(await bottom(custody.getByLabel(/^Amount/)))
+      await custody.getByLabel(/^Amount/).fill('999999')
+      await withdraw.click()
+      await custody.getByRole('row', { name: /^(asked|refused) \$999,999.00 / }).waitFor()
       expect(await page.getByRole('region', { name: 'Balances' }).textContent()).not.toContain('eip155:')
       expect(await page.getByRole('region', { name: 'Pauses' }).textContent()).not.toMatch(/(running|paused), changed/)
       await page.getByLabel('Reason, kept in the audit log').fill('drill of the console')
       await page.getByRole('button', { name: 'Pause payouts' }).click()
+      await page.getByRole('row', { name: /^Payouts paused .*drill of the console/ }).waitFor()
       await page.getByRole('button', { name: 'Resume payouts' }).click()
       await page.getByRole('button', { name: 'Pause payouts' }).waitFor()
       await page.getByText('resume', { exact: true }).first().waitFor()
@@ -396,6 +427,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await customers.getByRole('button', { name: 'Payments', exact: true }).first().click()
       await page.getByRole('region', { name: 'Payments found' }).waitFor()
       await takePicture(page, 'operator-books', true)
+      expect(await inaccessible(page)).toEqual([])
       await page.setViewportSize({ width: 390, height: 844 })
       expect(await overflowPx(page)).toBe(0)
       expect(complaints).toEqual([])
@@ -441,6 +473,24 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     await within({}, async (context) => {
       const { page, complaints } = await openPage(context)
       await go(page, '#/wallet')
+      // Of these points none is usable yet.
+      await page.route('**/loyalty/*', async (route) => {
+        const answer = await route.fetch()
+        const { redeemable, ...body } = (await answer.json()) as { redeemable: object[] }
+        const none = redeemable.map((reward) => ({ ...reward, calls: 0 }))
+        await route.fulfill({
+          response: answer,
+          json: { ...body, points: '9000', pending_points: '9000', redeemable: none },
+        })
+      })
+      await page.reload()
+      await page.getByText('9,000 more are pending').waitFor()
+      expect(
+        await page
+          .getByRole('button', { name: /^Redeem/ })
+          .and(page.locator(':enabled'))
+          .count(),
+      ).toBe(0)
       await page.getByLabel('Filter the payments').fill('served match')
       await page.getByRole('button', { name: /^Export \d+ as CSV/ }).waitFor()
       await page.getByRole('region', { name: 'Payments' }).getByRole('link').first().click()
@@ -575,6 +625,15 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     })
   }, 180_000)
 
+  const complaint = 'The answer repeats what I said and adds nothing.'
+  const disputePayment = async () => {
+    const account = await till.newBuyer()
+    expect((await buy(account, `${till.node.url}${echoPath}?message=x`)).status).toBe(200)
+    const payer = account.address.toLowerCase()
+    const { rows } = await till.db.owner.query<{ id: string }>('select id from payment where payer = $1', [payer])
+    const url = `${till.node.url}/v1/payments/${rows[0]?.id}/dispute`
+    expect((await fetch(await signRequest(url, postJson({ text: complaint }), { account }))).status).toBe(200)
+  }
   const delegate = `0x${'12'.repeat(20)}`
   const createAndRevokeMandate = async (page: Page) => {
     await page.getByText('Let an agent spend your credit').click()

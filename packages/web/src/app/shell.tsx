@@ -5,10 +5,10 @@ import { shortHex } from '../ui/format.ts'
 import { Balance, CloseIcon, MenuIcon, MoonIcon, SunIcon } from '../ui/icons.tsx'
 import { Synthetic } from '../ui/parts.tsx'
 import { walletName, wallet as walletStore } from '../wallet/wallet-store.ts'
-import { announcement } from './announce.ts'
+import { announce, announcement } from './announce.ts'
 import { groups, pages } from './pages.ts'
 import { useStore } from './store.ts'
-import { chooseTheme, onSystemTheme, themeNow } from './theme-choice.ts'
+import { chooseTheme, onTheme, themeNow } from './theme-choice.ts'
 
 type Props = { page: string; index: NodeIndex | undefined; children: ComponentChildren }
 
@@ -127,27 +127,29 @@ function WalletChip() {
 
 function ThemeButton() {
   const [theme, setTheme] = useState(themeNow)
-  useEffect(() => onSystemTheme(() => setTheme(themeNow())), [])
+  useEffect(() => onTheme(() => setTheme(themeNow())), [])
   const other = theme === 'dark' ? 'light' : 'dark'
   return (
     <button
       type="button"
       class="icon-button"
       aria-label={`Switch to the ${other} theme`}
-      onClick={() => {
-        chooseTheme(other)
-        setTheme(other)
-      }}
+      onClick={() => chooseTheme(other)}
     >
       {theme === 'dark' ? <SunIcon /> : <MoonIcon />}
     </button>
   )
 }
 
+/** What was done, for a moment; read aloud as well. */
 function Announcer() {
   const text = useStore(announcement)
+  useEffect(() => {
+    const timer = setTimeout(() => announce(''), 5_000)
+    return () => clearTimeout(timer)
+  }, [text])
   return (
-    <div class="visually-hidden" role="status" aria-live="polite">
+    <div class="toast" role="status" aria-live="polite">
       {text}
     </div>
   )

@@ -7,11 +7,16 @@ export function themeNow(): Theme {
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 
-/** Tells when the system changes its mind; a choice of the visitor's own outlasts that. */
-export function onSystemTheme(changed: () => void): () => void {
+/** Tells when another theme shows: the visitor chose it, or the system changed its mind. */
+export function onTheme(changed: () => void): () => void {
   const query = matchMedia('(prefers-color-scheme: dark)')
   query.addEventListener('change', changed)
-  return () => query.removeEventListener('change', changed)
+  const choices = new MutationObserver(changed)
+  choices.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+  return () => {
+    query.removeEventListener('change', changed)
+    choices.disconnect()
+  }
 }
 
 export function chooseTheme(theme: Theme): void {

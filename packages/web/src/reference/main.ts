@@ -1,7 +1,7 @@
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import 'swagger-ui-dist/swagger-ui.css'
 import './reference.css'
-import { onSystemTheme, themeNow } from '../app/theme-choice.ts'
+import { onTheme, themeNow } from '../app/theme-choice.ts'
 import type { NodeIndex } from '../node/node-index.ts'
 import { createPayingFetch } from './paying-fetch.ts'
 import { type Language, languages, type SnippetRequest, snippetOf } from './snippets.ts'
@@ -14,7 +14,7 @@ type Shown = { toJS(): { method?: string; url: string; headers?: Record<string, 
 // The theme that was chosen in the console, under the name that the component gives it.
 const paint = () => document.documentElement.classList.toggle('dark-mode', themeNow() === 'dark')
 paint()
-onSystemTheme(paint)
+onTheme(paint)
 
 const readJson = async <T>(path: string): Promise<T> =>
   (await fetch(path, { headers: { accept: 'application/json' } })).json() as Promise<T>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ageText, centsOfMicro, sentence, shortHex, timeText, usd, usdOfMicro } from './format.ts'
+import { ageText, centsOfMicro, count, figure, sentence, shortHex, timeText, usd, usdOfMicro } from './format.ts'
 
 describe('money as people read it', () => {
   test('keeps cents and shows smaller parts only where there are some', () => {
@@ -10,6 +10,8 @@ describe('money as people read it', () => {
     expect(usdOfMicro('-1500000')).toBe('−$1.50')
     expect(centsOfMicro('74950412')).toBe('$74.95')
     expect(centsOfMicro('-74996000')).toBe('−$75.00')
+    expect([count(-1500), figure(-2.345), figure(-1500.4)]).toEqual(['−1,500', '−2.35', '−1,500'])
+    expect([figure(-0.001), count(-0)]).toEqual(['0', '0'])
     expect(usd('250')).toBe('$250')
     expect(usd('0.05')).toBe('$0.05')
     expect(usd('0.000001')).toBe('$0.000001')

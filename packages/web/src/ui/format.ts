@@ -42,15 +42,16 @@ export function ageText(at: string, nowMs: number): string {
 
 export const timeText = (at: string): string => at.replace('T', ' ').replace(/(:\d\d)(?:\.\d+)?Z$/, '$1 UTC')
 
+/** One sign for what is below zero, in amounts and figures alike; what rounds to zero has none. */
+export const withMinus = (figures: string): string => figures.replace(/^-(?=[0.,]*$)/, '').replace(/^-/, '−')
+
 export function count(value: number): string {
-  return value.toLocaleString('en-US')
+  return withMinus(value.toLocaleString('en-US'))
 }
 
 export function figure(value: unknown): string {
   if (typeof value === 'number')
-    return Math.abs(value) >= 1000
-      ? value.toLocaleString('en-US', { maximumFractionDigits: 0 })
-      : String(Math.round(value * 100) / 100)
+    return Math.abs(value) >= 1000 ? count(Math.round(value)) : withMinus(String(Math.round(value * 100) / 100))
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return value === null || value === undefined ? '–' : String(value)
 }

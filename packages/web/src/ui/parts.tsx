@@ -113,7 +113,8 @@ export function NotSold({ why }: { why: string | undefined }) {
 }
 
 /** An honest error: what the node said, what to do, and how to name it when asking for help. */
-export function Problem({ problem, again }: { problem: ProblemError; again?: () => void }) {
+export function Problem({ problem, again }: { problem: ProblemError | undefined; again?: () => void }) {
+  if (problem === undefined) return null
   return (
     <div class="notice bad" role="alert">
       <strong>{problem.message}</strong>

@@ -40,7 +40,9 @@ function OutsideWallets() {
       {wallets.length === 0 ? (
         <Notice tone="warn">
           <strong>No wallet found in this browser.</strong>
-          <p>Install one that speaks EIP-1193, or buy with the command line: assay buy.</p>
+          <p>
+            Install a browser wallet and open this page again. The command line needs none: assay wallet, assay buy.
+          </p>
         </Notice>
       ) : null}
       <div class="row">
@@ -55,7 +57,7 @@ function OutsideWallets() {
           </button>
         ))}
       </div>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </div>
   )
 }

@@ -55,7 +55,7 @@ export function useCheckout(order: Order, onBought: (bought: Bought) => void) {
         },
         ...(purchase === undefined ? {} : { purchase }),
       })
-      announce(`Bought: ${order.what}`)
+      announce(`Paid: ${order.what}`)
       onBought(bought)
     } catch (error) {
       const open = openPurchase(error)

@@ -23,6 +23,11 @@ export function ExplorerPage({ route: { rest } }: PageProps) {
           Attestations of citations and claims, in a log that can only grow. Anybody can read and check it; sources are
           on <a href={linkTo('sources')}>their own page</a>.
         </p>
+        {id === undefined ? null : (
+          <p>
+            <a href={linkTo('explorer')}>All entries</a>
+          </p>
+        )}
       </PageHead>
       {open ? null : <Notice>This node keeps no log.</Notice>}
       {open ? <Find /> : null}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { sentence } from '../../ui/format.ts'
 import { Notice, Problem } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
@@ -20,14 +20,13 @@ export function AlertForm({ symbol, feed }: Props) {
   const [alert, setAlert] = useState<Alert>({ field: fields[0]?.name ?? 'rank', operator: '>=', figure: '' })
   const [target, setTarget] = useState('')
   const [saved, setSaved] = useState('')
-  const [problem, setProblem] = useState<ProblemError>()
+  const { problem, attempt } = useAttempt()
   if (!offers(index, '/v1/notifications/watches')) return null
   const rule = ruleOf(feed.id, symbol, alert)
   const endpoint = targetOf(target)
   const save = async () => {
     if (wallet === undefined || rule === undefined || endpoint === undefined) return
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       const post = <T,>(path: string, body: unknown) =>
         askSigned<T>(index, wallet, `${index.base_url}/v1/notifications/${path}`, { method: 'POST', body })
@@ -35,9 +34,7 @@ export function AlertForm({ symbol, feed }: Props) {
       await post('watches', { endpoint: added.endpoint, topic: 'matrix.alert', subject: rule })
       const { state } = added.endpoints.find(({ id }) => id === added.endpoint) ?? { state: 'pending' }
       setSaved(`${rule} to ${target}${state === 'active' ? '' : ': sent once the endpoint has answered its challenge'}`)
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
+    })
   }
   return (
     <details>
@@ -91,7 +88,7 @@ export function AlertForm({ symbol, feed }: Props) {
           </button>
         </div>
         {saved === '' ? null : <Notice tone="good">{saved}</Notice>}
-        {problem === undefined ? null : <Problem problem={problem} />}
+        <Problem problem={problem} />
       </form>
     </details>
   )

@@ -1,10 +1,12 @@
 import uPlot from 'uplot'
+import { onTheme } from '../../app/theme-choice.ts'
 import { utcDate, utcStamps } from './chart-times.ts'
 import type { Series } from './series.ts'
 
 /** Returns a function that removes the drawing. */
 export function drawChart(host: HTMLElement, { name, times, values }: Series): () => void {
-  const colour = (token: string) => getComputedStyle(host).getPropertyValue(token).trim()
+  // Asked for with every drawing: another theme has other colours.
+  const colour = (token: string) => () => getComputedStyle(host).getPropertyValue(token).trim()
   const axis = {
     stroke: colour('--soft'),
     grid: { stroke: colour('--line'), width: 1 },
@@ -28,7 +30,9 @@ export function drawChart(host: HTMLElement, { name, times, values }: Series): (
   )
   const watch = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: 200 }))
   watch.observe(host)
+  const forget = onTheme(() => plot.redraw(false))
   return () => {
+    forget()
     watch.disconnect()
     plot.destroy()
   }

@@ -110,6 +110,9 @@ function Factors({ factors, score }: { factors: NonNullable<MatrixRow['factors']
             </th>
             <th scope="col">Percentile</th>
             <th scope="col" class="right">
+              Weight
+            </th>
+            <th scope="col" class="right">
               Points
             </th>
           </tr>
@@ -129,7 +132,8 @@ function Factors({ factors, score }: { factors: NonNullable<MatrixRow['factors']
                   </span>
                 )}
               </td>
-              <td class="right">{factor === null ? '–' : `${figure(factor.points)} of ${figure(factor.weight)}`}</td>
+              <td class="right">{factor === null ? '–' : `${figure(factor.weight)} %`}</td>
+              <td class="right">{factor === null ? '–' : figure(factor.points)}</td>
             </tr>
           ))}
         </tbody>

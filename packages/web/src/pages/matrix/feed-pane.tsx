@@ -1,8 +1,8 @@
 import type { MatrixAnswer } from '@assay/sdk'
-import { useState } from 'preact/hooks'
 import type { Exchange } from '../../node/ask.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { count } from '../../ui/format.ts'
-import { Age, Badge, Scroll, Synthetic } from '../../ui/parts.tsx'
+import { Age, Badge, Problem, Scroll, Synthetic } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
@@ -70,7 +70,7 @@ export function FeedPane({ title, columns, answer, exchange, bought, other, pagi
 
 function Pages({ paging, answer }: { paging: Paging; answer: MatrixAnswer }) {
   const { before, onPrevious, onNext, onExport } = paging
-  const [busy, setBusy] = useState(false)
+  const { busy, problem, attempt } = useAttempt()
   const next = answer.next_cursor
   return (
     <nav class="row" aria-label="Pages of the feed">
@@ -87,13 +87,11 @@ function Pages({ paging, answer }: { paging: Paging; answer: MatrixAnswer }) {
         type="button"
         class="button small"
         disabled={busy || answer.data.length === 0}
-        onClick={() => {
-          setBusy(true)
-          onExport().finally(() => setBusy(false))
-        }}
+        onClick={() => attempt(onExport)}
       >
         Export as CSV
       </button>
+      <Problem problem={problem} />
     </nav>
   )
 }

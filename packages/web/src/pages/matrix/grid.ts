@@ -1,4 +1,5 @@
 import type { MatrixRow } from '@assay/sdk'
+import { withMinus } from '../../ui/format.ts'
 
 /** What of a feed is shown. `cursors` are those of the pages before this one, the newest last. */
 export type View = { symbols: string; filter: string; sort: string; cursors: readonly string[] }
@@ -39,4 +40,4 @@ export function placesOf(rows: readonly MatrixRow[], column: string): number {
 }
 
 export const withPlaces = (value: number, places: number): string =>
-  value.toLocaleString('en-US', { minimumFractionDigits: places, maximumFractionDigits: places })
+  withMinus(value.toLocaleString('en-US', { minimumFractionDigits: places, maximumFractionDigits: places }))

@@ -23,7 +23,7 @@ export function LiveOffer({ feed, limit, filter, onPulled }: Props) {
       <h3 id="live-offer">Live</h3>
       <p>
         The newest snapshot, without the delay of the free tier, with everything that became known since. It is shown
-        here beside the delayed one, and each row says how many ranks it moved.
+        here with the delayed one, and each row says how many ranks it moved.
       </p>
       <p class="row">
         <BuyButton

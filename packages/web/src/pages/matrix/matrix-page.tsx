@@ -6,7 +6,9 @@ import { useStore } from '../../app/store.ts'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
+import { problemFrom } from '../../node/problem.ts'
 import { useAnswer } from '../../node/use-answer.ts'
+import { capital } from '../../ui/format.ts'
 import { Await, Notice, PageHead, saveFile } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { FactorDrawer } from './factor-drawer.tsx'
@@ -46,7 +48,7 @@ export function MatrixPage({ route }: PageProps) {
                         title={title}
                         aria-current={id === feed?.id ? 'true' : undefined}
                       >
-                        {id}
+                        {feedName(id)}
                       </a>
                     </li>
                   ))}
@@ -64,6 +66,9 @@ export function MatrixPage({ route }: PageProps) {
     </>
   )
 }
+
+const shortNames: Record<string, string> = { etf: 'ETFs', ftd: 'Fails to deliver' }
+const feedName = (id: string) => shortNames[id] ?? capital(id.replaceAll('-', ' '))
 
 const rowsShown = 20
 /** The largest page of the free tier. */
@@ -113,6 +118,7 @@ function Feed({ feed, open }: FeedProps) {
                   const answer = await fetch(`${source}?limit=${exportedMax}${query}`, {
                     headers: { accept: 'text/csv' },
                   })
+                  if (!answer.ok) throw problemFrom(answer.status, await answer.json())
                   saveFile(`${feed.id}.csv`, await answer.text(), 'text/csv')
                 },
               }}

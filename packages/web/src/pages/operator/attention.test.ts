@@ -43,7 +43,7 @@ test('notifications that were given up and disputes that wait are shown', () => 
     notifications: { endpoints: [], deliveries: [delivery], failing: [] },
   })
   expect(wants.map(({ text }) => text)).toEqual([
-    expect.stringContaining('1 disputes'),
+    expect.stringContaining('1 dispute.'),
     expect.stringContaining('2 notifications'),
   ])
 })
@@ -54,7 +54,7 @@ test('alarms and unknown outcomes are shown', () => {
     alarms: [{ alarm: 'books_differ', rung: 1, to_do: 'Compare them.' }],
     payments: [{ state: 'unknown', payments: 1, amount_micro: '250000000', oldest_at: '' }],
   })
-  expect(wants.map(({ text }) => text).join(' ')).toMatch(/books differ.*\$250\.00/)
+  expect(wants.map(({ text }) => text).join(' ')).toMatch(/Books differ.*\$250\.00/)
   expect(wants[0]?.toDo).toBe('Compare them.')
 })
 

@@ -9,7 +9,9 @@ export function Notifications({ notifications }: { notifications: Overview['noti
   return (
     <section class="sheet" aria-labelledby="notifications">
       <h2 id="notifications">Notifications</h2>
-      {endpoints.length === 0 ? <p class="soft">No webhook or mail address yet.</p> : null}
+      {endpoints.length === 0 ? (
+        <p class="soft">No webhook or mail address yet. Buyers add one with an alert on a symbol or a token.</p>
+      ) : null}
       <ul class="flag-list">
         {endpoints.map(({ kind, state, reason, endpoints: number }) => (
           <li key={`${kind} ${state} ${reason}`}>

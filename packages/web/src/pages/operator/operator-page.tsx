@@ -49,39 +49,35 @@ export function OperatorPage() {
         </p>
       </PageHead>
       <section class="sheet" aria-label="Proof">
-        <div class="row">
-          {wallet === undefined ? null : (
+        {wallet === undefined ? (
+          <p>Connect the operator’s wallet to see its books.</p>
+        ) : (
+          <div class="row">
             <span>
               Signing as <b>{walletName(wallet)}</b>
             </span>
-          )}
-          <button
-            type="button"
-            class="button main"
-            disabled={wallet === undefined}
-            onClick={() => (asked ? again() : setAsked(true))}
-          >
-            {overview.state === 'done' ? 'Sign in and refresh' : 'Sign and show'}
-          </button>
-          {overview.state === 'done' ? <span class="small soft">as of {timeText(overview.value.at)}</span> : null}
-        </div>
+            <button type="button" class="button main" onClick={() => (asked ? again() : setAsked(true))}>
+              {overview.state === 'done' ? 'Sign and refresh' : 'Sign and show'}
+            </button>
+            {overview.state === 'done' ? <span class="small soft">as of {timeText(overview.value.at)}</span> : null}
+          </div>
+        )}
         <ConnectWallet />
       </section>
       <Health />
       <Await of={overview} what="Reading the books">
         {(shown) => (
           <div class="stack wide-gap">
+            <Parts />
             <Attention overview={shown} />
-            <div class="columns even">
-              <Payments payments={shown.payments} />
-              <Pauses pauses={shown.pauses} role={shown.role} onChanged={again} />
-            </div>
+            <Pauses pauses={shown.pauses} role={shown.role} onChanged={again} />
             <Withdrawals withdrawals={shown.withdrawals} onChanged={again} />
             <Disputes disputes={shown.disputes} role={shown.role} onChanged={again} />
             <Notifications notifications={shown.notifications} />
             <Revenue />
             <Customers customers={shown.customers} onOpen={showPayments} />
             <PaymentSearch asked={search} onSearch={setSearch} />
+            <Payments payments={shown.payments} />
             <Books books={shown.books} />
             <Payouts payouts={shown.payouts} />
             <Audit audit={shown.audit} />
@@ -90,6 +86,37 @@ export function OperatorPage() {
       </Await>
       <MarketData />
     </>
+  )
+}
+
+const parts = [
+  ['attention', 'Attention'],
+  ['pauses', 'Pauses'],
+  ['withdrawals', 'Custody'],
+  ['disputes', 'Disputes'],
+  ['revenue', 'Revenue'],
+  ['customers', 'Customers'],
+  ['search-payments', 'Payments'],
+  ['books', 'Books'],
+  ['payouts', 'Payouts'],
+  ['audit', 'Audit log'],
+  ['market-data', 'Market data'],
+] as const
+
+/** The page is long; its address is taken by the name of the page. */
+function Parts() {
+  return (
+    <nav aria-label="Parts of this page">
+      <ul class="chips">
+        {parts.map(([id, title]) => (
+          <li key={id}>
+            <button type="button" class="chip" onClick={() => document.getElementById(id)?.scrollIntoView()}>
+              {title}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </nav>
   )
 }
 

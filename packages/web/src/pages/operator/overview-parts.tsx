@@ -1,7 +1,8 @@
 import { useNode } from '../../node/context.ts'
 import { type NodeIndex, networkName } from '../../node/node-index.ts'
-import { count, sentence, usdOfMicro, words } from '../../ui/format.ts'
-import { Age, Badge, Hex, Notice, Scroll, type Tone } from '../../ui/parts.tsx'
+import { count, sentence, words } from '../../ui/format.ts'
+import { Age, Badge, Hex, Money, Notice, Scroll, type Tone } from '../../ui/parts.tsx'
+import { Actor } from './actor.tsx'
 import { attentionOf } from './attention.ts'
 import type { Overview } from './types.ts'
 
@@ -58,12 +59,14 @@ export function Books({ books }: { books: Overview['books'] }) {
             {books.accounts.map((row) => (
               <tr key={`${row.group} ${row.kind} ${row.unit}`}>
                 <th scope="row">
-                  {sentence(row.group)}{' '}
+                  {sentence(row.group).replace('Onchain', 'On chain')}{' '}
                   {row.accounts > 1 ? <span class="soft small">{count(row.accounts)} accounts</span> : null}
                 </th>
                 <td>{row.kind}</td>
                 <td class="small soft">{unitText(index, row.unit)}</td>
-                <td class="right">{balanceText(row)}</td>
+                <td class="right">
+                  <Balance of={row} />
+                </td>
               </tr>
             ))}
           </tbody>
@@ -79,9 +82,15 @@ function unitText(index: NodeIndex, unit: string): string {
   return asset === undefined ? unit : `${asset === 'usdc' ? 'USDC' : asset} on ${networkName(index, network)}`
 }
 
-function balanceText({ kind, unit, balance }: Overview['books']['accounts'][number]): string {
+function Balance({ of: { kind, unit, balance } }: { of: Overview['books']['accounts'][number] }) {
   const value = kind === 'liability' || kind === 'income' ? -BigInt(balance) : BigInt(balance)
-  return unit.endsWith('/usdc') ? usdOfMicro(value) : `${count(Number(value))}${unit.endsWith('/gas') ? ' gwei' : ''}`
+  if (unit.endsWith('/usdc')) return <Money micro={value.toString()} />
+  return (
+    <>
+      {count(Number(value))}
+      {unit.endsWith('/gas') ? ' gwei' : ''}
+    </>
+  )
 }
 
 export function Payments({ payments }: { payments: Overview['payments'] }) {
@@ -108,7 +117,9 @@ export function Payments({ payments }: { payments: Overview['payments'] }) {
               <tr key={row.state}>
                 <th scope="row">{row.state}</th>
                 <td class="right">{count(row.payments)}</td>
-                <td class="right">{usdOfMicro(row.amount_micro)}</td>
+                <td class="right">
+                  <Money micro={row.amount_micro} />
+                </td>
                 <td>
                   <Age at={row.oldest_at} />
                 </td>
@@ -121,7 +132,13 @@ export function Payments({ payments }: { payments: Overview['payments'] }) {
   )
 }
 
-const payoutTones: Record<string, Tone> = { paid: 'good', parked: 'warn', waiting: 'warn', returned: 'bad' }
+export const payoutTones: Record<string, Tone> = {
+  paid: 'good',
+  parked: 'warn',
+  waiting: 'warn',
+  returned: 'bad',
+  refused: 'bad',
+}
 
 export function Payouts({ payouts }: { payouts: Overview['payouts'] }) {
   const index = useNode()
@@ -133,6 +150,19 @@ export function Payouts({ payouts }: { payouts: Overview['payouts'] }) {
       ) : null}
       <Scroll label="Newest payouts">
         <table>
+          <thead>
+            <tr>
+              <th scope="col">State</th>
+              <th scope="col" class="right">
+                Amount
+              </th>
+              <th scope="col">For</th>
+              <th scope="col">To</th>
+              <th scope="col">Network</th>
+              <th scope="col">Due</th>
+              <th scope="col">Why it waits</th>
+            </tr>
+          </thead>
           <tbody>
             {payouts.map((row) => (
               <tr key={row.id}>
@@ -140,7 +170,7 @@ export function Payouts({ payouts }: { payouts: Overview['payouts'] }) {
                   <Badge tone={payoutTones[row.state] ?? 'calm'}>{row.state}</Badge>
                 </td>
                 <th scope="row" class="right">
-                  {usdOfMicro(row.amount_micro)}
+                  <Money micro={row.amount_micro} />
                 </th>
                 <td>{words(row.purpose)}</td>
                 <td>
@@ -150,7 +180,7 @@ export function Payouts({ payouts }: { payouts: Overview['payouts'] }) {
                 <td>
                   <Age at={row.created_at} />
                 </td>
-                <td class="small">{row.reason}</td>
+                <td class="small">{row.reason === null ? '' : words(row.reason)}</td>
               </tr>
             ))}
           </tbody>
@@ -170,7 +200,10 @@ export function Audit({ audit }: { audit: Overview['audit'] }) {
           <li key={`${row.at} ${row.action} ${row.subject}`}>
             <Age at={row.at} />
             <span>
-              <b>{words(row.action)}</b> {row.subject} <span class="soft">by {row.actor}</span>
+              <b>{sentence(row.action)}</b> <span class="mono">{row.subject}</span>{' '}
+              <span class="soft">
+                by <Actor name={row.actor} />
+              </span>
             </span>
           </li>
         ))}

@@ -2,18 +2,21 @@ import { useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
-import { Age, Badge, Problem } from '../../ui/parts.tsx'
+import { useAttempt } from '../../node/use-attempt.ts'
+import { capital } from '../../ui/format.ts'
+import { Age, Badge, Problem, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { Actor } from './actor.tsx'
 import type { Overview, Pause } from './types.ts'
 
-const meanings: Record<string, string> = {
-  sales: 'no paid answer is sold; free answers go on',
-  payouts: 'no money leaves custody',
-  settlement: 'nothing is settled for other sellers',
-  options: 'no new positions',
-  mandates: 'nothing is drawn under a mandate',
-  renewals: 'no subscription renews by itself',
+/** What a pause stops, and what goes on beside it. */
+const effects: Record<string, readonly [stops: string, goesOn: string]> = {
+  sales: ['paid answers: they are refused with 503, before anything is charged', 'free answers and payouts'],
+  payouts: ['money leaving custody: payouts, refunds, withdrawals', 'sales; what is owed is sent later'],
+  settlement: ['checking and settling payments for other sellers', 'own sales'],
+  options: ['quotes, buying and writing', 'withdrawing, closing and settling: they are owed'],
+  mandates: ['what agents draw from the credit of others', 'what owners pay from their own credit'],
+  renewals: ['subscriptions renewed from credit', 'time that is paid for, and renewing by hand'],
 }
 
 /** What can be paused. Each change is signed by itself and kept in the audit log. */
@@ -29,24 +32,18 @@ export function Pauses({
   const index = useNode()
   const wallet = useStore(walletStore)
   const [reason, setReason] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<ProblemError>()
+  const { busy, problem, attempt } = useAttempt()
   const turn = async ({ name, paused }: Pause) => {
     if (wallet === undefined) return
-    setBusy(true)
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       await askSigned(index, wallet, `${index.base_url}/v1/operator/pauses`, {
         method: 'POST',
         body: { name, paused: !paused, reason: reason.trim() },
       })
-      announce(`${name} ${paused ? 'resumed' : 'paused'}`)
+      announce(`${capital(name)} ${paused ? 'resumed' : 'paused'}`)
       onChanged()
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
-    setBusy(false)
+    })
   }
   return (
     <section class="sheet" aria-labelledby="pauses">
@@ -58,31 +55,58 @@ export function Pauses({
           onInput={(event) => setReason(event.currentTarget.value)}
           placeholder="custody key rotation"
         />
+        <small>Written before anything is paused or resumed.</small>
       </label>
-      <ul class="pauses">
-        {pauses.map((entry) => (
-          <li key={entry.name}>
-            <div>
-              <b>{entry.name}</b>{' '}
-              <Badge tone={entry.paused ? 'bad' : 'good'}>{entry.paused ? 'paused' : 'running'}</Badge>
-              <span class="source">
-                {meanings[entry.name] ?? entry.name}
-                {entry.paused ? ` (${entry.reason})` : null}, changed <Age at={entry.changed_at} />
-              </span>
-            </div>
-            <button
-              type="button"
-              class="button small"
-              disabled={busy || role === 'read' || reason.trim().length < 3}
-              onClick={() => turn(entry)}
-            >
-              {entry.paused ? `Resume ${entry.name}` : `Pause ${entry.name}`}
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Scroll label="What can be paused">
+        <table class="pauses">
+          <thead>
+            <tr>
+              <th scope="col">What</th>
+              <th scope="col">A pause stops</th>
+              <th scope="col">And leaves running</th>
+              <th scope="col">
+                <span class="visually-hidden">Change</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {pauses.map((entry) => {
+              const [stops, goesOn] = effects[entry.name] ?? [entry.name, 'everything else']
+              return (
+                <tr key={entry.name}>
+                  <th scope="row">
+                    {capital(entry.name)}{' '}
+                    <Badge tone={entry.paused ? 'bad' : 'good'}>{entry.paused ? 'paused' : 'running'}</Badge>
+                    {entry.paused ? <Since of={entry} /> : null}
+                  </th>
+                  <td>{stops}</td>
+                  <td>{goesOn}</td>
+                  <td class="right">
+                    <button
+                      type="button"
+                      class="button small"
+                      disabled={busy || role === 'read' || reason.trim().length < 3}
+                      onClick={() => turn(entry)}
+                    >
+                      {entry.paused ? `Resume ${entry.name}` : `Pause ${entry.name}`}
+                    </button>
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </Scroll>
       {role === 'read' ? <p class="source">This wallet may read; pausing needs the role operate.</p> : null}
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </section>
+  )
+}
+
+function Since({ of: { reason, changed_by, changed_at } }: { of: Pause }) {
+  return (
+    <span class="source">
+      <Age at={changed_at} /> by <Actor name={changed_by} />: {reason}
+    </span>
   )
 }

@@ -4,7 +4,7 @@ import { useNode } from '../../node/context.ts'
 import { networkName } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { centsOfMicro, count, sentence, usdOfMicro } from '../../ui/format.ts'
-import { Await, Scroll } from '../../ui/parts.tsx'
+import { Await, Money, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 
 type Row = {
@@ -35,18 +35,21 @@ export function netByDay(rows: readonly Pick<Row, 'day' | 'net_micro'>[]): { day
   return all
 }
 
-const [barWidth, barHeight] = [14, 80]
+const [barWidth, barHeight, barsShown] = [14, 80, 30]
 
+/** The last of 30 places is the last day, so that one day of sales does not look like a month of them. */
 function RevenueBars({ days }: { days: readonly { day: string; micro: bigint }[] }) {
   const most = days.reduce((top, { micro }) => (micro > top ? micro : top), 1n)
+  const left = Math.max(0, barsShown - days.length)
   const label = `Net revenue a day, ${days[0]?.day} to ${days.at(-1)?.day}, at most ${centsOfMicro(most)}`
+  const width = (left + days.length) * barWidth
   return (
     <figure class="stack tight">
-      <svg class="bars" viewBox={`0 0 ${days.length * barWidth} ${barHeight}`} role="img" aria-label={label}>
+      <svg class="bars" viewBox={`0 0 ${width} ${barHeight}`} preserveAspectRatio="none" role="img" aria-label={label}>
         {days.map(({ day, micro }, at) => {
           const height = micro <= 0n ? 0 : Math.max(1, Number((micro * BigInt(barHeight)) / most))
           return (
-            <rect key={day} x={at * barWidth + 1} y={barHeight - height} width={barWidth - 2} height={height}>
+            <rect key={day} x={(left + at) * barWidth + 1} y={barHeight - height} width={barWidth - 2} height={height}>
               <title>{`${day}: ${usdOfMicro(micro)}`}</title>
             </rect>
           )
@@ -84,7 +87,7 @@ export function Revenue() {
         <Await of={revenue} what="Reading revenue">
           {({ data }) =>
             data.length === 0 ? (
-              <p class="soft">Nothing yet.</p>
+              <p class="soft">Nothing was sold in these days.</p>
             ) : (
               <>
                 <RevenueBars days={netByDay(data)} />
@@ -93,7 +96,9 @@ export function Revenue() {
             )
           }
         </Await>
-      ) : null}
+      ) : (
+        <p class="soft">Read with a signature of its own: by day, shop and network, with refunds, fees and gas.</p>
+      )}
     </section>
   )
 }
@@ -130,7 +135,7 @@ function RevenueTable({ rows }: { rows: Row[] }) {
               <td>{networkName(index, row.network)}</td>
               {figures.map((name) => (
                 <td class="right" key={name}>
-                  {usdOfMicro(row[`${name}_micro`])}
+                  <Money micro={row[`${name}_micro`]} />
                 </td>
               ))}
               <td class="right">{count(Number(row.gas_gwei))}</td>

@@ -65,10 +65,11 @@ export type Withdrawals = {
     id: string
     network: string
     to: string
+    asked_micro: string | null
     state: string
     outcome: string | null
     requested_at: string
-    payout: { state: string; amount_micro: string } | null
+    payout: { state: string; amount_micro: string; transaction: string | null; reason: string | null } | null
   }[]
 }
 

@@ -2,20 +2,24 @@ import { useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
-import { networkName } from '../../node/node-index.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
-import { usdOfMicro } from '../../ui/format.ts'
-import { Age, Badge, Hex, Problem, Scroll } from '../../ui/parts.tsx'
+import { explorerUrl, networkName } from '../../node/node-index.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
+import { shortHex, usdOfMicro } from '../../ui/format.ts'
+import { Age, Badge, Hex, Money, Problem, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
+import { payoutTones } from './overview-parts.tsx'
 import type { Withdrawals as Shown } from './types.ts'
 
 /** The operator's own money in custody. Each withdrawal is signed by itself and goes to a configured address. */
 export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; onChanged: () => void }) {
   const index = useNode()
+  const [oldest] = withdrawals.custody.map(({ checked_at }) => checked_at).sort()
   return (
     <section class="sheet" aria-labelledby="withdrawals">
       <h2 id="withdrawals">Your money in custody</h2>
-      {withdrawals.custody.length === 0 ? <p class="soft">Not read yet.</p> : null}
+      {withdrawals.custody.length === 0 ? (
+        <p class="soft">Not read yet: the balances are compared with the chain within a minute.</p>
+      ) : null}
       <Scroll label="Custody by network">
         <table>
           <thead>
@@ -26,7 +30,6 @@ export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; on
                   {title}
                 </th>
               ))}
-              <th scope="col">As of</th>
             </tr>
           </thead>
           <tbody>
@@ -34,37 +37,94 @@ export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; on
               <tr key={row.network}>
                 <th scope="row">{networkName(index, row.network)}</th>
                 <td class="right">
-                  <b>{usdOfMicro(row.withdrawable_micro)}</b>
+                  <b>
+                    <Money micro={row.withdrawable_micro} />
+                  </b>
                 </td>
-                <td class="right">{usdOfMicro(row.balance_micro)}</td>
-                <td class="right">{usdOfMicro(row.others_micro)}</td>
-                <td class="right">{usdOfMicro(row.debts_micro)}</td>
-                <td class="right">{usdOfMicro(row.leaving_micro)}</td>
-                <td class="right">{usdOfMicro(row.reserved_micro)}</td>
-                <td>
-                  <Age at={row.checked_at} />
+                <td class="right">
+                  <Money micro={row.balance_micro} />
+                </td>
+                <td class="right">
+                  <Money micro={row.others_micro} />
+                </td>
+                <td class="right">
+                  <Money micro={row.debts_micro} />
+                </td>
+                <td class="right">
+                  <Money micro={row.leaving_micro} />
+                </td>
+                <td class="right">
+                  <Money micro={row.reserved_micro} />
                 </td>
               </tr>
             ))}
           </tbody>
         </table>
       </Scroll>
+      {oldest === undefined ? null : (
+        <p class="small soft">
+          Compared with the chains <Age at={oldest} />.
+        </p>
+      )}
       <WithdrawForm withdrawals={withdrawals} onChanged={onChanged} />
-      <ul class="plain-list">
-        {withdrawals.newest.map((row) => (
-          <li key={row.id}>
-            <Age at={row.requested_at} />
-            <span>
-              <Badge tone={row.state === 'refused' ? 'bad' : row.payout?.state === 'paid' ? 'good' : 'calm'}>
-                {row.payout?.state ?? row.state}
-              </Badge>{' '}
-              {row.payout === null ? null : usdOfMicro(row.payout.amount_micro)} to <Hex value={row.to} /> on{' '}
-              {networkName(index, row.network)} {row.outcome}
-            </span>
-          </li>
-        ))}
-      </ul>
+      {withdrawals.newest.length === 0 ? null : <Newest rows={withdrawals.newest} />}
     </section>
+  )
+}
+
+/** The books count millionths of a dollar; a person does not. */
+const outcomeText = (text: string) =>
+  text.replaceAll('_', ' ').replace(/(\d+) micro-USDC/, (_, micro: string) => usdOfMicro(micro))
+
+function Newest({ rows }: { rows: Shown['newest'] }) {
+  const index = useNode()
+  return (
+    <Scroll label="Newest withdrawals">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col" class="right">
+              Amount
+            </th>
+            <th scope="col">To</th>
+            <th scope="col">Network</th>
+            <th scope="col">Asked</th>
+            <th scope="col">Outcome</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ id, network, to, state, asked_micro, outcome, requested_at, payout }) => {
+            const [now, micro] = [payout?.state ?? state, payout?.amount_micro ?? asked_micro]
+            return (
+              <tr key={id}>
+                <td>
+                  <Badge tone={payoutTones[now] ?? 'calm'}>{now}</Badge>
+                </td>
+                <td class="right">{micro === null ? 'all' : <Money micro={micro} />}</td>
+                <td>
+                  <Hex value={to} />
+                </td>
+                <td>{networkName(index, network)}</td>
+                <td>
+                  <Age at={requested_at} />
+                </td>
+                <td class="small">
+                  {outcomeText(outcome ?? payout?.reason ?? '')}
+                  {payout?.transaction ? (
+                    <Hex
+                      value={payout.transaction}
+                      what="transaction"
+                      href={explorerUrl(index, network, 'tx', payout.transaction)}
+                    />
+                  ) : null}
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Scroll>
   )
 }
 
@@ -73,25 +133,19 @@ function WithdrawForm({ withdrawals, onChanged }: { withdrawals: Shown; onChange
   const wallet = useStore(walletStore)
   const [chosen, setChosen] = useState(0)
   const [amount, setAmount] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<ProblemError>()
+  const { busy, problem, attempt } = useAttempt()
   const destination = withdrawals.destinations[chosen]
   if (destination === undefined) return <p class="soft">No destination is configured: set WITHDRAW_TO.</p>
   const send = async () => {
     if (wallet === undefined) return
-    setBusy(true)
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       const { network, address: to } = destination
       const body = { network, to, ...(amount.trim() === '' ? {} : { amount_usd: amount.trim() }) }
       await askSigned(index, wallet, `${index.base_url}/v1/operator/withdrawals`, { method: 'POST', body })
-      announce('withdrawal requested')
+      announce('The withdrawal is requested')
       onChanged()
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
-    setBusy(false)
+    })
   }
   return (
     <>
@@ -101,7 +155,7 @@ function WithdrawForm({ withdrawals, onChanged }: { withdrawals: Shown; onChange
           <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
             {withdrawals.destinations.map(({ network, address }, place) => (
               <option key={`${network} ${address}`} value={place}>
-                {networkName(index, network)}: {address}
+                {networkName(index, network)}: {shortHex(address)}
               </option>
             ))}
           </select>
@@ -110,11 +164,11 @@ function WithdrawForm({ withdrawals, onChanged }: { withdrawals: Shown; onChange
           <span>Amount in USD, empty for all</span>
           <input value={amount} inputMode="decimal" onInput={(event) => setAmount(event.currentTarget.value)} />
         </label>
-        <button type="button" class="button small" disabled={busy || wallet === undefined} onClick={send}>
+        <button type="button" class="button" disabled={busy || wallet === undefined} onClick={send}>
           Withdraw
         </button>
       </div>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </>
   )
 }

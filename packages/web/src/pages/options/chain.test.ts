@@ -42,6 +42,6 @@ test('ends are listed in order, and the first one shown has something to buy', (
 })
 
 test('greeks are shown for one percent of volatility and one day, and as a dash before the first pricing', () => {
-  expect(modelCells(series('call', 95, '2026-02-01'))).toEqual(['90 %', '-0.55', '0.0151', '0.114', '-0.170'])
+  expect(modelCells(series('call', 95, '2026-02-01'))).toEqual(['90 %', '−0.55', '0.0151', '0.114', '−0.170'])
   expect(modelCells({ implied_volatility: null, greeks: null })).toEqual(['–', '–', '–', '–', '–'])
 })

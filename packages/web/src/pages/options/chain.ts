@@ -1,3 +1,5 @@
+import { withMinus } from '../../ui/format.ts'
+
 export type Series = {
   symbol: string
   cluster: string
@@ -24,7 +26,8 @@ export function modelCells({ implied_volatility, greeks }: Pick<Series, 'implied
   const iv = implied_volatility === null ? '–' : `${Math.round(implied_volatility * 100)} %`
   if (greeks === null) return [iv, '–', '–', '–', '–']
   const { delta, gamma, vega, theta } = greeks
-  return [iv, delta.toFixed(2), gamma.toFixed(4), (vega / 100).toFixed(3), (theta / 365.25).toFixed(3)]
+  const figures = [delta.toFixed(2), gamma.toFixed(4), (vega / 100).toFixed(3), (theta / 365.25).toFixed(3)]
+  return [iv, ...figures.map(withMinus)]
 }
 
 export type ChainRow = { strike: number; call: Series | undefined; put: Series | undefined }

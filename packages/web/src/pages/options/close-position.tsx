@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { useEvery } from '../../node/use-every.ts'
 import { centsOfMicro } from '../../ui/format.ts'
 import { Problem } from '../../ui/parts.tsx'
@@ -17,16 +17,9 @@ export function ClosePosition({ position, wallet, again }: Props) {
   const index = useNode()
   const [bid, setBid] = useState<Bid>()
   const [, look] = useState(0)
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<ProblemError>()
+  const { busy, problem, attempt } = useAttempt()
   useEvery(1_000, () => look(Date.now()))
   const left = bid === undefined ? 0 : Math.floor((bid.untilMs - Date.now()) / 1000)
-  const attempt = async (work: () => Promise<void>) => {
-    setBusy(true)
-    setProblem(undefined)
-    await work().catch((error: unknown) => setProblem(asProblem(error)))
-    setBusy(false)
-  }
   const askBid = () =>
     attempt(async () => {
       const { position_id, symbol, closable_quantity } = position
@@ -61,7 +54,7 @@ export function ClosePosition({ position, wallet, again }: Props) {
           Get a bid
         </button>
       )}
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </>
   )
 }

@@ -2,7 +2,7 @@ import type { OptionClosing, OptionHoldings } from '@assay/sdk'
 import { useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { useNode } from '../../node/context.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { centsOfMicro, usd } from '../../ui/format.ts'
 import { Problem } from '../../ui/parts.tsx'
 import type { Wallet } from '../../wallet/wallet-store.ts'
@@ -14,13 +14,10 @@ type Props = { position: OptionHoldings['positions'][number]; wallet: Wallet; ag
 export function LimitSell({ position, wallet, again }: Props) {
   const index = useNode()
   const [limit, setLimit] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<ProblemError>()
+  const { busy, problem, attempt } = useAttempt()
   const fits = isPremium(limit)
   const sell = async () => {
-    setBusy(true)
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       const body = { position_id: position.position_id, limit_usd: limit, rest: true }
       const url = `${index.api_url}/v1/options/close`
@@ -29,10 +26,7 @@ export function LimitSell({ position, wallet, again }: Props) {
       announce(`${sold}${done.waiting} wait in the book at ${usd(limit)}`)
       setLimit('')
       again()
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
-    setBusy(false)
+    })
   }
   return (
     <details>
@@ -50,7 +44,7 @@ export function LimitSell({ position, wallet, again }: Props) {
           {fits ? ` at ${usd(limit)}` : ''}
         </button>
       </div>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </details>
   )
 }

@@ -9,6 +9,7 @@ import { useEvery } from '../../node/use-every.ts'
 import { ageText, centsOfMicro, timeText } from '../../ui/format.ts'
 import { Await, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
 import { type ChainRow, chainOf, expiriesOf, firstBuyable, modelCells, modelColumns, type Series } from './chain.ts'
+import { type Placed, PlacedPanel } from './placed-panel.tsx'
 import { Positions } from './positions.tsx'
 import { SeriesPanel } from './series-panel.tsx'
 import { VaultPanel } from './vault.tsx'
@@ -27,6 +28,8 @@ export function OptionsPage({ route }: PageProps) {
     ask<{ data: Cluster[] }>(`${index.api_url}${topics}`, { signal }),
   )
   useEvery(10_000, again)
+  // Kept here: the panel of a series goes when the series does.
+  const [placed, setPlaced] = useState<Placed>()
   const names = new Map(clusters.state === 'done' ? clusters.value.body.data.map(({ id, name }) => [id, name]) : [])
   return (
     <>
@@ -38,11 +41,20 @@ export function OptionsPage({ route }: PageProps) {
       </PageHead>
       <Await of={series} what="Reading the chain" idle={<Notice>The options shop is not open on this node.</Notice>}>
         {({ body }) => (
-          <Chain series={body.data.filter(({ state }) => state === 'trading')} names={names} chosen={route.rest[0]} />
+          <Chain
+            series={body.data.filter(({ state }) => state === 'trading')}
+            names={names}
+            chosen={route.rest[0]}
+            onPlaced={(next) => {
+              setPlaced(next)
+              again()
+            }}
+          />
         )}
       </Await>
       {open ? (
         <>
+          {placed === undefined ? null : <PlacedPanel key={placed.id} placed={placed} />}
           <Positions />
           <VaultPanel />
         </>
@@ -55,10 +67,12 @@ function Chain({
   series,
   names,
   chosen,
+  onPlaced,
 }: {
   series: readonly Series[]
   names: ReadonlyMap<string, string>
   chosen: string | undefined
+  onPlaced: (placed: Placed) => void
 }) {
   const clusters = [...new Set(series.map(({ cluster }) => cluster))]
   const picked = series.find(({ symbol }) => symbol === chosen)
@@ -96,7 +110,7 @@ function Chain({
             <select value={until} onChange={(event) => setExpiry(event.currentTarget.value)}>
               {expiries.map((at) => (
                 <option key={at} value={at}>
-                  {timeText(at)}, {ageText(at, Date.now())}
+                  {ageText(at, Date.now())}, {timeText(at)}
                 </option>
               ))}
             </select>
@@ -112,6 +126,7 @@ function Chain({
           series={picked}
           name={names.get(picked.cluster) ?? picked.cluster}
           strikes={chainOf(series, picked.cluster, picked.expires_at).map(({ strike }) => strike)}
+          onPlaced={onPlaced}
         />
       )}
     </>

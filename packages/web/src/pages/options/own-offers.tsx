@@ -1,8 +1,7 @@
 import type { OptionHoldings, OptionWithdrawal } from '@assay/sdk'
-import { useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { useNode } from '../../node/context.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { centsOfMicro } from '../../ui/format.ts'
 import { Badge, Problem, type Tone } from '../../ui/parts.tsx'
 import type { Wallet } from '../../wallet/wallet-store.ts'
@@ -46,14 +45,11 @@ type OwnOffersProps = { holdings: OptionHoldings; wallet: Wallet; again: () => v
 /** What this wallet has in the book. What was not traded comes back when its owner signs for it. */
 export function OwnOffers({ holdings, wallet, again }: OwnOffersProps) {
   const index = useNode()
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<ProblemError>()
+  const { busy, problem, attempt } = useAttempt()
   const own = ownOf(holdings)
   if (own.length === 0) return null
   const withdraw = async ({ id }: Own) => {
-    setBusy(true)
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       const url = `${index.api_url}/v1/options/withdraw`
       const taken = await askSigned<OptionWithdrawal>(index, wallet, url, { method: 'POST', body: { offer_id: id } })
@@ -61,10 +57,7 @@ export function OwnOffers({ holdings, wallet, again }: OwnOffersProps) {
         taken.returned_micro === '0' ? 'Withdrawn' : `Withdrawn; ${centsOfMicro(taken.returned_micro)} come back`,
       )
       again()
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
-    setBusy(false)
+    })
   }
   return (
     <>
@@ -85,7 +78,7 @@ export function OwnOffers({ holdings, wallet, again }: OwnOffersProps) {
           </li>
         ))}
       </ul>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </>
   )
 }

@@ -65,7 +65,7 @@ export function QuotedBuy({ series, what, premiumMicro, onLocked, onBought }: Pr
       <button type="button" class="button main" disabled={premiumMicro === null} onClick={lock}>
         {premiumMicro === null ? 'None offered' : `Lock a price, ${centsOfMicro(premiumMicro)} now`}
       </button>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </>
   )
 }

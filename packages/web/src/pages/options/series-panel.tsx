@@ -4,13 +4,13 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { centsOfMicro, timeText } from '../../ui/format.ts'
-import { Age, Await, Badge, Notice, Synthetic } from '../../ui/parts.tsx'
+import { Age, Await, Badge, Synthetic } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
-import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
 import { modelCells, modelColumns, type Series } from './chain.ts'
 import { LimitForm } from './limit-form.tsx'
 import { PayoffPicture } from './payoff-picture.tsx'
+import { type Placed, placedOf } from './placed-panel.tsx'
 import { QuotedBuy } from './quoted-buy.tsx'
 import { SpotPicture } from './spot-picture.tsx'
 
@@ -29,35 +29,43 @@ type Detail = Series & {
   history: { at: string; index: string }[]
 }
 
+type SeriesPanelProps = {
+  series: Series
+  name: string
+  strikes: readonly number[]
+  onPlaced: (placed: Placed) => void
+}
+
 /** One series: what it pays, what it costs, and what that rests on. */
-export function SeriesPanel({ series, name, strikes }: { series: Series; name: string; strikes: readonly number[] }) {
+export function SeriesPanel({ series, name, strikes, onPlaced }: SeriesPanelProps) {
   const index = useNode()
-  const [bought, setBought] = useState<Bought>()
+  const [paid, setPaid] = useState<string>()
   const [locked, setLocked] = useState<string>()
+  const symbol = encodeURIComponent(series.symbol)
   const [detail, again] = useAnswer(series.symbol, (signal) =>
-    ask<Detail>(`${index.api_url}/v1/options/series/${encodeURIComponent(series.symbol)}`, { signal }),
+    ask<Detail>(`${index.api_url}/v1/options/series/${symbol}`, { signal }),
   )
+  const [trades, tradesAgain] = useAnswer(series.symbol, (signal) =>
+    ask<{ data: OptionTrade[] }>(`${index.api_url}/v1/options/trades?symbol=${symbol}&limit=5`, { signal }),
+  )
+  const what = `${series.kind === 'call' ? 'Call' : 'Put'} on ${name} at ${series.strike}`
+  const onBought = (bought: Bought) => {
+    const placed = placedOf(bought, what, series.symbol)
+    setPaid(placed.paidMicro)
+    onPlaced(placed)
+    again()
+    tradesAgain()
+  }
   return (
     <section class="sheet" aria-labelledby="series">
       <header>
-        <h2 id="series">
-          {series.kind === 'call' ? 'Call' : 'Put'} on {name} at {series.strike}
-        </h2>
+        <h2 id="series">{what}</h2>
         <Synthetic of={series.synthetic} />
         {detail.state === 'done' ? <Signed exchange={detail.value.exchange} /> : null}
       </header>
-      {bought === undefined ? null : (
-        <>
-          <Notice tone="good">
-            <strong>{boughtText(bought.body as Placed)}</strong>
-          </Notice>
-          <Hallmarks bought={bought} fileName={`evidence-${series.symbol}.json`} />
-        </>
-      )}
       <Await of={detail} what="Reading the series" again={again}>
         {({ body }) => {
           // What was paid, what is locked, or what it costs now.
-          const paid = paidFor(bought?.body as Placed | undefined)
           const premium = paid ?? locked ?? body.premium_micro ?? body.model_micro
           const now = body.index === null ? undefined : Number(body.index)
           return (
@@ -82,16 +90,16 @@ export function SeriesPanel({ series, name, strikes }: { series: Series; name: s
                 <div class="row">
                   <QuotedBuy
                     series={series}
-                    what={`${series.kind === 'call' ? 'Call' : 'Put'} on ${name} at ${series.strike}`}
+                    what={what}
                     premiumMicro={body.buyable ? body.premium_micro : null}
                     onLocked={setLocked}
-                    onBought={setBought}
+                    onBought={onBought}
                   />
                   <Badge tone="warn">the premium is not refundable</Badge>
                 </div>
-                <LimitForm side="order" series={series} onBought={setBought} />
-                <LimitForm side="write" series={series} onBought={setBought} />
-                <LastTrades symbol={series.symbol} />
+                <LimitForm side="order" series={series} onBought={onBought} />
+                <LimitForm side="write" series={series} onBought={onBought} />
+                {trades.state === 'done' ? <LastTrades trades={trades.value.body.data} /> : null}
               </div>
             </div>
           )
@@ -101,28 +109,12 @@ export function SeriesPanel({ series, name, strikes }: { series: Series; name: s
   )
 }
 
-type Placed = { position_id?: string; offer_id?: string; order_id?: string; premium_micro?: string }
-
-/** The premium of a purchase; that of an own offer is what others pay. */
-const paidFor = (placed: Placed | undefined) => (placed?.position_id === undefined ? undefined : placed.premium_micro)
-
-function boughtText({ position_id, offer_id, order_id }: Placed): string {
-  if (order_id !== undefined) return `Ordered: ${order_id}`
-  return offer_id === undefined ? `Yours: ${position_id}` : `Offered: ${offer_id}`
-}
-
-function LastTrades({ symbol }: { symbol: string }) {
-  const index = useNode()
-  const [trades] = useAnswer(symbol, (signal) =>
-    ask<{ data: OptionTrade[] }>(`${index.api_url}/v1/options/trades?symbol=${encodeURIComponent(symbol)}&limit=5`, {
-      signal,
-    }),
-  )
-  if (trades.state !== 'done' || trades.value.body.data.length === 0) return null
+function LastTrades({ trades }: { trades: readonly OptionTrade[] }) {
+  if (trades.length === 0) return null
   return (
     <p class="small">
       Last trades:{' '}
-      {trades.value.body.data
+      {trades
         .map(({ kind, quantity, total_micro }) =>
           kind === 'revoked'
             ? `${quantity} revoked`
@@ -138,11 +130,11 @@ function SeriesFacts({ detail }: { detail: Detail }) {
     <dl class="facts">
       <dt>Pays at most</dt>
       <dd>{centsOfMicro(detail.most_micro)}</dd>
-      <dt>Last trade</dt>
+      <dt>Trading ends</dt>
       <dd>
         <Age at={detail.last_trade_at} /> <span class="soft small">{timeText(detail.last_trade_at)}</span>
       </dd>
-      <dt>Ends</dt>
+      <dt>Settles</dt>
       <dd>
         <Age at={detail.expires_at} />
       </dd>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { Badge, CopyButton, Json, Notice, Problem } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { stateTone } from './source-state.ts'
@@ -21,22 +21,16 @@ export function ProveDomain({ source, onChanged }: Props) {
   const index = useNode()
   const wallet = useStore(walletStore)
   const [method, setMethod] = useState<Method>('dns')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<ProblemError>()
+  const { busy, problem, attempt } = useAttempt()
   const { claim } = source
   const mine = claim !== null && wallet !== undefined && claim.wallet.toLowerCase() === wallet.address.toLowerCase()
   const check = async () => {
-    setBusy(true)
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { verifyOwnSource } = await import('./verify-own-source.ts')
       const changed = await verifyOwnSource(index, mine ? wallet : undefined, source)
       announce(`${source.domain} is ${changed.state}`)
       onChanged(changed)
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
-    setBusy(false)
+    })
   }
   if (claim === null)
     return (
@@ -73,7 +67,7 @@ export function ProveDomain({ source, onChanged }: Props) {
           {busy ? 'Looking…' : mine && !claim.wallet_proven ? 'Sign and look now' : 'Look now'}
         </button>
       </div>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </section>
   )
 }

@@ -5,7 +5,7 @@ import { linkTo } from '../../app/route.ts'
 import { useStore } from '../../app/store.ts'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { PageHead, Problem } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { ProveDomain } from './prove-domain.tsx'
@@ -41,12 +41,9 @@ function RegisterForm({ given, onRegistered }: { given: string | undefined; onRe
   const [domain, setDomain] = useState(given ?? '')
   const [payTo, setPayTo] = useState<string>()
   const [contact, setContact] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<ProblemError>()
+  const { busy, problem, attempt } = useAttempt()
   const submit = async () => {
-    setBusy(true)
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const body = {
         domain: domain.trim(),
         wallet: (payTo ?? own).trim(),
@@ -55,10 +52,7 @@ function RegisterForm({ given, onRegistered }: { given: string | undefined; onRe
       const answer = await ask<Source>(`${index.api_url}/v1/sources/register`, { body })
       announce(`${answer.body.domain} is registered`)
       onRegistered(answer.body)
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
-    setBusy(false)
+    })
   }
   return (
     <form
@@ -108,7 +102,7 @@ function RegisterForm({ given, onRegistered }: { given: string | undefined; onRe
         </button>
         <span class="small soft">Nobody has to prove anything yet.</span>
       </div>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </form>
   )
 }

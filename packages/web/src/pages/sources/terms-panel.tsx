@@ -4,8 +4,8 @@ import { announce } from '../../app/announce.ts'
 import { useStore } from '../../app/store.ts'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { useAnswer } from '../../node/use-answer.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { usdOfMicro } from '../../ui/format.ts'
 import { Age, Await, CopyButton, Hex, Problem, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
@@ -16,19 +16,16 @@ export function TermsPanel({ source }: { source: Source }) {
   const wallet = useStore(walletStore)
   const url = `${index.api_url}/v1/sources/${encodeURIComponent(source.domain)}/terms`
   const [terms, again] = useAnswer(`terms ${source.domain}`, (signal) => ask<SourceTerms>(url, { signal }))
-  const [problem, setProblem] = useState<ProblemError>()
+  const { problem, attempt } = useAttempt()
   const mine = source.state === 'proven' && source.payout.wallet?.toLowerCase() === wallet?.address.toLowerCase()
   const replace = async (path: string, { rules }: SourceTerms, added: SourceRules) => {
     if (wallet === undefined) return
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { setOwnTerms } = await import('./set-own-terms.ts')
       await setOwnTerms(index, wallet, url, { kept: rules.filter((rule) => rule.path !== path), added })
       announce('The terms are set')
       again()
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
+    })
   }
   return (
     <section class="sheet" aria-labelledby="terms">
@@ -45,7 +42,7 @@ export function TermsPanel({ source }: { source: Source }) {
           </div>
         )}
       </Await>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </section>
   )
 }

@@ -46,7 +46,7 @@ function TokenForm() {
       >
         <input
           aria-label="Address of a B20 token on Base"
-          placeholder="0x… address of a B20 token on Base"
+          placeholder="0x…, a token on Base"
           class="mono"
           value={address}
           onInput={(event) => setAddress(event.currentTarget.value)}

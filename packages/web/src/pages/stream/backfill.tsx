@@ -1,22 +1,18 @@
-import { useState } from 'preact/hooks'
 import { useNode } from '../../node/context.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { useAnswer } from '../../node/use-answer.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { Await, Problem, saveFile } from '../../ui/parts.tsx'
 
 /** All since the subscription began as files by day: every event as it was signed. */
 export function Backfill({ token }: { token: string }) {
   const index = useNode()
-  const [problem, setProblem] = useState<ProblemError>()
+  const { problem, attempt } = useAttempt()
   const reading = () => import('./follow.ts').then(({ openIntents }) => openIntents(index))
   const [files] = useAnswer(token, async () => (await (await reading()).files(token)).data)
   const save = async (file: string) => {
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       saveFile(`intents-${file}.ndjson`, await (await reading()).file(token, file), 'application/x-ndjson')
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
+    })
   }
   return (
     <Await of={files} what="Reading the files">
@@ -30,7 +26,7 @@ export function Backfill({ token }: { token: string }) {
               </button>
             ))}
           </div>
-          {problem === undefined ? null : <Problem problem={problem} />}
+          <Problem problem={problem} />
         </div>
       )}
     </Await>

@@ -4,7 +4,7 @@ import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { useNotSold } from '../../node/use-not-sold.ts'
-import { timeText, usd } from '../../ui/format.ts'
+import { count, timeText, usd } from '../../ui/format.ts'
 import { Badge, Notice, NotSold, Problem, Synthetic } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
@@ -12,7 +12,7 @@ import type { Bought } from '../../wallet/order.ts'
 import { keepToken, subscriptionTokens, tokenOf } from '../../wallet/tokens.ts'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { Backfill } from './backfill.tsx'
-import { Topics } from './stream-page.tsx'
+import { Topics, toneOf } from './stream-page.tsx'
 import { TopicChart } from './topic-chart.tsx'
 import { tickIn, topicsOf } from './topics.ts'
 
@@ -75,10 +75,10 @@ function Ticker({ events }: { events: readonly CloudEvent[] }) {
         <li key={id}>
           {tick.cluster.name} <b>{tick.demand}</b>
           {tick.trend.change_pct === null ? null : (
-            <span class={tick.trend.change_pct < 0 ? 'fell' : 'rose'}>
+            <span class={toneOf(tick.trend.change_pct)}>
               {' '}
               {tick.trend.change_pct > 0 ? '+' : ''}
-              {tick.trend.change_pct} %
+              {count(tick.trend.change_pct)} %
             </span>
           )}
         </li>
@@ -117,7 +117,7 @@ function Events({ token }: { token: string }) {
           {running ? 'Stop' : 'Listen again'}
         </button>
       </div>
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
       {events.length === 0 ? (
         <Notice>What was published in the last hours comes first, then each bucket as it closes.</Notice>
       ) : (

@@ -118,6 +118,9 @@ function SignalSheet() {
   )
 }
 
+export const toneOf = (change: number | null) =>
+  change === null || change === 0 ? 'soft' : change < 0 ? 'fell' : 'rose'
+
 export function Topics({ topics }: { topics: readonly Topic[] }) {
   const most = Math.max(1, ...topics.map(({ demand }) => demand))
   if (topics.length === 0) return null
@@ -135,7 +138,7 @@ export function Topics({ topics }: { topics: readonly Topic[] }) {
               Change
             </th>
             <th scope="col" class="hide-narrow">
-              Course
+              Trend
             </th>
             <th scope="col" class="hide-narrow">
               Rising
@@ -156,8 +159,8 @@ export function Topics({ topics }: { topics: readonly Topic[] }) {
                 {topic.newest}
                 {topic.error === undefined ? null : <span class="soft small"> ± {topic.error}</span>}
               </td>
-              <td class={topic.changePct !== null && topic.changePct < 0 ? 'right fell' : 'right rose'}>
-                {topic.changePct === null ? '–' : `${topic.changePct > 0 ? '+' : ''}${topic.changePct} %`}
+              <td class={`right ${toneOf(topic.changePct)}`}>
+                {topic.changePct === null ? '–' : `${topic.changePct > 0 ? '+' : ''}${count(topic.changePct)} %`}
               </td>
               <td class="hide-narrow">
                 <Sparkline values={topic.course} what={`demand for ${topic.name}`} />

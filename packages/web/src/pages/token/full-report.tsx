@@ -2,8 +2,8 @@ import { sentence, shortHex, timeText } from '../../ui/format.ts'
 import { Badge, Hex, Json, Scroll, Synthetic, saveFile } from '../../ui/parts.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
+import { shown } from './event-text.ts'
 import { Timeline, type TimelineEvent } from './timeline.tsx'
-import { shown } from './verdict.tsx'
 
 type Report = {
   synthetic?: true
@@ -24,10 +24,10 @@ type Report = {
   attestation: { attester: string; message: { reportHash: string; validUntil: string } }
 }
 
-type Props = { bought: Bought; symbol: string; network: string }
+type Props = { bought: Bought; symbol: string; decimals: unknown; network: string }
 
 /** What was paid for, with the marks that were struck into it. */
-export function FullReport({ bought, symbol, network }: Props) {
+export function FullReport({ bought, symbol, decimals, network }: Props) {
   const report = bought.body as Report
   return (
     <section class="sheet" aria-labelledby="report">
@@ -78,7 +78,7 @@ export function FullReport({ bought, symbol, network }: Props) {
       )}
       <details>
         <summary>History: {report.history.length} events</summary>
-        <Timeline events={report.history} label="History in the report" network={network} />
+        <Timeline events={report.history} label="History in the report" decimals={decimals} network={network} />
       </details>
       {report.questions.length === 0 ? null : (
         <div class="stack tight">

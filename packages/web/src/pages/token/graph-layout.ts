@@ -1,4 +1,5 @@
 import type { TokenPower } from '@assay/sdk'
+import { words } from '../../ui/format.ts'
 
 export type GraphNode = { id: string; label: string; kind: string; y: number }
 export type GraphEdge = { from: number; to: number; now: boolean; how: string }
@@ -10,6 +11,9 @@ export type Graph = {
   leftOut: number
 }
 
+/** `eoa` is what chains call the account of one key. */
+const kindText = (kind: string) => (kind === 'eoa' ? 'one key' : words(kind))
+
 const row = 34
 const accountsMax = 14
 
@@ -19,7 +23,7 @@ export function layoutControl(powers: Record<string, TokenPower>): Graph {
   for (const power of Object.values(powers))
     for (const party of [...power.who, ...power.could_become]) {
       const known = held.get(party.account)
-      held.set(party.account, { kind: party.label.kind, lines: (known?.lines ?? 0) + 1 })
+      held.set(party.account, { kind: kindText(party.label.kind), lines: (known?.lines ?? 0) + 1 })
     }
   const all = [...held].sort(([, a], [, b]) => b.lines - a.lines)
   const shown = all.slice(0, accountsMax)

@@ -1,12 +1,15 @@
+import type { TokenCheck } from '@assay/sdk'
 import { useState } from 'preact/hooks'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { explorerUrl } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { shortHex } from '../../ui/format.ts'
-import { Await, Badge } from '../../ui/parts.tsx'
+import { Await, Badge, Hex } from '../../ui/parts.tsx'
+import { partsOf } from './event-text.ts'
 
 export type TimelineEvent = {
+  kind?: string
   block_number: string
   text: string
   transaction?: string
@@ -18,10 +21,10 @@ type Changes = { data: { data: TimelineEvent }[]; next_cursor: string | null }
 
 const shownAtFirst = 20
 
-/** What happened to the control of a token, the latest first. */
-type TimelineProps = { events: readonly TimelineEvent[]; label: string; network: string }
+type TimelineProps = { events: readonly TimelineEvent[]; label: string; decimals: unknown; network: string }
 
-export function Timeline({ events, label, network }: TimelineProps) {
+/** What happened to the control of a token, the latest first. */
+export function Timeline({ events, label, decimals, network }: TimelineProps) {
   const index = useNode()
   const [all, setAll] = useState(false)
   const latest = [...events].reverse()
@@ -41,7 +44,13 @@ export function Timeline({ events, label, network }: TimelineProps) {
                 </>
               )}
             </span>{' '}
-            {event.text}{' '}
+            {partsOf(event.text, event.kind, decimals).map((part) =>
+              'address' in part ? (
+                <Hex value={part.address} href={explorerUrl(index, network, 'address', part.address)} />
+              ) : (
+                part.text
+              ),
+            )}{' '}
             {(event.concerns ?? []).map((power) => (
               <Badge key={power}>{power.replace('_', ' ')}</Badge>
             ))}
@@ -67,11 +76,9 @@ function Transaction({ hash, href }: { hash: string; href: string | undefined })
 }
 
 /** Read again with every check, at no charge. */
-type HistoryProps = { address: string; block: string; network: string }
-
-export function ControlHistory({ address, block, network }: HistoryProps) {
+export function ControlHistory({ check: { address, block, network, token } }: { check: TokenCheck }) {
   const index = useNode()
-  const [changes, again] = useAnswer(`${address} ${block}`, (signal) =>
+  const [changes, again] = useAnswer(`${address} ${block.number}`, (signal) =>
     ask<Changes>(`${index.base_url}/v1/tokens/${encodeURIComponent(address)}/changes?since=0`, { signal }),
   )
   return (
@@ -80,7 +87,12 @@ export function ControlHistory({ address, block, network }: HistoryProps) {
       <Await of={changes} what="Reading the history" again={again}>
         {({ body }) => (
           <>
-            <Timeline events={body.data.map(({ data }) => data)} label="Control history" network={network} />
+            <Timeline
+              events={body.data.map(({ data }) => data)}
+              label="Control history"
+              decimals={token.decimals}
+              network={network}
+            />
             {body.next_cursor === null ? null : (
               <p class="small soft">There is more: the first {body.data.length} changes are shown.</p>
             )}

@@ -125,7 +125,7 @@ function Checked({ answer }: { answer: Answer<TokenCheck> }) {
         <h2 id="graph">Who holds what</h2>
         <ControlGraph powers={check.powers} />
       </section>
-      <ControlHistory address={check.address} block={check.block.number} network={check.network} />
+      <ControlHistory check={check} />
       {report === undefined ? (
         <section class="sheet offer" aria-labelledby="offer">
           <h2 id="offer">The full report</h2>
@@ -143,7 +143,7 @@ function Checked({ answer }: { answer: Answer<TokenCheck> }) {
           </div>
         </section>
       ) : (
-        <FullReport bought={report} symbol={symbol} network={check.network} />
+        <FullReport bought={report} symbol={symbol} decimals={check.token.decimals} network={check.network} />
       )}
     </div>
   )

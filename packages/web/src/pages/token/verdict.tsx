@@ -4,6 +4,7 @@ import { useNode } from '../../node/context.ts'
 import { explorerUrl } from '../../node/node-index.ts'
 import { timeText } from '../../ui/format.ts'
 import { Badge, Hex, Notice, Synthetic, type Tone } from '../../ui/parts.tsx'
+import { amount, shown } from './event-text.ts'
 
 const verdicts: Record<TokenVerdict, { text: string; tone: Tone }> = {
   LOCKED: { text: 'Locked', tone: 'good' },
@@ -63,19 +64,4 @@ export function Verdict({ check, signed }: { check: TokenCheck; signed: Componen
       </dl>
     </section>
   )
-}
-
-/** A fact that could not be read says so instead of looking empty. */
-export function shown(value: unknown): string {
-  if (typeof value === 'object' && value !== null && 'unknown' in value) return `unknown (${String(value.unknown)})`
-  return String(value ?? '–')
-}
-
-export function amount(units: unknown, decimals: unknown): string {
-  if (typeof units !== 'string' || !/^\d+$/.test(units)) return shown(units)
-  const places = typeof decimals === 'number' ? decimals : 0
-  const digits = units.padStart(places + 1, '0')
-  const whole = digits.slice(0, digits.length - places).replace(/\B(?=(\d{3})+$)/g, ',')
-  const part = places === 0 ? '' : digits.slice(-places).replace(/0+$/, '')
-  return part === '' ? whole : `${whole}.${part}`
 }

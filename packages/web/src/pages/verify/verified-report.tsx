@@ -25,7 +25,9 @@ export function VerifiedReport({ verified }: { verified: Verified }) {
           </li>
         ))}
       </ul>
-      {report.notCovered?.length ? <p>Not covered by a signature: {report.notCovered.join(', ')}</p> : null}
+      {report.notCovered?.length ? (
+        <p class="small">Not covered by a signature: {report.notCovered.join(', ')}</p>
+      ) : null}
     </section>
   )
 }

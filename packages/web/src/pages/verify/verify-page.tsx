@@ -40,11 +40,9 @@ export function VerifyPage() {
             setText(dropped)
             check(dropped)
           }}
-          onUnreadable={() => {
+          onUnreadable={(title) => {
             setVerified(undefined)
-            setProblem(
-              new ProblemError({ title: 'This file is not valid UTF-8.', hint: 'Choose the file as it was saved.' }),
-            )
+            setProblem(new ProblemError({ title, hint: 'Choose the file as it was saved.' }))
           }}
         />
         <label class="field">
@@ -68,7 +66,7 @@ export function VerifyPage() {
         </div>
       </section>
       <div aria-live="polite">
-        {problem === undefined ? null : <Problem problem={problem} />}
+        <Problem problem={problem} />
         {verified === undefined ? null : <VerifiedReport verified={verified} />}
       </div>
     </>
@@ -77,16 +75,17 @@ export function VerifyPage() {
 
 const bytesMax = 20 * 1024 * 1024
 
-type DropProps = { onText: (text: string) => void; onUnreadable: () => void }
+type DropProps = { onText: (text: string) => void; onUnreadable: (title: string) => void }
 
 function DropArea({ onText, onUnreadable }: DropProps) {
   const [over, setOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   const take = async (file: File | undefined) => {
-    if (file === undefined || file.size > bytesMax) return
+    if (file === undefined) return
+    if (file.size > bytesMax) return onUnreadable('This file is larger than 20 MB: no evidence is.')
     // `file.text()` would replace what it cannot read, and another file would be verified.
     const text = fromUtf8(new Uint8Array(await file.arrayBuffer()))
-    if (text === undefined) onUnreadable()
+    if (text === undefined) onUnreadable('This file is not valid UTF-8.')
     else onText(text)
   }
   return (

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { useNode } from '../../node/context.ts'
 import type { NodeIndex } from '../../node/node-index.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { Problem } from '../../ui/parts.tsx'
 import type { Wallet } from '../../wallet/wallet-store.ts'
 
@@ -15,14 +15,11 @@ const first: Fields = { delegate: '', route: '*', perCall: '0.05', perDay: '1', 
 export function MandateForm({ wallet, onCreated }: { wallet: Wallet; onCreated: (mandate: Mandate) => void }) {
   const index = useNode()
   const [fields, setFields] = useState(first)
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<ProblemError>()
+  const { busy, problem, attempt } = useAttempt()
   const change = (name: keyof Fields) => (event: { currentTarget: { value: string } }) =>
     setFields({ ...fields, [name]: event.currentTarget.value })
   const give = async () => {
-    setBusy(true)
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { signMandate } = await import('../../wallet/sign-and-pay.ts')
       onCreated(
         await signMandate(index, wallet, {
@@ -36,10 +33,7 @@ export function MandateForm({ wallet, onCreated }: { wallet: Wallet; onCreated: 
       )
       setFields(first)
       announce('The mandate is signed')
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
-    setBusy(false)
+    })
   }
   return (
     <details>
@@ -81,7 +75,7 @@ export function MandateForm({ wallet, onCreated }: { wallet: Wallet; onCreated: 
           </button>
         </div>
         <p class="small soft">Signed here, good at this node only, revoked at any time. It moves no money by itself.</p>
-        {problem === undefined ? null : <Problem problem={problem} />}
+        <Problem problem={problem} />
       </form>
     </details>
   )

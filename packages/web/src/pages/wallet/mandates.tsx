@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { announce } from '../../app/announce.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { timeText, usdOfMicro } from '../../ui/format.ts'
 import { Badge, Hex, Problem } from '../../ui/parts.tsx'
 import type { Wallet } from '../../wallet/wallet-store.ts'
@@ -15,7 +15,7 @@ export function Mandates({ wallet }: { wallet: Wallet }) {
   const index = useNode()
   // What was signed here is known from its own answer: reading the list again would cost a signature.
   const [changed, setChanged] = useState<readonly Mandate[]>([])
-  const [problem, setProblem] = useState<ProblemError>()
+  const { problem, attempt } = useAttempt()
   if (!offers(index, '/v1/mandates')) return null
   const url = `${index.base_url}/v1/mandates`
   const note = (mandate: Mandate) => setChanged((before) => [mandate, ...before.filter(({ id }) => id !== mandate.id)])
@@ -24,14 +24,11 @@ export function Mandates({ wallet }: { wallet: Wallet }) {
     return askSigned<{ data: Mandate[] }>(index, wallet, url)
   }
   const revoke = async ({ id }: Mandate) => {
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { askSigned } = await import('../../wallet/sign-and-pay.ts')
       note(await askSigned<Mandate>(index, wallet, `${url}/${id}`, { method: 'DELETE' }))
       announce('The mandate is revoked')
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
+    })
   }
   const list = (data: readonly Mandate[]) => (
     <MandateList mandates={withChanges(data, changed)} wallet={wallet} onRevoke={revoke} />
@@ -46,7 +43,7 @@ export function Mandates({ wallet }: { wallet: Wallet }) {
       footer={(shown) => (
         <>
           {!shown && changed.length > 0 ? list([]) : null}
-          {problem === undefined ? null : <Problem problem={problem} />}
+          <Problem problem={problem} />
           <MandateForm wallet={wallet} onCreated={note} />
         </>
       )}
@@ -64,7 +61,7 @@ function withChanges(data: readonly Mandate[], changed: readonly Mandate[]): Man
 type ListProps = { mandates: readonly Mandate[]; wallet: Wallet; onRevoke: (mandate: Mandate) => void }
 
 function MandateList({ mandates, wallet, onRevoke }: ListProps) {
-  if (mandates.length === 0) return <p class="soft">None open.</p>
+  if (mandates.length === 0) return <p class="soft">None is open: nobody but you spends your credit.</p>
   return (
     <ul class="switches">
       {mandates.map((mandate) => {

@@ -6,9 +6,10 @@ import { useNode } from '../../node/context.ts'
 import { explorerUrl, networkName } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { timeText } from '../../ui/format.ts'
-import { Await, Badge, Hex, Money, PageHead } from '../../ui/parts.tsx'
+import { Await, Badge, Hex, Money, Notice, PageHead } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
 import { purchases } from '../../wallet/purchases.ts'
+import { DisputeForm } from './dispute-form.tsx'
 import { stateTones } from './payment-list.ts'
 
 type Status = AnswerOf<'payments.status'>
@@ -44,7 +45,7 @@ export function PaymentPage({ id }: { id: string }) {
             </header>
             <p>{nextLabels[body.next]}</p>
             <Facts status={body} />
-            <Dispute status={body} />
+            <Dispute id={id} status={body} again={again} />
           </section>
         )}
       </Await>
@@ -97,18 +98,22 @@ function Facts({ status }: { status: Status }) {
   )
 }
 
-function Dispute({ status: { dispute, state } }: { status: Status }) {
-  if (dispute === null)
+function Dispute({ id, status: { dispute, state }, again }: { id: string; status: Status; again: () => void }) {
+  if (dispute === null) {
+    if (state === 'served') return <DisputeForm id={id} onOpened={again} />
     return <p class="soft">{state === 'refunded' ? 'It was refunded.' : 'There is no dispute about it.'}</p>
+  }
   return (
-    <p>
-      Dispute {dispute.state}
-      {dispute.refund_micro === null ? null : (
-        <>
-          , <Money micro={dispute.refund_micro} /> refunded
-        </>
-      )}
-      {dispute.decision === null ? null : <>: {dispute.decision}</>}
-    </p>
+    <Notice tone={dispute.state === 'rejected' ? 'bad' : dispute.state === 'accepted' ? 'good' : 'plain'}>
+      <strong>
+        Dispute {dispute.state}
+        {dispute.refund_micro === null ? null : (
+          <>
+            , <Money micro={dispute.refund_micro} /> refunded
+          </>
+        )}
+      </strong>
+      <p>{dispute.decision ?? 'The operator has not decided yet.'}</p>
+    </Notice>
   )
 }

@@ -65,7 +65,7 @@ function List({ first, older }: { first: Page; older: (cursor: string) => Promis
         </button>
       </div>
       {shown.length === 0 ? <p class="soft">No payment fits this filter.</p> : <Table data={shown} />}
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
       {next === null ? null : (
         <button
           type="button"

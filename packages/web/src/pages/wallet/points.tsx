@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks'
 import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
-import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { useAnswer } from '../../node/use-answer.ts'
+import { useAttempt } from '../../node/use-attempt.ts'
 import { capital, count, sentence, timeText, usd } from '../../ui/format.ts'
 import { Await, Badge, CopyButton, CopyText, Money, Notice, Problem } from '../../ui/parts.tsx'
 import type { Wallet } from '../../wallet/wallet-store.ts'
@@ -22,11 +22,14 @@ export function Points({ wallet }: { wallet: Wallet }) {
         {({ body }) => (
           <>
             <p class="price">
-              {count(Number(body.points))}
-              <small>
-                {Number(body.pending_points) > 0 ? `and ${count(Number(body.pending_points))} pending` : 'points'}
-              </small>
+              {count(Math.max(0, Number(body.points) - Number(body.pending_points)))}
+              <small>points to redeem</small>
             </p>
+            {body.pending_points === '0' ? null : (
+              <p class="small soft">
+                {count(Number(body.pending_points))} more are pending until their payment is final.
+              </p>
+            )}
             <dl class="facts">
               <dt>Tier</dt>
               <dd>
@@ -61,36 +64,25 @@ export function Points({ wallet }: { wallet: Wallet }) {
 
 function Rewards({ loyalty, wallet, onRedeemed }: { loyalty: Loyalty; wallet: Wallet; onRedeemed: () => void }) {
   const index = useNode()
-  const [busy, setBusy] = useState(false)
   const [redeemed, setRedeemed] = useState<Redemption>()
-  const [problem, setProblem] = useState<ProblemError>()
+  const { busy, problem, attempt } = useAttempt()
   const take = async (reward: string) => {
-    setBusy(true)
-    setProblem(undefined)
-    try {
+    await attempt(async () => {
       const { redeem } = await import('../../wallet/sign-and-pay.ts')
       setRedeemed(await redeem(index, wallet, reward))
       onRedeemed()
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
-    setBusy(false)
+    })
   }
   return (
     <div class="stack tight">
       <h3>Redeem</h3>
       <ul class="switches">
-        {loyalty.redeemable.map(({ reward, what, points }) => (
+        {loyalty.redeemable.map(({ reward, what, points, calls }) => (
           <li key={reward}>
             <span>
               {capital(what)} <span class="source">{count(Number(points))} points</span>
             </span>
-            <button
-              type="button"
-              class="button small"
-              disabled={busy || Number(loyalty.points) < Number(points)}
-              onClick={() => take(reward)}
-            >
+            <button type="button" class="button small" disabled={busy || calls === 0} onClick={() => take(reward)}>
               Redeem {reward.replace('_', ' ')}
             </button>
           </li>
@@ -108,7 +100,7 @@ function Rewards({ loyalty, wallet, onRedeemed }: { loyalty: Loyalty; wallet: Wa
           )}
         </Notice>
       )}
-      {problem === undefined ? null : <Problem problem={problem} />}
+      <Problem problem={problem} />
     </div>
   )
 }

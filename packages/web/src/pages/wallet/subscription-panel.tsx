@@ -3,7 +3,7 @@ import { Fragment } from 'preact'
 import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
-import { sentence, timeText } from '../../ui/format.ts'
+import { timeText } from '../../ui/format.ts'
 import { Badge } from '../../ui/parts.tsx'
 import { subscriptionTokens } from '../../wallet/tokens.ts'
 import type { Wallet } from '../../wallet/wallet-store.ts'
@@ -35,7 +35,11 @@ export function SubscriptionPanel({ wallet }: { wallet: Wallet }) {
           <dl class="facts">
             {data.map(({ product, subscription, active, used_today }) => (
               <Fragment key={product}>
-                <dt>{product === 'stream' ? 'Intent stream' : `Market data, ${sentence(subscription.tier)}`}</dt>
+                <dt>
+                  {product === 'stream'
+                    ? 'Intent stream'
+                    : `Market data, ${subscription.tier === 'vip' ? 'VIP' : subscription.tier}`}
+                </dt>
                 <dd>
                   <Badge tone={active ? 'good' : 'warn'}>{active ? 'active' : 'ended'}</Badge> until{' '}
                   {timeText(subscription.until_at)}
