@@ -67,10 +67,11 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
   } catch (error) {
     complain(
       error instanceof ConfigError
-        ? error.message
+        ? `${error.message}\ndocs/configuration.md explains every variable; \`npx assay doctor\` checks yours.`
         : `Assay could not start: ${error instanceof Error ? error.message : String(error)}${startHint(error)}`,
     )
-    process.exitCode = 1
+    // As `assay` ends: 2 for what a person has to correct.
+    process.exitCode = error instanceof ConfigError ? 2 : 1
     endSoon()
     if (channel) process.disconnect?.()
   }
