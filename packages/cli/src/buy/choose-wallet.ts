@@ -37,7 +37,7 @@ export async function chooseWallet(url: string, options: WalletOptions, terminal
   // Reading the price needs no wallet; this one is never asked to sign.
   if (options.dryRun) return { account: privateKeyToAccount(generatePrivateKey()), networks, label: 'no wallet' }
   throw usageError(
-    'no wallet to pay with',
+    'no wallet is given',
     'Put a private key into ASSAY_KEY or a file (--key-file), or use --demo for a demo node on this machine.',
   )
 }

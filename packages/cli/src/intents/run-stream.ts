@@ -96,7 +96,7 @@ async function showPast(terminal: Terminal, intents: Intents, options: StreamOpt
   if (options.file !== undefined) return terminal.out((await intents.file(token, options.file)).trimEnd())
   if (options.files) {
     const { data } = await intents.files(token)
-    return printResult(terminal, options.json, data, () =>
+    return printResult(terminal, options.json, { data }, () =>
       table(data, [
         { title: 'file', of: (row) => row.file },
         { title: 'events', of: (row) => String(row.events), right: true },
@@ -106,7 +106,7 @@ async function showPast(terminal: Terminal, intents: Intents, options: StreamOpt
   }
   if (options.cluster === undefined) throw usageError('--series: name one --cluster')
   const rows = await intents.series(token, options.cluster)
-  printResult(terminal, options.json, rows, () =>
+  printResult(terminal, options.json, { data: rows }, () =>
     table(rows, [
       { title: 'until', of: (row) => row.ends_at },
       { title: 'demand', of: (row) => String(row.demand), right: true },

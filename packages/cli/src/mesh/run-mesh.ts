@@ -6,7 +6,7 @@ import type { Operator } from '../operator/connect.ts'
 import { ageText, printResult, table } from '../output.ts'
 
 export type PeersOptions = { url: string; json?: boolean }
-export type JoinOptions = { wait: string; url?: string; json?: boolean }
+export type JoinOptions = { wait: number; url?: string; json?: boolean }
 export type FindOptions = PeersOptions & { maxPrice?: string; schema?: string }
 
 const pollEveryMs = 250
@@ -23,12 +23,10 @@ export async function joinMesh(
   const address = node.parseNodeAddress(url.replace(/\/$/, ''))
   if (address === undefined)
     throw usageError(`not the address of a node: ${url}`, 'An https origin, or http://127.0.0.1:<port> in demo mode.')
-  const seconds = Number(options.wait)
-  if (!(seconds >= 0 && seconds <= 600)) throw usageError(`--wait: not a number of seconds: ${options.wait}`)
   if (options.url !== undefined) await requireNodeOf(operator, parseUrl(options.url).origin)
   const { systemClock: clock } = node
   await node.addSeed(database, address.origin, clock.nowMs())
-  const peer = stopped ? undefined : await waitUntilSeen(operator, address.did, seconds * 1000)
+  const peer = stopped ? undefined : await waitUntilSeen(operator, address.did, options.wait * 1000)
   const state = peer?.state
   const reason =
     state === 'alive' ? undefined : (peer?.problem ?? (stopped ? 'the node is not running' : 'not visited yet'))
