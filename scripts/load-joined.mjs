@@ -39,6 +39,8 @@ async function joinedFolder() {
     utimesSync(folder, new Date(), new Date())
     return folder
   }
+  // Only after a change of the sources, and only where somebody looks.
+  if (process.stderr.isTTY) process.stderr.write('  preparing the sources (once after a change)\n')
   const { build, stop } = await import('esbuild')
   // Two starts at once build twice; anyone who is first gives the folder its name.
   const draft = `${folder}.${process.pid}`

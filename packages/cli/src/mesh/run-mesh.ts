@@ -132,7 +132,9 @@ export async function findNodes({ terminal }: CommandContext, capability: string
 
 export const nobodyOffers = (capability: string, rejected: readonly { address: string; reason: string }[]) =>
   new CliError(exitCodes.failed, 'nobody_offers_it', `nobody offers ${capability}`, {
-    hint: rejected.map((one) => `${one.address}: ${one.reason}`).join('; ') || 'Capabilities are in the manifest.',
+    hint:
+      rejected.map((one) => `${one.address}: ${one.reason}`).join('; ') ||
+      'Such as token.control.report; /.well-known/x402 of a node lists what it offers.',
   })
 
 /** A public name must not lead inside. */

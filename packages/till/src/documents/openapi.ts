@@ -3,7 +3,7 @@ import { areaNameOf, type Site, templateOf } from './describe-route.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { isMainOperation, operationsInlineMax } from './main-operations.ts'
 import { openapiComponents } from './openapi-components.ts'
-import { operationOf } from './openapi-operation.ts'
+import { operationOf, signInOf } from './openapi-operation.ts'
 
 const guidance = [
   'Call a paid operation without payment: the 402 carries PAYMENT-REQUIRED (x402 v2) with the exact offer.',
@@ -72,6 +72,6 @@ export function openapiDocument(
       : {}),
     tags: tags.map((name) => ({ name, description: tagTextOf(site, name) })),
     paths,
-    components: openapiComponents(site),
+    components: openapiComponents(site, new Set(shown.flatMap((route) => signInOf(route) ?? []))),
   }
 }
