@@ -147,6 +147,8 @@ export function reportError(terminal: Terminal, json: boolean, error: CliError):
   if (json) terminal.out(errorDocument(error))
   terminal.say(`error: ${error.message}`)
   if (error.hint !== undefined) terminal.say(`  ${error.hint}`)
+  const after = error.details?.['retry_after_seconds']
+  if (after !== undefined) terminal.say(`  Retry-After: ${after} s`)
   // What a node refused can be looked up by its code.
   if (error.details?.['status'] !== undefined) terminal.say(`  code: ${error.code}`)
 }

@@ -52,6 +52,7 @@ export function refusal(
   const problem = (body ?? {}) as Record<string, unknown>
   const text = (name: string) => (typeof problem[name] === 'string' ? oneLine(problem[name] as string) : undefined)
   const price = text('price_usd')
+  const after = response.headers.get('retry-after')
   const moved = status === 402 && quote !== undefined && price !== undefined && Number(price) > Number(quote.priceUsd)
   const what = [text('title') ?? `the node answered ${status}`, text('detail') ?? text('reason')].filter(Boolean)
   const paid = payment.status === 'unconfirmed' ? ' The money may have moved.' : ''
@@ -64,6 +65,7 @@ export function refusal(
       details: {
         status,
         retryable: problem['retryable'] === true,
+        ...(after === null ? {} : { retry_after_seconds: Number(after) }),
         ...(text('status_url') === undefined ? {} : { status_url: text('status_url') }),
       },
     },

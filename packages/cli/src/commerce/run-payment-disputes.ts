@@ -74,7 +74,10 @@ export async function showDispute(
 
 async function find({ node, database }: Pick<Operator, 'node' | 'database'>, id: string) {
   const found = await node.findPaymentDispute(database, id)
-  if (!found) throw new CliError(exitCodes.failed, 'not_found', `there is no dispute ${id}`)
+  if (!found)
+    throw new CliError(exitCodes.failed, 'not_found', `there is no dispute ${id}`, {
+      hint: '`assay disputes list` shows them; those about sources are in `assay dispute list`.',
+    })
   return found
 }
 

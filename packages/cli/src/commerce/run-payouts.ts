@@ -63,7 +63,10 @@ export async function approve(
   json?: boolean,
 ): Promise<void> {
   const outcome = await node.approvePayout(database, id, actor)
-  if (outcome === 'not_found') throw new CliError(exitCodes.failed, 'not_found', `there is no payout ${id}`)
+  if (outcome === 'not_found')
+    throw new CliError(exitCodes.failed, 'not_found', `there is no payout ${id}`, {
+      hint: '`assay payouts list` shows the ids.',
+    })
   if (outcome === 'nothing_to_approve')
     throw new CliError(exitCodes.refused, 'nothing_to_approve', `${id} neither waits for approval nor is parked`)
   printResult(terminal, json, { approved: id }, () => `${id} goes on; a running node sends it`)

@@ -8,7 +8,6 @@ import { printResult } from '../output.ts'
 export type RefundOptions = { reason: string; amount?: string; wait: number; yes?: boolean; json?: boolean }
 
 const whyTexts = {
-  no_such_payment: 'there is no such payment',
   not_paid: 'nothing was paid with it, or it is not served yet',
   more_than_paid: 'that is more than was paid',
   refunded_before: 'it was refunded before; a payment is refunded once',
@@ -30,7 +29,12 @@ export async function runRefund(
     by: actor,
     ...(amountMicro === undefined ? {} : { amountMicro }),
   })
-  if (asked.status === 'refused') throw new CliError(exitCodes.refused, asked.why, whyTexts[asked.why])
+  if (asked.status === 'refused')
+    throw asked.why === 'no_such_payment'
+      ? new CliError(exitCodes.failed, asked.why, `there is no payment ${paymentId}`, {
+          hint: '`assay ledger payments` shows the ids.',
+        })
+      : new CliError(exitCodes.refused, asked.why, whyTexts[asked.why])
   // Where no node runs nobody carries it out now.
   const status = await waitFor(operator, paymentId, operator.stopped ? 0 : options.wait)
   if (status?.state === 'refused')

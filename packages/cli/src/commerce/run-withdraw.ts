@@ -45,7 +45,10 @@ export async function withdraw(context: CommandContext, operator: Operator, opti
       ...(amountMicro === undefined ? {} : { amountMicro }),
     },
   )
-  if (asked.status === 'refused') throw new CliError(exitCodes.refused, asked.why, whyTexts[asked.why])
+  if (asked.status === 'refused')
+    throw new CliError(exitCodes.refused, asked.why, whyTexts[asked.why], {
+      hint: 'WITHDRAW_TO names the addresses that the node may send its own money to.',
+    })
   // Where no node runs nobody carries it out now.
   const withdrawal = await waitFor(operator, asked.id, operator.stopped ? 0 : options.wait)
   if (withdrawal?.state === 'refused')

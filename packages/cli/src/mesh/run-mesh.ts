@@ -34,9 +34,18 @@ export async function joinMesh(
   printResult(terminal, options.json, result, () =>
     state === 'alive'
       ? `joined through ${address.origin} (${address.did})`
-      : `noted ${address.origin}; ${stopped ? 'the node joins when it is started' : `it has not answered: ${reason}`}`,
+      : `noted ${address.origin}; ${stopped ? 'the node joins when it is started' : `it has not answered: ${whyTexts[reason ?? ''] ?? reason}`}`,
   )
   if (!stopped && state !== 'alive') context.endWith(exitCodes.failed)
+}
+
+const whyTexts: Record<string, string> = {
+  scheme:
+    'only https is spoken, on a demo node also http with the ports of this machine that MESH allows (4020 to 4059)',
+  no_address: 'its name has no address',
+  connect: 'nothing listens there',
+  timeout: 'it took too long',
+  tls: 'its certificate is not accepted',
 }
 
 /** The environment decides which database is written; a node of another one would never hear of it. */
