@@ -89,10 +89,11 @@ const workerPlace = async (index: number, { handles, gather, answerWith }: Prima
 })
 
 function startHint(error: unknown): string {
-  const { code, port } = (error ?? {}) as { code?: unknown; port?: unknown }
+  const { code, port, syscall } = (error ?? {}) as { code?: unknown; port?: unknown; syscall?: unknown }
   if (code === 'EADDRINUSE')
     return `\nPort ${port} is taken, perhaps by another node: set PORT (or DEVNET_PORTS for the chains), or 0 for any free one.`
-  return code === 'EACCES'
-    ? '\nThis user may not listen there: set PORT to one above 1023, or put a proxy in front.'
-    : ''
+  if (code === 'EACCES' && syscall === 'listen')
+    return '\nThis user may not listen there: set PORT to one above 1023, or put a proxy in front.'
+  const isFolder = ['EACCES', 'EPERM', 'ENOTDIR', 'EROFS', 'ENOSPC'].includes(String(code))
+  return isFolder ? '\nThe data folder must be one that this user can write: set ASSAY_HOME to another.' : ''
 }

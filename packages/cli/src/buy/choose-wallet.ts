@@ -38,7 +38,7 @@ export async function chooseWallet(url: string, options: WalletOptions, terminal
   if (options.dryRun) return { account: privateKeyToAccount(generatePrivateKey()), networks, label: 'no wallet' }
   throw usageError(
     'no wallet is given',
-    'Put a private key into ASSAY_KEY or a file (--key-file), or use --demo for a demo node on this machine.',
+    'Put a private key into ASSAY_KEY or a file (--key-file); what a buyer does works with --demo on a demo node, too.',
   )
 }
 
