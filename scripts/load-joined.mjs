@@ -39,6 +39,7 @@ async function joinedFolder() {
     utimesSync(folder, new Date(), new Date())
     return folder
   }
+  const said = sayPreparing()
   const { build, stop } = await import('esbuild')
   // Two starts at once build twice; anyone who is first gives the folder its name.
   const draft = `${folder}.${process.pid}`
@@ -57,6 +58,7 @@ async function joinedFolder() {
   })
   // Its process would stay for as long as the node, with 200 MB.
   await stop()
+  said.end()
   deleteUnused()
   try {
     renameSync(draft, folder)
@@ -65,6 +67,20 @@ async function joinedFolder() {
     if (!existsSync(join(folder, 'node.mjs'))) throw error
   }
   return folder
+}
+
+/** Only where somebody looks, with a dot for each second. */
+function sayPreparing() {
+  const { stderr } = process
+  if (!stderr.isTTY) return { end: () => {} }
+  stderr.write('  preparing the sources (once after a change) ')
+  const dots = setInterval(() => stderr.write('.'), 1_000).unref()
+  return {
+    end: () => {
+      clearInterval(dots)
+      stderr.write('\n')
+    },
+  }
 }
 
 const keptMs = 30 * 86_400_000

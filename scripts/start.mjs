@@ -2,6 +2,7 @@
 import { installIfMissing } from './install-if-missing.mjs'
 
 installIfMissing()
+if (process.stderr.isTTY) process.stderr.write('  loading the node\n')
 const { loadJoined } = await import('./load-joined.mjs')
 const { runNode } = await loadJoined('node')
 await runNode()

@@ -117,7 +117,7 @@ test('the settlement of a saved answer is looked up on its chain', async () => {
   expect((await assay(['buy', echo('settled'), '--demo', '--save', file])).code).toBe(0)
   const found = await assay(['verify', file, '--rpc', String(till.base.url)])
   expect(found.code).toBe(0)
-  expect(found.out).toMatch(/ok {2}settlement 1000 micro-USDC moved in 0x\w{64}/)
+  expect(found.out).toMatch(/ok {2}settlement 0\.001 USD moved in 0x\w{64}/)
   const elsewhere = await assay(['verify', file, '--rpc', String(till.polygon.url)])
   expect(elsewhere.out).toContain('the payment is on eip155:8453')
   expect((await assay(['verify', file, '--url', proxy.url])).out).toMatch(/^ok {2}keys/m)

@@ -49,7 +49,7 @@ test('a stopped node’s books, payouts, subscriptions and pauses are read and c
       ]),
     })
     const refund = await assay('refund', 'pay_none', '--reason', 'test', '--yes')
-    expect([refund.code, refund.err]).toEqual([3, expect.stringContaining('there is no such payment')])
+    expect([refund.code, refund.err]).toEqual([1, expect.stringContaining('there is no payment pay_')])
   } finally {
     await store.stop()
   }

@@ -93,7 +93,7 @@ test('the command line resolves, declares, shows and searches', async () => {
   expect(JSON.parse(declared.out)).toMatchObject({ did, version: 1, name: 'Weather' })
   expect((await assay('agent', 'capabilities', '--did', did)).out).toContain('weather.past')
   expect((await assay('agent', 'search', 'weather')).out).toContain(did)
-  expect((await assay('agent', 'search', 'nobody.does')).out).toBe('no agent declares that\n')
+  expect((await assay('agent', 'search', 'nobody.does')).out).toBe('no such agent is known\n')
   const resolved = await assay('did', 'resolve', did)
   expect(resolved.code).toBe(0)
   expect(resolved.out).toContain('rating    none')

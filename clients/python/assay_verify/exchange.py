@@ -76,9 +76,14 @@ def check_payment(file):
     by = payment['authorization']
     if payment_signer(payment) != by['from'].lower():
         return [failed('payment', 'the authorization is not signed by the payer')]
-    return [passed('payment', '%s authorized %s micro-USDC for %s' % (by['from'], by['value'], by['to'])),
+    return [passed('payment', '%s authorized %s USD for %s' % (by['from'], usd(by['value']), by['to'])),
             check_binding(file['request'], payment),
             open_('settlement', 'look up the transfer on %s' % payment['network'])]
+
+
+def usd(micro):
+    whole, part = divmod(int(micro), 1000000)
+    return ('%d.%06d' % (whole, part)).rstrip('0').rstrip('.')
 
 
 def payment_signer(payment):

@@ -4,6 +4,7 @@ import type { Command, Option } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { nodeOption } from './find-node.ts'
 import { helpExamples } from './help-examples.fixture.ts'
+import { purposeOf } from './help-text.ts'
 import { createProgram } from './program.ts'
 import { runCli } from './run-cli.ts'
 import { createTestTerminal } from './terminal.fixture.ts'
@@ -28,6 +29,11 @@ function leavesOf(command: Command, path: string[] = []): Leaf[] {
 }
 
 const leaves = leavesOf(program)
+
+const everyCommand = (command: Command): Command[] => [
+  command,
+  ...command.commands.flatMap((child) => everyCommand(child as Command)),
+]
 
 describe('all commands speak alike', () => {
   // They serve until they are stopped, or print what another program reads.
@@ -56,9 +62,6 @@ describe('all commands speak alike', () => {
   })
 })
 
-/** The first sentence of what a command says about itself. */
-const purposeOf = (command: Command) => (command.summary() || command.description()).split(/\.(?:\s|$)/)[0] ?? ''
-
 function rowsOf(command: Command, path: string[] = ['assay']): string[] {
   return command.commands.flatMap((child) => {
     const words = [...path, child.name()]
@@ -77,6 +80,16 @@ describe('help texts', () => {
     })
     const wrong = texts.filter(({ text }) => !/^[A-Z][a-z]*[^s\s] /.test(text))
     expect(wrong).toEqual([])
+  })
+
+  test.each([60, 80, 120])('fit a terminal of %i columns, and show no default that says nothing', (columns) => {
+    const terminal = createTestTerminal({ columns })
+    for (const command of everyCommand(createProgram({ terminal, endWith: () => {} }))) command.outputHelp()
+    const lines = terminal.stdout().split('\n')
+    expect(lines.length).toBeGreaterThan(1_000)
+    // A word is not broken: it is an address or a name.
+    expect(lines.filter((line) => line.length > columns && / \S+ \S/.test(line.trim()))).toEqual([])
+    expect(lines.filter((line) => /default: (?:\[|")/.test(line))).toEqual([])
   })
 
   test('are the table of docs/command-line.md', () => {

@@ -12,16 +12,19 @@ export const nodeOption = ['--url <origin>', 'the node to ask', defaultNode] as 
 export function findNode(env: NodeJS.ProcessEnv): { url: string; why: string | undefined } {
   const { ASSAY_URL, ASSAY_HOME = '.assay' } = env
   if (ASSAY_URL) return { url: ASSAY_URL, why: 'ASSAY_URL' }
-  const running = readRunning(join(ASSAY_HOME, 'running.json'))
+  const running = runningIn(ASSAY_HOME)
   return running === undefined
     ? { url: defaultNode, why: undefined }
     : { url: running, why: `running in ${ASSAY_HOME}` }
 }
 
-/** What a node left behind when it was killed is not believed. */
-function readRunning(path: string): string | undefined {
+/** The address of the node that runs in a data folder. What one left behind when it was killed is not believed. */
+export function runningIn(home: string): string | undefined {
   try {
-    const { url, pid } = JSON.parse(readFileSync(path, 'utf8')) as { url?: unknown; pid?: unknown }
+    const { url, pid } = JSON.parse(readFileSync(join(home, 'running.json'), 'utf8')) as {
+      url?: unknown
+      pid?: unknown
+    }
     return typeof url === 'string' && URL.canParse(url) && typeof pid === 'number' && isAlive(pid) ? url : undefined
   } catch {
     return undefined

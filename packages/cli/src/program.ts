@@ -14,6 +14,7 @@ import { addCredit } from './credit/commands.ts'
 import { addDoctor } from './doctor/command.ts'
 import { exitCodeTexts } from './exit-codes.ts'
 import { askFoundNode } from './find-node.ts'
+import { fitLines, helpLayout, helpWidth } from './help-text.ts'
 import { addIdentity } from './identity/commands.ts'
 import { addStream } from './intents/command.ts'
 import { addLogMonitor } from './log/command.ts'
@@ -49,9 +50,13 @@ export function createProgram(context: CommandContext): Command {
   const { terminal } = context
   const program = new Command('assay')
     .description('Buy signed answers paid per call in USDC with x402, verify them, and run a node that sells them.')
-    .version(version, '-V, --version')
+    .version(version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
     .showHelpAfterError('(add --help for what this command takes)')
-    .addHelpText('after', () => `\nExit codes:\n${exitCodeLines()}\n\nFirst steps:\n${firstSteps}`)
+    .addHelpText(
+      'after',
+      () => `\nExit codes:\n${exitCodeLines()}\n\nFirst steps, with a demo node on this machine:\n${firstSteps}`,
+    )
   configure(program, terminal)
   for (const add of [
     addUp,
@@ -60,7 +65,6 @@ export function createProgram(context: CommandContext): Command {
     addMatrix,
     addAlert,
     addScreen,
-    addIngest,
     addMatch,
     addStream,
     addMesh,
@@ -71,6 +75,7 @@ export function createProgram(context: CommandContext): Command {
     addDoctor,
     addAttack,
     addKeys,
+    addIngest,
     addLogKey,
     addLedger,
     addBooks,
@@ -97,6 +102,7 @@ export function createProgram(context: CommandContext): Command {
     addCompletion,
   ])
     add(program, context)
+  for (const command of program.commands) command.helpGroup(groupOf(command.name()))
   for (const command of allCommands(program)) {
     configure(command, terminal)
     askFoundNode(command, terminal)
@@ -104,11 +110,29 @@ export function createProgram(context: CommandContext): Command {
   return program
 }
 
+/** The commands of `assay --help`, by what a reader wants to do. */
+const groups = {
+  'Start:': 'up doctor completion',
+  'Pay and verify:': 'buy resume verify wallet credit mandate mcp',
+  'Tokens:': 'check report prove',
+  'Market data:': 'matrix alert screen subscribe subscription loyalty redeem affiliate',
+  'Sources and citations:': 'match cite claim attestation source creator creators royalty',
+  'Stream and options:': 'stream options',
+  'Agents and other nodes:': 'mesh did agent attack witness',
+}
+
+function groupOf(name: string): string {
+  return Object.entries(groups).find(([, names]) => names.split(' ').includes(name))?.[0] ?? 'Operate a node:'
+}
+
 /** Throws instead of ending the process, and speaks where the terminal says. */
 function configure(command: Command, terminal: CommandContext['terminal']): void {
+  const width = helpWidth(terminal.columns)
   command.exitOverride()
+  command.configureHelp(helpLayout)
   command.configureOutput({
-    writeOut: (text) => terminal.out(text.trimEnd()),
+    getOutHelpWidth: () => width,
+    writeOut: (text) => terminal.out(fitLines(text.trimEnd(), width)),
     writeErr: (text) => terminal.say(text.trimEnd()),
   })
 }
@@ -123,6 +147,6 @@ function exitCodeLines(): string {
     .join('\n')
 }
 
-const firstSteps = `  assay up                                                              start a demo node here
-  assay buy "http://127.0.0.1:4020/v1/sandbox/echo?message=hi" --demo   buy from it with a demo wallet
-  assay doctor                                                          check the installation`
+const firstSteps = `  assay up
+  assay buy "http://127.0.0.1:4020/v1/sandbox/echo?message=hi" --demo
+  assay doctor`

@@ -46,7 +46,7 @@ export function toCliError(error: unknown): CliError {
   if (said) return said
   if (isAssayError(error))
     return new CliError(sdkExitCodes[error.code], error.code, withCause(error), {
-      hint: unreachableHint(error) ?? hints[error.code] ?? error.hint,
+      hint: unreachableHint(error) ?? hints[error.code] ?? finalHint(error) ?? error.hint,
       cause: error,
     })
   const { name, message, problems, details } = (error ?? {}) as Record<string, unknown>
@@ -62,6 +62,14 @@ export function toCliError(error: unknown): CliError {
   const text = error instanceof Error ? withCause(error) : String(error)
   const hint = error instanceof Error ? unreachableHint(error) : undefined
   return new CliError(failed, 'failed', text, { cause: error, ...(hint === undefined ? {} : { hint }) })
+}
+
+/** What failed for no reason that passes is not worth trying again. */
+function finalHint({ code, cause, details }: AssayError): string | undefined {
+  const { status, hint } = details as { status?: number; hint?: unknown }
+  if (code !== 'request_failed' || typeof hint === 'string') return undefined
+  if (status === 404 || status === 405) return 'Is this the address of an Assay node? Nothing was signed.'
+  return cause === undefined && !(status !== undefined && status >= 500) ? 'Nothing was signed.' : undefined
 }
 
 /** What the node said keeps its code, its hint, and whether it is worth trying again. */
@@ -97,7 +105,7 @@ function isAssayError(error: unknown): error is AssayError {
   return error instanceof Error && error.name === 'AssayError' && 'code' in error
 }
 
-const unreachableHints: Record<string, string> = {
+export const unreachableHints: Record<string, string> = {
   ECONNREFUSED:
     'Nothing answers there. Start a node with `npx assay up` in another terminal, or name one with --url or ASSAY_URL. Nothing was signed.',
   ENOTFOUND: 'There is no such host: is the address spelled right? Nothing was signed.',
@@ -139,6 +147,8 @@ export function reportError(terminal: Terminal, json: boolean, error: CliError):
   if (json) terminal.out(errorDocument(error))
   terminal.say(`error: ${error.message}`)
   if (error.hint !== undefined) terminal.say(`  ${error.hint}`)
+  const after = error.details?.['retry_after_seconds']
+  if (after !== undefined) terminal.say(`  Retry-After: ${after} s`)
   // What a node refused can be looked up by its code.
   if (error.details?.['status'] !== undefined) terminal.say(`  code: ${error.code}`)
 }

@@ -64,6 +64,19 @@ test('wrong use ends with 2 and says how it is meant', async () => {
     ['verify', '/no/such/file'],
     ['doctor', 'ftp://x'],
     ['pause', 'sales'],
+    // Whether a node runs or not.
+    ['ledger', 'trial', '--at', 'x'],
+    ['ledger', 'payments', '--state', 'x'],
+    ['payouts', 'list', '--limit', '0'],
+    ['payouts', 'withdraw', '--to', 'x', '--all'],
+    ['refund', 'pay_x', '--reason', ' '],
+    ['disputes', 'decide', 'dis_x', '--reason', 'x'],
+    ['dispute', 'decide', 'x', 'maybe', '--reason', 'x'],
+    ['archive', '/tmp/x', '--days', '3'],
+    ['books', 'export', '--format', 'x'],
+    ['keys', 'rotate', '--overlap', 'x'],
+    ['mesh', 'find', 'x', '--max-price', 'abc'],
+    ['matrix', 'squeeze', '--limit', 'abc'],
   ]) {
     const { code, err } = await run(...args)
     expect(code, args.join(' ')).toBe(2)
@@ -107,22 +120,35 @@ test('a data folder without a node says how to start one', async () => {
   expect(terminal.stderr()).toContain('assay up')
 })
 
-test('a command that is silent for a second shows that it works, and not while it asks', async () => {
+test('a command that is silent for a second shows what it does, and not while it asks', async () => {
   const terminal = createTestTerminal({ interactive: true, answer: true })
-  let tick = () => {}
-  const shown = showProgress(terminal, 'check 0x12', (each) => {
-    tick = each
-    return () => {}
-  })
-  tick()
+  let half = () => {}
+  let stopped = false
+  const every = (tick: () => void) => {
+    half = tick
+    return () => {
+      stopped = true
+    }
+  }
+  const pass = (halves: number) => {
+    for (let n = 0; n < halves; n += 1) half()
+  }
+  const shown = showProgress(terminal, 'check 0x12', every)
+  pass(2)
   shown.terminal.say('something')
-  tick()
-  tick()
+  pass(2)
+  shown.terminal.status('settling')
+  pass(2)
   const asked = shown.terminal.confirm('Pay?')
-  tick()
+  pass(2)
   await asked
-  expect(terminal.statuses).toEqual(['working … 1 s', 'working … 3 s'])
-  expect(showProgress(terminal, 'stream', () => () => {}).terminal).toBe(terminal)
+  expect(terminal.statuses).toEqual(['working … 1 s', 'working … 2 s', 'settling', 'settling 3 s'])
+  // What follows a stream shows that it connects, and nothing once it has.
+  const following = showProgress(terminal, 'stream', every)
+  expect(stopped).toBe(false)
+  following.terminal.out('an event')
+  expect(stopped).toBe(true)
+  expect(showProgress(terminal, 'mcp', every).terminal).toBe(terminal)
 })
 
 test('what is owed and earned is shown on the credit side, as accountants do', () => {

@@ -1,32 +1,36 @@
 import type { Terminal } from './terminal.ts'
 
-/** These serve or follow until they are stopped, and say themselves what they do. */
-const lasting = /^(?:up|mcp|witness|stream|signer serve|log monitor)\b/
+/** One says itself how far it is, the other speaks to a program. */
+const silent = /^(?:up|mcp)\b/
+/** These serve or follow until they are stopped: once they have spoken, silence means that nothing happens. */
+const lasting = /^(?:witness|stream|signer serve|log monitor)\b/
 
 /**
- * A command that says nothing for a second shows that it works. Only where a person looks at a terminal: `status`
- * leaves pipes and files alone.
+ * A command that says nothing for a second shows that it works, with what it last said of its work. Only where a person
+ * looks at a terminal: `status` leaves pipes and files alone.
  */
 export function showProgress(
   terminal: Terminal,
   command: string,
-  every: (tick: () => void) => () => void = eachSecond,
+  every: (tick: () => void) => () => void = eachHalfSecond,
 ): { terminal: Terminal; stop(): void } {
-  if (lasting.test(command)) return { terminal, stop: () => {} }
-  let seconds = 0
-  let quiet = true
+  if (silent.test(command)) return { terminal, stop: () => {} }
+  let ticks = 0
+  let quietTicks = 0
   let asking = false
+  let doing = 'working …'
+  const stop = every(() => {
+    ticks += 1
+    quietTicks += 1
+    if (quietTicks >= 2 && !asking) terminal.status(`${doing} ${Math.floor(ticks / 2)} s`)
+  })
   const heard = <A extends unknown[], R>(speak: (...args: A) => R) => {
     return (...args: A): R => {
-      quiet = false
+      quietTicks = 0
+      if (lasting.test(command)) stop()
       return speak(...args)
     }
   }
-  const stop = every(() => {
-    seconds += 1
-    if (quiet && !asking) terminal.status(`working … ${seconds} s`)
-    quiet = true
-  })
   return {
     stop,
     terminal: {
@@ -34,7 +38,10 @@ export function showProgress(
       out: heard(terminal.out),
       outBytes: heard(terminal.outBytes),
       say: heard(terminal.say),
-      status: heard(terminal.status),
+      status: heard((text) => {
+        doing = text
+        terminal.status(text)
+      }),
       confirm: async (question) => {
         asking = true
         return terminal.confirm(question).finally(() => {
@@ -45,8 +52,8 @@ export function showProgress(
   }
 }
 
-function eachSecond(tick: () => void): () => void {
-  const timer = setInterval(tick, 1_000)
+function eachHalfSecond(tick: () => void): () => void {
+  const timer = setInterval(tick, 500)
   timer.unref()
   return () => clearInterval(timer)
 }

@@ -13,6 +13,7 @@ export function createTestTerminal(
   options: {
     env?: NodeJS.ProcessEnv
     interactive?: boolean
+    columns?: number
     answer?: boolean
     input?: string
     interrupted?: AbortSignal
@@ -25,6 +26,7 @@ export function createTestTerminal(
   return {
     env: options.env ?? {},
     interactive: options.interactive ?? false,
+    columns: options.columns ?? 80,
     statuses,
     questions,
     stdout: () => out.join(''),

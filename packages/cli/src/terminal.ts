@@ -6,6 +6,8 @@ export type Terminal = {
   env: NodeJS.ProcessEnv
   /** Somebody sits there and can be asked. */
   interactive: boolean
+  /** Width of a line of text; that of a terminal, where there is one. */
+  columns: number
   out(text: string): void
   outBytes(bytes: Uint8Array): void
   say(text: string): void
@@ -27,6 +29,7 @@ export function processTerminal(): Terminal {
   return {
     env: process.env,
     interactive: stdin.isTTY === true && stderr.isTTY === true,
+    columns: stdout.isTTY === true && stdout.columns > 0 ? stdout.columns : 80,
     out: (text) => {
       clear()
       stdout.write(`${printable(text)}\n`)
@@ -45,7 +48,8 @@ export function processTerminal(): Terminal {
     status: (text) => {
       if (stderr.isTTY !== true) return
       clear()
-      stderr.write(printable(text))
+      // One line that fits: what wraps could not be replaced.
+      stderr.write(printable(text.split('\n')[0] ?? '').slice(0, (stderr.columns || 80) - 1))
       statusShown = true
     },
     confirm: async (question) => {

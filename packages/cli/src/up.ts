@@ -17,6 +17,6 @@ export const addUp: AddCommand = (program, { endWith }) => {
       const { runNode } = await loadNode()
       await runNode(processes === undefined ? process.env : { ...process.env, PROCESSES: processes })
       // A start that failed has said why and left its code behind.
-      if (process.exitCode) endWith(exitCodes.failed)
+      if (process.exitCode) endWith(process.exitCode === exitCodes.usage ? exitCodes.usage : exitCodes.failed)
     })
 }

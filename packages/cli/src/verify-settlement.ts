@@ -1,4 +1,4 @@
-import { askOver, type Evidence, type EvidenceCheck } from '@assay/sdk'
+import { askOver, type Evidence, type EvidenceCheck, formatUsd } from '@assay/sdk'
 import { decodeEventLog, parseAbi } from 'viem'
 
 const events = parseAbi([
@@ -32,7 +32,7 @@ export async function checkSettlement(evidence: Evidence, rpc: string): Promise<
     return {
       name: 'settlement',
       status: 'passed',
-      detail: `${value} micro-USDC moved in ${transaction}, block ${BigInt(receipt.blockNumber)} of ${network}`,
+      detail: `${formatUsd(BigInt(value))} USD moved in ${transaction}, block ${BigInt(receipt.blockNumber)} of ${network}`,
     }
   } catch (error) {
     return open(error instanceof Error ? error.message : String(error))

@@ -10,6 +10,7 @@ import { createLog, mergedText } from './http/index.ts'
 import { type RunningNode, startNode } from './node.ts'
 import { writeRunningFile } from './running-file.ts'
 import { parseConfig } from './shop-list.ts'
+import { showStart } from './show-start.ts'
 import { startSummary } from './start-summary.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
@@ -46,31 +47,35 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
   process.on('SIGINT', () => channel || stop('Ctrl-C', 0))
   process.on('SIGTERM', () => stop('SIGTERM', 0))
   process.on('SIGUSR2', () => void node?.replaceWorkers?.())
+  const shown = channel === undefined ? showStart() : undefined
   try {
     const config = parseConfig(env)
     // Logs go to standard error: the last line on standard output stays `ready <url>`.
     const log = createLog({ level: config.logLevel, destination: pino.destination({ dest: 2, sync: false }) })
     const hooks = {
       log,
-      onProgress: (text: string) => complain(`  ${text}`),
+      onProgress: (text: string) => shown?.say(text),
       onLost: (reason: string) => stop(reason, 1),
     }
     const serving = { ...hooks, warm: true, watchLoop: true, acceptors: 8 }
     if (channel) node = await startNode(config, { ...serving, worker: await workerPlace(Number(place), channel) })
     else if (config.processes > 1) node = await startPrimary({ env, config, ...hooks })
     else node = await startNode(config, serving)
+    shown?.end()
     if (stopping) return await node.stop()
     if (channel) return channel.ready({ firstPurchase: node.firstPurchase })
     removeRunningFile = await writeRunningFile(config.home, node.address)
     say(startSummary({ ...node, config }, (systemClock.monotonicMs() - startedMs) / 1000))
     say(`ready ${node.url}`)
   } catch (error) {
+    shown?.end()
     complain(
       error instanceof ConfigError
-        ? error.message
+        ? `${error.message}\ndocs/configuration.md explains every variable; \`npx assay doctor\` checks yours.`
         : `Assay could not start: ${error instanceof Error ? error.message : String(error)}${startHint(error)}`,
     )
-    process.exitCode = 1
+    // As `assay` ends: 2 for what a person has to correct.
+    process.exitCode = error instanceof ConfigError ? 2 : 1
     endSoon()
     if (channel) process.disconnect?.()
   }
@@ -84,10 +89,11 @@ const workerPlace = async (index: number, { handles, gather, answerWith }: Prima
 })
 
 function startHint(error: unknown): string {
-  const { code, port } = (error ?? {}) as { code?: unknown; port?: unknown }
+  const { code, port, syscall } = (error ?? {}) as { code?: unknown; port?: unknown; syscall?: unknown }
   if (code === 'EADDRINUSE')
     return `\nPort ${port} is taken, perhaps by another node: set PORT (or DEVNET_PORTS for the chains), or 0 for any free one.`
-  return code === 'EACCES'
-    ? '\nThis user may not listen there: set PORT to one above 1023, or put a proxy in front.'
-    : ''
+  if (code === 'EACCES' && syscall === 'listen')
+    return '\nThis user may not listen there: set PORT to one above 1023, or put a proxy in front.'
+  const isFolder = ['EACCES', 'EPERM', 'ENOTDIR', 'EROFS', 'ENOSPC'].includes(String(code))
+  return isFolder ? '\nThe data folder must be one that this user can write: set ASSAY_HOME to another.' : ''
 }

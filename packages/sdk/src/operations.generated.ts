@@ -192,7 +192,7 @@ export type Operations = {
     input: Record<string, never>
     answer: string
   }
-  /** OpenAPI 3.1 of what buyers use, with prices, schemas and examples; the rest by reference. */
+  /** OpenAPI 3.1 of what buyers use, with prices, schemas and examples; it leads to the rest. */
   'discovery.openapi': {
     input: Record<string, never>
     answer: Record<string, unknown>

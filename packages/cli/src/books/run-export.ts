@@ -1,5 +1,4 @@
 import type { CommandContext } from '../command-context.ts'
-import { usageError } from '../exit-codes.ts'
 import type { Operator } from '../operator/connect.ts'
 import { balanceText, dayOf, head, openAccount, transactionText } from './beancount.ts'
 import { csvHead, csvLines } from './csv.ts'
@@ -14,7 +13,6 @@ export async function exportBooks(
   options: ExportOptions,
 ): Promise<void> {
   const { format } = options
-  if (format !== 'beancount' && format !== 'csv') throw usageError(`--format: not beancount or csv: ${format}`)
   const range = rangeOf(options, new Date(node.systemClock.nowMs()), '1970-01-01')
   const newest = await node.newestPosting(database)
   const from = dayOf(range.from)

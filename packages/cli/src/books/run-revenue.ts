@@ -41,7 +41,7 @@ export async function showRevenue(
       ? {}
       : { gas_micro: row.gasMicro.toString(), net_after_gas_micro: row.afterGas?.toString() }),
   }))
-  printResult(terminal, options.json, { data, next_cursor: null }, () =>
+  printResult(terminal, options.json, { data }, () =>
     rows.length === 0
       ? 'nothing was earned or spent in these days'
       : table(rows, [

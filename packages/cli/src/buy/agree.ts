@@ -10,8 +10,10 @@ export type AgreeOptions = { yes?: boolean; demo?: boolean; dryRun?: boolean; js
 export function agreeTo(terminal: Terminal, options: AgreeOptions): (quote: Quote) => Promise<boolean> {
   return async ({ priceUsd, network, payTo }) => {
     if (options.dryRun) return false
-    if (options.yes || options.demo || !terminal.interactive) return true
-    return terminal.confirm(`Pay ${priceUsd} USDC on ${networkTitle(network)} to ${payTo}?`)
+    const what = `${priceUsd} USDC on ${networkTitle(network)} to ${payTo}`
+    if (!options.yes && !options.demo && terminal.interactive) return terminal.confirm(`Pay ${what}?`)
+    terminal.say(`paying ${what}`)
+    return true
   }
 }
 

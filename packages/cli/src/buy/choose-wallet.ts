@@ -37,8 +37,8 @@ export async function chooseWallet(url: string, options: WalletOptions, terminal
   // Reading the price needs no wallet; this one is never asked to sign.
   if (options.dryRun) return { account: privateKeyToAccount(generatePrivateKey()), networks, label: 'no wallet' }
   throw usageError(
-    'no wallet to pay with',
-    'Put a private key into ASSAY_KEY or a file (--key-file), or use --demo for a demo node on this machine.',
+    'no wallet is given',
+    'Put a private key into ASSAY_KEY or a file (--key-file); what a buyer does works with --demo on a demo node, too.',
   )
 }
 

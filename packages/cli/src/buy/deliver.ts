@@ -9,11 +9,11 @@ import {
   witnessesOf,
 } from '@assay/sdk'
 import type { CommandContext } from '../command-context.ts'
-import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { exitCodes, usageError } from '../exit-codes.ts'
 import { toJson } from '../output.ts'
 import type { RequestToSend } from './build-request.ts'
-import { oneLine, paymentIdOf, receiptText } from './describe.ts'
-import { receiptDocument, verifiedDocument } from './documents.ts'
+import { receiptText } from './describe.ts'
+import { paymentDocument, receiptDocument, refusal, verifiedDocument } from './documents.ts'
 
 export type DeliverOptions = {
   out?: string
@@ -100,7 +100,6 @@ async function saveEvidence(
 
 function resultDocument(delivery: Delivery, options: DeliverOptions, body: unknown, bytes: Uint8Array) {
   const { result, quote } = delivery
-  const { payment } = result
   return {
     status: result.response.status,
     content_type: result.response.headers.get('content-type'),
@@ -109,46 +108,11 @@ function resultDocument(delivery: Delivery, options: DeliverOptions, body: unkno
       : body === undefined
         ? { body_base64: Buffer.from(bytes).toString('base64') }
         : { answer: body }),
-    payment: {
-      status: payment.status,
-      ...(quote === undefined ? {} : { price_usd: quote.priceUsd, pay_to: quote.payTo }),
-      ...(payment.status === 'settled'
-        ? {
-            network: payment.network,
-            amount_micro: payment.amountMicro,
-            transaction: payment.transaction,
-            payment_id: paymentIdOf(body) ?? null,
-          }
-        : {}),
-      ...(payment.status === 'drawn'
-        ? { network: payment.network, amount_micro: payment.amountMicro, left_micro: payment.leftMicro ?? null }
-        : {}),
-      ...(payment.status === 'unconfirmed' ? { reason: payment.reason } : {}),
-    },
+    payment: paymentDocument(result.payment, body, quote),
     verified: verifiedDocument(result.verified),
     receipt: receiptDocument(result.receipt),
     ...(options.save === undefined ? {} : { evidence: options.save }),
   }
-}
-
-/** What the node refused, in its own words: its problems say what to do next. */
-function refusal(result: AssayResult, body: unknown, quote: Delivery['quote']): CliError {
-  const { status } = result.response
-  const problem = (body ?? {}) as Record<string, unknown>
-  const text = (name: string) => (typeof problem[name] === 'string' ? oneLine(problem[name] as string) : undefined)
-  const price = text('price_usd')
-  const moved = status === 402 && quote !== undefined && price !== undefined && Number(price) > Number(quote.priceUsd)
-  const what = [text('title') ?? `the node answered ${status}`, text('detail') ?? text('reason')].filter(Boolean)
-  const paid = result.payment.status === 'unconfirmed' ? ' The money may have moved.' : ''
-  return new CliError(
-    moved ? exitCodes.refused : exitCodes.failed,
-    moved ? 'terms_moved' : (text('code') ?? `status_${status}`),
-    `${what.join(': ')}${paid}`,
-    {
-      ...(text('hint') === undefined ? {} : { hint: text('hint') as string }),
-      details: { status, ...(text('status_url') === undefined ? {} : { status_url: text('status_url') }) },
-    },
-  )
 }
 
 function parseJson(bytes: Uint8Array): unknown {

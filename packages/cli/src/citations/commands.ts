@@ -5,6 +5,7 @@ import { nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
 import { nodeOption } from '../find-node.ts'
 import { withOperator } from '../operator/connect.ts'
+import { reasonOption } from '../read-option.ts'
 import type { AuditOptions } from './run-audit.ts'
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
@@ -129,7 +130,7 @@ const addCreators: AddCommand = (program, context) => {
     .description('Send new roots to the contract that follows from changed settings; earlier ones go on paying')
     .argument('<contract>', 'address, as `assay creators distributors` shows it')
     .option('--network <caip2>', 'its chain', 'eip155:8453')
-    .requiredOption('--reason <text>', 'reason, kept in the audit log')
+    .requiredOption(...reasonOption)
     .option(...jsonOption)
     .addHelpText(
       'after',

@@ -36,7 +36,9 @@ export async function runAudit(
       `root       ${audit.recomputed}, from ${audit.leaves} leaves and ${audit.entries} entries of the log`,
       `pot        ${formatUsd(BigInt(audit.pot_micro))} USD, claimable from ${audit.opens_at ?? 'its commit on'}`,
       audit.chain_root === null ? 'contract   not asked (--rpc)' : `contract   ${audit.chain_root}`,
-      ...(audit.set_off_micro === '0' ? [] : [`set off    ${audit.set_off_micro} micro-USDC, by the word of the node`]),
+      ...(audit.set_off_micro === '0'
+        ? []
+        : [`set off    ${formatUsd(BigInt(audit.set_off_micro))} USD, by the word of the node`]),
       ...audit.problems.map((problem) => `problem    ${problem}`),
     ].join('\n'),
   )

@@ -34,10 +34,12 @@ export async function showEarnings(
     return
   }
   printResult(terminal, json, { data: rows }, () =>
-    table(rows, [
-      { title: key, of: (row) => row.key },
-      { title: 'citations', of: (row) => String(row.citations), right: true },
-      { title: 'USD', of: (row) => row.earned_usd, right: true },
-    ]),
+    rows.length === 0
+      ? 'nothing was earned in these days'
+      : table(rows, [
+          { title: key, of: (row) => row.key },
+          { title: 'citations', of: (row) => String(row.citations), right: true },
+          { title: 'USD', of: (row) => row.earned_usd, right: true },
+        ]),
   )
 }

@@ -1,6 +1,10 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
+import { usageError } from '../exit-codes.ts'
 import { withOperator } from '../operator/connect.ts'
+import { choiceOption, limitOption } from '../read-option.ts'
 import type { DecideOptions } from './run-payment-disputes.ts'
+
+const states = ['open', 'accepted', 'rejected']
 
 /** What buyers say is wrong with what they paid for. */
 export const addPaymentDisputes: AddCommand = (program, context) => {
@@ -11,10 +15,10 @@ export const addPaymentDisputes: AddCommand = (program, context) => {
   group
     .command('list')
     .description('List disputes about payments, oldest first; default: open ones')
-    .option('--state <state>', 'open, accepted or rejected', 'open')
-    .option('--limit <n>', 'maximum number', '20')
+    .addOption(choiceOption('--state <state>', 'open, accepted or rejected', states).default('open'))
+    .option(...limitOption)
     .option(...jsonOption)
-    .action((options: { state: string; limit: string; json?: boolean }) =>
+    .action((options: { state: string; limit: number; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
         (await import('./run-payment-disputes.ts')).listDisputes(context, operator, options),
       ),
@@ -38,9 +42,11 @@ export const addPaymentDisputes: AddCommand = (program, context) => {
     .option('--reject', 'give nothing back')
     .requiredOption('--reason <text>', 'shown to the payer and kept in the audit log')
     .option(...jsonOption)
-    .action((id: string, options: DecideOptions) =>
-      withOperator(context.terminal, async (operator) =>
+    .action((id: string, options: DecideOptions) => {
+      if ((options.refund === undefined) === (options.reject !== true))
+        throw usageError('give either --refund or --reject')
+      return withOperator(context.terminal, async (operator) =>
         (await import('./run-payment-disputes.ts')).decide(context, operator, id, options),
-      ),
-    )
+      )
+    })
 }

@@ -1,6 +1,7 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { withOperator } from '../operator/connect.ts'
+import { addressText, choiceOption, limitOption, reasonOption, usdText, wholeOf } from '../read-option.ts'
 import type { WithdrawOptions } from './run-withdraw.ts'
 
 /** What an operator does about money that leaves: payouts, refunds, and who subscribed. */
@@ -10,10 +11,14 @@ export const addCommerceOperator: AddCommand = (program, context) => {
   addSubscriptions(program, context)
 }
 
-const limitOf = (text: string): number => {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw usageError(`--limit: not a number from 1 to 9999: ${text}`)
-  return Number(text)
-}
+const states = ['waiting', 'queued', 'signed', 'parked', 'paid', 'returned']
+
+const waitOption = [
+  '--wait <seconds>',
+  'maximum time to wait for the transfer',
+  (text: string) => wholeOf(text, 0, 3_600),
+  30,
+] as const
 
 const addPayouts: AddCommand = (program, context) => {
   const group = program
@@ -23,13 +28,13 @@ const addPayouts: AddCommand = (program, context) => {
   group
     .command('list')
     .description('List payouts, newest first')
-    .option('--state <state>', 'waiting, queued, signed, parked, paid or returned')
-    .option('--payee <wallet>', 'only to this wallet')
-    .option('--limit <n>', 'maximum number', '20')
+    .addOption(choiceOption('--state <state>', 'waiting, queued, signed, parked, paid or returned', states))
+    .option('--payee <wallet>', 'only to this wallet', addressText)
+    .option(...limitOption)
     .option(...jsonOption)
-    .action((options: { state?: string; payee?: string; limit: string; json?: boolean }) =>
+    .action((options: { state?: string; payee?: string; limit: number; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
-        (await import('./run-payouts.ts')).listAll(context, operator, { ...options, limit: limitOf(options.limit) }),
+        (await import('./run-payouts.ts')).listAll(context, operator, options),
       ),
     )
   group
@@ -51,7 +56,7 @@ const addPayouts: AddCommand = (program, context) => {
       .description(
         on ? 'Stop sending payouts; transactions already sent are not affected' : 'Start sending payouts again',
       )
-      .requiredOption('--reason <text>', 'reason, kept in the audit log')
+      .requiredOption(...reasonOption)
       .option(...jsonOption)
       .action((options: { reason: string; json?: boolean }) =>
         withOperator(context.terminal, async (operator) =>
@@ -67,7 +72,7 @@ const addAcceptLoss: AddCommand = (group, context) => {
     .command('accept-loss')
     .description('Post money that is missing from the custody wallet as a loss and resume payouts')
     .argument('<network>', 'such as eip155:8453')
-    .requiredOption('--reason <text>', 'reason, kept in the audit log')
+    .requiredOption(...reasonOption)
     .option(...jsonOption)
     .action((network: string, options: { reason: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
@@ -84,18 +89,19 @@ const addWithdraw: AddCommand = (group, context) => {
       'Send what nobody else has a claim to from CUSTODY to an address of WITHDRAW_TO. A running node executes it, and ' +
         'refuses more than can be withdrawn.',
     )
-    .requiredOption('--to <address>', 'one of WITHDRAW_TO')
-    .option('--amount <usd>', 'amount to withdraw')
+    .requiredOption('--to <address>', 'one of WITHDRAW_TO', addressText)
+    .option('--amount <usd>', 'amount to withdraw', usdText)
     .option('--all', 'withdraw all that can be withdrawn')
     .option('--network <network>', 'such as eip155:8453; default: the first of the node')
-    .option('--wait <seconds>', 'maximum time to wait for the transfer', '30')
+    .option(...waitOption)
     .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)
-    .action((options: WithdrawOptions) =>
-      withOperator(context.terminal, async (operator) =>
+    .action((options: WithdrawOptions) => {
+      if ((options.amount === undefined) === (options.all !== true)) throw usageError('give either --amount or --all')
+      return withOperator(context.terminal, async (operator) =>
         (await import('./run-withdraw.ts')).withdraw(context, operator, options),
-      ),
-    )
+      )
+    })
   group
     .command('withdrawable')
     .description('Show what can be withdrawn from custody, what the rest is for, and the newest withdrawals')
@@ -116,12 +122,12 @@ const addRefund: AddCommand = (program, context) => {
         'reversed in proportion; a full refund also revokes what was bought, where possible. A running node executes it.',
     )
     .argument('<payment>', 'its id, from `assay ledger payments`')
-    .requiredOption('--reason <text>', 'reason, kept in the audit log')
-    .option('--amount <usd>', 'amount to refund; default: all')
-    .option('--wait <seconds>', 'maximum time to wait for the transfer', '30')
+    .requiredOption(...reasonOption)
+    .option('--amount <usd>', 'amount to refund; default: all', usdText)
+    .option(...waitOption)
     .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)
-    .action((id: string, options: { reason: string; amount?: string; wait: string; yes?: boolean; json?: boolean }) =>
+    .action((id: string, options: { reason: string; amount?: string; wait: number; yes?: boolean; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
         (await import('./run-refund.ts')).runRefund(context, operator, id, options),
       ),
@@ -135,14 +141,11 @@ const addSubscriptions: AddCommand = (program, context) => {
     .command('list')
     .description('List subscriptions, latest end first')
     .option('--all', 'include ended ones')
-    .option('--limit <n>', 'maximum number', '20')
+    .option(...limitOption)
     .option(...jsonOption)
-    .action((options: { all?: boolean; limit: string; json?: boolean }) =>
+    .action((options: { all?: boolean; limit: number; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
-        (await import('./run-payouts.ts')).listSubscribers(context, operator, {
-          ...options,
-          limit: limitOf(options.limit),
-        }),
+        (await import('./run-payouts.ts')).listSubscribers(context, operator, options),
       ),
     )
 }

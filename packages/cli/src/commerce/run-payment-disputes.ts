@@ -11,14 +11,12 @@ export type DecideOptions = { refund?: string; reject?: boolean; reason: string;
 export async function listDisputes(
   { terminal }: CommandContext,
   { node, database }: Operator,
-  options: { state: string; limit: string; json?: boolean },
+  options: { state: string; limit: number; json?: boolean },
 ): Promise<void> {
   const state = node.disputeStatesOfPayments.find((known) => known === options.state)
-  if (state === undefined) throw usageError(`--state: not open, accepted or rejected: ${options.state}`)
-  if (!/^[1-9]\d{0,3}$/.test(options.limit)) throw usageError(`--limit: not a number from 1 to 9999: ${options.limit}`)
-  const rows = await node.listPaymentDisputes(database, { state, limit: Number(options.limit) })
+  const rows = await node.listPaymentDisputes(database, { state: state ?? 'open', limit: options.limit })
   const nowMs = node.systemClock.nowMs()
-  printResult(terminal, options.json, { data: rows, next_cursor: null }, () =>
+  printResult(terminal, options.json, { data: rows.map(documentOf) }, () =>
     rows.length === 0
       ? 'no disputes'
       : table(rows, [
@@ -31,6 +29,23 @@ export async function listDisputes(
         ]),
   )
 }
+
+type Dispute = Awaited<ReturnType<Operator['node']['listPaymentDisputes']>>[number]
+
+const documentOf = (dispute: Dispute) => ({
+  id: dispute.id,
+  payment_id: dispute.paymentId,
+  payer: dispute.payer,
+  text: dispute.text,
+  evidence_type: dispute.evidenceType,
+  evidence_bytes: dispute.evidenceBytes,
+  state: dispute.state,
+  opened_at: dispute.openedAt,
+  refund_micro: dispute.refundMicro,
+  decision: dispute.decision,
+  decided_by: dispute.decidedBy,
+  decided_at: dispute.decidedAt,
+})
 
 export async function showDispute(
   { terminal }: CommandContext,
@@ -45,7 +60,7 @@ export async function showDispute(
     if (!evidence) throw new CliError(exitCodes.failed, 'no_evidence', 'the payer sent no file')
     await writeFile(options.save, evidence, { mode: 0o600, flag: 'wx' })
   }
-  printResult(terminal, options.json, { ...found, payment }, () =>
+  printResult(terminal, options.json, { ...documentOf(found), payment }, () =>
     [
       `${found.id} about ${found.paymentId}, ${found.state}`,
       `paid ${amountText(BigInt(payment?.amount_micro ?? 0), 'usdc')} on ${payment?.network} by ${found.payer}`,
@@ -59,7 +74,10 @@ export async function showDispute(
 
 async function find({ node, database }: Pick<Operator, 'node' | 'database'>, id: string) {
   const found = await node.findPaymentDispute(database, id)
-  if (!found) throw new CliError(exitCodes.failed, 'not_found', `there is no dispute ${id}`)
+  if (!found)
+    throw new CliError(exitCodes.failed, 'not_found', `there is no dispute ${id}`, {
+      hint: '`assay disputes list` shows them; those about sources are in `assay dispute list`.',
+    })
   return found
 }
 
@@ -76,7 +94,6 @@ export async function decide(
   id: string,
   options: DecideOptions,
 ): Promise<void> {
-  if ((options.refund === undefined) === (options.reject !== true)) throw usageError('give either --refund or --reject')
   if (options.reason.trim() === '' || options.reason.length > 1_000) throw usageError('--reason: 1 to 1000 characters')
   const found = await find({ node, database }, id)
   const outcome = await node.decidePaymentDispute(

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../command-context.ts'
-import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
 import { amountText } from '../operator/amount-text.ts'
 import type { Operator } from '../operator/connect.ts'
 import { ageText, printResult, shortAddress, table } from '../output.ts'
@@ -10,10 +10,6 @@ export async function listAll(
   options: { state?: string; payee?: string; limit: number; json?: boolean },
 ): Promise<void> {
   const state = node.payoutStates.find((known) => known === options.state)
-  if (options.state !== undefined && state === undefined)
-    throw usageError(`--state: there is no state "${options.state}"`, `One of ${node.payoutStates.join(', ')}.`)
-  if (options.payee !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(options.payee))
-    throw usageError(`--payee: not an address: ${options.payee}`)
   const payouts = await node.listPayouts(database, {
     ...(state === undefined ? {} : { state }),
     ...(options.payee === undefined ? {} : { payee: options.payee.toLowerCase() as `0x${string}` }),
@@ -35,7 +31,6 @@ export async function listAll(
   }))
   const result = {
     data: document,
-    next_cursor: null,
     unfunded: unfunded.map(({ network, payouts: count, micro }) => ({ network, payouts: count, due_micro: micro })),
   }
   printResult(terminal, options.json, result, () =>
@@ -68,7 +63,10 @@ export async function approve(
   json?: boolean,
 ): Promise<void> {
   const outcome = await node.approvePayout(database, id, actor)
-  if (outcome === 'not_found') throw new CliError(exitCodes.failed, 'not_found', `there is no payout ${id}`)
+  if (outcome === 'not_found')
+    throw new CliError(exitCodes.failed, 'not_found', `there is no payout ${id}`, {
+      hint: '`assay payouts list` shows the ids.',
+    })
   if (outcome === 'nothing_to_approve')
     throw new CliError(exitCodes.refused, 'nothing_to_approve', `${id} neither waits for approval nor is parked`)
   printResult(terminal, json, { approved: id }, () => `${id} goes on; a running node sends it`)
@@ -80,7 +78,6 @@ export async function pause(
   on: boolean,
   options: { reason: string; json?: boolean },
 ): Promise<void> {
-  if (options.reason.trim() === '') throw usageError('--reason must say something')
   await node.setPause(database, { name: 'payouts', paused: on, reason: options.reason, by: actor })
   printResult(terminal, options.json, { payouts: on ? 'paused' : 'running' }, () =>
     on ? 'payouts are paused' : 'payouts go on',
@@ -93,7 +90,6 @@ export async function acceptLoss(
   network: string,
   options: { reason: string; json?: boolean },
 ): Promise<void> {
-  if (options.reason.trim() === '') throw usageError('--reason must say something')
   const outcome = await node.acceptLoss(database, network, actor, options.reason)
   if (outcome.status === 'not_stopped')
     throw new CliError(exitCodes.refused, 'not_stopped', `no money is missing at the custody wallet of ${network}`)
@@ -116,7 +112,7 @@ export async function listSubscribers(
     ...(options.all ? {} : { activeAt: now }),
     limit: options.limit,
   })
-  printResult(terminal, options.json, { data: rows, next_cursor: null }, () =>
+  printResult(terminal, options.json, { data: rows }, () =>
     rows.length === 0
       ? 'no subscriptions'
       : table(rows, [

@@ -1,14 +1,13 @@
 import { parseUsd } from '@assay/sdk'
 import type { CommandContext } from '../command-context.ts'
-import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
 import { amountText } from '../operator/amount-text.ts'
 import type { Operator } from '../operator/connect.ts'
 import { printResult } from '../output.ts'
 
-export type RefundOptions = { reason: string; amount?: string; wait: string; yes?: boolean; json?: boolean }
+export type RefundOptions = { reason: string; amount?: string; wait: number; yes?: boolean; json?: boolean }
 
 const whyTexts = {
-  no_such_payment: 'there is no such payment',
   not_paid: 'nothing was paid with it, or it is not served yet',
   more_than_paid: 'that is more than was paid',
   refunded_before: 'it was refunded before; a payment is refunded once',
@@ -22,11 +21,6 @@ export async function runRefund(
 ): Promise<void> {
   const { node, database, actor } = operator
   const amountMicro = options.amount === undefined ? undefined : parseUsd(options.amount)
-  if (options.amount !== undefined && amountMicro === undefined)
-    throw usageError(`--amount: not decimal USD: ${options.amount}`)
-  if (options.reason.trim() === '') throw usageError('--reason must say something')
-  const waitSeconds = Number(options.wait)
-  if (!(waitSeconds >= 0 && waitSeconds <= 3_600)) throw usageError(`--wait: not a number of seconds up to 3600`)
   if (!options.yes && terminal.interactive && !(await terminal.confirm(`Refund ${paymentId}?`)))
     throw new CliError(exitCodes.refused, 'not_confirmed', 'not confirmed; nothing was changed')
   const asked = await node.requestRefund(database, {
@@ -35,9 +29,14 @@ export async function runRefund(
     by: actor,
     ...(amountMicro === undefined ? {} : { amountMicro }),
   })
-  if (asked.status === 'refused') throw new CliError(exitCodes.refused, asked.why, whyTexts[asked.why])
+  if (asked.status === 'refused')
+    throw asked.why === 'no_such_payment'
+      ? new CliError(exitCodes.failed, asked.why, `there is no payment ${paymentId}`, {
+          hint: '`assay ledger payments` shows the ids.',
+        })
+      : new CliError(exitCodes.refused, asked.why, whyTexts[asked.why])
   // Where no node runs nobody carries it out now.
-  const status = await waitFor(operator, paymentId, operator.stopped ? 0 : waitSeconds)
+  const status = await waitFor(operator, paymentId, operator.stopped ? 0 : options.wait)
   if (status?.state === 'refused')
     throw new CliError(exitCodes.refused, 'refused', status.outcome ?? 'the refund was refused')
   const document = {

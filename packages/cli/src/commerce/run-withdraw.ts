@@ -10,7 +10,7 @@ export type WithdrawOptions = {
   amount?: string
   all?: boolean
   to: string
-  wait: string
+  wait: number
   yes?: boolean
   json?: boolean
 }
@@ -23,7 +23,7 @@ const whyTexts = {
 export async function withdraw(context: CommandContext, operator: Operator, options: WithdrawOptions): Promise<void> {
   const { terminal } = context
   const { node, database, config, actor } = operator
-  const amountMicro = amountOf(options)
+  const amountMicro = options.amount === undefined ? undefined : parseUsd(options.amount)
   const network = options.network ?? config.networks[0]?.caip2 ?? ''
   const known = config.networks.flatMap(({ caip2, dollars = [] }) => [
     caip2,
@@ -31,9 +31,6 @@ export async function withdraw(context: CommandContext, operator: Operator, opti
   ])
   if (!known.includes(network))
     throw usageError(`--network: the node pays nothing out on ${network}`, `One of ${known.join(', ')}.`)
-  if (!/^0x[0-9a-fA-F]{40}$/.test(options.to)) throw usageError(`--to: not an address: ${options.to}`)
-  const waitSeconds = Number(options.wait)
-  if (!(waitSeconds >= 0 && waitSeconds <= 3_600)) throw usageError('--wait: not a number of seconds up to 3600')
   const what = amountMicro === undefined ? 'all that can be withdrawn' : amountText(amountMicro, network)
   if (!options.yes && terminal.interactive && !(await terminal.confirm(`Withdraw ${what} on ${network}?`)))
     throw new CliError(exitCodes.refused, 'not_confirmed', 'not confirmed; nothing was changed')
@@ -48,9 +45,12 @@ export async function withdraw(context: CommandContext, operator: Operator, opti
       ...(amountMicro === undefined ? {} : { amountMicro }),
     },
   )
-  if (asked.status === 'refused') throw new CliError(exitCodes.refused, asked.why, whyTexts[asked.why])
+  if (asked.status === 'refused')
+    throw new CliError(exitCodes.refused, asked.why, whyTexts[asked.why], {
+      hint: 'WITHDRAW_TO names the addresses that the node may send its own money to.',
+    })
   // Where no node runs nobody carries it out now.
-  const withdrawal = await waitFor(operator, asked.id, operator.stopped ? 0 : waitSeconds)
+  const withdrawal = await waitFor(operator, asked.id, operator.stopped ? 0 : options.wait)
   if (withdrawal?.state === 'refused')
     throw new CliError(exitCodes.refused, 'refused', withdrawal.outcome ?? 'the withdrawal was refused')
   const payout = withdrawal?.payout ?? null
@@ -62,14 +62,6 @@ export async function withdraw(context: CommandContext, operator: Operator, opti
         ? `${payout.id} waits for \`assay payouts approve\`${payout.reason === null ? '' : `: ${payout.reason}`}`
         : `the withdrawal is put down as ${asked.id}; a running node sends it`,
   )
-}
-
-function amountOf({ amount, all }: WithdrawOptions): bigint | undefined {
-  if ((amount === undefined) === (all !== true)) throw usageError('give either --amount or --all')
-  if (amount === undefined) return undefined
-  const micro = parseUsd(amount)
-  if (micro === undefined || micro === 0n) throw usageError(`--amount: not decimal USD: ${amount}`)
-  return micro
 }
 
 const payoutOf = (payout: { id: string; state: string; amountMicro: bigint; transaction: string | null }) => ({
@@ -110,7 +102,6 @@ export async function showWithdrawable(
       block: row.block,
       checked_at: row.checkedAt.toISOString(),
     })),
-    next_cursor: null,
     destinations: config.withdrawals.destinations,
     withdrawals: withdrawals.map((row) => ({
       id: row.id,

@@ -4,6 +4,7 @@ import { nodeUrl, walletArgument } from '../commerce/node-url.ts'
 import { usageError } from '../exit-codes.ts'
 import { nodeOption } from '../find-node.ts'
 import { withOperator } from '../operator/connect.ts'
+import { reasonOption } from '../read-option.ts'
 
 /** Prepaid credit, who else may draw on it, and what of it is at stake. */
 export const addCredit: AddCommand = (program, context) => {
@@ -142,7 +143,7 @@ const addBondOperator: AddCommand = (program, context) => {
     )
     .argument('<bond>', 'its id')
     .requiredOption('--ruling <reference>', 'reference of the upheld ruling')
-    .requiredOption('--reason <text>', 'reason, kept in the audit log')
+    .requiredOption(...reasonOption)
     .option('--usd <usd>', 'amount; default: all that is left')
     .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)

@@ -12,6 +12,7 @@ import {
 } from '@assay/sdk'
 import { type AgreeOptions, agreeTo, unlessDryRun } from '../buy/agree.ts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
+import { answerOf, paymentDocument, refusal } from '../buy/documents.ts'
 import { type BuyOptions, runBuy } from '../buy/run-buy.ts'
 import type { CommandContext } from '../command-context.ts'
 import { nodeUrl } from '../commerce/node-url.ts'
@@ -116,18 +117,9 @@ export async function runCall(
   if (result === undefined) return
   const { response, payment } = result
   const text = await response.text()
-  if (!response.ok) {
-    const problem = problemOf(text)
-    throw new CliError(
-      exitCodes.refused,
-      problem.code ?? 'refused',
-      problem.detail ?? problem.title ?? text.slice(0, 300),
-      {
-        ...(problem.hint === undefined ? {} : { hint: problem.hint }),
-      },
-    )
-  }
-  if (options.json) return terminal.out(toJson({ payment, answer: answerOf(text) }))
+  if (!response.ok) throw refusal(result, answerOf(text))
+  if (options.json)
+    return terminal.out(toJson({ payment: paymentDocument(payment, undefined), answer: answerOf(text) }))
   terminal.out(text)
   if (payment.status === 'drawn')
     terminal.say(
@@ -144,21 +136,6 @@ function nameCall(error: unknown): never {
     details: { idempotency_key: details['key'] },
     cause: error,
   })
-}
-
-type ProblemText = { code?: string; title?: string; detail?: string; hint?: string }
-
-function problemOf(text: string): ProblemText {
-  const value = answerOf(text)
-  return typeof value === 'object' && value !== null ? (value as ProblemText) : {}
-}
-
-function answerOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 export async function runRefund(

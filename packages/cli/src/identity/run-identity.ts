@@ -34,6 +34,8 @@ export async function runResolve(
   did: string,
   options: ResolveOptions,
 ): Promise<void> {
+  if (!/^did:[a-z0-9]+:./.test(did))
+    throw usageError(`not a DID: ${did}`, 'Such as did:x402:0x… or did:web:example.org.')
   const client = freeClient()
   const outcome = await resolveDid(
     client,
@@ -106,7 +108,7 @@ export async function runSearch(
   const page = await searchAgents(freeClient(), node, search)
   printResult(terminal, options.json, page, () =>
     page.data.length === 0
-      ? 'no agent declares that'
+      ? 'no such agent is known'
       : [
           table(page.data, [
             { title: 'did', of: (one) => one.did },

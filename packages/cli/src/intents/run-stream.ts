@@ -1,4 +1,4 @@
-import { createAssayClient, createIntents, type Intents, type StreamedEvent, tickOf } from '@assay/sdk'
+import { type AssayError, createAssayClient, createIntents, type Intents, type StreamedEvent, tickOf } from '@assay/sdk'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type AgreeOptions, agreeTo, unlessDryRun } from '../buy/agree.ts'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
@@ -32,10 +32,29 @@ export async function runStream({ terminal }: CommandContext, options: StreamOpt
   if (options.clusters) return showClusters(terminal, intents, options)
   if (options.signal) return showSignal(terminal, intents, options)
   if (options.sample) return showSample(terminal, intents, options)
-  if (options.files || options.file !== undefined || options.series) return showPast(terminal, intents, options)
+  if (options.files || options.file !== undefined || options.series)
+    return showPast(terminal, intents, options).catch(refusedToken(terminal, options))
+  if (tokenOf(terminal, options) === undefined && !mayBuy(options))
+    throw usageError(
+      'nothing to open the stream with',
+      'Give the token of a subscription (--token), or let 30 days be bought with --max-amount; --sample shows a free hour.',
+    )
   await unlessDryRun(terminal, options, () =>
     terminal.untilInterrupted((signal) => follow(terminal, intents, options, signal)),
-  )
+  ).catch(refusedToken(terminal, options))
+}
+
+const tokenOf = (terminal: Terminal, options: StreamOptions) => options.token ?? terminal.env['ASSAY_STREAM_TOKEN']
+const mayBuy = ({ maxAmount, dryRun }: StreamOptions) => maxAmount !== undefined || dryRun === true
+
+/** A node that does not take the token asks for its price, or for a proof. */
+function refusedToken(terminal: Terminal, options: StreamOptions): (error: unknown) => never {
+  return (error) => {
+    const { code, details } = error as Partial<AssayError>
+    const asks = code === 'no_acceptable_offer' || [401, 402].includes(details?.['status'] as number)
+    if (!asks || tokenOf(terminal, options) === undefined) throw error
+    throw usageError('--token: the node does not take it', 'It has ended, was revoked, or is of another node.')
+  }
 }
 
 /** A dry run signs nothing, so that no price is too high to be shown. */
@@ -43,8 +62,7 @@ const anyPriceUsd = '1000000'
 
 /** What is free needs no wallet, nor does a token: the one made here is never asked to sign. */
 async function openIntents(terminal: Terminal, options: StreamOptions): Promise<Intents> {
-  const buys = options.maxAmount !== undefined || options.dryRun === true
-  const wallet = buys ? await chooseWallet(options.url, options, terminal) : undefined
+  const wallet = mayBuy(options) ? await chooseWallet(options.url, options, terminal) : undefined
   const client = createAssayClient({
     account: wallet?.account ?? privateKeyToAccount(generatePrivateKey()),
     baseUrl: options.url,
@@ -91,12 +109,12 @@ async function showSample(terminal: Terminal, intents: Intents, { json, cluster 
 
 /** What a subscription has published so far, without holding a line open. */
 async function showPast(terminal: Terminal, intents: Intents, options: StreamOptions): Promise<void> {
-  const token = options.token ?? terminal.env['ASSAY_STREAM_TOKEN']
+  const token = tokenOf(terminal, options)
   if (token === undefined) throw usageError('--token: needed for what subscribers alone may read')
   if (options.file !== undefined) return terminal.out((await intents.file(token, options.file)).trimEnd())
   if (options.files) {
     const { data } = await intents.files(token)
-    return printResult(terminal, options.json, data, () =>
+    return printResult(terminal, options.json, { data }, () =>
       table(data, [
         { title: 'file', of: (row) => row.file },
         { title: 'events', of: (row) => String(row.events), right: true },
@@ -106,7 +124,7 @@ async function showPast(terminal: Terminal, intents: Intents, options: StreamOpt
   }
   if (options.cluster === undefined) throw usageError('--series: name one --cluster')
   const rows = await intents.series(token, options.cluster)
-  printResult(terminal, options.json, rows, () =>
+  printResult(terminal, options.json, { data: rows }, () =>
     table(rows, [
       { title: 'until', of: (row) => row.ends_at },
       { title: 'demand', of: (row) => String(row.demand), right: true },
@@ -149,12 +167,12 @@ async function follow(
   options: StreamOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const token = options.token ?? terminal.env['ASSAY_STREAM_TOKEN']
+  const token = tokenOf(terminal, options)
   const board = createDemandBoard()
   let left = options.buckets === undefined ? Number.POSITIVE_INFINITY : Number(options.buckets)
   const events = intents.stream({
     signal,
-    ...(token ? { token } : { buy: options.maxAmount !== undefined || options.dryRun === true }),
+    ...(token ? { token } : { buy: mayBuy(options) }),
     ...(options.after === undefined ? {} : { lastEventId: options.after }),
     ...(options.cluster === undefined ? {} : { clusters: options.cluster.split(',').map((id) => id.trim()) }),
     onReconnect: (reason) => terminal.say(`connecting again: ${reason}`),

@@ -1,5 +1,6 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { nodeOption } from '../find-node.ts'
+import { choiceOption, wholeOf } from '../read-option.ts'
 import type { MatrixOptions } from './run-matrix.ts'
 
 export const addMatrix: AddCommand = (program, context) => {
@@ -15,7 +16,7 @@ export const addMatrix: AddCommand = (program, context) => {
       'squeeze, equities, etf, short-volume, short-interest, ftd, threshold, borrow, halts, institutional',
     )
     .option(...nodeOption)
-    .option('-n, --limit <rows>', 'number of rows', '20')
+    .option('-n, --limit <rows>', 'number of rows', (text) => wholeOf(text, 1, 1_000_000), 20)
     .option('--symbol <list>', 'only these symbols, separated by commas')
     .option('--min-score <number>', 'only rows whose ranking value is at least this')
     .option('--sort <columns>', 'order by columns, separated by commas; - before one for descending')
@@ -25,11 +26,13 @@ export const addMatrix: AddCommand = (program, context) => {
     .option('--as-of <time>', 'what was known then: a date or an RFC 3339 time')
     .option('--screen <id>', 'a saved screen or watchlist (assay screen)')
     .option('--method <name>', 'with --vip: an earlier method of the score')
-    .option('--history <days>', 'with --vip and one --symbol: its last trading days, 1,260 at most')
+    .option('--history <days>', 'with --vip and one --symbol: its last trading days, 1,260 at most', (text) =>
+      wholeOf(text, 1, 1_260),
+    )
     .option('-o, --output <file>', 'save the answer: .csv, .parquet, .ndjson or .json')
     .option('--bulk <folder>', 'save past months as files, checked against the hashes of the node')
     .option('--from <month>', 'with --bulk: first month, such as 2025-11; default: 12 months back')
-    .option('--format <name>', 'with --bulk: csv or parquet', 'csv')
+    .addOption(choiceOption('--format <name>', 'with --bulk: csv or parquet', ['csv', 'parquet']).default('csv'))
     .option('--quality', 'show how well the feed predicted what followed')
     .option('--token <token>', 'subscription token, instead of paying; default: ASSAY_FEED_TOKEN')
     .option('--demo', 'pay with the buyer wallet of a demo node on this machine')

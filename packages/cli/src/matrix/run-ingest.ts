@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { CommandContext } from '../command-context.ts'
 import { exitCodes, usageError } from '../exit-codes.ts'
@@ -19,8 +19,12 @@ export async function runIngest(
 ): Promise<void> {
   const { terminal } = context
   if (options.list) return listSources(context, options)
+  const ids = sourcesOf(await loadNode(), options.source)
+  for (const name of files.filter((one) => !isAddress(one)))
+    await access(name).catch(() => {
+      throw usageError(`cannot read ${name}`)
+    })
   await withOperator(terminal, async (operator) => {
-    const ids = sourcesOf(operator.node, options.source)
     const market = operator.node.openMarketImport(operator.config, operator.database)
     if (options.watch) return watch(context, operator, market, ids)
     const reports: Report[] = []
@@ -35,6 +39,8 @@ export async function runIngest(
   })
 }
 
+const isAddress = (name: string) => /^(https?|ftp):\/\//.test(name)
+
 async function ingestOne(
   { node }: Operator,
   { deps, planOf }: Import,
@@ -42,7 +48,7 @@ async function ingestOne(
   source: SourceId | undefined,
   options: IngestOptions,
 ): Promise<Report> {
-  if (/^(https?|ftp):\/\//.test(name)) {
+  if (isAddress(name)) {
     const file = basename(new URL(name).pathname)
     const chosen = source ?? node.marketDataSources.find((one) => one.recognises(file, ''))?.id
     if (chosen === undefined) throw usageError(`which source is ${name}?`, 'Name it with --source.')

@@ -21,7 +21,7 @@ import { saveMonths } from './save-months.ts'
 export type MatrixOptions = WalletOptions &
   AgreeOptions & {
     url: string
-    limit: string
+    limit: number
     symbol?: string
     minScore?: string
     sort?: string
@@ -31,7 +31,7 @@ export type MatrixOptions = WalletOptions &
     live?: boolean
     vip?: boolean
     asOf?: string
-    history?: string
+    history?: number
     quality?: boolean
     screen?: string
     bulk?: string
@@ -99,14 +99,14 @@ function queryOf(options: MatrixOptions): MatrixVipQuery & { limit: number } {
     if (method !== undefined) throw usageError('--method needs --vip')
   }
   return {
-    limit: Number(options.limit),
+    limit: options.limit,
     ...(symbol === undefined ? {} : { symbol }),
     ...(minScore === undefined ? {} : { min_score: minScore }),
     ...(sort === undefined ? {} : { sort }),
     ...(filter === undefined ? {} : { filter }),
     ...(asOf === undefined ? {} : { as_of: asOf }),
     ...(options.screen === undefined ? {} : { screen: options.screen }),
-    ...(history === undefined ? {} : { history: Number(history) }),
+    ...(history === undefined ? {} : { history }),
     ...(method === undefined ? {} : { method: method as NonNullable<MatrixVipQuery['method']> }),
   }
 }

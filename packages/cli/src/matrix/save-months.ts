@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AssayClient, callOperation } from '@assay/sdk'
+import { answerOf, refusal } from '../buy/documents.ts'
 import type { CommandContext } from '../command-context.ts'
-import { usageError } from '../exit-codes.ts'
+import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { printResult, table } from '../output.ts'
 
 export type MonthsOptions = { url: string; bulk: string; from?: string; format: string; json?: boolean }
@@ -23,9 +24,9 @@ export async function saveMonths(
     (await callOperation(client, 'matrix.bulk', { params: { feed } }, { baseUrl: url })).data.data
   const wanted = (await listed()).filter((entry) => entry.format === format && entry.month >= since)
   if (wanted.length === 0)
-    throw usageError(
-      `the node has no ${format} files of ${feed} since ${since} yet; a demo node makes them when its data are loaded, some minutes after the first start`,
-    )
+    throw new CliError(exitCodes.failed, 'no_files', `the node has no ${format} files of ${feed} since ${since} yet`, {
+      hint: 'A demo node makes them when its data are loaded, some minutes after the first start.',
+    })
   await mkdir(folder, { recursive: true })
   const saved: { file: string; rows: number; bytes: number; sha256: string; state: 'saved' | 'held' }[] = []
   for (const entry of wanted) {
@@ -40,7 +41,10 @@ export async function saveMonths(
     const isFile = (one: { file: string; sha256: string }) => one.file === entry.file && one.sha256 === sha256Of(bytes)
     // The month of now grows: what came may be newer than the list that it was chosen from.
     const found = isFile(entry) ? entry : (await listed()).find(isFile)
-    if (!found) throw usageError(`${address} is not what the manifest says; nothing was saved`)
+    if (!found)
+      throw new CliError(exitCodes.notVerified, 'not_as_listed', `${address} is not what the manifest says`, {
+        hint: 'It was not saved. What came may have been changed on its way.',
+      })
     await writeFile(file, bytes)
     saved.push({ file, rows: found.rows, bytes: found.bytes, sha256: found.sha256, state: 'saved' })
   }
@@ -58,9 +62,9 @@ export async function saveMonths(
 const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 async function download(client: Pick<AssayClient, 'fetch'>, url: string): Promise<Uint8Array> {
-  const { response } = await client.fetch(url, { headers: { accept: '*/*' } })
+  const result = await client.fetch(url, { headers: { accept: '*/*' } })
+  const { response } = result
   const bytes = new Uint8Array(await response.arrayBuffer())
-  if (!response.ok)
-    throw usageError(`the node answered ${response.status}: ${Buffer.from(bytes).toString('utf8', 0, 400)}`)
+  if (!response.ok) throw refusal(result, answerOf(Buffer.from(bytes).toString('utf8')))
   return bytes
 }

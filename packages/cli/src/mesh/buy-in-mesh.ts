@@ -1,5 +1,6 @@
 import { buyFrom, discover, parseUsd } from '@assay/sdk'
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
+import { answerOf, paymentDocument, receiptDocument, refusal } from '../buy/documents.ts'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
@@ -54,23 +55,25 @@ export async function buyInMesh(context: CommandContext, capability: string, opt
   )
   const { response, payment, receipt } = bought
   const text = await response.text()
-  if (!response.ok)
-    throw new CliError(exitCodes.failed, 'not_answered', `${best.address} answered ${response.status}`, {
-      hint: text.slice(0, 500),
-    })
+  if (!response.ok) throw refusal(bought, answerOf(text))
   printResult(
     terminal,
     options.json,
-    { seller, payment, receipt: receipt?.status ?? null, answer: jsonOr(text) },
+    {
+      seller,
+      payment: paymentDocument(payment, answerOf(text)),
+      receipt: receiptDocument(receipt),
+      answer: answerOf(text),
+    },
     () => text,
   )
 }
 
 /** Somebody must have set a limit: a maximum, or a person who looks at the price. */
-function requireMaximum({ terminal }: CommandContext, { maxAmount, demo, yes }: MeshBuyOptions): void {
+function requireMaximum({ terminal }: CommandContext, { maxAmount, demo, dryRun, yes }: MeshBuyOptions): void {
   if (maxAmount !== undefined && parseUsd(maxAmount) === undefined)
     throw usageError(`--max-amount: not decimal USD: ${maxAmount}`, 'Such as 0.05, with at most six decimals.')
-  if (maxAmount === undefined && !demo && (yes || !terminal.interactive))
+  if (maxAmount === undefined && !demo && !dryRun && (yes || !terminal.interactive))
     throw usageError('--max-amount is required when nobody is asked', 'Such as --max-amount 0.05.')
 }
 
@@ -83,15 +86,7 @@ function inputOf({ param, query, data }: MeshBuyOptions) {
         return [name, value]
       }),
     )
-  const body = data === undefined ? undefined : jsonOr(data)
+  const body = data === undefined ? undefined : answerOf(data)
   if (typeof body === 'string') throw usageError('--data: not JSON')
   return { params: pairs(param, '--param'), query: pairs(query, '--query'), ...(body === undefined ? {} : { body }) }
-}
-
-function jsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }

@@ -2,6 +2,7 @@ import { networkNames } from '../buy/network-names.ts'
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { nodeOption } from '../find-node.ts'
 import { withOperator } from '../operator/connect.ts'
+import { usdText, wholeOf } from '../read-option.ts'
 import type { MeshBuyOptions } from './buy-in-mesh.ts'
 import type { FindOptions, JoinOptions, PeersOptions } from './run-mesh.ts'
 
@@ -17,7 +18,7 @@ export const addMesh: AddCommand = (program, context) => {
     .description('Join the mesh through another node; stored in addition to MESH_PEERS')
     .argument('<url>', 'API address of a node, such as https://api.example.org')
     .option('--url <origin>', 'API address of the node that joins; checked against its database')
-    .option('--wait <seconds>', 'maximum time to wait for the other node', '20')
+    .option('--wait <seconds>', 'maximum time to wait for the other node', (text) => wholeOf(text, 0, 600), 20)
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay mesh join http://127.0.0.1:4021')
     .action(async (url: string, options: JoinOptions) => {
@@ -40,7 +41,7 @@ export const addMesh: AddCommand = (program, context) => {
     )
     .argument('<capability>', 'such as token.control.report')
     .option(...nodeOption)
-    .option('--max-price <usd>', 'maximum price')
+    .option('--max-price <usd>', 'maximum price', usdText)
     .option('--schema <hash>', 'only offers with these input and output schemas')
     .option(...jsonOption)
     .action(async (capability: string, options: FindOptions) => {

@@ -6,7 +6,7 @@ import type { Operator } from '../operator/connect.ts'
 import { ageText, printResult, table } from '../output.ts'
 
 export type PeersOptions = { url: string; json?: boolean }
-export type JoinOptions = { wait: string; url?: string; json?: boolean }
+export type JoinOptions = { wait: number; url?: string; json?: boolean }
 export type FindOptions = PeersOptions & { maxPrice?: string; schema?: string }
 
 const pollEveryMs = 250
@@ -23,12 +23,10 @@ export async function joinMesh(
   const address = node.parseNodeAddress(url.replace(/\/$/, ''))
   if (address === undefined)
     throw usageError(`not the address of a node: ${url}`, 'An https origin, or http://127.0.0.1:<port> in demo mode.')
-  const seconds = Number(options.wait)
-  if (!(seconds >= 0 && seconds <= 600)) throw usageError(`--wait: not a number of seconds: ${options.wait}`)
   if (options.url !== undefined) await requireNodeOf(operator, parseUrl(options.url).origin)
   const { systemClock: clock } = node
   await node.addSeed(database, address.origin, clock.nowMs())
-  const peer = stopped ? undefined : await waitUntilSeen(operator, address.did, seconds * 1000)
+  const peer = stopped ? undefined : await waitUntilSeen(operator, address.did, options.wait * 1000)
   const state = peer?.state
   const reason =
     state === 'alive' ? undefined : (peer?.problem ?? (stopped ? 'the node is not running' : 'not visited yet'))
@@ -36,9 +34,18 @@ export async function joinMesh(
   printResult(terminal, options.json, result, () =>
     state === 'alive'
       ? `joined through ${address.origin} (${address.did})`
-      : `noted ${address.origin}; ${stopped ? 'the node joins when it is started' : `it has not answered: ${reason}`}`,
+      : `noted ${address.origin}; ${stopped ? 'the node joins when it is started' : `it has not answered: ${whyTexts[reason ?? ''] ?? reason}`}`,
   )
   if (!stopped && state !== 'alive') context.endWith(exitCodes.failed)
+}
+
+const whyTexts: Record<string, string> = {
+  scheme:
+    'only https is spoken, on a demo node also http with the ports of this machine that MESH allows (4020 to 4059)',
+  no_address: 'its name has no address',
+  connect: 'nothing listens there',
+  timeout: 'it took too long',
+  tls: 'its certificate is not accepted',
 }
 
 /** The environment decides which database is written; a node of another one would never hear of it. */
@@ -134,7 +141,9 @@ export async function findNodes({ terminal }: CommandContext, capability: string
 
 export const nobodyOffers = (capability: string, rejected: readonly { address: string; reason: string }[]) =>
   new CliError(exitCodes.failed, 'nobody_offers_it', `nobody offers ${capability}`, {
-    hint: rejected.map((one) => `${one.address}: ${one.reason}`).join('; ') || 'Capabilities are in the manifest.',
+    hint:
+      rejected.map((one) => `${one.address}: ${one.reason}`).join('; ') ||
+      'Such as token.control.report; /.well-known/x402 of a node lists what it offers.',
   })
 
 /** A public name must not lead inside. */

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
+import { wholeOf } from '../read-option.ts'
 import { type Operator, withOperator } from './connect.ts'
 
-type Options = { days: string; json?: boolean }
+type Options = { days: number; json?: boolean }
 
 export const addArchive: AddCommand = (program, { terminal }) => {
   program
@@ -17,12 +18,12 @@ export const addArchive: AddCommand = (program, { terminal }) => {
         '`assay ledger verify --archive <folder>` reads the files.',
     )
     .argument('<folder>', 'destination; created if missing, and always the same one')
-    .option('--days <n>', 'days after the end of a partition, at least 400', '400')
+    .option('--days <n>', 'days after the end of a partition, at least 400', (text) => wholeOf(text, 400, 100_000), 400)
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay archive /archive --days 800')
     .action((folder: string, { days, json }: Options) =>
       withOperator(terminal, async (operator) => {
-        const parts = await archive(operator, resolve(folder), parseDays(days), (text) => terminal.say(text))
+        const parts = await archive(operator, resolve(folder), days, (text) => terminal.say(text))
         printResult(terminal, json, { folder: resolve(folder), partitions: parts }, () =>
           parts.length === 0
             ? 'nothing to archive'
@@ -50,10 +51,4 @@ async function archive(
   } finally {
     await client.end()
   }
-}
-
-function parseDays(text: string): number {
-  const days = Number(text)
-  if (!Number.isSafeInteger(days) || days < 400) throw usageError(`--days: not a number from 400 up: ${text}`)
-  return days
 }

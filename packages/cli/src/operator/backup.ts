@@ -1,6 +1,7 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { CliError, exitCodes } from '../exit-codes.ts'
+import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
 import { withOperator } from './connect.ts'
 
@@ -18,6 +19,8 @@ export const addBackup: AddCommand = (program, { terminal }) => {
     .addHelpText('after', '\nExample:\n  assay backup /backups/2026-01-31')
     .action((folder: string, { json }: { json?: boolean }) =>
       withOperator(terminal, async ({ node, databaseUrl }) => {
+        if (existsSync(join(folder, 'base.tar')))
+          throw usageError(`${folder} holds a backup already`, 'Name a new folder: no backup is overwritten.')
         const now = new Date(node.systemClock.nowMs()).toISOString()
         const backup = await node.takeBackup({ url: databaseUrl }, resolve(folder), now).catch((cause: unknown) => {
           throw new CliError(exitCodes.failed, 'backup_failed', (cause as Error).message, {

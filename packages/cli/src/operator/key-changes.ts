@@ -1,6 +1,7 @@
 import type { KeyChangeDeps, KeyPlace, Keyring, SigningKeys } from '@assay/node'
 import { privateKeyToAccount } from 'viem/accounts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
+import { runningIn } from '../find-node.ts'
 import type { Terminal } from '../terminal.ts'
 import type { Operator } from './connect.ts'
 
@@ -103,7 +104,8 @@ function nodeName(config: Operator['config'], given: string | undefined): string
     if (!URL.canParse(given)) throw usageError(`--url: not a URL: ${given}`)
     return new URL(given).origin
   }
-  if (config.baseUrl !== undefined) return config.baseUrl
+  const known = config.baseUrl ?? runningIn(config.home)
+  if (known !== undefined) return known
   if (config.port === 0) throw usageError('which node is this? Its port is not fixed', 'Say it with --url <origin>.')
   return `http://${config.host}:${config.port}`
 }

@@ -1,6 +1,9 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
+import { timeText, wholeOf } from '../read-option.ts'
 import type { ChangeOptions } from './change-keys.ts'
 import { withOperator } from './connect.ts'
+
+export const minutesOf = (text: string): number => wholeOf(text, 0, 100_000)
 
 export const addKeys: AddCommand = (program, context) => {
   const group = program
@@ -32,13 +35,13 @@ const addRotate: AddCommand = (group, context) => {
       'Publish a new key now and use it after the overlap. The old key and the operator wallet vouch for it, so that ' +
         'clients that pinned the old key follow.',
     )
-    .option('--overlap <minutes>', 'time between publishing the new key and using it', '10')
+    .option('--overlap <minutes>', 'time between publishing the new key and using it', minutesOf, 10)
     .option('--url <origin>', 'base address of the node (BASE_URL, or the address on this machine)')
     .option('--allow-new-wallet', 'allow a different wallet to vouch')
     .option('--dry-run', 'show what would be done')
     .option('-y, --yes', 'do not ask for confirmation')
     .option(...jsonOption)
-    .action((options: ChangeOptions & { overlap: string }) =>
+    .action((options: ChangeOptions & { overlap: number }) =>
       withOperator(context.terminal, async (operator) => {
         const { rotateKeys } = await import('./change-keys.ts')
         await rotateKeys(context, operator, options)
@@ -54,7 +57,11 @@ const addRevoke: AddCommand = (group, context) => {
         'by the wallet alone.',
     )
     .argument('<key-id>', 'from `assay keys list`')
-    .option('--at <time>', 'when the key was lost, RFC 3339; signatures made later do not count (now, if absent)')
+    .option(
+      '--at <time>',
+      'when the key was lost, RFC 3339; signatures made later do not count (now, if absent)',
+      timeText,
+    )
     .option('--url <origin>', 'base address of the node (BASE_URL, or the address on this machine)')
     .option('--allow-new-wallet', 'allow a different wallet to vouch')
     .option('--dry-run', 'show what would be done')

@@ -1,5 +1,5 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { usageError } from '../exit-codes.ts'
+import { addressText, choiceOption, limitOption, timeText } from '../read-option.ts'
 import { withOperator } from './connect.ts'
 import { paymentStates } from './payment-states.ts'
 
@@ -39,11 +39,14 @@ const addTrial: AddCommand = (group, context) => {
     .command('trial')
     .alias('trial-balance')
     .description('Print the trial balance and check that each unit sums to zero')
-    .option('--at <time>', 'as of a past time, RFC 3339')
+    .option('--at <time>', 'as of a past time, RFC 3339', timeText)
     .option(...jsonOption)
     .action((options: { at?: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
-        (await import('./show-balances.ts')).showTrial(context, operator, { ...options, at: parseTime(options.at) }),
+        (await import('./show-balances.ts')).showTrial(context, operator, {
+          ...options,
+          at: options.at === undefined ? undefined : new Date(options.at),
+        }),
       ),
     )
 }
@@ -53,15 +56,14 @@ const addEntries: AddCommand = (group, context) => {
     .command('entries')
     .description('Print the entries of an account, newest first')
     .argument('<account>', 'a name from `assay ledger balances`')
-    .option('--limit <n>', 'maximum number', '20')
+    .option(...limitOption)
     .option('--before <cursor>', 'the page after the one that ended with this cursor')
     .option(...jsonOption)
-    .action((account: string, options: { limit: string; before?: string; json?: boolean }) =>
+    .action((account: string, options: { limit: number; before?: string; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
         (await import('./show-entries.ts')).showEntries(context, operator, {
           ...options,
           account,
-          limit: parseLimit(options.limit),
         }),
       ),
     )
@@ -87,15 +89,14 @@ const addPayments: AddCommand = (group, context) => {
   group
     .command('payments')
     .description('Count payments by state and list the newest')
-    .option('--state <state>', `only one of ${paymentStates.join(', ')}`)
-    .option('--payer <address>', 'only of this wallet')
-    .option('--limit <n>', 'maximum number', '20')
+    .addOption(choiceOption('--state <state>', `only one of ${paymentStates.join(', ')}`, paymentStates))
+    .option('--payer <address>', 'only of this wallet', addressText)
+    .option(...limitOption)
     .option(...jsonOption)
-    .action((options: { state?: string; payer?: string; limit: string; json?: boolean }) =>
+    .action((options: { state?: string; payer?: string; limit: number; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
         (await import('./list-payments.ts')).listPayments(context, operator, {
           ...options,
-          limit: parseLimit(options.limit),
         }),
       ),
     )
@@ -105,27 +106,13 @@ const addReview: AddCommand = (group, context) => {
   group
     .command('review')
     .description('List transfers to our addresses that no payment explains')
-    .option('--limit <n>', 'maximum number', '20')
+    .option(...limitOption)
     .option(...jsonOption)
-    .action((options: { limit: string; json?: boolean }) =>
+    .action((options: { limit: number; json?: boolean }) =>
       withOperator(context.terminal, async (operator) =>
         (await import('./list-review.ts')).listReview(context, operator, {
           ...options,
-          limit: parseLimit(options.limit),
         }),
       ),
     )
-}
-
-function parseLimit(text: string): number {
-  const limit = Number(text)
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > 1_000) throw usageError(`--limit: not 1 to 1000: ${text}`)
-  return limit
-}
-
-function parseTime(text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const time = new Date(text)
-  if (Number.isNaN(time.getTime())) throw usageError(`--at: not a time: ${text}`, 'Such as 2026-01-31T12:00:00Z.')
-  return time
 }

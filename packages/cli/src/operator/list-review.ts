@@ -24,7 +24,7 @@ export async function listReview(
      where state = 'open' order by seen_at limit $1`,
     [options.limit],
   )
-  printResult(terminal, options.json, { data: rows, next_cursor: null }, () =>
+  printResult(terminal, options.json, { data: rows }, () =>
     rows.length === 0
       ? 'nothing waits'
       : table(rows, [

@@ -1,10 +1,10 @@
 import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { logGroup } from '../log/command.ts'
+import { reasonOption } from '../read-option.ts'
 import { withOperator } from './connect.ts'
 
 const collect = (value: string, earlier: string[]) => [...earlier, value]
-const reasonOption = ['--reason <text>', 'reason, kept in the audit log'] as const
 
 export type RepairOptions = {
   from: string[]

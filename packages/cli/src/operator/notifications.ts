@@ -1,10 +1,10 @@
 import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { ageText, printResult, table } from '../output.ts'
+import { reasonOption } from '../read-option.ts'
 import { type Operator, withOperator } from './connect.ts'
 
 type Change = { reason: string; json?: boolean }
-const reasonOption = ['--reason <text>', 'reason, kept in the audit log'] as const
 
 export const addNotifications: AddCommand = (program, context) => {
   const group = program.command('notifications').summary('See how notifications are delivered, and stop or repeat them')

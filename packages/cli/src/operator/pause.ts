@@ -1,6 +1,7 @@
 import { type AddCommand, type CommandContext, jsonOption, rawOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { printResult, table } from '../output.ts'
+import { reasonOption } from '../read-option.ts'
 import { type Operator, withOperator } from './connect.ts'
 
 const meanings: Record<string, string> = {
@@ -30,7 +31,7 @@ export const addPause: AddCommand = (program, context) => {
     .summary('Pause sales, payouts, settlement, options, renewals or mandates')
     .description(changed)
     .argument('<name>', `One of ${names}`)
-    .requiredOption('--reason <text>', 'reason, kept in the audit log')
+    .requiredOption(...reasonOption)
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay pause sales --reason "moving the database"')
     .action((name: string, options: { reason: string; json?: boolean }) =>
@@ -108,7 +109,6 @@ async function change(
   options: { reason: string; json?: boolean },
 ): Promise<void> {
   const { node, database, actor } = operator
-  if (options.reason.trim() === '') throw usageError('--reason must not be empty')
   const known = await node.setPause(database, { name, paused, reason: options.reason, by: actor })
   if (!known) {
     const { all } = await node.readPauses(database)

@@ -1,5 +1,6 @@
 import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
 import { printResult } from '../output.ts'
+import { reasonOption } from '../read-option.ts'
 import { type Operator, withOperator } from './connect.ts'
 
 export const addPayees: AddCommand = (program, context) => {
@@ -14,7 +15,7 @@ export const addPayees: AddCommand = (program, context) => {
   group
     .command('change')
     .description('Accept PAY_TO and CUSTODY of this environment as the new addresses')
-    .requiredOption('--reason <text>', 'reason, kept in the audit log')
+    .requiredOption(...reasonOption)
     .option(...jsonOption)
     .addHelpText(
       'after',

@@ -14,7 +14,7 @@ export async function showBalances(
 ): Promise<void> {
   const { rows } = await node.trialBalance(database)
   const shown = rows.filter((row) => row.name.startsWith(options.prefix))
-  printResult(terminal, options.json, { data: shown.map(toDocument), next_cursor: null }, () =>
+  printResult(terminal, options.json, { data: shown.map(toDocument) }, () =>
     shown.length === 0 ? 'no entries yet' : rowsText(shown),
   )
 }

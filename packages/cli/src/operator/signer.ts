@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { type AddCommand, jsonOption } from '../command-context.ts'
+import { usageError } from '../exit-codes.ts'
 import { explainMissing } from '../load-node.ts'
 import { printResult } from '../output.ts'
 
@@ -20,6 +22,7 @@ export const addSigner: AddCommand = (program, context) => {
     .action(async ({ config, json }: { config: string; json?: boolean }) => {
       const { terminal } = context
       const { serveSigner, systemClock: clock, stderrLog } = await import('@assay/node/signer').catch(explainMissing)
+      if (!existsSync(config)) throw usageError(`cannot read ${config}`, 'docs/deploy.md shows such a file.')
       const running = await serveSigner(config, { clock, log: stderrLog })
       printResult(terminal, json, { port: running.port, keys: running.keys }, () =>
         [...running.keys.map(({ address, use }) => `${use} ${address}`), `ready ${running.port}`].join('\n'),

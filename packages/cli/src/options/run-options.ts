@@ -121,19 +121,24 @@ export async function showPositions(
   const holdings = await readOptionHoldings(reader(), node, wallet)
   printResult(terminal, json, holdings, () =>
     [
-      table(holdings.positions, [
-        { title: 'position', of: (row) => row.position_id },
-        { title: 'series', of: (row) => row.symbol },
-        { title: 'contracts', of: (row) => String(row.quantity), right: true },
-        { title: 'premium', of: (row) => usd(row.premium_micro), right: true },
-        { title: 'state', of: (row) => row.state },
-        { title: 'value', of: (row) => usd(row.value_micro), right: true },
-        { title: 'payout', of: (row) => usd(row.payout_micro), right: true },
-        { title: 'profit', of: (row) => usd(row.profit_micro), right: true },
-        { title: 'at expiry', of: (row) => usd(row.expiry_profit_micro), right: true },
-        { title: 'for sale', of: (row) => (row.sell ? `${row.sell.quantity} at ${usd(row.sell.limit_micro)}` : '') },
-        { title: 'expires', of: (row) => row.expires_at },
-      ]),
+      holdings.positions.length === 0
+        ? 'no positions'
+        : table(holdings.positions, [
+            { title: 'position', of: (row) => row.position_id },
+            { title: 'series', of: (row) => row.symbol },
+            { title: 'contracts', of: (row) => String(row.quantity), right: true },
+            { title: 'premium', of: (row) => usd(row.premium_micro), right: true },
+            { title: 'state', of: (row) => row.state },
+            { title: 'value', of: (row) => usd(row.value_micro), right: true },
+            { title: 'payout', of: (row) => usd(row.payout_micro), right: true },
+            { title: 'profit', of: (row) => usd(row.profit_micro), right: true },
+            { title: 'at expiry', of: (row) => usd(row.expiry_profit_micro), right: true },
+            {
+              title: 'for sale',
+              of: (row) => (row.sell ? `${row.sell.quantity} at ${usd(row.sell.limit_micro)}` : ''),
+            },
+            { title: 'expires', of: (row) => row.expires_at },
+          ]),
       ...(holdings.offers.length === 0
         ? []
         : [
@@ -175,11 +180,12 @@ export async function showSettlements({ terminal }: CommandContext, node: string
       ? 'Nothing has expired yet.'
       : table(page.data, [
           { title: 'symbol', of: (row) => row.symbol },
-          { title: 'value', of: (row) => row.value ?? `void: ${row.reason}`, right: true },
+          { title: 'value', of: (row) => row.value ?? 'void', right: true },
           { title: 'payoff', of: (row) => usd(row.payoff_micro), right: true },
           { title: 'contracts', of: (row) => String(row.contracts), right: true },
           { title: 'paid', of: (row) => usd(row.paid_micro), right: true },
-          { title: 'decided', of: (row) => row.decided_at },
+          { title: 'decided', of: (row) => row.decided_at.slice(0, 19) },
+          { title: 'why void', of: (row) => (row.value === null ? (row.reason ?? '') : '') },
         ]),
   )
 }

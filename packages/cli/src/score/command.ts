@@ -3,6 +3,7 @@ import { type AddCommand, jsonOption } from '../command-context.ts'
 import { usageError } from '../exit-codes.ts'
 import { withOperator } from '../operator/connect.ts'
 import { printResult } from '../output.ts'
+import { dayText } from '../read-option.ts'
 
 const fileOf = (path: string) =>
   readFile(path, 'utf8').catch(() => {
@@ -23,6 +24,7 @@ export const addScore: AddCommand = (program, { terminal }) => {
       const goodFrom = options.goodFrom === undefined ? undefined : Number(options.goodFrom)
       if (goodFrom !== undefined && !Number.isFinite(goodFrom)) throw usageError('--good-from must be a number')
       const result = await withOperator(terminal, ({ node, database }) => node.evaluateScores(database, text, goodFrom))
+      if (result.labels === 0) throw usageError(`${options.labels} has no ratings`, 'Lines such as example.com,4.')
       printResult(terminal, options.json, result, () =>
         [
           `labels     ${result.labels} read, ${result.malformed} malformed, ${result.matched} matched with scored sources`,
@@ -41,11 +43,13 @@ export const addScore: AddCommand = (program, { terminal }) => {
     )
     .argument('<file>')
     .requiredOption('--name <text>', 'name of the list')
-    .requiredOption('--as-of <date>', 'date of the list')
+    .requiredOption('--as-of <date>', 'date of the list', dayText)
     .requiredOption('--licence <text>', 'licence of the list')
     .option(...jsonOption)
     .action(async (path: string, options: { name: string; asOf: string; licence: string; json?: boolean }) => {
       const text = await fileOf(path)
+      if (!/^[1-9]\d*[,\t]/m.test(text))
+        throw usageError(`${path} is no rank list`, 'Lines such as 1,example.com, or a Common Crawl domain-ranks file.')
       const loaded = await withOperator(terminal, ({ node, database, actor }) =>
         node.loadRanks(database, { text, name: options.name, asOf: options.asOf, licence: options.licence, actor }),
       )
@@ -63,6 +67,9 @@ export const addScore: AddCommand = (program, { terminal }) => {
     .option(...jsonOption)
     .action(async (path: string, options: { json?: boolean }) => {
       const text = await fileOf(path)
+      // An empty list ends all trust; a file that is no list is taken for none.
+      if (text.trim() !== '' && !/^\s*0x[0-9a-fA-F]{40}\s*$/m.test(text))
+        throw usageError(`${path} has no wallet in any line`, 'One address a line: 0x and 40 hex digits.')
       const loaded = await withOperator(terminal, ({ node, database, actor }) =>
         node.loadSeeds(database, { text, actor, nowMs: node.systemClock.nowMs() }),
       )

@@ -1,13 +1,9 @@
+import { Argument } from 'commander'
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { usageError } from '../exit-codes.ts'
 import { withOperator } from '../operator/connect.ts'
+import { choiceOption, reasonOption } from '../read-option.ts'
 
 type Json = { json?: boolean }
-
-const reasonOf = (text: string): string => {
-  if (text.trim() === '') throw usageError('--reason must say something')
-  return text
-}
 
 /** What an operator does about sources: contests that were sent in, and domains that must not be one. */
 export const addSourceOperator: AddCommand = (program, context) => {
@@ -20,7 +16,14 @@ export const addSourceOperator: AddCommand = (program, context) => {
   dispute
     .command('list')
     .description('List disputes, oldest first; default: open ones')
-    .option('--state <state>', 'received, pending, upheld or rejected')
+    .addOption(
+      choiceOption('--state <state>', 'received, pending, upheld or rejected', [
+        'received',
+        'pending',
+        'upheld',
+        'rejected',
+      ]),
+    )
     .option('--domain <domain>', 'only of this domain')
     .option(...jsonOption)
     .action((options: Json & { state?: string; domain?: string }) =>
@@ -34,15 +37,12 @@ export const addSourceOperator: AddCommand = (program, context) => {
       'Accept a dispute for review (pending), uphold or reject it; the score follows and the audit log keeps the reason',
     )
     .argument('<dispute>', 'from `assay dispute list`')
-    .argument('<decision>', 'pending, upheld or rejected')
-    .requiredOption('--reason <text>', 'reason, shown with the outcome')
+    .addArgument(new Argument('<decision>', 'pending, upheld or rejected').choices(['pending', 'upheld', 'rejected']))
+    .requiredOption(reasonOption[0], 'reason, shown with the outcome', reasonOption[2])
     .option(...jsonOption)
     .action((id: string, decision: string, options: Json & { reason: string }) =>
       withOperator(context.terminal, async (operator) =>
-        (await import('./run-disputes.ts')).decide(context, operator, id, decision, {
-          ...options,
-          reason: reasonOf(options.reason),
-        }),
+        (await import('./run-disputes.ts')).decide(context, operator, id, decision, options),
       ),
     )
   for (const verb of ['refuse', 'admit'] as const)
@@ -54,14 +54,11 @@ export const addSourceOperator: AddCommand = (program, context) => {
           : 'Lift the ban of a domain',
       )
       .argument('<domain>')
-      .requiredOption('--reason <text>', 'reason, shown with the state')
+      .requiredOption(reasonOption[0], 'reason, shown with the state', reasonOption[2])
       .option(...jsonOption)
       .action((domain: string, options: Json & { reason: string }) =>
         withOperator(context.terminal, async (operator) =>
-          (await import('./run-disputes.ts')).changeState(context, operator, verb, domain, {
-            ...options,
-            reason: reasonOf(options.reason),
-          }),
+          (await import('./run-disputes.ts')).changeState(context, operator, verb, domain, options),
         ),
       )
 }

@@ -79,6 +79,9 @@ export async function changeState(
 ): Promise<void> {
   const change = verb === 'refuse' ? node.refuseSource : node.admitSource
   const state = await change(database, { domain, reason: options.reason, actor })
-  if (state === undefined) throw new CliError(exitCodes.refused, 'source_unknown', `${domain} is not registered here`)
+  if (state === undefined)
+    throw new CliError(exitCodes.failed, 'source_unknown', `${domain} is not registered here`, {
+      hint: 'Only a domain that is known to this node can be banned; is it spelled right?',
+    })
   printResult(terminal, options.json, { domain, state }, () => `${domain} is ${state}`)
 }

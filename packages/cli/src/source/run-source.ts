@@ -79,13 +79,12 @@ function scoreText({ score }: Source): string {
     { title: 'weight', of: (part) => part.weight.toFixed(2), right: true },
     { title: 'known', of: (part) => part.known.toFixed(2), right: true },
   ])
+  const seen = score.components.flatMap(evidenceLines)
   const advice = score.advice.slice(0, 5).map((entry) => `+${entry.points.toFixed(1).padStart(4)}  ${entry.advice}`)
   return [
     parts,
     ...(score.gate.value === 1 ? [] : [`times ${score.gate.value}: ${score.gate.reason}`]),
-    '',
-    'seen',
-    ...score.components.flatMap(evidenceLines),
+    ...(seen.length === 0 ? [] : ['', 'seen', ...seen]),
     '',
     'what would raise it',
     ...advice,

@@ -4,13 +4,14 @@ import { type Address, createPublicClient, erc20Abi, getAddress, http, isAddress
 import { chooseWallet, type WalletOptions } from '../buy/choose-wallet.ts'
 import { networkTitle } from '../buy/describe.ts'
 import type { CommandContext } from '../command-context.ts'
-import { usageError } from '../exit-codes.ts'
+import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { printResult } from '../output.ts'
+import { unreachableHints } from '../report-error.ts'
 import { nodeLines } from './wallet-lines.ts'
 
 export type ShowWalletOptions = WalletOptions & { url: string; rpc?: string[]; json?: boolean }
 
-type Balance = { network: string; micro: string | null; problem?: string }
+type Balance = { network: string; usdc_micro: string | null; problem?: string }
 
 /** What the chains and the node say of a wallet; a part that cannot be had is left out by name, not guessed. */
 export async function showWallet(
@@ -25,12 +26,16 @@ export async function showWallet(
     ...Object.entries(paths).map(async ([name, path]) => [name, await ask(options.url, path(address))] as const),
   ])
   const node = Object.fromEntries(parts)
+  if (balances.length === 0 && Object.values(node).every((part) => part === unanswered))
+    throw new CliError(exitCodes.failed, 'request_failed', `The request failed: ${options.url}`, {
+      hint: unreachableHints['ECONNREFUSED'] ?? '',
+    })
   printResult(terminal, options.json, { address, balances, ...node }, () =>
     [
       address,
       ...balances.map(
-        ({ network, micro, problem }) =>
-          `  on chain   ${networkTitle(network).padEnd(22)}${micro === null ? problem : `${formatUsd(BigInt(micro))} USDC`}`,
+        ({ network, usdc_micro, problem }) =>
+          `  on chain   ${networkTitle(network).padEnd(22)}${usdc_micro === null ? problem : `${formatUsd(BigInt(usdc_micro))} USDC`}`,
       ),
       ...(balances.length === 0 ? ['  on chain   unknown; name a chain with --rpc <url>'] : []),
       ...nodeLines(node),
@@ -45,9 +50,11 @@ const paths: Record<string, (address: string) => string> = {
   identity: (address) => `/v1/did/resolve/did:x402:${address.toLowerCase()}`,
 }
 
+const unanswered = { problem: 'the node did not answer' }
+
 async function ask(url: string, path: string): Promise<unknown> {
   const response = await fetch(new URL(path, url), { headers: { accept: 'application/json' } }).catch(() => undefined)
-  if (!response) return { problem: 'the node did not answer' }
+  if (!response) return unanswered
   return response.ok ? response.json() : { problem: `answered with ${response.status}` }
 }
 
@@ -73,15 +80,15 @@ async function readBalance(address: Address, { rpc, usdc }: Chain): Promise<Bala
   try {
     const network = `eip155:${await client.getChainId()}`
     const token = usdc ?? (real[network] as Address | undefined)
-    if (token === undefined) return { network, micro: null, problem: 'the USDC of this chain is not known' }
+    if (token === undefined) return { network, usdc_micro: null, problem: 'the USDC of this chain is not known' }
     const micro = await client.readContract({
       address: token,
       abi: erc20Abi,
       functionName: 'balanceOf',
       args: [address],
     })
-    return { network, micro: micro.toString() }
+    return { network, usdc_micro: micro.toString() }
   } catch {
-    return { network: rpc, micro: null, problem: 'the chain did not answer' }
+    return { network: rpc, usdc_micro: null, problem: 'the chain did not answer' }
   }
 }

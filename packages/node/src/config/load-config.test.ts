@@ -77,6 +77,10 @@ test('a complete production configuration is accepted, with the sandbox off', ()
 test('all problems are reported together, and no secret among them', () => {
   const problems = problemsOf({ ASSAY_MODE: 'production', FACILITATOR: 'local', SETTLER_KEYS: 'not-a-key-but-secret' })
   expect(problems.length).toBeGreaterThan(6)
+  // What is missing is named once, and not a second time for what follows from it.
+  const named = problems.map((problem) => problem.split(':')[0])
+  expect(named).toEqual([...new Set(named)])
+  expect(problems.join()).not.toContain('zero address')
   for (const name of [
     'DATABASE_URL',
     'BASE_RPC_URLS',

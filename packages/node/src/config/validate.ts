@@ -30,15 +30,13 @@ export function checkProduction(env: Environment, config: Config): string[] {
   need('POLYGON_RPC_URLS', 'production reads the real chain')
   need('PAY_TO', 'where the operator is paid')
   need('CUSTODY', 'where money that is owed to others is kept')
-  need('BASE_URL', 'the public address of areas A and B')
-  need('API_URL', 'the public address of area C')
+  need('BASE_URL', 'the public address of the node: tokens, feeds, console')
+  need('API_URL', 'the public address for citations, stream, options and other nodes; may be that of BASE_URL')
   // A signer may hold them.
   if (config.signer === undefined) {
-    need('SIGNING_KEY_FILE', 'answers are signed with it')
-    need(
-      'LOG_KEY_FILE',
-      'heads of the log are signed with it; make one: openssl genpkey -algorithm ed25519 -out log-key.pem && chmod 600 log-key.pem',
-    )
+    const make = (file: string) => `make one: openssl genpkey -algorithm ed25519 -out ${file} && chmod 600 ${file}`
+    need('SIGNING_KEY_FILE', `answers are signed with it; ${make('signing-key.pem')}`)
+    need('LOG_KEY_FILE', `heads of the log are signed with it; ${make('log-key.pem')}`)
   }
   if (env.LOG_KEY_FILE !== undefined && env.LOG_KEY_FILE === env.SIGNING_KEY_FILE)
     problems.push('LOG_KEY_FILE: must not be SIGNING_KEY_FILE, the log has its own key')
@@ -51,14 +49,15 @@ export function checkProduction(env: Environment, config: Config): string[] {
     ['API_URL', config.apiUrl],
   ] as const)
     if (url !== undefined && !url.startsWith('https://')) problems.push(`${name}: must be https in production`)
-  if (config.facilitators.some(({ kind }) => kind === 'local') && config.settlerKeys.length === 0 && !config.signer)
+  const settlesItself = env.FACILITATOR !== undefined && config.facilitators.some(({ kind }) => kind === 'local')
+  if (settlesItself && config.settlerKeys.length === 0 && !config.signer)
     problems.push('SETTLER_KEYS, SETTLER_KEYS_FILE or SIGNER_URL: missing, needed by FACILITATOR=local')
-  problems.push(...demoValues(config))
+  problems.push(...demoValues(env, config))
   return problems
 }
 
 /** Demo keys are public: anyone could empty what they hold. */
-function demoValues(config: Config): string[] {
+function demoValues(env: Environment, config: Config): string[] {
   const addresses = new Set(demoAccounts.map((account) => account.address.toLowerCase()))
   const demoKeys = [...demoAccounts.map(({ privateKey }) => privateKey), ...demoSettlerKeys(processesMax)]
   const keys = new Set(demoKeys.map((key) => key.toLowerCase()))
@@ -67,10 +66,13 @@ function demoValues(config: Config): string[] {
   const custody = config.networks.map((network) => network.custody)
   if (custody.some((address) => addresses.has(address)))
     problems.push('CUSTODY: is a demo account, whose key everybody has')
-  if (custody.includes(config.payTo)) problems.push('CUSTODY: must not be PAY_TO, others’ money is kept apart')
+  // What is missing has been named already.
+  const areGiven = env.PAY_TO !== undefined && env.CUSTODY !== undefined
+  if (areGiven && custody.includes(config.payTo))
+    problems.push('CUSTODY: must not be PAY_TO, others’ money is kept apart')
   if (config.settlerKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('SETTLER_KEYS: contains a demo key')
   if (config.custodyKeys.some((key) => keys.has(key.toLowerCase()))) problems.push('CUSTODY_KEYS: contains a demo key')
-  if ([config.payTo, ...custody].includes(zeroAddress))
+  if (areGiven && [config.payTo, ...custody].includes(zeroAddress))
     problems.push('PAY_TO and CUSTODY: must not be the zero address')
   return problems
 }

@@ -105,12 +105,13 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
   },
   BASE_URL: {
     shown: 'own address',
-    description: 'Public origin of areas A and B, such as `https://assay.example.org`. Required in production, https.',
+    description: 'Public origin of the node, such as `https://assay.example.org`. Required in production, https.',
     secret: false,
   },
   API_URL: {
     shown: '`BASE_URL`',
-    description: 'Public origin of area C. Required in production, https.',
+    description:
+      'Public origin for citations, stream, options and other nodes; may be that of `BASE_URL`. Required in production, https.',
     secret: false,
   },
   SIGNING_KEY_FILE: {

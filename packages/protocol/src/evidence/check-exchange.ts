@@ -3,6 +3,7 @@ import { fromBase64 } from '../base64.ts'
 import { sha256 } from '../hash.ts'
 import { decodeHeader, isRecord } from '../json-object.ts'
 import type { KeySet } from '../keys/key-directory.ts'
+import { formatUsd } from '../money.ts'
 import { type Receipt, verifyReceipt } from '../receipt.ts'
 import { receiptInHeaders } from '../receipt-in-headers.ts'
 import { bindingContentType, bindingNonce, bindingTag } from '../request-binding.ts'
@@ -114,7 +115,7 @@ async function checkPayment(evidence: EvidenceExchange): Promise<Finding[]> {
     {
       check: passed(
         'payment',
-        `${authorization.from} authorized ${authorization.value} micro-USDC for ${authorization.to}`,
+        `${authorization.from} authorized ${formatUsd(BigInt(authorization.value))} USD for ${authorization.to}`,
       ),
       covers: ['network', 'asset', 'asset_name', 'asset_version', 'signature', 'authorization.**'].map(
         (name) => `payment.${name}`,

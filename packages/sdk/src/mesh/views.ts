@@ -26,11 +26,14 @@ const healthGap = 0.4
 
 /** The views of the nodes that the caller named, and of peers that these recommend, so that no single node is believed. */
 export async function gatherViews(homes: readonly string[], least: number, asking: Asking): Promise<View[]> {
-  const own = await readViews(homes, asking)
+  const causes: unknown[] = []
+  const own = await readViews(homes, asking, { onFailed: (cause) => causes.push(cause) })
   if (own.length === 0)
-    throw new AssayError('request_failed', {
-      detail: asking.rejected.map((one) => `${one.address}: ${one.reason}`).join('; '),
-    })
+    throw new AssayError(
+      'request_failed',
+      { detail: asking.rejected.map((one) => `${one.address}: ${one.reason}`).join('; ') },
+      causes[0],
+    )
   const missing = least - own.length
   if (missing <= 0) return own
   const further: string[] = []
@@ -48,7 +51,11 @@ export async function gatherViews(homes: readonly string[], least: number, askin
 function readViews(
   origins: readonly string[],
   { capability, guard, platform, rejected }: Asking,
-  { msMax = viewMsMax, enough = origins.length } = {},
+  {
+    msMax = viewMsMax,
+    enough = origins.length,
+    onFailed = () => {},
+  }: { msMax?: number; enough?: number; onFailed?(cause: unknown): void } = {},
 ): Promise<View[]> {
   return untilEnough(origins, {
     ...{ platform, atOnce: Math.max(1, origins.length), enough, graceMs },
@@ -56,6 +63,7 @@ function readViews(
       const document = await guard
         .within(msMax, (guarded) => readMesh(origin, { capability, platform: guarded }), until)
         .catch((error: unknown) => {
+          onFailed(error)
           rejected.push({ address: origin, reason: error instanceof Error ? error.message : String(error) })
           return undefined
         })

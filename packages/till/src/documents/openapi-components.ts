@@ -83,30 +83,32 @@ const paymentRequirements: JsonSchema = {
   },
 }
 
-/** What all operations share. */
-export const openapiComponents = (site: Site): JsonSchema => ({
-  securitySchemes: {
-    x402: {
-      type: 'apiKey',
-      in: 'header',
-      name: 'PAYMENT-SIGNATURE',
-      description: 'A payment for this request (x402 v2). The 402 says what to sign; no account is needed.',
-    },
-    siwx: {
-      type: 'apiKey',
-      in: 'header',
-      name: 'SIGN-IN-WITH-X',
-      description: 'CAIP-122 proof over a challenge from POST /v1/auth/challenge.',
-    },
-    erc8128: {
-      type: 'apiKey',
-      in: 'header',
-      name: 'Signature',
-      description: 'RFC 9421 signature of the request by a wallet (ERC-8128), with nonce, valid for 60 s at most.',
-    },
-    // Said as a key in a header: readers of documents for agents know no other kind of token.
-    bearer: { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Bearer` and a token of this node.' },
+const securitySchemes: JsonSchema = {
+  x402: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'PAYMENT-SIGNATURE',
+    description: 'A payment for this request (x402 v2). The 402 says what to sign; no account is needed.',
   },
+  siwx: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'SIGN-IN-WITH-X',
+    description: 'CAIP-122 proof over a challenge from POST /v1/auth/challenge.',
+  },
+  erc8128: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Signature',
+    description: 'RFC 9421 signature of the request by a wallet (ERC-8128), with nonce, valid for 60 s at most.',
+  },
+  // Said as a key in a header: readers of documents for agents know no other kind of token.
+  bearer: { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Bearer` and a token of this node.' },
+}
+
+/** What all operations share, with the ways to sign in that these use: linters ask what the others are for. */
+export const openapiComponents = (site: Site, signedInBy: ReadonlySet<string>): JsonSchema => ({
+  securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => signedInBy.has(name))),
   parameters: {
     Ref: parameter('ref', 'query', 'Wallet that referred the caller. No part of the resource.'),
     Aff: parameter('aff', 'query', 'Affiliate wallet. No part of the resource.'),

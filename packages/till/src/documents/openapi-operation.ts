@@ -6,10 +6,14 @@ import { fieldsOf, type JsonSchema, jsonSchemaOf } from './json-schema.ts'
 
 const ref = (path: string): JsonSchema => ({ $ref: `#/components/${path}` })
 
+/** How callers show who they are, if they must. */
+export const signInOf = ({ access }: RouteDeclaration): string | undefined =>
+  access.kind === 'paid' ? 'x402' : access.security
+
 /** One operation of the OpenAPI document. */
 export function operationOf(site: Site, route: RouteDeclaration): JsonSchema {
   const { access } = route
-  const security = access.kind === 'paid' ? [{ x402: [] }] : access.security ? [{ [access.security]: [] }] : []
+  const signIn = signInOf(route)
   const origin = originOf(site, route)
   const reason = availabilityOf(route)
   const tag = areaNameOf(site, route)
@@ -22,7 +26,7 @@ export function operationOf(site: Site, route: RouteDeclaration): JsonSchema {
     parameters: parametersOf(site, route),
     ...(route.body ? { requestBody: requestBodyOf(route, route.body) } : {}),
     responses: responsesOf(site, route),
-    security,
+    security: signIn === undefined ? [] : [{ [signIn]: [] }],
     ...(access.kind === 'paid' ? { 'x-payment-info': paymentInfoOf(route), 'x-networks': access.networks } : {}),
     ...(reason === undefined ? {} : { 'x-not-available': reason }),
   }

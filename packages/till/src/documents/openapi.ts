@@ -3,7 +3,7 @@ import { areaNameOf, type Site, templateOf } from './describe-route.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { isMainOperation, operationsInlineMax } from './main-operations.ts'
 import { openapiComponents } from './openapi-components.ts'
-import { operationOf } from './openapi-operation.ts'
+import { operationOf, signInOf } from './openapi-operation.ts'
 
 const guidance = [
   'Call a paid operation without payment: the 402 carries PAYMENT-REQUIRED (x402 v2) with the exact offer.',
@@ -21,27 +21,25 @@ const tagTextOf = (site: Site, name: string): string => {
 export const fullDocumentPath = '/openapi/full.json'
 
 /**
- * OpenAPI 3.1 of every route that is not hidden. The `main` document spells out what buyers use and names the other
- * paths by reference into the `full` one, where there are too many for one reading.
+ * OpenAPI 3.1 of every route that is not hidden. Where they are too many for one reading, the `main` document has what
+ * buyers use and names the `full` one for the rest.
  */
 export function openapiDocument(
   site: Site,
   routes: readonly RouteDeclaration[],
   which: 'full' | 'main' = 'full',
 ): JsonSchema {
-  const shown = routes.filter((route) => !route.hidden)
-  const shortened = which === 'main' && shown.length > operationsInlineMax
-  const mainPaths = new Set(shown.filter(isMainOperation).map(templateOf))
+  const all = routes.filter((route) => !route.hidden)
+  const shortened = which === 'main' && all.length > operationsInlineMax
+  const mainPaths = new Set(all.filter(isMainOperation).map(templateOf))
+  const shown = shortened ? all.filter((route) => mainPaths.has(templateOf(route))) : all
   const origin = new URL(site.baseUrl).origin
   // With its origin: a saved copy still leads there.
   const full = `${origin}${fullDocumentPath}`
   const paths: Record<string, JsonSchema> = {}
   for (const route of shown) {
     const template = templateOf(route)
-    paths[template] =
-      shortened && !mainPaths.has(template)
-        ? { $ref: `${full}#/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}` }
-        : { ...paths[template], [route.method.toLowerCase()]: operationOf(site, route) }
+    paths[template] = { ...paths[template], [route.method.toLowerCase()]: operationOf(site, route) }
   }
   const tags = [...new Set(shown.flatMap((route) => areaNameOf(site, route) ?? []))]
   return {
@@ -50,7 +48,9 @@ export function openapiDocument(
       title: site.serviceName,
       version: site.version,
       summary: site.summary,
-      description: site.description,
+      description: shortened
+        ? `${site.description} Here are the operations that buyers use; ${full} has all ${all.length}.`
+        : site.description,
       contact: {
         name: site.serviceName,
         url: origin,
@@ -72,6 +72,6 @@ export function openapiDocument(
       : {}),
     tags: tags.map((name) => ({ name, description: tagTextOf(site, name) })),
     paths,
-    components: openapiComponents(site),
+    components: openapiComponents(site, new Set(shown.flatMap((route) => signInOf(route) ?? []))),
   }
 }

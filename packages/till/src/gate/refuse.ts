@@ -7,12 +7,16 @@ import type { GateDeps } from './gate-deps.ts'
 export function refuse402(
   deps: Pick<GateDeps, 'challenges' | 'metrics'>,
   call: PaidCall,
-  refusal: { code: ProblemCode; reason: string; detail: string; payer: string; network: string },
+  refusal: { code: ProblemCode; reason: string; detail: string; hint?: string; payer: string; network: string },
 ): GateOutcome {
   deps.metrics.count('payments_refused', { reason: refusal.reason, route: call.route.id })
   return {
     kind: 'refused',
-    problem: new Problem(refusal.code, { detail: refusal.detail, extra: { reason: refusal.reason } }),
+    problem: new Problem(refusal.code, {
+      detail: refusal.detail,
+      ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
+      extra: { reason: refusal.reason },
+    }),
     ...deps.challenges.headers(call),
     paymentResponse: encodeFailure({
       reason: refusal.reason,

@@ -1,3 +1,4 @@
+import { formatUsd } from '@assay/protocol/money'
 import { ChainUnreadable, usdcOf } from '../chain/index.ts'
 import type { GateOutcome } from '../contract/paid-call.ts'
 import type { FundsOutcome } from '../contract/scheme.ts'
@@ -129,7 +130,8 @@ function overLimit(deps: GateDeps, { call }: Purchase, claim: Claim): GateOutcom
     return refuse402(deps, call, {
       code: 'payment_invalid',
       reason: 'insufficient_funds',
-      detail: `The payer holds ${claim.balanceMicro} of ${claim.quotedMicro} atomic units on ${claim.network}.`,
+      detail: `The payer holds ${formatUsd(claim.balanceMicro)} of ${formatUsd(claim.quotedMicro)} USD on ${claim.network}.`,
+      hint: 'Send what is missing to the payer on this network, or pay with another wallet or network; no money moved.',
       payer: claim.payer,
       network: claim.network,
     })

@@ -21,7 +21,7 @@ export const problemTable = {
     404,
     false,
     'Resource not found',
-    'GET / lists every route of this node; paths are exact, without trailing slash.',
+    'Check what the address names; GET / lists every route of this node, and paths are exact.',
   ),
   method_not_allowed: row(405, false, 'Method not allowed', 'Use one of the methods in the Allow header.'),
   not_acceptable: row(406, false, 'Representation is not available', 'Ask for one of the media types in `available`.'),

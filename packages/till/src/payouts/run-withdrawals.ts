@@ -1,5 +1,5 @@
 import type { Address } from '@assay/protocol/address'
-import type { Micro } from '@assay/protocol/money'
+import { formatUsd, type Micro } from '@assay/protocol/money'
 import { accounts } from '../ledger/index.ts'
 import type { Tx } from '../store/database.ts'
 import { createPayout } from './create-payout.ts'
@@ -103,7 +103,7 @@ async function execute(deps: PayoutDeps, tx: Tx, asked: Asked, balance: FinalBal
   const spare = spareMicro(await readCustodyFacts(tx, balance, promised))
   const amountMicro = asked.amount_micro ?? spare
   if (amountMicro <= 0n || amountMicro > spare) {
-    await decide(deps, tx, asked, 'refused', `only ${spare > 0n ? spare : 0n} micro-USDC can be withdrawn`, null)
+    await decide(deps, tx, asked, 'refused', `only ${formatUsd(spare > 0n ? spare : 0n)} USD can be withdrawn`, null)
     return
   }
   const payout = await createPayout(tx, {

@@ -1,3 +1,4 @@
+import { fullDocumentPath } from '@assay/till/documents'
 import type { NodeSite } from '../../http/node-site.ts'
 
 /** RFC 9727: one link set that leads from the origin to its descriptions. */
@@ -7,7 +8,10 @@ export function apiCatalog(site: NodeSite) {
   return {
     linkset: origins.map((anchor) => ({
       anchor: `${anchor}/`,
-      'service-desc': [{ href: `${base}/openapi.json`, type: 'application/json' }],
+      'service-desc': ['/openapi.json', fullDocumentPath].map((path) => ({
+        href: `${base}${path}`,
+        type: 'application/json',
+      })),
       'service-doc': [{ href: `${base}/llms.txt`, type: 'text/plain' }],
       'service-meta': [{ href: `${base}/.well-known/x402`, type: 'application/json' }],
       status: [{ href: `${anchor}/readyz`, type: 'application/json' }],

@@ -147,7 +147,7 @@ describe('OpenAPI', () => {
     expect(buy.requestBody.content['application/json'].example).toEqual({ cluster: 'c1', side: 'call', size: 1 })
     expect(document.paths['/redeem'].post.security).toEqual([{ erc8128: [] }])
     expect(document.paths['/errors'].get.security).toEqual([])
-    expect(Object.keys(document.components.securitySchemes)).toEqual(['x402', 'siwx', 'erc8128', 'bearer'])
+    expect(Object.keys(document.components.securitySchemes)).toEqual(['x402', 'erc8128'])
   })
 
   test('every reference in it resolves, every operation id is unique, and nothing hidden is shown', async () => {

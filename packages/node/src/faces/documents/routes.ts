@@ -55,7 +55,7 @@ export function discoveryRoutes(deps: DiscoveryDeps): RouteDeclaration[] {
     documentRoute({
       id: 'discovery.openapi',
       path: '/openapi.json',
-      summary: 'OpenAPI 3.1 of what buyers use, with prices, schemas and examples; the rest by reference',
+      summary: 'OpenAPI 3.1 of what buyers use, with prices, schemas and examples; it leads to the rest',
       mediaTypes: openapiTypes,
       exampleOutput: { openapi: '3.1.0' },
       write: asSold(deps, () => shown(JSON.stringify(openapiDocument(site, deps.routes(), 'main')))),
