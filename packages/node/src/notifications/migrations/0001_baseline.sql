@@ -62,7 +62,7 @@ create table notification_plan (
   until_at timestamptz not null
 );
 create table notification_plan_sale (
-  payment_id text not null,
+  payment_id text collate "C" not null,
   round integer not null,
   wallet text not null,
   primary key (payment_id, round)

@@ -267,7 +267,7 @@ create table ledger_transaction (
   -- What happened, named so that it cannot be posted twice.
   reference text not null unique check (length(reference) between 1 and 300),
   kind text not null check (length(kind) between 1 and 64),
-  payment_id text,
+  payment_id text collate "C",
   -- For people: why it was reversed, what a manual posting was about.
   memo text not null default '' check (length(memo) <= 500),
   created_at timestamptz not null default clock_timestamp(),
@@ -530,8 +530,8 @@ create index payment_unfinished on payment (phase, id) where phase in ('open','s
 create index payment_watched on payment (network, valid_before) where phase in ('failed','released') and not final;
 create index payment_not_final on payment (network, block_number) where not final and phase in ('settled','served','credited');
 create index payment_of_payer on payment (payer, fingerprint) where open_to_payer;
--- In the order of their end, with the payer in it: what one wallet did since the aggregation is found without touching rows of others.
-create index payment_ended on payment (ended_at, payer, id) where ended_at is not null;
+-- In the order of their end, for the aggregation of ratings.
+create index payment_ended on payment (ended_at) where ended_at is not null;
 -- Payments that bought nothing, for the shop that sold them; there are few among all payments.
 create index payment_credited on payment (route_id) where phase = 'credited';
 create index payment_credited_to on payment (payer) where phase = 'credited';
@@ -847,7 +847,7 @@ insert into app_access values ('refund', 'select, insert, update');
 
 -- A call that used a pass or credit in place of a payment, from the hold to its end.
 create table entitled_call (
-  id text not null,
+  id text collate "C" not null,
   port text not null,
   account text not null check (length(account) = 42 and account ~ '^0x[0-9a-f]+$'),
   -- What is drawn on: a pass, or credit on one network.
@@ -877,7 +877,7 @@ create table entitled_call (
 create unique index entitled_call_key on entitled_call (port, account, idempotency_key)
   where idempotency_key is not null and state <> 'released';
 create index entitled_call_held on entitled_call (expires_at) where state = 'held';
-create index entitled_call_drawn on entitled_call (ended_at, account, id) where port = 'credit' and state = 'captured';
+create index entitled_call_drawn on entitled_call (ended_at) where port = 'credit' and state = 'captured';
 create index entitled_call_mandate on entitled_call (mandate_id, held_at) where mandate_id is not null;
 create index entitled_call_released on entitled_call (ended_at) where state = 'released';
 create index entitled_call_named on entitled_call (ended_at) where state = 'captured' and idempotency_key is not null;
@@ -1020,7 +1020,7 @@ $$;
 -- What clearing accounts hold, per payment; rows that come to zero go.
 create table books_rollup_clearing (
   account_id bigint not null,
-  payment_id text not null,
+  payment_id text collate "C" not null,
   balance_micro numeric not null,
   since timestamptz not null,
   primary key (account_id, payment_id)
@@ -1649,7 +1649,7 @@ insert into app_access values ('custody_status', 'select, insert, update');
 -- What a payer says is wrong with an answer, and what the operator decided. Once per payment.
 create table payment_dispute (
   id text primary key,
-  payment_id text not null unique,
+  payment_id text collate "C" not null unique,
   payer text not null check (payer ~ '^0x[0-9a-f]{40}$'),
   text text not null check (length(text) between 1 and 4000),
   evidence bytea check (octet_length(evidence) between 1 and 32768),
@@ -1718,7 +1718,7 @@ create table channel_sale (
   network text not null,
   channel_id bytea not null,
   sequence bigint not null,
-  call_id text not null unique,
+  call_id text collate "C" not null unique,
   payer text not null,
   fingerprint bytea not null,
   identifier_hash bytea,

@@ -35,7 +35,7 @@ create table agent_rating_party (
 -- Sales that a reorg or a refund undid. `counted`: the aggregation had passed the sale by then.
 create table rating_reversal (
   id bigint generated always as identity primary key,
-  payment_id text not null,
+  payment_id text collate "C" not null,
   wallet text not null,
   network text not null,
   reason text not null check (reason in ('reorg', 'refund')),
@@ -52,7 +52,7 @@ create table rating_cursor (
   only_one boolean primary key default true check (only_one),
   payment_at timestamptz not null default 'epoch',
   payment_payer text not null default '',
-  payment_id text not null default '',
+  payment_id text collate "C" not null default '',
   draw_at timestamptz not null default 'epoch',
   draw_account text not null default '',
   draw_id text not null default '',
