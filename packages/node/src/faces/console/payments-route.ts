@@ -69,7 +69,7 @@ const columns = `id, state, payer, route_id as route, network, amount_micro::tex
        claimed_at`
 
 /** Ids begin with their time, so their order is that of the claims and every page is found by the key. */
-async function readPayments(sql: Sql, { search, state, limit = '50', cursor }: z.infer<typeof query>) {
+export async function readPayments(sql: Sql, { search, state, limit = '50', cursor }: z.infer<typeof query>) {
   const wanted = search?.trim() ?? ''
   const payer = /^0x[0-9a-fA-F]{40}$/.test(wanted) ? wanted.toLowerCase() : undefined
   const id = wanted.startsWith('pay_') ? wanted : undefined
