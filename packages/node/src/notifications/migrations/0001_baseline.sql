@@ -84,3 +84,5 @@ create index notification_delivery_due on notification_delivery (due_at) where s
 create index notification_delivery_endpoint on notification_delivery (endpoint, id);
 
 insert into operator_access values ('notification_endpoint'), ('notification_delivery');
+insert into personal_data (place, what, erase) values
+  ('notification_endpoint.target', 'mail addresses and webhooks', 'delete from notification_endpoint where wallet = $1');

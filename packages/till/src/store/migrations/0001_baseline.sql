@@ -12,6 +12,30 @@ create table operator_access (table_name text primary key);
 insert into app_access values ('operator_access', 'select');
 insert into operator_access values ('pause'), ('audit_log'), ('payment_dispute');
 
+-- What is known of people beside the address of a wallet, and the statement that erases it for the wallet $1, or why it stays.
+create table personal_data (
+  place text primary key,
+  what text not null,
+  erase text check (erase ~ '^(update|delete from) '),
+  kept_because text,
+  check ((erase is null) = (kept_because is not null))
+);
+insert into app_access values ('personal_data', 'select');
+insert into personal_data (place, what, erase) values
+  ('payment.resource', 'queries of addresses that were asked for', $$update payment set resource = split_part(resource, '?', 1)
+    where payer = $1 and ended_at is not null and final and resource like '%?%'$$),
+  ('payment_answer.body', 'what was bought', $$delete from payment_answer where payer = $1 and payment_id in (
+    select id from payment where payer = $1 and ended_at is not null and final)$$),
+  ('channel_sale.body', 'what was bought by vouchers, but for the newest of each channel', $$delete from channel_sale s using channel c
+    where s.payer = $1 and c.network = s.network and c.id = s.channel_id and s.sequence < c.sequence$$),
+  ('entitled_call.body', 'what was bought from credit', $$update entitled_call set idempotency_key = null, status = null,
+    content_type = null, headers = null, body = null where account = $1 and state = 'captured' and idempotency_key is not null$$),
+  ('payment_dispute.text', 'what a buyer wrote', $$update payment_dispute set text = 'erased', evidence = null, evidence_type = null
+    where payer = $1 and state <> 'open' and text <> 'erased'$$);
+insert into personal_data (place, what, kept_because) values
+  ('audit_log.actor', 'name of an operator''s login', 'who did what is never changed'),
+  ('payment.payer', 'the wallet in payments, claims, transfers and postings', 'the books, and no authorization is used twice');
+
 insert into app_access values ('schema_migration', 'select');
 
 -- For tables that only grow: refuses for everyone, the owner included.

@@ -19,3 +19,5 @@ create table invoice_payment (
   invoice_number bigint not null references invoice (number)
 );
 insert into app_access values ('invoice_payment', 'select, insert');
+insert into personal_data (place, what, kept_because) values
+  ('invoice.document', 'name and address of a buyer, as it gave them', 'tax law; by hand once its time has passed');
