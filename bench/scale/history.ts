@@ -1,29 +1,24 @@
 import { connectClient } from '../../packages/till/src/store/connection.ts'
 import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
-import { compareWork, type Sizes } from '../../test/harness/history/compare-work.ts'
+import { compareWork, fillOnce, type Sizes } from '../../test/harness/history/compare-work.ts'
 import { unexplainedOf } from '../../test/harness/history/unanswered-routes.ts'
 import type { Verdict } from './verdict.ts'
 
 const shortPast: Sizes = { sales: 10_000, wallets: 1_000 }
 /** Below this many sales the server keeps its files in memory where it can. */
 const onDiskFrom = 200_000
+/** Ten million of them are 45 GB. */
+const bytesMax = 4_500
 
 /** What all jobs and all routes of a node read with a short past, a longer one and a long one, in blocks. */
-export async function readWithHistory(longPast: Sizes, say: (text: string) => void): Promise<Verdict> {
-  const server = await startTestServer({ durable: longPast.sales >= onDiskFrom })
-  process.env[testServerVariable] = server.url
-  const startedMs = performance.now()
-  let filled = ''
-  let sizes: string[] = []
-  try {
+export const readWithHistory = (longPast: Sizes, say: (text: string) => void): Promise<Verdict> =>
+  onServer(longPast, async () => {
+    let filled = ''
+    const startedMs = performance.now()
     const { grown, counted, jobs, routes, outcomes } = await compareWork({
       ...{ sizes: [shortPast, longPast] as const, say },
       onFilled: async (url) => {
-        const minutes = (performance.now() - startedMs) / 60_000
-        const tables = await bytesByTable(url)
-        const bytes = tables.reduce((sum, table) => sum + table.bytes, 0)
-        filled = `${(bytes / 1e9).toFixed(2)} GB in ${minutes.toFixed(1)} minutes, ${Math.round(bytes / longPast.sales)} bytes a sale`
-        sizes = tables.filter(({ bytes }) => bytes / longPast.sales >= 10).map((table) => sizeOf(table, longPast.sales))
+        filled = filledText(await bytesByTable(url), startedMs)
         say(`  ${filled}`)
       },
     })
@@ -31,19 +26,42 @@ export async function readWithHistory(longPast: Sizes, say: (text: string) => vo
     return {
       name: `what is read with ${small} and with ${large} sales, ${longPast.wallets.toLocaleString('en-US')} wallets`,
       asked: 'nothing that grows with the past, beyond what a page or a turn takes at most',
-      measured: `${jobs} jobs and ${routes} routes; filled with ${filled}`,
+      measured: `${jobs} jobs and ${routes} routes; ${filled}`,
       faults: [...grown, ...unexplainedOf(outcomes)],
-      notes: [
-        ...sizes,
-        ...Object.entries(counted).map(
-          ([name, blocks]) => `${name}: ${blocks.join(', ')} blocks, ${outcomes[name] ?? ''}`,
-        ),
-      ],
+      notes: Object.entries(counted).map(
+        ([name, blocks]) => `${name}: ${blocks.join(', ')} blocks, ${outcomes[name] ?? ''}`,
+      ),
     }
+  })
+
+/** How large a long past is that was written at once, by table. */
+export const sizeOfHistory = (longPast: Sizes, say: (text: string) => void): Promise<Verdict> =>
+  onServer(longPast, async () => {
+    const startedMs = performance.now()
+    const tables = await fillOnce({ ...longPast, say }, bytesByTable)
+    const bytes = totalOf(tables) / longPast.sales
+    return {
+      name: `${longPast.sales.toLocaleString('en-US')} sales written at once`,
+      asked: `no more than ${bytesMax} bytes a sale`,
+      measured: `${Math.round(bytes)} bytes a sale; ${filledText(tables, startedMs)}`,
+      faults: bytes > bytesMax ? [`${Math.round(bytes)} bytes a sale`] : [],
+      notes: tables.filter((table) => table.bytes / longPast.sales >= 10).map((table) => sizeOf(table, longPast.sales)),
+    }
+  })
+
+async function onServer(past: Sizes, work: () => Promise<Verdict>): Promise<Verdict> {
+  const server = await startTestServer({ durable: past.sales >= onDiskFrom })
+  process.env[testServerVariable] = server.url
+  try {
+    return await work()
   } finally {
     await server.stop()
   }
 }
+
+const totalOf = (tables: readonly TableBytes[]) => tables.reduce((sum, { bytes }) => sum + bytes, 0)
+const filledText = (tables: readonly TableBytes[], startedMs: number) =>
+  `filled with ${(totalOf(tables) / 1e9).toFixed(2)} GB in ${((performance.now() - startedMs) / 60_000).toFixed(1)} minutes`
 
 type TableBytes = { name: string; bytes: number; rows: number; indexes: Record<string, number> }
 

@@ -35,7 +35,23 @@ const account: PrivateKeyAccount = privateKeyToAccount(`0x${'77'.repeat(32)}`)
 const heavy = account.address.toLowerCase() as Address
 
 /** Runs all jobs and calls all routes of a whole node with a short past, with a longer and with a long one. */
-export async function compareWork(options: CompareOptions): Promise<Compared> {
+export const compareWork = (options: CompareOptions): Promise<Compared> =>
+  onNode((counter, till, db) => compare(counter, till, db, options))
+
+/** A past that was written at once, as time would, and what is asked of its database then. */
+export const fillOnce = <T>(
+  { days = 365, ...past }: Sizes & { days?: number; say?(text: string): void },
+  ask: (databaseUrl: string) => Promise<T>,
+): Promise<T> =>
+  onNode(async (counter, _, { databaseUrl }) => {
+    await fillHistory({ databaseUrl, ...fixed, ...past, days, nowMs: Date.now(), settle: settleBy(counter) })
+    return ask(databaseUrl)
+  })
+
+const fixed = { heavy, payTo: `0x${'b'.repeat(40)}`, network }
+const settleBy = (counter: WorkCounter) => () => counter.run(['ledger.seal', 'log.integrate'])
+
+async function onNode<T>(work: (counter: WorkCounter, till: TillFixture, db: TestDatabase) => Promise<T>): Promise<T> {
   const counter = createWorkCounter()
   const db = await openTestDatabase()
   let till: TillFixture | undefined
@@ -51,7 +67,7 @@ export async function compareWork(options: CompareOptions): Promise<Compared> {
       env: { OPERATORS: account.address },
     })
     await till.base.control.fund(heavy, { microUsdc: 1_000_000_000_000n, wei: 0n })
-    return await compare(counter, till, db, options)
+    return await work(counter, till, db)
   } finally {
     await till?.close()
     await db.close()
@@ -66,7 +82,7 @@ async function compare(
 ): Promise<Compared> {
   const nowMs = Date.now()
   const caller = callerOf(till, nowMs - days * dayMs, nowMs)
-  const fill = { databaseUrl: db.databaseUrl, heavy, payTo: `0x${'b'.repeat(40)}`, network, nowMs, days }
+  const fill = { databaseUrl: db.databaseUrl, ...fixed, nowMs, days, settle: settleBy(counter) }
   const count = async (only?: ReadonlySet<string>) => {
     await db.owner.query(dueShareSql, [accounts.payable(network, heavy, 'refund').name])
     return { ...(await counter.countJobs(only)), ...(await counter.countRoutes(caller, only)) }
@@ -75,8 +91,7 @@ async function compare(
   let written: Sizes | undefined
   for (const [place, size] of [shortest, between(shortest, longest), longest].entries()) {
     const turn = { place, of: 3 }
-    const settle = () => counter.run(['ledger.seal', 'log.integrate'])
-    await fillHistory({ ...fill, ...size, turn, settle, ...(written ? { written } : {}), ...(say ? { say } : {}) })
+    await fillHistory({ ...fill, ...size, turn, ...(written ? { written } : {}), ...(say ? { say } : {}) })
     written = size
     // What was left to do is done in the first round. A job that goes on where it was has shorter turns at the end of its round.
     await counter.countJobs()
@@ -101,7 +116,7 @@ async function compare(
   }
 }
 
-/** What is looked at by payouts, each time anew. */
+/** A share that payouts look at, before each count. */
 const dueShareSql = 'insert into payout_due select id from ledger_account where name = $1 on conflict do nothing'
 
 const between = (one: Sizes, other: Sizes): Sizes => ({

@@ -78,7 +78,7 @@ export function createWorkCounter(): WorkCounter {
       for (const name of names) await rounds.get(name)?.()
     },
     countJobs: async (only) => {
-      // Those that wait for work once they have none are told that there is some.
+      // Those that wait for work once they have none are notified that there is some.
       const wake = [crawlWantedChannel, scoreWantedChannel].map((channel) => `pg_notify('${channel}', '')`)
       await database?.query(`select ${wake.join()}`)
       await begin(only)

@@ -6,7 +6,7 @@ import { type Past, routeId, saleMicro, shareMicro, tablesOf, walletTables } fro
 
 const dayMs = 86_400_000
 /** Rows of one COPY: a batch is written table by table, so that each stays in memory while it is. */
-const batch = 200_000
+const batchMax = 200_000
 
 export type FillOptions = {
   databaseUrl: string
@@ -47,6 +47,8 @@ export async function fillHistory(options: FillOptions): Promise<void> {
     const timeOf = timesOf(span, days, total, options.turn)
     const past = { first: 0, sales: 0, ...common, ...span, timeOf, accountIds: await accountIds(client, options) }
     for (const [target, rows] of walletTables(past, written.wallets, wallets)) await copyRows(client, target, rows)
+    // Leaves are changed once when they get their places: the room that leaves behind is used by the next batch.
+    const batch = Math.min(batchMax, Math.ceil(total / 10))
     for (let done = 0; done < total; done += batch) {
       const count = Math.min(batch, total - done)
       const part = {

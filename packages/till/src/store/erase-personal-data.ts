@@ -43,7 +43,7 @@ export async function erasePersonalData(
 }
 
 async function erase(tx: Tx, wallet: Address): Promise<Erasure> {
-  const reasons = await underWay(tx, wallet)
+  const reasons = await inProgress(tx, wallet)
   if (reasons.length > 0) throw new NotErasable(reasons)
   const { rows: rules } = await tx.query<{ place: string; what: string; erase: string | null; because: string | null }>(
     'select place, what, erase, kept_because as because from personal_data order by place',
@@ -59,7 +59,7 @@ async function erase(tx: Tx, wallet: Address): Promise<Erasure> {
   return erasure
 }
 
-async function underWay(tx: Tx, wallet: Address): Promise<string[]> {
+async function inProgress(tx: Tx, wallet: Address): Promise<string[]> {
   const { rows } = await tx.query<{ payments: boolean; disputes: boolean; refunds: boolean; calls: boolean }>(
     `select exists (select from payment where payer = $1 and open_to_payer) as payments,
        exists (select from payment_dispute where payer = $1 and state = 'open') as disputes,
