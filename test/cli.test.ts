@@ -329,6 +329,9 @@ test('the books can be read and verified while the node runs', async () => {
   // Nothing is old enough to leave.
   const archived = await operator('archive', join(tmpdir(), 'assay-no-archive'), '--json')
   expect(JSON.parse(archived.out).partitions).toEqual([])
+  const erased = await operator('erase', `0x${'1'.repeat(40)}`, '--dry-run', '--json')
+  expect(JSON.parse(erased.out)).toMatchObject({ dry_run: true, kept: expect.any(Array) })
+  expect((await operator('erase', 'nobody')).code).toBe(2)
   const verified = await operator('ledger', 'verify', '--archive', join(tmpdir(), 'assay-no-archive'))
   expect(verified.code).toBe(0)
   expect(verified.out).toContain('every unit sums to zero')

@@ -50,3 +50,26 @@ test('tables that are cut by time are kept as long as the page says', async () =
     else expect(rule?.kept, name).toMatch(least === null ? /^for ever/ : new RegExp(`at least ${least}`))
   }
 })
+
+test('the page names every place of personal data, and what erasing does there', async () => {
+  const section = page.split('\n## ').find((part) => part.startsWith('Personal data')) ?? ''
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+  const named = rows.flatMap((line) => {
+    const [, places = '', , done = ''] = line.split('|').map((cell) => cell.trim())
+    return [...places.matchAll(/`([a-z_]+\.[a-z_]+)`/g)].map(
+      ([, place]) => `${place} ${/^keeps it/.test(done) ? 'stays' : 'goes'}`,
+    )
+  })
+  const { rows: rules } = await db.owner.query<{ rule: string }>(
+    `select place || case when erase is null then ' stays' else ' goes' end as rule from personal_data`,
+  )
+  expect(named.sort()).toEqual(rules.map(({ rule }) => rule).sort())
+  for (const { rule } of rules) {
+    const [table, column] = rule.replace(/ .*/, '').split('.')
+    const found = await db.owner.query(
+      'select from information_schema.columns where table_name = $1 and column_name = $2',
+      [table, column],
+    )
+    expect([rule, found.rowCount]).toEqual([rule, 1])
+  }
+})

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { type ClusterOptions, openCluster } from './cluster.ts'
 import { compareWithWorkers } from './cores.ts'
 import { failOver } from './failover.ts'
-import { readWithHistory } from './history.ts'
+import { readWithHistory, sizeOfHistory } from './history.ts'
 import { sendOnePayment } from './one-payment.ts'
 import { restartUnderLoad } from './rolling-restart.ts'
 import { workThroughPooler } from './through-pooler.ts'
@@ -24,6 +24,7 @@ const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- 
   --rows N      sales of the longest history (100000); five postings each, a stamped citation for every second one
   --filled N    sales in the database before the upgrade begins
   --wallets N   wallets of the longest history (a tenth of the sales)
+  --size        writes the longest history at once and says how large each table is
   --count N     kills of the leader (20)
   --quick       fewer copies, restarts and purchases
   --no-install  leaves missing servers missing; else apt-get installs them, if we are root
@@ -50,6 +51,7 @@ export async function runScale(args: string[]): Promise<number> {
       restarts: { type: 'string' },
       rows: { type: 'string', default: '100000' },
       wallets: { type: 'string' },
+      size: { type: 'boolean', default: false },
       filled: { type: 'string' },
       count: { type: 'string' },
     },
@@ -83,7 +85,7 @@ export async function runScale(args: string[]): Promise<number> {
         ),
       ),
     failover: async () => [await failOver(options, Number(values.count ?? (values.quick ? 3 : 20)))],
-    history: async () => [await readWithHistory(pastOf(values), say)],
+    history: async () => [await (values.size ? sizeOfHistory : readWithHistory)(pastOf(values), say)],
   }
   let fine = true
   for (const name of names.filter((known) => chosen.includes(known))) {

@@ -28,6 +28,7 @@ import { addMesh } from './mesh/command.ts'
 import { addAccess } from './operator/access.ts'
 import { addArchive } from './operator/archive.ts'
 import { addBackup } from './operator/backup.ts'
+import { addErase } from './operator/erase.ts'
 import { addKeys } from './operator/keys.ts'
 import { addLedger } from './operator/ledger.ts'
 import { addLog } from './operator/log.ts'
@@ -82,6 +83,7 @@ export function createProgram(context: CommandContext): Command {
     addLog,
     addBackup,
     addArchive,
+    addErase,
     addPause,
     addAccess,
     addNotifications,

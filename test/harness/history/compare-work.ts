@@ -1,15 +1,16 @@
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Address } from '../../../packages/protocol/src/address.ts'
-import { openTestDatabase } from '../../../packages/till/src/store/testing.ts'
+import { accounts } from '../../../packages/till/src/ledger/index.ts'
+import { openTestDatabase, type TestDatabase } from '../../../packages/till/src/store/testing.ts'
 import { openTill, type TillFixture } from '../till-fixture.ts'
 import { type Counted, createWorkCounter, type RouteCaller, type WorkCounter } from './count-work.ts'
 import { fillHistory } from './fill-history.ts'
-import { idOf } from './history-rows.ts'
+import { idOf, walletOf } from './history-rows.ts'
 
 export type Sizes = { sales: number; wallets: number }
 
 export type Compared = {
-  /** What reads more with the longer past, and where. */
+  /** What reads more with each longer past, and where. */
   grown: string[]
   /** What each said, by the id of the route or the name of the job. */
   outcomes: Record<string, string>
@@ -20,6 +21,7 @@ export type Compared = {
 }
 
 export type CompareOptions = {
+  /** The shortest past and the longest. Between them lies one that is above what a page or a turn of a job takes at most. */
   sizes: readonly [Sizes, Sizes]
   days?: number
   say?(text: string): void
@@ -32,8 +34,24 @@ const dayMs = 86_400_000
 const account: PrivateKeyAccount = privateKeyToAccount(`0x${'77'.repeat(32)}`)
 const heavy = account.address.toLowerCase() as Address
 
-/** Runs all jobs and calls all routes of a whole node with a short past, then with a long one. */
-export async function compareWork(options: CompareOptions): Promise<Compared> {
+/** Runs all jobs and calls all routes of a whole node with a short past, with a longer and with a long one. */
+export const compareWork = (options: CompareOptions): Promise<Compared> =>
+  onNode((counter, till, db) => compare(counter, till, db, options))
+
+/** A past that was written at once, as time would, and what is asked of its database then. */
+export const fillOnce = <T>(
+  { days = 365, ...past }: Sizes & { days?: number; say?(text: string): void },
+  ask: (databaseUrl: string) => Promise<T>,
+): Promise<T> =>
+  onNode(async (counter, _, { databaseUrl }) => {
+    await fillHistory({ databaseUrl, ...fixed, ...past, days, nowMs: Date.now(), settle: settleBy(counter) })
+    return ask(databaseUrl)
+  })
+
+const fixed = { heavy, payTo: `0x${'b'.repeat(40)}`, network }
+const settleBy = (counter: WorkCounter) => () => counter.run(['ledger.seal', 'log.integrate'])
+
+async function onNode<T>(work: (counter: WorkCounter, till: TillFixture, db: TestDatabase) => Promise<T>): Promise<T> {
   const counter = createWorkCounter()
   const db = await openTestDatabase()
   let till: TillFixture | undefined
@@ -49,7 +67,7 @@ export async function compareWork(options: CompareOptions): Promise<Compared> {
       env: { OPERATORS: account.address },
     })
     await till.base.control.fund(heavy, { microUsdc: 1_000_000_000_000n, wei: 0n })
-    return await compare(counter, till, db.databaseUrl, options)
+    return await work(counter, till, db)
   } finally {
     await till?.close()
     await db.close()
@@ -59,54 +77,73 @@ export async function compareWork(options: CompareOptions): Promise<Compared> {
 async function compare(
   counter: WorkCounter,
   till: TillFixture,
-  databaseUrl: string,
-  { sizes: [small, large], days = 365, say, onFilled }: CompareOptions,
+  db: TestDatabase,
+  { sizes: [shortest, longest], days = 365, say, onFilled }: CompareOptions,
 ): Promise<Compared> {
   const nowMs = Date.now()
-  const fill = { databaseUrl, heavy, payTo: `0x${'b'.repeat(40)}`, network, nowMs, days, ...(say ? { say } : {}) }
   const caller = callerOf(till, nowMs - days * dayMs, nowMs)
-  await fillHistory({ ...fill, ...small })
-  // Sales that are still being finished count for what comes next: the higher of two rounds is compared.
-  const before = highest(await countAll(counter, caller), await countAll(counter, caller))
-  await fillHistory({ ...fill, ...large, written: small })
-  await onFilled?.(databaseUrl)
-  // What was left to do is done in the first round.
-  await counter.countJobs()
-  let after = await countAll(counter, caller)
-  for (let again = 0; again < 2 && grownOf(before, after).length > 0; again += 1)
-    after = lowest(after, await countAll(counter, caller, new Set(grownOf(before, after).map(([name]) => name))))
-  const routes = new Set(counter.routes().map(({ id }) => id))
+  const fill = { databaseUrl: db.databaseUrl, ...fixed, nowMs, days, settle: settleBy(counter) }
+  const count = async (only?: ReadonlySet<string>) => {
+    await db.owner.query(dueShareSql, [accounts.payable(network, heavy, 'refund').name])
+    return { ...(await counter.countJobs(only)), ...(await counter.countRoutes(caller, only)) }
+  }
+  const counts: Counts[] = []
+  let written: Sizes | undefined
+  for (const [place, size] of [shortest, between(shortest, longest), longest].entries()) {
+    const turn = { place, of: 3 }
+    await fillHistory({ ...fill, ...size, turn, ...(written ? { written } : {}), ...(say ? { say } : {}) })
+    written = size
+    // What was left to do is done in the first round. A job that goes on where it was has shorter turns at the end of its round.
+    await counter.countJobs()
+    counts.push(size === longest ? await count() : highest(await counter.countJobs(), await count()))
+  }
+  await onFilled?.(db.databaseUrl)
+  const [first = {}, second = {}, third = {}] = counts
+  let after = third
+  // Sales that are still being finished count for what comes next: what seems to grow is counted again.
+  for (let again = 0; again < 2 && grownOf(first, second, after).length > 0; again += 1)
+    after = lowest(after, await count(new Set(grownOf(first, second, after))))
   return {
-    grown: grownOf(before, after).map(
-      ([name, now]) =>
-        `${name}: ${before[name]?.blocks} blocks, ${now.blocks} with the longer past ${JSON.stringify(now.byTable)}`,
+    grown: grownOf(first, second, after).map(
+      (name) => `${name}: ${blocksOf(name, first, second, after)} blocks ${JSON.stringify(after[name]?.byTable)}`,
     ),
     outcomes: Object.fromEntries(
       Object.entries(after).flatMap(([name, { outcome }]) => (name.includes(' ') ? [] : [[name, outcome]])),
     ),
-    counted: Object.fromEntries(
-      Object.entries(after).map(([name, { blocks }]) => [name, [before[name]?.blocks ?? 0, blocks]]),
-    ),
+    counted: Object.fromEntries(Object.keys(after).map((name) => [name, blocksOf(name, first, second, after)])),
     jobs: counter.jobNames().length,
-    routes: routes.size,
+    routes: new Set(counter.routes().map(({ id }) => id)).size,
   }
 }
 
+/** A share that payouts look at, before each count. */
+const dueShareSql = 'insert into payout_due select id from ledger_account where name = $1 on conflict do nothing'
+
+const between = (one: Sizes, other: Sizes): Sizes => ({
+  sales: Math.round(Math.sqrt(one.sales * other.sales)),
+  wallets: Math.round(Math.sqrt(one.wallets * other.wallets)),
+})
+
 type Counts = Record<string, Counted>
 
-async function countAll(counter: WorkCounter, caller: RouteCaller, only?: ReadonlySet<string>): Promise<Counts> {
-  return { ...(await counter.countJobs(only)), ...(await counter.countRoutes(caller, only)) }
-}
+const blocksOf = (name: string, ...counts: readonly Counts[]) => counts.map((one) => one[name]?.blocks ?? 0)
 
-const grownOf = (before: Counts, after: Counts) =>
-  Object.entries(after).filter(([name, { blocks }]) => blocks > 2 * (before[name]?.blocks ?? 0) + 150)
+/**
+ * Those that read more than with the shortest past and still more than with the one between: what a limit bounds has reached it there,
+ * while whatever reads all of something goes on.
+ */
+export const grownOf = (first: Counts, second: Counts, third: Counts): string[] =>
+  Object.keys(third).filter((name) => {
+    const [least = 0, middle = 0, most = 0] = blocksOf(name, first, second, third)
+    return most > 2 * least + 100 && most > 1.5 * middle + 50
+  })
 
-const highest = (one: Counts, other: Counts): Counts => merged(one, other, (a, b) => a.blocks > b.blocks)
-const lowest = (one: Counts, other: Counts): Counts => merged(one, other, (a, b) => a.blocks < b.blocks)
+const lowest = (one: Counts, other: Counts): Counts => merged(one, other, (a, b) => a.blocks <= b.blocks)
+const highest = (one: Counts, other: Counts): Counts => merged(one, other, (a, b) => a.blocks >= b.blocks)
 
 const merged = (one: Counts, other: Counts, isBetter: (a: Counted, b: Counted) => boolean): Counts =>
   Object.fromEntries(
-    Object.entries(one).map(([name, counted]) => {
+    Object.entries({ ...other, ...one }).map(([name, counted]) => {
       const second = other[name] ?? counted
       return [name, isBetter(counted, second) ? counted : second]
     }),
@@ -128,8 +165,9 @@ function callerOf(till: TillFixture, firstMs: number, nowMs: number): RouteCalle
     further: {
       'invoices.issue': [{ body: { from: day(nowMs - 400 * dayMs), to: day(nowMs - 390 * dayMs) } }],
       'operator.payments': [
-        { query: { search: heavy } },
+        ...[heavy, `0x${'1'.repeat(40)}`, walletOf({ heavy }, 1)].map((search) => ({ query: { search } })),
         { query: { state: 'failed' } },
+        { query: { state: 'unknown' } },
         { query: { search: 'no.route' } },
       ],
     },

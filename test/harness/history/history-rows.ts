@@ -1,6 +1,7 @@
+import { leafHash } from '../../../packages/node/src/tlog/tree-hash.ts'
 import { firstIdAt } from '../../../packages/till/src/kernel/ids.ts'
 
-/** A past to be written: sales from `fromMs` to `untilMs`, at even distances. */
+/** A past to be written: sales from `fromMs` to `untilMs`. */
 export type Past = {
   /** Number of the first sale; numbers are never used twice. */
   first: number
@@ -8,6 +9,8 @@ export type Past = {
   wallets: number
   fromMs: number
   untilMs: number
+  /** When each of them was made, by its place among them: later ones have higher places. */
+  timeOf(place: number): number
   /** Answers of earlier sales are gone. */
   answersFromMs: number
   network: string
@@ -25,6 +28,7 @@ export const saleMicro = 5_000
 export const shareMicro = 700
 export const routeId = 'sandbox.echo.get'
 
+const assetOf = (network: string) => `${network}/erc20:0x${'a5'.repeat(20)}`
 const hex = (value: number, length: number) => value.toString(16).padStart(length, '0')
 /** Neighbours get keys that are far apart, as hashes are. */
 const mixed = (n: number) => Math.imul(n, 2_654_435_761) >>> 0
@@ -46,10 +50,10 @@ const isStamp = (n: number) => n % 2 === 1
 type Sale = { n: number; k: number; atMs: number; at: string; id: string; payer: string; key: string }
 
 function* salesOf(past: Past): Generator<Sale> {
-  const { first, sales, fromMs, untilMs } = past
+  const { first, sales, timeOf } = past
   for (let place = 0; place < sales; place += 1) {
     const n = first + place
-    const atMs = Math.floor(fromMs + ((untilMs - fromMs) * place) / sales)
+    const atMs = Math.floor(timeOf(place))
     const k = buyerOf(past, n)
     const at = new Date(atMs).toISOString()
     yield { n, k, atMs, at, id: idOf('pay', atMs, n), payer: walletOf(past, k), key: keyOf(n) }
@@ -64,19 +68,7 @@ const transactionId = ({ atMs, n }: Sale) => (BigInt(Math.floor(atMs / 1_000)) <
 
 const paymentRow = ({ network, payTo }: Past, { at, id, payer, key, n }: Sale) =>
   row(
-    ...[
-      id,
-      'served',
-      network,
-      `${network}/erc20:0xa`,
-      payer,
-      'exact',
-      bytes(key),
-      payTo,
-      'pay_to',
-      saleMicro,
-      saleMicro,
-    ],
+    ...[id, 'served', network, assetOf(network), payer, 'exact', bytes(key), payTo, 'pay_to', saleMicro, saleMicro],
     ...[1, routeId, `https://node.example/v1/sandbox/echo?message=${n}`, bytes(key), 'f', isStamp(n) ? 't' : 'f', 1],
     ...[at, at, 1, `0x${key}`, 1, `0x${key}`, 0, 't', at, at, at, at, bytes(key)],
   )
@@ -93,12 +85,20 @@ const recordOf = (sale: Sale) =>
 const attestationRow = (past: Past, sale: Sale) => {
   const domain = domainOf(sale.n)
   const creator = walletOf(past, sale.n % past.wallets)
-  const record = recordOf(sale)
   const signed = JSON.stringify({ jws: `${'e'.repeat(300)}${sale.key}`, log: { leaf: sale.n, proof: sale.key } })
   return row(
     ...[idOf('att', sale.atMs, sale.n), 'citation', sale.id, past.network, sale.payer, sale.payer],
-    ...[`https://${domain}/page/${sale.n}`, domain, domain, creator, record, signed, saleMicro, 't'],
+    ...[`https://${domain}/page/${sale.n}`, domain, domain, creator, signed, saleMicro, 't'],
     ...[sale.at, sale.at, sale.at],
+  )
+}
+
+/** The record of a citation is a leaf of the log; the node itself gives it its place. */
+const leafRow = (sale: Sale) => {
+  const entry = Buffer.from(recordOf(sale))
+  return row(
+    ...['citation', idOf('att', sale.atMs, sale.n), bytes(entry.toString('hex'))],
+    ...[bytes(leafHash(entry).toString('hex')), sale.at],
   )
 }
 
@@ -153,7 +153,7 @@ export function tablesOf(past: Past): [target: string, rows: Iterable<string>][]
         posted_as, posted_for, posted_at, turn, final, seen_at)`,
       each(past, ({ payer, key, id, at }) =>
         row(
-          ...[network, `${network}/erc20:0xa`, `0x${key}`, 0, payer, payTo, saleMicro, bytes(key), 1, `0x${key}`],
+          ...[network, assetOf(network), `0x${key}`, 0, payer, payTo, saleMicro, bytes(key), 1, `0x${key}`],
           ...['sale', id, at, 1, 't', at],
         ),
       ),
@@ -163,6 +163,7 @@ export function tablesOf(past: Past): [target: string, rows: Iterable<string>][]
       each(past, (sale) => row(transactionId(sale), `sale:${sale.id}`, 'sale', sale.id, sale.at, 3)),
     ],
     ['ledger_entry (transaction_id, line, account_id, amount_micro)', each(past, (sale) => entryRows(past, sale))],
+    ['ledger_unsealed (transaction_id)', each(past, (sale) => row(transactionId(sale)))],
     [
       `reward_sale (payment_id, payer, network, route_id, take_micro, points, affiliate, affiliate_micro, affiliate_bps,
         affiliate_state, matures_at, sold_at)`,
@@ -175,10 +176,11 @@ export function tablesOf(past: Past): [target: string, rows: Iterable<string>][]
       ),
     ],
     [
-      `attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator, record, signed,
+      `attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator, signed,
         price_micro, quote_found, created_at, aggregated_at, judged_at)`,
       stamps((sale) => attestationRow(past, sale)),
     ],
+    ['log_entry (kind, subject, entry, leaf_hash, created_at)', stamps(leafRow)],
     [
       `creator_accrual (subject, payment_id, source, payer, network, domain, registrable, wallet, shard, micro, state, root_id,
         created_at, released_at)`,
@@ -205,7 +207,6 @@ export function walletTables(past: Past, from: number, until: number): [target: 
       'ledger_balance (account_id, owed_micro, version, is_payable)',
       wallets((_, k) => row(firstShareId + k, 0, 2, 't')),
     ],
-    ['books_rollup_account (account_id, balance_micro)', wallets((_, k) => row(firstShareId + k, 0))],
     ['loyalty (wallet, spent_micro, sales, first_sale_at)', wallets((wallet) => row(wallet, 10 * saleMicro, 10, at))],
     [
       `agent_rating (wallet, network, settled, settled_micro, failed, reversed, refunded, unattributed, self_dealt, active_days,

@@ -58,3 +58,14 @@ test('pruning reads what is old, however many heads and cosignatures were signed
   const after = await blocksRead(db.database, prune)
   expect(after / before, `${before} blocks, then ${after}`).toBeLessThan(2)
 }, 180_000)
+
+test('heads that were decided about once are not read by the next pruning, however many there are', async () => {
+  const again = async (old: number) => {
+    await addHeads(old, 100)
+    await db.owner.query('update log_tree set size = $1, pruned_to = 0', [old * leavesPerHead + 100])
+    await pruneHeads(db.database, systemClock.nowMs())
+    return blocksRead(db.database, (database) => pruneHeads(database, systemClock.nowMs()))
+  }
+  const [before, after] = [await again(100), await again(3_000)]
+  expect(after / before, `${before} blocks, then ${after}`).toBeLessThan(2)
+})

@@ -155,14 +155,11 @@ const notFinalSql = `with young as (
     select c.id from entitled_call c where c.port = 'credit' and c.state = 'captured'
       and c.ended_at >= (select min(claimed_at) from young) and c.account in (select payer from young))`
 
-/**
- * Number of the first posting for any of them; what is posted from now on has a higher one. Ids of payments have another collation than
- * the index by payment.
- */
+/** Number of the first posting for any of them; what is posted from now on has a higher one. */
 async function oldestNotFinal(sql: Sql, network: string): Promise<bigint> {
   const { rows } = await sql.query<{ first: bigint }>(
     `${notFinalSql} select coalesce(min(t.id), time_number(0)) as first
-     from taken cross join lateral (select t.id from ledger_transaction t where t.payment_id = taken.id collate "default" offset 0) t`,
+     from taken cross join lateral (select t.id from ledger_transaction t where t.payment_id = taken.id offset 0) t`,
     [network],
   )
   return rows[0]?.first ?? 0n

@@ -75,7 +75,8 @@ async function findIdentity(
   }
   // A restore may have taken the payment too; its transfer is recorded again.
   const { rows } = await database.query<{ id: string | null; key: Buffer }>(
-    `(select id, payment_key as key from payment where network = $1 and payer = $2 order by claimed_at desc limit $3)
+    `(select id, payment_key as key from payment where network = $1 and payer = $2 and ended_at is not null
+       order by ended_at desc limit $3)
      union all
      (select null, payment_key from transfer where network = $1 and sender = $2 and payment_key is not null order by id desc limit $3)`,
     [network.caip2, recipient, refundsMax],

@@ -72,3 +72,13 @@ test('a nonce can be claimed once, by one of any number of callers', async () =>
   expect(await purgeNonces(db.database, 10_000 + 6 * 60_000)).toBe(2)
   expect(await claimNonce(db.database, claim)).toBe(true)
 })
+
+test('whatever names a payment is compared as payments are, so that its index is used', async () => {
+  const { rows } = await db.owner.query<{ column: string }>(
+    `select c.relname || '.' || a.attname as column from pg_attribute a join pg_class c on c.oid = a.attrelid
+       join pg_collation o on o.oid = a.attcollation
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and a.attname in ('payment_id', 'call_id')
+       and o.collname <> 'C'`,
+  )
+  expect(rows).toEqual([])
+})

@@ -62,39 +62,64 @@ export function paymentsRoute(deps: CallerDeps & Pick<ShopContext, 'database'>):
 
 type Row = Omit<z.infer<typeof payment>, 'claimed_at' | 'payer'> & { payer: Address; claimed_at: Date }
 
-const unfinished: ReadonlySet<string> = new Set(['claimed', 'settling', 'unknown', 'settled'])
 const scannedMax = 1_000
+const inProgressMax = 100
 
-/** The oldest payment that one page looks at; null where it reaches the oldest there is. */
-async function lastScanned(sql: Sql, cursor: string | undefined): Promise<string | null> {
-  const { rows } = await sql.query<{ id: string }>(
-    `select id from payment where ($1::text is null or id < $1) order by id desc offset $2 limit 1`,
-    [cursor ?? null, scannedMax - 1],
-  )
-  return rows[0]?.id ?? null
-}
+const columns = `id, state, payer, route_id as route, network, amount_micro::text as amount_micro, transaction, reason, final,
+       claimed_at`
 
 /** Ids begin with their time, so their order is that of the claims and every page is found by the key. */
-async function readPayments(sql: Sql, { search, state, limit = '50', cursor }: z.infer<typeof query>) {
+export async function readPayments(sql: Sql, { search, state, limit = '50', cursor }: z.infer<typeof query>) {
   const wanted = search?.trim() ?? ''
-  const payer = /^0x[0-9a-fA-F]{40}$/.test(wanted) ? wanted.toLowerCase() : null
-  const id = wanted.startsWith('pay_') ? wanted : null
-  const route = wanted !== '' && payer === null && id === null ? wanted : null
+  const payer = /^0x[0-9a-fA-F]{40}$/.test(wanted) ? wanted.toLowerCase() : undefined
+  const id = wanted.startsWith('pay_') ? wanted : undefined
+  const route = wanted !== '' && payer === undefined && id === undefined ? wanted : undefined
+  const phase = route === undefined ? phaseOf(state) : undefined
   // No index has routes or the states of what is over: a page looks through so many payments, and the next one goes on there.
-  const isSearched =
-    payer === null && id === null && (route !== null || (state !== undefined && !unfinished.has(state)))
-  const scanned = isSearched ? await lastScanned(sql, cursor) : null
-  const { rows } = await sql.query<Row>(
-    `select id, state, payer, route_id as route, network, amount_micro::text as amount_micro, transaction, reason, final,
-       claimed_at
-     from payment
-     where ($1::text is null or payer = $1) and ($2::text is null or id = $2) and ($3::text is null or route_id = $3)
-       and ($4::text is null or state = $4) and ($5::text is null or id < $5) and ($7::text is null or id >= $7)
-     order by id desc limit $6`,
-    [payer, id, route, state ?? null, cursor ?? null, Number(limit), scanned],
-  )
+  const isSearched = id === undefined && phase === undefined && (route ?? state) !== undefined
+  const page = { cursor: cursor ?? null, limit: isSearched ? scannedMax : Number(limit) }
+  const rows = await (id !== undefined
+    ? sql.query<Row>(`select ${columns} from payment where id = $1 and ($2::text is null or id < $2)`, [
+        id,
+        page.cursor,
+      ])
+    : payer !== undefined
+      ? ofPayer(sql, payer, page)
+      : inOrder(sql, phase, page)
+  ).then((result) => result.rows)
+  const found = rows
+    .filter((row) => (route === undefined || row.route === route) && (state === undefined || row.state === state))
+    .slice(0, Number(limit))
+  const scanned = isSearched && rows.length >= scannedMax ? rows.at(-1)?.id : undefined
   return {
-    data: rows.map((row) => ({ ...row, payer: checksumAddress(row.payer), claimed_at: row.claimed_at.toISOString() })),
-    next_cursor: rows.length === Number(limit) ? (rows.at(-1)?.id ?? null) : scanned,
+    data: found.map((row) => ({ ...row, payer: checksumAddress(row.payer), claimed_at: row.claimed_at.toISOString() })),
+    next_cursor: (found.length === Number(limit) ? found.at(-1)?.id : scanned) ?? null,
   }
 }
+
+type Page = { cursor: string | null; limit: number }
+
+/** States before the end have an index by their phase. */
+const phaseOf = (state: string | undefined) =>
+  state === 'settled' ? state : state !== undefined && /^(claimed|settling|unknown)$/.test(state) ? 'open' : undefined
+
+const inOrder = (sql: Sql, phase: 'open' | 'settled' | undefined, { cursor, limit }: Page) =>
+  sql.query<Row>(
+    `select ${columns} from payment
+     where ($1::text is null or id < $1) ${phase === undefined ? '' : `and phase = '${phase}'`} order by id desc limit $2`,
+    [cursor, limit],
+  )
+
+/** Those under way, then what ended, the newest first: each found by the payer. */
+const ofPayer = (sql: Sql, payer: string, { cursor, limit }: Page) =>
+  sql.query<Row>(
+    `select ${columns} from (
+       (select * from payment where payer = $1 and open_to_payer and ended_at is null and $2::text is null
+         order by id desc limit ${inProgressMax})
+       union all
+       (select * from payment where payer = $1 and ended_at is not null
+           and (ended_at, id) < (coalesce((select ended_at from payment where id = $2), 'infinity'), coalesce($2, '~'))
+         order by ended_at desc, id desc limit $3)) p
+     order by ended_at desc nulls first, id desc`,
+    [payer, cursor, limit],
+  )

@@ -62,7 +62,7 @@ create table notification_plan (
   until_at timestamptz not null
 );
 create table notification_plan_sale (
-  payment_id text not null,
+  payment_id text collate "C" not null,
   round integer not null,
   wallet text not null,
   primary key (payment_id, round)
@@ -84,3 +84,5 @@ create index notification_delivery_due on notification_delivery (due_at) where s
 create index notification_delivery_endpoint on notification_delivery (endpoint, id);
 
 insert into operator_access values ('notification_endpoint'), ('notification_delivery');
+insert into personal_data (place, what, erase) values
+  ('notification_endpoint.target', 'mail addresses and webhooks', 'delete from notification_endpoint where wallet = $1');

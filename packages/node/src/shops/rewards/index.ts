@@ -11,6 +11,7 @@ import { referrers } from './referrers-sql.ts'
 import { reverseSale } from './reverse-sale.ts'
 import { rewardSales } from './reward-sales.ts'
 import { rewardsVariables } from './settings.ts'
+import { spending } from './spending-sql.ts'
 import { statusRoutes } from './status-routes.ts'
 
 /** In a demo nobody waits a month to see an affiliate paid. */
@@ -37,9 +38,7 @@ export function openRewardsShop({
     const passes = createPassEntitlement({ ...context, passTokens })
     const visits = createVisitCounter(context)
     context.ports.offer(saleReferrers, referrers)
-    context.ports.offer(walletSpending, {
-      microSql: (wallet) => `(select l.spent_micro from loyalty l where l.wallet = ${wallet})`,
-    })
+    context.ports.offer(walletSpending, spending)
     return {
       routes: [...statusRoutes({ ...context, policy }), ...redeemRoutes({ ...context, policy, points, passTokens })],
       entitlements: [passes],

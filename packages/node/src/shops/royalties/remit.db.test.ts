@@ -32,11 +32,12 @@ const remitDeps = () =>
 
 test('a parent that is gone by the time the remittance is paid does not undo it', async () => {
   await db.owner.query(
-    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, record, signed,
+    `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, signed,
        price_micro, created_at)
-     values ($1, 'citation', 'pay_parent', $2, $3, $3, 'http://a.test/', 'a.test', 'a.test', '{}', '{}', 5000, now())`,
+     values ($1, 'citation', 'pay_parent', $2, $3, $3, 'http://a.test/', 'a.test', 'a.test', '{}', 5000, now())`,
     [attestation, network, payer],
   )
+  await db.owner.query(`select log_append('citation', $1, '{}')`, [attestation])
   const prepared = await prepareRemittance(remitDeps(), { parent: attestation, sale_price_micro: '1000000' })
   await db.owner.query('delete from attestation where id = $1', [attestation])
   const sale = {

@@ -36,7 +36,7 @@ export async function openSourceJobs(
         },
       },
       { name: 'citations.recheck', intervalMs: 60_000, work: () => recheckSources(deps) },
-      { name: 'citations.recomputeTerm', intervalMs: 86_400_000, work: () => reaggregateAll(deps) },
+      { name: 'citations.reaggregate', intervalMs: 86_400_000, work: () => reaggregateAll(deps) },
       ...(deps.bonds ? [{ name: 'citations.bonds', intervalMs: 60_000, work: () => followBonds(deps) }] : []),
     ],
     stop: async () => {

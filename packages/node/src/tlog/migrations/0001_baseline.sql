@@ -58,9 +58,11 @@ create table log_tree (
   origin text check (length(origin) between 1 and 255),
   checked_at timestamptz,
   forked_at timestamptz,
-  fork_reason text
+  fork_reason text,
+  -- Old heads over fewer leaves were decided about.
+  pruned_to bigint not null default 0
 );
-insert into app_access values ('log_tree', 'select, update (size, origin, checked_at, forked_at, fork_reason)');
+insert into app_access values ('log_tree', 'select, update (size, origin, checked_at, forked_at, fork_reason, pruned_to)');
 insert into log_tree (size) values (0);
 
 create table log_checkpoint (

@@ -12,6 +12,30 @@ create table operator_access (table_name text primary key);
 insert into app_access values ('operator_access', 'select');
 insert into operator_access values ('pause'), ('audit_log'), ('payment_dispute');
 
+-- What is known of people beside the address of a wallet, and the statement that erases it for the wallet $1, or why it stays.
+create table personal_data (
+  place text primary key,
+  what text not null,
+  erase text check (erase ~ '^(update|delete from) '),
+  kept_because text,
+  check ((erase is null) = (kept_because is not null))
+);
+insert into app_access values ('personal_data', 'select');
+insert into personal_data (place, what, erase) values
+  ('payment.resource', 'queries of addresses that were asked for', $$update payment set resource = split_part(resource, '?', 1)
+    where payer = $1 and ended_at is not null and final and resource like '%?%'$$),
+  ('payment_answer.body', 'what was bought', $$delete from payment_answer where payer = $1 and payment_id in (
+    select id from payment where payer = $1 and ended_at is not null and final)$$),
+  ('channel_sale.body', 'what was bought by vouchers, but for the newest of each channel', $$delete from channel_sale s using channel c
+    where s.payer = $1 and c.network = s.network and c.id = s.channel_id and s.sequence < c.sequence$$),
+  ('entitled_call.body', 'what was bought from credit', $$update entitled_call set idempotency_key = null, status = null,
+    content_type = null, headers = null, body = null where account = $1 and state = 'captured' and idempotency_key is not null$$),
+  ('payment_dispute.text', 'what a buyer wrote', $$update payment_dispute set text = 'erased', evidence = null, evidence_type = null
+    where payer = $1 and state <> 'open' and text <> 'erased'$$);
+insert into personal_data (place, what, kept_because) values
+  ('audit_log.actor', 'name of an operator''s login', 'who did what is never changed'),
+  ('payment.payer', 'the wallet in payments, claims, transfers and postings', 'the books, and no authorization is used twice');
+
 insert into app_access values ('schema_migration', 'select');
 
 -- For tables that only grow: refuses for everyone, the owner included.
@@ -267,7 +291,7 @@ create table ledger_transaction (
   -- What happened, named so that it cannot be posted twice.
   reference text not null unique check (length(reference) between 1 and 300),
   kind text not null check (length(kind) between 1 and 64),
-  payment_id text,
+  payment_id text collate "C",
   -- For people: why it was reversed, what a manual posting was about.
   memo text not null default '' check (length(memo) <= 500),
   created_at timestamptz not null default clock_timestamp(),
@@ -530,8 +554,8 @@ create index payment_unfinished on payment (phase, id) where phase in ('open','s
 create index payment_watched on payment (network, valid_before) where phase in ('failed','released') and not final;
 create index payment_not_final on payment (network, block_number) where not final and phase in ('settled','served','credited');
 create index payment_of_payer on payment (payer, fingerprint) where open_to_payer;
--- In the order of their end, with the payer in it: what one wallet did since the aggregation is found without touching rows of others.
-create index payment_ended on payment (ended_at, payer, id) where ended_at is not null;
+-- In the order of their end, for the aggregation of ratings.
+create index payment_ended on payment (ended_at) where ended_at is not null;
 -- Payments that bought nothing, for the shop that sold them; there are few among all payments.
 create index payment_credited on payment (route_id) where phase = 'credited';
 create index payment_credited_to on payment (payer) where phase = 'credited';
@@ -847,7 +871,7 @@ insert into app_access values ('refund', 'select, insert, update');
 
 -- A call that used a pass or credit in place of a payment, from the hold to its end.
 create table entitled_call (
-  id text not null,
+  id text collate "C" not null,
   port text not null,
   account text not null check (length(account) = 42 and account ~ '^0x[0-9a-f]+$'),
   -- What is drawn on: a pass, or credit on one network.
@@ -877,7 +901,7 @@ create table entitled_call (
 create unique index entitled_call_key on entitled_call (port, account, idempotency_key)
   where idempotency_key is not null and state <> 'released';
 create index entitled_call_held on entitled_call (expires_at) where state = 'held';
-create index entitled_call_drawn on entitled_call (ended_at, account, id) where port = 'credit' and state = 'captured';
+create index entitled_call_drawn on entitled_call (ended_at) where port = 'credit' and state = 'captured';
 create index entitled_call_mandate on entitled_call (mandate_id, held_at) where mandate_id is not null;
 create index entitled_call_released on entitled_call (ended_at) where state = 'released';
 create index entitled_call_named on entitled_call (ended_at) where state = 'captured' and idempotency_key is not null;
@@ -1020,7 +1044,7 @@ $$;
 -- What clearing accounts hold, per payment; rows that come to zero go.
 create table books_rollup_clearing (
   account_id bigint not null,
-  payment_id text not null,
+  payment_id text collate "C" not null,
   balance_micro numeric not null,
   since timestamptz not null,
   primary key (account_id, payment_id)
@@ -1649,7 +1673,7 @@ insert into app_access values ('custody_status', 'select, insert, update');
 -- What a payer says is wrong with an answer, and what the operator decided. Once per payment.
 create table payment_dispute (
   id text primary key,
-  payment_id text not null unique,
+  payment_id text collate "C" not null unique,
   payer text not null check (payer ~ '^0x[0-9a-f]{40}$'),
   text text not null check (length(text) between 1 and 4000),
   evidence bytea check (octet_length(evidence) between 1 and 32768),
@@ -1718,7 +1742,7 @@ create table channel_sale (
   network text not null,
   channel_id bytea not null,
   sequence bigint not null,
-  call_id text not null unique,
+  call_id text collate "C" not null unique,
   payer text not null,
   fingerprint bytea not null,
   identifier_hash bytea,

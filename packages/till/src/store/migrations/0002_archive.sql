@@ -18,7 +18,7 @@ insert into app_access values ('archived_partition', 'select');
 -- something was left in them; else the payment is ''.
 create table ledger_archived (
   account_id bigint not null,
-  payment_id text not null,
+  payment_id text collate "C" not null,
   amount_micro numeric not null,
   since timestamptz not null,
   primary key (account_id, payment_id)

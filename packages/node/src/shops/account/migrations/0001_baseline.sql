@@ -15,7 +15,9 @@ create trigger invoice_append_only before update or delete or truncate on invoic
 
 -- A payment is on one invoice at most.
 create table invoice_payment (
-  payment_id text primary key,
+  payment_id text collate "C" primary key,
   invoice_number bigint not null references invoice (number)
 );
 insert into app_access values ('invoice_payment', 'select, insert');
+insert into personal_data (place, what, kept_because) values
+  ('invoice.document', 'name and address of a buyer, as it gave them', 'tax law; by hand once its time has passed');

@@ -23,20 +23,21 @@ export type AttestationRow = {
   createdAt: Date
 }
 
+/** What was signed is kept once: as the leaf of the log. */
 const columns = `id, kind, payment_id as "paymentId", network, agent, payer, source_url as "sourceUrl", domain, registrable,
-  creator, record, signed, price_micro as "priceMicro", quote_found as "quoteFound", wash, created_at as "createdAt"`
+  creator, (select convert_from(e.entry, 'UTF8') from log_entry e where e.subject = attestation.id) as record, signed, price_micro as "priceMicro", quote_found as "quoteFound", wash, created_at as "createdAt"`
 
 export async function insertAttestations(tx: Tx, rows: readonly AttestationRow[]): Promise<void> {
   if (rows.length === 0) return
   await tx.query({
     name: 'attestation_insert',
     text: `insert into attestation (id, kind, payment_id, network, agent, payer, source_url, domain, registrable, creator,
-        record, signed, price_micro, quote_found, wash, created_at)
-      select t.id, t.kind, t.payment, t.network, t.agent, t.payer, t.url, t.domain, t.registrable, t.creator, t.record,
+        signed, price_micro, quote_found, wash, created_at)
+      select t.id, t.kind, t.payment, t.network, t.agent, t.payer, t.url, t.domain, t.registrable, t.creator,
         t.signed, t.price, t.quote_found, array(select jsonb_array_elements_text(t.wash)), t.at
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::text[], $10::text[], $11::text[], $12::jsonb[], $13::bigint[], $14::boolean[], $15::jsonb[],
-        $16::timestamptz[]) t (id, kind, payment, network, agent, payer, url, domain, registrable, creator, record,
+        $9::text[], $10::text[], $11::jsonb[], $12::bigint[], $13::boolean[], $14::jsonb[],
+        $15::timestamptz[]) t (id, kind, payment, network, agent, payer, url, domain, registrable, creator,
           signed, price, quote_found, wash, at)`,
     values: [
       rows.map((row) => row.id),
@@ -49,7 +50,6 @@ export async function insertAttestations(tx: Tx, rows: readonly AttestationRow[]
       rows.map((row) => row.domain),
       rows.map((row) => row.registrable),
       rows.map((row) => row.creator),
-      rows.map((row) => row.record),
       rows.map((row) => JSON.stringify(row.signed)),
       rows.map((row) => row.priceMicro),
       rows.map((row) => row.quoteFound),

@@ -24,12 +24,11 @@ create table cited_text (
 );
 create index cited_text_unused on cited_text (text_sha256) where attestation is null;
 
--- Stamped citations and anchored claims. What was signed and logged is the text of `record`, byte for byte.
--- Whole in their own row: a second table with its own index would be written for each of them.
+-- Stamped citations and anchored claims. The record that was signed is the entry of the log about them, byte for byte.
 create table attestation (
   id text primary key,
   kind text not null check (kind in ('citation', 'claim')),
-  payment_id text not null unique,
+  payment_id text collate "C" not null unique,
   network text not null,
   agent text not null check (agent ~ '^0x[0-9a-f]{40}$'),
   payer text not null check (payer ~ '^0x[0-9a-f]{40}$'),
@@ -38,7 +37,6 @@ create table attestation (
   registrable text not null,
   -- Whom it paid, where somebody had proven the source.
   creator text check (creator ~ '^0x[0-9a-f]{40}$'),
-  record text not null,
   signed jsonb not null,
   price_micro bigint not null check (price_micro >= 0),
   quote_found boolean,
@@ -59,7 +57,7 @@ insert into app_access values ('attestation', 'select, insert, update (aggregate
 -- Written far more often than read, and the usual compression is most of the cost of writing. Where the server lacks the
 -- quick one, they stay as they are.
 do $$ begin
-  alter table attestation alter column record set compression lz4, alter column signed set compression lz4;
+  alter table attestation alter column signed set compression lz4;
 exception when feature_not_supported then null;
 end $$;
 
@@ -69,7 +67,7 @@ create table creator_accrual (
   -- The attestation, claim or remittance, and the place among its sources.
   subject text not null,
   place smallint not null default 0,
-  payment_id text not null,
+  payment_id text collate "C" not null,
   -- Times a reorg undid the payment before.
   round integer not null default 0,
   -- Money of a credit has no separate transaction: it is final once a block of after the call is.

@@ -35,7 +35,7 @@ create table agent_rating_party (
 -- Sales that a reorg or a refund undid. `counted`: the aggregation had passed the sale by then.
 create table rating_reversal (
   id bigint generated always as identity primary key,
-  payment_id text not null,
+  payment_id text collate "C" not null,
   wallet text not null,
   network text not null,
   reason text not null check (reason in ('reorg', 'refund')),
@@ -52,7 +52,7 @@ create table rating_cursor (
   only_one boolean primary key default true check (only_one),
   payment_at timestamptz not null default 'epoch',
   payment_payer text not null default '',
-  payment_id text not null default '',
+  payment_id text collate "C" not null default '',
   draw_at timestamptz not null default 'epoch',
   draw_account text not null default '',
   draw_id text not null default '',
@@ -110,3 +110,13 @@ create table agent_capability (
   primary key (capability, subject)
 );
 create index agent_capability_by_subject on agent_capability (subject);
+
+insert into personal_data (place, what, erase) values
+  ('agent.brought_by', 'network address that a declaration came from', $$update agent set brought_by = null,
+    deactivated_at = coalesce(deactivated_at, now()) where wallet = $1 and (brought_by is not null or deactivated_at is null)$$),
+  ('agent_capability.capability', 'what an agent offers', $$delete from agent_capability where subject in (
+    select subject from agent where wallet = $1)$$),
+  ('agent_version.document', 'what an agent says of itself', $$delete from agent_version where subject in (
+    select subject from agent where wallet = $1)$$),
+  ('agent_signed.document', 'what an agent signed of itself', $$delete from agent_signed where subject in (
+    select subject from agent where wallet = $1)$$);

@@ -24,3 +24,5 @@ create table match_page (
 );
 create index match_page_words on match_page using gin (words);
 insert into app_access values ('match_page', 'select, insert, delete');
+insert into personal_data (place, what, erase) values
+  ('match_query.query', 'what was searched for', 'delete from match_query where payer = $1');

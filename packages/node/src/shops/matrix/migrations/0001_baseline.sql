@@ -238,3 +238,5 @@ create table matrix_bulk (
 
 insert into operator_access
 select table_name from information_schema.tables where table_schema = 'public' and table_name like 'matrix\_%';
+insert into personal_data (place, what, erase) values
+  ('matrix_screen.query', 'saved screens', 'delete from matrix_screen where wallet = $1');

@@ -84,7 +84,7 @@ create table option_order (
   id text primary key,
   symbol text not null references option_series (symbol),
   writer text not null check (writer ~ '^0x[0-9a-f]{40}$'),
-  payment_id text not null unique,
+  payment_id text collate "C" not null unique,
   price_micro bigint not null check (price_micro > 0),
   quantity integer not null check (quantity > 0),
   -- Neither sold nor reserved nor withdrawn.
@@ -107,7 +107,7 @@ create table option_bid (
   id text primary key,
   symbol text not null references option_series (symbol),
   bidder text not null check (bidder ~ '^0x[0-9a-f]{40}$'),
-  payment_id text not null unique,
+  payment_id text collate "C" not null unique,
   price_micro bigint not null check (price_micro > 0),
   quantity integer not null check (quantity > 0),
   -- Neither bought nor withdrawn.
@@ -129,7 +129,7 @@ create table option_position (
   id text primary key,
   symbol text not null references option_series (symbol),
   holder text not null check (holder ~ '^0x[0-9a-f]{40}$'),
-  payment_id text not null,
+  payment_id text collate "C" not null,
   -- Less what was sold back.
   quantity integer not null check (quantity >= 0),
   -- What was shown, agreed to and paid for these; the writers get all of it.

@@ -22,14 +22,14 @@ create table referral (
   -- counted, or why not.
   status text not null check (status in ('counted','ignored','reversed')),
   reason text,
-  payment_id text not null,
+  payment_id text collate "C" not null,
   decided_at timestamptz not null
 );
 create index referral_referrer on referral (referrer);
 
 -- What each sale brought to whom. Unique per settlement; a payment that lands again after a reorg is another round.
 create table reward_sale (
-  payment_id text not null,
+  payment_id text collate "C" not null,
   round integer not null default 0,
   payer text not null,
   network text not null,

@@ -1,7 +1,7 @@
 -- Declared sales of things made from our answers, and what was remitted for them.
 create table royalty_remittance (
   id text primary key,
-  payment_id text not null unique,
+  payment_id text collate "C" not null unique,
   -- An attestation, a claim, an earlier remittance or a payment.
   parent text not null,
   parent_kind text not null check (parent_kind in ('attestation', 'remittance', 'payment')),

@@ -1,6 +1,6 @@
 -- Every period that was bought. What a wallet may use follows from its rows that were not reversed, in their order.
 create table subscription_purchase (
-  payment_id text not null,
+  payment_id text collate "C" not null,
   -- The same payment may land again after a reorg: another row.
   round integer not null default 0,
   wallet text not null check (wallet ~ '^0x[0-9a-f]{40}$'),
