@@ -418,7 +418,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
       await page.getByRole('row', { name: /^Payouts paused .*drill of the console/ }).waitFor()
       await page.getByRole('button', { name: 'Resume payouts' }).click()
       await page.getByRole('button', { name: 'Pause payouts' }).waitFor()
-      await page.getByText('resume', { exact: true }).first().waitFor()
+      await page.getByRole('region', { name: 'Audit log' }).getByText('Resume', { exact: true }).first().waitFor()
       await page.getByRole('button', { name: 'Sign and find' }).click()
       await page.getByRole('region', { name: 'Payments found' }).getByRole('link').first().waitFor()
       await page.getByRole('region', { name: 'Revenue, last 30 days' }).getByRole('button').click()
