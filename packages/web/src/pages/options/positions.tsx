@@ -6,7 +6,7 @@ import { useNode } from '../../node/context.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { useEvery } from '../../node/use-every.ts'
 import { centsOfMicro } from '../../ui/format.ts'
-import { Age, Await, Badge, Scroll, Synthetic, type Tone } from '../../ui/parts.tsx'
+import { Age, Await, Badge, Money, Scroll, Synthetic, type Tone } from '../../ui/parts.tsx'
 import { purchases } from '../../wallet/purchases.ts'
 import { type Wallet, wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { ClosePosition } from './close-position.tsx'
@@ -87,12 +87,16 @@ function Holdings({ holdings: { positions, payable_micro }, wallet, again }: Hol
               <td>
                 <Badge tone={tones[position.state] ?? 'plain'}>{position.state}</Badge>
               </td>
-              <td class="right">{centsOfMicro(position.premium_micro)}</td>
-              <td class="right">{centsOfMicro(position.most_micro)}</td>
-              <td class="right">{position.payout_micro === null ? '–' : centsOfMicro(position.payout_micro)}</td>
-              <td class="right">{position.profit_micro === null ? '–' : centsOfMicro(position.profit_micro)}</td>
               <td class="right">
-                {position.expiry_profit_micro === null ? '–' : centsOfMicro(position.expiry_profit_micro)}
+                <Money micro={position.premium_micro} />
+              </td>
+              <td class="right">
+                <Money micro={position.most_micro} />
+              </td>
+              <td class="right">{position.payout_micro === null ? '–' : <Money micro={position.payout_micro} />}</td>
+              <td class="right">{position.profit_micro === null ? '–' : <Money micro={position.profit_micro} />}</td>
+              <td class="right">
+                {position.expiry_profit_micro === null ? '–' : <Money micro={position.expiry_profit_micro} />}
               </td>
               <td>
                 <Age at={position.expires_at} />
