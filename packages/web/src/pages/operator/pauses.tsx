@@ -48,15 +48,19 @@ export function Pauses({
   return (
     <section class="sheet" aria-labelledby="pauses">
       <h2 id="pauses">Pauses</h2>
-      <label class="field">
-        <span>Reason, kept in the audit log</span>
-        <input
-          value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
-          placeholder="custody key rotation"
-        />
-        <small>Written before anything is paused or resumed.</small>
-      </label>
+      {role === 'read' ? (
+        <p class="soft">This wallet may read; pausing needs the role operate.</p>
+      ) : (
+        <label class="field">
+          <span>Reason, kept in the audit log</span>
+          <input
+            value={reason}
+            onInput={(event) => setReason(event.currentTarget.value)}
+            placeholder="custody key rotation"
+          />
+          <small>Written before anything is paused or resumed.</small>
+        </label>
+      )}
       <Scroll label="What can be paused">
         <table class="pauses">
           <thead>
@@ -97,7 +101,6 @@ export function Pauses({
           </tbody>
         </table>
       </Scroll>
-      {role === 'read' ? <p class="source">This wallet may read; pausing needs the role operate.</p> : null}
       <Problem problem={problem} />
     </section>
   )
