@@ -59,18 +59,11 @@ function Holdings({ holdings: { positions, payable_micro }, wallet, again }: Hol
           <tr>
             <th scope="col">Series</th>
             <th scope="col">State</th>
-            <th scope="col" class="right">
-              Paid
-            </th>
-            <th scope="col" class="right">
-              Pays at most
-            </th>
-            <th scope="col" class="right">
-              Paid out
-            </th>
-            <th scope="col" class="right">
-              Profit now
-            </th>
+            {['Paid', 'Pays at most', 'Paid out', 'Profit now'].map((title) => (
+              <th key={title} scope="col" class="right">
+                {title}
+              </th>
+            ))}
             <th scope="col" class="right" title="If it expired at the index of now">
               At expiry
             </th>
