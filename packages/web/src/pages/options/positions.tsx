@@ -1,4 +1,5 @@
 import type { OptionHoldings } from '@assay/sdk'
+import { Fragment } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { useStore } from '../../app/store.ts'
 import { ask } from '../../node/ask.ts'
@@ -28,7 +29,10 @@ export function Positions() {
   useEffect(again, [bought, again])
   return (
     <section class="sheet" aria-labelledby="positions">
-      <h2 id="positions">Your positions</h2>
+      <header>
+        <h2 id="positions">Your positions</h2>
+        <Synthetic of={answer.state === 'done' && answer.value.body.positions.some(({ synthetic }) => synthetic)} />
+      </header>
       <Await of={answer} what="Reading the positions" idle={<p class="soft">Connect a wallet to see what it holds.</p>}>
         {({ body }) => (
           <>
@@ -54,7 +58,7 @@ function Holdings({ holdings: { positions, payable_micro }, wallet, again }: Hol
     )
   return (
     <Scroll label="Positions">
-      <table>
+      <table class="positions">
         <thead>
           <tr>
             <th scope="col">Series</th>
@@ -68,44 +72,48 @@ function Holdings({ holdings: { positions, payable_micro }, wallet, again }: Hol
               At expiry
             </th>
             <th scope="col">Ends</th>
-            <th scope="col">Close</th>
           </tr>
         </thead>
         <tbody>
           {positions.map((position) => (
-            <tr key={position.position_id}>
-              <th scope="row" class="mono">
-                {position.quantity} × {position.symbol} <Synthetic of={position.synthetic} />
-              </th>
-              <td>
-                <Badge tone={tones[position.state] ?? 'plain'}>{position.state}</Badge>
-              </td>
-              <td class="right">
-                <Money micro={position.premium_micro} />
-              </td>
-              <td class="right">
-                <Money micro={position.most_micro} />
-              </td>
-              <td class="right">{position.payout_micro === null ? '–' : <Money micro={position.payout_micro} />}</td>
-              <td class="right">{position.profit_micro === null ? '–' : <Money micro={position.profit_micro} />}</td>
-              <td class="right">
-                {position.expiry_profit_micro === null ? '–' : <Money micro={position.expiry_profit_micro} />}
-              </td>
-              <td>
-                <Age at={position.expires_at} />
-              </td>
-              <td>
-                {position.state === 'open' && wallet !== undefined ? (
-                  <>
-                    <ClosePosition position={position} wallet={wallet} again={again} />
-                    <LimitSell position={position} wallet={wallet} again={again} />
-                  </>
-                ) : null}
-              </td>
-            </tr>
+            <Fragment key={position.position_id}>
+              <PositionRow position={position} />
+              {position.state === 'open' && wallet !== undefined ? (
+                <tr>
+                  <td colSpan={8}>
+                    <div class="row">
+                      <ClosePosition position={position} wallet={wallet} again={again} />
+                      <LimitSell position={position} wallet={wallet} again={again} />
+                    </div>
+                  </td>
+                </tr>
+              ) : null}
+            </Fragment>
           ))}
         </tbody>
       </table>
     </Scroll>
+  )
+}
+
+function PositionRow({ position }: { position: OptionHoldings['positions'][number] }) {
+  const amount = (micro: string | null) => (micro === null ? '–' : <Money micro={micro} />)
+  return (
+    <tr class={position.state === 'open' ? 'open' : ''}>
+      <th scope="row" class="mono">
+        {position.quantity} × {position.symbol}
+      </th>
+      <td>
+        <Badge tone={tones[position.state] ?? 'plain'}>{position.state}</Badge>
+      </td>
+      <td class="right">{amount(position.premium_micro)}</td>
+      <td class="right">{amount(position.most_micro)}</td>
+      <td class="right">{amount(position.payout_micro)}</td>
+      <td class="right">{amount(position.profit_micro)}</td>
+      <td class="right">{amount(position.expiry_profit_micro)}</td>
+      <td>
+        <Age at={position.expires_at} />
+      </td>
+    </tr>
   )
 }
