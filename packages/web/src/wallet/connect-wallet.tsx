@@ -32,6 +32,7 @@ export function ConnectWallet() {
 }
 
 function OutsideWallets() {
+  const wallet = useStore(walletStore)
   const [wallets, setWallets] = useState<OutsideWallet[]>([])
   const [problem, setProblem] = useState<ProblemError>()
   useEffect(() => findOutsideWallets(setWallets), [])
@@ -53,7 +54,9 @@ function OutsideWallets() {
             class="button"
             onClick={() => connectOutsideWallet(found).catch((error: unknown) => setProblem(asProblem(error)))}
           >
-            Connect {found.name}
+            {wallet?.kind === 'outside' && wallet.name === found.name
+              ? `Connect ${found.name} again`
+              : `Connect ${found.name}`}
           </button>
         ))}
       </div>

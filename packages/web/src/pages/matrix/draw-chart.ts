@@ -30,9 +30,9 @@ export function drawChart(host: HTMLElement, { name, times, values }: Series): (
   )
   const watch = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: 200 }))
   watch.observe(host)
-  const forget = onTheme(() => plot.redraw(false))
+  const stopHearing = onTheme(() => plot.redraw(false))
   return () => {
-    forget()
+    stopHearing()
     watch.disconnect()
     plot.destroy()
   }

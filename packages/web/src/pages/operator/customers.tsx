@@ -18,7 +18,7 @@ export function Customers({
       ) : (
         <>
           <p class="small soft">By what they paid, among the newest {count(customers.payments)} payments.</p>
-          <Scroll label="Customers">
+          <Scroll label="Customers by what they paid">
             <table>
               <thead>
                 <tr>

@@ -105,10 +105,12 @@ const parts = [
 
 /** The page is long; its address is taken by the name of the page. */
 function Parts() {
+  const index = useNode()
+  const shown = parts.filter(([id]) => id !== 'market-data' || offers(index, '/matrix'))
   return (
     <nav aria-label="Parts of this page">
       <ul class="chips">
-        {parts.map(([id, title]) => (
+        {shown.map(([id, title]) => (
           <li key={id}>
             <button type="button" class="chip" onClick={() => document.getElementById(id)?.scrollIntoView()}>
               {title}

@@ -94,11 +94,11 @@ function Balance({ of: { kind, unit, balance } }: { of: Overview['books']['accou
 }
 
 export function Payments({ payments }: { payments: Overview['payments'] }) {
+  if (payments.length === 0) return null
   return (
     <section class="sheet" aria-labelledby="payments">
-      <h2 id="payments">Payments</h2>
-      {payments.length === 0 ? <p class="soft">None yet.</p> : null}
-      <Scroll label="Payments by state">
+      <h2 id="payments">Payments by state</h2>
+      <Scroll label="How many payments are in which state">
         <table>
           <thead>
             <tr>
@@ -142,12 +142,16 @@ export const payoutTones: Record<string, Tone> = {
 
 export function Payouts({ payouts }: { payouts: Overview['payouts'] }) {
   const index = useNode()
+  if (payouts.length === 0)
+    return (
+      <section class="sheet" aria-labelledby="payouts">
+        <h2 id="payouts">Payouts</h2>
+        <p class="soft">None yet. They appear when creators, affiliates or refunds are due.</p>
+      </section>
+    )
   return (
     <section class="sheet" aria-labelledby="payouts">
       <h2 id="payouts">Payouts</h2>
-      {payouts.length === 0 ? (
-        <p class="soft">None yet. They appear when creators, affiliates or refunds are due.</p>
-      ) : null}
       <Scroll label="Newest payouts">
         <table>
           <thead>

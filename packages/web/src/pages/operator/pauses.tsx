@@ -48,15 +48,19 @@ export function Pauses({
   return (
     <section class="sheet" aria-labelledby="pauses">
       <h2 id="pauses">Pauses</h2>
-      <label class="field">
-        <span>Reason, kept in the audit log</span>
-        <input
-          value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
-          placeholder="custody key rotation"
-        />
-        <small>Written before anything is paused or resumed.</small>
-      </label>
+      {role === 'read' ? (
+        <p class="soft">This wallet may read; pausing needs the role operate.</p>
+      ) : (
+        <label class="field">
+          <span>Reason, kept in the audit log</span>
+          <input
+            value={reason}
+            onInput={(event) => setReason(event.currentTarget.value)}
+            placeholder="custody key rotation"
+          />
+          <small>Written before anything is paused or resumed.</small>
+        </label>
+      )}
       <Scroll label="What can be paused">
         <table class="pauses">
           <thead>
@@ -70,43 +74,42 @@ export function Pauses({
             </tr>
           </thead>
           <tbody>
-            {pauses.map((entry) => {
-              const [stops, goesOn] = effects[entry.name] ?? [entry.name, 'everything else']
-              return (
-                <tr key={entry.name}>
-                  <th scope="row">
-                    {capital(entry.name)}{' '}
-                    <Badge tone={entry.paused ? 'bad' : 'good'}>{entry.paused ? 'paused' : 'running'}</Badge>
-                    {entry.paused ? <Since of={entry} /> : null}
-                  </th>
-                  <td>{stops}</td>
-                  <td>{goesOn}</td>
-                  <td class="right">
-                    <button
-                      type="button"
-                      class="button small"
-                      disabled={busy || role === 'read' || reason.trim().length < 3}
-                      onClick={() => turn(entry)}
-                    >
-                      {entry.paused ? `Resume ${entry.name}` : `Pause ${entry.name}`}
-                    </button>
-                  </td>
-                </tr>
-              )
-            })}
+            {pauses.map((entry) => (
+              <PauseRow
+                key={entry.name}
+                entry={entry}
+                disabled={busy || role === 'read' || reason.trim().length < 3}
+                onTurn={() => turn(entry)}
+              />
+            ))}
           </tbody>
         </table>
       </Scroll>
-      {role === 'read' ? <p class="source">This wallet may read; pausing needs the role operate.</p> : null}
       <Problem problem={problem} />
     </section>
   )
 }
 
-function Since({ of: { reason, changed_by, changed_at } }: { of: Pause }) {
+function PauseRow({ entry, disabled, onTurn }: { entry: Pause; disabled: boolean; onTurn: () => void }) {
+  const { name, paused, reason, changed_by, changed_at } = entry
+  const [stops, goesOn] = effects[name] ?? [name, 'everything else']
   return (
-    <span class="source">
-      <Age at={changed_at} /> by <Actor name={changed_by} />: {reason}
-    </span>
+    <tr>
+      <th scope="row">
+        {capital(name)} <Badge tone={paused ? 'bad' : 'good'}>{paused ? 'paused' : 'running'}</Badge>
+        {paused ? (
+          <span class="source">
+            <Age at={changed_at} /> by <Actor name={changed_by} />: {reason}
+          </span>
+        ) : null}
+      </th>
+      <td>{stops}</td>
+      <td>{goesOn}</td>
+      <td class="right">
+        <button type="button" class="button small" disabled={disabled} onClick={onTurn}>
+          {paused ? `Resume ${name}` : `Pause ${name}`}
+        </button>
+      </td>
+    </tr>
   )
 }

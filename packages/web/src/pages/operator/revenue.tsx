@@ -97,7 +97,7 @@ export function Revenue() {
           }
         </Await>
       ) : (
-        <p class="soft">Read with a signature of its own: by day, shop and network, with refunds, fees and gas.</p>
+        <p class="soft">Read with a separate signature: by day, shop and network, with refunds, fees and gas.</p>
       )}
     </section>
   )

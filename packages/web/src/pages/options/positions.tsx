@@ -1,4 +1,5 @@
 import type { OptionHoldings } from '@assay/sdk'
+import { Fragment } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { useStore } from '../../app/store.ts'
 import { ask } from '../../node/ask.ts'
@@ -6,7 +7,7 @@ import { useNode } from '../../node/context.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { useEvery } from '../../node/use-every.ts'
 import { centsOfMicro } from '../../ui/format.ts'
-import { Age, Await, Badge, Scroll, Synthetic, type Tone } from '../../ui/parts.tsx'
+import { Age, Await, Badge, Money, Scroll, Synthetic, type Tone } from '../../ui/parts.tsx'
 import { purchases } from '../../wallet/purchases.ts'
 import { type Wallet, wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { ClosePosition } from './close-position.tsx'
@@ -28,7 +29,10 @@ export function Positions() {
   useEffect(again, [bought, again])
   return (
     <section class="sheet" aria-labelledby="positions">
-      <h2 id="positions">Your positions</h2>
+      <header>
+        <h2 id="positions">Your positions</h2>
+        <Synthetic of={answer.state === 'done' && answer.value.body.positions.some(({ synthetic }) => synthetic)} />
+      </header>
       <Await of={answer} what="Reading the positions" idle={<p class="soft">Connect a wallet to see what it holds.</p>}>
         {({ body }) => (
           <>
@@ -54,61 +58,62 @@ function Holdings({ holdings: { positions, payable_micro }, wallet, again }: Hol
     )
   return (
     <Scroll label="Positions">
-      <table>
+      <table class="positions">
         <thead>
           <tr>
             <th scope="col">Series</th>
             <th scope="col">State</th>
-            <th scope="col" class="right">
-              Paid
-            </th>
-            <th scope="col" class="right">
-              Pays at most
-            </th>
-            <th scope="col" class="right">
-              Paid out
-            </th>
-            <th scope="col" class="right">
-              Profit now
-            </th>
+            {['Paid', 'Pays at most', 'Paid out', 'Profit now'].map((title) => (
+              <th key={title} scope="col" class="right">
+                {title}
+              </th>
+            ))}
             <th scope="col" class="right" title="If it expired at the index of now">
               At expiry
             </th>
             <th scope="col">Ends</th>
-            <th scope="col">Close</th>
           </tr>
         </thead>
         <tbody>
           {positions.map((position) => (
-            <tr key={position.position_id}>
-              <th scope="row" class="mono">
-                {position.quantity} × {position.symbol} <Synthetic of={position.synthetic} />
-              </th>
-              <td>
-                <Badge tone={tones[position.state] ?? 'plain'}>{position.state}</Badge>
-              </td>
-              <td class="right">{centsOfMicro(position.premium_micro)}</td>
-              <td class="right">{centsOfMicro(position.most_micro)}</td>
-              <td class="right">{position.payout_micro === null ? '–' : centsOfMicro(position.payout_micro)}</td>
-              <td class="right">{position.profit_micro === null ? '–' : centsOfMicro(position.profit_micro)}</td>
-              <td class="right">
-                {position.expiry_profit_micro === null ? '–' : centsOfMicro(position.expiry_profit_micro)}
-              </td>
-              <td>
-                <Age at={position.expires_at} />
-              </td>
-              <td>
-                {position.state === 'open' && wallet !== undefined ? (
-                  <>
-                    <ClosePosition position={position} wallet={wallet} again={again} />
-                    <LimitSell position={position} wallet={wallet} again={again} />
-                  </>
-                ) : null}
-              </td>
-            </tr>
+            <Fragment key={position.position_id}>
+              <PositionRow position={position} />
+              {position.state === 'open' && wallet !== undefined ? (
+                <tr>
+                  <td colSpan={8}>
+                    <div class="row">
+                      <ClosePosition position={position} wallet={wallet} again={again} />
+                      <LimitSell position={position} wallet={wallet} again={again} />
+                    </div>
+                  </td>
+                </tr>
+              ) : null}
+            </Fragment>
           ))}
         </tbody>
       </table>
     </Scroll>
+  )
+}
+
+function PositionRow({ position }: { position: OptionHoldings['positions'][number] }) {
+  const amount = (micro: string | null) => (micro === null ? '–' : <Money micro={micro} />)
+  return (
+    <tr class={position.state === 'open' ? 'open' : ''}>
+      <th scope="row" class="mono">
+        {position.quantity} × {position.symbol}
+      </th>
+      <td>
+        <Badge tone={tones[position.state] ?? 'plain'}>{position.state}</Badge>
+      </td>
+      <td class="right">{amount(position.premium_micro)}</td>
+      <td class="right">{amount(position.most_micro)}</td>
+      <td class="right">{amount(position.payout_micro)}</td>
+      <td class="right">{amount(position.profit_micro)}</td>
+      <td class="right">{amount(position.expiry_profit_micro)}</td>
+      <td>
+        <Age at={position.expires_at} />
+      </td>
+    </tr>
   )
 }

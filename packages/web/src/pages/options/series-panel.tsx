@@ -73,16 +73,7 @@ export function SeriesPanel({ series, name, strikes, onPlaced }: SeriesPanelProp
               {premium === null ? null : (
                 <div class="stack">
                   <SpotPicture history={body.history} strikes={strikes} chosen={body.strike} name={name} />
-                  <PayoffPicture
-                    terms={{
-                      kind: body.kind,
-                      strike: body.strike,
-                      paysUpTo: body.pays_up_to,
-                      sizeMicro: BigInt(body.size_micro),
-                      premiumMicro: BigInt(premium),
-                    }}
-                    now={now}
-                  />
+                  <PayoffPicture terms={termsOf(body, premium)} now={now} />
                 </div>
               )}
               <div class="stack">
@@ -108,6 +99,14 @@ export function SeriesPanel({ series, name, strikes, onPlaced }: SeriesPanelProp
     </section>
   )
 }
+
+const termsOf = ({ kind, strike, pays_up_to, size_micro }: Detail, premium: string) => ({
+  kind,
+  strike,
+  paysUpTo: pays_up_to,
+  sizeMicro: BigInt(size_micro),
+  premiumMicro: BigInt(premium),
+})
 
 function LastTrades({ trades }: { trades: readonly OptionTrade[] }) {
   if (trades.length === 0) return null

@@ -3,8 +3,7 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { useEvery } from '../../node/use-every.ts'
-import { centsOfMicro } from '../../ui/format.ts'
-import { Await, Notice, Scroll } from '../../ui/parts.tsx'
+import { Await, Money, Notice, Scroll } from '../../ui/parts.tsx'
 
 /** The operator's own side of the market: what it quotes, holds and may still lock, and why it sells nothing. */
 export function VaultPanel() {
@@ -23,14 +22,20 @@ export function VaultPanel() {
             <dl class="facts">
               <dt>Locked</dt>
               <dd>
-                {centsOfMicro(body.used_micro)} of {centsOfMicro(body.limit_micro)}
+                <Money micro={body.used_micro} /> of <Money micro={body.limit_micro} />
               </dd>
               <dt>Free</dt>
-              <dd>{centsOfMicro(body.free_micro)}</dd>
+              <dd>
+                <Money micro={body.free_micro} />
+              </dd>
               <dt>Set aside by the operator</dt>
-              <dd>{centsOfMicro(body.capital_micro)}</dd>
+              <dd>
+                <Money micro={body.capital_micro} />
+              </dd>
               <dt>Profit of what ended</dt>
-              <dd>{centsOfMicro(body.realised_micro)}</dd>
+              <dd>
+                <Money micro={body.realised_micro} />
+              </dd>
               <dt>Quotes</dt>
               <dd>{body.quotes.length} series, asks the model's price, bids 95 % of it</dd>
             </dl>
@@ -70,9 +75,13 @@ function Inventory({ rows }: { rows: OptionVault['inventory'] }) {
                 {row.symbol}
               </th>
               <td class="right">{row.contracts}</td>
-              <td class="right">{centsOfMicro(row.premium_micro)}</td>
-              <td class="right">{centsOfMicro(row.locked_micro)}</td>
-              <td class="right">{row.profit_micro === null ? '–' : centsOfMicro(row.profit_micro)}</td>
+              <td class="right">
+                <Money micro={row.premium_micro} />
+              </td>
+              <td class="right">
+                <Money micro={row.locked_micro} />
+              </td>
+              <td class="right">{row.profit_micro === null ? '–' : <Money micro={row.profit_micro} />}</td>
             </tr>
           ))}
         </tbody>

@@ -3,7 +3,7 @@ import { amount, partsOf } from './event-text.ts'
 
 const [one, two] = [`0x${'Ab'.repeat(20)}`, `0x${'12'.repeat(20)}`]
 
-test('amounts in the history are those of the token, and addresses stand apart', () => {
+test('amounts in the history are those of the token, and addresses are parts by themselves', () => {
   expect(partsOf(`${one} moved 1500000 from ${two} to ${one}`, 'seized', 6)).toEqual([
     { text: '' },
     { address: one },

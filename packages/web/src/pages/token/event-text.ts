@@ -1,6 +1,6 @@
 import { timeText } from '../../ui/format.ts'
 
-/** Addresses stand apart, to be shortened, copied and followed. */
+/** Addresses are parts by themselves, to be shortened, copied and followed. */
 export type Part = { text: string } | { address: string }
 
 const inUnits = new Set(['supply_cap_updated', 'seized', 'burned_blocked'])

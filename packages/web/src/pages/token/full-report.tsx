@@ -63,19 +63,7 @@ export function FullReport({ bought, symbol, decimals, network }: Props) {
       </dl>
       <Roles roles={report.roles} />
       <Scopes scopes={report.scopes} />
-      {report.seize_paths.length === 0 ? null : (
-        <div class="stack tight">
-          <h3>Ways in which tokens can be taken</h3>
-          <dl class="facts">
-            {report.seize_paths.map(({ path, why }) => [
-              <dt key={path} class="mono">
-                {path}
-              </dt>,
-              <dd key={`${path} why`}>{why}</dd>,
-            ])}
-          </dl>
-        </div>
-      )}
+      <SeizePaths paths={report.seize_paths} />
       <details>
         <summary>History: {report.history.length} events</summary>
         <Timeline events={report.history} label="History in the report" decimals={decimals} network={network} />
@@ -154,6 +142,23 @@ function Scopes({ scopes }: { scopes: Report['scopes'] }) {
           <dd key={`${scope.name} meaning`}>
             {scope.meaning} <span class="soft">policy {shown(scope.policy_id)}</span>
           </dd>,
+        ])}
+      </dl>
+    </div>
+  )
+}
+
+function SeizePaths({ paths }: { paths: Report['seize_paths'] }) {
+  if (paths.length === 0) return null
+  return (
+    <div class="stack tight">
+      <h3>Ways in which tokens can be taken</h3>
+      <dl class="facts">
+        {paths.map(({ path, why }) => [
+          <dt key={path} class="mono">
+            {path}
+          </dt>,
+          <dd key={`${path} why`}>{why}</dd>,
         ])}
       </dl>
     </div>

@@ -3,8 +3,7 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
-import { usdOfMicro } from '../../ui/format.ts'
-import { Await, Hex } from '../../ui/parts.tsx'
+import { Await, Hex, Money } from '../../ui/parts.tsx'
 import type { Wallet } from '../../wallet/wallet-store.ts'
 
 export function Affiliate({ wallet }: { wallet: Wallet }) {
@@ -20,16 +19,22 @@ export function Affiliate({ wallet }: { wallet: Wallet }) {
         {({ body }) => (
           <>
             <p class="price">
-              {usdOfMicro(body.earned_micro)}
+              <Money micro={body.earned_micro} />
               <small>earned, {Math.round(body.rate * 100)} % of each sale you bring</small>
             </p>
             <dl class="facts">
               <dt>Payable</dt>
-              <dd>{usdOfMicro(body.payable_micro)}</dd>
+              <dd>
+                <Money micro={body.payable_micro} />
+              </dd>
               <dt>Pending</dt>
-              <dd>{usdOfMicro(body.pending_micro)}</dd>
+              <dd>
+                <Money micro={body.pending_micro} />
+              </dd>
               <dt>Paid</dt>
-              <dd>{usdOfMicro(body.paid_micro)}</dd>
+              <dd>
+                <Money micro={body.paid_micro} />
+              </dd>
               <dt>Link</dt>
               <dd>
                 <Hex value={body.link} what="affiliate link" whole />
