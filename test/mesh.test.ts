@@ -203,7 +203,7 @@ test('the command line joins a node to the mesh, shows its peers and finds who o
     assay('buy', 'sandbox.echo', '--url', whole.node.url, '-q', 'message=hello', '--json', ...args)
   const bought = await buy('--demo', '--report')
   expect([bought.code, bought.err]).toEqual([0, expect.stringContaining('paid call')])
-  expect(JSON.parse(bought.out)).toMatchObject({ payment: { status: 'settled' }, receipt: 'verified' })
+  expect(JSON.parse(bought.out)).toMatchObject({ payment: { status: 'settled' }, receipt: { status: 'verified' } })
   expect((await buy('--demo', '--max-amount', '0.000001')).code).toBe(1)
   expect((await buy()).code).toBe(2)
   await late.stop()

@@ -4,6 +4,7 @@ import { AssayError } from '@assay/sdk'
 import { useFolder } from '@assay/till/kernel/use-folder.fixture'
 import { expect, test } from 'vitest'
 import { defaultNode, findNode } from './find-node.ts'
+import { nodeName } from './operator/key-changes.ts'
 import { toCliError } from './report-error.ts'
 import { runCli } from './run-cli.ts'
 import { createTestTerminal } from './terminal.fixture.ts'
@@ -18,6 +19,21 @@ test('ASSAY_URL takes precedence over the node of the data folder, and that over
   await running(JSON.stringify({ url, pid: process.pid }))
   expect(found()).toEqual({ url, why: `running in ${home}` })
   expect(found({ ASSAY_URL: 'https://api.example.org' })).toEqual({ url: 'https://api.example.org', why: 'ASSAY_URL' })
+})
+
+test('a change of keys names the node that runs in the data folder, not the default address', async () => {
+  const config = { baseUrl: undefined, home, host: '127.0.0.1', port: 4020 }
+  await running(JSON.stringify({ url, pid: process.pid }))
+  expect(nodeName(config, undefined)).toBe(url)
+  expect(nodeName({ ...config, baseUrl: 'https://node.example' }, undefined)).toBe('https://node.example')
+  expect(nodeName(config, 'https://named.example/path')).toBe('https://named.example')
+})
+
+test('no backup is written over another', async () => {
+  await writeFile(join(home, 'base.tar'), 'an earlier one')
+  const terminal = createTestTerminal()
+  expect(await runCli(['backup', home], terminal)).toBe(2)
+  expect(terminal.stderr()).toContain('holds a backup already')
 })
 
 test('a file that a killed node left behind, or a broken one, is not believed', async () => {

@@ -33,7 +33,7 @@ export const helpLayout: HelpConfiguration = {
     const indent = ' '.repeat(termWidth + 4)
     const [first, ...rest] = wrap(description, (helper.helpWidth ?? 80) - indent.length)
     const others = rest.map((line) => indent + line)
-    // A name too long for its column has a line of its own.
+    // A name too long for its column gets a separate line.
     const head =
       term.length > termWidth ? [`  ${term}`, `${indent}${first}`] : [`  ${term.padEnd(termWidth)}  ${first}`]
     return [...head, ...others].join('\n')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { showStart } from './show-start.ts'
 
-/** A screen and a clock whose seconds pass when they are told to. */
+/** A screen, and a clock whose seconds the test lets pass. */
 function open(isTTY: boolean) {
   const written: string[] = []
   let pass = async () => {}

@@ -57,7 +57,8 @@ export function refusal(
   const what = [text('title') ?? `the node answered ${status}`, text('detail') ?? text('reason')].filter(Boolean)
   const paid = payment.status === 'unconfirmed' ? ' The money may have moved.' : ''
   return new CliError(
-    moved ? exitCodes.refused : exitCodes.failed,
+    // What a mandate does not cover is refused by the policy of its owner.
+    moved || text('code')?.startsWith('mandate_') ? exitCodes.refused : exitCodes.failed,
     moved ? 'terms_moved' : (text('code') ?? `status_${status}`),
     `${what.join(': ')}${paid}`,
     {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { parseUsd } from '@assay/sdk'
+import { getAddress } from 'viem'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes, usageError } from '../exit-codes.ts'
 import { amountText } from '../operator/amount-text.ts'
@@ -22,7 +23,7 @@ export async function listDisputes(
       : table(rows, [
           { title: 'dispute', of: (row) => row.id },
           { title: 'payment', of: (row) => row.paymentId },
-          { title: 'payer', of: (row) => shortAddress(row.payer) },
+          { title: 'payer', of: (row) => shortAddress(getAddress(row.payer)) },
           { title: 'age', of: (row) => ageText(nowMs - row.openedAt.getTime()), right: true },
           { title: 'evidence', of: (row) => (row.evidenceBytes > 0 ? `${row.evidenceBytes} bytes` : ''), right: true },
           { title: 'text', of: (row) => row.text.replaceAll(/\s+/g, ' ').slice(0, 60) },
@@ -35,7 +36,7 @@ type Dispute = Awaited<ReturnType<Operator['node']['listPaymentDisputes']>>[numb
 const documentOf = (dispute: Dispute) => ({
   id: dispute.id,
   payment_id: dispute.paymentId,
-  payer: dispute.payer,
+  payer: getAddress(dispute.payer),
   text: dispute.text,
   evidence_type: dispute.evidenceType,
   evidence_bytes: dispute.evidenceBytes,
@@ -63,7 +64,7 @@ export async function showDispute(
   printResult(terminal, options.json, { ...documentOf(found), payment }, () =>
     [
       `${found.id} about ${found.paymentId}, ${found.state}`,
-      `paid ${amountText(BigInt(payment?.amount_micro ?? 0), 'usdc')} on ${payment?.network} by ${found.payer}`,
+      `paid ${amountText(BigInt(payment?.amount_micro ?? 0), 'usdc')} on ${payment?.network} by ${getAddress(found.payer)}`,
       `evidence: ${evidence ? `${evidence.length} bytes of ${found.evidenceType}` : 'none'}`,
       ...(found.decision === null ? [] : [`decided by ${found.decidedBy}: ${found.decision}`]),
       '',

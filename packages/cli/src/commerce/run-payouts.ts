@@ -1,3 +1,4 @@
+import { getAddress } from 'viem'
 import type { CommandContext } from '../command-context.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { amountText } from '../operator/amount-text.ts'
@@ -23,7 +24,7 @@ export async function listAll(
     purpose: payout.purpose,
     subject: payout.subject,
     network: payout.network,
-    payee: payout.payee,
+    payee: getAddress(payout.payee),
     amount_micro: payout.amountMicro,
     transaction: payout.transaction,
     reason: payout.reason,
@@ -43,7 +44,7 @@ export async function listAll(
             { title: 'age', of: (row) => ageText(nowMs - row.createdAt.getTime()), right: true },
             { title: 'amount', of: (row) => amountText(row.amountMicro, 'usdc'), right: true },
             { title: 'for', of: (row) => row.purpose },
-            { title: 'payee', of: (row) => shortAddress(row.payee) },
+            { title: 'payee', of: (row) => shortAddress(getAddress(row.payee)) },
             { title: 'network', of: (row) => row.network },
             { title: 'transaction', of: (row) => row.transaction ?? '' },
             { title: 'reason', of: (row) => row.reason ?? '' },
@@ -108,10 +109,11 @@ export async function listSubscribers(
   options: { all?: boolean; limit: number; json?: boolean },
 ): Promise<void> {
   const now = new Date(node.systemClock.nowMs())
-  const rows = await node.listSubscriptions(database, {
+  const found = await node.listSubscriptions(database, {
     ...(options.all ? {} : { activeAt: now }),
     limit: options.limit,
   })
+  const rows = found.map((row) => ({ ...row, wallet: getAddress(row.wallet) }))
   printResult(terminal, options.json, { data: rows }, () =>
     rows.length === 0
       ? 'no subscriptions'

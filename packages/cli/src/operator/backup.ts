@@ -17,10 +17,10 @@ export const addBackup: AddCommand = (program, { terminal }) => {
     .argument('<folder>', 'destination; created if missing')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  assay backup /backups/2026-01-31')
-    .action((folder: string, { json }: { json?: boolean }) =>
-      withOperator(terminal, async ({ node, databaseUrl }) => {
-        if (existsSync(join(folder, 'base.tar')))
-          throw usageError(`${folder} holds a backup already`, 'Name a new folder: no backup is overwritten.')
+    .action((folder: string, { json }: { json?: boolean }) => {
+      if (existsSync(join(folder, 'base.tar')))
+        throw usageError(`${folder} holds a backup already`, 'Name a new folder: no backup is overwritten.')
+      return withOperator(terminal, async ({ node, databaseUrl }) => {
         const now = new Date(node.systemClock.nowMs()).toISOString()
         const backup = await node.takeBackup({ url: databaseUrl }, resolve(folder), now).catch((cause: unknown) => {
           throw new CliError(exitCodes.failed, 'backup_failed', (cause as Error).message, {
@@ -34,6 +34,6 @@ export const addBackup: AddCommand = (program, { terminal }) => {
           { folder: resolve(folder), bytes: backup.bytes, started_at: backup.startedAt },
           () => `${(backup.bytes / 1_048_576).toFixed(0)} MB in ${resolve(folder)}`,
         )
-      }),
-    )
+      })
+    })
 }

@@ -99,7 +99,10 @@ function operatorAccount({ node, config }: Operator, terminal: Terminal) {
 }
 
 /** Statements name the node, so that they are worthless for any other. */
-function nodeName(config: Operator['config'], given: string | undefined): string {
+export function nodeName(
+  config: Pick<Operator['config'], 'baseUrl' | 'home' | 'host' | 'port'>,
+  given: string | undefined,
+): string {
   if (given !== undefined) {
     if (!URL.canParse(given)) throw usageError(`--url: not a URL: ${given}`)
     return new URL(given).origin

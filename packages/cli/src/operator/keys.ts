@@ -1,9 +1,14 @@
+import { InvalidArgumentError } from 'commander'
 import { type AddCommand, jsonOption } from '../command-context.ts'
-import { timeText, wholeOf } from '../read-option.ts'
+import { timeText } from '../read-option.ts'
 import type { ChangeOptions } from './change-keys.ts'
 import { withOperator } from './connect.ts'
 
-export const minutesOf = (text: string): number => wholeOf(text, 0, 100_000)
+export const minutesOf = (text: string): number => {
+  const minutes = text === '' ? Number.NaN : Number(text)
+  if (!(minutes >= 0 && minutes <= 100_000)) throw new InvalidArgumentError('It must be minutes, 0 to 100000.')
+  return minutes
+}
 
 export const addKeys: AddCommand = (program, context) => {
   const group = program

@@ -1,3 +1,4 @@
+import { getAddress } from 'viem'
 import type { CommandContext } from '../command-context.ts'
 import { ageText, printResult, shortAddress, table } from '../output.ts'
 import { amountText } from './amount-text.ts'
@@ -28,12 +29,13 @@ export async function listPayments(
        sum(amount_micro)::text as amount_micro, min(claimed_at) as oldest
      from payment group by 1, 2 order by 1, 2 desc`,
   )
-  const { rows } = await database.query<Row>(
+  const found = await database.query<Row>(
     `select id, state, network, payer, amount_micro, route_id, transaction, reason, final, claimed_at from payment
      where ($1::text is null or state = $1) and ($2::text is null or payer = $2)
      order by claimed_at desc, id desc limit $3`,
     [state ?? null, payer?.toLowerCase() ?? null, options.limit],
   )
+  const rows = found.rows.map((row) => ({ ...row, payer: getAddress(row.payer) }))
   const nowMs = node.systemClock.nowMs()
   printResult(terminal, options.json, { states: counts.rows, data: rows }, () =>
     rows.length === 0 && counts.rows.length === 0

@@ -1,3 +1,4 @@
+import { getAddress } from 'viem'
 import type { CommandContext } from '../command-context.ts'
 import { printResult, table } from '../output.ts'
 import { amountText } from './amount-text.ts'
@@ -19,11 +20,16 @@ export async function listReview(
   { database }: Operator,
   options: { limit: number; json?: boolean },
 ): Promise<void> {
-  const { rows } = await database.query<Row>(
+  const found = await database.query<Row>(
     `select network, transaction, log_index, sender, recipient, amount_micro, seen_at from inbound_review
      where state = 'open' order by seen_at limit $1`,
     [options.limit],
   )
+  const rows = found.rows.map((row) => ({
+    ...row,
+    sender: getAddress(row.sender),
+    recipient: getAddress(row.recipient),
+  }))
   printResult(terminal, options.json, { data: rows }, () =>
     rows.length === 0
       ? 'nothing waits'

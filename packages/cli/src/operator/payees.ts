@@ -1,3 +1,4 @@
+import { getAddress } from 'viem'
 import { type AddCommand, type CommandContext, jsonOption } from '../command-context.ts'
 import { printResult } from '../output.ts'
 import { reasonOption } from '../read-option.ts'
@@ -31,9 +32,10 @@ export const addPayees: AddCommand = (program, context) => {
 type Row = { network: string; payee: string; address: string; since: Date; retired_at: Date | null }
 
 async function list({ terminal }: CommandContext, { database }: Operator, json?: boolean): Promise<void> {
-  const { rows } = await database.query<Row>(
+  const found = await database.query<Row>(
     'select network, payee, address, since, retired_at from own_address order by network, payee, since',
   )
+  const rows = found.rows.map((row) => ({ ...row, address: getAddress(row.address) }))
   printResult(terminal, json, { data: rows }, () =>
     rows
       .map(({ network, payee, address, retired_at }) => {
