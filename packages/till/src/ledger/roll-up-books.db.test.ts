@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { rowsRead } from '../store/rows-read.fixture.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { externalAccount } from './accounts.fixture.ts'
 import {
@@ -15,6 +16,7 @@ import {
   post,
   sealBooks,
   trialBalance,
+  turnoverByDay,
 } from './index.ts'
 
 const base = 'eip155:8453'
@@ -107,4 +109,24 @@ test('a kept balance that differs from its entries is counted, wherever its entr
   )
   await checkBalances(db.database, Date.now())
   expect(await foundDifferences(db.database)).toBe(1)
+})
+
+test('open clearing and turnover look accounts up, however many there are', async () => {
+  await db.owner.transaction(async (tx) => {
+    await tx.query('set local session_replication_role = replica')
+    await tx.query(
+      `insert into ledger_account (name, kind, unit, guarded)
+       select 'payable:refund:0x' || lpad(to_hex(n), 40, '0') || '@eip155:10', 'liability', 'eip155:10/usdc', true
+       from generate_series(1, 20000) n`,
+    )
+  })
+  // What was analyzed while much was waiting for a seal is planned for as much.
+  await db.owner.query('insert into ledger_unsealed select -n from generate_series(1, 5000) n')
+  await db.owner.query('vacuum analyze ledger_account, ledger_unsealed')
+  await db.owner.query('delete from ledger_unsealed where transaction_id < 0')
+  const read = await rowsRead(db.database, async (database) => {
+    await openClearingSinceRollup(database, 20)
+    await turnoverByDay(database, '2026-01-01', '2026-12-31')
+  })
+  expect(read).toBeLessThan(5_000)
 })

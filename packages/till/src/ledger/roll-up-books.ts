@@ -106,7 +106,8 @@ export async function openClearingSinceRollup(sql: Sql, limit: number): Promise<
        select account_id, payment_id, balance_micro as balance, since from books_rollup_clearing
        union all
        select account_id, payment_id, amount_micro, created_at from (${entriesSinceSql}) e
-     ) x join ledger_account a on a.id = x.account_id and a.kind = 'clearing'
+     ) x cross join lateral (select * from ledger_account a where a.id = x.account_id offset 0) a
+     where a.kind = 'clearing'
      group by a.name, a.unit, x.payment_id
      having sum(x.balance) <> 0
      order by since limit $1`,
@@ -145,8 +146,9 @@ export async function turnoverByDay(sql: Sql, from: string, until: string): Prom
        union all
        select (e.created_at at time zone 'utc')::date, a.unit, a.kind, a.role, coalesce(a.purpose, ''),
          greatest(e.amount_micro, 0), greatest(-e.amount_micro, 0)
-       from (${entriesSinceSql}) e join ledger_account a on a.id = e.account_id and a.kind in ('income', 'expense')
-       where (e.created_at at time zone 'utc')::date between $1::date and $2::date
+       from (${entriesSinceSql}) e
+         cross join lateral (select * from ledger_account a where a.id = e.account_id offset 0) a
+       where a.kind in ('income', 'expense') and (e.created_at at time zone 'utc')::date between $1::date and $2::date
      ) d group by day, unit, kind, role, purpose order by day, unit, kind, role, purpose`,
     [from, until],
   )

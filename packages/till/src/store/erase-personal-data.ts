@@ -11,7 +11,7 @@ export type Erasure = {
 
 /** Something of the wallet is under way: nothing is erased until it is over. */
 export class NotErasable extends Error {
-  constructor(readonly reasons: readonly string[]) {
+  constructor(reasons: readonly string[]) {
     super(`not while the wallet has ${reasons.join(' and ')}`)
     this.name = 'NotErasable'
   }

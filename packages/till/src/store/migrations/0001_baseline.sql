@@ -491,6 +491,34 @@ insert into app_access values ('claim', 'select, insert, update');
 -- A payment offered for one request, whose claim was taken in the same statement.
 create table payment (
   id text collate "C" not null,
+  -- Columns of one length stand together: between others a row has gaps, and one payment less fits into a page.
+  -- who works on it
+  owner bigint not null,
+  -- Which attempt of its owner holds a payment that is being settled.
+  attempt bigint not null default 0,
+  lease_until timestamptz not null,
+  -- how much and when
+  quoted_micro bigint not null,
+  -- What is charged; final once the answer is prepared. Zero where the scheme can charge nothing.
+  amount_micro bigint not null check (amount_micro >= 0),
+  valid_before bigint not null,
+  claimed_at timestamptz not null,
+  intent_at timestamptz,
+  settled_at timestamptz,
+  ended_at timestamptz,
+  delivered_at timestamptz,
+  head_block bigint not null,
+  block_number bigint,
+  log_position integer,
+  -- how often its block was reorganised away
+  reorgs integer not null default 0,
+  revocable boolean not null,
+  -- Something besides the answer was given, such as a subscription or a stamp.
+  had_effect boolean not null default false,
+  client_gone boolean not null default false,
+  provisional boolean not null default false,
+  -- nothing about it can change any more: final on chain, or past its time and never used
+  final boolean not null default false,
   state text not null check (state in
     ('claimed','settling','unknown','settled','served','failed','released','credited','refunded')),
   -- what was paid with
@@ -499,12 +527,11 @@ create table payment (
   payer text not null,
   scheme scheme_name not null,
   payment_key bytea not null,
+  -- Of everything the payer signed: a key can be signed with other amounts, payees and windows, and only what was
+  -- claimed can be claimed again.
+  signed_digest bytea check (octet_length(signed_digest) = 32),
   pay_to text not null,
   payee text not null check (payee in ('pay_to','custody')),
-  quoted_micro bigint not null,
-  -- What is charged; final once the answer is prepared. Zero where the scheme can charge nothing.
-  amount_micro bigint not null check (amount_micro >= 0),
-  valid_before bigint not null,
   -- what was bought
   route_id text not null,
   resource text not null,
@@ -512,35 +539,10 @@ create table payment (
   identifier_hash bytea,
   ref text,
   aff text,
-  revocable boolean not null,
-  -- Something besides the answer was given, such as a subscription or a stamp.
-  had_effect boolean not null default false,
-  -- who works on it
-  owner bigint not null,
-  lease_until timestamptz not null,
-  client_gone boolean not null default false,
-  claimed_at timestamptz not null,
   -- how it went
-  head_block bigint not null,
   transaction text,
-  block_number bigint,
   block_hash text,
-  log_position integer,
   reason text,
-  provisional boolean not null default false,
-  -- nothing about it can change any more: final on chain, or past its time and never used
-  final boolean not null default false,
-  -- how often its block was reorganised away
-  reorgs integer not null default 0,
-  intent_at timestamptz,
-  settled_at timestamptz,
-  ended_at timestamptz,
-  delivered_at timestamptz,
-  -- Of everything the payer signed: a key can be signed with other amounts, payees and windows, and only what was
-  -- claimed can be claimed again.
-  signed_digest bytea check (octet_length(signed_digest) = 32),
-  -- Which attempt of its owner holds a payment that is being settled.
-  attempt bigint not null default 0,
   -- Indexes name these two instead of what they are made of: a change that leaves them alone, as the intent to settle and the
   -- delivery do, writes the row and no index. The states before any money is seen are one phase.
   phase text not null generated always as (case when state in ('claimed','settling','unknown') then 'open' else state end) stored,
