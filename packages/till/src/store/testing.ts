@@ -214,7 +214,8 @@ export async function allOwners(): Promise<MigrationOwner[]> {
   return [tillMigrations, ...owners.filter(({ name }) => !without.has(name))]
 }
 
-type Client = Awaited<ReturnType<typeof connectClient>>
+/** The types of the driver leave these two out. */
+type Client = Awaited<ReturnType<typeof connectClient>> & { ref(): void; unref(): void }
 
 let session: { url: string; client: Client } | undefined
 let last: Promise<unknown> = Promise.resolve()
@@ -229,7 +230,7 @@ function onServer<T>(url: string, work: (client: Client) => Promise<T>): Promise
 async function inSession<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   if (session?.url !== url) {
     session?.client.end().catch(() => {})
-    session = { url, client: await connectClient({ url }) }
+    session = { url, client: (await connectClient({ url })) as Client }
   }
   const { client } = session
   client.ref()
