@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Address } from '../packages/protocol/src/address.ts'
 import { channelContract } from '../packages/protocol/src/typed-data/channel.ts'
 import { accounts, balanceOf } from '../packages/till/src/ledger/index.ts'
@@ -15,20 +15,14 @@ import {
   type VoucherOptions,
   voucherPayload,
 } from './harness/channel-client.ts'
-import { cheapPath, createCheapShop, cheapPrice as price } from './harness/cheap-shop.ts'
+import { cheapPrice as price } from './harness/cheap-shop.ts'
 import { spentOnChain } from './harness/invariants.ts'
-import { createJobsByHand } from './harness/jobs-by-hand.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
-import { decodeHeader, type PaymentRequired, quote, send, type TillFixture } from './harness/till-fixture.ts'
-import { useTill } from './harness/use-till.ts'
+import { decodeHeader, type PaymentRequired, send, type TillFixture } from './harness/till-fixture.ts'
+import { useChannels } from './harness/use-channels.ts'
 
 const network = 'eip155:8453'
-const shop = createCheapShop()
-const jobs = createJobsByHand()
-const till = useTill({
-  ...{ ownShops: 'till', shops: [shop.open], intercept: { job: jobs.intercept } },
-  channels: { refundEverySeconds: 0, unclaimedPerChannelMicro: 6n * price },
-})
+const { shop, jobs, till, url, opened } = useChannels()
 const listFile = join(mkdtempSync(join(tmpdir(), 'assay-channels-')), 'list.txt')
 const list = (...accounts: PrivateKeyAccount[]) =>
   writeFileSync(listFile, [`0x${'99'.repeat(20)}`, ...accounts.map(({ address }) => address)].join('\n'))
@@ -43,20 +37,6 @@ beforeAll(async () => {
     channels: { unclaimedPerChannelMicro: 6n * price },
   })
 })
-afterEach(async () => {
-  shop.whilePreparing = undefined
-  await till.base.control.releaseMining()
-})
-
-const url = (query = '', origin = till.node.url) => `${origin}${cheapPath}${query}`
-
-async function opened() {
-  const account = await till.newBuyer()
-  const buyer = channelBuyer(till.base, account)
-  expect((await buyer.fetch(url())).status).toBe(200)
-  const required = await quote(url())
-  return { account, buyer, required, ...channelOf(account, channelTerms(required)) }
-}
 
 type Payer = { account: PrivateKeyAccount; required: PaymentRequired }
 async function pay({ account, required }: Payer, to: string, options: VoucherOptions) {

@@ -1,47 +1,21 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterEach, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { channelContract } from '../packages/protocol/src/typed-data/channel.ts'
 import { demoAccount } from '../packages/till/src/devnet/index.ts'
 import { accounts, balanceOf } from '../packages/till/src/ledger/index.ts'
-import {
-  channelBuyer,
-  channelCall,
-  channelOf,
-  channelTerms,
-  depositPayload,
-  voucherPayload,
-} from './harness/channel-client.ts'
-import { cheapPath, createCheapShop, cheapPrice as price } from './harness/cheap-shop.ts'
+import { channelCall, depositPayload, voucherPayload } from './harness/channel-client.ts'
+import { cheapPath, cheapPrice as price } from './harness/cheap-shop.ts'
 import { spentOnChain } from './harness/invariants.ts'
-import { createJobsByHand } from './harness/jobs-by-hand.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import { decodeHeader, quote, send } from './harness/till-fixture.ts'
-import { useTill } from './harness/use-till.ts'
+import { useChannels } from './harness/use-channels.ts'
 
 const network = 'eip155:8453'
-const shop = createCheapShop()
-const jobs = createJobsByHand()
-const till = useTill({
-  ...{ ownShops: 'till', shops: [shop.open], intercept: { job: jobs.intercept } },
-  // A deposit is soon known to be over, and one channel owes little before it is full.
-  channels: { refundEverySeconds: 0, unclaimedPerChannelMicro: 6n * price },
-})
+const { shop, jobs, till, url, opened } = useChannels()
 beforeAll(() => jobs.run(['payments.reconcile']))
-afterEach(async () => {
-  await till.base.control.releaseMining()
-})
 
-const url = (query = '') => `${till.node.url}${cheapPath}${query}`
 const ledger = (account: { name: string }) => balanceOf(till.db.owner, account)
-
-async function opened() {
-  const account = await till.newBuyer()
-  const buyer = channelBuyer(till.base, account)
-  expect((await buyer.fetch(url())).status).toBe(200)
-  const required = await quote(url())
-  return { account, buyer, required, ...channelOf(account, channelTerms(required)) }
-}
 
 type Row = Record<'charged' | 'sequence' | 'claimed' | 'posted' | 'lost' | 'balance' | 'signed', bigint> & {
   signature: `0x${string}`

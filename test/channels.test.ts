@@ -4,26 +4,19 @@ import type { Address } from '../packages/protocol/src/address.ts'
 import { channelContract } from '../packages/protocol/src/typed-data/channel.ts'
 import { accounts, balanceOf } from '../packages/till/src/ledger/index.ts'
 import { channelBuyer, channelCall, channelOf, channelTerms, voucherPayload } from './harness/channel-client.ts'
-import { cheapPath, createCheapShop, cheapPrice as price } from './harness/cheap-shop.ts'
+import { cheapPath, cheapPrice as price } from './harness/cheap-shop.ts'
 import { spentOnChain } from './harness/invariants.ts'
-import { createJobsByHand } from './harness/jobs-by-hand.ts'
 import { sendTransaction } from './harness/send-transaction.ts'
 import { decodeHeader, quote, send } from './harness/till-fixture.ts'
 import { tokenBalance } from './harness/token-balance.ts'
-import { useTill } from './harness/use-till.ts'
+import { useChannels } from './harness/use-channels.ts'
 
 const network = 'eip155:8453'
 /** `CHANNEL_CALLS=1000` for the whole length; npm test buys fewer. */
 const calls = Number(process.env['CHANNEL_CALLS'] ?? 40)
 
-const shop = createCheapShop()
-const jobs = createJobsByHand()
-const till = useTill({
-  ...{ ownShops: 'till', shops: [shop.open], intercept: { job: jobs.intercept } },
-  channels: { refundEverySeconds: 0, unclaimedPerChannelMicro: 5_000_000n },
-})
+const { shop, jobs, till } = useChannels({ unclaimedPerChannelMicro: 5_000_000n })
 afterEach(() => {
-  shop.whilePreparing = undefined
   shop.prepareFails = undefined
 })
 

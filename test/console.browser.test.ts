@@ -280,8 +280,9 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
     })
   }, 180_000)
 
-  test('every evidence vector gets the verdict and the checks there that it gets here', async () => {
+  test('an evidence vector of every outcome gets the verdict and the checks there that it gets here', async () => {
     const vectors = readEvidenceVectors()
+    const seen = new Set<string>()
     await within({}, async (context) => {
       const { page } = await openPage(context)
       await go(page, '#/verify')
@@ -292,6 +293,9 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
         const here: EvidenceReport = await verifyEvidence(evidence)
         // The page takes no trust from outside: only vectors without any have the verdict they name.
         if (args.length === 0) expect(here.ok, name).toBe(expected.ok)
+        const checks = here.checks.map((check) => `${sentence(check.name)} ${check.status}`).sort()
+        if (process.env['ASSAY_PROOFS'] === undefined && seen.has(checks.join())) continue
+        seen.add(checks.join())
         await page.getByRole('textbox').fill(JSON.stringify(file))
         await page.getByRole('button', { name: 'Verify', exact: true }).click()
         const shown = async () => ({
@@ -306,7 +310,7 @@ describe.skipIf(leftOut)('the console in a real browser', () => {
           async () =>
             expect(await shown(), name).toEqual({
               title: here.ok ? 'It verifies' : 'It does not verify',
-              checks: here.checks.map((check) => `${sentence(check.name)} ${check.status}`).sort(),
+              checks,
             }),
           { timeout: 20_000, interval: 50 },
         )

@@ -1,13 +1,8 @@
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Address } from '../../packages/protocol/src/address.ts'
-import {
-  type ChainPort,
-  ChainUnreadable,
-  createChain,
-  createRpc,
-  type Network,
-} from '../../packages/till/src/chain/index.ts'
+import { type ChainPort, ChainUnreadable, createRpc, type Network } from '../../packages/till/src/chain/index.ts'
+import { testChain } from '../../packages/till/src/chain/wallet/wallet.fixture.ts'
 import { demoAccount } from '../../packages/till/src/devnet/index.ts'
 import { systemClock } from '../../packages/till/src/kernel/clock.ts'
 import { createIds } from '../../packages/till/src/kernel/ids.ts'
@@ -90,13 +85,7 @@ function openFaultyChain(till: TillFixture, listening: { bend: BendLogs; unread:
     })),
     { clock: systemClock },
   )
-  const real = createChain({
-    network: { ...given, usdc: { ...given.usdc, address: till.base.usdc } },
-    rpc,
-    clock: systemClock,
-    checkContractSignature: async () => 'invalid',
-    headAgeMsMax: 0,
-  })
+  const real = testChain({ ...given, usdc: { ...given.usdc, address: till.base.usdc } }, rpc)
   const usdcBalances: typeof real.usdcBalances = (owners, block) =>
     listening.unread ? Promise.reject(new ChainUnreadable('away')) : real.usdcBalances(owners, block)
   return { ...real, usdcBalances }

@@ -1,9 +1,10 @@
 import type { Address } from '../../packages/protocol/src/address.ts'
 import type { Hex } from '../../packages/protocol/src/bytes.ts'
-import { createChain, createRpc, type RpcEndpoint, topicAddress, topics } from '../../packages/till/src/chain/index.ts'
+import { createRpc, type RpcEndpoint, topicAddress, topics } from '../../packages/till/src/chain/index.ts'
 import {
   demoNetwork,
   devnetEndpoint,
+  testChain,
   testHolder,
   testKey,
   testWallets,
@@ -143,13 +144,7 @@ async function startProcess(
   const wallets = testWallets({ network, endpoints: [endpoint], database, holder, keys: settlers, limits })
   const rpc = createRpc([endpoint], { clock: systemClock })
   const impatient: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 60), signal) }
-  const chain = createChain({
-    network,
-    rpc,
-    clock: systemClock,
-    checkContractSignature: async () => 'invalid',
-    headAgeMsMax: 0,
-  })
+  const chain = testChain(network, rpc)
   const deps: PayoutDeps = {
     database,
     clock: impatient,

@@ -50,11 +50,21 @@ export function buildGenesis({ chainId, timestamp, fund }: GenesisOptions): Chai
   }
 }
 
+/** What was signed before: a process may start the same chain many times. */
+const signed = new Map<string, Promise<Hex>>()
+
 /** The issuer's first transaction: its sender and nonce fix the address of the token. */
 export function signUsdcDeployment(chainId: number, fund: readonly Address[]): Promise<Hex> {
+  const receivers = holders(fund)
+  const key = [chainId, ...receivers].join()
+  const known = signed.get(key) ?? signDeployment(chainId, receivers)
+  signed.set(key, known)
+  return known
+}
+
+function signDeployment(chainId: number, receivers: readonly Address[]): Promise<Hex> {
   const issuer = demoIssuer(chainId)
   const fees = feeLevel(chainId)
-  const receivers = holders(fund)
   return privateKeyToAccount(issuer.privateKey).signTransaction({
     type: 'eip1559',
     chainId,

@@ -1,9 +1,9 @@
 import type { Address } from '@assay/protocol/address'
 import { afterEach, beforeEach, expect } from 'vitest'
-import { type ChainPort, createChain, createRpc, type Rpc } from '../chain/index.ts'
+import { type ChainPort, createRpc, type Rpc } from '../chain/index.ts'
 import type { SettlementWallets } from '../chain/wallet/index.ts'
 import { open, useWallets, world } from '../chain/wallet/use-wallets.fixture.ts'
-import { testKey } from '../chain/wallet/wallet.fixture.ts'
+import { alarmsInto, testChain, testKey } from '../chain/wallet/wallet.fixture.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
 import { silentLog } from '../kernel/log.ts'
@@ -41,13 +41,7 @@ export function usePayouts(): void {
     books.alarms = []
     books.custody = createCustodyKey(testKey(`custody ${books.number}`).privateKey)
     books.rpc = createRpc([world.endpoint], { clock: systemClock })
-    books.chain = createChain({
-      network: world.network,
-      rpc: books.rpc,
-      clock: systemClock,
-      checkContractSignature: async () => 'invalid',
-      headAgeMsMax: 0,
-    })
+    books.chain = testChain(world.network, books.rpc)
     books.wallets = open()
     await world.devnet.control.fund(books.custody.address, { microUsdc: 1_000_000_000n, wei: 0n })
     books.payees = Array.from({ length: 3 }, (_, index) => testKey(`payee ${books.number} ${index}`).address)
@@ -77,13 +71,7 @@ export function payouts(changes: Partial<PayoutDeps> = {}, sender: SettlementWal
     clock: systemClock,
     ids,
     log: silentLog,
-    metrics: {
-      count: (_name, labels) => {
-        if (labels?.['alarm']) alarms.push(labels['alarm'])
-      },
-      gauge: () => {},
-      observeMs: () => {},
-    },
+    metrics: alarmsInto(alarms),
     policy: parsePayoutPolicy(),
     chains: [{ chain, rpc, key: custody, wallets: sender }],
     purposes: [{ purpose }],

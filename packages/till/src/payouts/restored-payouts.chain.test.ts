@@ -1,7 +1,15 @@
 import type { Address } from '@assay/protocol/address'
 import { afterAll, expect, test } from 'vitest'
-import { createChain, createRpc } from '../chain/index.ts'
-import { demoNetwork, devnetEndpoint, testHolder, testKey, testWallets } from '../chain/wallet/wallet.fixture.ts'
+import { createRpc } from '../chain/index.ts'
+import {
+  alarmsInto,
+  demoNetwork,
+  devnetEndpoint,
+  testChain,
+  testHolder,
+  testKey,
+  testWallets,
+} from '../chain/wallet/wallet.fixture.ts'
 import { startDevnet } from '../devnet/index.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { createIds } from '../kernel/ids.ts'
@@ -41,13 +49,7 @@ const devnet = await startDevnet({ chainId: 8453, clock: systemClock, log: silen
 await devnet.control.fund(custody.address, { microUsdc: 1_000n * usd, wei: 0n })
 await devnet.control.fund(settler.address, { microUsdc: 0n })
 const rpc = createRpc([devnetEndpoint(devnet)], { clock: systemClock })
-const chain = createChain({
-  network: demoNetwork(devnet),
-  rpc,
-  clock: systemClock,
-  checkContractSignature: async () => 'invalid',
-  headAgeMsMax: 0,
-})
+const chain = testChain(demoNetwork(devnet), rpc)
 const startBlock = (await chain.head()).number
 afterAll(async () => {
   await Promise.all(dbs.map((db) => db.close()))
@@ -71,13 +73,7 @@ async function live<T>(db: TestDatabase, work: (life: Life) => Promise<T>): Prom
     clock: systemClock,
     ids,
     log: silentLog,
-    metrics: {
-      count: (_name, labels) => {
-        if (labels?.['alarm']) alarms.push(labels['alarm'])
-      },
-      gauge: () => {},
-      observeMs: () => {},
-    },
+    metrics: alarmsInto(alarms),
     policy: parsePayoutPolicy(),
     chains: [{ chain, rpc, key: custody, wallets }],
     purposes: [{ purpose: 'affiliate' }, { purpose: 'credit_refund', minimumMicro: 1n }],

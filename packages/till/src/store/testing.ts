@@ -122,7 +122,12 @@ export async function openTestDatabase(options: { poolSize?: number } = {}): Pro
   const server = await sharedServer()
   const name = newName()
   await cloneTemplate(server.url, name)
-  return openNamed(server, name, options.poolSize ?? 10)
+  const opened = openNamed(server, name, options.poolSize ?? 10)
+  // Two databases on one chain must not make the same nonces, as two copies of one would.
+  await opened.owner.query(
+    'set local session_replication_role = replica; update database_identity set id = gen_random_uuid()',
+  )
+  return opened
 }
 
 const newName = () => `test_${Buffer.from(systemRng.bytes(8)).toString('hex')}`
@@ -194,11 +199,8 @@ async function cloneTemplate(serverUrl: string, name: string): Promise<void> {
       await client.query(`alter database ${draft} rename to ${template}`)
     }
     await client.query(`create database ${name} template ${template} strategy file_copy`)
+    await client.query('select pg_advisory_unlock(1634952033, 9)')
   })
-  // Two databases on one chain must not make the same nonces, as two copies of one would.
-  await onServer(withDatabase(serverUrl, name), (client) =>
-    client.query(`set session_replication_role = replica; update database_identity set id = gen_random_uuid()`),
-  )
 }
 
 /** Anyone who brings tables: the till, and every folder `migrations` of the node, named after the folder it is in. */
@@ -212,12 +214,36 @@ export async function allOwners(): Promise<MigrationOwner[]> {
   return [tillMigrations, ...owners.filter(({ name }) => !without.has(name))]
 }
 
-async function onServer<T>(url: string, work: (client: Awaited<ReturnType<typeof connectClient>>) => Promise<T>) {
-  const client = await connectClient({ url })
+/** The types of the driver leave these two out. */
+type Client = Awaited<ReturnType<typeof connectClient>> & { ref(): void; unref(): void }
+
+let session: { url: string; client: Client } | undefined
+let last: Promise<unknown> = Promise.resolve()
+
+/** One after the other in one session of this process: tests make and drop hundreds of databases. */
+function onServer<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const result = last.then(() => inSession(url, work))
+  last = result.catch(() => {})
+  return result
+}
+
+async function inSession<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  if (session?.url !== url) {
+    session?.client.end().catch(() => {})
+    session = { url, client: (await connectClient({ url })) as Client }
+  }
+  const { client } = session
+  client.ref()
   try {
     return await work(client)
+  } catch (error) {
+    // With it go its locks.
+    session = undefined
+    await client.end().catch(() => {})
+    throw error
   } finally {
-    await client.end()
+    // The process may end although it is open.
+    client.unref()
   }
 }
 

@@ -10,9 +10,11 @@ import { silentLog } from '../../kernel/log.ts'
 import { type Metrics, silentMetrics } from '../../kernel/metrics.ts'
 import { systemRng } from '../../kernel/random.ts'
 import type { Database } from '../../store/database.ts'
+import type { ChainPort } from '../chain-port.ts'
+import { createChain } from '../create-chain.ts'
 import { createRpc } from '../create-rpc.ts'
 import { knownNetworks, type Network } from '../network.ts'
-import { type RpcCall, type RpcEndpoint, RpcRefusal } from '../rpc.ts'
+import { type Rpc, type RpcCall, type RpcEndpoint, RpcRefusal } from '../rpc.ts'
 import type { WalletLimits } from './leased-wallet-state.ts'
 import { createSettlementWallets, type SettlementWallets } from './settlement-wallets.ts'
 import { createWalletKey } from './wallet-key.ts'
@@ -37,6 +39,18 @@ export function demoNetwork(devnet: Pick<Devnet, 'chainId' | 'usdc'>): Network {
   if (!known) throw new Error('no such network')
   return { ...known, usdc: { ...known.usdc, address: devnet.usdc } }
 }
+
+/** Whose newest block may be of any age, and where no contract signs. */
+export const testChain = (network: Network, rpc: Rpc): ChainPort =>
+  createChain({ network, rpc, clock: systemClock, checkContractSignature: async () => 'invalid', headAgeMsMax: 0 })
+
+/** Puts the name of every alarm into the list. */
+export const alarmsInto = (alarms: string[]): Metrics => ({
+  ...silentMetrics,
+  count: (_name, labels) => {
+    if (labels?.['alarm']) alarms.push(labels['alarm'])
+  },
+})
 
 export type TestPayer = {
   address: Address

@@ -1,6 +1,14 @@
 import { type Address, zeroAddress } from '@assay/protocol/address'
-import { createChain, createRpc } from '@assay/till/chain'
-import { demoNetwork, devnetEndpoint, testHolder, testKey, testWallets } from '@assay/till/chain/wallet/wallet.fixture'
+import { createRpc } from '@assay/till/chain'
+import {
+  alarmsInto,
+  demoNetwork,
+  devnetEndpoint,
+  testChain,
+  testHolder,
+  testKey,
+  testWallets,
+} from '@assay/till/chain/wallet/wallet.fixture'
 import { startDevnet } from '@assay/till/devnet'
 import { systemClock } from '@assay/till/kernel/clock'
 import { createIds } from '@assay/till/kernel/ids'
@@ -32,13 +40,7 @@ export async function openCreatorWorld() {
   await devnet.control.fund(custody.address, { microUsdc: 1_000_000n, wei: 0n })
   await devnet.control.fund(settler.address, { microUsdc: 0n })
   const rpc = createRpc([devnetEndpoint(devnet)], { clock: systemClock })
-  const chain = createChain({
-    network: demoNetwork(devnet),
-    rpc,
-    clock: systemClock,
-    checkContractSignature: async () => 'invalid',
-    headAgeMsMax: 0,
-  })
+  const chain = testChain(demoNetwork(devnet), rpc)
   const { address: contract } = distributorFor(chain.network, custody.address, terms)
   let sales = 0
   return {
@@ -104,13 +106,7 @@ function lifeDeps({ database }: TestDatabase, place: PayoutDeps['chains'][number
     database,
     clock: systemClock,
     log: silentLog,
-    metrics: {
-      count: (_name: string, labels?: Record<string, string>) => {
-        if (labels?.['alarm']) alarms.push(labels['alarm'])
-      },
-      gauge: () => {},
-      observeMs: () => {},
-    },
+    metrics: alarmsInto(alarms),
   }
   const payouts: PayoutDeps = {
     ...ports,

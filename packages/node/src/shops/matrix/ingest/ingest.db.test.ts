@@ -8,6 +8,7 @@ import { createDemoSecurities } from '../demo/demo-securities.ts'
 import { planDemo } from '../demo/plan.ts'
 import { sampleFiles, sampleNowMs } from '../demo/sample-files.fixture.ts'
 import { borrowFile, shortVolumeFile } from '../demo/write-files.ts'
+import { feedIds } from '../feeds/feed.ts'
 import { createLicenceGate } from '../licences/gate.ts'
 import { evaluate } from '../quality/evaluate.ts'
 import { LookAhead, refuseLookAhead } from '../quality/outcomes.ts'
@@ -168,18 +169,7 @@ test('snapshots are made again byte for byte from the raw files, in another data
       })
     }
     await second.snapshotCache.refresh()
-    for (const feed of [
-      'squeeze',
-      'equities',
-      'etf',
-      'short-volume',
-      'short-interest',
-      'ftd',
-      'threshold',
-      'borrow',
-      'halts',
-      'institutional',
-    ] as const)
+    for (const feed of feedIds)
       for (const tier of ['live', 'delayed'] as const) {
         const made = first.snapshotCache.current(feed, tier)
         const again = second.snapshotCache.current(feed, tier)
