@@ -491,7 +491,7 @@ insert into app_access values ('claim', 'select, insert, update');
 -- A payment offered for one request, whose claim was taken in the same statement.
 create table payment (
   id text collate "C" not null,
-  -- Columns of one length stand together: between others a row has gaps, and one payment less fits into a page.
+  -- Columns of one length come one after the other: between others a row has gaps, and one payment less fits into a page.
   -- who works on it
   owner bigint not null,
   -- Which attempt of its owner holds a payment that is being settled.
