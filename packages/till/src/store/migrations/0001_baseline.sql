@@ -499,7 +499,7 @@ create table payment (
   lease_until timestamptz not null,
   -- how much and when
   quoted_micro bigint not null,
-  -- What is charged; final once the answer is prepared. Zero where the scheme can charge nothing.
+  -- What is charged, final once the answer is prepared. Zero where the scheme can charge nothing.
   amount_micro bigint not null check (amount_micro >= 0),
   valid_before bigint not null,
   claimed_at timestamptz not null,
