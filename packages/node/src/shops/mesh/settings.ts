@@ -75,7 +75,6 @@ const demo: MeshSettings = {
   visitTimeoutMs: 2_500,
   deadAfterMs: 3_000,
   backoffMaxMs: 2_000,
-  statementSeconds: 120,
   priceCheckEveryMs: 10_000,
   announceEveryMs: 2_000,
   evidenceEveryMs: 5_000,

@@ -34,7 +34,7 @@ export async function visitPeer(deps: MeshDeps, peer: PeerRow, visit: Visit): Pr
   const { clock, settings } = deps
   const { own, signal } = visit
   const startedMs = clock.monotonicMs()
-  const url = `${peer.address}${meshPath}?view=brief&since=${peer.changesReadMs}`
+  const url = `${peer.address}${meshPath}?view=brief&since=${sinceOf(peer, visit, clock.nowMs())}`
   const answer = await fetchJson(deps.fetcher, url, briefBytesMax, signal)
   const latencyMs = clock.monotonicMs() - startedMs
   if (signal.aborted) return false
@@ -59,6 +59,14 @@ export async function visitPeer(deps: MeshDeps, peer: PeerRow, visit: Visit): Pr
   const listed = document.peers.some(({ did }) => did === deps.self.did)
   if (!listed && nowMs - peer.announcedAtMs >= settings.announceEveryMs) await announceSelf(deps, peer, own, { signal })
   return true
+}
+
+const sinceStepMs = 10_000
+
+/** Everybody is visited once in a pause: what changed before the last two is known. Whole steps, so that many ask alike. */
+function sinceOf({ changesReadMs }: PeerRow, { pauseMs }: Visit, nowMs: number): number {
+  const missedMs = Math.floor((nowMs - 2 * pauseMs) / sinceStepMs) * sinceStepMs
+  return Math.max(0, changesReadMs, missedMs)
 }
 
 type CheckedStatement = Extract<PeerCheck, { ok: true }> & { jws: string; latencyMs: number }
