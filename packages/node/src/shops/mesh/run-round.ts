@@ -29,6 +29,8 @@ export type Rounds = {
 const visitsAtOnceMax = 16
 /** Visits to names that did not answer yet, beyond what there is in a minute; one that answers takes none of it. */
 const namesAtFirst = 64
+/** Peers whose prices are looked at one after the other; with more of them, evenly over the time between two looks at each. */
+const pricesAtFirst = 8
 const pushedTo = 8
 /** So many pauses between visits without any peer, five minutes as a node is set up, are worth an alarm. */
 const lonelyVisits = 20
@@ -44,6 +46,7 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   let evidenceDueMs = 0
   let pushed = ''
   let live = 0
+  const priceChecks = createAllowance(clock, () => (live * 60_000) / settings.priceCheckEveryMs, pricesAtFirst)
   const visit = async (peer: PeerRow): Promise<boolean> => {
     const view = await views.current(settings.visitEveryMs)
     const { signal } = stopping
@@ -83,7 +86,10 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
         else start('a visit to a peer', visit(peer))
       }
       push(before.peers, before.own)
-      if (due.prices) start('a check of prices', pollPrices(deps, stopping.signal))
+      if (due.prices && priceChecks.left() > 0) {
+        priceChecks.add(-1)
+        start('a check of prices', pollPrices(deps, stopping.signal))
+      }
       await wait(settings.visitEveryMs / 8)
       if (clock.monotonicMs() >= evidenceDueMs) {
         evidenceDueMs = clock.monotonicMs() + settings.evidenceEveryMs
@@ -106,7 +112,7 @@ function trackWork({ clock, log, settings }: MeshDeps, stopping: AbortSignal) {
   const inProgress = new Set<Promise<void>>()
   // Names that do not exist take all the time there is; they leave the room of peers that have a place alone.
   const toOthers = new Set<Promise<void>>()
-  const names = createAllowance(clock, settings.visitsPerMinute / 2, namesAtFirst)
+  const names = createAllowance(clock, () => settings.visitsPerMinute / 2, namesAtFirst)
   const begin = (place: Set<Promise<void>>, what: string, work: Promise<unknown>): void => {
     const begun = work
       .then(() => {})
@@ -146,13 +152,13 @@ function trackWork({ clock, log, settings }: MeshDeps, stopping: AbortSignal) {
 }
 
 /** `most` at first, and then so many in a minute. */
-function createAllowance(clock: Clock, perMinute: number, most: number) {
+function createAllowance(clock: Clock, perMinute: () => number, most: number) {
   let left = most
   let atMs = clock.monotonicMs()
   return {
     left: (): number => {
       const nowMs = clock.monotonicMs()
-      left = Math.min(most, left + ((nowMs - atMs) * perMinute) / 60_000)
+      left = Math.min(most, left + ((nowMs - atMs) * perMinute()) / 60_000)
       atMs = nowMs
       return Math.max(0, Math.floor(left))
     },

@@ -140,16 +140,40 @@ test('names that hang hold up neither the peers that are known nor the names tha
   }
 })
 
-test('names that nobody has cost so many visits in a minute and no more, and leave room for those that exist', async () => {
-  const often = { ...deps.settings, visitEveryMs: 1_000, backoffMaxMs: 2_000, visitsPerMinute: 40 }
-  const turns = createRounds({ ...deps, settings: often }, views)
-  const pass = async (times: number) => {
+const often = { visitEveryMs: 1_000, backoffMaxMs: 2_000, visitsPerMinute: 40 }
+
+/** Rounds of a node that visits every second. */
+function quickRounds() {
+  rounds = createRounds({ ...deps, settings: { ...deps.settings, ...often } }, views)
+  return async (times: number) => {
     for (let done = 0; done < times; done += 1) {
       clock.advance(often.visitEveryMs)
-      await turns.run()
-      await turns.idle()
+      await rounds.run()
+      await rounds.idle()
     }
   }
+}
+
+test('prices of the first peers are looked at soon, those of many evenly over the time between two looks', async () => {
+  const pass = quickRounds()
+  seed.known = Array.from({ length: 30 }, (_, i) => world.add(`https://shop${i}.example`)).map(({ did, origin }) => ({
+    ...{ did, address: origin, sequence: 1 },
+  }))
+  const seen = async () => {
+    const { rows } = await db.owner.query<{ count: bigint }>('select count(prices_checked_at) as count from mesh_peer')
+    return Number(rows[0]?.count)
+  }
+  await pass(40)
+  const soon = await seen()
+  expect(soon).toBeGreaterThanOrEqual(8)
+  expect(soon).toBeLessThanOrEqual(12)
+  clock.advance(deps.settings.priceCheckEveryMs)
+  await pass(6)
+  expect(await seen()).toBeGreaterThan(soon + 3)
+})
+
+test('names that nobody has cost so many visits in a minute and no more, and leave room for those that exist', async () => {
+  const pass = quickRounds()
   const liars = Array.from({ length: 12 }, (_, i) => world.add(`https://liar${i}.example`))
   seed.known = liars.map(({ did, origin }) => ({ did, address: origin, sequence: 1 }))
   await pass(4)
@@ -172,5 +196,4 @@ test('names that nobody has cost so many visits in a minute and no more, and lea
   seed.known = [{ did: real.did, address: real.origin, sequence: 1 }]
   await pass(40)
   expect((await findPeer(db.database, real.did))?.state).toBe('alive')
-  await turns.stop()
 })
