@@ -32,7 +32,7 @@ test('what was paid on a route that is sold no more is credited, never called se
   // The effect cannot be committed, so the settled payment is left behind.
   shop.commitFails = new Error('the shop is broken')
   expect((await send(at('/test/small'), payload)).status).toBe(503)
-  expect(await statesOf(till, buyer.address)).toEqual(['unknown'])
+  await expect.poll(() => statesOf(till, buyer.address)).toEqual(['unknown'])
   const withoutShop = await till.startAnother({ jobs: true })
   await withoutShop.stop()
   expect(await statesOf(till, buyer.address)).toEqual(['credited'])

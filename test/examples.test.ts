@@ -211,7 +211,7 @@ async function lastingSeries(): Promise<string> {
 
 /** They wait for something outside this machine, serve until they are stopped, or change the node for good. */
 const notRun = [
-  /^(up|mcp|witness|signer|attack|archive|backup|access|payees|pause|resume|prove|alert|notifications|mesh join)\b/,
+  /^(up|mcp|witness|signer|attack|archive|backup|erase|access|payees|pause|resume|prove|alert|notifications|mesh join)\b/,
   // Of the caller's own, or older than a young demo node.
   /^(mesh buy|matrix squeeze --(bulk|screen|token)|source terms)\b/,
   /^(log (monitor .*--mirror|repair)|creators|ingest|completion|verify proof|stream (--demo|--token))/,
