@@ -23,7 +23,7 @@ import { freeAddress } from './wire.ts'
 
 const size = Number(process.argv[2] ?? 50)
 const capability = 'sandbox.echo'
-const startedTogether = 4
+const startedTogether = 2
 /**
  * Two visits in three seconds for each node, however many there are; others tell who is gone. Prices are looked at
  * as often as in production, and once at the beginning.
