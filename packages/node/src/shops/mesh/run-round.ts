@@ -122,10 +122,7 @@ function trackWork({ clock, log, settings }: MeshDeps, stopping: AbortSignal) {
       .finally(() => place.delete(begun))
     place.add(begun)
   }
-  // A visit that ends may begin something else.
-  const untilEmpty = async () => {
-    while (inProgress.size + toOthers.size > 0) await Promise.all([...inProgress, ...toOthers])
-  }
+  const allBegun = () => Promise.all([...inProgress, ...toOthers])
   return {
     start: (what: string, work: Promise<unknown>): void => begin(inProgress, what, work),
     visitOther: (visit: Promise<boolean>): void => {
@@ -142,10 +139,13 @@ function trackWork({ clock, log, settings }: MeshDeps, stopping: AbortSignal) {
     }),
     /** Until all has ended, or for so long. */
     wait: async (msMax?: number): Promise<void> => {
-      const all = untilEmpty()
-      if (msMax === undefined) return all
+      if (msMax === undefined) {
+        // A visit that ends may begin something else.
+        while (inProgress.size + toOthers.size > 0) await allBegun()
+        return
+      }
       const done = new AbortController()
-      await Promise.race([all, clock.sleep(msMax, done.signal).catch(() => {})])
+      await Promise.race([allBegun(), clock.sleep(msMax, done.signal).catch(() => {})])
       done.abort()
     },
   }

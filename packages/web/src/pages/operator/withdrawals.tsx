@@ -4,7 +4,7 @@ import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { explorerUrl, networkName } from '../../node/node-index.ts'
 import { useAttempt } from '../../node/use-attempt.ts'
-import { shortHex, usdOfMicro } from '../../ui/format.ts'
+import { shortHex } from '../../ui/format.ts'
 import { Age, Badge, Hex, Money, Problem, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { payoutTones } from './overview-parts.tsx'
@@ -72,10 +72,6 @@ export function Withdrawals({ withdrawals, onChanged }: { withdrawals: Shown; on
   )
 }
 
-/** The books count millionths of a dollar; a person does not. */
-const outcomeText = (text: string) =>
-  text.replaceAll('_', ' ').replace(/(\d+) micro-USDC/, (_, micro: string) => usdOfMicro(micro))
-
 function Newest({ rows }: { rows: Shown['newest'] }) {
   const index = useNode()
   return (
@@ -110,7 +106,7 @@ function Newest({ rows }: { rows: Shown['newest'] }) {
                   <Age at={requested_at} />
                 </td>
                 <td class="small">
-                  {outcomeText(outcome ?? payout?.reason ?? '')}
+                  {(outcome ?? payout?.reason ?? '').replaceAll('_', ' ')}
                   {payout?.transaction ? (
                     <Hex
                       value={payout.transaction}
