@@ -16,7 +16,7 @@ const usage = `npm run scale [-- <part> ...] [-- --quick] [-- --restarts N] [-- 
   parts     payment     one payment sent to four processes at once
             restart     rolling restarts under load
             throughput  1, 2 and 4 processes, and what bounds them
-            cores       one process beside one with a worker for each core
+            cores       one process beside PROCESSES=auto
             pooler      two processes through PgBouncer in transaction mode
             upgrade     a newer version migrates while two processes sell
             history     what jobs and routes read with 10,000 payments and with many more; not among the others

@@ -11,7 +11,7 @@ export const addUp: AddCommand = (program, { endWith }) => {
         'ASSAY_MODE=production. It is configured by the environment (docs/configuration.md), the same as `npm start`.\n' +
         'The last line on standard output is `ready <url>`; Ctrl-C drains and stops everything.',
     )
-    .option('--processes <n>', 'number of worker processes, or `auto` for one per core (PROCESSES)')
+    .option('--processes <n>', 'number of worker processes, or `auto` for what the cores carry (PROCESSES)')
     .addHelpText('after', '\nExample:\n  PORT=4030 DEVNET_PORTS=0,0 ASSAY_HOME=.assay-two assay up')
     .action(async ({ processes }: { processes?: string }) => {
       const { runNode } = await loadNode()

@@ -59,7 +59,7 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
     }
     const serving = { ...hooks, warm: true, watchLoop: true, acceptors: 8 }
     if (channel) node = await startNode(config, { ...serving, worker: await workerPlace(Number(place), channel) })
-    else if (config.processes > 1) node = await startPrimary({ env, config, ...hooks })
+    else if (config.supervised) node = await startPrimary({ env, config, ...hooks })
     else node = await startNode(config, serving)
     shown?.end()
     if (stopping) return await node.stop()

@@ -15,7 +15,7 @@ export function startSummary(
     `  data      ${config.home}`,
   ]
   if (chains) lines.push(`  chains    ${chains}`)
-  if (config.processes > 1) lines.push(`  processes ${config.processes}`)
+  if (config.supervised) lines.push(`  workers   ${config.processes}`)
   if (node.firstPurchase !== undefined && config.mode === 'demo')
     lines.push(
       '',

@@ -25,8 +25,10 @@ export type Config = {
   mode: 'demo' | 'production'
   host: string
   port: number
-  /** Workers behind one socket; 1 is this process alone. */
+  /** Workers behind one socket. */
   processes: number
+  /** This process is their primary; otherwise it does all by itself. */
+  supervised: boolean
   home: string
   databaseUrl: string | undefined
   /** Past the transaction pooler that `databaseUrl` names. */

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { hasChecksum } from '@assay/protocol/address'
 import { parseUsd } from '@assay/protocol/money'
 import { defaultAnswerDays, minAnswerDays, minPaymentDays } from '@assay/till/store/partitions'
@@ -52,9 +51,8 @@ export const environmentSchema = z.object({
   PROCESSES: z
     .string()
     .regex(/^(auto|[1-9][0-9]?)$/, 'must be auto or a number of processes')
-    .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), processesMax) : Number(text)))
-    .refine((count) => count <= processesMax, `must be at most ${processesMax}`)
-    .default(1),
+    .refine((text) => text === 'auto' || Number(text) <= processesMax, `must be at most ${processesMax}`)
+    .default('1'),
   ASSAY_HOME: z.string().default('.assay'),
   DATABASE_URL: databaseUrl,
   DATABASE_URL_DIRECT: databaseUrl,

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseAddress, zeroAddress } from '@assay/protocol/address'
 import { demoAccounts } from '@assay/till/devnet/accounts'
@@ -9,6 +10,7 @@ import type { NodeFacts } from '../shops/shop-settings.ts'
 import type { Config } from './config-type.ts'
 import { type Environment, environmentSchema } from './environment.ts'
 import { configuredNetworks } from './networks.ts'
+import { countWorkers } from './processes.ts'
 import { readShops, variablesOf } from './read-shops.ts'
 import { unknownVariables } from './unknown-variables.ts'
 import { checkDemoJoin, checkProduction } from './validate.ts'
@@ -102,7 +104,9 @@ function toConfig(
     mode: env.ASSAY_MODE,
     host: env.HOST,
     port: env.PORT,
-    processes: env.PROCESSES,
+    processes:
+      env.PROCESSES === 'auto' ? countWorkers(availableParallelism(), env.DATABASE_URL) : Number(env.PROCESSES),
+    supervised: env.PROCESSES !== '1',
     home: resolve(env.ASSAY_HOME),
     databaseUrl: env.DATABASE_URL,
     databaseUrlDirect: env.DATABASE_URL_DIRECT,

@@ -23,7 +23,7 @@ export const nodeVariables: Readonly<Record<keyof typeof environmentSchema.shape
   PROCESSES: {
     shown: '`1`',
     description:
-      'Worker processes behind one listening socket: a number up to 64, or `auto` for one per core; `assay up --processes N` does the same. See [all cores](scale.md#all-cores-of-one-machine).',
+      'Worker processes behind one listening socket: a number up to 64, or `auto` for as many as the cores carry beside their database; `assay up --processes N` does the same. See [all cores](scale.md#all-cores-of-one-machine).',
     secret: false,
   },
   ASSAY_HOME: {

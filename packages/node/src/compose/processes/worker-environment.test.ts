@@ -31,8 +31,9 @@ test('what the operator named is left as it is', () => {
 })
 
 test('the number of processes is checked', () => {
-  expect(parseConfig({}).processes).toBe(1)
-  expect(parseConfig({ PROCESSES: 'auto' }).processes).toBeGreaterThan(0)
+  expect(parseConfig({})).toMatchObject({ processes: 1, supervised: false })
+  expect(parseConfig({ PROCESSES: '2' })).toMatchObject({ processes: 2, supervised: true })
+  expect(parseConfig({ PROCESSES: 'auto' }).supervised).toBe(true)
   expect(() => parseConfig({ PROCESSES: '0' })).toThrow(/PROCESSES: must be auto or a number/)
   expect(() => parseConfig({ PROCESSES: '65' })).toThrow(/PROCESSES: must be at most 64/)
 })
