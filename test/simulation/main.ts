@@ -1,19 +1,22 @@
-// npm run simulate -- --seed N --steps M [--seeds K] [--shrink R] [--keep] [--plant NAME]
+// npm run simulate -- --seed N --steps M [--seeds K] [--workers W] [--results FILE] [--shrink R] [--keep] [--plant NAME]
 import { parseArgs } from 'node:util'
 import { startTestServer, testServerVariable } from '../../packages/till/src/store/testing.ts'
 import { wholeNumber } from '../harness/whole-number.ts'
 import { plantedFaults } from './planted-faults.ts'
+import { type Played, playSeed } from './play-seed.ts'
 import { asRegression, keepRegression, regressionsFile } from './regressions.ts'
-import { type Actions, type RunOptions, runSeed, type Seen } from './run-seed.ts'
-import { shrink } from './shrink.ts'
-import { stepsOf } from './steps.ts'
+import { runMany } from './run-many.ts'
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     steps: { type: 'string', default: '200' },
-    /** How many seeds in a row, from the first one on. */
+    /** How many seeds, from the first one on. */
     seeds: { type: 'string', default: '1' },
+    /** How many of them at once, each in its own process that gives way to everything else. */
+    workers: { type: 'string' },
+    /** Where it is written which seeds have been played; those are left out. */
+    results: { type: 'string' },
     /** How many runs may be spent on thinning out a failing list of steps. */
     shrink: { type: 'string', default: '60' },
     /** Puts what is left of a failing list into regressions.json, which every test run plays again. */
@@ -25,64 +28,55 @@ const { values } = parseArgs({
 })
 
 const first = wholeNumber('seed', values.seed, 0)
-const count = wholeNumber('steps', values.steps, 1)
 const seeds = wholeNumber('seeds', values.seeds, 1)
-const shrinkRuns = wholeNumber('shrink', values.shrink, 0)
 const plant = values.plant === undefined ? undefined : plantedFaults[values.plant]
 if (values.plant !== undefined && plant === undefined)
   throw new Error(`--plant takes one of: ${Object.keys(plantedFaults).join(', ')}`)
 if (values.keep && plant !== undefined) throw new Error('--keep is for faults of the node, not for planted ones')
+const isMany = values.workers !== undefined || values.results !== undefined
+if (isMany && plant !== undefined) throw new Error('--plant is for one process, without --workers and --results')
+const wanted = {
+  steps: wholeNumber('steps', values.steps, 1),
+  shrinkRuns: wholeNumber('shrink', values.shrink, 0),
+  ...(plant === undefined ? {} : { plant }),
+}
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
+let broken = 0
 
-/** Done of tried, so that nobody takes a run in which nothing came about for a proof. */
-const describeActions = (actions: Actions) =>
-  Object.entries(actions)
-    .map(([kind, { tried, done }]) => `${kind} ${done}/${tried}`)
-    .join(', ')
-
-const describeSeen = (seen: Seen) =>
-  Object.entries(seen)
-    .map(([what, number]) => `${what} ${number}`)
-    .join(', ')
-
-async function runOne(seed: string): Promise<boolean> {
-  const steps = stepsOf(seed, count)
-  const options: Omit<RunOptions, 'steps'> = { seed, ...(plant === undefined ? {} : { plant }) }
-  const startedMs = performance.now()
-  const result = await runSeed({
-    ...options,
-    steps,
-    onStep: (number, { a, b, c }, place) => {
-      if (values.verbose) say(`  ${place} ${a} ${b} ${c}`)
-      else if (number > 0 && number % 100 === 0) say(`  seed ${seed}: ${number} steps`)
-    },
-  })
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
-  say(`  ${describeActions(result.actions)}`)
-  if (result.status === 'held') {
-    say(`  ${describeSeen(result.seen)}`)
-    say(`seed ${seed}: ${result.steps} steps, every rule held, ${seconds} s`)
-    return true
-  }
-  say(`seed ${seed}: BROKEN at step ${result.at} after ${seconds} s: ${result.message}`)
-  const shrunk = await shrink(options, { steps, result }, shrinkRuns)
-  say(`thinned out to ${shrunk.steps.length} steps in ${shrunk.runs} runs: ${shrunk.result.message}`)
-  for (const { kind, a, b, c } of shrunk.steps) say(`  ${kind} ${a} ${b} ${c}`)
-  const regression = { found: shrunk.result.message, seed, steps: [...shrunk.steps] }
+async function tell(played: Played): Promise<void> {
+  for (const line of played.lines) say(line)
+  if (played.held) return
+  broken += 1
   if (values.keep) {
-    await keepRegression(regressionsFile, regression)
+    await keepRegression(regressionsFile, played.regression)
     say('kept in test/simulation/regressions.json')
-  } else say(`to keep it, say --keep or add to test/simulation/regressions.json:\n${asRegression(regression)}`)
-  return false
+  } else say(`to keep it, say --keep or add to test/simulation/regressions.json:\n${asRegression(played.regression)}`)
 }
 
 // One database server for all runs: each of them has its own database.
 const server = await startTestServer()
 process.env[testServerVariable] = server.url
-
-let broken = 0
-for (let index = 0; index < seeds; index += 1) if (!(await runOne(String(first + index)))) broken += 1
-say(broken === 0 ? 'all seeds held' : `${broken} seeds broken`)
-await server.stop()
+try {
+  if (isMany)
+    await runMany({
+      ...{ first, seeds, wanted, file: values.results, databaseUrl: server.url },
+      workers: wholeNumber('workers', values.workers ?? '1', 1),
+      onPlayed: async (played, left) => {
+        await tell(played)
+        say(`  ${left} seeds left`)
+      },
+    })
+  else
+    for (let seed = first; seed < first + seeds; seed += 1)
+      await tell(
+        await playSeed({ ...wanted, seed: String(seed) }, (number, { a, b, c }, place) => {
+          if (values.verbose) say(`  ${place} ${a} ${b} ${c}`)
+          else if (number > 0 && number % 100 === 0) say(`  seed ${seed}: ${number} steps`)
+        }),
+      )
+  say(broken === 0 ? 'all seeds held' : `${broken} seeds broken`)
+} finally {
+  await server.stop()
+}
 process.exit(broken === 0 ? 0 : 1)

@@ -187,6 +187,8 @@ export async function verifySeals(sql: Sql, archiveFolder?: string): Promise<Sea
   }
 }
 
+const sealsAtOnce = 16
+
 async function verifyChain(
   sql: Sql,
   archive: ArchivedEntries,
@@ -196,18 +198,23 @@ async function verifyChain(
     ...{ seq: 0n, position: 0n, transaction_ids: [], hash: zeroHash },
   }
   for (;;) {
-    const { rows } = await sql.query<Seal>('select * from ledger_seal where seq > $1 order by seq limit 1', [
-      previous.seq,
-    ])
-    const seal = rows[0]
-    progress.seq = seal?.seq ?? previous.seq
-    if (!seal) return neverSealed(sql, previous.seq)
-    if (seal.seq !== previous.seq + 1n) return { seq: previous.seq + 1n, what: 'seal missing' }
-    const isLinked = seal.previous_hash.equals(previous.hash) && seal.position === endOf(previous)
-    if (!isLinked || !seal.hash.equals(sealHash(seal))) return { seq: seal.seq, what: 'seal changed' }
-    const found = firstDifference(seal, await withArchived(await readTransactions(sql, seal.transaction_ids), archive))
-    if (found) return found
-    previous = seal
+    const { rows: seals } = await sql.query<Seal>(
+      `select * from ledger_seal where seq > $1 order by seq limit ${sealsAtOnce}`,
+      [previous.seq],
+    )
+    if (seals.length === 0) return neverSealed(sql, previous.seq)
+    const ids = seals.flatMap(({ transaction_ids }) => transaction_ids)
+    const present = new Map((await readTransactions(sql, ids)).map((transaction) => [transaction.id, transaction]))
+    for (const seal of seals) {
+      progress.seq = seal.seq
+      if (seal.seq !== previous.seq + 1n) return { seq: previous.seq + 1n, what: 'seal missing' }
+      const isLinked = seal.previous_hash.equals(previous.hash) && seal.position === endOf(previous)
+      if (!isLinked || !seal.hash.equals(sealHash(seal))) return { seq: seal.seq, what: 'seal changed' }
+      const sealed = seal.transaction_ids.flatMap((id) => present.get(id) ?? [])
+      const found = firstDifference(seal, await withArchived(sealed, archive))
+      if (found) return found
+      previous = seal
+    }
   }
 }
 

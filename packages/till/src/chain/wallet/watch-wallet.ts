@@ -11,19 +11,24 @@ import { renewWalletLease } from './wallet-lease.ts'
 /** Receipts may lag behind the count of an account when several endpoints share one name. */
 const vanishedMs = 15_000
 const secondOpinionMs = 3_000
+const pollsPerBlock = 8
 
 /** One round trip for all that is on its way: who is in a block, and what is the next nonce? */
 export async function readInFlight(state: LeasedWalletState): Promise<void> {
   const { rpc } = state.deps
   const entries = [...state.inFlight.values()]
+  const askCount = { method: 'eth_getTransactionCount', params: [state.key.address, 'latest'] }
   const lookups = entries.flatMap((entry) => entry.hashes.map((hash) => ({ entry, hash })))
   // One endpoint that lags or lies must not hide for long what the others show.
   const isLate = entries.some((entry) => state.deps.clock.monotonicMs() - entry.sentAtMs >= secondOpinionMs)
+  if (isLate) {
+    // While none of their nonces is used there is no receipt, and there would be many to ask for at every turn.
+    const isAnyUsed = ([count]: readonly unknown[]) => entries.some(({ nonce }) => nonce < BigInt(count as string))
+    const counted = await rpc.batch([askCount], isAnyUsed)
+    if (!isAnyUsed(counted)) return resendLate(state, BigInt(counted[0] as string))
+  }
   const [count, ...receipts] = await rpc.batch(
-    [
-      { method: 'eth_getTransactionCount', params: [state.key.address, 'latest'] },
-      ...lookups.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    ],
+    [askCount, ...lookups.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))],
     isLate ? ([, ...found]) => found.some((receipt) => receipt !== null) : undefined,
   )
   lookups.forEach(({ entry }, index) => {
@@ -93,10 +98,17 @@ async function sendAgain(state: LeasedWalletState, entry: InFlight): Promise<voi
   if (result.status === 'accepted' && !entry.accepted) recordBroadcast(state, entry, hash)
 }
 
+/** What was sent long ago and is in no block yet is looked for less often, at last once a block: each look costs calls. */
+function pauseMs({ inFlight, deps }: LeasedWalletState, nowMs: number): number {
+  const youngestMs = Math.min(...[...inFlight.values()].map(({ sentAtMs }) => nowMs - sentAtMs))
+  return Math.min(deps.limits.pollMs * pollsPerBlock, youngestMs / 4)
+}
+
 /** Runs until nothing is on its way or the lease is gone. */
 export async function watchWallet(state: LeasedWalletState, stop: AbortSignal): Promise<void> {
   const { deps, lease } = state
   let renewedAtMs = deps.clock.monotonicMs()
+  let readAtMs = Number.NEGATIVE_INFINITY
   while (state.inFlight.size > 0 && !stop.aborted) {
     try {
       const nowMs = deps.clock.monotonicMs()
@@ -107,7 +119,10 @@ export async function watchWallet(state: LeasedWalletState, stop: AbortSignal): 
         else lease.lose()
         if (renewal.wanted) state.yielding = true
       }
-      if (lease.holds()) await readInFlight(state)
+      if (lease.holds() && nowMs - readAtMs >= pauseMs(state, nowMs)) {
+        readAtMs = nowMs
+        await readInFlight(state)
+      }
     } catch (error) {
       deps.log.warn(
         { wallet: state.key.address, error: String(error) },
