@@ -193,6 +193,21 @@ export function Scroll({ label, children }: { label: string; children: Component
   )
 }
 
+/** Heads of the columns; those of numbers are at the right. */
+export function Heads({ titles, right = [] }: { titles: readonly string[]; right?: readonly string[] }) {
+  return (
+    <thead>
+      <tr>
+        {titles.map((title) => (
+          <th key={title} scope="col" class={right.includes(title) ? 'right' : undefined}>
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  )
+}
+
 export function Json({ value, wrap = false }: { value: unknown; wrap?: boolean }) {
   return (
     <pre class={wrap ? 'json wrap' : 'json'}>{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</pre>

@@ -7,7 +7,7 @@ import { useNode } from '../../node/context.ts'
 import { networkName, offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { count, shortHex } from '../../ui/format.ts'
-import { Age, Await, Badge, Hex, Notice, PageHead, Scroll } from '../../ui/parts.tsx'
+import { Age, Await, Badge, Heads, Hex, Notice, PageHead, Scroll } from '../../ui/parts.tsx'
 import { AttestationView } from './attestation-view.tsx'
 import type { LogEntry } from './read-log.ts'
 
@@ -145,16 +145,7 @@ function Entries({ entries }: { entries: readonly (LogEntry & { id: string | und
   return (
     <Scroll label="Newest entries of the log">
       <table>
-        <thead>
-          <tr>
-            <th scope="col" class="right">
-              Entry
-            </th>
-            <th scope="col">Attestation</th>
-            <th scope="col">About</th>
-            <th scope="col">Agent</th>
-          </tr>
-        </thead>
+        <Heads titles={['Entry', 'Attestation', 'About', 'Agent']} right={['Entry']} />
         <tbody>
           {entries.map(({ index, id, record, hash }) => (
             <tr key={index}>

@@ -4,7 +4,7 @@ import { useStore } from '../../app/store.ts'
 import { useNode } from '../../node/context.ts'
 import { figure, sentence, usd, words } from '../../ui/format.ts'
 import { CloseIcon } from '../../ui/icons.tsx'
-import { Badge, Synthetic } from '../../ui/parts.tsx'
+import { Badge, Heads, Synthetic } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
@@ -102,21 +102,7 @@ function Factors({ factors, score }: { factors: NonNullable<MatrixRow['factors']
     <section class="stack tight" aria-labelledby="factors">
       <h3 id="factors">What makes up the score of {score}</h3>
       <table class="factors">
-        <thead>
-          <tr>
-            <th scope="col">Factor</th>
-            <th scope="col" class="right">
-              Value
-            </th>
-            <th scope="col">Percentile</th>
-            <th scope="col" class="right">
-              Weight
-            </th>
-            <th scope="col" class="right">
-              Points
-            </th>
-          </tr>
-        </thead>
+        <Heads titles={['Factor', 'Value', 'Percentile', 'Weight', 'Points']} right={['Value', 'Weight', 'Points']} />
         <tbody>
           {Object.entries(factors).map(([name, factor]) => (
             <tr key={name}>

@@ -6,7 +6,7 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { count, usd } from '../../ui/format.ts'
-import { Await, Notice, Scroll, saveFile } from '../../ui/parts.tsx'
+import { Await, Heads, Notice, Scroll, saveFile } from '../../ui/parts.tsx'
 import { BuyButton } from '../../wallet/buy-button.tsx'
 import { bearerOf, subscriptionTokens } from '../../wallet/tokens.ts'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
@@ -62,19 +62,7 @@ export function PastMonths({ feed }: { feed: string }) {
             <>
               <Scroll label="Files of past months">
                 <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">Month</th>
-                      <th scope="col">File</th>
-                      <th scope="col" class="right">
-                        Rows
-                      </th>
-                      <th scope="col" class="right">
-                        Size
-                      </th>
-                      <th scope="col">SHA-256</th>
-                    </tr>
-                  </thead>
+                  <Heads titles={['Month', 'File', 'Rows', 'Size', 'SHA-256']} right={['Rows', 'Size']} />
                   <tbody>
                     {months.map((month) => (
                       <tr key={month.file}>

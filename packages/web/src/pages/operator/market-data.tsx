@@ -2,7 +2,7 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
-import { Await, Badge, Scroll, type Tone } from '../../ui/parts.tsx'
+import { Await, Badge, Heads, Scroll, type Tone } from '../../ui/parts.tsx'
 
 type Row = {
   source: string
@@ -48,21 +48,7 @@ function CoverageTable({ rows }: { rows: Row[] }) {
   return (
     <Scroll label="Coverage of each source">
       <table class="coverage">
-        <thead>
-          <tr>
-            <th scope="col">Source</th>
-            <th scope="col">First</th>
-            <th scope="col">Last</th>
-            <th scope="col" class="right">
-              Held
-            </th>
-            <th scope="col" class="right">
-              Age
-            </th>
-            <th scope="col">Licence</th>
-            <th scope="col">To do</th>
-          </tr>
-        </thead>
+        <Heads titles={['Source', 'First', 'Last', 'Held', 'Age', 'Licence', 'To do']} right={['Held', 'Age']} />
         <tbody>
           {rows.map((row) => (
             <tr key={row.source}>

@@ -1,5 +1,5 @@
 import { count } from '../../ui/format.ts'
-import { Age, Badge, Scroll } from '../../ui/parts.tsx'
+import { Age, Badge, Heads, Scroll } from '../../ui/parts.tsx'
 import type { Overview } from './types.ts'
 
 /** How deliveries to webhooks and mail addresses go; stopped and repeated with `assay notifications`. */
@@ -26,21 +26,10 @@ export function Notifications({ notifications }: { notifications: Overview['noti
       {deliveries.length === 0 ? null : (
         <Scroll label="Deliveries">
           <table>
-            <thead>
-              <tr>
-                <th scope="col">By</th>
-                <th scope="col" class="right">
-                  Waiting
-                </th>
-                <th scope="col">Due</th>
-                <th scope="col" class="right">
-                  Sent in a day
-                </th>
-                <th scope="col" class="right">
-                  Given up in a day
-                </th>
-              </tr>
-            </thead>
+            <Heads
+              titles={['By', 'Waiting', 'Due', 'Sent in a day', 'Given up in a day']}
+              right={['Waiting', 'Sent in a day', 'Given up in a day']}
+            />
             <tbody>
               {deliveries.map((row) => (
                 <tr key={row.kind}>

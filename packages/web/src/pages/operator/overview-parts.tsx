@@ -1,7 +1,7 @@
 import { useNode } from '../../node/context.ts'
 import { type NodeIndex, networkName } from '../../node/node-index.ts'
 import { count, sentence, words } from '../../ui/format.ts'
-import { Age, Badge, Hex, Money, Notice, Scroll, type Tone } from '../../ui/parts.tsx'
+import { Age, Badge, Heads, Hex, Money, Notice, Scroll, type Tone } from '../../ui/parts.tsx'
 import { Actor } from './actor.tsx'
 import { attentionOf } from './attention.ts'
 import type { Overview } from './types.ts'
@@ -45,16 +45,7 @@ export function Books({ books }: { books: Overview['books'] }) {
       {books.accounts.length === 0 ? <p class="soft">No entries yet.</p> : null}
       <Scroll label="Balances">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Account</th>
-              <th scope="col">Kind</th>
-              <th scope="col">Unit</th>
-              <th scope="col" class="right">
-                Balance
-              </th>
-            </tr>
-          </thead>
+          <Heads titles={['Account', 'Kind', 'Unit', 'Balance']} right={['Balance']} />
           <tbody>
             {books.accounts.map((row) => (
               <tr key={`${row.group} ${row.kind} ${row.unit}`}>
@@ -100,18 +91,7 @@ export function Payments({ payments }: { payments: Overview['payments'] }) {
       <h2 id="payments">Payments by state</h2>
       <Scroll label="How many payments are in which state">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">State</th>
-              <th scope="col" class="right">
-                How many
-              </th>
-              <th scope="col" class="right">
-                Amount
-              </th>
-              <th scope="col">Oldest</th>
-            </tr>
-          </thead>
+          <Heads titles={['State', 'How many', 'Amount', 'Oldest']} right={['How many', 'Amount']} />
           <tbody>
             {payments.map((row) => (
               <tr key={row.state}>
@@ -154,19 +134,7 @@ export function Payouts({ payouts }: { payouts: Overview['payouts'] }) {
       <h2 id="payouts">Payouts</h2>
       <Scroll label="Newest payouts">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">State</th>
-              <th scope="col" class="right">
-                Amount
-              </th>
-              <th scope="col">For</th>
-              <th scope="col">To</th>
-              <th scope="col">Network</th>
-              <th scope="col">Due</th>
-              <th scope="col">Why it waits</th>
-            </tr>
-          </thead>
+          <Heads titles={['State', 'Amount', 'For', 'To', 'Network', 'Due', 'Why it waits']} right={['Amount']} />
           <tbody>
             {payouts.map((row) => (
               <tr key={row.id}>

@@ -5,7 +5,7 @@ import { useNode } from '../../node/context.ts'
 import { explorerUrl, networkName } from '../../node/node-index.ts'
 import { useAttempt } from '../../node/use-attempt.ts'
 import { shortHex } from '../../ui/format.ts'
-import { Age, Badge, Hex, Money, Problem, Scroll } from '../../ui/parts.tsx'
+import { Age, Badge, Heads, Hex, Money, Problem, Scroll } from '../../ui/parts.tsx'
 import { wallet as walletStore } from '../../wallet/wallet-store.ts'
 import { payoutTones } from './overview-parts.tsx'
 import type { Withdrawals as Shown } from './types.ts'
@@ -77,18 +77,7 @@ function Newest({ rows }: { rows: Shown['newest'] }) {
   return (
     <Scroll label="Newest withdrawals">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col" class="right">
-              Amount
-            </th>
-            <th scope="col">To</th>
-            <th scope="col">Network</th>
-            <th scope="col">Asked</th>
-            <th scope="col">Outcome</th>
-          </tr>
-        </thead>
+        <Heads titles={['State', 'Amount', 'To', 'Network', 'Asked', 'Outcome']} right={['Amount']} />
         <tbody>
           {rows.map(({ id, network, to, state, asked_micro, outcome, requested_at, payout }) => {
             const [now, micro] = [payout?.state ?? state, payout?.amount_micro ?? asked_micro]

@@ -3,7 +3,7 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { useEvery } from '../../node/use-every.ts'
-import { Await, Money, Notice, Scroll } from '../../ui/parts.tsx'
+import { Await, Heads, Money, Notice, Scroll } from '../../ui/parts.tsx'
 
 /** The operator's own side of the market: what it quotes, holds and may still lock, and why it sells nothing. */
 export function VaultPanel() {
@@ -51,23 +51,10 @@ function Inventory({ rows }: { rows: OptionVault['inventory'] }) {
   return (
     <Scroll label="Contracts written by the vault">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Written</th>
-            <th scope="col" class="right">
-              Contracts
-            </th>
-            <th scope="col" class="right">
-              Premium
-            </th>
-            <th scope="col" class="right">
-              Locked
-            </th>
-            <th scope="col" class="right">
-              Profit now
-            </th>
-          </tr>
-        </thead>
+        <Heads
+          titles={['Written', 'Contracts', 'Premium', 'Locked', 'Profit now']}
+          right={['Contracts', 'Premium', 'Locked', 'Profit now']}
+        />
         <tbody>
           {rows.map((row) => (
             <tr key={row.symbol}>

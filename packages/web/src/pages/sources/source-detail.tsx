@@ -4,7 +4,7 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { useAnswer } from '../../node/use-answer.ts'
 import { count, sentence, usdOfMicro } from '../../ui/format.ts'
-import { Age, Await, Badge, Hex, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
+import { Age, Await, Badge, Heads, Hex, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
 import { Signed } from '../../ui/signed.tsx'
 import { ScoreRing } from './score-ring.tsx'
 import { stateTone } from './source-state.ts'
@@ -73,19 +73,7 @@ function Score({ score }: { score: NonNullable<Source['score']> }) {
       </header>
       <Scroll label="Parts of the score">
         <table class="score-parts">
-          <thead>
-            <tr>
-              <th scope="col">Part</th>
-              <th scope="col">Value</th>
-              <th scope="col" class="right">
-                Weight
-              </th>
-              <th scope="col" class="right">
-                Known
-              </th>
-              <th scope="col">Evidence</th>
-            </tr>
-          </thead>
+          <Heads titles={['Part', 'Value', 'Weight', 'Known', 'Evidence']} right={['Weight', 'Known']} />
           <tbody>
             {score.components.map((part) => (
               <tr key={part.id}>

@@ -6,7 +6,7 @@ import { ask } from '../../node/ask.ts'
 import { useNode } from '../../node/context.ts'
 import { offers } from '../../node/node-index.ts'
 import { useAnswer } from '../../node/use-answer.ts'
-import { Age, Await, Badge, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
+import { Age, Await, Badge, Heads, Notice, PageHead, Scroll, Synthetic } from '../../ui/parts.tsx'
 import { RegisterSource } from './register-source.tsx'
 import { ScoreRing } from './score-ring.tsx'
 import { SourceDetail } from './source-detail.tsx'
@@ -86,17 +86,7 @@ function SourceTable({ sources }: { sources: readonly SourceSummary[] }) {
   return (
     <Scroll label="Registered sources">
       <table class="source-table">
-        <thead>
-          <tr>
-            <th scope="col">Score</th>
-            <th scope="col">Source</th>
-            <th scope="col">State</th>
-            <th scope="col" class="right">
-              Confidence
-            </th>
-            <th scope="col">Updated</th>
-          </tr>
-        </thead>
+        <Heads titles={['Score', 'Source', 'State', 'Confidence', 'Updated']} right={['Confidence']} />
         <tbody>
           {sources.map((source) => (
             <tr key={source.domain}>

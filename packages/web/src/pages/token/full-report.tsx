@@ -1,5 +1,5 @@
 import { sentence, shortHex, timeText } from '../../ui/format.ts'
-import { Badge, Hex, Json, Scroll, Synthetic, saveFile } from '../../ui/parts.tsx'
+import { Badge, Heads, Hex, Json, Scroll, Synthetic, saveFile } from '../../ui/parts.tsx'
 import { Hallmarks } from '../../wallet/hallmarks.tsx'
 import type { Bought } from '../../wallet/order.ts'
 import { shown } from './event-text.ts'
@@ -93,13 +93,7 @@ function Roles({ roles }: { roles: Report['roles'] }) {
       <h3>Roles</h3>
       <Scroll label="Roles and their holders">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Role</th>
-              <th scope="col">Holders, and since when</th>
-              <th scope="col">Administered through</th>
-            </tr>
-          </thead>
+          <Heads titles={['Role', 'Holders, and since when', 'Administered through']} />
           <tbody>
             {roles.map((role) => (
               <tr key={role.role}>

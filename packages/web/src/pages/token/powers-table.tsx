@@ -1,6 +1,6 @@
 import type { TokenParty, TokenPower } from '@assay/sdk'
 import { sentence, shortHex } from '../../ui/format.ts'
-import { Scroll } from '../../ui/parts.tsx'
+import { Heads, Scroll } from '../../ui/parts.tsx'
 
 export const stateLabels: Record<TokenPower['state'], string> = {
   impossible: 'impossible',
@@ -15,14 +15,7 @@ export function PowersTable({ powers }: { powers: Record<string, TokenPower> }) 
   return (
     <Scroll label="Powers over the token">
       <table class="powers">
-        <thead>
-          <tr>
-            <th scope="col">Power</th>
-            <th scope="col">Now</th>
-            <th scope="col">Who has it</th>
-            <th scope="col">Who could get it</th>
-          </tr>
-        </thead>
+        <Heads titles={['Power', 'Now', 'Who has it', 'Who could get it']} />
         <tbody>
           {Object.entries(powers).map(([name, power]) => (
             <tr key={name}>

@@ -5,7 +5,7 @@ import { useNode } from '../../node/context.ts'
 import { networkName, offers } from '../../node/node-index.ts'
 import { asProblem, type ProblemError } from '../../node/problem.ts'
 import { shortHex } from '../../ui/format.ts'
-import { Age, Badge, Hex, Money, Problem, Scroll, saveFile } from '../../ui/parts.tsx'
+import { Age, Badge, Heads, Hex, Money, Problem, Scroll, saveFile } from '../../ui/parts.tsx'
 import { purchases } from '../../wallet/purchases.ts'
 import type { Wallet } from '../../wallet/wallet-store.ts'
 import { filterPayments, type Payment, paymentsCsv, stateTones } from './payment-list.ts'
@@ -89,18 +89,7 @@ function Table({ data }: { data: readonly Payment[] }) {
   return (
     <Scroll label="Payments">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col" class="right">
-              Amount
-            </th>
-            <th scope="col">For</th>
-            <th scope="col">Network</th>
-            <th scope="col">When</th>
-            <th scope="col">Payment</th>
-          </tr>
-        </thead>
+        <Heads titles={['State', 'Amount', 'For', 'Network', 'When', 'Payment']} right={['Amount']} />
         <tbody>
           {data.map((payment) => (
             <tr key={payment.id}>
