@@ -15,7 +15,7 @@ export const readWithHistory = (longPast: Sizes, say: (text: string) => void): P
   onServer(longPast, async () => {
     let filled = ''
     const startedMs = performance.now()
-    const { grown, counted, jobs, routes, outcomes } = await compareWork({
+    const { grown, faults, counted, jobs, routes, outcomes } = await compareWork({
       ...{ sizes: [shortPast, longPast] as const, say },
       onFilled: async (url) => {
         filled = filledText(await bytesByTable(url), startedMs)
@@ -27,7 +27,7 @@ export const readWithHistory = (longPast: Sizes, say: (text: string) => void): P
       name: `what is read with ${small} and with ${large} sales, ${longPast.wallets.toLocaleString('en-US')} wallets`,
       asked: 'nothing that grows with the past, beyond what a page or a turn takes at most',
       measured: `${jobs} jobs and ${routes} routes; ${filled}`,
-      faults: [...grown, ...unexplainedOf(outcomes)],
+      faults: [...grown, ...faults, ...unexplainedOf(outcomes)],
       notes: Object.entries(counted).map(
         ([name, blocks]) => `${name}: ${blocks.join(', ')} blocks, ${outcomes[name] ?? ''}`,
       ),

@@ -2,6 +2,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { Address } from '../../../packages/protocol/src/address.ts'
 import { accounts } from '../../../packages/till/src/ledger/index.ts'
 import { openTestDatabase, type TestDatabase } from '../../../packages/till/src/store/testing.ts'
+import { faultsInBooks } from '../books.ts'
 import { openTill, type TillFixture } from '../till-fixture.ts'
 import { type Counted, createWorkCounter, type RouteCaller, type WorkCounter } from './count-work.ts'
 import { fillHistory } from './fill-history.ts'
@@ -12,6 +13,8 @@ export type Sizes = { sales: number; wallets: number }
 export type Compared = {
   /** What reads more with each longer past, and where. */
   grown: string[]
+  /** What is wrong with the books, which are verified as an operator would. */
+  faults: string[]
   /** What each said, by the id of the route or the name of the job. */
   outcomes: Record<string, string>
   /** Blocks with each past, by job or route. */
@@ -98,6 +101,7 @@ async function compare(
     counts.push(size === longest ? await count() : highest(await counter.countJobs(), await count()))
   }
   await onFilled?.(db.databaseUrl)
+  const faults = await faultsInBooks(db.owner)
   const [first = {}, second = {}, third = {}] = counts
   let after = third
   // Sales that are still being finished count for what comes next: what seems to grow is counted again.
@@ -107,6 +111,7 @@ async function compare(
     grown: grownOf(first, second, after).map(
       (name) => `${name}: ${blocksOf(name, first, second, after)} blocks ${JSON.stringify(after[name]?.byTable)}`,
     ),
+    faults,
     outcomes: Object.fromEntries(
       Object.entries(after).flatMap(([name, { outcome }]) => (name.includes(' ') ? [] : [[name, outcome]])),
     ),

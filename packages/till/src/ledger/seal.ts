@@ -230,13 +230,17 @@ function firstDifference(seal: Seal, transactions: readonly SealedTransaction[])
   return undefined
 }
 
-/** Everything is in one seal or waits for one; what is in neither came past the rules. */
+/**
+ * Everything is in one seal or waits for one; what is in neither came past the rules. As sets, which are sorted once: how many
+ * transactions the seals name is unknown to the planner, and a join would compare each with each.
+ */
 async function neverSealed(sql: Sql, seq: bigint): Promise<SealBreak | undefined> {
   const { rows } = await sql.query<{ id: bigint; reference: string }>(
-    `with known as (select id, count(*) as times from (
-         select unnest(transaction_ids) as id from ledger_seal union all select transaction_id from ledger_unsealed) s group by id)
-     select t.id, t.reference from ledger_transaction t left join known k using (id)
-     where k.times is distinct from 1 limit 1`,
+    `with known as materialized (
+         select unnest(transaction_ids) as id from ledger_seal union all select transaction_id from ledger_unsealed),
+       found as ((select id from ledger_transaction except all select id from known)
+         union all (select id from known except all select id from ledger_transaction) limit 1)
+     select f.id, t.reference from found f cross join lateral (select reference from ledger_transaction where id = f.id) t`,
   )
   const [found] = rows
   return found && { seq, what: 'transaction added', transactionId: found.id, reference: found.reference }
