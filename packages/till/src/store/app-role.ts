@@ -75,8 +75,9 @@ begin
   loop
     execute format('revoke all on %s from ${appRole}', found.name);
   end loop;
-  for found in select c.oid::regclass as name from pg_sequence s join pg_class c on c.oid = s.seqrelid
-    where c.relnamespace = 'public'::regnamespace and not has_sequence_privilege(app, s.seqrelid, 'usage')
+  for found in select c.oid::regclass as name from pg_class c
+    -- Asked about sequences only: joined with pg_sequence, each was asked about once for every table and index.
+    where c.relnamespace = 'public'::regnamespace and case c.relkind when 'S' then not has_sequence_privilege(app, c.oid, 'usage') end
   loop
     execute format('grant usage on sequence %s to ${appRole}', found.name);
   end loop;

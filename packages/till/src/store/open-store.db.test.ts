@@ -9,6 +9,8 @@ import { joinProgram } from '../kernel/join-program.fixture.ts'
 import { silentLog } from '../kernel/log.ts'
 import { systemRng } from '../kernel/random.ts'
 import { connectClient } from './connection.ts'
+import { findRunning } from './embedded/find-running.ts'
+import { choosePlace, dataFolderOf } from './embedded/place.ts'
 import { chooseRunUser } from './embedded/run-user.ts'
 import { openStore, type Store } from './open-store.ts'
 import { scratchFolder } from './testing.ts'
@@ -206,6 +208,20 @@ test('a pid file of a crashed server whose number now belongs to another program
   const second = await open(home)
   expect((await second.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
   expect(stranger.exitCode).toBeNull()
+})
+
+test('a server that is asked before it had noted its socket was talked to over TCP for good', async () => {
+  const home = await makeUsedHome()
+  await open(home)
+  const place = await choosePlace(home, systemRng)
+  const credentials = JSON.parse(await readFile(join(place.folder, 'credentials.json'), 'utf8'))
+  const pidFile = join(dataFolderOf(place), 'postmaster.pid')
+  const noted = await readFile(pidFile, 'utf8')
+  await writeFile(pidFile, noted.split('\n').slice(0, 4).join('\n'))
+  expect(await findRunning(place, credentials)).toEqual({ state: 'silent' })
+  await writeFile(pidFile, noted)
+  const found = await findRunning(place, credentials)
+  expect(found).toMatchObject({ state: 'serving', server: { local: { host: expect.stringMatching(/^\//) } } })
 })
 
 test('the owner learns of a lost lock only when it cannot be had again', async () => {

@@ -18,6 +18,10 @@ const killBackend = (pid: number) => db.owner.query('select pg_terminate_backend
 const backendOf = async (sql: Pick<Database, 'query'>) =>
   (await sql.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid ?? 0
 
+test('tests reach their server over its socket', () => {
+  expect(new URL(db.databaseUrl).searchParams.get('host')).toMatch(/^\//)
+})
+
 test('values arrive without rounding: bigint, numeric, time, bytes, JSON and arrays', async () => {
   const { rows } = await db.database.query(
     `select 9223372036854775807::int8 as big, 1.50::numeric as exact, '2026-01-02T03:04:05.678Z'::timestamptz as time,

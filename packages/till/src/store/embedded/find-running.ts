@@ -26,8 +26,8 @@ export async function findRunning(place: Place, credentials: Credentials): Promi
   const noted = await readPidFile(place)
   if (!noted) return { state: 'none' }
   const { port, socketFolder } = noted
-  const hosts = [...(socketFolder ? [socketFolder] : []), '127.0.0.1']
-  for (const host of port ? hosts : []) {
+  // A server that starts notes its socket after its port: asked before that, it would be talked to over TCP for good.
+  for (const host of port && socketFolder ? [socketFolder, '127.0.0.1'] : []) {
     const local = { ...credentials, host, port, database: 'postgres' }
     const answer = await ask(local, place)
     if (answer === 'ours') return { state: 'serving', server: { port, socketFolder, local } }
