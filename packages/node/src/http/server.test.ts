@@ -54,6 +54,9 @@ async function talk(port: number, bytes: string, enough?: (text: string) => bool
   return text
 }
 
+/** As a process does that gets no time of its machine. */
+const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
 const get = (port: number, path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${more}\r\n`
 
 describe('over a socket', () => {
@@ -192,6 +195,19 @@ describe('over a socket', () => {
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n')
     socket.resume()
     await once(socket, 'close')
+  })
+
+  test('a request that arrived while the process stood still is answered, however long that was', async () => {
+    const { listener } = await start({ headersTimeoutMs: 300 })
+    const statuses: Promise<string>[] = []
+    // Some of the connections are taken by now and nothing is read of them yet, whatever comes first.
+    for (let turn = 0; turn < 10; turn += 1) {
+      const answer = talk(listener.port, get(listener.port, '/v1/report/1'), (text) => text.includes('\r\n'))
+      statuses.push(answer.then((text) => text.split('\r\n')[0] ?? ''))
+      await new Promise(setImmediate)
+    }
+    standStill(2_000)
+    expect(new Set(await Promise.all(statuses))).toEqual(new Set(['HTTP/1.1 402 Payment Required']))
   })
 
   test('E11: an upgrade is never made, and pipelined requests are answered in order', async () => {

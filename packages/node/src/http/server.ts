@@ -71,7 +71,14 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
   server.on('checkExpectation', (_request, response) =>
     writeBare(response, new Problem('bad_request', { detail: 'Only Expect: 100-continue is understood.' })),
   )
-  server.on('clientError', (error, socket) => refuseUnreadable(app, error, socket as Socket))
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket
+    if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || socket.bytesRead > 0) return refuseUnreadable(app, error, socket)
+    // A process that stood still finds the time of a connection over before it has read it once. Its first byte sets the time anew.
+    setImmediate(() => {
+      if (socket.bytesRead === 0) refuseUnreadable(app, error, socket)
+    })
+  })
   capConnections(server, options)
   let acceptors: Acceptors | undefined
   const accept = async () => {
