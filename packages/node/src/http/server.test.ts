@@ -8,7 +8,7 @@ import { opsRoutes } from '../faces/ops/routes.ts'
 import { fixtureRoutes, testApp } from './http-app.fixture.ts'
 import { createMetrics } from './metrics.ts'
 import { defineRoute } from './route.ts'
-import { type Listener, openListener } from './server.ts'
+import { type Listener, type ListenOptions, openListener } from './server.ts'
 
 const open: Listener[] = []
 const opsDeps = { checks: [], routes: () => [], metrics: createMetrics(), metricsPublic: false, clock: systemClock }
@@ -19,17 +19,18 @@ afterEach(async () => {
   for (const listener of open.splice(0)) await listener.drain()
 })
 
-async function start(change: { routes?: ReturnType<typeof fixtureRoutes>; headersTimeoutMs?: number } = {}) {
-  const { headersTimeoutMs } = change
+type Started = Pick<ListenOptions, 'headersTimeoutMs' | 'keepAliveMs'> & { routes?: ReturnType<typeof fixtureRoutes> }
+
+async function start({ routes, ...times }: Started = {}) {
   const listener = await openListener({
     port: 0,
     host: '127.0.0.1',
     log: silentLog,
-    ...(headersTimeoutMs === undefined ? {} : { headersTimeoutMs }),
+    ...times,
   })
   open.push(listener)
   const app = testApp({
-    ...(change.routes ? { routes: change.routes } : {}),
+    ...(routes ? { routes } : {}),
     config: { baseUrl: listener.url, apiUrl: listener.url } as never,
   })
   await listener.serve(app)
@@ -208,6 +209,19 @@ describe('over a socket', () => {
     }
     standStill(2_000)
     expect(new Set(await Promise.all(statuses))).toEqual(new Set(['HTTP/1.1 402 Payment Required']))
+  })
+
+  test('a request on a kept connection that arrived while the process stood still is answered', async () => {
+    const { listener } = await start({ keepAliveMs: 2_000 })
+    const socket = connect(listener.port, '127.0.0.1')
+    sockets.push(socket)
+    for (const stillMs of [0, 4_000]) {
+      const answer = once(socket, 'data')
+      socket.write(get(listener.port, '/v1/report/1'))
+      standStill(stillMs)
+      expect(String(await answer)).toMatch(/^HTTP\/1.1 402 /)
+    }
+    await once(socket, 'close')
   })
 
   test('E11: an upgrade is never made, and pipelined requests are answered in order', async () => {
