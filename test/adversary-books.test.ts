@@ -329,7 +329,7 @@ test('recovery gives nothing to fresh wallets of the half of the cap that is kep
   given.shop.commitFails = new Error('the shop is broken')
   for (const buyer of [known, fresh]) {
     expect((await given.buy(buyer, '/test/small')).status).toBe(503)
-    // Written behind the answer: recovery takes up what is unknown.
+    // Written behind the answer: recovery resumes what is unknown.
     await expect.poll(async () => (await given.paymentsOf(buyer.address)).at(-1)?.state).toBe('unknown')
   }
   given.shop.commitFails = undefined

@@ -100,9 +100,17 @@ export function createWorkCounter(): WorkCounter {
   }
 }
 
-/** Sessions tell what they read when they are asked to, so all of the pool are. */
-const tellReads = (database: Database) =>
-  Promise.all(Array.from({ length: poolSizeDefault }, () => database.query('select pg_stat_force_next_flush()')))
+/**
+ * Sessions tell what they read when they are asked to, so all of the pool are. One that still writes what is left to write behind an
+ * answer is waited for: what it read for that answer would count for the next.
+ */
+async function tellReads(database: Database): Promise<void> {
+  const ask = () => database.query<{ pid: number }>('select pg_backend_pid() as pid, pg_stat_force_next_flush()')
+  for (;;) {
+    const asked = await Promise.all(Array.from({ length: poolSizeDefault }, ask))
+    if (new Set(asked.map(({ rows }) => rows[0]?.pid)).size === poolSizeDefault) return
+  }
+}
 
 async function blocksRead(database: Database): Promise<Record<string, number>> {
   await tellReads(database)

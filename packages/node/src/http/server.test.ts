@@ -56,7 +56,7 @@ async function talk(port: number, bytes: string, enough?: (text: string) => bool
 }
 
 /** As a process does that gets no time of its machine. */
-const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+const freeze = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 const get = (port: number, path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${more}\r\n`
 
@@ -198,7 +198,7 @@ describe('over a socket', () => {
     await once(socket, 'close')
   })
 
-  test('a request that arrived while the process stood still is answered, however long that was', async () => {
+  test('a request that arrived while the process was frozen is answered, however long that was', async () => {
     const { listener } = await start({ headersTimeoutMs: 300 })
     const statuses: Promise<string>[] = []
     // Some of the connections are taken by now and nothing is read of them yet, whatever comes first.
@@ -207,18 +207,18 @@ describe('over a socket', () => {
       statuses.push(answer.then((text) => text.split('\r\n')[0] ?? ''))
       await new Promise(setImmediate)
     }
-    standStill(2_000)
+    freeze(2_000)
     expect(new Set(await Promise.all(statuses))).toEqual(new Set(['HTTP/1.1 402 Payment Required']))
   })
 
-  test('a request on a kept connection that arrived while the process stood still is answered', async () => {
+  test('a request on a kept connection that arrived while the process was frozen is answered', async () => {
     const { listener } = await start({ keepAliveMs: 2_000 })
     const socket = connect(listener.port, '127.0.0.1')
     sockets.push(socket)
     for (const stillMs of [0, 4_000]) {
       const answer = once(socket, 'data')
       socket.write(get(listener.port, '/v1/report/1'))
-      standStill(stillMs)
+      freeze(stillMs)
       expect(String(await answer)).toMatch(/^HTTP\/1.1 402 /)
     }
     await once(socket, 'close')

@@ -76,8 +76,8 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket
     if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || socket.bytesRead > 0) return refuseUnreadable(app, error, socket)
-    // A process that stood still finds the time of a connection over before it has read what came meanwhile. The first byte sets
-    // the time anew.
+    // A process that was frozen finds the time of a connection over before it has read what came meanwhile. The first byte
+    // starts the time again.
     setImmediate(() => {
       if (socket.bytesRead === 0) refuseUnreadable(app, error, socket)
     })

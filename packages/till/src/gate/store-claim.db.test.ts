@@ -30,7 +30,7 @@ test('a copy that lost the race and finds its payer counted again meanwhile does
   const taken = new Promise<void>((resolve) => {
     began = resolve
   })
-  // Stands between the two statements of the copy: the winner is over by then, and the job has counted the payer again.
+  // Between the two statements of the copy the winner ends, and the job counts the payer again.
   let statements = 0
   const recounted: Database = {
     ...db.database,

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { RunQuery } from './connection.ts'
-import type { Tx } from './database.ts'
+import type { Statement, Tx } from './database.ts'
 import { CommitUnknown, cannotWrite, StoreUnavailable, sqlStateOf, wasRefusedByServer } from './errors.ts'
 
 type TransactionPorts = { connect(): Promise<pg.PoolClient>; run: RunQuery; clock: Clock; rng: Rng }
@@ -36,9 +36,9 @@ async function tryOnce<T>(client: pg.PoolClient, run: RunQuery, work: (tx: Tx) =
   let open = true
   const tx: Tx = {
     transaction: true,
-    query: (statement, values) => {
+    query: <Row>(statement: string | Statement, values?: readonly unknown[]) => {
       if (!open) return Promise.reject(new Error('this transaction has ended'))
-      return run(client, statement, values).catch(beforeCommit)
+      return run<Row>(client, statement, values).catch(beforeCommit)
     },
   }
   try {
