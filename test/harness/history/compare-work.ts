@@ -100,7 +100,7 @@ async function compare(
   await onFilled?.(db.databaseUrl)
   const [first = {}, second = {}, third = {}] = counts
   let after = third
-  // What is read once a second for everybody counts for whoever comes first: what seems to grow is counted again.
+  // What is read once a second for everybody counts for the first of them: what seems to grow is counted again.
   for (let again = 0; again < 2 && grownOf(first, second, after).length > 0; again += 1)
     after = lowest(after, await count(new Set(grownOf(first, second, after))))
   return {
