@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Facilitator } from '../packages/till/src/index.ts'
 import { creditOf, spentOnChain, statesOf } from './harness/invariants.ts'
 import { createTestShop } from './harness/test-shop.ts'
@@ -45,6 +45,7 @@ test('a payment that recovery finishes bears its part of the gas in the books, o
   const payload = await signPayment(buyer, await quote(at('/test/small')))
   shop.commitFails = new Error('the shop is broken')
   expect((await send(at('/test/small'), payload)).status).toBe(503)
+  await expect.poll(() => statesOf(till, buyer.address)).toEqual(['unknown'])
   shop.commitFails = undefined
   const recovering = await till.startAnother({ jobs: true, shops: [shop.open] })
   await recovering.stop()
@@ -85,7 +86,7 @@ test('many payments that nobody can resolve yet do not keep recovery from one th
   )
   shop.commitFails = new Error('the shop is broken for a moment')
   expect((await send(at('/test/small'), await signPayment(buyer, await quote(at('/test/small'))))).status).toBe(503)
-  await vi.waitFor(async () => expect(await statesOf(till, buyer.address)).toEqual(['unknown']), 10_000)
+  await expect.poll(() => statesOf(till, buyer.address)).toEqual(['unknown'])
   shop.commitFails = undefined
   const other = await till.startAnother({ jobs: true, shops: [shop.open] })
   await other.stop()

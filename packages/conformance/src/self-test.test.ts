@@ -11,7 +11,7 @@ import {
   unmatched,
 } from './faulty-seller/index.ts'
 
-const setup = await openSetup()
+const setup = await openSetup({ settleSeconds: 60 })
 afterAll(() => setup?.stop())
 
 /** Some of each level, those that need no waiting; `npm run conformance -- --self-test` checks each mistake by every case. */

@@ -104,7 +104,7 @@ async function compare(
   const faults = await faultsInBooks(db.owner)
   const [first = {}, second = {}, third = {}] = counts
   let after = third
-  // Sales that are still being finished count for what comes next: what seems to grow is counted again.
+  // What is read once a second for everybody counts for the first of them: what seems to grow is counted again.
   for (let again = 0; again < 2 && grownOf(first, second, after).length > 0; again += 1)
     after = lowest(after, await count(new Set(grownOf(first, second, after))))
   return {

@@ -31,7 +31,7 @@ const otherPath = '/other'
  */
 export async function startFaultySeller(
   facilitator: TestFacilitator,
-  options: { databaseUrl?: string | undefined; time?: Time } = {},
+  options: { databaseUrl?: string | undefined; time?: Time; settleSeconds?: number } = {},
 ): Promise<FaultySeller> {
   const { createTill, local } = await import('@assay/till')
   const { demoAccount } = await import('@assay/till/devnet')
@@ -61,7 +61,7 @@ export async function startFaultySeller(
       },
       facilitator: local({ keys: [demoAccount('settler').privateKey] }),
       channels: {},
-      limits: { settleSeconds: 5 },
+      limits: { settleSeconds: options.settleSeconds ?? 5 },
       intercept: { facilitator: settleThroughFacilitator(facilitator.url, facilitator.settler) },
     }).then((opened) => {
       opened.sell({ id: 'echo', path, price: { upTo: '0.001' }, summary: 'Echo' }, async (call) => {

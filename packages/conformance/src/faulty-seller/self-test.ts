@@ -19,8 +19,13 @@ export type SelfTestSetup = {
   stop(): Promise<void>
 }
 
-/** With an embedded database, unless another one is given. */
-export async function openSetup(options: { databaseUrl?: string | undefined } = {}): Promise<SelfTestSetup> {
+/**
+ * With an embedded database, unless another one is given. The seller waits for a settlement less long than a facilitator that
+ * hangs; where none does, as long as a busy machine takes.
+ */
+export async function openSetup(
+  options: { databaseUrl?: string | undefined; settleSeconds?: number } = {},
+): Promise<SelfTestSetup> {
   const time = createMovableTime()
   const facilitator = await startTestFacilitator({ hangMs: 6_000, slowMs: 600, time })
   const seller = await startFaultySeller(facilitator, { ...options, time })

@@ -8,7 +8,7 @@ import { opsRoutes } from '../faces/ops/routes.ts'
 import { fixtureRoutes, testApp } from './http-app.fixture.ts'
 import { createMetrics } from './metrics.ts'
 import { defineRoute } from './route.ts'
-import { type Listener, openListener } from './server.ts'
+import { type Listener, type ListenOptions, openListener } from './server.ts'
 
 const open: Listener[] = []
 const opsDeps = { checks: [], routes: () => [], metrics: createMetrics(), metricsPublic: false, clock: systemClock }
@@ -19,17 +19,18 @@ afterEach(async () => {
   for (const listener of open.splice(0)) await listener.drain()
 })
 
-async function start(change: { routes?: ReturnType<typeof fixtureRoutes>; headersTimeoutMs?: number } = {}) {
-  const { headersTimeoutMs } = change
+type Started = Pick<ListenOptions, 'headersTimeoutMs' | 'keepAliveMs'> & { routes?: ReturnType<typeof fixtureRoutes> }
+
+async function start({ routes, ...times }: Started = {}) {
   const listener = await openListener({
     port: 0,
     host: '127.0.0.1',
     log: silentLog,
-    ...(headersTimeoutMs === undefined ? {} : { headersTimeoutMs }),
+    ...times,
   })
   open.push(listener)
   const app = testApp({
-    ...(change.routes ? { routes: change.routes } : {}),
+    ...(routes ? { routes } : {}),
     config: { baseUrl: listener.url, apiUrl: listener.url } as never,
   })
   await listener.serve(app)
@@ -53,6 +54,9 @@ async function talk(port: number, bytes: string, enough?: (text: string) => bool
   socket.destroy()
   return text
 }
+
+/** As a process does that gets no time of its machine. */
+const freeze = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 const get = (port: number, path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${more}\r\n`
 
@@ -191,6 +195,32 @@ describe('over a socket', () => {
     socket.on('error', () => {})
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n')
     socket.resume()
+    await once(socket, 'close')
+  })
+
+  test('a request that arrived while the process was frozen is answered, however long that was', async () => {
+    const { listener } = await start({ headersTimeoutMs: 300 })
+    const statuses: Promise<string>[] = []
+    // Some of the connections are taken by now and nothing is read of them yet, whatever comes first.
+    for (let turn = 0; turn < 10; turn += 1) {
+      const answer = talk(listener.port, get(listener.port, '/v1/report/1'), (text) => text.includes('\r\n'))
+      statuses.push(answer.then((text) => text.split('\r\n')[0] ?? ''))
+      await new Promise(setImmediate)
+    }
+    freeze(2_000)
+    expect(new Set(await Promise.all(statuses))).toEqual(new Set(['HTTP/1.1 402 Payment Required']))
+  })
+
+  test('a request on a kept connection that arrived while the process was frozen is answered', async () => {
+    const { listener } = await start({ keepAliveMs: 2_000 })
+    const socket = connect(listener.port, '127.0.0.1')
+    sockets.push(socket)
+    for (const stillMs of [0, 4_000]) {
+      const answer = once(socket, 'data')
+      socket.write(get(listener.port, '/v1/report/1'))
+      freeze(stillMs)
+      expect(String(await answer)).toMatch(/^HTTP\/1.1 402 /)
+    }
     await once(socket, 'close')
   })
 

@@ -21,6 +21,8 @@ export type ListenOptions = {
   handles?: readonly SocketHandle[]
   /** Time to send all headers; a slow drip is cut then. */
   headersTimeoutMs?: number
+  /** How long a connection is kept for the next request. */
+  keepAliveMs?: number
 }
 
 /** What the listener passes requests to. */
@@ -55,7 +57,7 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
     maxHeaderSize: headerBytesMax,
     headersTimeout: options.headersTimeoutMs ?? 10_000,
     requestTimeout: 30_000,
-    keepAliveTimeout: 20_000,
+    keepAliveTimeout: options.keepAliveMs ?? 20_000,
     connectionsCheckingInterval: 1_000,
     // A request without Host is answered by our own authority check, in our own shape.
     requireHostHeader: false,
@@ -71,7 +73,21 @@ export async function openListener(options: ListenOptions & { log: Log }): Promi
   server.on('checkExpectation', (_request, response) =>
     writeBare(response, new Problem('bad_request', { detail: 'Only Expect: 100-continue is understood.' })),
   )
-  server.on('clientError', (error, socket) => refuseUnreadable(app, error, socket as Socket))
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket
+    if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT' || socket.bytesRead > 0) return refuseUnreadable(app, error, socket)
+    // A process that was frozen finds the time of a connection over before it has read what came meanwhile. The first byte
+    // starts the time again.
+    setImmediate(() => {
+      if (socket.bytesRead === 0) refuseUnreadable(app, error, socket)
+    })
+  })
+  server.on('timeout', (socket) => {
+    const { bytesRead } = socket
+    setImmediate(() => {
+      if (socket.bytesRead === bytesRead) socket.destroy()
+    })
+  })
   capConnections(server, options)
   let acceptors: Acceptors | undefined
   const accept = async () => {

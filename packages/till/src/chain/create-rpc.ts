@@ -2,7 +2,7 @@ import { canonicalJson, type Json } from '@assay/protocol/canonical-json'
 import { askHedged, inTurn, type OperatorAnswers } from './ask-hedged.ts'
 import { isProbeDue } from './endpoint-health.ts'
 import { operatorOf, type Rpc, type RpcCall, type RpcEndpoint } from './rpc.ts'
-import { type WatchedEndpoint, type WatchOptions, watchEndpoint } from './watch-endpoint.ts'
+import { type WatchOptions, watchEndpoint } from './watch-endpoint.ts'
 
 export type RpcOptions = WatchOptions & { quorum?: number }
 
@@ -30,7 +30,6 @@ export function createRpc(given: readonly RpcEndpoint[], options: RpcOptions): R
   const quorum = options.quorum ?? quorumOf(new Set(given.map(operatorOf)).size)
 
   const batch: Rpc['batch'] = async (calls, accept) => {
-    if (endpoints.length === 1) return (endpoints[0] as WatchedEndpoint).ask(calls)
     const answers = await askHedged({
       clock,
       endpoints,

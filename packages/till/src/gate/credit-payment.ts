@@ -1,3 +1,4 @@
+import { ChainUnreadable } from '../chain/index.ts'
 import type { GateOutcome } from '../contract/paid-call.ts'
 import { movedMoneyOf, type PaymentRecord } from '../contract/payment-record.ts'
 import { creditLines } from '../credit/credit-balance.ts'
@@ -144,7 +145,8 @@ export async function answerSpentPayment(
   const broughtMoney = transfer !== undefined && reason === paidOtherwise
   const decision = decideSpentKey({
     use: use.status,
-    final: place !== undefined && (await isFinal(chain, place)),
+    // Finality that cannot be read is finality not reached.
+    final: place !== undefined && (await isFinal(chain, place).catch(() => false)),
     broughtMoney,
     becomesCredit: broughtMoney && (await becomesCredit(deps.database, network, transfer)),
   })
@@ -173,7 +175,10 @@ async function usedLongAgo(
   followed: { extra?: { status_url: string } },
 ): Promise<GateOutcome> {
   const { network, payer, paymentKey } = claim
-  const isRecorded = await isUsedAndRecorded(deps.database, chain, scheme.evidence, claim)
+  const isRecorded = await isUsedAndRecorded(deps.database, chain, scheme.evidence, claim).catch((error: unknown) => {
+    if (error instanceof ChainUnreadable) return false
+    throw error
+  })
   const rows = await transfersOfKey(deps.database, { network, sender: payer, paymentKey })
   if (rows.some(({ recipient }) => deps.isOurs(network, recipient))) return refuse('payment_credited', followed)
   if (!isRecorded) return refuse('settlement_unknown', { retryAfterSeconds: 10, ...followed })

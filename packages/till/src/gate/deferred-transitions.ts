@@ -3,7 +3,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Database } from '../store/database.ts'
-import { sqlStateOf, wasRefusedByServer } from '../store/errors.ts'
+import { mayComeRight } from '../store/errors.ts'
 import { moves } from '../transitions/state-changes.ts'
 import { claimLeaseMs } from './claims.ts'
 import type { Owner } from './owner.ts'
@@ -22,10 +22,6 @@ const givenUpAfterMs = claimLeaseMs * 0.75
 const pendingMax = { released: 512, unknown: 4_096 }
 /** A claim whose connection broke may be written after we looked for it. */
 const lookedForAfterMs = [0, 1_000, 3_000]
-
-/** Serialization, deadlock, lock and statement timeouts: refused now, perhaps not in a moment. */
-const passing = new Set(['40001', '40P01', '55P03', '57014'])
-const mayComeRight = (error: unknown) => !wasRefusedByServer(error) || passing.has(sqlStateOf(error) ?? '')
 
 type DeferredEnd = {
   id: string

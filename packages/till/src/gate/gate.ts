@@ -1,5 +1,5 @@
 import type { Gate, PaidCall } from '../contract/paid-call.ts'
-import { CommitUnknown, StoreUnavailable } from '../store/errors.ts'
+import { mayComeRight } from '../store/errors.ts'
 import { createEntitledSales } from './entitled-sale.ts'
 import type { GateDeps } from './gate-deps.ts'
 import { passCredential } from './pass-credential.ts'
@@ -37,8 +37,8 @@ export function createGate(deps: GateDeps): Gate {
         return await passPayment(deps, call, payment.header, sales, (ports) => passEntitled(deps, sales, call, ports))
       } catch (error) {
         // Before the intent is written no money can have moved; after it, errors have been dealt with where they arose.
-        if (!(error instanceof StoreUnavailable || error instanceof CommitUnknown)) throw error
-        deps.log.error({ route: call.route.id, error: error.message }, 'a payment could not be recorded')
+        if (!mayComeRight(error)) throw error
+        deps.log.error({ route: call.route.id, error: String(error) }, 'a payment could not be recorded')
         return refuse('settlement_unavailable', { detail: 'The payment could not be recorded.', retryAfterSeconds: 3 })
       }
     },

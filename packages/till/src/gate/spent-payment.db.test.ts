@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ChainUnreadable } from '../chain/index.ts'
 import { silentMetrics } from '../kernel/metrics.ts'
 import { createExactScheme } from '../schemes/exact/index.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
@@ -33,8 +34,8 @@ const purchase = {
   },
 } as unknown as Purchase
 
-const answer = async () => {
-  const outcome = await answerSpentPayment(deps, purchase, claim)
+const answer = async (of = purchase) => {
+  const outcome = await answerSpentPayment(deps, of, claim)
   return outcome.kind === 'refused' ? outcome.problem.code : outcome.kind
 }
 
@@ -47,4 +48,17 @@ test('a spent payment is not asked for again before every transfer up to its use
   expect(await answer()).toBe('settlement_unknown')
   await db.owner.query('update reconcile_cursor set block_number = 95')
   expect(await answer()).toBe('payment_failed')
+})
+
+test('a spent payment whose use cannot be read to its end is not known yet, and never an error', async () => {
+  const unreadable = async () => {
+    throw new ChainUnreadable('no endpoint answered')
+  }
+  const chain = { finalizedBlock: unreadable }
+  const canceled = { useOf: async () => ({ status: 'canceled', blockNumber: usedInBlock, blockHash: '0x' }) }
+  const long = { ...purchase.scheme.evidence, isUsed: unreadable }
+  for (const evidence of [canceled, long])
+    expect(await answer({ ...purchase, chain, scheme: { ...purchase.scheme, evidence } } as unknown as Purchase)).toBe(
+      'settlement_unknown',
+    )
 })

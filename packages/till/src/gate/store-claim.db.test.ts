@@ -1,11 +1,12 @@
 import { erc20Asset } from '@assay/protocol/asset'
 import { permit2Key } from '@assay/protocol/typed-data/permit2'
 import { expect, test } from 'vitest'
+import type { Database } from '../store/database.ts'
 import { useTestDatabase } from '../store/use-database.fixture.ts'
 import { moves } from '../transitions/state-changes.ts'
 import { sampleClaim } from './claim.fixture.ts'
 import { endPayment, findConflict } from './store-advance.ts'
-import { type Claim, insertClaims, reclaimReleased } from './store-claim.ts'
+import { type Claim, insertClaims, reclaimReleased, recountInFlight } from './store-claim.ts'
 
 const db = await useTestDatabase()
 
@@ -21,6 +22,43 @@ test('claim without its unique key: one payment is claimed once, by whichever pr
   ])
   expect(rows).toEqual([{ in_flight: 1 }])
 })
+
+test('a copy that lost the race and finds its payer counted again meanwhile does not count the payer down', async () => {
+  const claim = sampleClaim(10)
+  const copy = { ...claim, id: 'pay_copy' }
+  let began = () => {}
+  const taken = new Promise<void>((resolve) => {
+    began = resolve
+  })
+  // Between the two statements of the copy the winner ends, and the job counts the payer again.
+  let statements = 0
+  const recounted: Database = {
+    ...db.database,
+    query: async (statement, values) => {
+      statements += 1
+      const result = await db.database.query(statement, values)
+      if (statements > 1) return result as never
+      await endPayment(db.database, { id: claim.id, move: moves.releaseAbandoned, reason: 'test' }, Date.now())
+      await recountInFlight(db.database, claim.network, claim.payer)
+      return result as never
+    },
+  }
+  const winner = db.database.transaction(async (tx) => {
+    expect(await insertClaims(tx, [claim], worker(1n))).toEqual([{ status: 'claimed' }])
+    began()
+    await expect.poll(async () => (await db.owner.query(waitingSql)).rows).toHaveLength(1)
+  })
+  await taken
+  const lost = insertClaims(recounted, [copy], worker(2n))
+  await winner
+  expect(await lost).toEqual([{ status: 'conflict' }])
+  const { rows } = await db.owner.query('select in_flight, in_flight_micro from payer_in_flight where payer = $1', [
+    claim.payer,
+  ])
+  expect(rows).toEqual([{ in_flight: 0, in_flight_micro: 0n }])
+})
+
+const waitingSql = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 
 test('a nonce of EIP-3009 counts for its token, one of Permit2 for every asset of the chain', async () => {
   const dollar = erc20Asset(sampleClaim(1).network, `0x${'d0'.repeat(20)}`)

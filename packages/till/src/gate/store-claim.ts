@@ -4,7 +4,7 @@ import type { Hex } from '@assay/protocol/bytes'
 import type { Micro } from '@assay/protocol/money'
 import { fromHex } from '../kernel/bytes.ts'
 import { firstIdAt } from '../kernel/ids.ts'
-import type { Database, Sql } from '../store/database.ts'
+import type { Database, Tx } from '../store/database.ts'
 import { sqlStateOf } from '../store/errors.ts'
 import { authorizationSecondsMax } from '../store/restore.ts'
 import {
@@ -121,7 +121,7 @@ type ClaimRow = { id: string; claimed: boolean; undelivered: string | null; flig
 
 /** A batch holds at most one claim per network and payer: the in-flight counter of a payer moves once per statement. */
 export async function insertClaims(
-  sql: Sql,
+  sql: Database | Tx,
   claims: readonly Claim[],
   worker: { owner: bigint; nowMs: number; leaseMs: number },
 ): Promise<ClaimOutcome[]> {
@@ -164,18 +164,12 @@ export async function insertClaims(
   return outcomes
 }
 
-async function outcomeOf(sql: Sql, claim: Claim, row: ClaimRow | undefined): Promise<ClaimOutcome> {
+async function outcomeOf(sql: Database | Tx, claim: Claim, row: ClaimRow | undefined): Promise<ClaimOutcome> {
   if (!row) throw new Error('a claim got no answer')
-  // Lost a race for the row after the counter was raised: lower it again. A crash in between only makes the payer wait for the repair.
-  if (row.flight && !row.claimed) await lowerInFlight(sql, claim.network, claim.payer, claim.amountMicro)
+  // Lost a race for the row after the counter was raised: counted again and not lowered, as the job may have counted it
+  // meanwhile. A crash in between only makes the payer wait for that job.
+  if (row.flight && !row.claimed) await recountInFlight(sql, claim.network, claim.payer)
   return decideClaim({ written: row.claimed, undelivered: row.undelivered, isNew: row.fresh, fits: row.flight })
-}
-
-async function lowerInFlight(sql: Sql, network: string, payer: Address, amountMicro: Micro): Promise<void> {
-  await sql.query(
-    `update payer_in_flight set in_flight = in_flight - 1, in_flight_micro = in_flight_micro - $3 where network = $1 and payer = $2`,
-    [network, payer, amountMicro],
-  )
 }
 
 class OverLimit extends Error {}
@@ -235,8 +229,8 @@ export async function reclaimReleased(
 }
 
 /** Counts a payer's in-flight count again from the rows of truth. The row is locked first, so that no claim or ending falls in between. */
-export async function recountInFlight(database: Database, network: string, payer: Address): Promise<boolean> {
-  return database.transaction(async (tx) => {
+export async function recountInFlight(sql: Database | Tx, network: string, payer: Address): Promise<boolean> {
+  const recount = async (tx: Tx) => {
     await tx.query(`select 1 from payer_in_flight where network = $1 and payer = $2 for update`, [network, payer])
     const { rowCount } = await tx.query(
       `update payer_in_flight f set in_flight = t.n, in_flight_micro = t.micro
@@ -246,5 +240,6 @@ export async function recountInFlight(database: Database, network: string, payer
       [network, payer],
     )
     return rowCount > 0
-  })
+  }
+  return sql.transaction === true ? recount(sql) : sql.transaction(recount)
 }

@@ -21,7 +21,10 @@ export type Tx = Sql & { readonly transaction: true }
 export type Database = Sql & {
   /** True where every transaction may meet another session: `listen` then hears nothing, and no lock can be held. */
   readonly pooled?: boolean
-  /** Runs `work` in one transaction; serialization failures and deadlocks (40001, 40P01) are retried from the start. */
+  /**
+   * Runs `work` in one transaction. Serialization failures and deadlocks (40001, 40P01) are retried from the start, and a session
+   * that was lost before COMMIT once.
+   */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * LISTEN on a channel over its own connection that reconnects. Returns the way to stop. Messages sent while it

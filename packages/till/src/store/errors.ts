@@ -55,3 +55,11 @@ const writesNothing = new Set(['25006', '53100'])
 export function cannotWrite(error: unknown): boolean {
   return wasRefusedByServer(error) && writesNothing.has(sqlStateOf(error) ?? '')
 }
+
+/** Serialization, deadlock, lock and statement timeouts: refused now and undone, perhaps not in a moment. */
+const passing = new Set(['40001', '40P01', '55P03', '57014'])
+
+/** True when the same may succeed later: the database was not reached, broke off, or refused for want of time. */
+export function mayComeRight(error: unknown): boolean {
+  return error instanceof StoreUnavailable || error instanceof CommitUnknown || passing.has(sqlStateOf(error) ?? '')
+}

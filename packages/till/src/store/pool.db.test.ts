@@ -117,6 +117,24 @@ test('a lone statement whose connection broke has an unknown outcome too, and th
   expect((await db.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
 })
 
+test('a transaction whose connection breaks before COMMIT starts over once, and then says that nothing took effect', async () => {
+  const breaking = (times: number) => {
+    let runs = 0
+    return db.database.transaction(async (tx) => {
+      runs += 1
+      const pid = await backendOf(tx)
+      await tx.query('update pool_test set n = $1 where id = 1', [70 + runs])
+      if (runs <= times) await killBackend(pid)
+      await tx.query('select 1')
+    })
+  }
+  const read = async () => (await db.database.query<{ n: bigint }>('select n from pool_test where id = 1')).rows[0]?.n
+  await breaking(1)
+  expect(await read()).toBe(72n)
+  await expect(breaking(2)).rejects.toThrow(StoreUnavailable)
+  expect(await read()).toBe(72n)
+})
+
 test('a database that cannot be reached is distinguished: nothing was sent', async () => {
   const away = createDatabase({ target: { url: 'postgresql://a:b@127.0.0.1:1/x' }, ...ports })
   await expect(away.query('select 1')).rejects.toThrow(StoreUnavailable)

@@ -2,21 +2,27 @@ import type pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import type { Rng } from '../kernel/random.ts'
 import type { RunQuery } from './connection.ts'
-import type { Tx } from './database.ts'
+import type { Statement, Tx } from './database.ts'
 import { CommitUnknown, cannotWrite, StoreUnavailable, sqlStateOf, wasRefusedByServer } from './errors.ts'
 
 type TransactionPorts = { connect(): Promise<pg.PoolClient>; run: RunQuery; clock: Clock; rng: Rng }
 
 const attemptsMax = 8
+/** A session that was lost may have been the only one; a server that is gone loses the next one too. */
+const lostMax = 1
 
 /** Serialization failure and deadlock: the server undid the whole transaction, so the work can start over. */
 const retryableStates = new Set(['40001', '40P01'])
 
 export async function runTransaction<T>(ports: TransactionPorts, work: (tx: Tx) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 1, lost = 0; ; attempt += 1) {
     try {
       return await tryOnce(await ports.connect(), ports.run, work)
     } catch (error) {
+      if (error instanceof SessionLost && lost < lostMax) {
+        lost += 1
+        continue
+      }
       const state = sqlStateOf(error)
       if (state === undefined || !retryableStates.has(state) || attempt >= attemptsMax) throw error
       // Random, so that two transactions that met once do not meet again in step.
@@ -30,13 +36,13 @@ async function tryOnce<T>(client: pg.PoolClient, run: RunQuery, work: (tx: Tx) =
   let open = true
   const tx: Tx = {
     transaction: true,
-    query: (statement, values) => {
+    query: <Row>(statement: string | Statement, values?: readonly unknown[]) => {
       if (!open) return Promise.reject(new Error('this transaction has ended'))
-      return run(client, statement, values)
+      return run<Row>(client, statement, values).catch(beforeCommit)
     },
   }
   try {
-    await client.query('begin')
+    await client.query('begin').catch(beforeCommit)
     const result = await work(tx)
     open = false
     await commit(client)
@@ -47,6 +53,13 @@ async function tryOnce<T>(client: pg.PoolClient, run: RunQuery, work: (tx: Tx) =
     await rollBack(client, cannotWrite(error))
     throw cannotWrite(error) ? new StoreUnavailable(error) : error
   }
+}
+
+/** It ended before COMMIT was sent and took everything with it, so the work can start over. */
+class SessionLost extends StoreUnavailable {}
+
+function beforeCommit(error: unknown): never {
+  throw wasRefusedByServer(error) ? error : new SessionLost(error)
 }
 
 async function commit(client: pg.PoolClient): Promise<void> {
