@@ -6,11 +6,15 @@ import { join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { root } from './install-if-missing.mjs'
 
-/** The programs of the clone; esbuild lets them share what both use. */
+const shops = join(root, 'packages', 'node', 'src', 'shops')
+
+/** The programs of the clone and their threads; esbuild lets them share what several use. */
 const programs = {
   node: join(root, 'packages', 'node', 'src', 'main.ts'),
   cli: join(root, 'packages', 'cli', 'src', 'main.ts'),
   conformance: join(root, 'packages', 'conformance', 'src', 'main.ts'),
+  'index-worker': join(shops, 'match', 'index-worker.ts'),
+  'page-worker': join(shops, 'attestations', 'attest', 'page-worker.ts'),
 }
 const sources = ['node', 'till', 'protocol', 'sdk', 'conformance', 'cli'].map((name) =>
   join(root, 'packages', name, 'src'),
@@ -110,14 +114,19 @@ const othersStay = {
 
 const ownFolder = (file) => join(root, ...relative(root, file).split(sep).slice(0, 2))
 
-/** Files beside a module are found by the module's own address, wherever its code ends up. */
+/**
+ * Files beside a module are found by the module's own address, wherever its code ends up. Threads are joined as well: the
+ * loader of TypeScript would take each a second and 60 MB.
+ */
 const ownAddresses = {
   name: 'own addresses',
   setup: (build) =>
     build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8')
-      if (!text.includes('import.meta.url')) return { contents: text, loader: 'ts' }
-      return { contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)), loader: 'ts' }
+      const own = JSON.stringify(pathToFileURL(path).href)
+      const contents = readFileSync(path, 'utf8')
+        .replace(/'\.\/start-([a-z]+-worker\.mjs)', import\.meta\.url/, "'./$1', import.meta['url']")
+        .replaceAll('import.meta.url', own)
+      return { contents, loader: 'ts' }
     }),
 }
 
