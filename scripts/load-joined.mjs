@@ -98,12 +98,16 @@ function deleteUnused() {
   }
 }
 
-/** Our own packages are joined too; those of others stay where they are, which may be below one of ours. */
+/**
+ * Our own packages are joined, and those of others that are hundreds of plain files of which a few are used. Others stay
+ * where they are, which may be below one of ours.
+ */
+const joined = /^(@assay|@noble|@scure|abitype|ox|viem|zod)(\/|$)/
 const othersStay = {
   name: 'others stay',
   setup: (build) =>
     build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-      if (kind === 'entry-point' || path.startsWith('@assay/') || pluginData === 'asked') return undefined
+      if (kind === 'entry-point' || joined.test(path) || pluginData === 'asked') return undefined
       const nested =
         importer.startsWith(join(root, 'packages')) && existsSync(join(ownFolder(importer), 'node_modules', path))
       if (!nested) return { path, external: true }
@@ -130,11 +134,12 @@ const ownAddresses = {
     }),
 }
 
-/** Changes with every file that is added, removed or written. */
+/** Changes with every file that is added, removed or written, and with the versions of packages. */
 function stateOf(folders) {
   const hash = createHash('sha256')
     .update(process.version)
     .update(readFileSync(fileURLToPath(import.meta.url)))
+    .update(readFileSync(join(root, 'package-lock.json')))
   const entries = folders.flatMap((folder) => readdirSync(folder, { withFileTypes: true, recursive: true }))
   for (const entry of entries) {
     if (!entry.isFile()) continue
