@@ -141,11 +141,12 @@ function stateOf(folders) {
     .update(readFileSync(fileURLToPath(import.meta.url)))
     .update(readFileSync(join(root, 'package-lock.json')))
   const entries = folders.flatMap((folder) => readdirSync(folder, { withFileTypes: true, recursive: true }))
-  for (const entry of entries) {
-    if (!entry.isFile()) continue
-    const path = join(entry.parentPath ?? entry.path, entry.name)
+  const files = entries.filter((entry) => entry.isFile())
+  const states = files.map((entry) => {
+    const path = `${entry.parentPath ?? entry.path}${sep}${entry.name}`
     const { mtimeMs, size } = statSync(path)
-    hash.update(`${path} ${mtimeMs} ${size}\n`)
-  }
+    return `${path} ${mtimeMs} ${size}`
+  })
+  hash.update(states.join('\n'))
   return hash.digest('hex').slice(0, 32)
 }
