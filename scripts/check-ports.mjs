@@ -26,6 +26,7 @@ const tillExceptions = {
   'store/group-commit.ts': {
     timer: 'lets a batch gather for a moment: what is written together, never what is written',
   },
+  'kernel/loop-watch.ts': { timer: 'the ticks that a blocked loop holds up' },
   'chain/http-endpoint.ts': { network: 'the JSON-RPC adapter', timer: 'the limit of one call' },
   'devnet/http-server.ts': { network: 'the JSON-RPC listener of the embedded chain' },
   'test-self.ts': { network: "asks the seller's own server by its address" },

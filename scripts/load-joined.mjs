@@ -1,16 +1,30 @@
 // The sources as a few plain files. Loading a thousand TypeScript modules one by one takes seconds of every start;
 // joining them takes a fraction of one, once for each state of the sources.
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { root } from './install-if-missing.mjs'
 
-/** The programs of the clone; esbuild lets them share what both use. */
+const shops = join(root, 'packages', 'node', 'src', 'shops')
+
+/** The programs of the clone and their threads; esbuild lets them share what several use. */
 const programs = {
   node: join(root, 'packages', 'node', 'src', 'main.ts'),
   cli: join(root, 'packages', 'cli', 'src', 'main.ts'),
   conformance: join(root, 'packages', 'conformance', 'src', 'main.ts'),
+  'index-worker': join(shops, 'match', 'index-worker.ts'),
+  'page-worker': join(shops, 'attestations', 'attest', 'page-worker.ts'),
 }
 const sources = ['node', 'till', 'protocol', 'sdk', 'conformance', 'cli'].map((name) =>
   join(root, 'packages', name, 'src'),
@@ -44,7 +58,7 @@ async function joinedFolder() {
   // Two starts at once build twice; anyone who is first gives the folder its name.
   const draft = `${folder}.${process.pid}`
   mkdirSync(draft, { recursive: true })
-  await build({
+  const { outputFiles } = await build({
     entryPoints: programs,
     outdir: draft,
     outExtension: { '.js': '.mjs' },
@@ -54,8 +68,10 @@ async function joinedFolder() {
     platform: 'node',
     target: 'node20',
     logLevel: 'silent',
+    write: false,
     plugins: [othersStay, ownAddresses],
   })
+  for (const { path, text } of outputFiles) writeFileSync(path, text.replace(/[^\0-\x7f]/g, escaped))
   // Its process would stay for as long as the node, with 200 MB.
   await stop()
   said.end()
@@ -68,6 +84,9 @@ async function joinedFolder() {
   }
   return folder
 }
+
+/** One letter beyond Latin-1 in a regular expression or comment makes the engine hold all of a file with two bytes a letter. */
+const escaped = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** Only where somebody looks, with a dot for each second. */
 function sayPreparing() {
@@ -94,12 +113,16 @@ function deleteUnused() {
   }
 }
 
-/** Our own packages are joined too; those of others stay where they are, which may be below one of ours. */
+/**
+ * Our own packages are joined, and those of others that are hundreds of plain files of which a few are used. Others stay
+ * where they are, which may be below one of ours.
+ */
+const joined = /^(@assay|@noble|@scure|abitype|ox|viem|zod)(\/|$)/
 const othersStay = {
   name: 'others stay',
   setup: (build) =>
     build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-      if (kind === 'entry-point' || path.startsWith('@assay/') || pluginData === 'asked') return undefined
+      if (kind === 'entry-point' || joined.test(path) || pluginData === 'asked') return undefined
       const nested =
         importer.startsWith(join(root, 'packages')) && existsSync(join(ownFolder(importer), 'node_modules', path))
       if (!nested) return { path, external: true }
@@ -110,28 +133,35 @@ const othersStay = {
 
 const ownFolder = (file) => join(root, ...relative(root, file).split(sep).slice(0, 2))
 
-/** Files beside a module are found by the module's own address, wherever its code ends up. */
+/**
+ * Files beside a module are found by the module's own address, wherever its code ends up. Threads are joined as well: the
+ * loader of TypeScript would take each a second and 60 MB.
+ */
 const ownAddresses = {
   name: 'own addresses',
   setup: (build) =>
     build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8')
-      if (!text.includes('import.meta.url')) return { contents: text, loader: 'ts' }
-      return { contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)), loader: 'ts' }
+      const own = JSON.stringify(pathToFileURL(path).href)
+      const contents = readFileSync(path, 'utf8')
+        .replace(/'\.\/start-([a-z]+-worker\.mjs)', import\.meta\.url/, "'./$1', import.meta['url']")
+        .replaceAll('import.meta.url', own)
+      return { contents, loader: 'ts' }
     }),
 }
 
-/** Changes with every file that is added, removed or written. */
+/** Changes with every file that is added, removed or written, and with the versions of packages. */
 function stateOf(folders) {
   const hash = createHash('sha256')
     .update(process.version)
     .update(readFileSync(fileURLToPath(import.meta.url)))
+    .update(readFileSync(join(root, 'package-lock.json')))
   const entries = folders.flatMap((folder) => readdirSync(folder, { withFileTypes: true, recursive: true }))
-  for (const entry of entries) {
-    if (!entry.isFile()) continue
-    const path = join(entry.parentPath ?? entry.path, entry.name)
+  const files = entries.filter((entry) => entry.isFile())
+  const states = files.map((entry) => {
+    const path = `${entry.parentPath ?? entry.path}${sep}${entry.name}`
     const { mtimeMs, size } = statSync(path)
-    hash.update(`${path} ${mtimeMs} ${size}\n`)
-  }
+    return `${path} ${mtimeMs} ${size}`
+  })
+  hash.update(states.join('\n'))
   return hash.digest('hex').slice(0, 32)
 }

@@ -57,7 +57,7 @@ export async function runNode(given: NodeJS.ProcessEnv = process.env): Promise<v
       onProgress: (text: string) => shown?.say(text),
       onLost: (reason: string) => stop(reason, 1),
     }
-    const serving = { ...hooks, warm: true, watchLoop: true, acceptors: 8 }
+    const serving = { ...hooks, warm: true, trustExamples: true, watchLoop: true, acceptors: 8 }
     if (channel) node = await startNode(config, { ...serving, worker: await workerPlace(Number(place), channel) })
     else if (config.supervised) node = await startPrimary({ env, config, ...hooks })
     else node = await startNode(config, serving)

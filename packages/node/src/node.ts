@@ -86,6 +86,8 @@ export type NodeOptions = {
   watchLoop?: boolean
   /** Prepares what the first visitor would otherwise wait for. */
   warm?: boolean
+  /** The routes are those that the tests have started with: their examples are not checked again. */
+  trustExamples?: boolean
   /** Connections taken per turn of the loop; see http/acceptors.ts. */
   acceptors?: number
   /** This process is one of several behind a socket that another one bound; see compose/processes. */
@@ -308,7 +310,7 @@ function nodeFacts({ facilitators, royaltyRecipient }: Config, payees: Payees): 
 
 /** Every route of the node, and the app that serves them. */
 function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
-  const { config, ports, infrastructure, origins, shops, payees } = opened
+  const { config, options, ports, infrastructure, origins, shops, payees } = opened
   const { clock, ids, log, metrics } = ports
   const routes: RouteDeclaration[] = []
   const { contactEmail, contentLicense } = config
@@ -361,6 +363,7 @@ function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
     },
     probe: () => infrastructure.store.database.query('select'),
     discoveryBlock: (route) => bazaarExtension(route),
+    trustExamples: options.trustExamples ?? false,
     attributed: (attribution) => {
       for (const shop of shops) shop.onAttribution?.(attribution)
     },

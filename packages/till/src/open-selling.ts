@@ -17,6 +17,7 @@ import {
   createTimeLimit,
   declareSale,
   findDeclarationFaults,
+  findExampleFaults,
   fromWebRequest,
   type OpenRoute,
   type PlainResponse,
@@ -77,6 +78,7 @@ export function openSelling(
     const route = declareSale(declaration, made, networksOf(settings, declaration))
     const faults = [
       ...findDeclarationFaults([...documents, ...sold].map((one) => one.declaration).concat(route)),
+      ...findExampleFaults(route),
       ...findMeterFaults(route, schemes?.all ?? []),
     ]
     if (faults.length > 0) throw new ConfigError(faults)

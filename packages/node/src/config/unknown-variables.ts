@@ -13,14 +13,17 @@ export function unknownVariables(given: Readonly<Record<string, unknown>>, known
 /** Letters to add, take away or change (Levenshtein), at most 3. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3
-  let row = Array.from({ length: b.length + 1 }, (_, place) => place)
-  for (const [i, letter] of [...a].entries())
-    row = row.reduce<number[]>((next, above, place) => {
-      if (place === 0) return [i + 1]
-      const left = next[place - 1] ?? 0
-      const diagonal = row[place - 1] ?? 0
-      next.push(Math.min(above + 1, left + 1, diagonal + (b[place - 1] === letter ? 0 : 1)))
-      return next
-    }, [])
-  return row.at(-1) ?? 3
+  // In place: a large environment has thousands of pairs, and every start compares them.
+  const row = Array.from({ length: b.length + 1 }, (_, place) => place)
+  for (let i = 0; i < a.length; i += 1) {
+    let diagonal = i
+    row[0] = i + 1
+    for (let place = 1; place <= b.length; place += 1) {
+      const above = row[place] as number
+      const changed = diagonal + (a[i] === b[place - 1] ? 0 : 1)
+      row[place] = Math.min(above + 1, (row[place - 1] as number) + 1, changed)
+      diagonal = above
+    }
+  }
+  return row.at(-1) as number
 }

@@ -1,9 +1,14 @@
-import { createPathTree, findDeclarationFaults, paramNames } from '@assay/till/selling'
+import { createPathTree, findDeclarationFaults, findExampleFaults, paramNames } from '@assay/till/selling'
 import type { RouteDeclaration } from './route.ts'
 
 /** Everything wrong with a set of declarations, so that one start reports all of it. */
-export function findRouteFaults(routes: readonly RouteDeclaration[]): string[] {
-  return [...findDeclarationFaults(routes), ...routes.flatMap(findOwnFaults), ...findLostNextHops(routes)]
+export function findRouteFaults(routes: readonly RouteDeclaration[], trustExamples = false): string[] {
+  return [
+    ...findDeclarationFaults(routes),
+    ...(trustExamples ? [] : routes.flatMap(findExampleFaults)),
+    ...routes.flatMap(findOwnFaults),
+    ...findLostNextHops(routes),
+  ]
 }
 
 function findOwnFaults({ id, method, path, access, cacheSeconds, example, operator }: RouteDeclaration): string[] {

@@ -52,6 +52,8 @@ export type HttpAppDeps = {
   probe?(): Promise<unknown>
   /** Bazaar block of a paid route's 402. */
   discoveryBlock?: (route: RouteDeclaration) => Json | undefined
+  /** Leaves examples unchecked: a start would make every schema of every route for it. */
+  trustExamples?: boolean
   attributed?(attribution: Attribution): void
   /** URL of another node that answers what this one does not. */
   findPeer?(method: string, path: string): string | undefined
@@ -75,7 +77,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const { config, clock, log, metrics, readiness } = deps
   const authorities = createAuthorities(config)
   const limiter = createLimiter(clock, { ...(config.demo ? demoLimits : productionLimits), ...config.limits })
-  const registry = createRegistry(deps.routes, deps.discoveryBlock)
+  const registry = createRegistry(deps.routes, deps.discoveryBlock, deps.trustExamples)
   const responder = openResponder(deps, authorities.baseOrigin, limiter.policyHeader)
   const load = createLoad({ ...defaultLoad, ...config.load }, { clock, ...(deps.probe ? { probe: deps.probe } : {}) })
   const steps = {

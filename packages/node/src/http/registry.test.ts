@@ -44,6 +44,12 @@ describe('declarations are checked at start', () => {
     expect(faults).toContain('example output does not satisfy')
   })
 
+  test('a start that trusts the examples still finds every other fault', () => {
+    const wrong = free({ id: 'c', example: { output: { n: 'x' } } })
+    expect(createRegistry([wrong], undefined, true).routes).toHaveLength(1)
+    expect(() => createRegistry([wrong, free({ path: '/b/' })], undefined, true)).toThrow('is not exact segments')
+  })
+
   test('parameters of one shape have one set of names', () => {
     const params = (name: string) => z.strictObject({ [name]: z.string() })
     const route = (id: string, method: 'GET' | 'POST', name: string) =>

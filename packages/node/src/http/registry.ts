@@ -41,8 +41,9 @@ export class RouteDeclarationError extends Error {
 export function createRegistry(
   declarations: readonly RouteDeclaration[],
   discoveryBlock?: (route: RouteDeclaration) => Json | undefined,
+  trustExamples = false,
 ): Registry {
-  const faults = findRouteFaults(declarations)
+  const faults = findRouteFaults(declarations, trustExamples)
   if (faults.length > 0) throw new RouteDeclarationError(faults)
   const tree = createPathTree<RegisteredRoute>()
   const routes = declarations.map((declaration): RegisteredRoute => {

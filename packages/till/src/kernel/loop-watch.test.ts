@@ -13,21 +13,15 @@ function scene() {
   const clock: Clock = {
     nowMs: () => nowMs,
     monotonicMs: () => nowMs,
-    sleep: (_ms, signal) => {
-      const ended = () => wake()
-      signal?.addEventListener('abort', ended, { once: true })
-      return new Promise((resolve) => {
-        wake = () => {
-          signal?.removeEventListener('abort', ended)
-          resolve()
-        }
-      })
-    },
+    sleep: async () => {},
   }
   const note = (fields: object, message: string) => {
     lines.push({ message, fields: { ...fields } })
   }
-  const host: LoopHost = { cpuMs: () => cpuMs, gcMs: () => gcMs, close: () => {} }
+  const every: LoopHost['every'] = (_ms, call) => {
+    wake = call
+  }
+  const host: LoopHost = { cpuMs: () => cpuMs, gcMs: () => gcMs, every, close: () => {} }
   const watch = watchLoop({
     clock,
     host,

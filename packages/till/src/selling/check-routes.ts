@@ -5,7 +5,7 @@ import { checkSchema, type Schema } from './schema.ts'
 const pathPattern = /^\/(?:(?:[A-Za-z0-9._~-]+|:[a-z][a-z0-9_]*)(?:\/(?:[A-Za-z0-9._~-]+|:[a-z][a-z0-9_]*))*)?$/
 const idPattern = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*$/
 
-/** Everything wrong with a set of declarations, so that one start reports all of it. */
+/** Everything wrong with a set of declarations but their examples, so that one start reports all of it. */
 export function findDeclarationFaults(routes: readonly RouteDeclaration[]): string[] {
   return [...findClashes(routes), ...routes.flatMap(findOwnFaults)]
 }
@@ -42,7 +42,7 @@ function findOwnFaults(route: RouteDeclaration): string[] {
   if ((route.description?.length ?? 0) > 450) say('the description is longer than 450 characters')
   if (route.method === 'GET' && route.body) say('a GET route takes no body')
   if (route.access.kind === 'paid') for (const fault of findPriceFaults(route, route.access)) say(fault)
-  for (const fault of findExampleFaults(route)) say(fault)
+  if (paramNames(route.path).length > 0 && !route.params) say('a path with parameters needs a params schema')
   return faults
 }
 
@@ -61,11 +61,11 @@ function findPriceFaults({ representations }: RouteDeclaration, { price, network
   return faults
 }
 
-function findExampleFaults(route: RouteDeclaration): string[] {
+/** What the example of a route lacks; every schema is made ready to parse for it. */
+export function findExampleFaults(route: RouteDeclaration): string[] {
   const { example } = route
+  if (example === undefined) return []
   const faults: string[] = []
-  if (paramNames(route.path).length > 0 && !route.params) faults.push('a path with parameters needs a params schema')
-  if (example === undefined) return faults
   const parts: [string, Schema | undefined, unknown][] = [
     ['params', route.params, example.params ?? {}],
     ['query', route.query, example.query ?? {}],
@@ -77,7 +77,7 @@ function findExampleFaults(route: RouteDeclaration): string[] {
     // A schema that answers later is left to the first request.
     if (checked && 'issues' in checked)
       faults.push(
-        `the example ${part} does not satisfy its schema: ${checked.issues.map((issue) => issue.message).join(', ')}`,
+        `${route.id}: the example ${part} does not satisfy its schema: ${checked.issues.map((issue) => issue.message).join(', ')}`,
       )
   }
   return faults

@@ -9,7 +9,7 @@ export {
   type Unavailable,
 } from './availability.ts'
 export { defaultBodyBytes, tooLarge } from './body-limit.ts'
-export { findDeclarationFaults, paramNames } from './check-routes.ts'
+export { findDeclarationFaults, findExampleFaults, paramNames } from './check-routes.ts'
 export {
   declareSale,
   type PriceDeclaration,

@@ -26,13 +26,19 @@ export function openPopulation(
   const { clock, rng, log } = deps
   const ports: AgentPorts = { origin: context.apiUrl, base: context.base, clock, rng }
   const rpc = context.rpcs.get(context.base.caip2)
-  const agents = Array.from({ length: agentsCount }, (_, number) => demoAgent(number + 1))
+  // Each when its turn comes: deriving all the wallets would keep the start waiting.
+  const agents = new Map<number, DemoAgent>()
+  const agentAt = (number: number): DemoAgent => {
+    const agent = agents.get(number) ?? demoAgent(number + 1)
+    agents.set(number, agent)
+    return agent
+  }
   const stopping = new AbortController()
   // In turn, so that as many different agents as can be ask in every bucket.
-  let next = draw(rng, agents.length)
+  let next = draw(rng, agentsCount)
   const turn = async () => {
-    next = (next + 1) % agents.length
-    const agent = agents[next] as DemoAgent
+    next = (next + 1) % agentsCount
+    const agent = agentAt(next)
     const status = await search(ports, agent, clock.nowMs())
     if (status === 402) await payIn(ports, rpc, agent)
     else if (status === 200 && !agent.ready) {

@@ -17,7 +17,8 @@ export type FileCache = {
   prefetch(sql: Sql, dataset: DatasetId, files: readonly FileRecord[]): Promise<void>
 }
 
-const keptRowsMax = 2_000_000
+/** Somewhat more than a view of the whole market is made of. */
+const keptRowsMax = 1_000_000
 /** A view is made in seconds and then stands for hours: what nobody asked for since is read again when it is needed. */
 const idleMsMax = 120_000
 const lookBack = 256

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Sql } from '@assay/till/store/database'
 import type { FeedId } from '../feeds/feed.ts'
-import { type BulkDeps, type BulkInputs, bulkInputs, bulkMonths, makeTable } from './make-table.ts'
+import { type BulkDeps, type BulkInputs, type BulkTable, bulkInputs, bulkMonths, makeTable } from './make-table.ts'
 import { type BulkFormat, bulkFormats, renderTable } from './render-table.ts'
 
 export type BulkEntry = {
@@ -38,8 +38,9 @@ export async function makeBulkFile(
   deps: BulkDeps,
   { feed, month, format }: { feed: FeedId; month: string; format: BulkFormat },
   inputs: BulkInputs,
+  made?: BulkTable,
 ): Promise<{ bytes: Uint8Array; entry: BulkEntry }> {
-  const table = await makeTable(deps, feed, month, inputs)
+  const table = made ?? (await makeTable(deps, feed, month, inputs))
   const bytes = await renderTable(table, format, () => deps.clock.sleep(0))
   const entry: BulkEntry = {
     feed,
@@ -68,10 +69,12 @@ export async function recordBulkFiles(deps: BulkDeps, feeds: readonly FeedId[], 
     const kept = await bulkEntries(deps.database, feed)
     for (const month of await bulkMonths(deps, feed)) {
       const inputs = await bulkInputs(deps, feed, month)
+      let table: BulkTable | undefined
       for (const format of inputs ? bulkFormats : []) {
         if (kept.some((one) => one.month === month && one.format === format && one.key === inputs?.key)) continue
         if (made >= filesMax) return made
-        await makeBulkFile(deps, { feed, month, format }, inputs as BulkInputs)
+        table ??= await makeTable(deps, feed, month, inputs as BulkInputs)
+        await makeBulkFile(deps, { feed, month, format }, inputs as BulkInputs, table)
         made += 1
       }
     }

@@ -147,27 +147,32 @@ async function scoresTable(deps: BulkDeps, feed: FeedId, month: string): Promise
      from matrix_score_month where feed = $1 and month = $2::date and method = $3`,
     [feed, `${month}-01`, method],
   )
-  const points: { day: string; symbol: string; figures: number[] }[] = []
+  // Column by column: an object for each of a hundred thousand points would take twice the memory.
+  const [dayOf, symbolOf]: [string[], string[]] = [[], []]
+  const columns = names.map(() => [] as number[])
   for (const [index, { symbol, days, figures }] of rows.entries()) {
     const all = figures.split(' ')
     // A day that was made again is there twice, and the last one counts.
     const places = new Map(days.split(' ').map((day, place) => [day, place]))
-    for (const [day, place] of places)
-      points.push({ day, symbol, figures: all.slice(place * names.length, (place + 1) * names.length).map(Number) })
+    for (const [day, place] of places) {
+      dayOf.push(day)
+      symbolOf.push(symbol)
+      for (const [at, values] of columns.entries()) values.push(Number(all[place * names.length + at]))
+    }
     if (index % 500 === 499) await deps.clock.sleep(0)
   }
-  points.sort((a, b) => compare(a.day, b.day) || (a.figures[0] as number) - (b.figures[0] as number))
+  const rank = columns[0] as number[]
+  const order = dayOf
+    .map((_, point) => point)
+    .sort((a, b) => compare(dayOf[a] as string, dayOf[b] as string) || (rank[a] as number) - (rank[b] as number))
+  const inOrder = <T>(values: readonly T[]) => order.map((point) => values[point] as T)
   return {
-    rows: points.length,
+    rows: order.length,
     columns: [
-      { name: 'day', kind: 'text', values: points.map(({ day }) => day) },
-      { name: 'symbol', kind: 'text', values: points.map(({ symbol }) => symbol) },
-      { name: 'method', kind: 'text', values: points.map(() => method) },
-      ...names.map((name, place) => ({
-        name,
-        kind: 'number' as const,
-        values: points.map(({ figures }) => figures[place] as number),
-      })),
+      { name: 'day', kind: 'text', values: inOrder(dayOf) },
+      { name: 'symbol', kind: 'text', values: inOrder(symbolOf) },
+      { name: 'method', kind: 'text', values: order.map(() => method) },
+      ...names.map((name, at) => ({ name, kind: 'number' as const, values: inOrder(columns[at] as number[]) })),
     ],
   }
 }

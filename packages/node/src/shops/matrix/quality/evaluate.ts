@@ -72,13 +72,18 @@ export async function evaluate(
     const beforeMs = easternToUtcMs(date, 9, 30)
     const view = await loadAsOfView(deps, beforeMs - 1)
     refuseLookAhead(view, beforeMs)
-    const rankings = new Map<UniverseId, Rankings | undefined>()
+    const rankings = new Map<UniverseId, Compared | undefined>()
     const outcomes = rememberOutcomes(view, prices, index - 1)
     for (const { feed, universe } of feeds) {
       // Most feeds are compared in the same universe: it is ranked once a day.
-      if (!rankings.has(universe)) rankings.set(universe, rank(view, universe, { ...others, ...deps.recipes }))
-      const ranked = rankings.get(universe)
-      addDay(results.get(feed) as Tally, date, view, outcomes, index - 1, ranked && predict(view, feed, ranked))
+      if (!rankings.has(universe)) {
+        const ranked = rank(view, universe, { ...others, ...deps.recipes })
+        rankings.set(universe, ranked && { ...ranked, compared: compare(outcomes, index - 1, ranked) })
+      }
+      addDay(results.get(feed) as Tally, date, view, rankings.get(universe), (ranked) => {
+        const values = feedValues(view, feed, ranked)
+        return values && compare(outcomes, index - 1, { universe: ranked.universe, byPredictor: { feed: values } })
+      })
       await deps.breathe()
     }
     deps.onProgress?.(done + 1, candidates.length)
@@ -101,19 +106,19 @@ function addDay(
   tally: Tally,
   date: string,
   view: AsOfView,
-  outcomes: Outcomes,
-  from: number,
-  predictions: Predictions | undefined,
+  ranked: Compared | undefined,
+  compareFeed: (ranked: Predictions) => Comparison | undefined,
 ): void {
-  if (!predictions) {
+  if (!ranked) {
     tally.skippedDays += 1
     return
   }
-  const compared = compare(outcomes, from, predictions)
+  const { compared } = ranked
   tally.known += compared.known
   tally.asked += compared.asked
   tally.outcomeCoverage = tally.asked === 0 ? null : tally.known / tally.asked
-  tally.days.push({ date, byPredictor: compared.byPredictor })
+  // What does not depend on the feed is shared by all of them.
+  tally.days.push({ date, byPredictor: { ...compared.byPredictor, ...compareFeed(ranked)?.byPredictor } })
   tally.synthetic ||= view.origins.some(({ synthetic }) => synthetic)
 }
 
@@ -126,19 +131,15 @@ function dayIndexes(prices: LaterPrices, daysMax: number): number[] {
   return all.filter((_, position) => position % step === 0)
 }
 
-type Predictions = { universe: readonly number[]; byPredictor: Partial<Record<PredictorName, Float64Array>> }
-
-type Rankings = {
-  /** With a known short interest, the most shorted first. */
-  shorted: readonly number[]
-  byPredictor: Record<PredictorName, Float64Array>
-}
+/** `universe`: with a known short interest, the most shorted first. */
+type Predictions = { universe: readonly number[]; byPredictor: Record<PredictorName, Float64Array> }
+type Compared = Predictions & { compared: Comparison }
 
 function rank(
   view: AsOfView,
   universe: UniverseId,
   recipes: Readonly<Record<string, ScoringRules>>,
-): Rankings | undefined {
+): Predictions | undefined {
   const { columns } = view
   const { short_interest, shares_outstanding, fails, volatility_pct } = columns
   if (!short_interest || !shares_outstanding) return undefined
@@ -151,7 +152,7 @@ function rank(
   const shorted = [...own.ranking].filter((symbol) => !Number.isNaN(shortRatio[symbol] as number))
   shorted.sort((a, b) => (shortRatio[b] as number) - (shortRatio[a] as number) || a - b)
   return {
-    shorted,
+    universe: shorted.slice(0, Math.floor(shorted.length * testDefinition.universe_share)),
     byPredictor: {
       score: own.score,
       short_interest: shortRatio,
@@ -162,20 +163,15 @@ function rank(
   }
 }
 
-function predict(view: AsOfView, feed: FeedId, { shorted, byPredictor }: Rankings): Predictions {
+function feedValues(view: AsOfView, feed: FeedId, { byPredictor }: Predictions): Float64Array | undefined {
+  if (feed === 'short-interest') return byPredictor['short_interest']
   const column = feedColumn[feed] && view.columns[feedColumn[feed] as ColumnName]
-  const feedValues =
-    feed === 'short-interest'
-      ? byPredictor['short_interest']
-      : column && (feed === 'ftd' || feed === 'institutional')
-        ? view.columns.shares_outstanding && ratio(column.values, view.columns.shares_outstanding.values, 100)
-        : column?.values
-  return {
-    universe: shorted.slice(0, Math.floor(shorted.length * testDefinition.universe_share)),
-    byPredictor: { ...byPredictor, ...(feedValues ? { feed: feedValues } : {}) },
-  }
+  return column && (feed === 'ftd' || feed === 'institutional')
+    ? view.columns.shares_outstanding && ratio(column.values, view.columns.shares_outstanding.values, 100)
+    : column?.values
 }
 
+type Comparison = { byPredictor: Record<PredictorName, Observation[]>; known: number; asked: number }
 type Outcomes = (symbol: number) => boolean | undefined
 
 /** What followed is the same for every feed. */
@@ -187,7 +183,7 @@ function rememberOutcomes(view: AsOfView, prices: LaterPrices, from: number): Ou
   }
 }
 
-function compare(outcomes: Outcomes, from: number, { universe, byPredictor }: Predictions) {
+function compare(outcomes: Outcomes, from: number, { universe, byPredictor }: Predictions): Comparison {
   const observed = new Map(Object.keys(byPredictor).map((name) => [name, [] as Observation[]]))
   let known = 0
   for (const symbol of universe) {

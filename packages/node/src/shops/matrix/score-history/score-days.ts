@@ -7,8 +7,8 @@ import type { FeedId } from '../feeds/feed.ts'
 import type { MatrixDeps } from '../matrix-deps.ts'
 import { currentMethod } from '../score/method.ts'
 import { columnValues, queryColumns } from '../snapshots/columns-of.ts'
+import { type AsOfViews, isSnapshot } from '../snapshots/make-snapshot.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { isSnapshot } from '../snapshots/snapshot-cache.ts'
 import { snapshotInputs } from '../snapshots/snapshot-inputs.ts'
 import { figureNames, keepScoredDay, keptScoredDays } from './score-store.ts'
 
@@ -44,10 +44,11 @@ export async function scoreDays(deps: ScoreDaysDeps, daysMax: number, atOnce = d
     // Before the first file there is nothing to rank.
     if (knownByMs < firstKnownMs) break
     if (made >= atOnce * scoredFeeds.length || deps.stopping.aborted) break
+    const views: AsOfViews = new Map()
     for (const feed of scoredFeeds) {
       const inputs = snapshotInputs(deps.fileCache, deps.gate, feeds[feed], 'paid', knownByMs)
       if ('status' in inputs || kept.get(`${feed} ${day}`) === inputs.key) continue
-      const snapshot = await deps.snapshotCache.at(feed, 'paid', knownByMs)
+      const snapshot = await deps.snapshotCache.once(feed, inputs, views)
       if (!isSnapshot(snapshot)) continue
       await keepScoredDay(deps.database, { feed, day, key: inputs.key, ...figuresOf(snapshot) })
       made += 1

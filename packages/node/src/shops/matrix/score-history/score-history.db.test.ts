@@ -30,8 +30,10 @@ test('each day has the score known before its open, with rank and factors; what 
     const made = await scoreDays(deps, 4)
     expect(made).toBeGreaterThan(6)
     expect(await scoreDays(deps, 4)).toBe(0)
-    const snapshot = await snapshotCache.at('squeeze', 'paid', Date.parse('2026-11-13T14:29:59.999Z'))
+    const reading = createSnapshotCache({ ...common, delayMs: 0 })
+    const snapshot = await reading.at('squeeze', 'paid', Date.parse('2026-11-13T14:29:59.999Z'))
     if (!isSnapshot(snapshot)) throw new Error('no snapshot')
+    expect(snapshotCache.recent(snapshot.sha256), 'what was ranked is held by nobody').toBeUndefined()
     const [symbol] = [...snapshot.rowsOf.keys()] as [string]
     const names = [{ symbol, after: '0000-01-01', before: '9999-12-31' }]
     const query = { feed: 'squeeze', names, since: '2026-01-01' } as const

@@ -2,6 +2,7 @@ import type { Database, Sql } from '@assay/till/store/database'
 import type { IsoDate } from '../calendar/dates.ts'
 import type { FeedId } from '../feeds/feed.ts'
 import { isScoreMethod, type ScoreMethodName, scoreMethods } from '../score/method.ts'
+import { float4Array, textArray } from '../store/pg-arrays.ts'
 
 /** What is kept of a symbol and day beside the factors. */
 const ownFigures = ['rank', 'score', 'strength'] as const
@@ -33,7 +34,7 @@ export async function keepScoredDay(
        from unnest($4::text[]) with ordinality as given (symbol, i)
        on conflict (feed, symbol, month, method) do update
          set days = matrix_score_month.days || excluded.days, figures = matrix_score_month.figures || excluded.figures`,
-      [feed, day, method, symbols, [...figures], width],
+      [feed, day, method, textArray(symbols), float4Array(figures), width],
     )
     await tx.query(
       `insert into matrix_score_day (feed, day, key) values ($1, $2, decode($3, 'hex'))

@@ -103,7 +103,7 @@ async function assemble(input: BuildInput, plan: RowPlan, breathe: () => Promise
   const manifest = manifestOf(input, plan, used, counts)
   // Which files were used is known at the end and written at the beginning.
   const head = Buffer.from(`${JSON.stringify(manifest)}\n`)
-  const bytes = Buffer.concat([head, text.bytes()])
+  const bytes = text.bytes(head)
   for (let row = 0; row <= plan.count; row += 1) starts[row] = (starts[row] as number) + head.length
   for (let row = 0; row < plan.count; row += 1) liveEnds[row] = (liveEnds[row] as number) + head.length
   const sha256 = createHash('sha256').update(bytes).digest('hex')

@@ -35,7 +35,7 @@ export type SnapshotMaker = {
     feed: Feed,
     variant: Variant,
     inputs: SnapshotInputs,
-    options: { views: AsOfViews; keep: boolean },
+    options: { views: AsOfViews; keep: boolean; hold?: boolean },
   ): Promise<Snapshot | NoSnapshot>
 }
 
@@ -64,11 +64,11 @@ export function createSnapshotMaker(deps: MakerDeps, recent: RecentSnapshots): S
       if (kept) recent.put(kept, inputs.key)
       return kept
     },
-    make: async (feed, variant, inputs, { views, keep }) => {
+    make: async (feed, variant, inputs, { views, keep, hold = true }) => {
       const view = await viewOf(feed, inputs.knownAtMs, views)
       const built = await buildSnapshot(view, feed, deps.gate, variant, breathe)
       if (!isSnapshot(built)) return built
-      recent.put(built, inputs.key)
+      if (hold) recent.put(built, inputs.key)
       if (!keep) return built
       await keepSnapshot(deps.database, built, inputs, deps.clock.nowMs()).catch((error: unknown) =>
         // It is served all the same; the next start makes it again.

@@ -20,6 +20,8 @@ export type SnapshotCache = {
   current(feed: FeedId, tier: 'live' | 'vip' | 'delayed'): Snapshot | NoSnapshot
   /** What would have been served at a moment; under an earlier method of the score where one is named. */
   at(feed: FeedId, variant: Variant, atMs: number, method?: ScoreMethodName): Promise<Snapshot | NoSnapshot>
+  /** For one use, of what is sold: nothing holds it afterwards. */
+  once(feed: FeedId, inputs: SnapshotInputs, views: AsOfViews): Promise<Snapshot | NoSnapshot>
   /** A snapshot of the last time, by hash: for the next page of a pull. */
   recent(sha256: string): Snapshot | undefined
   /**
@@ -109,6 +111,7 @@ export function createSnapshotCache(deps: SnapshotCacheDeps): SnapshotCache {
     current: (feed, tier) => (tier === 'delayed' ? delayed : paid).places.get(feed)?.shown ?? noData,
     recent: (sha256) => recent.bySha256(sha256) ?? shownNow(sha256),
     at: past.at,
+    once: (feed, inputs, views) => maker.make(feeds[feed], 'paid', inputs, { views, keep: false, hold: false }),
     refresh: ({ staleSnapshots = false } = {}) => {
       running ??= refresh(staleSnapshots).finally(() => {
         running = undefined

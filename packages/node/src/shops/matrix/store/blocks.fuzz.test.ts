@@ -64,10 +64,10 @@ test('numbers, dates and texts come back from the binary form as they were, unkn
     fc.property(fc.array(number), fc.array(fc.integer({ min: -2e9, max: 2e9 })), fc.array(text), (a, b, c) => {
       // Several arrays one behind the other, as the blocks of a file are read.
       const twice = (bytes: Buffer) => Buffer.concat([bytes, bytes])
-      expect([...float8Values(twice(float8Array(a)), a.length * 2)]).toEqual([...a, ...a])
-      expect([...int4Values(twice(int4Array(b)), b.length * 2)]).toEqual([...b, ...b])
+      expect([...float8Values(twice(float8Array(a)), new Float64Array(a.length * 2))]).toEqual([...a, ...a])
+      expect([...int4Values(twice(int4Array(b)), new Int32Array(b.length * 2))]).toEqual([...b, ...b])
       const days = b.map((value) => (value % 40_000) + 0)
-      expect([...dayValues(twice(dateArray(days)), days.length * 2)]).toEqual([...days, ...days])
+      expect([...dayValues(twice(dateArray(days)), new Int32Array(days.length * 2))]).toEqual([...days, ...days])
       expect(textValues(twice(textArray(c)), c.length * 2)).toEqual([...c, ...c])
     }),
   )

@@ -2,7 +2,7 @@
  * PostgreSQL's binary form of one-dimensional arrays. A buffer goes over the wire as it is, so neither side formats or
  * parses 12,000 numbers as text.
  */
-const oids = { int4: 23, float8: 701, text: 25, date: 1082 } as const
+const oids = { int4: 23, float4: 700, float8: 701, text: 25, date: 1082 } as const
 const headBytes = 20
 /** PostgreSQL counts its dates from the year 2000. */
 const dateEpoch = 10_957
@@ -28,6 +28,16 @@ function wholeArray(values: ArrayLike<number>, oid: number, minus: number): Buff
   for (let i = 0, at = headBytes; i < values.length; i += 1, at += 8) {
     view.setInt32(at, 4)
     view.setInt32(at + 4, (values[i] as number) - minus)
+  }
+  return buffer
+}
+
+/** NaN stays what it is. */
+export function float4Array(values: Float32Array): Buffer {
+  const { buffer, view } = head(values.length, oids.float4, values.length * 8)
+  for (let i = 0, at = headBytes; i < values.length; i += 1, at += 8) {
+    view.setInt32(at, 4)
+    view.setFloat32(at + 4, values[i] as number)
   }
   return buffer
 }
@@ -84,8 +94,7 @@ function readArrays(bytes: Buffer, element: (index: number, at: number, length: 
   }
 }
 
-export function int4Values(bytes: Buffer, count: number): Int32Array {
-  const values = new Int32Array(count)
+export function int4Values(bytes: Buffer, values: Int32Array): Int32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   readArrays(bytes, (index, at) => {
     values[index] = view.getInt32(at)
@@ -93,14 +102,14 @@ export function int4Values(bytes: Buffer, count: number): Int32Array {
   return values
 }
 
-export function dayValues(bytes: Buffer, count: number): Int32Array {
-  const values = int4Values(bytes, count)
-  for (let i = 0; i < count; i += 1) values[i] = (values[i] as number) + dateEpoch
+export function dayValues(bytes: Buffer, values: Int32Array): Int32Array {
+  int4Values(bytes, values)
+  for (let i = 0; i < values.length; i += 1) values[i] = (values[i] as number) + dateEpoch
   return values
 }
 
-export function float8Values(bytes: Buffer, count: number): Float64Array {
-  const values = new Float64Array(count).fill(Number.NaN)
+export function float8Values(bytes: Buffer, values: Float64Array): Float64Array {
+  values.fill(Number.NaN)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   readArrays(bytes, (index, at, length) => {
     if (length === 8) values[index] = view.getFloat64(at)
