@@ -5,7 +5,7 @@ import { stepsOf } from './steps.ts'
 
 export type SeedWanted = { seed: string; steps: number; shrinkRuns: number; plant?: RunOptions['plant'] }
 
-/** What became of a seed, as plain data, and what a reader is told of it. */
+/** What became of a seed, as plain data, and the lines that report it. */
 export type Played = { seed: string; seconds: number; lines: string[] } & (
   | { held: true; seen: Seen }
   | { held: false; regression: Regression }

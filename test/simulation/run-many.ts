@@ -31,7 +31,7 @@ export async function runMany({
     (seed) => !isPlayed(batches, wanted.steps, seed),
   )
   let left = waiting.length
-  // One after the other, whoever is done first.
+  // One after the other, in the order in which they end.
   let ended = Promise.resolve()
   const end = (played: Played) => {
     ended = ended.then(async () => {
@@ -43,7 +43,7 @@ export async function runMany({
     return ended
   }
   const work = async () => {
-    const child = await startChild('../test/simulation/seed-process.ts', { [testServerVariable]: databaseUrl })
+    const child = await startChild('../test/simulation/seed-child-main.ts', { [testServerVariable]: databaseUrl })
     try {
       for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift())
         await end(await child.ask<Played>('play', { ...wanted, seed: String(seed) }))

@@ -102,15 +102,15 @@ export function createWorkCounter(): WorkCounter {
 
 /**
  * Sessions tell what they read when they are asked to, so all of the pool are. One that is still at work lets another be asked twice,
- * and what it did would be counted for whoever comes next.
+ * and what it did would be counted for the next route.
  */
 async function tellReads(database: Database): Promise<void> {
-  const told = new Set<number>()
+  const asked = new Set<number>()
   const tell = async () => {
     const { rows } = await database.query<{ pid: number }>('select pg_backend_pid() as pid, pg_stat_force_next_flush()')
-    for (const { pid } of rows) told.add(pid)
+    for (const { pid } of rows) asked.add(pid)
   }
-  while (told.size < poolSizeDefault) await Promise.all(Array.from({ length: poolSizeDefault }, tell))
+  while (asked.size < poolSizeDefault) await Promise.all(Array.from({ length: poolSizeDefault }, tell))
 }
 
 async function blocksRead(database: Database): Promise<Record<string, number>> {

@@ -98,7 +98,7 @@ async function sendAgain(state: LeasedWalletState, entry: InFlight): Promise<voi
   if (result.status === 'accepted' && !entry.accepted) recordBroadcast(state, entry, hash)
 }
 
-/** What was sent long ago and is in no block yet is looked for less often, at last once a block: each look costs calls. */
+/** What was sent long ago and is in no block yet is asked about less often, at last once a block: each time costs calls. */
 function pauseMs({ inFlight, deps }: LeasedWalletState, nowMs: number): number {
   const youngestMs = Math.min(...[...inFlight.values()].map(({ sentAtMs }) => nowMs - sentAtMs))
   return Math.min(deps.limits.pollMs * pollsPerBlock, youngestMs / 4)
