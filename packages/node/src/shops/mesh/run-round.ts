@@ -10,10 +10,10 @@ import { type Due, findDue, type Room, takeDuePeers } from './due-store.ts'
 import { readListings } from './listings.ts'
 import type { MeshViews, SeenPeer } from './mesh-view.ts'
 import type { OwnStatement } from './own-statement.ts'
-import type { MeshSettings } from './settings.ts'
 import { createSilence, type Silence } from './silence.ts'
 import { type PeerRow, takePriceCheck } from './store.ts'
 import { deleteOldEvidence } from './take-evidence.ts'
+import { visitPauseMs } from './visit-pause.ts'
 import { visitPeer } from './visit-peer.ts'
 
 export type Rounds = {
@@ -49,8 +49,9 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   const priceChecks = createAllowance(clock, () => (live * 60_000) / settings.priceCheckEveryMs, pricesAtFirst)
   const visit = async (peer: PeerRow): Promise<boolean> => {
     const view = await views.current(settings.visitEveryMs)
+    const pauseMs = visitPauseMs(settings, live)
     const { signal } = stopping
-    return visitPeer(deps, peer, { own: view.own, view, pauseMs: visitPauseMs(settings, live), silence, signal })
+    return visitPeer(deps, peer, { own: view.own, view, pauseMs, silence, changed: views.outdated, signal })
   }
   const silence = createSilence(deps, views, { visit, start, signal: stopping.signal })
   /** What this node offers has changed: a few peers hear of it now, and others from them. */
@@ -88,14 +89,14 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       push(before.peers, before.own)
       if (due.prices && priceChecks.left() > 0) {
         priceChecks.add(-1)
-        start('a check of prices', pollPrices(deps, stopping.signal))
+        start('a check of prices', pollPrices(deps, stopping.signal).then(views.outdated))
       }
       await wait(settings.visitEveryMs / 8)
       if (clock.monotonicMs() >= evidenceDueMs) {
         evidenceDueMs = clock.monotonicMs() + settings.evidenceEveryMs
         await deleteOldEvidence(deps)
       }
-      const view = await views.refresh()
+      const view = await views.upToDate(settings.visitEveryMs)
       deps.metrics.gauge('mesh_peers', view.peers.length)
       alone(view.peers.length)
     },
@@ -166,11 +167,6 @@ function createAllowance(clock: Clock, perMinute: () => number, most: number) {
       left = Math.min(most, left + count)
     },
   }
-}
-
-/** With many peers each is visited more rarely: others tell what changes in the meantime. */
-export function visitPauseMs({ visitEveryMs, visitsPerMinute }: MeshSettings, live: number): number {
-  return Math.max(visitEveryMs, Math.ceil((live * 60_000) / visitsPerMinute))
 }
 
 async function takeDue({ database, clock, settings }: MeshDeps, { others, shown }: Due): Promise<PeerRow[]> {

@@ -84,9 +84,7 @@ test('many that arrive at once are taken in together, and one that the database 
   expect(transactions).toBeLessThan(5)
   const broken = { ...play('https://broken.example'), address: 'x' }
   const late = Array.from({ length: 3 }, (_, i) => play(`https://late.n${i}.example`))
-  const outcomes = await Promise.allSettled(
-    [...late, broken].map((peer, i) => arrive(peer, `198.52.${i}.7`, counted)),
-  )
+  const outcomes = await Promise.allSettled([...late, broken].map((peer, i) => arrive(peer, `198.52.${i}.7`, counted)))
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected'])
   expect(await placedPeers(db.database, deps.registeredSql)).toHaveLength(43)
 })

@@ -53,8 +53,8 @@ async function statementsOfVisit(peer: FakePeer): Promise<string[]> {
   const view = await views.refresh()
   const { signal } = new AbortController()
   const counted = { ...deps, database: { ...deps.database, query } }
-  const { silence } = rounds
-  await visitPeer(counted, row, { own: view.own, view, pauseMs: deps.settings.visitEveryMs, silence, signal })
+  const shared = { silence: rounds.silence, changed: views.outdated, signal }
+  await visitPeer(counted, row, { own: view.own, view, pauseMs: deps.settings.visitEveryMs, ...shared })
   return statements
 }
 

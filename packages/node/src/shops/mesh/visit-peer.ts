@@ -15,6 +15,7 @@ import { creditNamer, newerOf, recordChangesRead, saveReported } from './reporte
 import type { Silence } from './silence.ts'
 import { type PeerRow, type PeerState, saveMissed, saveSeenAgain } from './store.ts'
 import { readPeerReports } from './take-evidence.ts'
+import { firstPauseMs } from './visit-pause.ts'
 
 export type Visit = {
   own: OwnStatement
@@ -23,6 +24,8 @@ export type Visit = {
   /** What is known of others is not asked of the database again. */
   view?: MeshView | undefined
   silence: Silence
+  /** What others are shown has changed. */
+  changed(): void
   signal: AbortSignal
 }
 
@@ -52,7 +55,7 @@ export async function visitPeer(deps: MeshDeps, peer: PeerRow, visit: Visit): Pr
   if (peer.state === 'candidate') await creditNamer(deps.database, peer.did)
   const known = new Map(visit.view?.peers.map((one) => [one.did, one]))
   await learnPeers(deps, peer, document, known)
-  await learnChanges(deps, peer, document, { known, pauseMs: visit.pauseMs })
+  await learnChanges(deps, peer, document, known, visit)
   await visit.silence.heard(document.silent)
   if (nowMs - peer.reportsReadAtMs >= settings.evidenceEveryMs && mayHaveReports(peer, document))
     await readPeerReports(deps, peer, signal)
@@ -75,14 +78,14 @@ type CheckedStatement = Extract<PeerCheck, { ok: true }> & { jws: string; latenc
 async function keepSeen(
   deps: MeshDeps,
   peer: PeerRow,
-  { pauseMs }: Visit,
+  { pauseMs, changed }: Visit,
   { jws, statement, ...check }: CheckedStatement,
 ): Promise<string | undefined> {
   const nowMs = deps.clock.nowMs()
   const { did, address, foundBy } = peer
   const seen = { did, sequence: statement.sequence, keysReadAtMs: check.keysReadAtMs, latencyMs: check.latencyMs }
   if (jws === peer.statement && (await saveSeenAgain(deps.database, seen, nowMs, nowMs + pauseMs))) return undefined
-  return admitSeen(
+  const problem = await admitSeen(
     deps,
     {
       ...{ ...seen, address, foundBy, statement: jws, expiresAtMs: Date.parse(statement.expires_at) },
@@ -90,8 +93,10 @@ async function keepSeen(
       capabilities: capabilitiesOf(statement),
       onlyRenewed: onlyRenewed(peer.statement, statement, pauseMs),
     },
-    nowMs + pauseMs,
+    nowMs + firstPauseMs(deps.rng, pauseMs),
   )
+  changed()
+  return problem
 }
 
 /** Others visit a peer as often: while its statement outlasts a few visits, only one that says something new is passed on. */
@@ -127,7 +132,8 @@ async function learnChanges(
   deps: MeshDeps,
   namer: PeerRow,
   document: BriefDocument,
-  { known: inView, pauseMs }: { known: KnownPeers; pauseMs: number },
+  inView: KnownPeers,
+  { pauseMs, changed }: Visit,
 ): Promise<void> {
   const { database } = deps
   const nowMs = deps.clock.nowMs()
@@ -148,7 +154,7 @@ async function learnChanges(
       capabilities: capabilitiesOf(statement),
       onlyRenewed: onlyRenewed(known.statement, statement, pauseMs),
     }
-    await saveReported(database, reported, nowMs, nowMs + pauseMs)
+    if (await saveReported(database, reported, nowMs, nowMs + pauseMs)) changed()
   }
   const { changedUntilMs } = document
   if (changedUntilMs !== undefined && changedUntilMs > namer.changesReadMs)
@@ -162,7 +168,7 @@ const mayHaveReports = (peer: PeerRow, { evidenceUntilMs, agentsUntilMs }: Brief
   evidenceUntilMs > peer.evidenceReadMs ||
   agentsUntilMs > peer.agentsReadMs
 
-async function missed(deps: MeshDeps, peer: PeerRow, { silence }: Visit, problem: string): Promise<false> {
+async function missed(deps: MeshDeps, peer: PeerRow, { silence, changed }: Visit, problem: string): Promise<false> {
   const nowMs = deps.clock.nowMs()
   const failures = peer.failures + 1
   const state = stateAfterMiss(peer, nowMs, deps.settings.deadAfterMs)
@@ -172,7 +178,9 @@ async function missed(deps: MeshDeps, peer: PeerRow, { silence }: Visit, problem
     state === 'suspect' ? visitEveryMs / 4 : Math.min(backoffMaxMs, visitEveryMs * 2 ** Math.min(failures, 10))
   await saveMissed(deps.database, { did: peer.did, problem, state, nextVisitMs: nowMs + pauseMs })
   deps.metrics.count('mesh_visits', { outcome: 'missed' })
-  if (peer.state === 'alive') silence.met(peer.did)
+  if (state !== peer.state) changed()
+  // One that is slow may only have much to do: what others then ask of it would make it slower.
+  if (problem.endsWith('timeout') ? peer.failures === 1 : peer.state === 'alive') silence.met(peer.did)
   // An operator who named a peer that cannot be reached should hear of it, once.
   const newsToOperator = state !== peer.state || (peer.foundBy === 'seed' && peer.failures === 0)
   if (newsToOperator) deps.log.info({ peer: peer.did, state, problem }, 'a peer of the mesh did not answer well')
