@@ -260,10 +260,10 @@ export async function saveSeen(
   const { rows } = await sql.query<{ did: string }>(
     `insert into mesh_peer as p (did, address, state, found_by, found_at, sequence, statement, expires_at, keys,
        keys_read_at, network_address, next_visit_at, first_seen_at, last_seen_at, health, latency_ms, operator,
-       capabilities, changed_at)
+       capabilities)
      select did, address, 'alive', "foundBy", ${at(2)}, sequence, statement, to_timestamp("expiresAtMs" / 1000), keys,
        to_timestamp("keysReadAtMs" / 1000), "networkAddress", to_timestamp("nextVisitMs" / 1000), ${at(2)}, ${at(2)}, 1, "latencyMs",
-       operator, capabilities, ${at(2)}
+       operator, capabilities
      from jsonb_to_recordset($1) as n (did text, address text, "foundBy" text, sequence bigint, statement text,
        "expiresAtMs" float8, keys jsonb, "keysReadAtMs" float8, "networkAddress" text, "nextVisitMs" float8,
        "latencyMs" real, operator text, capabilities text[])
@@ -271,7 +271,7 @@ export async function saveSeen(
        statement = excluded.statement, expires_at = excluded.expires_at, keys = excluded.keys,
        keys_read_at = excluded.keys_read_at, network_address = coalesce(excluded.network_address, p.network_address),
        next_visit_at = excluded.next_visit_at, operator = excluded.operator, capabilities = excluded.capabilities,
-       changed_at = case when p.did = any($3) or p.statement = excluded.statement then p.changed_at else excluded.changed_at end,
+       changed_at = case when p.statement <> excluded.statement and p.did <> all($3) then ${at(2)} else p.changed_at end,
        first_seen_at = coalesce(p.first_seen_at, excluded.first_seen_at), last_seen_at = excluded.last_seen_at, failures = 0, problem = null,
        health = case when p.last_seen_at is null then 1 else p.health + ${smoothing} * (1 - p.health) end,
        latency_ms = case when p.latency_ms is null or excluded.latency_ms is null
@@ -284,15 +284,15 @@ export async function saveSeen(
   return new Set(rows.map(({ did }) => did))
 }
 
-export type SeenAgain = Pick<Seen, 'did' | 'sequence' | 'keysReadAtMs' | 'latencyMs'>
+export type SeenAgain = Pick<Seen, 'did' | 'sequence' | 'keysReadAtMs' | 'latencyMs'> & { changesReadMs: number }
 
 /** A peer that lives said the same as before, under keys that were read before. False when that is not what is known of it. */
 export async function saveSeenAgain(sql: Sql, seen: SeenAgain, nowMs: number, nextVisitMs: number): Promise<boolean> {
   const { rowCount } = await sql.query(
     `update mesh_peer set state = 'alive', last_seen_at = ${at(2)}, next_visit_at = ${at(3)}, failures = 0, problem = null,
-       health = health + ${smoothing} * (1 - health), latency_ms = coalesce(latency_ms + ${smoothing} * ($4::real - latency_ms), latency_ms, $4::real)
+       health = health + ${smoothing} * (1 - health), latency_ms = coalesce(latency_ms + ${smoothing} * ($4::real - latency_ms), latency_ms, $4::real), changes_read_ms = $7
      where did = $1 and state in ('alive', 'suspect') and sequence = $5 and keys_read_at = ${at(6)}`,
-    [seen.did, nowMs, nextVisitMs, seen.latencyMs ?? null, seen.sequence, seen.keysReadAtMs],
+    [seen.did, nowMs, nextVisitMs, seen.latencyMs ?? null, seen.sequence, seen.keysReadAtMs, seen.changesReadMs],
   )
   return rowCount === 1
 }

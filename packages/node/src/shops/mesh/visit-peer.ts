@@ -6,7 +6,7 @@ import { recordCandidates } from './candidate-store.ts'
 import { checkPeerStatement, type PeerCheck } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
 import { openKnownStatement, verifyKnownStatement } from './known-statements.ts'
-import { briefBytesMax, meshPath, newPerVisitMax } from './limits.ts'
+import { briefBytesMax, meshPath, newPerVisitMax, viewMax } from './limits.ts'
 import { type BriefDocument, readBrief } from './mesh-document.ts'
 import type { MeshView, SeenPeer } from './mesh-view.ts'
 import type { OwnStatement } from './own-statement.ts'
@@ -22,7 +22,7 @@ export type Visit = {
   /** Until the next one. */
   pauseMs: number
   /** What is known of others is not asked of the database again. */
-  view?: MeshView | undefined
+  view: MeshView
   silence: Silence
   /** What others are shown has changed. */
   changed(): void
@@ -49,13 +49,17 @@ export async function visitPeer(deps: MeshDeps, peer: PeerRow, visit: Visit): Pr
   if (!check.ok) return missed(deps, peer, visit, check.problem)
   const nowMs = clock.nowMs()
   const networkAddress = check.networkAddress ?? answer.networkAddress
-  const problem = await keepSeen(deps, peer, visit, { ...check, jws: document.statement, networkAddress, latencyMs })
+  const known = new Map(visit.view.peers.map((one) => [one.did, one]))
+  const changes = changesFor(deps, peer, document, known)
+  const changesReadMs = Math.min(nowMs, Math.max(peer.changesReadMs, document.changedUntilMs ?? 0))
+  const seen = { ...check, jws: document.statement, networkAddress, latencyMs }
+  const problem = await keepSeen(deps, changes.length === 0 ? { ...peer, changesReadMs } : peer, visit, seen)
   if (problem !== undefined) return missed(deps, peer, visit, problem)
   deps.metrics.count('mesh_visits', { outcome: 'ok' })
   if (peer.state === 'candidate') await creditNamer(deps.database, peer.did)
-  const known = new Map(visit.view?.peers.map((one) => [one.did, one]))
   await learnPeers(deps, peer, document, known)
-  await learnChanges(deps, peer, document, known, visit)
+  await learnChanges(deps, changes, visit)
+  if (changes.length > 0) await recordChangesRead(deps.database, peer.did, changesReadMs)
   await visit.silence.heard(document.silent)
   if (nowMs - peer.reportsReadAtMs >= settings.evidenceEveryMs && mayHaveReports(peer, document))
     await readPeerReports(deps, peer, signal)
@@ -82,9 +86,10 @@ async function keepSeen(
   { jws, statement, ...check }: CheckedStatement,
 ): Promise<string | undefined> {
   const nowMs = deps.clock.nowMs()
-  const { did, address, foundBy } = peer
+  const { did, address, foundBy, changesReadMs } = peer
   const seen = { did, sequence: statement.sequence, keysReadAtMs: check.keysReadAtMs, latencyMs: check.latencyMs }
-  if (jws === peer.statement && (await saveSeenAgain(deps.database, seen, nowMs, nowMs + pauseMs))) return undefined
+  const again = { ...seen, changesReadMs }
+  if (jws === peer.statement && (await saveSeenAgain(deps.database, again, nowMs, nowMs + pauseMs))) return undefined
   const problem = await admitSeen(
     deps,
     {
@@ -127,20 +132,23 @@ async function learnPeers(
 /** Keys that were read so long ago still serve for what others pass on; a visit reads them again. */
 const reportedKeysMs = 3_600_000
 
+/** Statements of others that may be newer than what is known. While a view holds all that live, nobody else is asked for. */
+function changesFor({ self }: MeshDeps, namer: PeerRow, { changed }: BriefDocument, known: KnownPeers) {
+  const unknown = known.size < viewMax ? Number.POSITIVE_INFINITY : 0
+  return changed.filter(
+    ({ did, sequence }) => did !== self.did && did !== namer.did && sequence > (known.get(did)?.sequence ?? unknown),
+  )
+}
+
 /** Takes newer statements of peers that this node knows, each under the keys it read itself. Others wait for a visit. */
 async function learnChanges(
   deps: MeshDeps,
-  namer: PeerRow,
-  document: BriefDocument,
-  inView: KnownPeers,
+  changes: BriefDocument['changed'],
   { pauseMs, changed }: Visit,
 ): Promise<void> {
   const { database } = deps
   const nowMs = deps.clock.nowMs()
-  const others = document.changed.filter(
-    ({ did, sequence }) => did !== deps.self.did && did !== namer.did && sequence > (inView.get(did)?.sequence ?? 0),
-  )
-  for (const { change, known } of await newerOf(database, others)) {
+  for (const { change, known } of await newerOf(database, changes)) {
     const { did, statement: jws } = change
     if (nowMs - known.keysReadAtMs > reportedKeysMs) continue
     const verdict = await verifyKnownStatement(jws, { address: known.address, keys: known.keys, nowMs })
@@ -156,9 +164,6 @@ async function learnChanges(
     }
     if (await saveReported(database, reported, nowMs, nowMs + pauseMs)) changed()
   }
-  const { changedUntilMs } = document
-  if (changedUntilMs !== undefined && changedUntilMs > namer.changesReadMs)
-    await recordChangesRead(database, namer.did, Math.min(changedUntilMs, nowMs))
 }
 
 /** A node that says until when it was given reports is only asked for what is newer. */
