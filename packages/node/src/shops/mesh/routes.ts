@@ -77,7 +77,7 @@ export function meshRoutes(
             throw error
           })
           if (body.silent === undefined) views.outdated()
-          else await silence.heard(body.silent)
+          else await silence.heard(body.silent, answer.did)
           return jsonAnswer(answer)
         },
       },

@@ -185,7 +185,7 @@ async function missed(deps: MeshDeps, peer: PeerRow, { silence, changed }: Visit
   deps.metrics.count('mesh_visits', { outcome: 'missed' })
   if (state !== peer.state) changed()
   // One that is slow may only have much to do: what others then ask of it would make it slower.
-  if (problem.endsWith('timeout') ? peer.failures === 1 : peer.state === 'alive') silence.met(peer.did)
+  if (problem.endsWith('timeout') ? peer.failures === 1 : peer.state === 'alive') silence.met(peer)
   // An operator who named a peer that cannot be reached should hear of it, once.
   const newsToOperator = state !== peer.state || (peer.foundBy === 'seed' && peer.failures === 0)
   if (newsToOperator) deps.log.info({ peer: peer.did, state, problem }, 'a peer of the mesh did not answer well')
