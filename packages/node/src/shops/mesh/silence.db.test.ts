@@ -28,8 +28,8 @@ async function pass() {
   await rounds.idle()
 }
 
-/** What it was told of peers that were silent. */
-const told = ({ announced }: FakePeer): string[] => announced.flatMap(({ body }) => JSON.parse(body).silent ?? [])
+/** Peers that it was notified of as silent. */
+const reportedTo = ({ announced }: FakePeer): string[] => announced.flatMap(({ body }) => JSON.parse(body).silent ?? [])
 
 test('a peer that answers too late is reported when it does so again, and hears of it itself', async () => {
   const slow = world.add('https://slow.example.com')
@@ -42,9 +42,9 @@ test('a peer that answers too late is reported when it does so again, and hears 
       : undefined
   const failures = async () => (await findPeer(db.database, slow.did))?.failures ?? 0
   while ((await failures()) < 1) await pass()
-  expect([await failures(), ...told(seed), ...told(slow)]).toEqual([1])
+  expect([await failures(), ...reportedTo(seed), ...reportedTo(slow)]).toEqual([1])
   while ((await failures()) < 2) await pass()
-  expect([told(seed), told(slow)]).toEqual([[slow.did], [slow.did]])
+  expect([reportedTo(seed), reportedTo(slow)]).toEqual([[slow.did], [slow.did]])
 })
 
 test('a node that a peer takes for silent announces itself there, once in a while, and to nobody it does not know', async () => {

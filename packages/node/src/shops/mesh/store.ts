@@ -250,7 +250,7 @@ export type Seen = {
 
 const smoothing = 0.3
 
-/** Verified statements from the peers themselves, one of each; the names of those that no newer one, nor another of their sequence, stood against. */
+/** Verified statements from the peers themselves, one of each; the names of those that were kept: not where a newer one, or another of the same sequence, is known. */
 export async function saveSeen(
   sql: Sql,
   seen: readonly (Seen & { nextVisitMs: number })[],
