@@ -94,18 +94,28 @@ function row(figure: string, asked: string, measured: string, reached: boolean):
 
 const usageSeconds = 20
 
+const readUsage = async () => ({
+  nodes: await Promise.all(members.map((member) => member.usage())),
+  databaseMicros: databaseCpu.micros(),
+  chainMicros: treeCpuMicros(chainProcess.pid ?? 0),
+})
+
+/** CPU seconds of all together. On a machine that does other work they say more than the time that passes. */
+function printCpu(what: string, now: Awaited<ReturnType<typeof readUsage>>, before = { nodes: 0, databases: 0 }) {
+  const nodes = now.nodes.reduce((total, { cpuMicros }) => total + cpuMicros, 0)
+  const used = { nodes, databases: now.databaseMicros }
+  const seconds = (micros: number) => (micros / 1e6).toFixed(1)
+  process.stdout.write(
+    `${what}: ${seconds(used.nodes - before.nodes)} s of CPU of all nodes, ${seconds(used.databases - before.databases)} s of their databases\n`,
+  )
+  return used
+}
+
 /** What a node takes while nothing changes. */
 async function printUsage(): Promise<void> {
-  const database = await openDatabaseCpu(server.url)
-  const read = async () => ({
-    nodes: await Promise.all(members.map((member) => member.usage())),
-    databaseMicros: database.micros(),
-    chainMicros: treeCpuMicros(chainProcess.pid ?? 0),
-  })
-  const before = await read()
+  const before = await readUsage()
   await new Promise((resolve) => setTimeout(resolve, usageSeconds * 1_000))
-  const after = await read()
-  await database.close()
+  const after = await readUsage()
   const mean = (of: (usage: Usage) => number) => {
     const sum = (usages: readonly Usage[]) => usages.reduce((total, usage) => total + of(usage), 0)
     return (sum(after.nodes) - sum(before.nodes)) / size
@@ -129,10 +139,12 @@ const chains = await new Promise<[Chain, Chain]>((resolve, reject) => {
 })
 const server = await startTestServer({ connections: size * connectionsEach + 100 })
 process.env[testServerVariable] = server.url
+const databaseCpu = await openDatabaseCpu(server.url)
 const members: Member[] = []
 const hostile: Hostile[] = []
 const close = async () => {
   await Promise.all(members.map((member) => member.close()))
+  await databaseCpu.close()
   await Promise.all([...hostile.map((one) => one.close()), server.stop()])
   if (chainProcess.connected) chainProcess.disconnect()
 }
@@ -144,9 +156,11 @@ try {
     const known = [members.at(-1)?.origin ?? '', bad[place % bad.length] ?? ''].filter((origin) => origin !== '')
     members.push(await createMember(await freeAddress(), chains, known.join(','), mesh))
   }
+  const made = { nodes: 0, databases: databaseCpu.micros() }
   for (let from = 0; from < size; from += startedTogether)
     await Promise.all(members.slice(from, from + startedTogether).map((member) => member.start()))
   process.stdout.write(`${size} nodes are up, and ${bad.length} hostile peers\n`)
+  const started = printCpu('until all are up', await readUsage(), made)
   const knows = async (member: Member, others: readonly Member[], gone: readonly Member[] = []) => {
     const names = new Set(await peersOf(member))
     return (
@@ -160,6 +174,7 @@ try {
   }
   const joined = await secondsUntil(() => allKnow(members))
   row(`${size} nodes know each other after the last one started`, '30 s', `${joined.toFixed(1)} s`, joined <= 30)
+  printCpu('from then until they know each other', await readUsage(), started)
   await printUsage()
   const gone = members.slice(0, 2)
   const left = members.slice(2)

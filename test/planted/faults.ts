@@ -600,7 +600,7 @@ export const plannedFaults: readonly PlantedFault[] = [
   {
     name: 'limit of peers checked without a lock',
     file: 'packages/node/src/shops/mesh/admit-seen.ts',
-    fn: 'admitSeen',
+    fn: 'admitTogether',
     find: 'await lockPlaces(tx)',
     replace: 'undefined',
     proof: { file: 'packages/node/src/shops/mesh/sybils.db.test.ts', test: 'the limit of peers holds' },

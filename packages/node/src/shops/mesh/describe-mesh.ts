@@ -125,21 +125,40 @@ function pagesOf(peers: readonly SeenPeer[], describe: (peer: SeenPeer) => Json)
 }
 
 const documentsMax = 64
+const briefsMs = 10_000
 
-/** Documents are made and signed once for each question while a view lasts: most readers know the same changes. */
+/** What a brief document is made of. */
+const briefly = ({ own, peers, silent, evidenceUntilMs, agentsUntilMs }: MeshView) =>
+  [own.jws, ...peers.map(({ did, sequence }) => `${did} ${sequence}`), ...silent, evidenceUntilMs, agentsUntilMs].join()
+
+/**
+ * Documents are made and signed once for each question while a view lasts, brief ones as long as nothing of them changes:
+ * most readers know the same changes.
+ */
 export function createMeshDocuments(deps: MeshDeps) {
-  let of: MeshView | undefined
-  const kept = new Map<string, Promise<string | undefined>>()
+  const briefs = keepDocuments((view) => `${Math.floor(view.readAtMs / briefsMs)} ${briefly(view)}`)
+  const others = keepDocuments((view) => view)
   const make = async (view: MeshView, query: MeshQuery) => {
     const { since } = query
     return describeMesh(deps, view, query, since === undefined ? undefined : await readChanges(deps, since))
   }
   return (view: MeshView, { since, ...asked }: MeshQuery): Promise<string | undefined> => {
-    if (view !== of || kept.size >= documentsMax) kept.clear()
-    of = view
-    const query = asked.view === 'brief' ? { ...asked, since } : asked
-    const key = queryText(query)
-    const known = kept.get(key) ?? make(view, query)
+    const brief = asked.view === 'brief'
+    const query = brief ? { ...asked, since } : asked
+    return (brief ? briefs : others)(view, queryText(query), () => make(view, query))
+  }
+}
+
+function keepDocuments(contentOf: (view: MeshView) => unknown) {
+  let latest: MeshView | undefined
+  let content: unknown
+  const kept = new Map<string, Promise<string | undefined>>()
+  return (view: MeshView, key: string, make: () => Promise<string | undefined>) => {
+    const now = view === latest ? content : contentOf(view)
+    if (now !== content || kept.size >= documentsMax) kept.clear()
+    latest = view
+    content = now
+    const known = kept.get(key) ?? make()
     kept.set(key, known)
     known.catch(() => kept.delete(key))
     return known

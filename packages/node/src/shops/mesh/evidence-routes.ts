@@ -113,7 +113,7 @@ function listEvidenceRoute(deps: MeshDeps, views: MeshViews): RouteDeclaration {
         if (taken.status === 'unknown_node')
           throw new Problem('not_found', { detail: 'This node does not know that node.' })
         if (taken.status === 'refused') throw refused(`The evidence is not taken: ${taken.reason}.`)
-        if (taken.status === 'taken') await views.refresh()
+        if (taken.status === 'taken') views.outdated()
         return jsonAnswer({ node: body.node, status: taken.status })
       },
     },

@@ -93,10 +93,11 @@ test('two statements of one sequence that arrive at once leave one, and it stays
   await pass()
   const row = await findPeer(db.database, peer.did)
   if (row?.statement === undefined) throw new Error('not seen')
-  const seen = { ...row, statement: row.statement, expiresAtMs: clock.nowMs() + 60_000, capabilities: [] }
+  const times = { expiresAtMs: clock.nowMs() + 60_000, nextVisitMs: clock.nowMs() }
+  const seen = { ...row, statement: row.statement, capabilities: [], ...times }
   const other = peer.statement({ name: 'Other' })
-  expect(await saveSeen(db.database, { ...seen, statement: other }, clock.nowMs(), clock.nowMs())).toBe(false)
-  expect(await saveSeen(db.database, seen, clock.nowMs(), clock.nowMs())).toBe(true)
+  expect(await saveSeen(db.database, [{ ...seen, statement: other }], clock.nowMs())).toEqual(new Set())
+  expect(await saveSeen(db.database, [seen], clock.nowMs())).toEqual(new Set([peer.did]))
   expect((await findPeer(db.database, peer.did))?.statement).toBe(row.statement)
 })
 

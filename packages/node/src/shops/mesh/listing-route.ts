@@ -30,7 +30,7 @@ export function listingRoute(views: MeshViews): RouteDeclaration {
     access: {
       kind: 'free',
       handle: async ({ query }) => {
-        const { peers } = await views.current()
+        const { peers } = await views.upToDate()
         const from = Number(query.cursor ?? 0)
         const next = from + peersPerPage
         const shape: keyof typeof shapes = query.shape

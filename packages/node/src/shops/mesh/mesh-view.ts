@@ -24,8 +24,12 @@ export type MeshView = {
 export const healthyFrom = 0.6
 
 export type MeshViews = {
-  /** As of a second ago at most, or of as long ago as is said. */
-  current(withinMs?: number): Promise<MeshView>
+  /** As of so long ago at most. */
+  current(withinMs: number): Promise<MeshView>
+  /** The same, a second if nothing is said, with all that this process changed. */
+  upToDate(withinMs?: number): Promise<MeshView>
+  /** What is shown to others has changed. */
+  outdated(): void
   /** What was read last, without waiting; undefined before the first time. */
   latest(): MeshView | undefined
   refresh(): Promise<MeshView>
@@ -38,7 +42,9 @@ const silentForMs = 600_000
 export function createMeshViews(deps: MeshDeps): MeshViews {
   let view: MeshView | undefined
   let reading: Promise<MeshView> | undefined
+  let outdated = false
   const refresh = () => {
+    if (reading === undefined) outdated = false
     reading ??= readView(deps, view)
       .then((read) => {
         view = read
@@ -49,11 +55,20 @@ export function createMeshViews(deps: MeshDeps): MeshViews {
       })
     return reading
   }
+  const current = (withinMs: number) =>
+    view !== undefined && deps.clock.monotonicMs() - view.readAtMs < withinMs ? Promise.resolve(view) : refresh()
   return {
     latest: () => view,
     refresh,
-    current: (withinMs = freshMs) =>
-      view !== undefined && deps.clock.monotonicMs() - view.readAtMs < withinMs ? Promise.resolve(view) : refresh(),
+    current,
+    upToDate: async (withinMs = freshMs) => {
+      // Began before the change.
+      if (outdated) await reading
+      return outdated ? refresh() : current(withinMs)
+    },
+    outdated: () => {
+      outdated = true
+    },
   }
 }
 

@@ -7,6 +7,7 @@ import type { MeshDeps } from './deps.ts'
 import { findPeer } from './store.ts'
 import type { StrangerLimit } from './stranger-limit.ts'
 import { readNodeRequest, refused } from './verify-node-request.ts'
+import { firstPauseMs } from './visit-pause.ts'
 
 export type Announcement = { address: string; statement: string; silent?: string[] | undefined }
 export type AnnouncementAnswer = { did: string; address: string; accepted: true; sequence: number }
@@ -20,6 +21,7 @@ export async function receiveAnnouncement(
   strangers: StrangerLimit,
   body: Announcement,
   call: Pick<CallContext, 'method' | 'received' | 'headers' | 'rawBody' | 'remoteAddress' | 'signal'>,
+  pauseMs = deps.settings.visitEveryMs,
 ): Promise<AnnouncementAnswer> {
   const { database, clock } = deps
   const address = parseNodeAddress(body.address)
@@ -59,9 +61,10 @@ export async function receiveAnnouncement(
     accepted: true,
     sequence: check.statement.sequence,
   } as const
-  // It speaks of others, and nothing is new about itself.
-  if (body.silent !== undefined && row?.state === 'alive' && row.statement === body.statement) return accepted
+  // Nothing is new about itself.
+  if (row?.state === 'alive' && row.statement === body.statement) return accepted
   const nowMs = clock.nowMs()
+  const answered = check.keysReadAtMs !== known.keysReadAtMs
   const problem = await admitSeen(
     deps,
     {
@@ -78,8 +81,8 @@ export async function receiveAnnouncement(
       networkAddress: check.networkAddress,
       latencyMs: undefined,
     },
-    // It said where it is; whether it serves there is seen at once.
-    nowMs,
+    // It said where it is; whether it serves there is seen at once, unless it has just shown its keys.
+    answered ? nowMs + firstPauseMs(deps.rng, pauseMs) : nowMs,
   )
   if (problem !== undefined) throw refused(`The statement is not taken: ${problem}.`)
   deps.metrics.count('mesh_announcements', { direction: 'in', outcome: 'ok' })

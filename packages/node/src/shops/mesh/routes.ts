@@ -11,6 +11,7 @@ import { announceBody, announceOutput, exampleMesh, meshOutput, meshQuery } from
 import { searchRoute } from './search-route.ts'
 import type { Silence } from './silence.ts'
 import type { StrangerLimit } from './stranger-limit.ts'
+import { visitPauseMs } from './visit-pause.ts'
 
 /** Each round reads the view again: what other nodes ask for all the time is answered from it. */
 const briefWithinMs = 5_000
@@ -37,8 +38,9 @@ export function meshRoutes(
       access: {
         kind: 'free',
         handle: async ({ query }) => {
-          const withinMs = query.view === 'brief' ? Math.min(briefWithinMs, deps.settings.visitEveryMs) : undefined
-          const body = await documents(await views.current(withinMs), query)
+          const withinMs = Math.min(briefWithinMs, deps.settings.visitEveryMs)
+          const view = await (query.view === 'brief' ? views.current(withinMs) : views.upToDate())
+          const body = await documents(view, query)
           if (body === undefined) throw new Problem('not_found', { detail: 'There is no such page.' })
           return { status: 200, contentType: 'application/json', body }
         },
@@ -69,12 +71,13 @@ export function meshRoutes(
       access: {
         kind: 'free',
         handle: async ({ body }, call) => {
-          const answer = await receiveAnnouncement(deps, strangers, body, call).catch((error: unknown) => {
+          const pauseMs = visitPauseMs(deps.settings, views.latest()?.peers.length ?? 0)
+          const answer = await receiveAnnouncement(deps, strangers, body, call, pauseMs).catch((error: unknown) => {
             deps.metrics.count('mesh_announcements', { direction: 'in', outcome: 'refused' })
             throw error
           })
-          if (body.silent === undefined) await views.refresh()
-          else await silence.heard(body.silent)
+          if (body.silent === undefined) views.outdated()
+          else await silence.heard(body.silent, answer.did)
           return jsonAnswer(answer)
         },
       },

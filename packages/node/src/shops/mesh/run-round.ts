@@ -6,14 +6,14 @@ import { deletePeers, recordCandidates } from './candidate-store.ts'
 import { checkPrices } from './check-prices.ts'
 import { sample } from './choose-peers.ts'
 import type { MeshDeps } from './deps.ts'
-import { type Due, findDue, type Room, takeDuePeers } from './due-store.ts'
+import { type Due, findDue, type Room } from './due-store.ts'
 import { readListings } from './listings.ts'
 import type { MeshViews, SeenPeer } from './mesh-view.ts'
 import type { OwnStatement } from './own-statement.ts'
-import type { MeshSettings } from './settings.ts'
 import { createSilence, type Silence } from './silence.ts'
 import { type PeerRow, takePriceCheck } from './store.ts'
 import { deleteOldEvidence } from './take-evidence.ts'
+import { visitPauseMs } from './visit-pause.ts'
 import { visitPeer } from './visit-peer.ts'
 
 export type Rounds = {
@@ -49,8 +49,9 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
   const priceChecks = createAllowance(clock, () => (live * 60_000) / settings.priceCheckEveryMs, pricesAtFirst)
   const visit = async (peer: PeerRow): Promise<boolean> => {
     const view = await views.current(settings.visitEveryMs)
+    const pauseMs = visitPauseMs(settings, live)
     const { signal } = stopping
-    return visitPeer(deps, peer, { own: view.own, view, pauseMs: visitPauseMs(settings, live), silence, signal })
+    return visitPeer(deps, peer, { own: view.own, view, pauseMs, silence, changed: views.outdated, signal })
   }
   const silence = createSilence(deps, views, { visit, start, signal: stopping.signal })
   /** What this node offers has changed: a few peers hear of it now, and others from them. */
@@ -81,21 +82,21 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
       }
       const before = await views.current(settings.visitEveryMs)
       live = due.live
-      for (const peer of await takeDue(deps, due)) {
-        if (due.others.includes(peer.did)) visitOther(visit(peer))
-        else start('a visit to a peer', visit(peer))
+      for (const peer of due.taken) {
+        if (peer.state === 'alive' || peer.state === 'suspect') start('a visit to a peer', visit(peer))
+        else visitOther(visit(peer))
       }
       push(before.peers, before.own)
       if (due.prices && priceChecks.left() > 0) {
         priceChecks.add(-1)
-        start('a check of prices', pollPrices(deps, stopping.signal))
+        start('a check of prices', pollPrices(deps, stopping.signal).then(views.outdated))
       }
       await wait(settings.visitEveryMs / 8)
       if (clock.monotonicMs() >= evidenceDueMs) {
         evidenceDueMs = clock.monotonicMs() + settings.evidenceEveryMs
         await deleteOldEvidence(deps)
       }
-      const view = await views.refresh()
+      const view = await views.upToDate(settings.visitEveryMs)
       deps.metrics.gauge('mesh_peers', view.peers.length)
       alone(view.peers.length)
     },
@@ -168,23 +169,13 @@ function createAllowance(clock: Clock, perMinute: () => number, most: number) {
   }
 }
 
-/** With many peers each is visited more rarely: others tell what changes in the meantime. */
-export function visitPauseMs({ visitEveryMs, visitsPerMinute }: MeshSettings, live: number): number {
-  return Math.max(visitEveryMs, Math.ceil((live * 60_000) / visitsPerMinute))
-}
-
-async function takeDue({ database, clock, settings }: MeshDeps, { others, shown }: Due): Promise<PeerRow[]> {
-  // As long as a visit with announcement may take; then another process may try.
-  const leaseMs = settings.visitTimeoutMs * 4
-  return takeDuePeers(database, [...others, ...shown], { nowMs: clock.nowMs(), leaseMs })
-}
-
 /** What is to be done now; peers that are to be forgotten, and seeds that are not known, are seen to before. */
 async function findWork({ database, clock, settings, seeds, dnsSeeds, self }: MeshDeps, room: Room): Promise<Due> {
   const nowMs = clock.nowMs()
   const times = {
     ...{ nowMs, pricesBeforeMs: nowMs - settings.priceCheckEveryMs, expireBeforeMs: nowMs - settings.expireAfterMs },
-    room,
+    // As long as a visit with announcement may take; then another process may try.
+    ...{ room, leaseMs: settings.visitTimeoutMs * 4 },
   }
   const wanted = [...seeds, ...dnsSeeds.current()].map(({ origin }) => origin).filter((one) => one !== self.origin)
   const due = await findDue(database, wanted, times)
@@ -196,7 +187,8 @@ async function findWork({ database, clock, settings, seeds, dnsSeeds, self }: Me
     missing.map((seed) => ({ ...seed, sequence: 0 })),
     { foundBy: 'seed', nowMs, retryMs: 0, candidatesMax: 0, perNamerMax: 0 },
   )
-  return findDue(database, [], times)
+  const added = await findDue(database, [], times)
+  return { ...added, taken: [...due.taken, ...added.taken] }
 }
 
 async function pollPrices(deps: MeshDeps, signal: AbortSignal): Promise<void> {

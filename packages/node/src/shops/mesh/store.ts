@@ -212,11 +212,19 @@ export async function lockPlaces(tx: Sql): Promise<void> {
 
 /** Those that have a place, without their statements. */
 export async function placedPeers(sql: Sql, registered: RegisteredSql): Promise<Placed[]> {
+  return (await weighNewcomers(sql, registered, [])).placed
+}
+
+/** The same, and of those that arrive the ones without a place; what an operator has at stake weighs for the peer that is here already. */
+export async function weighNewcomers(sql: Sql, registered: RegisteredSql, arrived: readonly Placed[]) {
   const { rows } = await sql.query<RawPeer>(
     `select did, address, found_by, network_address, first_seen_at, health, prices_checked_at, price_mismatches, operator
      from mesh_peer where state in ('alive', 'suspect')`,
   )
-  return weighPeers(sql, registered, rows.map(peerOf))
+  const here = new Set(rows.map(({ did }) => did))
+  const strangers = arrived.filter(({ did }) => !here.has(did))
+  const weighed = await weighPeers<Placed>(sql, registered, [...rows.map(peerOf), ...strangers])
+  return { placed: weighed.slice(0, rows.length), newcomers: weighed.slice(rows.length) }
 }
 
 export async function crowdOut(sql: Sql, did: string): Promise<void> {
@@ -242,55 +250,49 @@ export type Seen = {
 
 const smoothing = 0.3
 
-/** A verified statement from the peer itself. False when a newer one, or another of its sequence, arrived in the meantime. */
-export async function saveSeen(sql: Sql, seen: Seen, nowMs: number, nextVisitMs: number): Promise<boolean> {
-  const { rowCount } = await sql.query(
+/** Verified statements from the peers themselves, one of each; the names of those that were kept: not where a newer one, or another of the same sequence, is known. */
+export async function saveSeen(
+  sql: Sql,
+  seen: readonly (Seen & { nextVisitMs: number })[],
+  nowMs: number,
+): Promise<ReadonlySet<string>> {
+  if (seen.length === 0) return new Set()
+  const { rows } = await sql.query<{ did: string }>(
     `insert into mesh_peer as p (did, address, state, found_by, found_at, sequence, statement, expires_at, keys,
        keys_read_at, network_address, next_visit_at, first_seen_at, last_seen_at, health, latency_ms, operator,
-       capabilities, changed_at)
-     values ($1, $2, 'alive', $3, ${at(4)}, $5, $6, ${at(7)}, $8, ${at(9)}, $10, ${at(11)}, ${at(4)}, ${at(4)}, 1, $12,
-       $13, $14, ${at(4)})
+       capabilities)
+     select did, address, 'alive', "foundBy", ${at(2)}, sequence, statement, to_timestamp("expiresAtMs" / 1000), keys,
+       to_timestamp("keysReadAtMs" / 1000), "networkAddress", to_timestamp("nextVisitMs" / 1000), ${at(2)}, ${at(2)}, 1, "latencyMs",
+       operator, capabilities
+     from jsonb_to_recordset($1) as n (did text, address text, "foundBy" text, sequence bigint, statement text,
+       "expiresAtMs" float8, keys jsonb, "keysReadAtMs" float8, "networkAddress" text, "nextVisitMs" float8,
+       "latencyMs" real, operator text, capabilities text[])
      on conflict (did) do update set state = 'alive', address = excluded.address, sequence = excluded.sequence,
        statement = excluded.statement, expires_at = excluded.expires_at, keys = excluded.keys,
        keys_read_at = excluded.keys_read_at, network_address = coalesce(excluded.network_address, p.network_address),
        next_visit_at = excluded.next_visit_at, operator = excluded.operator, capabilities = excluded.capabilities,
-       changed_at = case when $15 or p.statement = excluded.statement then p.changed_at else excluded.changed_at end,
+       changed_at = case when p.statement <> excluded.statement and p.did <> all($3) then ${at(2)} else p.changed_at end,
        first_seen_at = coalesce(p.first_seen_at, excluded.first_seen_at), last_seen_at = excluded.last_seen_at, failures = 0, problem = null,
        health = case when p.last_seen_at is null then 1 else p.health + ${smoothing} * (1 - p.health) end,
        latency_ms = case when p.latency_ms is null or excluded.latency_ms is null
          then coalesce(excluded.latency_ms, p.latency_ms)
          else p.latency_ms + ${smoothing} * (excluded.latency_ms - p.latency_ms) end
-     where p.sequence < excluded.sequence or p.statement = excluded.statement`,
-    [
-      seen.did,
-      seen.address,
-      seen.foundBy,
-      nowMs,
-      seen.sequence,
-      seen.statement,
-      seen.expiresAtMs,
-      JSON.stringify(seen.keys),
-      seen.keysReadAtMs,
-      seen.networkAddress ?? null,
-      nextVisitMs,
-      seen.latencyMs ?? null,
-      seen.operator ?? null,
-      seen.capabilities,
-      seen.onlyRenewed ?? false,
-    ],
+     where p.sequence < excluded.sequence or p.statement = excluded.statement
+     returning did`,
+    [JSON.stringify(seen), nowMs, seen.filter(({ onlyRenewed }) => onlyRenewed).map(({ did }) => did)],
   )
-  return rowCount === 1
+  return new Set(rows.map(({ did }) => did))
 }
 
-export type SeenAgain = Pick<Seen, 'did' | 'sequence' | 'keysReadAtMs' | 'latencyMs'>
+export type SeenAgain = Pick<Seen, 'did' | 'sequence' | 'keysReadAtMs' | 'latencyMs'> & { changesReadMs: number }
 
 /** A peer that lives said the same as before, under keys that were read before. False when that is not what is known of it. */
 export async function saveSeenAgain(sql: Sql, seen: SeenAgain, nowMs: number, nextVisitMs: number): Promise<boolean> {
   const { rowCount } = await sql.query(
     `update mesh_peer set state = 'alive', last_seen_at = ${at(2)}, next_visit_at = ${at(3)}, failures = 0, problem = null,
-       health = health + ${smoothing} * (1 - health), latency_ms = coalesce(latency_ms + ${smoothing} * ($4::real - latency_ms), latency_ms, $4::real)
+       health = health + ${smoothing} * (1 - health), latency_ms = coalesce(latency_ms + ${smoothing} * ($4::real - latency_ms), latency_ms, $4::real), changes_read_ms = $7
      where did = $1 and state in ('alive', 'suspect') and sequence = $5 and keys_read_at = ${at(6)}`,
-    [seen.did, nowMs, nextVisitMs, seen.latencyMs ?? null, seen.sequence, seen.keysReadAtMs],
+    [seen.did, nowMs, nextVisitMs, seen.latencyMs ?? null, seen.sequence, seen.keysReadAtMs, seen.changesReadMs],
   )
   return rowCount === 1
 }

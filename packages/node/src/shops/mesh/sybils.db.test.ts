@@ -25,9 +25,9 @@ beforeEach(async () => {
 const play = (address: string, offers = [reportOf('20000')]) => playPeer(address, { nowMs: clock.nowMs, offers })
 
 /** As after a good visit or announcement. */
-const arrive = (peer: PlayedPeer, networkAddress: string) =>
+const arrive = (peer: PlayedPeer, networkAddress: string, at = deps) =>
   admitSeen(
-    deps,
+    at,
     {
       ...{ did: peer.did, address: peer.address, foundBy: 'announce', sequence: peer.sequence },
       ...{ statement: peer.statement(), expiresAtMs: clock.nowMs() + 600_000, keys: [], keysReadAtMs: clock.nowMs() },
@@ -65,8 +65,28 @@ test('1,000 free identities push one honest peer out of no answer', async () => 
 test('the limit of peers holds when many announce themselves at once', async () => {
   deps = { ...deps, settings: { ...deps.settings, peersMax: 8 } }
   const peers = Array.from({ length: 40 }, (_, i) => play(`https://node.n${i}.example`))
-  await Promise.all(peers.map((peer, i) => arrive(peer, `198.51.${i}.7`)))
+  // Half of them at one process of the node, each of the others at another.
+  const process = (i: number) => (i % 2 === 0 ? deps : { ...deps, database: { ...deps.database } })
+  await Promise.all(peers.map((peer, i) => arrive(peer, `198.51.${i}.7`, process(i))))
   expect(await placedPeers(db.database, deps.registeredSql)).toHaveLength(8)
+})
+
+test('many that arrive at once are taken in together, and one that the database does not take alone is left out', async () => {
+  let transactions = 0
+  const transaction: typeof deps.database.transaction = (work) => {
+    transactions += 1
+    return deps.database.transaction(work)
+  }
+  const counted = { ...deps, database: { ...deps.database, transaction } }
+  const peers = Array.from({ length: 40 }, (_, i) => play(`https://node.n${i}.example`))
+  const problems = await Promise.all(peers.map((peer, i) => arrive(peer, `198.51.${i}.7`, counted)))
+  expect(problems.filter((problem) => problem !== undefined)).toEqual([])
+  expect(transactions).toBeLessThan(5)
+  const broken = { ...play('https://broken.example'), address: 'x' }
+  const late = Array.from({ length: 3 }, (_, i) => play(`https://late.n${i}.example`))
+  const outcomes = await Promise.allSettled([...late, broken].map((peer, i) => arrive(peer, `198.52.${i}.7`, counted)))
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected'])
+  expect(await placedPeers(db.database, deps.registeredSql)).toHaveLength(43)
 })
 
 test('a seed has its place when all are taken, and keeps it', async () => {

@@ -6,7 +6,7 @@ import { recordCandidates } from './candidate-store.ts'
 import { checkPeerStatement, type PeerCheck } from './check-peer.ts'
 import type { MeshDeps } from './deps.ts'
 import { openKnownStatement, verifyKnownStatement } from './known-statements.ts'
-import { briefBytesMax, meshPath, newPerVisitMax } from './limits.ts'
+import { briefBytesMax, meshPath, newPerVisitMax, viewMax } from './limits.ts'
 import { type BriefDocument, readBrief } from './mesh-document.ts'
 import type { MeshView, SeenPeer } from './mesh-view.ts'
 import type { OwnStatement } from './own-statement.ts'
@@ -15,14 +15,17 @@ import { creditNamer, newerOf, recordChangesRead, saveReported } from './reporte
 import type { Silence } from './silence.ts'
 import { type PeerRow, type PeerState, saveMissed, saveSeenAgain } from './store.ts'
 import { readPeerReports } from './take-evidence.ts'
+import { firstPauseMs } from './visit-pause.ts'
 
 export type Visit = {
   own: OwnStatement
   /** Until the next one. */
   pauseMs: number
   /** What is known of others is not asked of the database again. */
-  view?: MeshView | undefined
+  view: MeshView
   silence: Silence
+  /** What others are shown has changed. */
+  changed(): void
   signal: AbortSignal
 }
 
@@ -46,13 +49,17 @@ export async function visitPeer(deps: MeshDeps, peer: PeerRow, visit: Visit): Pr
   if (!check.ok) return missed(deps, peer, visit, check.problem)
   const nowMs = clock.nowMs()
   const networkAddress = check.networkAddress ?? answer.networkAddress
-  const problem = await keepSeen(deps, peer, visit, { ...check, jws: document.statement, networkAddress, latencyMs })
+  const known = new Map(visit.view.peers.map((one) => [one.did, one]))
+  const changes = changesFor(deps, peer, document, known)
+  const changesReadMs = Math.min(nowMs, Math.max(peer.changesReadMs, document.changedUntilMs ?? 0))
+  const seen = { ...check, jws: document.statement, networkAddress, latencyMs }
+  const problem = await keepSeen(deps, changes.length === 0 ? { ...peer, changesReadMs } : peer, visit, seen)
   if (problem !== undefined) return missed(deps, peer, visit, problem)
   deps.metrics.count('mesh_visits', { outcome: 'ok' })
   if (peer.state === 'candidate') await creditNamer(deps.database, peer.did)
-  const known = new Map(visit.view?.peers.map((one) => [one.did, one]))
   await learnPeers(deps, peer, document, known)
-  await learnChanges(deps, peer, document, { known, pauseMs: visit.pauseMs })
+  await learnChanges(deps, changes, visit)
+  if (changes.length > 0) await recordChangesRead(deps.database, peer.did, changesReadMs)
   await visit.silence.heard(document.silent)
   if (nowMs - peer.reportsReadAtMs >= settings.evidenceEveryMs && mayHaveReports(peer, document))
     await readPeerReports(deps, peer, signal)
@@ -75,14 +82,15 @@ type CheckedStatement = Extract<PeerCheck, { ok: true }> & { jws: string; latenc
 async function keepSeen(
   deps: MeshDeps,
   peer: PeerRow,
-  { pauseMs }: Visit,
+  { pauseMs, changed }: Visit,
   { jws, statement, ...check }: CheckedStatement,
 ): Promise<string | undefined> {
   const nowMs = deps.clock.nowMs()
-  const { did, address, foundBy } = peer
+  const { did, address, foundBy, changesReadMs } = peer
   const seen = { did, sequence: statement.sequence, keysReadAtMs: check.keysReadAtMs, latencyMs: check.latencyMs }
-  if (jws === peer.statement && (await saveSeenAgain(deps.database, seen, nowMs, nowMs + pauseMs))) return undefined
-  return admitSeen(
+  const again = { ...seen, changesReadMs }
+  if (jws === peer.statement && (await saveSeenAgain(deps.database, again, nowMs, nowMs + pauseMs))) return undefined
+  const problem = await admitSeen(
     deps,
     {
       ...{ ...seen, address, foundBy, statement: jws, expiresAtMs: Date.parse(statement.expires_at) },
@@ -90,8 +98,10 @@ async function keepSeen(
       capabilities: capabilitiesOf(statement),
       onlyRenewed: onlyRenewed(peer.statement, statement, pauseMs),
     },
-    nowMs + pauseMs,
+    nowMs + firstPauseMs(deps.rng, pauseMs),
   )
+  changed()
+  return problem
 }
 
 /** Others visit a peer as often: while its statement outlasts a few visits, only one that says something new is passed on. */
@@ -122,19 +132,23 @@ async function learnPeers(
 /** Keys that were read so long ago still serve for what others pass on; a visit reads them again. */
 const reportedKeysMs = 3_600_000
 
+/** Statements of others that may be newer than what is known. While a view holds all that live, nobody else is asked for. */
+function changesFor({ self }: MeshDeps, namer: PeerRow, { changed }: BriefDocument, known: KnownPeers) {
+  const unknown = known.size < viewMax ? Number.POSITIVE_INFINITY : 0
+  return changed.filter(
+    ({ did, sequence }) => did !== self.did && did !== namer.did && sequence > (known.get(did)?.sequence ?? unknown),
+  )
+}
+
 /** Takes newer statements of peers that this node knows, each under the keys it read itself. Others wait for a visit. */
 async function learnChanges(
   deps: MeshDeps,
-  namer: PeerRow,
-  document: BriefDocument,
-  { known: inView, pauseMs }: { known: KnownPeers; pauseMs: number },
+  changes: BriefDocument['changed'],
+  { pauseMs, changed }: Visit,
 ): Promise<void> {
   const { database } = deps
   const nowMs = deps.clock.nowMs()
-  const others = document.changed.filter(
-    ({ did, sequence }) => did !== deps.self.did && did !== namer.did && sequence > (inView.get(did)?.sequence ?? 0),
-  )
-  for (const { change, known } of await newerOf(database, others)) {
+  for (const { change, known } of await newerOf(database, changes)) {
     const { did, statement: jws } = change
     if (nowMs - known.keysReadAtMs > reportedKeysMs) continue
     const verdict = await verifyKnownStatement(jws, { address: known.address, keys: known.keys, nowMs })
@@ -148,11 +162,8 @@ async function learnChanges(
       capabilities: capabilitiesOf(statement),
       onlyRenewed: onlyRenewed(known.statement, statement, pauseMs),
     }
-    await saveReported(database, reported, nowMs, nowMs + pauseMs)
+    if (await saveReported(database, reported, nowMs, nowMs + pauseMs)) changed()
   }
-  const { changedUntilMs } = document
-  if (changedUntilMs !== undefined && changedUntilMs > namer.changesReadMs)
-    await recordChangesRead(database, namer.did, Math.min(changedUntilMs, nowMs))
 }
 
 /** A node that says until when it was given reports is only asked for what is newer. */
@@ -162,7 +173,7 @@ const mayHaveReports = (peer: PeerRow, { evidenceUntilMs, agentsUntilMs }: Brief
   evidenceUntilMs > peer.evidenceReadMs ||
   agentsUntilMs > peer.agentsReadMs
 
-async function missed(deps: MeshDeps, peer: PeerRow, { silence }: Visit, problem: string): Promise<false> {
+async function missed(deps: MeshDeps, peer: PeerRow, { silence, changed }: Visit, problem: string): Promise<false> {
   const nowMs = deps.clock.nowMs()
   const failures = peer.failures + 1
   const state = stateAfterMiss(peer, nowMs, deps.settings.deadAfterMs)
@@ -172,7 +183,9 @@ async function missed(deps: MeshDeps, peer: PeerRow, { silence }: Visit, problem
     state === 'suspect' ? visitEveryMs / 4 : Math.min(backoffMaxMs, visitEveryMs * 2 ** Math.min(failures, 10))
   await saveMissed(deps.database, { did: peer.did, problem, state, nextVisitMs: nowMs + pauseMs })
   deps.metrics.count('mesh_visits', { outcome: 'missed' })
-  if (peer.state === 'alive') silence.met(peer.did)
+  if (state !== peer.state) changed()
+  // One that is slow may only have much to do: what others then ask of it would make it slower.
+  if (problem.endsWith('timeout') ? peer.failures === 1 : peer.state === 'alive') silence.met(peer)
   // An operator who named a peer that cannot be reached should hear of it, once.
   const newsToOperator = state !== peer.state || (peer.foundBy === 'seed' && peer.failures === 0)
   if (newsToOperator) deps.log.info({ peer: peer.did, state, problem }, 'a peer of the mesh did not answer well')
