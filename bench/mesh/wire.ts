@@ -39,9 +39,19 @@ export async function openWire(passes: Passes): Promise<Wire> {
   return wire
 }
 
+/** Below those that the system gives to connections: many are chosen before the first of them is used. */
+let nextPort = 20_000 + (process.pid % 10_000)
+
 /** An address at which the node listens itself: nothing can be cut, and nothing is passed on. */
 export async function freeAddress(): Promise<Wire> {
-  const { url, port, close } = await onLoopback(http.createServer())
-  await close()
-  return { origin: url, port, target: undefined, close: async () => {} }
+  for (;;) {
+    nextPort = nextPort === 32_000 ? 20_000 : nextPort + 1
+    const server = http.createServer().listen(nextPort, '127.0.0.1')
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('listening', () => resolve(true)).once('error', () => resolve(false))
+    })
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return { origin: `http://127.0.0.1:${nextPort}`, port: nextPort, target: undefined, close: async () => {} }
+  }
 }

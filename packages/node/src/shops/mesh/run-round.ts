@@ -51,8 +51,13 @@ export function createRounds(deps: MeshDeps, views: MeshViews): Rounds {
     const view = await views.current(settings.visitEveryMs)
     const pauseMs = visitPauseMs(settings, live)
     const { signal } = stopping
-    return visitPeer(deps, peer, { own: view.own, view, pauseMs, silence, changed: views.outdated, signal })
+    return visitPeer(deps, peer, { own: view.own, view, pauseMs, silence, again, changed: views.outdated, signal })
   }
+  const again = (peer: PeerRow, afterMs: number) =>
+    start(
+      'a second visit to a peer',
+      clock.sleep(afterMs, stopping.signal).then(() => visit(peer)),
+    )
   const silence = createSilence(deps, views, { visit, start, signal: stopping.signal })
   /** What this node offers has changed: a few peers hear of it now, and others from them. */
   const push = (peers: readonly SeenPeer[], own: OwnStatement) => {

@@ -28,6 +28,11 @@ async function pass() {
   await rounds.idle()
 }
 
+const fails =
+  (reason: 'timeout' | 'connect') =>
+  (path: string): OutboundOutcome | undefined =>
+    path.startsWith('/x402/mesh?') ? { status: 'failed', reason, detail: '', url: path, retryable: true } : undefined
+
 /** Peers that it was notified of as silent. */
 const reportedTo = ({ announced }: FakePeer): string[] => announced.flatMap(({ body }) => JSON.parse(body).silent ?? [])
 
@@ -36,10 +41,7 @@ test('a peer that answers too late is reported when it does so again, and hears 
   seed.known = [{ did: slow.did, address: slow.origin, sequence: 1 }]
   for (let passes = 0; passes < 20 && (await findPeer(db.database, slow.did))?.state !== 'alive'; passes += 1)
     await pass()
-  slow.answer = (path): OutboundOutcome | undefined =>
-    path.startsWith('/x402/mesh?')
-      ? { status: 'failed', reason: 'timeout', detail: '', url: path, retryable: true }
-      : undefined
+  slow.answer = fails('timeout')
   const failures = async () => (await findPeer(db.database, slow.did))?.failures ?? 0
   while ((await failures()) < 1) await pass()
   expect([await failures(), ...reportedTo(seed), ...reportedTo(slow)]).toEqual([1])
@@ -57,4 +59,12 @@ test('a node that a peer takes for silent announces itself there, once in a whil
     await rounds.idle()
   }
   expect([seed.announced.length, stranger.announced.length]).toEqual([before + 1, 0])
+})
+
+test('a peer that takes no connection is tried again within the round, and dropped once it was silent for long enough', async () => {
+  while ((await findPeer(db.database, seed.did))?.state !== 'alive') await pass()
+  seed.answer = fails('connect')
+  clock.advance(deps.settings.deadAfterMs)
+  await pass()
+  expect(await findPeer(db.database, seed.did)).toMatchObject({ state: 'dead', failures: 2 })
 })

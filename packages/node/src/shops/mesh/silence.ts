@@ -19,7 +19,8 @@ export type Silence = {
 
 type Missed = Pick<PeerRow, 'did' | 'address'>
 
-const reportedTo = 4
+/** With fewer, one node of fifty would be left that nobody reports it to. */
+const reportedTo = 6
 /** Peers on one machine go silent together. */
 const gatherMs = 100
 

@@ -53,7 +53,7 @@ async function statementsOfVisit(peer: FakePeer): Promise<string[]> {
   const view = await views.refresh()
   const { signal } = new AbortController()
   const counted = { ...deps, database: { ...deps.database, query } }
-  const shared = { silence: rounds.silence, changed: views.outdated, signal }
+  const shared = { silence: rounds.silence, again: () => {}, changed: views.outdated, signal }
   await visitPeer(counted, row, { own: view.own, view, pauseMs: deps.settings.visitEveryMs, ...shared })
   return statements
 }

@@ -24,6 +24,8 @@ export type Visit = {
   /** What is known of others is not asked of the database again. */
   view: MeshView
   silence: Silence
+  /** Visits it once more, a moment later. */
+  again(peer: PeerRow, afterMs: number): void
   /** What others are shown has changed. */
   changed(): void
   signal: AbortSignal
@@ -173,19 +175,24 @@ const mayHaveReports = (peer: PeerRow, { evidenceUntilMs, agentsUntilMs }: Brief
   evidenceUntilMs > peer.evidenceReadMs ||
   agentsUntilMs > peer.agentsReadMs
 
-async function missed(deps: MeshDeps, peer: PeerRow, { silence, changed }: Visit, problem: string): Promise<false> {
+async function missed(deps: MeshDeps, peer: PeerRow, visit: Visit, problem: string): Promise<false> {
   const nowMs = deps.clock.nowMs()
   const failures = peer.failures + 1
   const state = stateAfterMiss(peer, nowMs, deps.settings.deadAfterMs)
   const { visitEveryMs, backoffMaxMs } = deps.settings
-  // A doubt is settled soon: anyone who asks for a node should not hear of one that is gone.
-  const pauseMs =
-    state === 'suspect' ? visitEveryMs / 4 : Math.min(backoffMaxMs, visitEveryMs * 2 ** Math.min(failures, 10))
-  await saveMissed(deps.database, { did: peer.did, problem, state, nextVisitMs: nowMs + pauseMs })
-  deps.metrics.count('mesh_visits', { outcome: 'missed' })
-  if (state !== peer.state) changed()
   // One that is slow may only have much to do: what others then ask of it would make it slower.
-  if (problem.endsWith('timeout') ? peer.failures === 1 : peer.state === 'alive') silence.met(peer)
+  const isSlow = problem.endsWith('timeout')
+  // A doubt is settled soon: anyone who asks for a node should not hear of one that is gone. One that cannot be reached is tried
+  // again without waiting for a round.
+  const isGone = problem === 'connect' && state === 'suspect' && peer.state === 'alive'
+  const soonMs = visitEveryMs / 4
+  const laterMs = Math.min(backoffMaxMs, visitEveryMs * 2 ** Math.min(failures, 10))
+  const nextVisitMs = nowMs + (isGone ? visitEveryMs : state === 'suspect' ? soonMs : laterMs)
+  await saveMissed(deps.database, { did: peer.did, problem, state, nextVisitMs })
+  if (isGone) visit.again({ ...peer, state, failures }, soonMs)
+  deps.metrics.count('mesh_visits', { outcome: 'missed' })
+  if (state !== peer.state) visit.changed()
+  if (isSlow ? peer.failures === 1 : peer.state === 'alive') visit.silence.met(peer)
   // An operator who named a peer that cannot be reached should hear of it, once.
   const newsToOperator = state !== peer.state || (peer.foundBy === 'seed' && peer.failures === 0)
   if (newsToOperator) deps.log.info({ peer: peer.did, state, problem }, 'a peer of the mesh did not answer well')
