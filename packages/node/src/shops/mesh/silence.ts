@@ -57,7 +57,7 @@ export function createSilence(deps: MeshDeps, views: MeshViews, { visit, start, 
     heard: async (dids, from) => {
       if (from !== undefined && dids.includes(deps.self.did)) start('an answer to a peer', answer(from))
       const nowMs = clock.nowMs()
-      const seenBeforeMs = nowMs - settings.visitEveryMs
+      const seenBeforeMs = nowMs - settings.visitEveryMs / 3
       const known = new Map(views.latest()?.peers.map((peer) => [peer.did, peer]))
       const unseen = dids.filter((did) => (known.get(did)?.lastSeenAtMs ?? nowMs) < seenBeforeMs)
       const times = { nowMs, seenBeforeMs, leaseMs: settings.visitTimeoutMs * 4, limit: silentTakenMax }
