@@ -2,11 +2,11 @@ import { type PlayedPeer, playPeer, reportOf } from '@assay/protocol/mesh/hostil
 import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { MeshDeps } from './deps.ts'
-import { emptyMesh, type FakeWorld, type movableClock } from './mesh.fixture.ts'
-import { createMeshViews, type MeshViews } from './mesh-view.ts'
+import { type FakeWorld, meshWithRounds, type movableClock } from './mesh.fixture.ts'
+import type { MeshViews } from './mesh-view.ts'
 import { ownStatement } from './own-statement.ts'
 import { createPeerFinder } from './peer-finder.ts'
-import { createRounds, type Rounds } from './run-round.ts'
+import type { Rounds } from './run-round.ts'
 import { findPeer, saveSeen } from './store.ts'
 
 const evil = 'https://evil.example.net'
@@ -17,22 +17,15 @@ let world: FakeWorld
 let deps: MeshDeps
 let views: MeshViews
 let rounds: Rounds
+let pass: () => Promise<void>
 let peer: PlayedPeer
 const db = await useTestDatabase()
 beforeEach(async () => {
-  ;({ clock, world, deps } = await emptyMesh(db, [evil]))
-  views = createMeshViews(deps)
-  rounds = createRounds(deps, views)
+  ;({ clock, world, deps, views, rounds, pass } = await meshWithRounds(db, [evil]))
   peer = playPeer(evil, { nowMs: clock.nowMs, offers: [reportOf('20000', { site: 'base' })] })
   world.play('192.0.2.1', peer, playPeer(victim, { nowMs: clock.nowMs }))
 })
 afterEach(() => rounds.stop())
-
-async function pass() {
-  clock.advance(deps.settings.visitEveryMs)
-  await rounds.run()
-  await rounds.idle()
-}
 const shown = async () => (await views.refresh()).peers
 
 test('the same sequence again with another base_url is refused, and nobody is sent there', async () => {

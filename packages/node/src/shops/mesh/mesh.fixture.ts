@@ -22,8 +22,10 @@ import type { OutboundOutcome, Resolver } from '../../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
 import { createDnsSeeds } from './dns-seeds.ts'
 import { announcePath, meshPath } from './limits.ts'
+import { createMeshViews } from './mesh-view.ts'
 import { makeStatement } from './own-statement.ts'
 import type { PeerFetcher } from './peer-fetcher.ts'
+import { createRounds } from './run-round.ts'
 import { meshSettings } from './settings.ts'
 import { signNodeRequest } from './sign-request.ts'
 
@@ -285,4 +287,17 @@ export async function emptyMesh(
   const origin = 'https://api.here.example.org'
   const deps = testDeps({ origin, database, clock, keyring: fixedKeyring(1), fetcher: world.fetcher, seeds })
   return { clock, world, deps }
+}
+
+/** The same with its rounds; `pass` lets each peer become due and makes a round with all that it begins. */
+export async function meshWithRounds(...given: Parameters<typeof emptyMesh>) {
+  const mesh = await emptyMesh(...given)
+  const views = createMeshViews(mesh.deps)
+  const rounds = createRounds(mesh.deps, views)
+  const pass = async () => {
+    mesh.clock.advance(mesh.deps.settings.visitEveryMs)
+    await rounds.run()
+    await rounds.idle()
+  }
+  return { ...mesh, views, rounds, pass }
 }

@@ -2,9 +2,8 @@ import { useTestDatabase } from '@assay/till/store/use-database.fixture'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { OutboundOutcome } from '../../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
-import { emptyMesh, type FakePeer, type FakeWorld, type movableClock } from './mesh.fixture.ts'
-import { createMeshViews } from './mesh-view.ts'
-import { createRounds, type Rounds } from './run-round.ts'
+import { type FakePeer, type FakeWorld, meshWithRounds, type movableClock } from './mesh.fixture.ts'
+import type { Rounds } from './run-round.ts'
 import { findPeer } from './store.ts'
 
 const other = 'https://other.example.net'
@@ -13,20 +12,14 @@ let clock: ReturnType<typeof movableClock>
 let world: FakeWorld
 let deps: MeshDeps
 let rounds: Rounds
+let pass: () => Promise<void>
 let seed: FakePeer
 const db = await useTestDatabase()
 beforeEach(async () => {
-  ;({ clock, world, deps } = await emptyMesh(db, [other]))
-  rounds = createRounds(deps, createMeshViews(deps))
+  ;({ clock, world, deps, rounds, pass } = await meshWithRounds(db, [other]))
   seed = world.add(other)
 })
 afterEach(() => rounds.stop())
-
-async function pass() {
-  clock.advance(deps.settings.visitEveryMs)
-  await rounds.run()
-  await rounds.idle()
-}
 
 const fails =
   (reason: 'timeout' | 'connect') =>

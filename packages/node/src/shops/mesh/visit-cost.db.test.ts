@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { OutboundOutcome } from '../../outbound/index.ts'
 import type { MeshDeps } from './deps.ts'
 import { createMeshDocuments } from './describe-mesh.ts'
-import { emptyMesh, type FakePeer, type FakeWorld, type movableClock, ok, reportOffer } from './mesh.fixture.ts'
-import { createMeshViews, type MeshViews } from './mesh-view.ts'
+import { type FakePeer, type FakeWorld, meshWithRounds, type movableClock, ok, reportOffer } from './mesh.fixture.ts'
+import type { MeshViews } from './mesh-view.ts'
 import { makeStatement } from './own-statement.ts'
 import { createRounds, type Rounds } from './run-round.ts'
 import { addSeed } from './seed-store.ts'
@@ -18,21 +18,14 @@ let world: FakeWorld
 let deps: MeshDeps
 let views: MeshViews
 let rounds: Rounds
+let pass: () => Promise<void>
 let seed: FakePeer
 const db = await useTestDatabase()
 beforeEach(async () => {
-  ;({ clock, world, deps } = await emptyMesh(db, [other]))
-  views = createMeshViews(deps)
-  rounds = createRounds(deps, views)
+  ;({ clock, world, deps, views, rounds, pass } = await meshWithRounds(db, [other]))
   seed = world.add(other)
 })
 afterEach(() => rounds.stop())
-
-async function pass() {
-  clock.advance(deps.settings.visitEveryMs)
-  await rounds.run()
-  await rounds.idle()
-}
 
 /** From now on it says the same, and what else is given. */
 function answerWith(peer: FakePeer, more: Record<string, unknown> = {}, statement = peer.statement()) {
