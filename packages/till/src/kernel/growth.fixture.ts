@@ -12,6 +12,12 @@ export type GrowthOptions = {
   limit?: number
 }
 
+/**
+ * Measured at least this long before a ratio below the limit is believed: the compiler comes to what runs long before it
+ * comes to what runs often, and until then quadratic work looks better than it is.
+ */
+const shortMs = 100
+
 /** Rounds that take this long are too long for a stall of the machine to decide them; the least number is enough. */
 const longMs = 1_000
 
@@ -27,7 +33,8 @@ export function growthOf(work: (size: number) => () => unknown, size: number, op
   const best = { small: Number.POSITIVE_INFINITY, large: Number.POSITIVE_INFINITY }
   const ratio = () => best.large / best.small
   let spentMs = 0
-  const goesOn = (round: number) => round < roundsMin || (round < roundsMax && spentMs < longMs && ratio() >= limit)
+  const goesOn = (round: number) =>
+    round < roundsMin || spentMs < shortMs || (round < roundsMax && spentMs < longMs && ratio() >= limit)
   for (let round = 0; goesOn(round); round += 1) {
     const [smallMs, largeMs] = [millisecondsOf(small), millisecondsOf(large)]
     best.small = Math.min(best.small, smallMs)
