@@ -29,8 +29,9 @@ export async function readQuality(
 /** Whether prices came in since the last measurement: without new ones nothing new can be said. */
 export async function qualityIsDue(sql: Sql): Promise<boolean> {
   const { rows } = await sql.query<{ due: boolean }>(
-    `select coalesce((select max(ingested_at) from matrix_file where source = 'prices') >
-       (select max(computed_at) from matrix_quality), true) as due`,
+    `select not exists (select from matrix_quality) or exists (
+       select from matrix_file where source = 'prices' and ingested_at >
+         (select computed_at from matrix_quality order by id desc limit 1)) as due`,
   )
   return rows[0]?.due ?? true
 }
