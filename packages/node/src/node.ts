@@ -367,6 +367,9 @@ function openApp(opened: Opened, till: OpenedGate, localPort: number): HttpApp {
     attributed: (attribution) => {
       for (const shop of shops) shop.onAttribution?.(attribution)
     },
+    answered: () => {
+      for (const shop of shops) shop.onAnswered?.()
+    },
     findPeer: (method, path) => shops.map((shop) => shop.findPeer?.(method, path)).find((url) => url !== undefined),
   })
   // Anyone who asks for the keys right after a change must not get those of recently.

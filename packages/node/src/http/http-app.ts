@@ -55,6 +55,8 @@ export type HttpAppDeps = {
   /** Leaves examples unchecked: a start would make every schema of every route for it. */
   trustExamples?: boolean
   attributed?(attribution: Attribution): void
+  /** Called for every request that was not answered from memory. */
+  answered?(): void
   /** URL of another node that answers what this one does not. */
   findPeer?(method: string, path: string): string | undefined
 }
@@ -149,7 +151,7 @@ const openResponder = ({ signer, config }: HttpAppDeps, baseOrigin: string, rate
   })
 
 function recordRequest(
-  { log, metrics }: HttpAppDeps,
+  { log, metrics, answered }: HttpAppDeps,
   { exchange, address }: Passage,
   status: number,
   ms: number,
@@ -157,6 +159,7 @@ function recordRequest(
   const { requestId: id, method, route } = exchange
   const labels = { route: route?.id ?? 'none', status: String(status) }
   metrics.count('http_requests', labels)
+  answered?.()
   metrics.observeMs('http_request', ms, { route: labels.route })
   log.info({ request_id: id, method, route: labels.route, status, ms: Math.round(ms), remote: address }, 'request')
 }

@@ -125,6 +125,7 @@ export async function openIntents(context: ShopContext, options: IntentOptions):
         ...(reader ? [{ name: 'market.intents.peers', intervalMs: closeMs, work: () => readPeers(deps, reader) }] : []),
         ...(population ? [population.job] : []),
       ],
+      ...(population ? { onAnswered: population.onAnswered } : {}),
       stop: async () => {
         stopping.abort(new Error('the shop closes'))
         population?.stop()

@@ -10,7 +10,14 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 /** A simulated agent: a wallet whose key is public knowledge, buying over HTTP as any other buyer does. */
 export type DemoAgent = { account: PrivateKeyAccount; ready: boolean }
 
-export type AgentPorts = { origin: string; base: Network; clock: Clock; rng: Rng }
+export type AgentPorts = {
+  origin: string
+  base: Network
+  clock: Clock
+  rng: Rng
+  /** Before every call to the node. */
+  onCall(): void
+}
 
 export function demoAgent(number: number): DemoAgent {
   return { account: privateKeyToAccount(keccak256(stringToHex(`assay demo agent ${number}`))), ready: false }
@@ -20,7 +27,7 @@ const timeoutMs = 30_000
 
 /** A request signed by the wallet (ERC-8128): paid from its credit where it costs something. */
 export async function callSigned(
-  { origin, base, clock, rng }: AgentPorts,
+  { origin, base, clock, rng, onCall }: AgentPorts,
   { account }: DemoAgent,
   path: string,
   body: Record<string, unknown>,
@@ -40,6 +47,7 @@ export async function callSigned(
   const params = `(${names});created=${created};expires=${created + 60};nonce="${nonce}";keyid="${keyId}"`
   const lines = [...covered.map(([name, value]) => `"${name}": ${value}`), `"@signature-params": ${params}`]
   const signature = await account.signMessage({ message: lines.join('\n') })
+  onCall()
   const response = await fetch(`${origin}${path}`, {
     method: 'POST',
     body: text,
@@ -58,8 +66,9 @@ export async function callSigned(
 type Offer = { resource: unknown; accepts: Record<string, unknown>[] }
 
 /** Pays in once, by an ordinary x402 payment. */
-export async function topUp({ origin, base, clock, rng }: AgentPorts, { account }: DemoAgent, usd: string) {
+export async function topUp({ origin, base, clock, rng, onCall }: AgentPorts, { account }: DemoAgent, usd: string) {
   const url = `${origin}/v1/credit/topup?usd=${usd}`
+  onCall()
   const first = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
   await first.arrayBuffer()
   const header = first.headers.get('payment-required')
@@ -88,6 +97,7 @@ export async function topUp({ origin, base, clock, rng }: AgentPorts, { account 
   })
   const authorization = Object.fromEntries(Object.entries(message).map(([name, value]) => [name, String(value)]))
   const payment = { x402Version: 2, resource: offer.resource, accepted, payload: { signature, authorization } }
+  onCall()
   const paid = await fetch(url, {
     headers: { 'payment-signature': Buffer.from(JSON.stringify(payment)).toString('base64') },
     signal: AbortSignal.timeout(timeoutMs),

@@ -13,6 +13,9 @@ const fundMicro = 100_000_000n
 const bondUsd = '10'
 /** One run of the job; another process may take over between two. */
 const runMs = 20_000
+/** A node that nobody has called for so long would fill its disk with what they buy. */
+const restAfterMs = 10 * 60_000
+const restMs = 1_000
 
 /**
  * Invented agents that really buy: each pays in once, puts a bond down and then searches from its credit. Their demand
@@ -22,9 +25,10 @@ export function openPopulation(
   deps: IntentDeps,
   context: Pick<ShopContext, 'apiUrl' | 'base' | 'rpcs'>,
   callsPerSecond: number,
-): { job: TillJob; stop(): void } {
+): { job: TillJob; onAnswered(): void; stop(): void } {
   const { clock, rng, log } = deps
-  const ports: AgentPorts = { origin: context.apiUrl, base: context.base, clock, rng }
+  const audience = openAudience(clock)
+  const ports: AgentPorts = { origin: context.apiUrl, base: context.base, clock, rng, onCall: audience.onOwnCall }
   const rpc = context.rpcs.get(context.base.caip2)
   // Each when its turn comes: deriving all the wallets would keep the start waiting.
   const agents = new Map<number, DemoAgent>()
@@ -50,6 +54,10 @@ export function openPopulation(
   const work = async () => {
     const untilMs = clock.monotonicMs() + runMs
     while (!stopping.signal.aborted && clock.monotonicMs() < untilMs) {
+      if (!audience.isThere()) {
+        await clock.sleep(restMs, stopping.signal).catch(() => {})
+        continue
+      }
       const dueMs = clock.monotonicMs() + 1000 / callsPerSecond
       await turn().catch((error: unknown) => log.info({ error: String(error) }, 'a simulated agent could not buy'))
       await clock.sleep(Math.max(1, dueMs - clock.monotonicMs()), stopping.signal).catch(() => {})
@@ -57,7 +65,31 @@ export function openPopulation(
   }
   return {
     job: { name: 'market.intents.demo', intervalMs: 1_000, work },
+    onAnswered: audience.onAnswered,
     stop: () => stopping.abort(new Error('the demo ends')),
+  }
+}
+
+/** Whether anybody but the agents called the node of late. */
+function openAudience(clock: IntentDeps['clock']) {
+  let [answered, own, others] = [0, 0, 0]
+  let heardMs = clock.monotonicMs()
+  return {
+    onAnswered: () => {
+      answered += 1
+      if (answered - own <= others) return
+      others = answered - own
+      heardMs = clock.monotonicMs()
+    },
+    onOwnCall: () => {
+      own += 1
+    },
+    isThere: () => {
+      if (clock.monotonicMs() - heardMs < restAfterMs) return true
+      // An own call may have been answered from memory.
+      others = answered - own
+      return false
+    },
   }
 }
 
